@@ -1,0 +1,227 @@
+//! Building packets, late: only when the transport can take one.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use super::outbox::{Channel, Pending};
+use super::{Client, Event, Output, Phase};
+use crate::link::{Bodies, Link};
+use crate::wire::frame::Frame;
+use crate::wire::record::{Number, Record};
+use crate::{Error, Kind};
+
+/// Octets of a snapshot per packet: small enough that messages get in between.
+const CHUNK: usize = 16 << 10;
+
+/// A snapshot on its way to the server.
+pub(super) struct Upload {
+    as_of: u64,
+    bytes: Box<[u8]>,
+    offset: usize,
+}
+
+impl Upload {
+    pub(super) fn new(as_of: u64, bytes: &[u8]) -> Self {
+        Upload { as_of, bytes: bytes.into(), offset: 0 }
+    }
+}
+
+/// What goes into a body, in the order in which the application submitted it.
+#[derive(Debug, Clone, Copy)]
+enum Due {
+    Transaction(usize),
+    Awareness(usize),
+}
+
+impl Client {
+    /// Sends what is due, as far as the transport takes it.
+    pub(super) fn compose(&mut self, now: Duration) {
+        while let Some(link) = self.link.as_mut().filter(|link| link.ready()) {
+            let talking = self.phase == Phase::Joined && link.bodies.is_some();
+            let due = if talking { self.due(now) } else { Vec::new() };
+            let upload = talking && self.upload.is_some();
+            let Some(link) =
+                self.link.as_mut().filter(|link| link.has_control() || upload || !due.is_empty())
+            else {
+                break;
+            };
+            let mut packet = link.begin(now);
+            if upload {
+                self.add_chunk(&mut packet);
+            }
+            if let Err(error) = self.add_body(now, &due, &mut packet) {
+                return self.fail(error);
+            }
+            if packet.is_empty() {
+                break;
+            }
+            if let Some(link) = self.link.as_mut() {
+                link.launched();
+            }
+            self.stats.packets_out += 1;
+            self.stats.bytes_out_after += packet.len() as u64;
+            self.outputs.push_back(Output::Send(packet));
+        }
+        self.hang_up_after_goodbye();
+        self.say_drained();
+    }
+
+    /// When the next waiting message may go.
+    pub(super) fn next_slot(&self) -> Option<Duration> {
+        let awareness = self.channels.iter().filter(|channel| !channel.queue.is_empty());
+        let transactions = self.pending.iter().filter(|pending| !pending.sent);
+        awareness
+            .chain(transactions.map(|pending| &self.channels[pending.channel]))
+            .filter(|channel| channel.id.is_some())
+            .map(|channel| channel.next_slot)
+            .min()
+    }
+
+    /// What may go now. A transaction takes everything submitted before it along, whatever the rate says, so that
+    /// nothing overtakes: a drag arrives before its drop.
+    fn due(&mut self, now: Duration) -> Vec<(u64, Due)> {
+        self.channels.iter_mut().for_each(|channel| channel.drop_late(now));
+        let mut due = Vec::new();
+        let channels = &self.channels;
+        let open = |channel: &Channel| channel.id.is_some() && channel.access.publish;
+        let sendable = self
+            .pending
+            .iter()
+            .enumerate()
+            .filter(|(_, pending)| !pending.sent)
+            .take_while(|(_, pending)| open(&channels[pending.channel]));
+        let transactions: Vec<(u64, Due)> =
+            sendable.map(|(at, pending)| (pending.order, Due::Transaction(at))).collect();
+        let transactions_due = transactions.iter().any(|(_, due)| match due {
+            Due::Transaction(at) => channels[self.pending[*at].channel].next_slot <= now,
+            Due::Awareness(_) => false,
+        });
+        if transactions_due {
+            due.extend(transactions);
+        }
+        for (at, channel) in channels.iter().enumerate() {
+            if open(channel) && (transactions_due || channel.next_slot <= now) {
+                due.extend(channel.queue.after(0).map(|(order, _)| (order, Due::Awareness(at))));
+            }
+        }
+        due.sort_unstable_by_key(|(order, _)| *order);
+        due
+    }
+
+    fn add_chunk(&mut self, packet: &mut Vec<u8>) {
+        let Some(upload) = self.upload.as_mut() else { return };
+        let end = upload.bytes.len().min(upload.offset + CHUNK);
+        Frame::Snapshot {
+            as_of: upload.as_of,
+            counter: 0,
+            total: upload.bytes.len() as u64,
+            offset: upload.offset as u64,
+            chunk: &upload.bytes[upload.offset..end],
+        }
+        .write(packet);
+        upload.offset = end;
+        if end == upload.bytes.len() {
+            self.upload = None;
+        }
+    }
+
+    /// Adds as much of `due` as one packet takes.
+    fn add_body(
+        &mut self,
+        now: Duration,
+        due: &[(u64, Due)],
+        packet: &mut Vec<u8>,
+    ) -> Result<(), Error> {
+        let Some(Link { bodies: Some(_), .. }) = self.link.as_ref() else { return Ok(()) };
+        let mut private = None;
+        for &(order, due) in due {
+            let at = match due {
+                Due::Transaction(at) => self.pending[at].channel,
+                Due::Awareness(at) => at,
+            };
+            let channel = &mut self.channels[at];
+            if *private.get_or_insert(channel.qos.private) != channel.qos.private {
+                break;
+            }
+            let bytes = match due {
+                Due::Transaction(at) => self.pending[at].item.bytes.len(),
+                Due::Awareness(_) => channel.queue.first().map_or(0, |(_, item)| item.bytes.len()),
+            };
+            let Some(link) = self.link.as_mut() else { break };
+            let room = link.room(packet);
+            let Some(Bodies { encoder, .. }) = link.bodies.as_mut() else { break };
+            if !encoder.fits(bytes, room) {
+                break;
+            }
+            let (Some(id), interval) = (channel.id, channel.qos.interval()) else { break };
+            let popped;
+            let (item, number) = match due {
+                Due::Transaction(at) => {
+                    let Pending { counter, sent, item, .. } = &mut self.pending[at];
+                    let counter = *counter.get_or_insert_with(|| {
+                        self.numbered += 1;
+                        self.numbered
+                    });
+                    *sent = true;
+                    (&*item, Number::Transaction { counter, position: 0 })
+                }
+                Due::Awareness(_) => {
+                    debug_assert_eq!(channel.queue.first().map(|(first, _)| first), Some(order));
+                    let Some(item) = channel.pop() else { break };
+                    channel.index = channel.index.wrapping_add(1);
+                    popped = item;
+                    (&popped, Number::Awareness { index: channel.index, after: self.numbered })
+                }
+            };
+            if channel.next_slot <= now {
+                channel.next_slot = now + interval;
+            }
+            self.stats.messages_out += 1;
+            self.stats.bytes_out_before += item.bytes.len() as u64;
+            encoder.push(&Record {
+                channel: id,
+                sender: 0,
+                number,
+                own: false,
+                state: false,
+                age: now.saturating_sub(item.born),
+                text: item.text,
+                key: item.key.as_deref(),
+                priority: item.priority,
+                bytes: &item.bytes,
+            });
+        }
+        match self.link.as_mut().and_then(|link| link.bodies.as_mut()) {
+            Some(Bodies { encoder, .. }) if !encoder.is_empty() => {
+                encoder.finish(private.unwrap_or(false), packet)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn hang_up_after_goodbye(&mut self) {
+        if self.phase == Phase::Leaving
+            && self.link.as_ref().is_some_and(|link| !link.has_control())
+        {
+            self.outputs.push_back(Output::Hangup);
+            self.end();
+        }
+    }
+
+    /// Half-empty queues take messages again.
+    fn say_drained(&mut self) {
+        let limits = &self.config.limits;
+        let full = |channel: &Channel| {
+            channel.qos.kind == Kind::Awareness && channel.queue.len() * 2 > limits.max_keys
+        };
+        if self.wants_drain
+            && self.pending.len() * 2 <= limits.max_pending
+            && self.pending_bytes * 2 <= limits.max_pending_bytes
+            && !self.channels.iter().any(full)
+        {
+            self.wants_drain = false;
+            self.outputs.push_back(Output::Event(Event::Drain));
+        }
+    }
+}

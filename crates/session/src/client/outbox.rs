@@ -1,0 +1,135 @@
+//! What a client's channels still have to send.
+
+use alloc::boxed::Box;
+use core::time::Duration;
+
+use crate::latest::Latest;
+use crate::wire::frame::Access;
+use crate::{Error, Overflow, Qos};
+
+use alloc::string::String;
+
+/// A message on its way out.
+#[derive(Debug)]
+pub(super) struct Item {
+    pub(super) key: Option<Box<[u8]>>,
+    pub(super) priority: Option<u8>,
+    pub(super) text: bool,
+    pub(super) bytes: Box<[u8]>,
+    /// When the application made it.
+    pub(super) born: Duration,
+}
+
+impl Item {
+    /// What it holds on to, with a flat price for the bookkeeping.
+    pub(super) fn cost(&self) -> usize {
+        self.bytes.len() + self.key.as_ref().map_or(0, |key| key.len()) + 64
+    }
+}
+
+/// A transaction that is not yet ordered.
+#[derive(Debug)]
+pub(super) struct Pending {
+    /// Its number, given when it is first sent.
+    pub(super) counter: Option<u32>,
+    /// Sent on this transport, or known to the room from an earlier one.
+    pub(super) sent: bool,
+    pub(super) channel: usize,
+    /// Place among all that the application submitted.
+    pub(super) order: u64,
+    pub(super) item: Item,
+}
+
+/// A channel as this client knows it.
+#[derive(Debug)]
+pub(super) struct Channel {
+    pub(super) name: String,
+    /// What was asked for, then what the server said.
+    pub(super) qos: Qos,
+    pub(super) access: Access,
+    /// The room's number for it on this transport.
+    pub(super) id: Option<u32>,
+    pub(super) refused: bool,
+    /// Late-joiner state is complete, so that `have` is the client's position.
+    pub(super) synced: bool,
+    /// Opened in the same packet as HELLO on this transport.
+    pub(super) with_join: bool,
+    /// The last transaction of this channel that was delivered.
+    pub(super) have: u64,
+    /// The last awareness index used.
+    pub(super) index: u32,
+    /// When the maximum rate permits the next sending.
+    pub(super) next_slot: Duration,
+    /// Awareness waiting to be sent.
+    pub(super) queue: Latest<Box<[u8]>, Item>,
+    queued_bytes: usize,
+}
+
+impl Channel {
+    pub(super) fn new(name: String, qos: Qos, access: Access) -> Self {
+        Channel {
+            name,
+            qos,
+            access,
+            id: None,
+            refused: false,
+            synced: false,
+            with_join: false,
+            have: 0,
+            index: 0,
+            next_slot: Duration::ZERO,
+            queue: Latest::new(),
+            queued_bytes: 0,
+        }
+    }
+
+    /// Queues awareness. `Ok(true)`: it replaced an older value.
+    ///
+    /// # Errors
+    /// [`Error::TooMany`] when the queue is full: the caller says *not now*.
+    pub(super) fn push(
+        &mut self,
+        order: u64,
+        item: Item,
+        max_bytes: usize,
+        max_keys: usize,
+    ) -> Result<bool, Error> {
+        self.drop_late(item.born);
+        let full = self.queued_bytes + item.cost() > max_bytes || self.queue.len() >= max_keys;
+        let key =
+            (self.qos.overflow == Overflow::Conflate).then(|| item.key.clone().unwrap_or_default());
+        if full {
+            match self.qos.overflow {
+                // Too many keys: the one that waited longest gives way, as newest values matter.
+                Overflow::Conflate => self.pop(),
+                Overflow::Aggregate => {
+                    return Err(Error::TooMany { what: "messages in a channel", limit: max_keys });
+                }
+            };
+        }
+        self.queued_bytes += item.cost();
+        let replaced = self.queue.push(order, key, item);
+        if let Some(replaced) = &replaced {
+            self.queued_bytes -= replaced.cost();
+        }
+        Ok(replaced.is_some())
+    }
+
+    pub(super) fn pop(&mut self) -> Option<Item> {
+        let (order, _) = self.queue.first()?;
+        let item = self.queue.remove(order)?;
+        self.queued_bytes -= item.cost();
+        Some(item)
+    }
+
+    /// Values past their deadline are worth nothing; the newest of a conflated key still is.
+    pub(super) fn drop_late(&mut self, now: Duration) {
+        let Some(deadline) = self.qos.deadline.filter(|_| self.qos.overflow == Overflow::Aggregate)
+        else {
+            return;
+        };
+        while self.queue.first().is_some_and(|(_, item)| item.born + deadline < now) {
+            self.pop();
+        }
+    }
+}

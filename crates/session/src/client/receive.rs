@@ -1,0 +1,444 @@
+//! Taking packets in.
+
+use alloc::string::ToString;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use super::{
+    Client, Event, GapReason, Incoming, Output, ParticipantChange, Phase, Session, Status,
+};
+use crate::client::ChannelId;
+use crate::link::{Bodies, Link};
+use crate::wire::body::{BodyDecoder, BodyEncoder};
+use crate::wire::capability;
+use crate::wire::frame::{Access, Frame, Frames, ParticipantEntry};
+use crate::wire::handshake::{Outcome, Welcome};
+use crate::wire::numbering::Numbering;
+use crate::wire::record::{Direction, Number, Record};
+use crate::{Error, Limits, PresenceState, Qos};
+
+/// A snapshot that is arriving.
+pub(super) struct Download {
+    as_of: u64,
+    counter: u32,
+    total: usize,
+    bytes: Vec<u8>,
+}
+
+impl Client {
+    pub(super) fn receive(&mut self, now: Duration, packet: &[u8]) -> Result<(), Error> {
+        let Some(link) = self.link.as_mut() else { return Ok(()) };
+        let limit = self.config.limits.max_packet;
+        if packet.len() > limit {
+            return Err(Error::TooLarge { what: "packet", size: packet.len(), limit });
+        }
+        link.hear(now);
+        self.stats.packets_in += 1;
+        self.stats.bytes_in_after += packet.len() as u64;
+        let mut frames = Frames::new(link.unwrap(packet)?);
+        while let Some(frame) = frames.next()? {
+            self.frame(now, frame)?;
+        }
+        Ok(())
+    }
+
+    fn frame(&mut self, now: Duration, frame: Frame<'_>) -> Result<(), Error> {
+        let greeted = !matches!(self.phase, Phase::Greeting(_));
+        match frame {
+            Frame::Welcome(welcome) if !greeted => self.welcome(welcome),
+            Frame::Error { code, fault, fatal, subject, detail } => {
+                let detail = detail.to_string();
+                self.reported(Error::Remote { code, fault, detail }, fatal, subject)
+            }
+            _ if !greeted => Err(Error::malformed("opening: WELCOME comes first")),
+            Frame::Channel { reference, id, access, name, qos } => {
+                self.opened(reference, id, access, name, qos)
+            }
+            Frame::Messages(body) => self.body(now, body, false),
+            Frame::Coded(body) => self.body(now, body, true),
+            Frame::Participants { complete, list } => {
+                self.participants(complete, &list);
+                Ok(())
+            }
+            Frame::Snapshot { as_of, counter, total, offset, chunk } => {
+                self.chunk(as_of, counter, total, offset, chunk)
+            }
+            Frame::SnapshotWanted { at_least } => {
+                if at_least > self.position {
+                    return Err(Error::malformed("SNAPSHOT_WANTED: of the future"));
+                }
+                self.tell(Event::SnapshotWanted { as_of: self.position });
+                Ok(())
+            }
+            Frame::Synced { channel } => self.synced(channel),
+            Frame::Position(position) => self.moved_to(position),
+            Frame::Gap { position, counter } => {
+                self.settle(counter, position);
+                self.moved_to(position)?;
+                self.tell(Event::Gap { reason: GapReason::History, uncertain: 0 });
+                Ok(())
+            }
+            Frame::Ping { time } => {
+                if let Some(link) = self.link.as_mut() {
+                    link.answer_ping(now, time);
+                }
+                Ok(())
+            }
+            Frame::Pong { time, received, sent } => {
+                if let Some(link) = self.link.as_mut() {
+                    link.pong(now, time, received, sent);
+                }
+                Ok(())
+            }
+            Frame::Bye { retry_ms, .. } => {
+                self.outputs.push_back(Output::Hangup);
+                // A day at most: a server cannot send anybody away for good.
+                let retry = Duration::from_millis(retry_ms.min(24 * 3600 * 1000));
+                self.link = None;
+                self.wait(now, retry);
+                Ok(())
+            }
+            Frame::Hello(_)
+            | Frame::Welcome(_)
+            | Frame::Open { .. }
+            | Frame::Shut { .. }
+            | Frame::Presence(_) => Err(Error::malformed("frame: only a client sends this")),
+        }
+    }
+
+    fn welcome(&mut self, welcome: Welcome) -> Result<(), Error> {
+        if welcome.max_packet < Limits::packet_for(welcome.max_message) {
+            return Err(Error::malformed("WELCOME: its messages do not fit its packets"));
+        }
+        let before = self.session;
+        let resumed = welcome.outcome == Outcome::Resumed;
+        if resumed && before.is_none_or(|session| session.participant != welcome.participant) {
+            return Err(Error::malformed("WELCOME: resumed what was not asked for"));
+        }
+        if !resumed {
+            let same = before.is_some_and(|session| session.incarnation == welcome.incarnation);
+            self.start_over(welcome.outcome, same);
+        }
+        if welcome.counter > self.numbered || welcome.counter < self.ordered {
+            return Err(Error::malformed("WELCOME: it counts transactions never sent"));
+        }
+        for pending in &mut self.pending {
+            pending.sent = pending.counter.is_some_and(|counter| counter <= welcome.counter);
+        }
+        let Some(link) = self.link.as_mut() else { return Ok(()) };
+        let coded = welcome.capabilities & capability::CODED != 0;
+        if coded && !self.config.compress {
+            return Err(Error::malformed("WELCOME: a capability that was not offered"));
+        }
+        let up = Numbering::new(0, welcome.counter, 0);
+        let down = Numbering::new(welcome.participant, self.ordered, self.position);
+        link.limit_packets(welcome.max_packet);
+        link.bodies = Some(Bodies {
+            encoder: BodyEncoder::new(Direction::ToServer, up, coded),
+            decoder: BodyDecoder::new(
+                Direction::ToClient,
+                down,
+                coded,
+                self.config.limits.max_message,
+            ),
+        });
+        link.ping(link.heard());
+        self.session = Some(Session {
+            participant: welcome.participant,
+            secret: welcome.secret,
+            incarnation: welcome.incarnation,
+            timing: welcome.timing,
+            max_message: welcome.max_message,
+            max_snapshot: welcome.max_snapshot,
+        });
+        self.phase = Phase::Joined;
+        self.backoff.reset();
+        if before.is_some() {
+            self.stats.reconnects += 1;
+        }
+        self.tell(Event::Joined { participant: welcome.participant, resumed });
+        self.tell(Event::Status(Status::Connected));
+        Ok(())
+    }
+
+    fn opened(
+        &mut self,
+        reference: u32,
+        id: u32,
+        access: Access,
+        name: &str,
+        qos: Qos,
+    ) -> Result<(), Error> {
+        let at = match reference {
+            // W16: unasked, of a channel that is open.
+            reference if self.by_id.contains_key(&id) => {
+                let at = self.by_id[&id];
+                if at as u32 != reference && reference != 0 {
+                    return Err(Error::malformed("CHANNEL: one number for two channels"));
+                }
+                at
+            }
+            reference => reference as usize,
+        };
+        let Some(channel) = self.channels.get_mut(at).filter(|channel| channel.name == name) else {
+            return Err(Error::malformed("CHANNEL: it was not asked for"));
+        };
+        if id == 0 || id > MAX_CHANNEL_ID {
+            return Err(Error::malformed("CHANNEL: its number"));
+        }
+        channel.id = Some(id);
+        channel.qos = qos;
+        channel.access = channel.access.and(access);
+        self.by_id.insert(id, at);
+        if self.kinds.len() <= id as usize {
+            self.kinds.resize(id as usize + 1, None);
+        }
+        self.kinds[id as usize] = Some(qos.kind);
+        self.tell(Event::Opened { channel: ChannelId(at as u32), qos });
+        Ok(())
+    }
+
+    fn reported(&mut self, error: Error, fatal: bool, subject: u32) -> Result<(), Error> {
+        if fatal {
+            // The server closes; `fail` decides whether to come back.
+            return Err(error);
+        }
+        let channel = match self.channels.get_mut(subject as usize) {
+            Some(channel) if channel.id.is_none() => {
+                channel.refused = true;
+                while channel.pop().is_some() {}
+                self.pending.retain(|pending| pending.channel != subject as usize);
+                self.pending_bytes = self.pending.iter().map(|pending| pending.item.cost()).sum();
+                Some(ChannelId(subject))
+            }
+            _ => None,
+        };
+        self.tell(Event::Error { error, channel, fatal: false });
+        Ok(())
+    }
+
+    fn body(&mut self, now: Duration, body: &[u8], coded: bool) -> Result<(), Error> {
+        let Some(Link { bodies, clock, .. }) = self.link.as_mut() else { return Ok(()) };
+        let one_way = clock.one_way();
+        let Some(mut bodies) = bodies.take() else { return Ok(()) };
+        let kinds = core::mem::take(&mut self.kinds);
+        let kind_of = |id: u32| {
+            kinds.get(id as usize).copied().flatten().ok_or(Error::UnknownChannel { channel: id })
+        };
+        let each = |record: Record<'_>| self.deliver(now, one_way, &record);
+        let outcome = match coded {
+            true => bodies.decoder.coded(body, kind_of, each),
+            false => bodies.decoder.plain(body, kind_of, each),
+        };
+        self.kinds = kinds;
+        if let Some(link) = self.link.as_mut() {
+            link.bodies = Some(bodies);
+        }
+        outcome
+    }
+
+    fn deliver(
+        &mut self,
+        _now: Duration,
+        one_way: Duration,
+        record: &Record<'_>,
+    ) -> Result<(), Error> {
+        let at = *self.by_id.get(&record.channel).ok_or(Error::malformed("record"))?;
+        let channel = ChannelId(at as u32);
+        let mut incoming = Incoming {
+            channel,
+            sender: record.sender,
+            bytes: Vec::new(),
+            text: record.text,
+            key: record.key.map(Into::into),
+            priority: record.priority,
+            age: record.age + one_way,
+            position: 0,
+            index: 0,
+            own: record.own,
+            stale: false,
+            state: record.state,
+        };
+        match record.number {
+            Number::Transaction { counter, position } => {
+                self.position = position;
+                if record.own {
+                    return self.own(counter, position);
+                }
+                self.channels[at].have = position;
+                self.delivered.insert(record.sender, counter);
+                (incoming.position, incoming.index) = (position, counter);
+            }
+            Number::Fill { counter, position } => {
+                if position <= self.channels[at].have {
+                    return Ok(());
+                }
+                self.channels[at].have = position;
+                (incoming.position, incoming.index) = (position, counter);
+            }
+            Number::Awareness { index, after } => {
+                if record.own {
+                    return Err(Error::malformed("record: own awareness"));
+                }
+                let seen = self.seen.insert((at, record.sender), index);
+                // W22: modulo 2^32, so "not newer" is a difference in the upper half.
+                if seen.is_some_and(|seen| index.wrapping_sub(seen).wrapping_sub(1) > u32::MAX / 2)
+                {
+                    if let Some(seen) = seen {
+                        self.seen.insert((at, record.sender), seen);
+                    }
+                    return Ok(());
+                }
+                incoming.index = index;
+                incoming.stale =
+                    self.delivered.get(&record.sender).is_some_and(|&delivered| after < delivered);
+            }
+        }
+        incoming.bytes = record.bytes.to_vec();
+        self.stats.messages_in += 1;
+        self.stats.bytes_in_before += incoming.bytes.len() as u64;
+        self.tell(Event::Message(incoming));
+        Ok(())
+    }
+
+    /// W29: the oldest pending transaction has its place in the order.
+    fn own(&mut self, counter: u32, position: u64) -> Result<(), Error> {
+        // What lies before it and was covered by a snapshot is settled already.
+        let expected = self.pending.front().and_then(|pending| pending.counter);
+        if expected != Some(counter) {
+            return Err(Error::malformed("record: an own transaction out of order"));
+        }
+        self.settle(counter, position);
+        Ok(())
+    }
+
+    /// Own transactions up to `counter` are ordered, at `position` or before it.
+    fn settle(&mut self, counter: u32, position: u64) {
+        let settled = |pending: &super::Pending| pending.counter.is_some_and(|own| own <= counter);
+        while let Some(pending) = self.pending.pop_front_if(|pending| settled(pending)) {
+            self.pending_bytes = self.pending_bytes.saturating_sub(pending.item.cost());
+            let counter = pending.counter.unwrap_or_default();
+            self.ordered = counter;
+            let channel = &mut self.channels[pending.channel];
+            channel.have = channel.have.max(position);
+            self.tell(Event::Message(Incoming {
+                channel: ChannelId(pending.channel as u32),
+                sender: self.participant().unwrap_or_default(),
+                bytes: pending.item.bytes.into_vec(),
+                text: pending.item.text,
+                key: pending.item.key.map(<[u8]>::into_vec),
+                priority: pending.item.priority,
+                age: Duration::ZERO,
+                position,
+                index: counter,
+                own: true,
+                stale: false,
+                state: false,
+            }));
+        }
+    }
+
+    fn participants(&mut self, complete: bool, list: &[ParticipantEntry<'_>]) {
+        for entry in list.iter().filter(|entry| entry.state == PresenceState::Left) {
+            self.delivered.remove(&entry.id);
+            self.seen.retain(|(_, sender), _| *sender != entry.id);
+            if let Some(bodies) = self.link.as_mut().and_then(|link| link.bodies.as_mut()) {
+                bodies.decoder.numbering.forget(entry.id);
+            }
+        }
+        let changes = list
+            .iter()
+            .map(|entry| ParticipantChange {
+                id: entry.id,
+                state: entry.state,
+                presence: entry.presence.to_vec(),
+            })
+            .collect();
+        self.tell(Event::Participants { complete, changes });
+    }
+
+    fn chunk(
+        &mut self,
+        as_of: u64,
+        counter: u32,
+        total: u64,
+        offset: u64,
+        chunk: &[u8],
+    ) -> Result<(), Error> {
+        let limit = self.config.limits.max_snapshot;
+        let total = usize::try_from(total).unwrap_or(usize::MAX);
+        if total > limit {
+            return Err(Error::TooLarge { what: "snapshot", size: total, limit });
+        }
+        if offset == 0 {
+            self.download = Some(Download { as_of, counter, total, bytes: Vec::new() });
+        }
+        let Some(download) = self.download.as_mut().filter(|download| {
+            download.as_of == as_of
+                && download.total == total
+                && download.bytes.len() as u64 == offset
+                && chunk.len() <= total - download.bytes.len()
+        }) else {
+            return Err(Error::malformed("SNAPSHOT: chunks that do not fit together"));
+        };
+        download.bytes.extend_from_slice(chunk);
+        if download.bytes.len() < download.total {
+            return Ok(());
+        }
+        let Some(Download { as_of, counter, bytes, .. }) = self.download.take() else {
+            return Ok(());
+        };
+        self.settle(counter, as_of);
+        self.moved_to(as_of)?;
+        for channel in self.channels.iter_mut().filter(|channel| channel.with_join) {
+            channel.have = channel.have.max(as_of);
+        }
+        if let (Some(participant), Some(bodies)) =
+            (self.participant(), self.link.as_mut().and_then(|link| link.bodies.as_mut()))
+        {
+            bodies.decoder.numbering.counted(participant, counter);
+        }
+        self.tell(Event::Snapshot { as_of, bytes });
+        Ok(())
+    }
+
+    fn moved_to(&mut self, position: u64) -> Result<(), Error> {
+        if position < self.position {
+            return Err(Error::malformed("position: it went back"));
+        }
+        self.position = position;
+        if let Some(bodies) = self.link.as_mut().and_then(|link| link.bodies.as_mut()) {
+            bodies.decoder.numbering.advance(position);
+        }
+        Ok(())
+    }
+
+    fn synced(&mut self, id: u32) -> Result<(), Error> {
+        let channel = match id {
+            0 => {
+                for at in 0..self.channels.len() {
+                    let channel = &mut self.channels[at];
+                    if channel.with_join && !channel.synced && channel.id.is_some() {
+                        channel.synced = true;
+                        self.tell(Event::Synced { channel: Some(ChannelId(at as u32)) });
+                    }
+                }
+                None
+            }
+            id => {
+                let at = *self.by_id.get(&id).ok_or(Error::UnknownChannel { channel: id })?;
+                self.channels[at].synced = true;
+                Some(ChannelId(at as u32))
+            }
+        };
+        self.tell(Event::Synced { channel });
+        Ok(())
+    }
+
+    fn tell(&mut self, event: Event) {
+        self.outputs.push_back(Output::Event(event));
+    }
+}
+
+/// Channel numbers are given out from 1 up, and a room has few; this bounds a table.
+const MAX_CHANNEL_ID: u32 = 4096;

@@ -1,0 +1,85 @@
+//! A queue in which a newer value of a key replaces the older one: conflation, in one place for both ends.
+
+use alloc::collections::BTreeMap;
+
+/// Values in order of arrival. One pushed with a key takes the place of the older value of that key, at the end.
+#[derive(Debug)]
+pub(crate) struct Latest<K, V> {
+    items: BTreeMap<u64, (Option<K>, V)>,
+    newest: BTreeMap<K, u64>,
+}
+
+impl<K: Ord + Clone, V> Latest<K, V> {
+    pub(crate) const fn new() -> Self {
+        Latest { items: BTreeMap::new(), newest: BTreeMap::new() }
+    }
+
+    /// `order` must be larger than any before. Returns the value that was replaced.
+    pub(crate) fn push(&mut self, order: u64, key: Option<K>, value: V) -> Option<V> {
+        let replaced = key.as_ref().and_then(|key| self.newest.insert(key.clone(), order));
+        self.items.insert(order, (key, value));
+        replaced.and_then(|order| self.items.remove(&order)).map(|(_, value)| value)
+    }
+
+    /// All values that arrived after `order`, oldest first.
+    pub(crate) fn after(&self, order: u64) -> impl Iterator<Item = (u64, &V)> {
+        self.items.range(order.saturating_add(1)..).map(|(&order, (_, value))| (order, value))
+    }
+
+    pub(crate) fn first(&self) -> Option<(u64, &V)> {
+        self.items.iter().next().map(|(&order, (_, value))| (order, value))
+    }
+
+    pub(crate) fn remove(&mut self, order: u64) -> Option<V> {
+        let (key, value) = self.items.remove(&order)?;
+        if let Some(key) = key {
+            self.newest.remove(&key);
+        }
+        Some(value)
+    }
+
+    pub(crate) fn retain(&mut self, mut keep: impl FnMut(u64, &V) -> bool) {
+        let newest = &mut self.newest;
+        self.items.retain(|&order, (key, value)| {
+            let kept = keep(order, value);
+            if let (false, Some(key)) = (kept, key) {
+                newest.remove(key);
+            }
+            kept
+        });
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn holds_the_newest_of_each_key_in_order(pushes: Vec<(Option<u8>, u8)>) {
+            let mut latest = Latest::new();
+            let mut model: Vec<(u64, Option<u8>, u8)> = Vec::new();
+            for (order, (key, value)) in pushes.into_iter().enumerate() {
+                let order = order as u64 + 1;
+                let key = key.map(|key| key % 5);
+                let replaced = latest.push(order, key, value);
+                let at = model.iter().position(|(_, other, _)| key.is_some() && *other == key);
+                prop_assert_eq!(replaced, at.map(|at| model.remove(at).2));
+                model.push((order, key, value));
+            }
+            let held: Vec<_> = latest.after(0).map(|(order, value)| (order, *value)).collect();
+            let expected: Vec<_> = model.iter().map(|(order, _, value)| (*order, *value)).collect();
+            prop_assert_eq!(held, expected);
+        }
+    }
+}

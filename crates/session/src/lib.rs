@@ -1,0 +1,40 @@
+//! The Groupwire session protocol: rooms, channels with QoS, presence, resuming after a break, late joining.
+//!
+//! State machines without I/O, clock, threads or randomness: [`client::Client`] is a participant's end,
+//! [`room::Room`] the server's. The same code runs in the server, the native client, the browser and the simulator.
+//! The wire format is stated in `docs/wire.md`; names such as *W22* in this crate are its rules.
+//!
+//! # The driving contract
+//!
+//! Every core of Groupwire is driven in the same way. Hand it each happening with `handle_input(now, input)`, then
+//! call `poll_output(now)` and do what it says until it answers `Timeout(at)`: nothing more to do until another
+//! input, or until `at`, when a `Timeout` input is due. `now` is the time since an origin of the caller's choice
+//! and never goes back. The same inputs give the same outputs, so a failure found by simulation replays from its
+//! seed.
+#![no_std]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+mod authority;
+mod backoff;
+pub mod client;
+mod clock;
+mod error;
+mod latest;
+pub mod limits;
+mod link;
+mod qos;
+pub mod room;
+mod wire;
+
+pub use authority::{AllowAll, Authority, Grant, JoinRequest, OpenRequest};
+pub use client::Client;
+pub use error::{Error, Fault, name_of};
+pub use limits::{Limits, Timing};
+pub use qos::{Kind, Overflow, Qos};
+pub use room::Room;
+pub use wire::VERSION;
+pub use wire::frame::{Access, PresenceState};
+pub use wire::handshake::{Opening, Secret, refusal};

@@ -1,0 +1,198 @@
+//! What both ends keep about one transport: control frames, credit, keep-alive, the body coders.
+
+use alloc::collections::VecDeque;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use crate::clock::Clock;
+use crate::limits::DEFAULT_MAX_PACKET;
+use crate::wire::VERSION;
+use crate::wire::body::{BodyDecoder, BodyEncoder};
+use crate::wire::frame::Frame;
+use crate::{Error, limits::MAX_DETAIL};
+
+/// Packets that may wait below us (DESIGN: nothing stale is ever queued).
+const MAX_IN_FLIGHT: u8 = 2;
+
+/// Control frames that may wait. A peer that makes more and does not read is stalled.
+const MAX_CONTROL: usize = 512;
+
+/// Octets of control frames put into one packet, so that a body still fits beside them.
+const CONTROL_PER_PACKET: usize = 2048;
+
+/// One transport, from when it opened to when it closed.
+pub(crate) struct Link {
+    control: VecDeque<Vec<u8>>,
+    /// The newest ping to answer: its time, and when it came. Older ones need no answer.
+    ping: Option<(u64, u64)>,
+    in_flight: u8,
+    /// Since when there was something to send and no credit.
+    stalled: Option<Duration>,
+    heard: Duration,
+    pinged: Duration,
+    fresh_out: bool,
+    fresh_in: bool,
+    max_packet: usize,
+    pub(crate) clock: Clock,
+    pub(crate) bodies: Option<Bodies>,
+}
+
+/// The coders of a transport, once HELLO and WELCOME agreed.
+pub(crate) struct Bodies {
+    pub(crate) encoder: BodyEncoder,
+    pub(crate) decoder: BodyDecoder,
+}
+
+impl Link {
+    pub(crate) fn new(now: Duration) -> Self {
+        Link {
+            control: VecDeque::new(),
+            ping: None,
+            in_flight: 0,
+            stalled: None,
+            heard: now,
+            pinged: now,
+            fresh_out: true,
+            fresh_in: true,
+            max_packet: DEFAULT_MAX_PACKET,
+            clock: Clock::default(),
+            bodies: None,
+        }
+    }
+
+    /// What the other end said it takes; this end never makes packets above its own bound either.
+    pub(crate) fn limit_packets(&mut self, max_packet: usize) {
+        self.max_packet = max_packet.min(DEFAULT_MAX_PACKET);
+    }
+
+    /// Puts a control frame into the next packet.
+    pub(crate) fn queue(&mut self, frame: &Frame<'_>) {
+        let mut bytes = Vec::new();
+        frame.write(&mut bytes);
+        self.queue_raw(bytes);
+    }
+
+    /// The same for a frame that is written already.
+    pub(crate) fn queue_raw(&mut self, frame: Vec<u8>) {
+        self.control.push_back(frame);
+    }
+
+    pub(crate) fn has_control(&self) -> bool {
+        !self.control.is_empty() || self.ping.is_some()
+    }
+
+    pub(crate) fn ready(&self) -> bool {
+        self.in_flight < MAX_IN_FLIGHT
+    }
+
+    /// The transport took a packet.
+    pub(crate) fn sent(&mut self) {
+        self.in_flight = self.in_flight.saturating_sub(1);
+        self.stalled = None;
+    }
+
+    /// Starts a packet: the version if it is the first, control frames, an answer to a ping.
+    pub(crate) fn begin(&mut self, now: Duration) -> Vec<u8> {
+        let mut packet = Vec::new();
+        if core::mem::take(&mut self.fresh_out) {
+            packet.push(VERSION);
+        }
+        while let Some(frame) = self.control.front() {
+            if packet.len() > 1 && packet.len() + frame.len() > CONTROL_PER_PACKET {
+                break;
+            }
+            packet.append(&mut self.control.pop_front().unwrap_or_default());
+        }
+        if let Some((time, received)) = self.ping.take() {
+            Frame::Pong { time, received, sent: micros(now) }.write(&mut packet);
+        }
+        packet
+    }
+
+    /// Octets that a packet of this length may still take.
+    pub(crate) fn room(&self, packet: &[u8]) -> usize {
+        self.max_packet.saturating_sub(packet.len())
+    }
+
+    /// A packet was handed down.
+    pub(crate) fn launched(&mut self) {
+        self.in_flight += 1;
+    }
+
+    /// Takes the version octet off the first packet.
+    pub(crate) fn unwrap<'a>(&mut self, packet: &'a [u8]) -> Result<&'a [u8], Error> {
+        if !core::mem::take(&mut self.fresh_in) {
+            return Ok(packet);
+        }
+        match packet.split_first() {
+            Some((&VERSION, rest)) => Ok(rest),
+            Some((&theirs, _)) => Err(Error::Version { theirs, ours: VERSION }),
+            None => Err(Error::malformed("opening")),
+        }
+    }
+
+    /// The opening was read elsewhere.
+    pub(crate) fn opening_was_read(&mut self) {
+        self.fresh_in = false;
+    }
+
+    pub(crate) fn hear(&mut self, now: Duration) {
+        self.heard = now;
+    }
+
+    pub(crate) fn heard(&self) -> Duration {
+        self.heard
+    }
+
+    pub(crate) fn pinged(&self) -> Duration {
+        self.pinged
+    }
+
+    pub(crate) fn ping(&mut self, now: Duration) {
+        self.pinged = now;
+        self.queue(&Frame::Ping { time: micros(now) });
+    }
+
+    pub(crate) fn answer_ping(&mut self, now: Duration, time: u64) {
+        self.ping = Some((time, micros(now)));
+    }
+
+    pub(crate) fn pong(&mut self, now: Duration, time: u64, received: u64, sent: u64) {
+        self.clock.pong(micros(now), time, received, sent);
+    }
+
+    /// Something wants to be sent but there is no credit: after `dead` of that the peer is not reading.
+    pub(crate) fn check_stall(&mut self, now: Duration, dead: Duration) -> Result<(), Error> {
+        if self.control.len() > MAX_CONTROL {
+            return Err(Error::Stalled);
+        }
+        match self.stalled {
+            _ if self.ready() => self.stalled = None,
+            None => self.stalled = Some(now),
+            Some(since) if now.saturating_sub(since) >= dead => return Err(Error::Stalled),
+            Some(_) => {}
+        }
+        Ok(())
+    }
+}
+
+/// Appends an ERROR frame.
+pub(crate) fn error_frame(error: &Error, fatal: bool, subject: u32, out: &mut Vec<u8>) {
+    let detail = error.to_string();
+    let detail = clip(&detail, MAX_DETAIL);
+    Frame::Error { code: error.code(), fault: error.fault(), fatal, subject, detail }.write(out);
+}
+
+/// At most `limit` octets, not cutting a character.
+fn clip(text: &str, limit: usize) -> &str {
+    let mut end = text.len().min(limit);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+pub(crate) fn micros(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
+}

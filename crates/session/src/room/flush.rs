@@ -1,0 +1,298 @@
+//! Sending a participant what is due, as far as its transport takes it. Encoded late: nothing stale is queued.
+
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use super::Room;
+use super::journal::{Awareness, Journal, Stored, Transaction};
+use super::participant::Connection;
+use crate::link::Bodies;
+use crate::wire::frame::{Frame, ParticipantEntry};
+use crate::wire::record::{Number, Record};
+use crate::{Error, PresenceState};
+
+/// Octets of a snapshot per packet: small enough that a ping gets in between.
+const CHUNK: usize = 16 << 10;
+
+/// Octets of presence per packet; the rest waits for the next one.
+const PRESENCE_PER_PACKET: usize = 16 << 10;
+
+/// So many skipped positions are worth a frame, so that a later resume starts from here.
+const WORTH_A_POSITION: u64 = 128;
+
+impl Room {
+    pub(super) fn flush(&mut self, now: Duration, id: u32) {
+        loop {
+            let Some(connection) = self.connection(id) else { return };
+            if connection.download.is_none() && connection.log_cursor < self.journal.tail() {
+                // Too slow for the log: back in by the snapshot.
+                self.catch_up(id, false);
+            }
+            let Some(connection) = self.connection(id) else { return };
+            connection.say_synced();
+            if !connection.link.ready() || !connection.has_anything() {
+                return;
+            }
+            let before = connection.progress();
+            let mut packet = connection.link.begin(now);
+            self.add_participants(id, &mut packet);
+            let sent = match self.add_state(id, &mut packet) {
+                true => Ok(()),
+                false => self.add_body(now, id, &mut packet),
+            };
+            if let Err(error) = sent {
+                return self.fail(now, id, error);
+            }
+            let Some(connection) = self.connection(id) else { return };
+            if packet.is_empty() {
+                // All that was due was its own or not for it, unless a message fits no packet.
+                if connection.progress() == before {
+                    return;
+                }
+                continue;
+            }
+            connection.link.launched();
+            let link = connection.id;
+            self.stats.packets_out += 1;
+            self.stats.bytes_out_after += packet.len() as u64;
+            self.outputs.push_back(super::Output::Send { link, packet });
+        }
+    }
+
+    fn add_participants(&mut self, id: u32, packet: &mut Vec<u8>) {
+        let Some(connection) = self.connection(id) else { return };
+        if connection.changed.is_empty() && !connection.complete {
+            return;
+        }
+        let complete = core::mem::take(&mut connection.complete);
+        let mut changed = core::mem::take(&mut connection.changed);
+        let mut list = Vec::new();
+        let mut size = packet.len();
+        while let Some(&other) = changed.first().filter(|_| size < PRESENCE_PER_PACKET) {
+            changed.pop_first();
+            let (state, presence) = match self.participants.get(&other) {
+                Some(participant) => (participant.presence_state, participant.presence.as_slice()),
+                None => (PresenceState::Left, &[][..]),
+            };
+            size += presence.len() + 8;
+            list.push(ParticipantEntry { id: other, state, presence });
+        }
+        let left: Vec<u32> = list
+            .iter()
+            .filter(|entry| entry.state == PresenceState::Left)
+            .map(|entry| entry.id)
+            .collect();
+        Frame::Participants { complete, list }.write(packet);
+        if let Some(connection) = self.connection(id) {
+            connection.changed = changed;
+            if let Some(bodies) = connection.link.bodies.as_mut() {
+                left.into_iter().for_each(|other| bodies.encoder.numbering.forget(other));
+            }
+        }
+    }
+
+    /// Adds a chunk of a snapshot on its way. `true`: bodies have to wait until it is there.
+    fn add_state(&mut self, id: u32, packet: &mut Vec<u8>) -> bool {
+        let Some(connection) = self.connection(id) else { return false };
+        let Some(download) = connection.download.as_mut() else { return false };
+        let bytes = &download.snapshot.bytes;
+        let end = bytes.len().min(download.offset + CHUNK);
+        Frame::Snapshot {
+            as_of: download.snapshot.as_of,
+            counter: download.counter,
+            total: bytes.len() as u64,
+            offset: download.offset as u64,
+            chunk: &bytes[download.offset..end],
+        }
+        .write(packet);
+        download.offset = end;
+        if end == bytes.len() {
+            let (as_of, counter) = (download.snapshot.as_of, download.counter);
+            connection.download = None;
+            connection.enter(id, as_of, counter);
+        }
+        true
+    }
+
+    fn add_body(&mut self, now: Duration, id: u32, packet: &mut Vec<u8>) -> Result<(), Error> {
+        let Room { participants, journal, channels, stats, .. } = self;
+        let Some(connection) = participants.get_mut(&id).and_then(|one| one.connection.as_mut())
+        else {
+            return Ok(());
+        };
+        // The coders are taken out so that the rest of the connection can be changed beside them.
+        let Some(mut bodies) = connection.link.bodies.take() else { return Ok(()) };
+        let mut body = Body {
+            now,
+            room: connection.link.room(packet),
+            private: None,
+            bodies: &mut bodies,
+            is_private: &|channel| channels[channel as usize - 1].qos.private,
+            messages: 0,
+            bytes: 0,
+        };
+        if connection.add_fills(&mut body, journal) {
+            connection.add_news(id, &mut body, journal);
+        }
+        stats.deliveries += body.messages;
+        stats.bytes_out_before += body.bytes;
+        let private = body.private.unwrap_or(false);
+        let outcome = match bodies.encoder.is_empty() {
+            true => Ok(()),
+            false => bodies.encoder.finish(private, packet),
+        };
+        let skipped = connection.log_cursor.saturating_sub(bodies.encoder.numbering.position());
+        if skipped >= WORTH_A_POSITION && connection.fills.is_empty() {
+            connection.link.queue(&Frame::Position(connection.log_cursor));
+            bodies.encoder.numbering.advance(connection.log_cursor);
+        }
+        connection.link.bodies = Some(bodies);
+        outcome
+    }
+}
+
+/// A body being filled.
+struct Body<'a> {
+    now: Duration,
+    /// Octets left in the packet.
+    room: usize,
+    /// Whether it is for private channels, which share no compression context; set by its first record.
+    private: Option<bool>,
+    bodies: &'a mut Bodies,
+    is_private: &'a dyn Fn(u32) -> bool,
+    messages: u64,
+    bytes: u64,
+}
+
+impl Body<'_> {
+    /// `false`: it does not fit; it opens the next packet.
+    fn push(&mut self, message: &Stored, number: Number, own: bool, state: bool) -> bool {
+        let private = (self.is_private)(message.channel);
+        let bytes: &[u8] = if own { &[] } else { &message.bytes };
+        if *self.private.get_or_insert(private) != private
+            || !self.bodies.encoder.fits(bytes.len(), self.room)
+        {
+            return false;
+        }
+        self.bodies.encoder.push(&Record {
+            channel: message.channel,
+            sender: message.sender,
+            number,
+            own,
+            state,
+            age: if own { Duration::ZERO } else { self.now.saturating_sub(message.born) },
+            text: message.text && !own,
+            key: message.key.as_deref().filter(|_| !own),
+            priority: message.priority.filter(|_| !own),
+            bytes,
+        });
+        if !own {
+            self.messages += 1;
+            self.bytes += bytes.len() as u64;
+        }
+        true
+    }
+}
+
+impl Connection {
+    /// The participant stands at `position` of the log without having read up to it.
+    pub(super) fn enter(&mut self, id: u32, position: u64, counter: u32) {
+        self.log_cursor = self.log_cursor.max(position);
+        if let Some(Bodies { encoder, .. }) = self.link.bodies.as_mut() {
+            encoder.numbering.advance(position);
+            encoder.numbering.counted(id, counter);
+        }
+    }
+
+    /// Older transactions of channels opened late. `true`: all are sent.
+    fn add_fills(&mut self, body: &mut Body<'_>, journal: &Journal) -> bool {
+        while let Some(fill) = self.fills.front_mut() {
+            let older = journal
+                .transactions_after(fill.cursor)
+                .take_while(|older| older.position <= fill.until);
+            for Transaction { message, counter, position, .. } in older {
+                let number = Number::Fill { counter: *counter, position: *position };
+                if message.channel == fill.channel && !body.push(message, number, false, true) {
+                    return false;
+                }
+                fill.cursor = *position;
+            }
+            let channel = fill.channel;
+            self.fills.pop_front();
+            self.link.queue(&Frame::Synced { channel });
+        }
+        true
+    }
+
+    /// Transactions and awareness up to the last tick, in the order in which they came.
+    fn add_news(&mut self, id: u32, body: &mut Body<'_>, journal: &Journal) {
+        let (due_order, due_position) = self.due;
+        let mut transactions = journal
+            .transactions_after(self.log_cursor)
+            .take_while(|one| one.position <= due_position)
+            .peekable();
+        let mut awareness = journal
+            .awareness_after(self.awareness_cursor)
+            .take_while(|(order, _)| *order <= due_order)
+            .peekable();
+        loop {
+            let log_first = match (transactions.peek(), awareness.peek()) {
+                (Some(one), Some((order, _))) => one.order < *order,
+                (Some(_), None) => true,
+                (None, Some(_)) => false,
+                (None, None) => break,
+            };
+            if log_first {
+                let Some(one) = transactions.next() else { break };
+                if !self.add_transaction(id, body, one) {
+                    return;
+                }
+                self.log_cursor = one.position;
+            } else {
+                let Some((order, one)) = awareness.next() else { break };
+                if !self.add_awareness(id, body, order, one) {
+                    return;
+                }
+                self.awareness_cursor = order;
+            }
+        }
+        // What is left between the last value and the tick was replaced by newer ones.
+        self.awareness_cursor = self.awareness_cursor.max(due_order);
+        self.log_cursor = self.log_cursor.max(due_position);
+    }
+
+    fn add_transaction(&self, id: u32, body: &mut Body<'_>, one: &Transaction) -> bool {
+        let own = one.message.sender == id;
+        if !own && !self.subscribes(one.message.channel) {
+            return true;
+        }
+        let number = Number::Transaction { counter: one.counter, position: one.position };
+        let state = self.joining.is_some_and(|until| one.order <= until);
+        body.push(&one.message, number, own, state)
+    }
+
+    fn add_awareness(&self, id: u32, body: &mut Body<'_>, order: u64, one: &Awareness) -> bool {
+        let late =
+            one.expires.is_some_and(|expires| expires <= body.now || order <= self.present_from);
+        if one.message.sender == id || late || !self.subscribes(one.message.channel) {
+            return true;
+        }
+        let number = Number::Awareness { index: one.index, after: one.after };
+        let state = self.joining.is_some_and(|until| order <= until);
+        body.push(&one.message, number, false, state)
+    }
+
+    /// Late-joiner state is complete once everything that was there at the join has been sent.
+    fn say_synced(&mut self) {
+        let Some(until) = self.joining else { return };
+        let (due_order, due_position) = self.due;
+        let served = self.awareness_cursor >= until.min(due_order)
+            && self.log_cursor >= due_position
+            && self.download.is_none()
+            && self.fills.is_empty();
+        if served {
+            self.joining = None;
+            self.link.queue(&Frame::Synced { channel: 0 });
+        }
+    }
+}

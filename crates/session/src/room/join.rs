@@ -1,0 +1,302 @@
+//! Joining and resuming, and opening channels (wire.md W5, W9 to W18, W31).
+
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::vec;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use super::participant::{Connection, Fill, Participant};
+use super::{Channel, Event, HOUSEKEEPING, LinkId, Output, Room};
+use crate::link::{Bodies, Link, error_frame};
+use crate::wire::body::{BodyDecoder, BodyEncoder};
+use crate::wire::capability;
+use crate::wire::frame::{Access, Frame, Frames};
+use crate::wire::handshake::{Hello, Opening, Outcome, Resume, Secret, Welcome, refusal};
+use crate::wire::numbering::Numbering;
+use crate::wire::record::Direction;
+use crate::{Error, Grant, JoinRequest, Limits, OpenRequest, PresenceState, Qos};
+
+/// What a client asks for when it opens a channel.
+pub(super) struct OpenFrame<'a> {
+    pub(super) reference: u32,
+    pub(super) access: Access,
+    pub(super) name: &'a str,
+    pub(super) qos: Qos,
+    pub(super) have: u64,
+}
+
+impl Room {
+    pub(super) fn join(
+        &mut self,
+        now: Duration,
+        link: LinkId,
+        opening: &Opening<'_>,
+        secret: Secret,
+    ) {
+        match self.admit(now, link, &opening.hello, secret) {
+            Ok(id) => {
+                let outcome = self.read_opening(now, id, opening.rest);
+                self.start(id);
+                match outcome {
+                    Ok(()) => self.flush(now, id),
+                    Err(error) => self.fail(now, id, error),
+                }
+            }
+            Err(error) => {
+                let packet = refusal(&error);
+                let reason = Some(error.clone());
+                self.outputs.push_back(Output::Close { link, packet, reason });
+                self.outputs.push_back(Output::Event(Event::Refused { link, error }));
+            }
+        }
+    }
+
+    /// Makes or finds the participant and answers HELLO.
+    fn admit(
+        &mut self,
+        now: Duration,
+        link_id: LinkId,
+        hello: &Hello<'_>,
+        secret: Secret,
+    ) -> Result<u32, Error> {
+        let limits = self.config.limits.clone();
+        if hello.max_message < limits.max_message {
+            let (what, size, limit) =
+                ("largest message of this room", limits.max_message, hello.max_message);
+            return Err(Error::TooLarge { what, size, limit });
+        }
+        let needed = Limits::packet_for(limits.max_message);
+        if hello.max_packet < needed {
+            let (what, size, limit) = ("largest packet of this room", needed, hello.max_packet);
+            return Err(Error::TooLarge { what, size, limit });
+        }
+        let request = JoinRequest { room: &self.config.name, token: hello.token };
+        let identity = self.authority.join(&request).map_err(|why| Error::Refused { why })?;
+        let resume = hello.resume.filter(|resume| resume.incarnation == self.config.incarnation);
+        if resume.is_some_and(|resume| resume.position > self.journal.head()) {
+            return Err(Error::malformed("HELLO: a position the room has not reached"));
+        }
+        let known = match resume {
+            Some(resume) => self.find(&resume)?,
+            None => None,
+        };
+        let limit = limits.max_participants;
+        let (id, counter, outcome) = match known {
+            Some(id) => {
+                self.detach(id);
+                (id, self.participants[&id].counter, Outcome::Resumed)
+            }
+            None if self.participants.len() >= limit => {
+                return Err(Error::TooMany { what: "participants in this room", limit });
+            }
+            None => {
+                self.last_id += 1;
+                let outcome = if hello.resume.is_some() { Outcome::Lost } else { Outcome::New };
+                self.participants.insert(self.last_id, new_participant(secret));
+                (self.last_id, 0, outcome)
+            }
+        };
+        let resumed = outcome == Outcome::Resumed;
+        let position = resume.map_or(0, |resume| resume.position);
+        let own = resume.filter(|_| resumed).map_or(0, |resume| resume.counter);
+        let capabilities = match self.config.compress {
+            true => hello.capabilities & capability::ALL,
+            false => 0,
+        };
+        let coded = capabilities & capability::CODED != 0;
+        let mut link = Link::new(now);
+        link.opening_was_read();
+        link.limit_packets(hello.max_packet);
+        link.bodies = Some(Bodies {
+            encoder: BodyEncoder::new(
+                Direction::ToClient,
+                Numbering::new(id, own, position),
+                coded,
+            ),
+            decoder: BodyDecoder::new(
+                Direction::ToServer,
+                Numbering::new(0, counter, 0),
+                coded,
+                limits.max_message,
+            ),
+        });
+        let participant = self.participants.get_mut(&id).ok_or(Error::malformed("session"))?;
+        link.queue(&Frame::Welcome(Welcome {
+            capabilities,
+            max_packet: limits.max_packet,
+            max_message: limits.max_message,
+            max_snapshot: limits.max_snapshot,
+            incarnation: self.config.incarnation,
+            participant: id,
+            secret: participant.secret,
+            outcome,
+            counter,
+            position: self.journal.head(),
+            timing: self.config.timing,
+        }));
+        link.ping(now);
+        participant.identity = identity;
+        participant.presence = hello.presence.to_vec();
+        participant.presence_state = PresenceState::Here;
+        participant.connection = Some(Connection {
+            id: link_id,
+            link,
+            channels: BTreeMap::new(),
+            awareness_cursor: 0,
+            log_cursor: position,
+            due: (self.journal.order(), self.journal.head()),
+            joining: Some(self.journal.order()),
+            present_from: self.journal.order(),
+            fills: VecDeque::new(),
+            changed: BTreeSet::new(),
+            complete: true,
+            download: None,
+        });
+        self.links.insert(link_id, id);
+        let changed: BTreeSet<u32> =
+            self.participants.keys().copied().filter(|&other| other != id).collect();
+        if let Some(connection) = self.connection(id) {
+            connection.changed = changed;
+        }
+        self.next_housekeeping.get_or_insert(now + HOUSEKEEPING);
+        self.announce(now, id);
+        let joined = Event::Joined { participant: id, link: link_id, resumed };
+        self.outputs.push_back(Output::Event(joined));
+        Ok(id)
+    }
+
+    /// The session that a client may resume; `None` if it is forgotten or the proof is wrong.
+    fn find(&mut self, resume: &Resume) -> Result<Option<u32>, Error> {
+        let id = resume.participant;
+        let former = self.former.iter().position(|former| former.id == id);
+        let (secret, counter) = match (self.participants.get(&id), former) {
+            (Some(participant), _) => (participant.secret, participant.counter),
+            (None, Some(at)) => (self.former[at].secret, self.former[at].counter),
+            (None, None) => return Ok(None),
+        };
+        if !same(&secret, &resume.secret) {
+            return Ok(None);
+        }
+        if resume.counter > counter {
+            return Err(Error::malformed("HELLO: a counter the room has not reached"));
+        }
+        if let Some(former) = former.and_then(|at| self.former.remove(at)) {
+            let participant = Participant { counter: former.counter, ..new_participant(secret) };
+            self.participants.insert(id, participant);
+        }
+        Ok(Some(id))
+    }
+
+    /// The session comes back over another transport: the old one, if it still stands, is closed.
+    fn detach(&mut self, id: u32) {
+        let Some(connection) = self.connection(id) else { return };
+        let link = connection.id;
+        let mut packet = vec![];
+        error_frame(&Error::Replaced, true, 0, &mut packet);
+        self.links.remove(&link);
+        self.outputs.push_back(Output::Close { link, packet, reason: Some(Error::Replaced) });
+    }
+
+    fn read_opening(&mut self, now: Duration, id: u32, rest: &[u8]) -> Result<(), Error> {
+        let mut frames = Frames::new(rest);
+        while let Some(frame) = frames.next()? {
+            match frame {
+                Frame::Open { reference, access, name, qos, have } => {
+                    self.open(id, &OpenFrame { reference, access, name, qos, have })?;
+                }
+                Frame::Presence(presence) => self.set_presence(now, id, presence)?,
+                _ => return Err(Error::malformed("opening: only OPEN and PRESENCE may follow")),
+            }
+        }
+        Ok(())
+    }
+
+    /// Where the participant's view of the log begins: here, at a snapshot, or after a gap.
+    fn start(&mut self, id: u32) {
+        self.catch_up(id, true);
+    }
+
+    pub(super) fn open(&mut self, id: u32, open: &OpenFrame<'_>) -> Result<(), Error> {
+        match self.grant(id, open) {
+            Ok((channel, access)) => {
+                let qos = self.channels[channel as usize - 1].qos;
+                let Some(connection) = self.connection(id) else { return Ok(()) };
+                connection.link.queue(&Frame::Channel {
+                    reference: open.reference,
+                    id: channel,
+                    access,
+                    name: open.name,
+                    qos,
+                });
+                let fresh = connection.channels.insert(channel, access).is_none();
+                let (have, until) = (open.have, connection.log_cursor);
+                if fresh && have < until {
+                    connection.fills.push_back(Fill { channel, cursor: have, until });
+                } else if connection.joining.is_none() {
+                    connection.link.queue(&Frame::Synced { channel });
+                }
+                Ok(())
+            }
+            Err(error @ (Error::Refused { .. } | Error::TooMany { .. })) => {
+                let Some(connection) = self.connection(id) else { return Ok(()) };
+                let mut frame = Vec::new();
+                error_frame(&error, false, open.reference, &mut frame);
+                connection.link.queue_raw(frame);
+                Ok(())
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Finds or makes the channel, as the authority allows.
+    fn grant(&mut self, id: u32, open: &OpenFrame<'_>) -> Result<(u32, Access), Error> {
+        if open.name.is_empty() {
+            return Err(Error::malformed("OPEN: the channel has no name"));
+        }
+        let Some(participant) = self.participants.get(&id) else {
+            return Err(Error::malformed("session"));
+        };
+        let existing = self.channels.iter().position(|channel| channel.name == open.name);
+        let request = OpenRequest {
+            room: &self.config.name,
+            identity: &participant.identity,
+            channel: open.name,
+            access: open.access,
+            qos: open.qos,
+            existing: existing.map(|at| self.channels[at].qos),
+        };
+        let Grant { access, qos } =
+            self.authority.open(&request).map_err(|why| Error::Refused { why })?;
+        let access = access.and(open.access);
+        if let Some(at) = existing {
+            return Ok((at as u32 + 1, access));
+        }
+        let limit = self.config.limits.max_channels;
+        if self.channels.len() >= limit {
+            return Err(Error::TooMany { what: "channels in this room", limit });
+        }
+        qos.validate()?;
+        self.channels.push(Channel { name: open.name.into(), qos });
+        self.outputs.push_back(Output::Event(Event::Channel { name: open.name.into(), qos }));
+        Ok((self.channels.len() as u32, access))
+    }
+}
+
+fn new_participant(secret: Secret) -> Participant {
+    Participant {
+        secret,
+        identity: Vec::new(),
+        presence: Vec::new(),
+        counter: 0,
+        presence_state: PresenceState::Here,
+        connection: None,
+        away_since: Duration::ZERO,
+        asked: None,
+        upload: None,
+    }
+}
+
+/// Compares without telling by its time how much was right.
+fn same(one: &Secret, two: &Secret) -> bool {
+    one.iter().zip(two).fold(0, |difference, (one, two)| difference | (one ^ two)) == 0
+}

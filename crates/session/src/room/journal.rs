@@ -1,0 +1,255 @@
+//! What a room keeps: the newest awareness, the log of transactions, a snapshot. There is no mailbox per receiver:
+//! a mailbox is a pair of cursors into this, so memory does not grow with slow receivers, and a late joiner is a
+//! receiver whose cursors stand at the beginning.
+
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use crate::latest::Latest;
+use crate::{Limits, Overflow, Qos};
+
+/// What sender and server know of a message.
+#[derive(Debug, Clone)]
+pub(super) struct Stored {
+    pub(super) channel: u32,
+    pub(super) sender: u32,
+    pub(super) key: Option<Box<[u8]>>,
+    pub(super) priority: Option<u8>,
+    pub(super) text: bool,
+    pub(super) bytes: Box<[u8]>,
+    /// When the sending application made it, on the room's clock.
+    pub(super) born: Duration,
+}
+
+impl Stored {
+    /// What it holds on to, with a flat price for the bookkeeping.
+    fn cost(&self) -> usize {
+        self.bytes.len() + self.key.as_ref().map_or(0, |key| key.len()) + 128
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Awareness {
+    pub(super) message: Stored,
+    pub(super) index: u32,
+    /// Its sender's last transaction when it was sent.
+    pub(super) after: u32,
+    /// Conflated values are kept for late joiners; others go once everybody has them, or at this time.
+    pub(super) expires: Option<Duration>,
+}
+
+#[derive(Debug)]
+pub(super) struct Transaction {
+    pub(super) message: Stored,
+    pub(super) counter: u32,
+    pub(super) position: u64,
+    /// Place among awareness and transactions together.
+    pub(super) order: u64,
+}
+
+/// A state of the application as of a position.
+#[derive(Debug)]
+pub(super) struct Snapshot {
+    pub(super) as_of: u64,
+    pub(super) bytes: Vec<u8>,
+}
+
+/// How long awareness without a deadline is kept for receivers that have not been sent it.
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
+
+/// Transactions kept behind a snapshot, so that a short break is bridged by the log and not by the snapshot.
+const KEPT_BEHIND_SNAPSHOT: u64 = 256;
+
+type Key = (u32, u32, Box<[u8]>);
+
+pub(super) struct Journal {
+    /// The last order given out; awareness and transactions share it.
+    order: u64,
+    awareness: Latest<Key, Awareness>,
+    awareness_bytes: usize,
+    /// Aggregated values that nobody was there to be sent in time.
+    pub(super) expired: u64,
+    log: VecDeque<Transaction>,
+    log_bytes: usize,
+    /// Bytes and count of the log that the snapshot does not cover.
+    fresh_bytes: usize,
+    /// The position of the last transaction.
+    head: u64,
+    snapshot: Option<Arc<Snapshot>>,
+}
+
+impl Journal {
+    pub(super) fn new() -> Self {
+        Journal {
+            order: 0,
+            awareness: Latest::new(),
+            awareness_bytes: 0,
+            expired: 0,
+            log: VecDeque::new(),
+            log_bytes: 0,
+            fresh_bytes: 0,
+            head: 0,
+            snapshot: None,
+        }
+    }
+
+    pub(super) fn order(&self) -> u64 {
+        self.order
+    }
+
+    pub(super) fn head(&self) -> u64 {
+        self.head
+    }
+
+    /// The oldest transaction still held is the one after this position.
+    pub(super) fn tail(&self) -> u64 {
+        self.head - self.log.len() as u64
+    }
+
+    pub(super) fn snapshot(&self) -> Option<&Arc<Snapshot>> {
+        self.snapshot.as_ref()
+    }
+
+    /// Takes an awareness value. `true`: it replaced an older one of its key.
+    pub(super) fn push_awareness(
+        &mut self,
+        now: Duration,
+        qos: &Qos,
+        message: Stored,
+        index: u32,
+        after: u32,
+        limits: &Limits,
+    ) -> bool {
+        self.order += 1;
+        let conflate = qos.overflow == Overflow::Conflate;
+        let key = conflate
+            .then(|| (message.channel, message.sender, message.key.clone().unwrap_or_default()));
+        let expires = (!conflate).then(|| {
+            now + qos.deadline.map_or(LONGEST_WAIT, |deadline| deadline.min(LONGEST_WAIT))
+        });
+        self.awareness_bytes += message.cost();
+        let value = Awareness { message, index, after, expires };
+        let replaced = self.awareness.push(self.order, key, value);
+        let conflated = replaced.is_some();
+        if let Some(replaced) = replaced {
+            self.awareness_bytes -= replaced.message.cost();
+        }
+        while self.awareness_bytes > limits.max_awareness_bytes {
+            self.drop_oldest();
+        }
+        conflated
+    }
+
+    fn drop_oldest(&mut self) {
+        let Some((order, _)) = self.awareness.first() else { return };
+        if let Some(dropped) = self.awareness.remove(order) {
+            self.awareness_bytes -= dropped.message.cost();
+            self.expired += u64::from(dropped.expires.is_some());
+        }
+    }
+
+    /// Appends a transaction and returns its position.
+    pub(super) fn push_transaction(
+        &mut self,
+        message: Stored,
+        counter: u32,
+        limits: &Limits,
+    ) -> u64 {
+        self.order += 1;
+        self.head += 1;
+        let cost = message.cost();
+        self.log_bytes += cost;
+        self.fresh_bytes += cost;
+        let (position, order) = (self.head, self.order);
+        self.log.push_back(Transaction { message, counter, position, order });
+        while self.log_bytes > limits.max_log_bytes {
+            self.drop_front();
+        }
+        position
+    }
+
+    fn drop_front(&mut self) {
+        if let Some(dropped) = self.log.pop_front() {
+            self.log_bytes -= dropped.message.cost();
+        }
+    }
+
+    /// Transactions after `position`, oldest first. Ask [`Journal::tail`] first whether all are there.
+    pub(super) fn transactions_after(&self, position: u64) -> impl Iterator<Item = &Transaction> {
+        let skip = position.saturating_sub(self.tail()).min(self.log.len() as u64);
+        self.log.range(skip as usize..)
+    }
+
+    pub(super) fn awareness_after(&self, order: u64) -> impl Iterator<Item = (u64, &Awareness)> {
+        self.awareness.after(order)
+    }
+
+    /// Drops aggregated values that everybody was sent (up to `sent`) or that came too late.
+    pub(super) fn expire(&mut self, now: Duration, sent: u64) {
+        let (bytes, expired) = (&mut self.awareness_bytes, &mut self.expired);
+        self.awareness.retain(|order, value| {
+            let Some(expires) = value.expires else { return true };
+            let keep = order > sent && now < expires;
+            if !keep {
+                *bytes -= value.message.cost();
+                *expired += u64::from(order > sent);
+            }
+            keep
+        });
+    }
+
+    /// Somebody left: its awareness goes with it.
+    pub(super) fn forget(&mut self, sender: u32) {
+        let bytes = &mut self.awareness_bytes;
+        self.awareness.retain(|_, value| {
+            let keep = value.message.sender != sender;
+            if !keep {
+                *bytes -= value.message.cost();
+            }
+            keep
+        });
+    }
+
+    /// How many values of `sender` are held, so that its keys can be limited.
+    pub(super) fn held_of(&self, sender: u32) -> usize {
+        self.awareness.after(0).filter(|(_, value)| value.message.sender == sender).count()
+    }
+
+    /// Drops the value of `sender` that has not changed for longest.
+    pub(super) fn drop_oldest_of(&mut self, sender: u32) {
+        let oldest = self.awareness.after(0).find(|(_, value)| value.message.sender == sender);
+        if let Some(order) = oldest.map(|(order, _)| order)
+            && let Some(dropped) = self.awareness.remove(order)
+        {
+            self.awareness_bytes -= dropped.message.cost();
+        }
+    }
+
+    /// Whether the log since the last snapshot is long enough to ask for a new one.
+    pub(super) fn wants_snapshot(&self, limits: &Limits) -> bool {
+        let as_of = self.snapshot.as_ref().map_or(0, |snapshot| snapshot.as_of);
+        let fresh = self.head - as_of.min(self.head);
+        fresh > 0
+            && (fresh >= limits.snapshot_after as u64
+                || self.fresh_bytes >= limits.snapshot_after_bytes)
+    }
+
+    /// Takes a snapshot and drops the log it covers but for a short rest.
+    pub(super) fn set_snapshot(&mut self, as_of: u64, bytes: Vec<u8>) {
+        self.snapshot = Some(Arc::new(Snapshot { as_of, bytes }));
+        while self.tail() + KEPT_BEHIND_SNAPSHOT < as_of && !self.log.is_empty() {
+            self.drop_front();
+        }
+        let fresh = self.transactions_after(as_of).map(|transaction| transaction.message.cost());
+        self.fresh_bytes = fresh.sum();
+    }
+
+    /// What the room holds, in bytes.
+    pub(super) fn memory(&self) -> usize {
+        let snapshot = self.snapshot.as_ref().map_or(0, |snapshot| snapshot.bytes.len());
+        self.awareness_bytes + self.log_bytes + snapshot
+    }
+}

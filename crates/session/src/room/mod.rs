@@ -1,0 +1,461 @@
+//! The server's end: one room with its participants, channels, late-joiner state and ticks.
+
+mod flush;
+mod join;
+mod journal;
+mod participant;
+mod receive;
+mod snapshot;
+
+use alloc::boxed::Box;
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use crate::limits::DEFAULT_MAX_PACKET;
+use crate::link::error_frame;
+use crate::wire::frame::Frame;
+use crate::wire::handshake::{Opening, Secret};
+use crate::{Authority, Error, Limits, PresenceState, Qos, Timing};
+use journal::Journal;
+use participant::Participant;
+
+/// The shell's name for a transport; never used twice in one room.
+pub type LinkId = u64;
+
+/// What a room is made of.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// Its name, as clients ask for it.
+    pub name: String,
+    /// A number that no earlier life of this room had: random, or the time of its making.
+    pub incarnation: u64,
+    /// Tick and keep-alive.
+    pub timing: Timing,
+    /// What it accepts and keeps.
+    pub limits: Limits,
+    /// Whether message bodies are compressed for clients that can. Off is for debugging.
+    pub compress: bool,
+}
+
+impl Config {
+    /// A room with everything else as usual.
+    pub fn new(name: &str, incarnation: u64) -> Self {
+        Config {
+            name: name.to_string(),
+            incarnation,
+            timing: Timing::default(),
+            limits: Limits::default(),
+            compress: true,
+        }
+    }
+}
+
+/// What happened outside.
+#[derive(Debug)]
+pub enum Input<'a> {
+    /// A client's first packet came over a new transport.
+    Join {
+        /// The transport.
+        link: LinkId,
+        /// The packet, read so far as to know the room.
+        opening: &'a Opening<'a>,
+        /// Fresh random octets, should the client become a new participant.
+        secret: Secret,
+    },
+    /// A later packet.
+    Packet {
+        /// The transport.
+        link: LinkId,
+        /// The packet.
+        packet: &'a [u8],
+    },
+    /// The transport took one packet of [`Output::Send`].
+    Sent {
+        /// The transport.
+        link: LinkId,
+    },
+    /// The transport saw the other end break the rules.
+    Fail {
+        /// The transport.
+        link: LinkId,
+        /// Which rule.
+        error: Error,
+    },
+    /// The transport is closed.
+    Closed {
+        /// The transport.
+        link: LinkId,
+    },
+    /// The server stops: say goodbye to everybody, who may come back after `retry`.
+    Shutdown {
+        /// When a new server will be there, about.
+        retry: Duration,
+    },
+    /// Time passed.
+    Timeout,
+}
+
+/// What to do outside.
+#[derive(Debug)]
+pub enum Output {
+    /// Send this packet, then report [`Input::Sent`].
+    Send {
+        /// The transport.
+        link: LinkId,
+        /// The packet.
+        packet: Vec<u8>,
+    },
+    /// Send this last packet if the transport takes it at once, and close. No [`Input::Closed`] is due.
+    Close {
+        /// The transport.
+        link: LinkId,
+        /// The last packet, which gives the reason.
+        packet: Vec<u8>,
+        /// The same for the transport's own close message; `None`: all is well.
+        reason: Option<Error>,
+    },
+    /// For the log.
+    Event(Event),
+    /// Nothing more until an input comes, or until this time with [`Input::Timeout`].
+    Timeout(Option<Duration>),
+}
+
+/// Something for the log.
+#[non_exhaustive]
+#[derive(Debug, Clone, PartialEq)]
+pub enum Event {
+    /// A participant joined.
+    Joined {
+        /// Who.
+        participant: u32,
+        /// Over which transport.
+        link: LinkId,
+        /// Whether it came back to its session.
+        resumed: bool,
+    },
+    /// A transport was turned away before it became a participant.
+    Refused {
+        /// Which.
+        link: LinkId,
+        /// Why.
+        error: Error,
+    },
+    /// A participant's transport is gone; it may come back.
+    Away {
+        /// Who.
+        participant: u32,
+        /// Why, if it was closed from here.
+        error: Option<Error>,
+    },
+    /// A participant left for good.
+    Left {
+        /// Who.
+        participant: u32,
+    },
+    /// A channel was opened for the first time.
+    Channel {
+        /// Its name.
+        name: String,
+        /// What holds.
+        qos: Qos,
+    },
+    /// A participant uploaded a snapshot.
+    Snapshot {
+        /// For all transactions up to this one.
+        as_of: u64,
+        /// In bytes.
+        size: usize,
+    },
+}
+
+/// Totals of a room. "Before" counts the bytes of messages, "after" whole packets.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Participants with a connection.
+    pub here: usize,
+    /// Messages that came in.
+    pub messages_in: u64,
+    /// Their bytes.
+    pub bytes_in_before: u64,
+    /// Packets that came in.
+    pub packets_in: u64,
+    /// Their bytes.
+    pub bytes_in_after: u64,
+    /// Messages sent out, counted once per receiver. Acknowledgements of own transactions are not messages.
+    pub deliveries: u64,
+    /// Their bytes.
+    pub bytes_out_before: u64,
+    /// Packets that went out.
+    pub packets_out: u64,
+    /// Their bytes.
+    pub bytes_out_after: u64,
+    /// Awareness values replaced by newer ones of their key.
+    pub conflated: u64,
+    /// Aggregated awareness that some receiver was too slow for.
+    pub expired: u64,
+    /// Bytes of messages and snapshot that the room holds.
+    pub memory: usize,
+}
+
+/// How often silence, stalls and absences are looked at: fine enough for "within 6 s".
+const HOUSEKEEPING: Duration = Duration::from_millis(250);
+
+/// A measuring ping is sent every so many `Timing::ping` (W35).
+const MEASURE_EVERY: u32 = 5;
+
+struct Channel {
+    name: String,
+    qos: Qos,
+}
+
+/// A participant that left, so that it can still resume without repeating itself.
+struct Former {
+    id: u32,
+    secret: Secret,
+    counter: u32,
+}
+
+/// The room's state machine, driven as the [crate](crate#the-driving-contract) says.
+///
+/// ```
+/// use core::time::Duration;
+/// use groupwire_session::room::{Config, Input, Output, Room};
+/// use groupwire_session::AllowAll;
+///
+/// let mut room = Room::new(Config::new("demo", 1), Box::new(AllowAll));
+/// room.handle_input(Duration::ZERO, Input::Timeout);
+/// assert!(matches!(room.poll_output(), Output::Timeout(None)));
+/// ```
+pub struct Room {
+    config: Config,
+    authority: Box<dyn Authority + Send>,
+    channels: Vec<Channel>,
+    participants: BTreeMap<u32, Participant>,
+    links: BTreeMap<LinkId, u32>,
+    former: VecDeque<Former>,
+    last_id: u32,
+    journal: Journal,
+    next_tick: Option<Duration>,
+    last_tick: Option<Duration>,
+    next_housekeeping: Option<Duration>,
+    /// Until when a participant may take to upload a snapshot before another is asked.
+    snapshot_due: Option<Duration>,
+    outputs: VecDeque<Output>,
+    stats: Stats,
+}
+
+impl Room {
+    /// An empty room.
+    pub fn new(mut config: Config, authority: Box<dyn Authority + Send>) -> Self {
+        // A message has to fit a packet, whatever was configured.
+        let largest = DEFAULT_MAX_PACKET - Limits::packet_for(0);
+        config.limits.max_message = config.limits.max_message.min(largest);
+        Room {
+            config,
+            authority,
+            channels: Vec::new(),
+            participants: BTreeMap::new(),
+            links: BTreeMap::new(),
+            former: VecDeque::new(),
+            last_id: 0,
+            journal: Journal::new(),
+            next_tick: None,
+            last_tick: None,
+            next_housekeeping: None,
+            snapshot_due: None,
+            outputs: VecDeque::new(),
+            stats: Stats::default(),
+        }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.config.name
+    }
+
+    /// Whether nobody is here or away.
+    pub fn is_empty(&self) -> bool {
+        self.participants.is_empty()
+    }
+
+    /// Totals since it was made.
+    pub fn stats(&self) -> Stats {
+        let here = self.participants.values().filter(|participant| participant.is_here()).count();
+        let (expired, memory) = (self.journal.expired, self.journal.memory());
+        Stats { here, expired, memory, ..self.stats }
+    }
+
+    /// Takes in what happened.
+    pub fn handle_input(&mut self, now: Duration, input: Input<'_>) {
+        match input {
+            Input::Join { link, opening, secret } => self.join(now, link, opening, secret),
+            Input::Packet { link, packet } => {
+                if let Some(&id) = self.links.get(&link) {
+                    match self.receive(now, id, packet) {
+                        Ok(()) => self.flush(now, id),
+                        Err(error) => self.fail(now, id, error),
+                    }
+                }
+            }
+            Input::Sent { link } => {
+                if let Some(&id) = self.links.get(&link) {
+                    if let Some(connection) = self.connection(id) {
+                        connection.link.sent();
+                    }
+                    self.flush(now, id);
+                }
+            }
+            Input::Fail { link, error } => {
+                if let Some(&id) = self.links.get(&link) {
+                    self.fail(now, id, error);
+                }
+            }
+            Input::Closed { link } => {
+                if let Some(id) = self.links.remove(&link) {
+                    self.away(now, id, None);
+                }
+            }
+            Input::Shutdown { retry } => self.shut_down(retry),
+            Input::Timeout => {}
+        }
+        if self.next_tick.is_some_and(|at| at <= now) {
+            self.tick(now);
+        }
+        if self.next_housekeeping.is_some_and(|at| at <= now) {
+            self.keep_house(now);
+        }
+    }
+
+    /// What to do next.
+    pub fn poll_output(&mut self) -> Output {
+        self.outputs.pop_front().unwrap_or_else(|| {
+            Output::Timeout([self.next_tick, self.next_housekeeping].into_iter().flatten().min())
+        })
+    }
+
+    /// Something new is in the journal: mailboxes go out at the next tick, at once if the last one is long past.
+    fn schedule_tick(&mut self, now: Duration) {
+        if self.next_tick.is_none() {
+            let earliest = self.last_tick.map_or(now, |last| last + self.config.timing.tick);
+            self.next_tick = Some(earliest.max(now));
+        }
+    }
+
+    fn tick(&mut self, now: Duration) {
+        self.next_tick = None;
+        self.last_tick = Some(now);
+        let due = (self.journal.order(), self.journal.head());
+        let ids: Vec<u32> = self.links.values().copied().collect();
+        for id in ids {
+            if let Some(connection) = self.connection(id) {
+                connection.due = due;
+            }
+            self.flush(now, id);
+        }
+        let connections = self.participants.values().filter_map(|other| other.connection.as_ref());
+        let sent = connections.map(|connection| connection.awareness_cursor).min();
+        self.journal.expire(now, sent.unwrap_or(u64::MAX));
+        self.ask_for_snapshot(now);
+    }
+
+    fn keep_house(&mut self, now: Duration) {
+        let Timing { ping, dead, away, .. } = self.config.timing;
+        let ids: Vec<u32> = self.participants.keys().copied().collect();
+        for id in ids {
+            let Some(participant) = self.participants.get_mut(&id) else { continue };
+            let Some(connection) = participant.connection.as_mut() else {
+                if now >= participant.away_since + away {
+                    self.leave(id);
+                }
+                continue;
+            };
+            let silence = now.saturating_sub(connection.link.heard());
+            let since_ping = now.saturating_sub(connection.link.pinged());
+            if silence >= dead {
+                self.fail(now, id, Error::Silent { ms: silence.as_millis() as u64 });
+                continue;
+            }
+            if since_ping >= ping * MEASURE_EVERY || (silence >= ping && since_ping >= ping) {
+                connection.link.ping(now);
+            }
+            let waiting = connection.has_anything();
+            match if waiting { connection.link.check_stall(now, dead) } else { Ok(()) } {
+                Ok(()) => self.flush(now, id),
+                Err(error) => self.fail(now, id, error),
+            }
+        }
+        self.next_housekeeping = (!self.participants.is_empty()).then(|| now + HOUSEKEEPING);
+        self.ask_for_snapshot(now);
+    }
+
+    /// Closes a participant's transport; it may come back.
+    fn fail(&mut self, now: Duration, id: u32, error: Error) {
+        let Some(connection) = self.connection(id) else { return };
+        let link = connection.id;
+        let mut packet = Vec::new();
+        error_frame(&error, true, 0, &mut packet);
+        self.links.remove(&link);
+        self.outputs.push_back(Output::Close { link, packet, reason: Some(error.clone()) });
+        self.away(now, id, Some(error));
+    }
+
+    fn away(&mut self, now: Duration, id: u32, error: Option<Error>) {
+        let Some(participant) = self.participants.get_mut(&id) else { return };
+        participant.connection = None;
+        participant.away_since = now;
+        participant.upload = None;
+        participant.asked = None;
+        participant.presence_state = PresenceState::Away;
+        self.outputs.push_back(Output::Event(Event::Away { participant: id, error }));
+        self.announce(now, id);
+    }
+
+    /// Takes a participant out of the room; its session can still be resumed.
+    fn leave(&mut self, id: u32) {
+        let Some(participant) = self.participants.remove(&id) else { return };
+        if let Some(connection) = participant.connection {
+            self.links.remove(&connection.id);
+        }
+        let Participant { secret, counter, .. } = participant;
+        self.former.push_back(Former { id, secret, counter });
+        if self.former.len() > self.config.limits.max_former {
+            self.former.pop_front();
+        }
+        self.journal.forget(id);
+        self.outputs.push_back(Output::Event(Event::Left { participant: id }));
+        for other in self.participants.values_mut() {
+            if let Some(connection) = other.connection.as_mut() {
+                connection.changed.insert(id);
+            }
+        }
+        self.next_tick.get_or_insert(self.last_tick.unwrap_or_default());
+    }
+
+    /// The others are to be told of this participant.
+    fn announce(&mut self, now: Duration, id: u32) {
+        for (&other, participant) in &mut self.participants {
+            if let Some(connection) = participant.connection.as_mut().filter(|_| other != id) {
+                connection.changed.insert(id);
+            }
+        }
+        self.schedule_tick(now);
+        self.next_housekeeping.get_or_insert(now + HOUSEKEEPING);
+    }
+
+    fn shut_down(&mut self, retry: Duration) {
+        for (link, id) in core::mem::take(&mut self.links) {
+            let mut packet = Vec::new();
+            Frame::Bye { reason: 0, retry_ms: retry.as_millis() as u64 }.write(&mut packet);
+            self.outputs.push_back(Output::Close { link, packet, reason: None });
+            if let Some(participant) = self.participants.get_mut(&id) {
+                participant.connection = None;
+            }
+        }
+    }
+
+    fn connection(&mut self, id: u32) -> Option<&mut participant::Connection> {
+        self.participants.get_mut(&id)?.connection.as_mut()
+    }
+}

@@ -1,0 +1,112 @@
+//! What a room knows of one participant.
+
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use super::LinkId;
+use super::journal::{Journal, Snapshot};
+use crate::PresenceState;
+use crate::link::Link;
+use crate::wire::frame::Access;
+use crate::wire::handshake::Secret;
+
+pub(super) struct Participant {
+    pub(super) secret: Secret,
+    /// What the authority answered when it joined.
+    pub(super) identity: Vec<u8>,
+    pub(super) presence: Vec<u8>,
+    /// Its last transaction that the room has.
+    pub(super) counter: u32,
+    pub(super) presence_state: PresenceState,
+    pub(super) connection: Option<Connection>,
+    /// Since when it is away.
+    pub(super) away_since: Duration,
+    /// Set while it has been asked for a snapshot at least so new.
+    pub(super) asked: Option<u64>,
+    pub(super) upload: Option<Upload>,
+}
+
+/// A participant's transport and how far it has been served.
+pub(super) struct Connection {
+    pub(super) id: LinkId,
+    pub(super) link: Link,
+    pub(super) channels: BTreeMap<u32, Access>,
+    /// Awareness up to this order was sent or is none of its business.
+    pub(super) awareness_cursor: u64,
+    /// Transactions up to this position likewise.
+    pub(super) log_cursor: u64,
+    /// The last tick's order and position: what may be sent now.
+    pub(super) due: (u64, u64),
+    /// What came up to this order is state to it, not news; `None` once it was told that it is synced.
+    pub(super) joining: Option<u64>,
+    /// Aggregated values up to this order were meant for those present then.
+    pub(super) present_from: u64,
+    pub(super) fills: VecDeque<Fill>,
+    /// Participants whose news it has not been sent.
+    pub(super) changed: BTreeSet<u32>,
+    /// The next PARTICIPANTS replaces all it knew.
+    pub(super) complete: bool,
+    pub(super) download: Option<Download>,
+}
+
+/// Older transactions of a channel that was opened late.
+#[derive(Debug)]
+pub(super) struct Fill {
+    pub(super) channel: u32,
+    pub(super) cursor: u64,
+    pub(super) until: u64,
+}
+
+/// A snapshot on its way to a participant.
+pub(super) struct Download {
+    pub(super) snapshot: Arc<Snapshot>,
+    /// The participant's own last transaction within.
+    pub(super) counter: u32,
+    pub(super) offset: usize,
+}
+
+/// A snapshot arriving from a participant.
+pub(super) struct Upload {
+    pub(super) as_of: u64,
+    pub(super) total: usize,
+    pub(super) bytes: Vec<u8>,
+}
+
+impl Participant {
+    /// Its last transaction at or before `position`.
+    pub(super) fn counter_at(&self, id: u32, position: u64, journal: &Journal) -> u32 {
+        let later = journal.transactions_after(position).filter(|later| later.message.sender == id);
+        self.counter.saturating_sub(later.count() as u32)
+    }
+
+    pub(super) fn is_here(&self) -> bool {
+        self.connection.is_some()
+    }
+}
+
+impl Connection {
+    pub(super) fn subscribes(&self, channel: u32) -> bool {
+        self.channels.get(&channel).is_some_and(|access| access.subscribe)
+    }
+
+    /// Whether the last tick left something to send.
+    pub(super) fn has_due(&self) -> bool {
+        let (order, position) = self.due;
+        self.awareness_cursor < order || self.log_cursor < position || !self.fills.is_empty()
+    }
+
+    /// Changes with everything that is sent or passed over.
+    pub(super) fn progress(&self) -> (u64, u64, usize) {
+        (self.awareness_cursor, self.log_cursor, self.fills.len())
+    }
+
+    pub(super) fn has_anything(&self) -> bool {
+        self.link.has_control()
+            || self.download.is_some()
+            || !self.changed.is_empty()
+            || self.complete
+            || self.has_due()
+    }
+}

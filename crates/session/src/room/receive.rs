@@ -1,0 +1,174 @@
+//! Taking packets in (wire.md W8, W17, W20, W28).
+
+use alloc::string::ToString;
+use core::time::Duration;
+
+use super::join::OpenFrame;
+use super::journal::Stored;
+use super::{Channel, Room};
+use crate::limits::MAX_PRESENCE;
+use crate::link::Bodies;
+use crate::wire::frame::{Frame, Frames};
+use crate::wire::record::{Number, Record};
+use crate::{Error, Overflow};
+
+/// Positions and counters travel in 32 bits (W21).
+const LAST_POSITION: u64 = u32::MAX as u64 - 1;
+
+impl Room {
+    pub(super) fn receive(&mut self, now: Duration, id: u32, packet: &[u8]) -> Result<(), Error> {
+        let limit = self.config.limits.max_packet;
+        if packet.len() > limit {
+            return Err(Error::TooLarge { what: "packet", size: packet.len(), limit });
+        }
+        self.stats.packets_in += 1;
+        self.stats.bytes_in_after += packet.len() as u64;
+        if let Some(connection) = self.connection(id) {
+            connection.link.hear(now);
+        }
+        let mut frames = Frames::new(packet);
+        while let Some(frame) = frames.next()? {
+            self.frame(now, id, frame)?;
+        }
+        Ok(())
+    }
+
+    fn frame(&mut self, now: Duration, id: u32, frame: Frame<'_>) -> Result<(), Error> {
+        let Some(connection) = self.connection(id) else { return Ok(()) };
+        match frame {
+            Frame::Messages(body) => return self.body(now, id, body, false),
+            Frame::Coded(body) => return self.body(now, id, body, true),
+            Frame::Open { reference, access, name, qos, have } => {
+                return self.open(id, &OpenFrame { reference, access, name, qos, have });
+            }
+            Frame::Shut { id: channel } => {
+                if connection.channels.remove(&channel).is_none() {
+                    return Err(Error::UnknownChannel { channel });
+                }
+            }
+            Frame::Presence(presence) => return self.set_presence(now, id, presence),
+            Frame::Snapshot { as_of, total, offset, chunk, .. } => {
+                return self.take_chunk(id, as_of, total, offset, chunk);
+            }
+            Frame::Ping { time } => connection.link.answer_ping(now, time),
+            Frame::Pong { time, received, sent } => connection.link.pong(now, time, received, sent),
+            Frame::Bye { .. } => self.say_goodbye(id),
+            Frame::Error { code, fault, fatal, detail, .. } => {
+                if fatal {
+                    return Err(Error::Remote { code, fault, detail: detail.to_string() });
+                }
+            }
+            _ => return Err(Error::malformed("frame: only a server sends this")),
+        }
+        Ok(())
+    }
+
+    fn say_goodbye(&mut self, id: u32) {
+        if let Some(connection) = self.connection(id) {
+            let link = connection.id;
+            let packet = alloc::vec::Vec::new();
+            self.outputs.push_back(super::Output::Close { link, packet, reason: None });
+        }
+        self.leave(id);
+    }
+
+    pub(super) fn set_presence(
+        &mut self,
+        now: Duration,
+        id: u32,
+        presence: &[u8],
+    ) -> Result<(), Error> {
+        if presence.len() > MAX_PRESENCE {
+            let (what, size, limit) = ("presence", presence.len(), MAX_PRESENCE);
+            return Err(Error::TooLarge { what, size, limit });
+        }
+        if let Some(participant) = self.participants.get_mut(&id)
+            && participant.presence != presence
+        {
+            participant.presence = presence.to_vec();
+            self.announce(now, id);
+        }
+        Ok(())
+    }
+
+    fn body(&mut self, now: Duration, id: u32, body: &[u8], coded: bool) -> Result<(), Error> {
+        let Some(connection) = self.connection(id) else { return Ok(()) };
+        let one_way = connection.link.clock.one_way();
+        let opened = core::mem::take(&mut connection.channels);
+        let Some(mut bodies) = connection.link.bodies.take() else { return Ok(()) };
+        let channels = core::mem::take(&mut self.channels);
+        let kind_of = |channel: u32| match opened.get(&channel) {
+            None => Err(Error::UnknownChannel { channel }),
+            Some(access) if !access.publish => {
+                Err(Error::NotAllowed { what: "publishing on this channel" })
+            }
+            Some(_) => Ok(channels[channel as usize - 1].qos.kind),
+        };
+        let each = |record: Record<'_>| {
+            self.publish(now, id, &channels[record.channel as usize - 1], one_way, &record)
+        };
+        let Bodies { decoder, .. } = &mut bodies;
+        let outcome = match coded {
+            true => decoder.coded(body, kind_of, each),
+            false => decoder.plain(body, kind_of, each),
+        };
+        self.channels = channels;
+        if let Some(connection) = self.connection(id) {
+            connection.channels = opened;
+            connection.link.bodies = Some(bodies);
+        }
+        outcome
+    }
+
+    fn publish(
+        &mut self,
+        now: Duration,
+        id: u32,
+        channel: &Channel,
+        one_way: Duration,
+        record: &Record<'_>,
+    ) -> Result<(), Error> {
+        let Some(participant) = self.participants.get_mut(&id) else { return Ok(()) };
+        self.stats.messages_in += 1;
+        self.stats.bytes_in_before += record.bytes.len() as u64;
+        let message = Stored {
+            channel: record.channel,
+            sender: id,
+            key: record.key.map(Into::into),
+            priority: record.priority,
+            text: record.text,
+            bytes: record.bytes.into(),
+            born: now.saturating_sub(record.age).saturating_sub(one_way),
+        };
+        let limits = &self.config.limits;
+        match record.number {
+            Number::Awareness { index, after } => {
+                let conflate = channel.qos.overflow == Overflow::Conflate;
+                let replaced =
+                    self.journal.push_awareness(now, &channel.qos, message, index, after, limits);
+                self.stats.conflated += u64::from(replaced);
+                if conflate && !replaced && self.journal.held_of(id) > limits.max_keys {
+                    self.journal.drop_oldest_of(id);
+                }
+            }
+            Number::Transaction { counter, .. } => {
+                if counter <= participant.counter {
+                    // W28: the room has it; it was sent again after a break.
+                    return Ok(());
+                }
+                if counter != participant.counter + 1 {
+                    return Err(Error::malformed("record: transactions are missing"));
+                }
+                if self.journal.head() >= LAST_POSITION {
+                    let limit = LAST_POSITION as usize;
+                    return Err(Error::TooMany { what: "transactions in this room's life", limit });
+                }
+                participant.counter = counter;
+                self.journal.push_transaction(message, counter, limits);
+            }
+            Number::Fill { .. } => return Err(Error::malformed("record")),
+        }
+        self.schedule_tick(now);
+        Ok(())
+    }
+}

@@ -1,0 +1,113 @@
+//! Snapshots: asking a participant for one, taking it, and where a participant enters the log (wire.md W31 to W33).
+
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use super::participant::{Download, Upload};
+use super::{Event, Output, Room};
+use crate::Error;
+use crate::wire::frame::Frame;
+use crate::wire::numbering::Numbering;
+
+/// How long a participant may take to answer before another one is asked.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+impl Room {
+    /// The log is long: asks a participant that has all of it for a snapshot.
+    pub(super) fn ask_for_snapshot(&mut self, now: Duration) {
+        if !self.journal.wants_snapshot(&self.config.limits) {
+            return;
+        }
+        if self.snapshot_due.is_some_and(|due| now < due) {
+            return;
+        }
+        // Whoever has not been asked yet; when all have, start again.
+        let able = |participant: &super::Participant| {
+            participant.connection.as_ref().is_some_and(|connection| connection.joining.is_none())
+        };
+        let fresh = |participant: &super::Participant| participant.asked.is_none();
+        let next = self.participants.iter().find(|(_, one)| able(one) && fresh(one));
+        let next = next.or_else(|| self.participants.iter().find(|(_, one)| able(one)));
+        let Some(id) = next.map(|(&id, _)| id) else { return };
+        if let Some(participant) = self.participants.get_mut(&id)
+            && let Some(connection) = participant.connection.as_mut()
+        {
+            // What its transport has carried is what it will know when it reads this.
+            let carried = connection.link.bodies.as_ref().map(|bodies| &bodies.encoder.numbering);
+            let at_least = carried.map_or(0, Numbering::position);
+            participant.asked = Some(at_least);
+            connection.link.queue(&Frame::SnapshotWanted { at_least });
+            self.snapshot_due = Some(now + PATIENCE);
+            self.flush(now, id);
+        }
+    }
+
+    pub(super) fn take_chunk(
+        &mut self,
+        id: u32,
+        as_of: u64,
+        total: u64,
+        offset: u64,
+        chunk: &[u8],
+    ) -> Result<(), Error> {
+        let limit = self.config.limits.max_snapshot;
+        let total = usize::try_from(total).unwrap_or(usize::MAX);
+        let Some(participant) = self.participants.get_mut(&id) else { return Ok(()) };
+        let Some(at_least) = participant.asked else {
+            return Err(Error::NotAllowed { what: "a snapshot that was not asked for" });
+        };
+        if total > limit {
+            return Err(Error::TooLarge { what: "snapshot", size: total, limit });
+        }
+        if as_of < at_least || as_of > self.journal.head() {
+            return Err(Error::NotAllowed { what: "a snapshot as of another time than asked for" });
+        }
+        if offset == 0 {
+            participant.upload = Some(Upload { as_of, total, bytes: Vec::new() });
+        }
+        let Some(upload) = participant.upload.as_mut().filter(|upload| {
+            upload.as_of == as_of
+                && upload.total == total
+                && upload.bytes.len() as u64 == offset
+                && chunk.len() <= total - upload.bytes.len()
+        }) else {
+            return Err(Error::malformed("SNAPSHOT: chunks that do not fit together"));
+        };
+        upload.bytes.extend_from_slice(chunk);
+        if upload.bytes.len() < total {
+            return Ok(());
+        }
+        let Some(Upload { as_of, bytes, .. }) = participant.upload.take() else { return Ok(()) };
+        self.participants.values_mut().for_each(|participant| participant.asked = None);
+        self.snapshot_due = None;
+        if self.journal.snapshot().is_none_or(|snapshot| snapshot.as_of < as_of) {
+            let size = bytes.len();
+            self.outputs.push_back(Output::Event(Event::Snapshot { as_of, size }));
+            self.journal.set_snapshot(as_of, bytes);
+        }
+        Ok(())
+    }
+
+    /// Lets a participant into the log: where it stands, or at the snapshot, or after a gap.
+    pub(super) fn catch_up(&mut self, id: u32, joining: bool) {
+        let tail = self.journal.tail();
+        let Some(participant) = self.participants.get(&id) else { return };
+        let Some(connection) = participant.connection.as_ref() else { return };
+        let position = connection.log_cursor;
+        let fresh = joining && position == 0;
+        if position >= tail && !fresh {
+            return;
+        }
+        let snapshot =
+            self.journal.snapshot().filter(|snapshot| snapshot.as_of > position).cloned();
+        let entry = snapshot.as_ref().map_or(tail, |snapshot| snapshot.as_of);
+        let counter = participant.counter_at(id, entry, &self.journal);
+        let Some(connection) = self.connection(id) else { return };
+        if let Some(snapshot) = snapshot {
+            connection.download = Some(Download { snapshot, counter, offset: 0 });
+        } else if position < tail {
+            connection.link.queue(&Frame::Gap { position: tail, counter });
+            connection.enter(id, tail, counter);
+        }
+    }
+}

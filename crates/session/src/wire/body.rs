@@ -1,0 +1,243 @@
+//! Bodies: many records as one unit, plain or coded by gmc (wire.md W26, W27).
+
+use alloc::string::ToString;
+use alloc::vec::Vec;
+
+use groupwire_gmc as gmc;
+
+use super::frame::{CODED_LAST, MESSAGES_LAST};
+use super::io::{Reader, Write};
+use super::numbering::Numbering;
+use super::record::{self, Direction, FIELDS, Record};
+use crate::limits::{MAX_RECORDS, RECORD_OVERHEAD};
+use crate::{Error, Kind};
+
+/// Part of what capability bit 0 means, so it is the same everywhere (W27).
+fn coder_config() -> gmc::Config {
+    gmc::Config {
+        memory: 64 << 10,
+        fields: FIELDS,
+        max_message: 65_536,
+        max_messages_per_packet: MAX_RECORDS,
+        ..gmc::Config::default()
+    }
+}
+
+/// Collects records and writes them as the last frame of a packet.
+pub(crate) struct BodyEncoder {
+    direction: Direction,
+    pub(crate) numbering: Numbering,
+    coder: Option<gmc::Encoder>,
+    fields: Vec<[u32; FIELDS]>,
+    ends: Vec<usize>,
+    payloads: Vec<u8>,
+}
+
+impl BodyEncoder {
+    pub(crate) fn new(direction: Direction, numbering: Numbering, coded: bool) -> Self {
+        BodyEncoder {
+            direction,
+            numbering,
+            coder: coded.then(|| gmc::Encoder::new(coder_config())),
+            fields: Vec::new(),
+            ends: Vec::new(),
+            payloads: Vec::new(),
+        }
+    }
+
+    pub(crate) fn push(&mut self, record: &Record<'_>) {
+        let fields = record.write(self.direction, &mut self.numbering, &mut self.payloads);
+        self.fields.push(fields);
+        self.ends.push(self.payloads.len());
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.fields.is_empty()
+    }
+
+    /// Whether a further record of `bytes` octets would still fit a packet with `room` octets left, even
+    /// if nothing can be compressed.
+    pub(crate) fn fits(&self, bytes: usize, room: usize) -> bool {
+        let worst = self.payloads.len() + bytes + (self.fields.len() + 1) * WORST_HEADER;
+        self.fields.len() < MAX_RECORDS && worst + RECORD_OVERHEAD <= room
+    }
+
+    /// Appends the body as the last frame. `private` bodies share no context, so they go plain.
+    pub(crate) fn finish(&mut self, private: bool, out: &mut Vec<u8>) -> Result<(), Error> {
+        let mut start = 0;
+        let records = self.fields.iter().zip(&self.ends).map(|(fields, &end)| {
+            let bytes = &self.payloads[core::mem::replace(&mut start, end)..end];
+            gmc::Message { fields, bytes }
+        });
+        match self.coder.as_mut().filter(|_| !private) {
+            Some(coder) => {
+                out.u8(CODED_LAST);
+                coder
+                    .encode_packet(records, out)
+                    .map_err(|error| Error::Compression { why: error.to_string() })?;
+            }
+            None => {
+                out.u8(MESSAGES_LAST);
+                for record in records {
+                    record.fields.iter().for_each(|&field| out.varint(u64::from(field)));
+                    out.bytes(record.bytes);
+                }
+            }
+        }
+        self.fields.clear();
+        self.ends.clear();
+        self.payloads.clear();
+        Ok(())
+    }
+}
+
+/// Six varints of 32 bits and a length.
+const WORST_HEADER: usize = FIELDS * 5 + 5;
+
+/// Reads bodies.
+pub(crate) struct BodyDecoder {
+    direction: Direction,
+    pub(crate) numbering: Numbering,
+    coder: Option<gmc::Decoder>,
+    max_message: usize,
+}
+
+impl BodyDecoder {
+    pub(crate) fn new(
+        direction: Direction,
+        numbering: Numbering,
+        coded: bool,
+        max_message: usize,
+    ) -> Self {
+        let coder = coded.then(|| gmc::Decoder::new(coder_config()));
+        BodyDecoder { direction, numbering, coder, max_message }
+    }
+
+    /// Calls `each` for every record of a plain body, until one fails.
+    pub(crate) fn plain(
+        &mut self,
+        body: &[u8],
+        kind_of: impl Fn(u32) -> Result<Kind, Error>,
+        mut each: impl FnMut(Record<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut reader = Reader::new(body, "MESSAGES");
+        let mut count = 0;
+        while !reader.is_empty() {
+            count += 1;
+            if count > MAX_RECORDS {
+                return Err(Error::TooMany { what: "records in a body", limit: MAX_RECORDS });
+            }
+            let mut fields = [0; FIELDS];
+            for field in &mut fields {
+                *field = reader.varint_u32()?;
+            }
+            let payload = reader.bytes(self.max_message + RECORD_OVERHEAD, "message")?;
+            each(self.read(fields, payload, &kind_of)?)?;
+        }
+        Ok(())
+    }
+
+    /// The same for a coded body.
+    pub(crate) fn coded(
+        &mut self,
+        body: &[u8],
+        kind_of: impl Fn(u32) -> Result<Kind, Error>,
+        mut each: impl FnMut(Record<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let Some(mut coder) = self.coder.take() else {
+            return Err(Error::malformed("CODED: it was not agreed on"));
+        };
+        let mut outcome = Ok(());
+        let decoded = coder.decode_packet(body, |message| {
+            if outcome.is_ok() {
+                outcome = match message.fields.try_into() {
+                    Ok(fields) => self.read(fields, message.bytes, &kind_of).and_then(&mut each),
+                    Err(_) => Err(Error::malformed("CODED")),
+                };
+            }
+        });
+        self.coder = Some(coder);
+        decoded.map_err(|error| Error::Compression { why: error.to_string() })?;
+        outcome
+    }
+
+    fn read<'a>(
+        &mut self,
+        fields: [u32; FIELDS],
+        payload: &'a [u8],
+        kind_of: &impl Fn(u32) -> Result<Kind, Error>,
+    ) -> Result<Record<'a>, Error> {
+        let kind = kind_of(fields[0])?;
+        let numbering = &mut self.numbering;
+        record::read(fields, payload, kind, self.direction, numbering, self.max_message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::record::Number;
+    use super::*;
+    use alloc::vec;
+    use core::time::Duration;
+    use proptest::prelude::*;
+
+    fn kind_of(channel: u32) -> Result<Kind, Error> {
+        Ok(if channel % 2 == 0 { Kind::Awareness } else { Kind::Transaction })
+    }
+
+    fn arbitrary_record()
+    -> impl Strategy<Value = (u32, u32, u32, Option<Vec<u8>>, Option<u8>, Vec<u8>)> {
+        (
+            0..5u32,
+            0..4u32,
+            any::<u32>(),
+            proptest::option::of(proptest::collection::vec(any::<u8>(), 0..20)),
+            any::<Option<u8>>(),
+            proptest::collection::vec(any::<u8>(), 0..200),
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn bodies_round_trip(
+            coded: bool,
+            packets in proptest::collection::vec(proptest::collection::vec(arbitrary_record(), 0..12), 1..6),
+        ) {
+            let numbering = || Numbering::new(1, 0, 0);
+            let mut encoder = BodyEncoder::new(Direction::ToClient, numbering(), coded);
+            let mut decoder = BodyDecoder::new(Direction::ToClient, numbering(), coded, 1000);
+            let mut position = 0;
+            for packet in packets {
+                let mut sent = Vec::new();
+                for (channel, sender, number, key, priority, bytes) in &packet {
+                    position += 1 + u64::from(number % 3);
+                    let number = match kind_of(*channel) {
+                        Ok(Kind::Awareness) => Number::Awareness { index: *number, after: *number ^ 5 },
+                        _ => Number::Transaction { counter: *number, position },
+                    };
+                    sent.push(Record {
+                        channel: *channel, sender: *sender, number, own: false,
+                        state: bytes.len() % 2 == 0, age: Duration::from_millis(40), text: false,
+                        key: key.as_deref(), priority: *priority, bytes,
+                    });
+                }
+                sent.iter().for_each(|record| encoder.push(record));
+                let mut out = vec![];
+                encoder.finish(false, &mut out).unwrap();
+                let mut at = 0;
+                let each = |record: Record<'_>| { assert_eq!(record, sent[at]); at += 1; Ok(()) };
+                if coded { decoder.coded(&out[1..], kind_of, each) } else { decoder.plain(&out[1..], kind_of, each) }.unwrap();
+                prop_assert_eq!(at, sent.len());
+            }
+        }
+
+        #[test]
+        fn random_bodies_never_panic(body: Vec<u8>) {
+            for direction in [Direction::ToServer, Direction::ToClient] {
+                let mut decoder = BodyDecoder::new(direction, Numbering::default(), true, 1000);
+                let _ = decoder.plain(&body, kind_of, |_| Ok(()));
+                let _ = decoder.coded(&body, kind_of, |_| Ok(()));
+            }
+        }
+    }
+}

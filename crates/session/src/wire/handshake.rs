@@ -1,0 +1,336 @@
+//! HELLO and WELCOME, and the opening that carries them (wire.md W4, W5, W9 to W14).
+
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use super::VERSION;
+use super::frame::{Frame, Frames};
+use super::io::{Reader, Write};
+use crate::Error;
+use crate::limits::{DEFAULT_MAX_PACKET, MAX_PRESENCE, MAX_ROOM_NAME, MAX_TOKEN, Timing};
+
+/// Proves the right to resume a session (W13).
+pub type Secret = [u8; 16];
+
+/// The smallest `max_packet` an end may state: one record of 1 KB with key and extensions fits.
+const LEAST_MAX_PACKET: u64 = 4096;
+
+/// The client's first frame.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Hello<'a> {
+    pub(crate) lowest: u8,
+    pub(crate) capabilities: u64,
+    pub(crate) max_packet: usize,
+    pub(crate) max_message: usize,
+    pub(crate) room: &'a str,
+    pub(crate) token: &'a [u8],
+    pub(crate) presence: &'a [u8],
+    pub(crate) resume: Option<Resume>,
+}
+
+/// A session to continue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Resume {
+    pub(crate) participant: u32,
+    pub(crate) secret: Secret,
+    pub(crate) incarnation: u64,
+    pub(crate) position: u64,
+    pub(crate) counter: u32,
+}
+
+/// What became of the wish to resume (W12).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    New,
+    Resumed,
+    Lost,
+}
+
+/// The server's first frame.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Welcome {
+    pub(crate) capabilities: u64,
+    pub(crate) max_packet: usize,
+    pub(crate) max_message: usize,
+    pub(crate) max_snapshot: usize,
+    pub(crate) incarnation: u64,
+    pub(crate) participant: u32,
+    pub(crate) secret: Secret,
+    pub(crate) outcome: Outcome,
+    pub(crate) counter: u32,
+    pub(crate) position: u64,
+    pub(crate) timing: Timing,
+}
+
+/// A client's first packet, read far enough to know its room. A server routes by it, then hands it to
+/// the [`Room`](crate::Room).
+///
+/// ```
+/// use groupwire_session::{Error, Opening};
+///
+/// let error = Opening::read(b"GET / HTTP/1.1").unwrap_err();
+/// assert_eq!(error, Error::Version { theirs: b'G', ours: 1 });
+/// ```
+#[derive(Debug, Clone)]
+pub struct Opening<'a> {
+    pub(crate) hello: Hello<'a>,
+    /// The frames after HELLO.
+    pub(crate) rest: &'a [u8],
+}
+
+impl<'a> Opening<'a> {
+    /// Reads the first packet of a transport.
+    ///
+    /// # Errors
+    /// What is wrong with it; [`refusal`] makes the answer.
+    pub fn read(packet: &'a [u8]) -> Result<Self, Error> {
+        if packet.len() > DEFAULT_MAX_PACKET {
+            let (what, size, limit) = ("packet", packet.len(), DEFAULT_MAX_PACKET);
+            return Err(Error::TooLarge { what, size, limit });
+        }
+        let (&version, rest) = packet.split_first().ok_or(Error::malformed("opening"))?;
+        // A later version keeps HELLO readable up to `lowest`, the rest is only ours to read if we speak it.
+        if version < VERSION {
+            return Err(Error::Version { theirs: version, ours: VERSION });
+        }
+        let mut frames = Frames::new(rest);
+        match frames.next() {
+            Ok(Some(Frame::Hello(hello))) if hello.lowest <= VERSION => {
+                Ok(Opening { hello, rest: frames.remaining() })
+            }
+            Ok(Some(Frame::Hello(hello))) => {
+                Err(Error::Version { theirs: hello.lowest, ours: VERSION })
+            }
+            _ if version != VERSION => Err(Error::Version { theirs: version, ours: VERSION }),
+            Ok(_) => Err(Error::malformed("opening: HELLO comes first")),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The room the client wants to join.
+    pub fn room(&self) -> &'a str {
+        self.hello.room
+    }
+
+    /// The token for the authorisation hook.
+    pub fn token(&self) -> &'a [u8] {
+        self.hello.token
+    }
+}
+
+/// The packet that answers an opening which no room saw, before the transport is closed.
+pub fn refusal(error: &Error) -> Vec<u8> {
+    let mut packet = alloc::vec![VERSION];
+    crate::link::error_frame(error, true, 0, &mut packet);
+    packet
+}
+
+impl<'a> Hello<'a> {
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
+        out.u8(self.lowest);
+        out.varint(self.capabilities);
+        out.varint(self.max_packet as u64);
+        out.varint(self.max_message as u64);
+        out.bytes(self.room.as_bytes());
+        out.bytes(self.token);
+        out.bytes(self.presence);
+        match &self.resume {
+            None => out.u8(0),
+            Some(resume) => {
+                out.u8(1);
+                out.varint(u64::from(resume.participant));
+                out.extend_from_slice(&resume.secret);
+                out.u64(resume.incarnation);
+                out.varint(resume.position);
+                out.varint(u64::from(resume.counter));
+            }
+        }
+    }
+
+    pub(crate) fn read(r: &mut Reader<'a>) -> Result<Self, Error> {
+        let lowest = r.u8()?;
+        let capabilities = r.varint()?;
+        let max_packet = read_max_packet(r)?;
+        let max_message = read_size(r)?;
+        let room = r.text(MAX_ROOM_NAME, "room name")?;
+        if room.is_empty() {
+            return Err(Error::malformed("room name: it is empty"));
+        }
+        let token = r.bytes(MAX_TOKEN, "token")?;
+        let presence = r.bytes(MAX_PRESENCE, "presence")?;
+        let resume = match r.u8()? {
+            0 => None,
+            1 => Some(Resume {
+                participant: r.varint_u32()?,
+                secret: r.array()?,
+                incarnation: r.u64()?,
+                position: r.varint()?,
+                counter: r.varint_u32()?,
+            }),
+            _ => return Err(r.malformed()),
+        };
+        Ok(Hello { lowest, capabilities, max_packet, max_message, room, token, presence, resume })
+    }
+}
+
+impl Welcome {
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
+        out.varint(self.capabilities);
+        out.varint(self.max_packet as u64);
+        out.varint(self.max_message as u64);
+        out.varint(self.max_snapshot as u64);
+        out.u64(self.incarnation);
+        out.varint(u64::from(self.participant));
+        out.extend_from_slice(&self.secret);
+        out.u8(self.outcome as u8);
+        out.varint(u64::from(self.counter));
+        out.varint(self.position);
+        for time in [self.timing.tick, self.timing.ping, self.timing.dead, self.timing.away] {
+            out.varint(time.as_millis() as u64);
+        }
+    }
+
+    pub(crate) fn read(r: &mut Reader<'_>) -> Result<Self, Error> {
+        let capabilities = r.varint()?;
+        let max_packet = read_max_packet(r)?;
+        let (max_message, max_snapshot) = (read_size(r)?, read_size(r)?);
+        let incarnation = r.u64()?;
+        let participant = r.varint_u32()?;
+        let secret = r.array()?;
+        let outcome = match r.u8()? {
+            0 => Outcome::New,
+            1 => Outcome::Resumed,
+            2 => Outcome::Lost,
+            _ => return Err(r.malformed()),
+        };
+        let (counter, position) = (r.varint_u32()?, r.varint()?);
+        let timing = Timing {
+            tick: read_millis(r)?,
+            ping: read_millis(r)?,
+            dead: read_millis(r)?,
+            away: read_millis(r)?,
+        };
+        if timing.ping.is_zero() || timing.dead <= timing.ping {
+            return Err(Error::malformed("WELCOME: a peer would be dead before it is asked"));
+        }
+        Ok(Welcome {
+            capabilities,
+            max_packet,
+            max_message,
+            max_snapshot,
+            incarnation,
+            participant,
+            secret,
+            outcome,
+            counter,
+            position,
+            timing,
+        })
+    }
+}
+
+/// More than a day is a mistake, and would overflow sums of times later on.
+fn read_millis(r: &mut Reader<'_>) -> Result<Duration, Error> {
+    match r.varint()? {
+        ms if ms <= 24 * 3600 * 1000 => Ok(Duration::from_millis(ms)),
+        _ => Err(r.malformed()),
+    }
+}
+
+fn read_size(r: &mut Reader<'_>) -> Result<usize, Error> {
+    usize::try_from(r.varint()?).map_err(|_| r.malformed())
+}
+
+fn read_max_packet(r: &mut Reader<'_>) -> Result<usize, Error> {
+    match r.varint()? {
+        size if size < LEAST_MAX_PACKET => {
+            Err(Error::malformed("max_packet: at least 4096 is needed"))
+        }
+        size => usize::try_from(size).map_err(|_| r.malformed()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::{string::String, vec};
+    use proptest::prelude::*;
+
+    fn hello(room: &str) -> Hello<'_> {
+        Hello {
+            lowest: 1,
+            capabilities: 0,
+            max_packet: 65_536,
+            max_message: 60_000,
+            room,
+            token: b"",
+            presence: b"",
+            resume: None,
+        }
+    }
+
+    fn opening(hello: Hello<'_>) -> Vec<u8> {
+        let mut packet = vec![VERSION];
+        Frame::Hello(hello).write(&mut packet);
+        packet
+    }
+
+    #[test]
+    fn w4_another_version_is_named() {
+        let mut packet = opening(hello("demo"));
+        packet[0] = 0;
+        let error = Opening::read(&packet).unwrap_err();
+        assert_eq!(error, Error::Version { theirs: 0, ours: VERSION });
+        // A newer client that still speaks version 1 is welcome, one that does not is told.
+        packet[0] = 9;
+        assert!(Opening::read(&packet).is_ok());
+        let newer = opening(Hello { lowest: 2, ..hello("demo") });
+        let error = Opening::read(&newer).unwrap_err();
+        assert_eq!(error, Error::Version { theirs: 2, ours: VERSION });
+    }
+
+    #[test]
+    fn w11_a_room_name_of_10_kb_is_too_large() {
+        let name = String::from_utf8(vec![b'r'; 10_240]).unwrap();
+        let error = Opening::read(&opening(hello(&name))).unwrap_err();
+        let limit = MAX_ROOM_NAME;
+        assert_eq!(error, Error::TooLarge { what: "room name", size: 10_240, limit });
+    }
+
+    #[test]
+    fn w5_hello_comes_first() {
+        let mut packet = vec![VERSION];
+        Frame::Ping { time: 1 }.write(&mut packet);
+        assert!(matches!(Opening::read(&packet), Err(Error::Malformed { .. })));
+    }
+
+    #[test]
+    fn welcome_round_trips() {
+        let welcome = Welcome {
+            capabilities: 1,
+            max_packet: 65_536,
+            max_message: 60_000,
+            max_snapshot: 1 << 22,
+            incarnation: u64::MAX - 3,
+            participant: 4,
+            secret: [7; 16],
+            outcome: Outcome::Lost,
+            counter: 12,
+            position: 1 << 33,
+            timing: Timing::default(),
+        };
+        let mut out = Vec::new();
+        welcome.write(&mut out);
+        assert_eq!(Welcome::read(&mut Reader::new(&out, "WELCOME")), Ok(welcome));
+    }
+
+    proptest! {
+        #[test]
+        fn random_openings_never_panic(packet: Vec<u8>) {
+            let _ = Opening::read(&packet);
+            let mut versioned = vec![VERSION, 0x01, packet.len().min(127) as u8];
+            versioned.extend_from_slice(&packet);
+            let _ = Opening::read(&versioned);
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! The wire format, as docs/wire.md states it.
+
+pub(crate) mod body;
+pub(crate) mod frame;
+pub(crate) mod handshake;
+pub(crate) mod io;
+pub(crate) mod numbering;
+pub(crate) mod record;
+
+/// The protocol version this end speaks (W4).
+pub const VERSION: u8 = 1;
+
+/// Capability bits (W10).
+pub(crate) mod capability {
+    /// Bodies coded by gmc in stream mode.
+    pub(crate) const CODED: u64 = 1;
+    /// What this version can do.
+    pub(crate) const ALL: u64 = CODED;
+}

@@ -1,0 +1,211 @@
+//! One message on the wire: six numbers and a payload (wire.md W19 to W26).
+
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use super::io::{Reader, Write};
+use super::numbering::Numbering;
+use crate::limits::{MAX_EXTENSIONS, MAX_KEY};
+use crate::{Error, Kind};
+
+/// Numbers that travel with each payload: channel, sender, flags, gap, age, stamp.
+pub(crate) const FIELDS: usize = 6;
+
+/// W25: fine enough to draw a path by, coarse enough to cost two or three bits.
+const AGE_UNIT_MS: u128 = 4;
+
+const TEXT: u32 = 1;
+const KEY: u32 = 2;
+const PRIORITY: u32 = 4;
+const EXTENSIONS: u32 = 8;
+const OWN: u32 = 16;
+const STATE: u32 = 32;
+const FILL: u32 = 64;
+
+/// Which way a record goes: the numbers it carries differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Direction {
+    ToServer,
+    ToClient,
+}
+
+/// A message with its place in the stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Record<'a> {
+    pub(crate) channel: u32,
+    pub(crate) sender: u32,
+    pub(crate) number: Number,
+    pub(crate) own: bool,
+    pub(crate) state: bool,
+    pub(crate) age: Duration,
+    pub(crate) text: bool,
+    pub(crate) key: Option<&'a [u8]>,
+    pub(crate) priority: Option<u8>,
+    pub(crate) bytes: &'a [u8],
+}
+
+/// W21: what a message is counted by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Number {
+    /// `after`: its sender's last transaction when it was sent.
+    Awareness { index: u32, after: u32 },
+    /// Towards the server the position is not known yet, and 0.
+    Transaction { counter: u32, position: u64 },
+    /// An older transaction, sent because its channel was opened late.
+    Fill { counter: u32, position: u64 },
+}
+
+impl Record<'_> {
+    /// Appends the payload to `out` and returns the six numbers.
+    pub(crate) fn write(
+        &self,
+        direction: Direction,
+        numbering: &mut Numbering,
+        out: &mut Vec<u8>,
+    ) -> [u32; FIELDS] {
+        let mut flags = 0;
+        if self.text {
+            flags |= TEXT;
+        }
+        if self.own {
+            flags |= OWN;
+        }
+        if self.state {
+            flags |= STATE;
+        }
+        if let Some(key) = self.key {
+            flags |= KEY;
+            out.bytes(key);
+        }
+        if let Some(priority) = self.priority {
+            flags |= PRIORITY;
+            out.u8(priority);
+        }
+        out.extend_from_slice(self.bytes);
+        let (gap, stamp) = match self.number {
+            Number::Awareness { index, after } => (
+                numbering.index_to_gap(self.channel, self.sender, index),
+                numbering.after_to_stamp(self.sender, after),
+            ),
+            Number::Transaction { counter, position } => (
+                numbering.counter_to_gap(self.sender, counter),
+                match direction {
+                    Direction::ToServer => 0,
+                    Direction::ToClient => numbering.position_to_stamp(position),
+                },
+            ),
+            Number::Fill { counter, position } => {
+                flags |= FILL;
+                (counter, u32::try_from(position).unwrap_or(u32::MAX))
+            }
+        };
+        let age = u32::try_from(self.age.as_millis() / AGE_UNIT_MS).unwrap_or(u32::MAX);
+        [self.channel, self.sender, flags, gap, age, stamp]
+    }
+}
+
+/// Reads a record back. `kind` is the channel's.
+pub(crate) fn read<'a>(
+    fields: [u32; FIELDS],
+    payload: &'a [u8],
+    kind: Kind,
+    direction: Direction,
+    numbering: &mut Numbering,
+    max_message: usize,
+) -> Result<Record<'a>, Error> {
+    let [channel, sender, flags, gap, age, stamp] = fields;
+    let known = TEXT | KEY | PRIORITY | EXTENSIONS | OWN | STATE | FILL;
+    if flags & !known != 0 {
+        return Err(Error::malformed("record: unknown flags"));
+    }
+    if direction == Direction::ToServer && (flags & (OWN | STATE | FILL) != 0 || sender != 0) {
+        return Err(Error::malformed("record: only a server may say this"));
+    }
+    let mut reader = Reader::new(payload, "record");
+    let key = match flags & KEY {
+        0 => None,
+        _ => Some(reader.bytes(MAX_KEY, "key")?),
+    };
+    let priority = match flags & PRIORITY {
+        0 => None,
+        _ => Some(reader.u8()?),
+    };
+    if flags & EXTENSIONS != 0 {
+        skip_extensions(reader.bytes(MAX_EXTENSIONS, "extensions")?)?;
+    }
+    let bytes = reader.rest();
+    if bytes.len() > max_message {
+        return Err(Error::TooLarge { what: "message", size: bytes.len(), limit: max_message });
+    }
+    let text = flags & TEXT != 0;
+    if text && core::str::from_utf8(bytes).is_err() {
+        return Err(Error::InvalidText { what: "text message" });
+    }
+    let number = match kind {
+        Kind::Awareness => Number::Awareness {
+            index: numbering.gap_to_index(channel, sender, gap)?,
+            after: numbering.stamp_to_after(sender, stamp)?,
+        },
+        Kind::Transaction if flags & FILL != 0 => {
+            Number::Fill { counter: gap, position: u64::from(stamp) }
+        }
+        Kind::Transaction => Number::Transaction {
+            counter: numbering.gap_to_counter(sender, gap)?,
+            position: match direction {
+                Direction::ToServer => 0,
+                Direction::ToClient => numbering.stamp_to_position(stamp)?,
+            },
+        },
+    };
+    let own = flags & OWN != 0;
+    if own && !bytes.is_empty() {
+        return Err(Error::malformed("record: an own transaction has no payload"));
+    }
+    let age = Duration::from_millis(u64::from(age) * AGE_UNIT_MS as u64);
+    let state = flags & STATE != 0;
+    Ok(Record { channel, sender, number, own, state, age, text, key, priority, bytes })
+}
+
+/// W19: nobody knows any yet, but they must be well-formed.
+fn skip_extensions(octets: &[u8]) -> Result<(), Error> {
+    let mut reader = Reader::new(octets, "extensions");
+    while !reader.is_empty() {
+        reader.varint()?;
+        reader.bytes(MAX_EXTENSIONS, "extension")?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn to_server(flags: u32, payload: &[u8]) -> Result<Record<'_>, Error> {
+        let mut numbering = Numbering::default();
+        let fields = [1, 0, flags, 0, 0, 0];
+        read(fields, payload, Kind::Transaction, Direction::ToServer, &mut numbering, 1000)
+    }
+
+    #[test]
+    fn w19_unknown_flags_are_malformed_and_unknown_extensions_skipped() {
+        assert!(matches!(to_server(128, b"x"), Err(Error::Malformed { .. })));
+        let record = to_server(EXTENSIONS, &[3, 9, 1, 0xee, b'h', b'i']).unwrap();
+        assert_eq!(record.bytes, b"hi");
+        assert!(matches!(to_server(EXTENSIONS, &[3, 9, 9, 9]), Err(Error::Malformed { .. })));
+    }
+
+    #[test]
+    fn w20_a_client_cannot_speak_for_the_server() {
+        for flags in [OWN, STATE, FILL] {
+            assert!(matches!(to_server(flags, b""), Err(Error::Malformed { .. })));
+        }
+    }
+
+    #[test]
+    fn w26_text_is_utf8_and_sizes_are_bounded() {
+        let error = to_server(TEXT, &[0xff]).unwrap_err();
+        assert_eq!(error, Error::InvalidText { what: "text message" });
+        let long = [0u8; 1001];
+        assert!(matches!(to_server(0, &long), Err(Error::TooLarge { what: "message", .. })));
+    }
+}

@@ -1,0 +1,116 @@
+//! Random sessions in simulated time: people join, leave, lose their connection, stall; servers restart. Law 2 of the
+//! design holds all the while: a transaction acknowledged as ordered reaches every participant, in order, once.
+//!
+//! `SIMULATIONS=5000 cargo test --test simulation` runs more of them; a failure names its seed.
+
+#[allow(dead_code, reason = "each test file uses a part of it")]
+mod support;
+
+use std::collections::HashSet;
+
+use groupwire_session::client::{ChannelId, Config as ClientConfig, Status};
+use groupwire_session::{Qos, room};
+use support::{MS, Random, World, tight};
+
+const DRAW: Qos = Qos::transaction();
+const POINTER: Qos = Qos::awareness().rate(0, 25);
+const PATH: Qos = Qos::awareness().aggregate();
+
+#[test]
+fn random_sessions_lose_and_repeat_nothing() {
+    let count =
+        std::env::var("SIMULATIONS").ok().and_then(|count| count.parse().ok()).unwrap_or(120);
+    for seed in 1..=count {
+        simulate(seed);
+    }
+}
+
+fn simulate(seed: u64) {
+    let mut random = Random::new(seed);
+    let mut config = room::Config::new("demo", 100);
+    config.limits = tight();
+    config.timing.tick = MS * [0, 20, 40, 200][random.below(4) as usize];
+    let mut world = World::new(seed, config);
+    let mut gone: HashSet<usize> = HashSet::new();
+    let mut sent = 0;
+    for _ in 0..random.below(150) + 20 {
+        let people = world.people.len();
+        match random.below(100) {
+            _ if people == 0 => join(&mut world),
+            0..8 if people < 8 => join(&mut world),
+            8..14 => world.cut(random.below(people as u64) as usize),
+            14..17 => world.black_hole(random.below(people as u64) as usize),
+            17..19 => {
+                let at = random.below(people as u64) as usize;
+                world.people[at].client.leave();
+                gone.insert(at);
+            }
+            19 => world.restart(),
+            20..24 => {
+                let at = random.below(people as u64) as usize;
+                world.people[at].reachable = random.chance(60);
+            }
+            _ => {
+                let at = random.below(people as u64) as usize;
+                if !gone.contains(&at) {
+                    for _ in 0..random.below(12) {
+                        sent += 1;
+                        world.send(at, ChannelId(0), &format!("{at}/{sent}"));
+                        world.send_key(at, ChannelId(1), "me", &format!("{sent}"));
+                        world.send(at, ChannelId(2), &format!("{sent}"));
+                    }
+                }
+            }
+        }
+        world.run(MS * random.below(400) as u32);
+    }
+    for at in 0..world.people.len() {
+        world.people[at].reachable = true;
+    }
+    world.settle();
+    check(seed, &world, &gone);
+}
+
+fn join(world: &mut World) {
+    let at = world.add_with(ClientConfig::new("demo"));
+    world.channel(at, "draw", DRAW);
+    world.channel(at, "pointer", POINTER);
+    world.channel(at, "path", PATH);
+}
+
+fn check(seed: u64, world: &World, gone: &HashSet<usize>) {
+    let here: Vec<_> = (0..world.people.len()).filter(|at| !gone.contains(at)).collect();
+    let Some(&first) = here.first() else { return };
+    let document = &world.people[first].document;
+    let distinct: HashSet<&String> = document.iter().collect();
+    assert_eq!(distinct.len(), document.len(), "seed {seed}: something came twice");
+    for &at in &here {
+        let person = &world.people[at];
+        assert_eq!(person.status, Some(Status::Connected), "seed {seed}: person {at}");
+        assert_eq!(person.client.pending(), 0, "seed {seed}: person {at} still waits");
+        assert_eq!(person.holes, 0, "seed {seed}: person {at} lost something");
+        assert_eq!(&person.document, document, "seed {seed}: person {at} sees something else");
+        for text in &person.ordered {
+            assert!(distinct.contains(text), "seed {seed}: {text} was ordered and is gone");
+        }
+        assert_eq!(person.people.len(), here.len() - 1, "seed {seed}: person {at}: who is here");
+        newest_pointers(seed, world, at, &here);
+    }
+}
+
+/// Everybody ends with the newest pointer of everybody else, and saw none go back.
+fn newest_pointers(seed: u64, world: &World, at: usize, here: &[usize]) {
+    let pointers = |sender: u32| {
+        let person = &world.people[at];
+        let of = person.messages[person.since..].iter();
+        of.filter(move |message| message.channel == ChannelId(1) && message.sender == sender)
+    };
+    for &other in here.iter().filter(|&&other| other != at) {
+        let Some(sender) = world.people[other].client.participant() else { continue };
+        let indices: Vec<u32> = pointers(sender).map(|message| message.index).collect();
+        assert!(
+            indices.is_sorted_by(|one, two| one < two),
+            "seed {seed}: {at} saw {other} go back: {indices:?}"
+        );
+    }
+}

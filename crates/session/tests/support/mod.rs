@@ -1,0 +1,400 @@
+//! A room and its clients in simulated time: no sockets, no clock, every run repeats from its seed.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+use groupwire_session::client::{
+    ChannelId, Client, Config as ClientConfig, Event, GapReason, Incoming, Input, Outgoing, Output,
+    Sent, Status,
+};
+use groupwire_session::room::{self, LinkId, Room};
+use groupwire_session::{AllowAll, Limits, Opening, Qos, Timing};
+
+pub(crate) const MS: Duration = Duration::from_millis(1);
+
+/// xorshift64: enough to make runs differ.
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub(crate) fn new(seed: u64) -> Self {
+        Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
+    }
+
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 >> 16
+    }
+
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
+        self.next() % bound
+    }
+
+    pub(crate) fn chance(&mut self, percent: u64) -> bool {
+        self.below(100) < percent
+    }
+}
+
+/// What travels on a transport, with the time at which it arrives.
+#[derive(Debug)]
+enum Cargo {
+    Packet(Vec<u8>),
+    Close,
+}
+
+struct Transport {
+    link: LinkId,
+    open: bool,
+    joined: bool,
+    up: VecDeque<(Duration, Cargo)>,
+    down: VecDeque<(Duration, Cargo)>,
+}
+
+/// A participant with its application: it keeps all that it is told.
+pub(crate) struct Person {
+    pub(crate) client: Client,
+    transport: Option<Transport>,
+    /// One way.
+    pub(crate) delay: Duration,
+    /// Whether the server can be reached at all.
+    pub(crate) reachable: bool,
+    /// A hostile program: reads nothing, grants no credit, runs no timers. Its packets are injected.
+    pub(crate) deaf: bool,
+    pub(crate) events: Vec<Event>,
+    pub(crate) messages: Vec<Incoming>,
+    pub(crate) people: BTreeMap<u32, (groupwire_session::PresenceState, Vec<u8>)>,
+    pub(crate) status: Option<Status>,
+    /// A document as an application would build it: all texts of the first channel, in order.
+    pub(crate) document: Vec<String>,
+    /// Own texts that this incarnation acknowledged as ordered.
+    pub(crate) ordered: Vec<String>,
+    /// Gaps that are no new incarnation.
+    pub(crate) holes: usize,
+    /// Where the messages of this incarnation begin: numbers of participants are given anew in each.
+    pub(crate) since: usize,
+    snapshot_wanted: Option<u64>,
+}
+
+impl Person {
+    pub(crate) fn new(now: Duration, config: ClientConfig, delay: Duration) -> Self {
+        Person {
+            client: Client::new(now, config).unwrap(),
+            transport: None,
+            delay,
+            reachable: true,
+            deaf: false,
+            events: Vec::new(),
+            messages: Vec::new(),
+            people: BTreeMap::new(),
+            status: None,
+            document: Vec::new(),
+            ordered: Vec::new(),
+            holes: 0,
+            since: 0,
+            snapshot_wanted: None,
+        }
+    }
+
+    /// The texts of all messages of a channel, own ones included.
+    pub(crate) fn texts(&self, channel: ChannelId) -> Vec<String> {
+        let of = self.messages.iter().filter(|message| message.channel == channel);
+        of.map(|message| String::from_utf8_lossy(&message.bytes).into_owned()).collect()
+    }
+
+    pub(crate) fn saw(&self, wanted: impl Fn(&Event) -> bool) -> bool {
+        self.events.iter().any(wanted)
+    }
+
+    fn note(&mut self, event: Event) {
+        match &event {
+            Event::Message(message) => {
+                let text = String::from_utf8_lossy(&message.bytes).into_owned();
+                if message.channel == ChannelId(0) {
+                    self.document.push(text.clone());
+                    if message.own {
+                        self.ordered.push(text);
+                    }
+                }
+                return self.messages.push(message.clone());
+            }
+            Event::Snapshot { bytes, .. } => {
+                let text = String::from_utf8_lossy(bytes).into_owned();
+                self.document = text.lines().map(str::to_owned).collect();
+            }
+            Event::Gap { reason: GapReason::Incarnation, .. } => {
+                self.document.clear();
+                self.ordered.clear();
+                self.since = self.messages.len();
+            }
+            Event::Gap { .. } => self.holes += 1,
+            Event::SnapshotWanted { as_of } => self.snapshot_wanted = Some(*as_of),
+            Event::Status(status) => self.status = Some(*status),
+            Event::Participants { complete, changes } => {
+                if *complete {
+                    self.people.clear();
+                }
+                for change in changes {
+                    if change.state == groupwire_session::PresenceState::Left {
+                        self.people.remove(&change.id);
+                    } else {
+                        self.people.insert(change.id, (change.state, change.presence.clone()));
+                    }
+                }
+            }
+            _ => {}
+        }
+        self.events.push(event);
+    }
+}
+
+pub(crate) struct World {
+    pub(crate) now: Duration,
+    pub(crate) room: Room,
+    pub(crate) people: Vec<Person>,
+    pub(crate) log: Vec<room::Event>,
+    config: room::Config,
+    last_link: LinkId,
+    random: Random,
+}
+
+impl World {
+    pub(crate) fn new(seed: u64, config: room::Config) -> Self {
+        World {
+            now: Duration::ZERO,
+            room: Room::new(config.clone(), Box::new(AllowAll)),
+            people: Vec::new(),
+            log: Vec::new(),
+            config,
+            last_link: 0,
+            random: Random::new(seed),
+        }
+    }
+
+    pub(crate) fn with_tick(tick: Duration) -> Self {
+        let timing = Timing { tick, ..Timing::default() };
+        World::new(1, room::Config { timing, ..room::Config::new("demo", 7) })
+    }
+
+    /// Adds a participant; it dials at the next step.
+    pub(crate) fn add(&mut self) -> usize {
+        self.add_with(ClientConfig::new("demo"))
+    }
+
+    pub(crate) fn add_with(&mut self, mut config: ClientConfig) -> usize {
+        config.seed = self.random.next();
+        config.presence = format!("person {}", self.people.len()).into_bytes();
+        let delay = MS * (1 + self.random.below(30) as u32);
+        self.people.push(Person::new(self.now, config, delay));
+        self.people.len() - 1
+    }
+
+    pub(crate) fn channel(&mut self, person: usize, name: &str, qos: Qos) -> ChannelId {
+        self.people[person].client.channel(name, qos).unwrap()
+    }
+
+    pub(crate) fn send(&mut self, person: usize, channel: ChannelId, text: &str) -> Sent {
+        let message = Outgoing { bytes: text.as_bytes(), text: true, ..Outgoing::default() };
+        self.people[person].client.send(self.now, channel, message).unwrap()
+    }
+
+    pub(crate) fn send_key(
+        &mut self,
+        person: usize,
+        channel: ChannelId,
+        key: &str,
+        text: &str,
+    ) -> Sent {
+        let key = Some(key.as_bytes());
+        let message = Outgoing { bytes: text.as_bytes(), text: true, key, ..Outgoing::default() };
+        self.people[person].client.send(self.now, channel, message).unwrap()
+    }
+
+    /// The transport breaks without a word; both ends notice at once, packets under way are lost.
+    pub(crate) fn cut(&mut self, person: usize) {
+        let Some(transport) = self.people[person].transport.take() else { return };
+        if transport.joined {
+            self.room.handle_input(self.now, room::Input::Closed { link: transport.link });
+        }
+        self.people[person].client.handle_input(self.now, Input::Closed);
+    }
+
+    /// Packets are swallowed and nobody notices: only keep-alive can tell.
+    pub(crate) fn black_hole(&mut self, person: usize) {
+        if let Some(transport) = self.people[person].transport.as_mut() {
+            transport.open = false;
+        }
+    }
+
+    /// The server dies and another one takes its place.
+    pub(crate) fn restart(&mut self) {
+        self.config.incarnation += 1;
+        self.room = Room::new(self.config.clone(), Box::new(AllowAll));
+        for person in 0..self.people.len() {
+            if self.people[person].transport.take().is_some() {
+                self.people[person].client.handle_input(self.now, Input::Closed);
+            }
+        }
+    }
+
+    pub(crate) fn run(&mut self, time: Duration) {
+        let end = self.now + time;
+        while self.now < end {
+            self.now += MS;
+            self.step();
+        }
+    }
+
+    /// Runs until nothing is under way for a second of simulated time, at most a minute.
+    pub(crate) fn settle(&mut self) {
+        self.run(Duration::from_secs(30));
+    }
+
+    /// Hands arbitrary octets to the room as the person's next packet.
+    pub(crate) fn inject(&mut self, person: usize, packet: &[u8]) {
+        if let Some(transport) = &self.people[person].transport {
+            let link = transport.link;
+            self.room.handle_input(self.now, room::Input::Packet { link, packet });
+        }
+    }
+
+    fn step(&mut self) {
+        for at in 0..self.people.len() {
+            self.arrive(at);
+            if self.people[at].deaf {
+                continue;
+            }
+            self.people[at].client.handle_input(self.now, Input::Timeout);
+            self.drain_client(at);
+        }
+        self.room.handle_input(self.now, room::Input::Timeout);
+        self.drain_room();
+    }
+
+    /// Delivers what is due both ways.
+    fn arrive(&mut self, at: usize) {
+        loop {
+            let person = &mut self.people[at];
+            let Some(transport) = person.transport.as_mut().filter(|transport| transport.open)
+            else {
+                return;
+            };
+            if let Some((_, cargo)) = transport.up.pop_front_if(|(due, _)| *due <= self.now) {
+                let link = transport.link;
+                match cargo {
+                    Cargo::Close => {
+                        let joined = transport.joined;
+                        person.transport = None;
+                        if joined {
+                            self.room.handle_input(self.now, room::Input::Closed { link });
+                        }
+                        person.client.handle_input(self.now, Input::Closed);
+                    }
+                    Cargo::Packet(packet) if transport.joined => {
+                        self.room
+                            .handle_input(self.now, room::Input::Packet { link, packet: &packet });
+                    }
+                    Cargo::Packet(packet) => {
+                        transport.joined = true;
+                        let opening = Opening::read(&packet).unwrap();
+                        let secret = [self.random.next() as u8; 16];
+                        let opening = &opening;
+                        self.room
+                            .handle_input(self.now, room::Input::Join { link, opening, secret });
+                    }
+                }
+                self.drain_room();
+                continue;
+            }
+            if person.deaf {
+                return;
+            }
+            let Some((_, cargo)) = transport.down.pop_front_if(|(due, _)| *due <= self.now) else {
+                return;
+            };
+            let link = transport.link;
+            match cargo {
+                Cargo::Close => {
+                    person.transport = None;
+                    person.client.handle_input(self.now, Input::Closed);
+                }
+                Cargo::Packet(packet) => {
+                    person.client.handle_input(self.now, Input::Packet(&packet));
+                    self.room.handle_input(self.now, room::Input::Sent { link });
+                }
+            }
+            self.drain_room();
+            self.drain_client(at);
+        }
+    }
+
+    fn drain_client(&mut self, at: usize) {
+        loop {
+            let person = &mut self.people[at];
+            match person.client.poll_output(self.now) {
+                Output::Timeout(_) => return,
+                Output::Event(event) => {
+                    person.note(event);
+                    if let Some(as_of) = person.snapshot_wanted.take() {
+                        let state = person.document.join("\n");
+                        let _ = person.client.snapshot(as_of, state.as_bytes());
+                    }
+                }
+                Output::Dial if person.reachable => {
+                    self.last_link += 1;
+                    let link = self.last_link;
+                    let (up, down) = (VecDeque::new(), VecDeque::new());
+                    person.transport =
+                        Some(Transport { link, open: true, joined: false, up, down });
+                    person.client.handle_input(self.now, Input::Opened);
+                }
+                Output::Dial => person.client.handle_input(self.now, Input::Closed),
+                Output::Send(packet) => {
+                    if let Some(transport) = person.transport.as_mut() {
+                        transport.up.push_back((self.now + person.delay, Cargo::Packet(packet)));
+                    }
+                    person.client.handle_input(self.now, Input::Sent);
+                }
+                Output::Hangup => match person.transport.as_mut() {
+                    Some(transport) if transport.open => {
+                        transport.up.push_back((self.now + person.delay, Cargo::Close));
+                    }
+                    _ => {
+                        let link = person.transport.take().map(|transport| transport.link);
+                        person.client.handle_input(self.now, Input::Closed);
+                        let _ = link;
+                    }
+                },
+            }
+        }
+    }
+
+    fn drain_room(&mut self) {
+        loop {
+            let (link, cargo) = match self.room.poll_output() {
+                room::Output::Timeout(_) => return,
+                room::Output::Event(event) => {
+                    self.log.push(event);
+                    continue;
+                }
+                room::Output::Send { link, packet } => (link, vec![Cargo::Packet(packet)]),
+                room::Output::Close { link, packet, .. } => {
+                    (link, vec![Cargo::Packet(packet), Cargo::Close])
+                }
+            };
+            let owner = self.people.iter_mut().find(|person| {
+                person.transport.as_ref().is_some_and(|transport| transport.link == link)
+            });
+            if let Some(person) = owner {
+                let due = self.now + person.delay;
+                let transport = person.transport.as_mut().unwrap();
+                transport.down.extend(cargo.into_iter().map(|cargo| (due, cargo)));
+            }
+        }
+    }
+}
+
+/// Limits small enough that a short run meets them.
+pub(crate) fn tight() -> Limits {
+    Limits { snapshot_after: 40, snapshot_after_bytes: 4000, max_former: 64, ..Limits::default() }
+}
