@@ -1,0 +1,100 @@
+# `make help` lists what there is. Scripts that are more than a line stand in scripts/.
+
+# The Cargo profile: release for users; the tests build everything once, in dev, and use that binary throughout.
+GROUPWIRE_PROFILE ?= release
+CARGO_TARGET_DIR ?= target
+BINARY = $(CARGO_TARGET_DIR)/$(if $(filter dev,$(GROUPWIRE_PROFILE)),debug,$(GROUPWIRE_PROFILE))/groupwire
+# In CI the lock files say what is built.
+LOCKED := $(if $(CI),--locked)
+
+NPM := web/node_modules/.package-lock.json
+WASM := web/client/wasm/groupwire_wasm_bg.wasm
+WEB := web/whiteboard/dist/index.html
+WEB_SOURCES := $(shell find web \( -name node_modules -o -name dist -o -path web/client/wasm -o -path web/e2e \) -prune \
+	-o -type f -print)
+
+SOAK_CASES ?= 10000
+FUZZ_SECONDS ?= 60
+
+.PHONY: help run build test fmt fmt-check clippy licences core-check doc test-rust wasm web test-scripts test-web \
+	test-browser test-readme soak fuzz clean FORCE
+.DELETE_ON_ERROR:
+
+help: ## list these commands
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | awk -F '\t' '{ printf "make %-13s %s\n", $$1, $$2 }'
+
+run: build ## build everything and start the server with the whiteboard
+	@exec $(BINARY) serve
+
+build: web ## build the groupwire command with the web parts inside
+	cargo build $(LOCKED) --profile $(GROUPWIRE_PROFILE) --package groupwire-cli
+
+test: ## run all checks and tests, as CI does
+	@scripts/test.sh
+
+fmt: $(NPM) ## format Rust and TypeScript
+	cargo fmt --all
+	cd web && npm run --silent format
+
+fmt-check: $(NPM) ## check the format
+	cargo fmt --all --check
+	cd web && npm run --silent format:check
+
+clippy: web ## lint Rust
+	cargo clippy $(LOCKED) --workspace --all-targets -- --deny warnings
+
+licences: ## check that all we ship is permissively licensed
+	@node scripts/check-licences.mjs
+
+core-check: ## check that the core has no clock, socket or thread, and the crates' arrows
+	@node scripts/check-core.mjs
+
+doc: web ## build the Rust documentation
+	RUSTDOCFLAGS="--deny warnings" cargo doc $(LOCKED) --workspace --no-deps
+
+test-rust: web ## run Rust's tests and the examples in its documentation
+	cargo test $(LOCKED) --workspace
+
+wasm: $(WASM) ## build the browser's core
+
+web: $(WEB) ## build the web client and the whiteboard
+
+test-scripts: ## prove that the checks in scripts/ can fail
+	node --test scripts/*.test.mjs
+
+test-web: web ## check and test TypeScript
+	cd web && npm run --silent check && npm run --silent test
+
+test-browser test-readme: GROUPWIRE_PROFILE = dev
+
+test-browser: build ## run the whiteboard and the client in a real browser
+	browser=$$(scripts/browser.sh) && cd web && \
+		GROUPWIRE_BROWSER="$$browser" GROUPWIRE_BINARY="$(abspath $(BINARY))" npm run --silent test:browser
+
+test-readme: build ## run the README's commands
+	GROUPWIRE_PROFILE=$(GROUPWIRE_PROFILE) node scripts/check-readme.mjs
+
+soak: web ## run the randomised tests for long (SOAK_CASES=10000)
+	PROPTEST_CASES=$(SOAK_CASES) cargo test $(LOCKED) --workspace --release
+
+fuzz: ## fuzz each target (FUZZ_SECONDS=60); needs nightly Rust and cargo-fuzz
+	@cargo +nightly fuzz --version >/dev/null 2>&1 || { echo "fuzz: needs a nightly Rust and cargo-fuzz:" \
+		"rustup toolchain install nightly && cargo install cargo-fuzz" >&2; exit 1; }
+	set -e; for target in $$(cargo +nightly fuzz list); do \
+		cargo +nightly fuzz run "$$target" -- -max_total_time=$(FUZZ_SECONDS); done
+
+# Leaves .cache/: the tools in there take minutes to build and do not depend on our sources.
+clean: ## remove what was built
+	cargo clean
+	rm -rf target web/node_modules web/*/dist web/client/wasm
+
+$(NPM): web/package-lock.json web/package.json $(wildcard web/*/package.json)
+	cd web && npm ci --no-audit --no-fund
+	@touch $@
+
+# Asked at every build, as Cargo alone knows the sources; leaves the file alone if it is up to date.
+$(WASM): $(NPM) FORCE
+	@scripts/wasm.sh
+
+$(WEB): $(WASM) $(WEB_SOURCES)
+	cd web && npm run --silent build

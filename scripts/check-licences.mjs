@@ -1,0 +1,129 @@
+// Checks that everything we ship, crates and npm packages, may be used under a permissive licence.
+//
+// Shipped means reached from our packages without development dependencies; build dependencies count, as they may
+// generate code. Run it from anywhere: node scripts/check-licences.mjs
+
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+
+// Licences that ask for no more than to keep a notice.
+const ALLOWED = new Set([
+  "0BSD",
+  "Apache-2.0",
+  "Apache-2.0 WITH LLVM-exception",
+  "BSD-2-Clause",
+  "BSD-3-Clause",
+  "BSL-1.0",
+  "CC0-1.0",
+  "ISC",
+  "MIT",
+  "Unicode-3.0",
+  "Unlicense",
+  "Zlib",
+]);
+
+// Packages taken in spite of their licence: name to { licence, reason }. The licence is compared, so that a change
+// of it is noticed.
+const EXCEPTIONS = {};
+
+/** Whether an SPDX expression can be satisfied with allowed licences alone. Throws on what it cannot read. */
+export function satisfiable(expression, allowed = ALLOWED) {
+  // Crates of before SPDX wrote "MIT/Apache-2.0" for OR.
+  const tokens = expression.replaceAll("/", " OR ").match(/[()]|[^\s()]+/g) ?? [];
+  const next = (token) => tokens[0] === token && tokens.shift() !== undefined;
+
+  const either = () => {
+    let ok = both();
+    while (next("OR")) ok = both() || ok;
+    return ok;
+  };
+  const both = () => {
+    let ok = single();
+    while (next("AND")) ok = single() && ok;
+    return ok;
+  };
+  const single = () => {
+    if (next("(")) {
+      const ok = either();
+      if (!next(")")) throw new Error(`unclosed parenthesis in "${expression}"`);
+      return ok;
+    }
+    const licence = tokens.shift();
+    if (!licence || /^(AND|OR|WITH|\))$/.test(licence)) throw new Error(`cannot read "${expression}"`);
+    return allowed.has(next("WITH") ? `${licence} WITH ${tokens.shift()}` : licence);
+  };
+
+  const ok = either();
+  if (tokens.length > 0) throw new Error(`cannot read "${expression}" from "${tokens[0]}" on`);
+  return ok;
+}
+
+/** The packages that the answer of `cargo metadata` ships: { name, version, licence, path }. */
+export function shippedCrates({ packages, resolve, workspace_members: ours }) {
+  const package_ = new Map(packages.map((p) => [p.id, p]));
+  const node = new Map(resolve.nodes.map((n) => [n.id, n]));
+  // Breadth first, so that the path shown is a shortest one.
+  const paths = new Map(ours.map((id) => [id, package_.get(id).name]));
+  for (const [id, path] of paths) {
+    for (const dep of node.get(id).deps) {
+      const shipped = dep.dep_kinds.some(({ kind }) => kind !== "dev");
+      if (shipped && !paths.has(dep.pkg)) paths.set(dep.pkg, `${path} > ${package_.get(dep.pkg).name}`);
+    }
+  }
+  return [...paths].map(([id, path]) => {
+    const { name, version, license } = package_.get(id);
+    return { name, version, licence: license, path };
+  });
+}
+
+/** The packages that a package-lock.json ships: { name, version, licence, path }. */
+export function shippedNpm({ packages }) {
+  const marker = "node_modules/";
+  return Object.entries(packages)
+    .filter(([path, p]) => path.includes(marker) && !p.dev && !p.link)
+    .map(([path, p]) => ({
+      name: path.slice(path.lastIndexOf(marker) + marker.length),
+      version: p.version,
+      licence: p.license,
+      path: `web/${path}`,
+    }));
+}
+
+/** A line for each package whose licence is not allowed. */
+export function offenders(shipped, exceptions = EXCEPTIONS) {
+  return shipped.flatMap(({ name, version, licence, path }) => {
+    if (licence && exceptions[name]?.licence === licence) return [];
+    try {
+      if (licence && satisfiable(licence)) return [];
+      return [`${name} ${version}: ${licence ?? "no licence given"} (${path})`];
+    } catch (error) {
+      return [`${name} ${version}: ${error.message} (${path})`];
+    }
+  });
+}
+
+function main() {
+  const metadata = execFileSync("cargo", ["metadata", "--format-version", "1", "--quiet"], {
+    cwd: root,
+    encoding: "utf8",
+    maxBuffer: 1 << 28,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const crates = shippedCrates(JSON.parse(metadata));
+  const lock = `${root}web/package-lock.json`;
+  const npm = existsSync(lock) ? shippedNpm(JSON.parse(readFileSync(lock, "utf8"))) : [];
+
+  const lines = offenders([...crates, ...npm]);
+  if (lines.length > 0) {
+    console.error("licences: these are not on the list in scripts/check-licences.mjs:");
+    for (const line of lines) console.error(`  ${line}`);
+    process.exitCode = 1;
+  } else {
+    console.log(`licences: ${crates.length} crates and ${npm.length} npm packages are permissively licensed`);
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) main();

@@ -1,0 +1,132 @@
+#!/usr/bin/env bash
+# Builds crates/wasm for browsers into web/client/wasm/: groupwire_wasm.js, groupwire_wasm_bg.wasm and their types.
+#
+# The compiler is the user's own with its wasm32 target, added by rustup if it is missing. Where rustup cannot
+# (offline mirrors, distributions' toolchains), Debian's packaged compiler builds the target's standard library
+# from source. GROUPWIRE_WASM_TOOLCHAIN=packaged takes that way at once.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+target=wasm32-unknown-unknown
+# Apart from target/, so that the two compilers do not invalidate each other's work.
+target_dir=$PWD/target/wasm
+built=$target_dir/$target/wasm/groupwire_wasm.wasm
+out=web/client/wasm
+tools=$PWD/.cache/tools
+
+main() {
+    build
+    if [[ $out/groupwire_wasm_bg.wasm -nt $built ]]; then
+        echo "wasm: $out is up to date, $(gzipped_size) bytes gzipped"
+        return
+    fi
+    # Made aside and moved at the end: an interrupted run must not leave output that looks up to date.
+    local made=$target_dir/bindgen
+    rm -rf "$made"
+    bind "$made"
+    optimise "$made/groupwire_wasm_bg.wasm"
+    mkdir -p "$out"
+    mv "$made"/groupwire_wasm.js "$made"/*.d.ts "$out/"
+    mv "$made/groupwire_wasm_bg.wasm" "$out/"
+    touch "$out/groupwire_wasm_bg.wasm"
+    echo "wasm: wrote $out, $(gzipped_size) bytes gzipped"
+}
+
+build() {
+    local args=(build --profile wasm --package groupwire-wasm --target "$target" --target-dir "$target_dir")
+    if [[ -n ${CI:-} ]]; then args+=(--locked); fi
+
+    if [[ ${GROUPWIRE_WASM_TOOLCHAIN:-} != packaged ]] && { has_target || add_target; }; then
+        cargo "${args[@]}"
+        return
+    fi
+    has_packaged || install_packaged
+    # RUSTC as well as cargo: cargo would otherwise start the first rustc on PATH, which may be rustup's.
+    # RUSTC_BOOTSTRAP lets a stable compiler take -Z build-std, needed as Debian has no standard library for
+    # this target.
+    RUSTC=$(packaged rustc) RUSTC_BOOTSTRAP=1 \
+        CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER=$(packaged_linker) \
+        "$(packaged cargo)" "${args[@]}" -Z build-std=std,panic_abort
+}
+
+has_target() {
+    local libdir
+    libdir=$(rustc --print target-libdir --target "$target" 2>/dev/null) && [[ -d $libdir ]]
+}
+
+add_target() {
+    # Once the packaged compiler is here it was needed before: do not ask rustup again at every build.
+    if has_packaged || ! command -v rustup >/dev/null; then return 1; fi
+    echo "wasm: adding Rust's $target target"
+    rustup target add "$target" && has_target
+}
+
+# The packaged rustc or cargo, whatever comes first on PATH.
+packaged() {
+    dpkg -L "$1-web" 2>/dev/null | grep "^/[^/]*/bin/$1\$"
+}
+
+# Its linker is of the same LLVM as the compiler.
+packaged_llvm() {
+    local rustc
+    rustc=$(packaged rustc) && "$rustc" -vV | sed -n 's/^LLVM version: \([0-9]*\).*/\1/p'
+}
+
+packaged_linker() {
+    local llvm
+    llvm=$(packaged_llvm) && command -v "wasm-ld-$llvm"
+}
+
+has_packaged() {
+    command -v dpkg >/dev/null && packaged rustc >/dev/null && packaged cargo >/dev/null &&
+        dpkg -s rust-web-src >/dev/null 2>&1 && packaged_linker >/dev/null
+}
+
+install_packaged() {
+    echo "wasm: rustup has no $target target here; installing Debian's compiler for it"
+    if ! { scripts/apt-install.sh rustc-web cargo-web rust-web-src &&
+        scripts/apt-install.sh "lld-$(packaged_llvm)" && has_packaged; }; then
+        fail "no compiler for $target. Install it with 'rustup target add $target' and run this again."
+    fi
+}
+
+# The tool must be of the library's very version: their interface is private to them.
+bind() {
+    local version
+    version=$(awk '/^name = "wasm-bindgen"$/ { getline; gsub(/"/, "", $3); print $3 }' Cargo.lock)
+    local tool
+    for tool in wasm-bindgen "$tools/bin/wasm-bindgen"; do
+        if [[ $("$tool" --version 2>/dev/null) == "wasm-bindgen $version" ]]; then break; fi
+        tool=
+    done
+    if [[ -z $tool ]]; then
+        echo "wasm: installing wasm-bindgen $version into .cache/tools (once, some minutes)"
+        # Without CARGO_TARGET_DIR cargo builds in a temporary directory and removes it.
+        env -u CARGO_TARGET_DIR cargo install --quiet --locked --root "$tools" --bin wasm-bindgen \
+            wasm-bindgen-cli --version "$version" ||
+            fail "could not install wasm-bindgen. Put wasm-bindgen $version on PATH and run this again."
+        tool=$tools/bin/wasm-bindgen
+    fi
+    "$tool" --target web --out-dir "$1" "$built"
+}
+
+optimise() {
+    local wasm_opt=web/node_modules/.bin/wasm-opt
+    if [[ ! -x $wasm_opt ]]; then
+        echo "wasm: not optimised for size, as wasm-opt is missing ('make wasm' installs it)"
+        return
+    fi
+    "$wasm_opt" -Oz "$1" -o "$1.opt"
+    mv "$1.opt" "$1"
+}
+
+gzipped_size() {
+    gzip -9 -c "$out/groupwire_wasm_bg.wasm" | wc -c
+}
+
+fail() {
+    echo "wasm: $1" >&2
+    exit 1
+}
+
+main
