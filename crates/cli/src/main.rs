@@ -1,0 +1,35 @@
+//! The `groupwire` command.
+
+mod serve;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// The network layer for real-time collaboration: rooms, channels, small messages, in time.
+#[derive(Debug, Parser)]
+#[command(name = "groupwire", version, propagate_version = true, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run a server, with the whiteboard on it.
+    Serve(serve::Args),
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let outcome = match Cli::parse().command {
+        Command::Serve(args) => serve::run(args).await,
+    };
+    match outcome {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("groupwire: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

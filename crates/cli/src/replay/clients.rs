@@ -1,0 +1,80 @@
+//! The participants: joining, and what each is told.
+
+use std::collections::{HashMap, VecDeque};
+use std::error::Error;
+use std::sync::Arc;
+use std::time::Duration;
+
+use groupwire_client::{Channel, Event, Events, Options, Qos, Room};
+use tokio::time::timeout;
+
+use super::Args;
+use super::channels::Open;
+
+/// How long all participants together may take to join.
+const JOIN_PATIENCE: Duration = Duration::from_secs(30);
+
+/// Participants in a room, with all channels open and nothing old left to come.
+pub(super) struct Clients {
+    pub(super) all: Vec<Client>,
+    /// Which participant has which number in the room.
+    pub(super) numbers: Arc<HashMap<u32, usize>>,
+}
+
+pub(super) struct Client {
+    pub(super) room: Room,
+    /// One for each of the trace's kinds, in their order.
+    pub(super) channels: Vec<Channel>,
+    pub(super) events: Events,
+}
+
+impl Clients {
+    pub(super) async fn join(
+        args: &Args,
+        channels: &[Open],
+        count: usize,
+    ) -> Result<Self, Box<dyn Error>> {
+        let mut all = Vec::with_capacity(count);
+        for number in 0..count {
+            let mut options = Options::new(&args.room);
+            options.presence = format!(r#"{{"name":"Replay {}"}}"#, number + 1).into_bytes();
+            options.token = args.token.clone().unwrap_or_default().into_bytes();
+            let (room, events) = Room::connect(&args.url, options)?;
+            let open = |open: &Open| room.channel(&open.name, open.qos);
+            let channels = channels.iter().map(open).collect::<Result<_, _>>()?;
+            all.push(Client { room, channels, events });
+        }
+        let mut numbers = HashMap::new();
+        for (at, client) in all.iter_mut().enumerate() {
+            let number = timeout(JOIN_PATIENCE, client.ready())
+                .await
+                .map_err(|_| format!("participant {} of {count} did not get in", at + 1))??;
+            numbers.insert(number, at);
+        }
+        Ok(Clients { all, numbers: Arc::new(numbers) })
+    }
+
+    /// The QoS that the room gave each channel.
+    pub(super) fn qos(&self) -> Vec<Qos> {
+        let channels = self.all.first().map_or(&[][..], |client| &client.channels);
+        channels.iter().filter_map(Channel::qos).collect()
+    }
+}
+
+impl Client {
+    /// Waits until this participant is in the room and has all that was said before, which is none of our business.
+    async fn ready(&mut self) -> Result<u32, Box<dyn Error>> {
+        let number = self.room.joined().await?;
+        let mut batch = VecDeque::new();
+        while self.events.next_batch(&mut batch).await {
+            for event in batch.drain(..) {
+                match event {
+                    Event::Synced { channel: None } => return Ok(number),
+                    Event::Error { error, .. } => return Err(error.into()),
+                    _ => {}
+                }
+            }
+        }
+        Err("the session ended while joining".into())
+    }
+}

@@ -1,0 +1,152 @@
+//! `groupwire serve`: one process, nothing else to install.
+
+use std::error::Error;
+use std::io::{IsTerminal, Write};
+use std::net::SocketAddr;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::{Args as ClapArgs, ValueEnum};
+use groupwire_server::session::{Authority, Grant, JoinRequest, OpenRequest, Timing};
+use groupwire_server::{Config, Server};
+use tracing_subscriber::filter::LevelFilter;
+
+/// The options of `groupwire serve`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Args {
+    /// Where to listen. Use 0.0.0.0:8080 to be reached from other machines, port 0 for any free port.
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8080", env = "GROUPWIRE_LISTEN")]
+    listen: SocketAddr,
+
+    /// How long messages are collected before they are sent to everybody, in milliseconds; 0 sends at once.
+    #[arg(long, value_name = "MS", default_value_t = 40, value_parser = clap::value_parser!(u64).range(0..=1000))]
+    tick: u64,
+
+    /// Only clients that present this token may join. Without it everybody may.
+    #[arg(long, value_name = "SECRET", env = "GROUPWIRE_TOKEN", hide_env_values = true)]
+    token: Option<String>,
+
+    /// How long a room that nobody is in keeps its content, in seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = 3600)]
+    keep_empty: u64,
+
+    /// Rooms at the same time.
+    #[arg(long, value_name = "COUNT", default_value_t = 10_000)]
+    max_rooms: usize,
+
+    /// Connections at the same time.
+    #[arg(long, value_name = "COUNT", default_value_t = 20_000)]
+    max_connections: usize,
+
+    /// How much to log on standard error.
+    #[arg(long, value_enum, default_value_t = Level::Info)]
+    log: Level,
+
+    /// How to log: for people, or one JSON object per line.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    log_format: Format,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Level {
+    Off,
+    Error,
+    Warn,
+    Info,
+    Debug,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Format {
+    Text,
+    Json,
+}
+
+pub(crate) async fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
+    start_log(args.log, args.log_format);
+    let mut config = Config {
+        listen: args.listen,
+        timing: Timing { tick: Duration::from_millis(args.tick), ..Timing::default() },
+        keep_empty: Duration::from_secs(args.keep_empty),
+        max_rooms: args.max_rooms,
+        max_connections: args.max_connections,
+        ..Config::default()
+    };
+    if let Some(token) = args.token {
+        config.authority = Arc::new(OneToken(token.into_bytes()));
+    }
+    let server = Server::bind(config)
+        .await
+        .map_err(|error| format!("{error}\nIs another server running? --listen chooses another address."))?;
+    announce(server.local_addr())?;
+    server.run(asked_to_stop()).await?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The one line on standard output: where to go.
+fn announce(address: SocketAddr) -> std::io::Result<()> {
+    let host = match address.ip() {
+        ip if ip.is_unspecified() => format!("localhost:{}", address.port()),
+        _ => address.to_string(),
+    };
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "Groupwire is running. Open this in two windows: http://{host}/?room=demo")?;
+    out.flush()
+}
+
+fn start_log(level: Level, format: Format) {
+    let level = match level {
+        Level::Off => LevelFilter::OFF,
+        Level::Error => LevelFilter::ERROR,
+        Level::Warn => LevelFilter::WARN,
+        Level::Info => LevelFilter::INFO,
+        Level::Debug => LevelFilter::DEBUG,
+    };
+    let log = tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr);
+    match format {
+        Format::Json => log.json().init(),
+        Format::Text => log.with_ansi(std::io::stderr().is_terminal()).with_target(false).init(),
+    }
+}
+
+/// Ctrl-C or, from a service manager, SIGTERM.
+async fn asked_to_stop() {
+    let interrupt = async {
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    };
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        match signal(SignalKind::terminate()) {
+            Ok(mut terminate) => tokio::select! {
+                () = interrupt => {}
+                _ = terminate.recv() => {}
+            },
+            Err(_) => interrupt.await,
+        }
+    }
+    #[cfg(not(unix))]
+    interrupt.await;
+}
+
+/// Whoever knows the token may do everything.
+struct OneToken(Vec<u8>);
+
+impl Authority for OneToken {
+    fn join(&self, request: &JoinRequest<'_>) -> Result<Vec<u8>, String> {
+        // The same time whatever is wrong, so that the token cannot be guessed octet by octet.
+        let differs = request.token.len() != self.0.len()
+            || request.token.iter().zip(&self.0).fold(0, |sum, (one, two)| sum | (one ^ two)) != 0;
+        match differs {
+            true => Err("the token is not the one this server was started with".to_owned()),
+            false => Ok(Vec::new()),
+        }
+    }
+
+    fn open(&self, request: &OpenRequest<'_>) -> Result<Grant, String> {
+        Ok(Grant { access: request.access, qos: request.qos })
+    }
+}

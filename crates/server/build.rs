@@ -1,0 +1,5 @@
+//! The whiteboard is embedded as it was built last; this notices when it was built again.
+
+fn main() {
+    println!("cargo::rerun-if-changed=../../web/whiteboard/dist");
+}

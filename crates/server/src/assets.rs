@@ -1,0 +1,50 @@
+//! The whiteboard, embedded.
+
+use axum::http::{StatusCode, Uri, header};
+use axum::response::{Html, IntoResponse, Response};
+use rust_embed::Embed;
+
+use crate::http::NO_SNIFF;
+
+#[derive(Embed)]
+#[folder = "../../web/whiteboard/dist"]
+#[allow_missing = true]
+struct Whiteboard;
+
+const NOT_BUILT: &str = "<!doctype html><title>Groupwire</title><p>This server was built without the whiteboard. \
+    Run <code>make run</code>, which builds it first.</p>";
+
+/// Answers a request for a file of the whiteboard.
+pub(crate) async fn serve(uri: Uri) -> Response {
+    let path = match uri.path().trim_start_matches('/') {
+        "" => "index.html",
+        path => path,
+    };
+    let Some(file) = Whiteboard::get(path) else {
+        return match path {
+            "index.html" => (StatusCode::NOT_FOUND, Html(NOT_BUILT)).into_response(),
+            _ => (StatusCode::NOT_FOUND, "not found\n").into_response(),
+        };
+    };
+    // Vite puts a hash of the content into the names below assets/.
+    let caching = match path.starts_with("assets/") {
+        true => "public, max-age=31536000, immutable",
+        false => "no-cache",
+    };
+    let headers = [(header::CONTENT_TYPE, content_type(path)), (header::CACHE_CONTROL, caching)];
+    ([NO_SNIFF], headers, file.data).into_response()
+}
+
+fn content_type(path: &str) -> &'static str {
+    match path.rsplit_once('.').map(|(_, extension)| extension) {
+        Some("html") => "text/html; charset=utf-8",
+        Some("js") => "text/javascript; charset=utf-8",
+        Some("css") => "text/css; charset=utf-8",
+        Some("wasm") => "application/wasm",
+        Some("svg") => "image/svg+xml",
+        Some("png") => "image/png",
+        Some("ico") => "image/x-icon",
+        Some("json" | "webmanifest") => "application/json",
+        _ => "application/octet-stream",
+    }
+}

@@ -1,0 +1,163 @@
+//! All rooms of the server, by name.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use groupwire_session::room::{LinkId, Stats};
+use groupwire_session::{Authority, Error, Grant, JoinRequest, OpenRequest, Room, room};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
+
+use crate::Config;
+use crate::room::{Message, drive};
+
+/// Rooms, counters and configuration, shared by all tasks.
+pub(crate) struct Hub {
+    pub(crate) config: Config,
+    pub(crate) started: Instant,
+    pub(crate) connections: AtomicUsize,
+    rooms: Mutex<HashMap<String, mpsc::UnboundedSender<Message>>>,
+    last_link: AtomicU64,
+    /// What rooms that are gone had counted.
+    gone: Mutex<Stats>,
+}
+
+impl Hub {
+    pub(crate) fn new(config: Config) -> Self {
+        Hub {
+            config,
+            started: Instant::now(),
+            connections: AtomicUsize::new(0),
+            rooms: Mutex::new(HashMap::new()),
+            last_link: AtomicU64::new(0),
+            gone: Mutex::new(Stats::default()),
+        }
+    }
+
+    pub(crate) fn next_link(&self) -> LinkId {
+        self.last_link.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// Sends a joiner to its room, which is made if there is none. Returns the way to the room.
+    pub(crate) fn join(
+        self: &Arc<Self>,
+        name: &str,
+        message: Message,
+    ) -> Result<mpsc::UnboundedSender<Message>, Error> {
+        // Under the lock, so that a room cannot close between being found and being told.
+        let mut rooms = self.rooms();
+        if let Some(room) = rooms.get(name) {
+            let _ = room.send(message);
+            return Ok(room.clone());
+        }
+        let limit = self.config.max_rooms;
+        if rooms.len() >= limit {
+            return Err(Error::TooMany { what: "rooms on this server", limit });
+        }
+        let (sender, receiver) = mpsc::unbounded_channel();
+        let _ = sender.send(message);
+        rooms.insert(name.to_owned(), sender.clone());
+        drop(rooms);
+        let config = room::Config {
+            timing: self.config.timing,
+            limits: self.config.limits.clone(),
+            ..room::Config::new(name, random())
+        };
+        let authority = Box::new(Shared(Arc::clone(&self.config.authority)));
+        tokio::spawn(drive(Arc::clone(self), Room::new(config, authority), receiver));
+        tracing::info!(room = name, "room opened");
+        Ok(sender)
+    }
+
+    /// Forgets a room unless somebody is on the way in. `true`: it is gone.
+    pub(crate) fn close(
+        &self,
+        name: &str,
+        waiting: &mpsc::UnboundedReceiver<Message>,
+        stats: Stats,
+    ) -> bool {
+        let mut rooms = self.rooms();
+        if !waiting.is_empty() {
+            return false;
+        }
+        rooms.remove(name);
+        let mut gone = self.gone.lock().unwrap_or_else(PoisonError::into_inner);
+        *gone = add(*gone, stats);
+        true
+    }
+
+    /// How many rooms there are, and the sum of what they and their predecessors counted.
+    pub(crate) async fn stats(&self) -> (usize, Stats) {
+        let senders: Vec<_> = self.rooms().values().cloned().collect();
+        let mut answers = Vec::with_capacity(senders.len());
+        for sender in senders {
+            let (answer, answered) = oneshot::channel();
+            let _ = sender.send(Message::Stats { answer });
+            answers.push(answered);
+        }
+        let count = answers.len();
+        let mut sum = *self.gone.lock().unwrap_or_else(PoisonError::into_inner);
+        for answer in answers {
+            sum = add(sum, answer.await.unwrap_or_default());
+        }
+        (count, sum)
+    }
+
+    /// Says goodbye in every room and waits until all connections are closed.
+    pub(crate) async fn shut_down(&self, retry: Duration) {
+        for room in self.rooms().values() {
+            let _ = room.send(Message::Shutdown { retry });
+        }
+        while self.connections.load(Ordering::Relaxed) > 0 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+
+    fn rooms(&self) -> MutexGuard<'_, HashMap<String, mpsc::UnboundedSender<Message>>> {
+        self.rooms.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Random octets from the system: secrets and incarnations must not be guessed.
+pub(crate) fn random_secret() -> [u8; 16] {
+    let mut octets = [0; 16];
+    getrandom::fill(&mut octets).expect("the operating system has a random source");
+    octets
+}
+
+fn random() -> u64 {
+    let [a, b, c, d, e, f, g, h, ..] = random_secret();
+    u64::from_le_bytes([a, b, c, d, e, f, g, h])
+}
+
+/// One authority for all rooms.
+struct Shared(Arc<dyn Authority + Send + Sync>);
+
+impl Authority for Shared {
+    fn join(&self, request: &JoinRequest<'_>) -> Result<Vec<u8>, String> {
+        self.0.join(request)
+    }
+
+    fn open(&self, request: &OpenRequest<'_>) -> Result<Grant, String> {
+        self.0.open(request)
+    }
+}
+
+fn add(one: Stats, two: Stats) -> Stats {
+    Stats {
+        here: one.here + two.here,
+        messages_in: one.messages_in + two.messages_in,
+        bytes_in_before: one.bytes_in_before + two.bytes_in_before,
+        packets_in: one.packets_in + two.packets_in,
+        bytes_in_after: one.bytes_in_after + two.bytes_in_after,
+        deliveries: one.deliveries + two.deliveries,
+        bytes_out_before: one.bytes_out_before + two.bytes_out_before,
+        packets_out: one.packets_out + two.packets_out,
+        bytes_out_after: one.bytes_out_after + two.bytes_out_after,
+        conflated: one.conflated + two.conflated,
+        expired: one.expired + two.expired,
+        memory: one.memory + two.memory,
+    }
+}

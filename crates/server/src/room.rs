@@ -1,0 +1,159 @@
+//! The task that drives one room.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Bytes;
+use groupwire_session::room::{Event, Input, LinkId, Output, Room, Stats};
+use groupwire_session::{Error, Opening, Secret};
+use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
+use tokio::time::Instant;
+
+use crate::hub::Hub;
+
+/// What a room's task is told.
+pub(crate) enum Message {
+    /// A connection's first packet, already known to be well-formed.
+    Join { link: LinkId, opening: Bytes, secret: Secret, outbound: mpsc::Sender<Outbound> },
+    /// A later packet. The permit is given back once it has been taken in.
+    Packet { link: LinkId, packet: Bytes, _permit: OwnedSemaphorePermit },
+    /// The connection wrote one packet.
+    Sent { link: LinkId },
+    /// The connection broke the rules of its transport.
+    Fail { link: LinkId, error: Error },
+    /// The connection is closed.
+    Closed { link: LinkId },
+    Shutdown { retry: Duration },
+    Stats { answer: oneshot::Sender<Stats> },
+}
+
+/// What a connection's task is told.
+pub(crate) enum Outbound {
+    Packet(Vec<u8>),
+    /// A last packet, then close.
+    Close { packet: Vec<u8>, reason: Option<Error> },
+}
+
+/// Messages taken in before the room looks at what to do: a batch shares one tick and one look at the clock.
+const BATCH: usize = 256;
+
+/// Runs a room until nobody has been there for `keep_empty`.
+pub(crate) async fn drive(
+    hub: Arc<Hub>,
+    room: Room,
+    mut messages: mpsc::UnboundedReceiver<Message>,
+) {
+    let mut driver = Driver { origin: Instant::now(), room, links: HashMap::new() };
+    let mut batch = Vec::with_capacity(BATCH);
+    let mut wake = None;
+    let mut empty_since: Option<Instant> = None;
+    loop {
+        let close = empty_since.map(|since| since + hub.config.keep_empty);
+        let next = [wake, close].into_iter().flatten().min();
+        let asleep = async {
+            match next {
+                Some(at) => tokio::time::sleep_until(at).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            count = messages.recv_many(&mut batch, BATCH) => if count == 0 { return },
+            () = asleep => {}
+        }
+        let now = driver.origin.elapsed();
+        for message in batch.drain(..) {
+            driver.take_in(now, message);
+        }
+        driver.room.handle_input(now, Input::Timeout);
+        wake = driver.carry_out();
+        match (driver.room.is_empty(), empty_since) {
+            (false, _) => empty_since = None,
+            (true, None) => empty_since = Some(Instant::now()),
+            (true, Some(since)) if since.elapsed() >= hub.config.keep_empty => {
+                if hub.close(driver.room.name(), &messages, driver.room.stats()) {
+                    tracing::info!(room = driver.room.name(), "room closed");
+                    return;
+                }
+            }
+            (true, Some(_)) => {}
+        }
+    }
+}
+
+struct Driver {
+    origin: Instant,
+    room: Room,
+    links: HashMap<LinkId, mpsc::Sender<Outbound>>,
+}
+
+impl Driver {
+    fn take_in(&mut self, now: Duration, message: Message) {
+        let input = match &message {
+            Message::Join { link, opening, secret, outbound } => {
+                self.links.insert(*link, outbound.clone());
+                match Opening::read(opening) {
+                    Ok(opening) => {
+                        let input = Input::Join { link: *link, opening: &opening, secret: *secret };
+                        return self.room.handle_input(now, input);
+                    }
+                    Err(error) => Input::Fail { link: *link, error },
+                }
+            }
+            Message::Packet { link, packet, .. } => Input::Packet { link: *link, packet },
+            Message::Sent { link } => Input::Sent { link: *link },
+            Message::Fail { link, error } => Input::Fail { link: *link, error: error.clone() },
+            Message::Closed { link } => {
+                self.links.remove(link);
+                Input::Closed { link: *link }
+            }
+            Message::Shutdown { retry } => Input::Shutdown { retry: *retry },
+            Message::Stats { .. } => {
+                if let Message::Stats { answer } = message {
+                    let _ = answer.send(self.room.stats());
+                }
+                return;
+            }
+        };
+        self.room.handle_input(now, input);
+    }
+
+    /// Does what the room says and returns when it wants to be called again.
+    fn carry_out(&mut self) -> Option<Instant> {
+        loop {
+            match self.room.poll_output() {
+                Output::Send { link, packet } => {
+                    // The room never has more than two packets under way, so there is always a place.
+                    if let Some(outbound) = self.links.get(&link) {
+                        let _ = outbound.try_send(Outbound::Packet(packet));
+                    }
+                }
+                Output::Close { link, packet, reason } => {
+                    if let Some(outbound) = self.links.remove(&link) {
+                        let _ = outbound.try_send(Outbound::Close { packet, reason });
+                    }
+                }
+                Output::Event(event) => log(self.room.name(), &event),
+                Output::Timeout(at) => return at.map(|at| self.origin + at),
+            }
+        }
+    }
+}
+
+fn log(room: &str, event: &Event) {
+    match event {
+        Event::Joined { participant, link, resumed } => {
+            tracing::info!(room, participant, link, resumed, "joined");
+        }
+        Event::Refused { link, error } => tracing::info!(room, link, %error, "refused"),
+        Event::Away { participant, error: Some(error) } => {
+            tracing::warn!(room, participant, %error, fault = ?error.fault(), "disconnected");
+        }
+        Event::Away { participant, error: None } => tracing::info!(room, participant, "away"),
+        Event::Left { participant } => tracing::info!(room, participant, "left"),
+        Event::Channel { name, qos } => tracing::debug!(room, name, ?qos, "channel"),
+        Event::Snapshot { as_of, size } => tracing::info!(room, as_of, size, "snapshot"),
+        _ => {}
+    }
+}
