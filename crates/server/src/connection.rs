@@ -67,7 +67,9 @@ async fn join(
     let first = timeout(HELLO, stream.next()).await;
     let opening = match first {
         Ok(Some(Ok(Frame::Binary(packet)))) => packet,
-        Ok(Some(Ok(_))) => return Err(Error::Malformed { what: "opening: a binary message is due" }),
+        Ok(Some(Ok(_))) => {
+            return Err(Error::Malformed { what: "opening: a binary message is due" });
+        }
         Ok(Some(Err(error))) => {
             return Err(violation(error).unwrap_or(Error::Malformed { what: "opening" }));
         }
@@ -160,9 +162,7 @@ fn violation(error: axum::Error) -> Option<Error> {
         Some(tungstenite::Error::Capacity(CapacityError::MessageTooLong { size, max_size })) => {
             Some(Error::TooLarge { what: "packet", size: *size, limit: *max_size })
         }
-        Some(tungstenite::Error::Protocol(_)) => {
-            Some(Error::Malformed { what: "WebSocket frame" })
-        }
+        Some(tungstenite::Error::Protocol(_)) => Some(Error::Malformed { what: "WebSocket frame" }),
         Some(tungstenite::Error::Utf8(_)) => Some(Error::InvalidText { what: "WebSocket text" }),
         _ => None,
     }

@@ -15,8 +15,8 @@
 
 mod assets;
 mod connection;
-mod hub;
 mod http;
+mod hub;
 mod room;
 mod status;
 
@@ -120,7 +120,10 @@ impl Server {
     ///
     /// # Errors
     /// [`Error::Io`] if the listener fails.
-    pub async fn run(self, shutdown: impl Future<Output = ()> + Send + 'static) -> Result<(), Error> {
+    pub async fn run(
+        self,
+        shutdown: impl Future<Output = ()> + Send + 'static,
+    ) -> Result<(), Error> {
         let hub = Arc::clone(&self.hub);
         let serving = http::serve(self.listener, Arc::clone(&hub));
         tokio::select! {

@@ -15,24 +15,47 @@ use crate::hub::Hub;
 /// What a room's task is told.
 pub(crate) enum Message {
     /// A connection's first packet, already known to be well-formed.
-    Join { link: LinkId, opening: Bytes, secret: Secret, outbound: mpsc::Sender<Outbound> },
+    Join {
+        link: LinkId,
+        opening: Bytes,
+        secret: Secret,
+        outbound: mpsc::Sender<Outbound>,
+    },
     /// A later packet. The permit is given back once it has been taken in.
-    Packet { link: LinkId, packet: Bytes, _permit: OwnedSemaphorePermit },
+    Packet {
+        link: LinkId,
+        packet: Bytes,
+        _permit: OwnedSemaphorePermit,
+    },
     /// The connection wrote one packet.
-    Sent { link: LinkId },
+    Sent {
+        link: LinkId,
+    },
     /// The connection broke the rules of its transport.
-    Fail { link: LinkId, error: Error },
+    Fail {
+        link: LinkId,
+        error: Error,
+    },
     /// The connection is closed.
-    Closed { link: LinkId },
-    Shutdown { retry: Duration },
-    Stats { answer: oneshot::Sender<Stats> },
+    Closed {
+        link: LinkId,
+    },
+    Shutdown {
+        retry: Duration,
+    },
+    Stats {
+        answer: oneshot::Sender<Stats>,
+    },
 }
 
 /// What a connection's task is told.
 pub(crate) enum Outbound {
     Packet(Vec<u8>),
     /// A last packet, then close.
-    Close { packet: Vec<u8>, reason: Option<Error> },
+    Close {
+        packet: Vec<u8>,
+        reason: Option<Error>,
+    },
 }
 
 /// Messages taken in before the room looks at what to do: a batch shares one tick and one look at the clock.

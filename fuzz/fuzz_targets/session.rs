@@ -1,0 +1,82 @@
+//! The session's decoders, at both ends: whatever comes from the network, a room and a client stand.
+//!
+//! The input is a list of packets, each a length octet (times 8) and that many octets. The first may open a session
+//! of its own; the rest go to a room with a joined client in it, and to a client that joined that room.
+
+#![no_main]
+
+use std::time::Duration;
+
+use groupwire_session::client::{self, Client};
+use groupwire_session::room::{self, Room};
+use groupwire_session::{AllowAll, Opening, Qos};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| {
+    let mut now = Duration::ZERO;
+    let mut room = Room::new(room::Config::new("fuzz", 1), Box::new(AllowAll));
+    let mut victim = joined(&mut room, 1);
+    let mut packets = packets(data);
+    if let Some(first) = packets.next()
+        && let Ok(opening) = Opening::read(first)
+    {
+        room.handle_input(now, room::Input::Join { link: 2, opening: &opening, secret: [2; 16] });
+    }
+    for packet in packets {
+        now += Duration::from_millis(7);
+        for link in [1, 2] {
+            room.handle_input(now, room::Input::Packet { link, packet });
+            room.handle_input(now, room::Input::Sent { link });
+        }
+        victim.handle_input(now, client::Input::Packet(packet));
+        drain(&mut room, &mut victim, now);
+    }
+    // A room that was attacked still takes people in.
+    joined(&mut room, 3);
+});
+
+/// A client that has said hello and been welcomed, with channels of both kinds.
+fn joined(room: &mut Room, link: u64) -> Client {
+    let now = Duration::ZERO;
+    let mut client = Client::new(now, client::Config::new("fuzz")).expect("a valid configuration");
+    client.channel("draw", Qos::transaction()).expect("a valid channel");
+    client.channel("pointer", Qos::awareness()).expect("a valid channel");
+    loop {
+        match client.poll_output(now) {
+            client::Output::Dial => client.handle_input(now, client::Input::Opened),
+            client::Output::Send(packet) => {
+                let opening = Opening::read(&packet).expect("our own opening");
+                let join = room::Input::Join { link, opening: &opening, secret: [1; 16] };
+                room.handle_input(now, join);
+                break;
+            }
+            client::Output::Event(_) => {}
+            other => panic!("{other:?}"),
+        }
+    }
+    loop {
+        match room.poll_output() {
+            room::Output::Send { link: to, packet } if to == link => {
+                client.handle_input(now, client::Input::Packet(&packet));
+            }
+            room::Output::Timeout(_) => break,
+            _ => {}
+        }
+    }
+    assert!(client.participant().is_some(), "everybody is welcome");
+    client
+}
+
+fn drain(room: &mut Room, client: &mut Client, now: Duration) {
+    while !matches!(room.poll_output(), room::Output::Timeout(_)) {}
+    while !matches!(client.poll_output(now), client::Output::Timeout(_)) {}
+}
+
+fn packets(mut data: &[u8]) -> impl Iterator<Item = &[u8]> {
+    std::iter::from_fn(move || {
+        let (&length, rest) = data.split_first()?;
+        let (packet, rest) = rest.split_at(rest.len().min(usize::from(length) * 8));
+        data = rest;
+        Some(packet)
+    })
+}
