@@ -281,7 +281,8 @@ impl Client {
         }
         self.channels.push(Channel::new(name.to_string(), qos, access));
         let at = self.channels.len() - 1;
-        if self.phase == Phase::Joined {
+        // Also after HELLO but before WELCOME: what `greet` announced did not include it.
+        if matches!(self.phase, Phase::Greeting(_) | Phase::Joined) {
             self.open_channel(at);
         }
         Ok(ChannelId(at as u32))
@@ -349,7 +350,7 @@ impl Client {
     pub fn set_presence(&mut self, presence: &[u8]) -> Result<(), Error> {
         check_size("presence", presence.len(), MAX_PRESENCE)?;
         self.config.presence = presence.to_vec();
-        if let (Phase::Joined, Some(link)) = (self.phase, self.link.as_mut()) {
+        if let (Phase::Greeting(_) | Phase::Joined, Some(link)) = (self.phase, self.link.as_mut()) {
             link.queue(&Frame::Presence(presence));
         }
         Ok(())

@@ -27,6 +27,8 @@ fn coder_config() -> gmc::Config {
 pub(crate) struct BodyEncoder {
     direction: Direction,
     pub(crate) numbering: Numbering,
+    coded: bool,
+    /// Made with the first body: an idle connection costs nothing.
     coder: Option<gmc::Encoder>,
     fields: Vec<[u32; FIELDS]>,
     ends: Vec<usize>,
@@ -38,7 +40,8 @@ impl BodyEncoder {
         BodyEncoder {
             direction,
             numbering,
-            coder: coded.then(|| gmc::Encoder::new(coder_config())),
+            coded,
+            coder: None,
             fields: Vec::new(),
             ends: Vec::new(),
             payloads: Vec::new(),
@@ -69,14 +72,15 @@ impl BodyEncoder {
             let bytes = &self.payloads[core::mem::replace(&mut start, end)..end];
             gmc::Message { fields, bytes }
         });
-        match self.coder.as_mut().filter(|_| !private) {
-            Some(coder) => {
+        match self.coded && !private {
+            true => {
                 out.u8(CODED_LAST);
-                coder
+                self.coder
+                    .get_or_insert_with(|| gmc::Encoder::new(coder_config()))
                     .encode_packet(records, out)
                     .map_err(|error| Error::Compression { why: error.to_string() })?;
             }
-            None => {
+            false => {
                 out.u8(MESSAGES_LAST);
                 for record in records {
                     record.fields.iter().for_each(|&field| out.varint(u64::from(field)));
@@ -98,6 +102,8 @@ const WORST_HEADER: usize = FIELDS * 5 + 5;
 pub(crate) struct BodyDecoder {
     direction: Direction,
     pub(crate) numbering: Numbering,
+    coded: bool,
+    /// Made with the first coded body.
     coder: Option<gmc::Decoder>,
     max_message: usize,
 }
@@ -109,8 +115,7 @@ impl BodyDecoder {
         coded: bool,
         max_message: usize,
     ) -> Self {
-        let coder = coded.then(|| gmc::Decoder::new(coder_config()));
-        BodyDecoder { direction, numbering, coder, max_message }
+        BodyDecoder { direction, numbering, coded, coder: None, max_message }
     }
 
     /// Calls `each` for every record of a plain body, until one fails.
@@ -144,9 +149,10 @@ impl BodyDecoder {
         kind_of: impl Fn(u32) -> Result<Kind, Error>,
         mut each: impl FnMut(Record<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let Some(mut coder) = self.coder.take() else {
+        if !self.coded {
             return Err(Error::malformed("CODED: it was not agreed on"));
-        };
+        }
+        let mut coder = self.coder.take().unwrap_or_else(|| gmc::Decoder::new(coder_config()));
         let mut outcome = Ok(());
         let decoded = coder.decode_packet(body, |message| {
             if outcome.is_ok() {

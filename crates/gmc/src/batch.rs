@@ -1,0 +1,141 @@
+//! The messages of one packet.
+
+use alloc::vec::Vec;
+
+use crate::config::Config;
+use crate::error::{DecodeError, EncodeError};
+
+/// A message and the small numbers that travel with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Message<'a> {
+    /// As many numbers as [`Config::fields`] says. The first two are the channel and the sender.
+    pub fields: &'a [u32],
+    /// What the app sent.
+    pub bytes: &'a [u8],
+}
+
+/// Messages one behind the other, in buffers that are used again.
+#[derive(Default)]
+pub(crate) struct Batch {
+    pub(crate) fields: Vec<u32>,
+    pub(crate) bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Batch {
+    pub(crate) fn clear(&mut self) {
+        self.fields.clear();
+        self.bytes.clear();
+        self.ends.clear();
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Ends a message whose fields and bytes were appended.
+    pub(crate) fn end_message(&mut self) {
+        self.ends.push(self.bytes.len());
+    }
+
+    /// Adds a message if it keeps the limits.
+    pub(crate) fn add(&mut self, message: Message<'_>, config: &Config) -> Result<(), EncodeError> {
+        if message.fields.len() != config.field_count() {
+            return Err(EncodeError::WrongFields);
+        }
+        if message.bytes.len() > config.max_message {
+            return Err(EncodeError::MessageTooLarge);
+        }
+        if self.len() == config.max_messages_per_packet {
+            return Err(EncodeError::TooManyMessages);
+        }
+        if message.bytes.len() > config.max_packet - self.bytes.len().min(config.max_packet) {
+            return Err(EncodeError::PacketTooLarge);
+        }
+        self.fields.extend_from_slice(message.fields);
+        self.bytes.extend_from_slice(message.bytes);
+        self.end_message();
+        Ok(())
+    }
+
+    pub(crate) fn get(&self, index: usize) -> Message<'_> {
+        let start = if index == 0 { 0 } else { self.ends[index - 1] };
+        let count = self.fields.len() / self.ends.len();
+        Message {
+            fields: &self.fields[index * count..(index + 1) * count],
+            bytes: &self.bytes[start..self.ends[index]],
+        }
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Message<'_>> {
+        (0..self.len()).map(|index| self.get(index))
+    }
+
+    /// Appends all messages as plain bytes: of each the fields, the length and the bytes. The last
+    /// message needs no length.
+    pub(crate) fn write_plain(&self, out: &mut Vec<u8>) {
+        for (index, message) in self.iter().enumerate() {
+            for &field in message.fields {
+                write_number(field as usize, out);
+            }
+            if index + 1 < self.len() {
+                // One more than the length; zero says that this is the last message.
+                write_number(message.bytes.len() + 1, out);
+            } else if index > 0 {
+                write_number(0, out);
+            }
+            out.extend_from_slice(message.bytes);
+        }
+    }
+
+    /// Reads what [`Batch::write_plain`] wrote, of one message or of several.
+    pub(crate) fn read_plain(
+        &mut self,
+        mut plain: &[u8],
+        several: bool,
+        config: &Config,
+    ) -> Result<(), DecodeError> {
+        loop {
+            for _ in 0..config.field_count() {
+                let field =
+                    u32::try_from(read_number(&mut plain)?).map_err(|_| DecodeError::Malformed)?;
+                self.fields.push(field);
+            }
+            let length = if several { read_number(&mut plain)? } else { 0 };
+            let is_last = length == 0;
+            let length = if is_last { plain.len() } else { length - 1 };
+            if length > config.max_message || self.len() == config.max_messages_per_packet {
+                return Err(DecodeError::TooLarge);
+            }
+            let (bytes, rest) = plain.split_at_checked(length).ok_or(DecodeError::Malformed)?;
+            self.bytes.extend_from_slice(bytes);
+            self.end_message();
+            plain = rest;
+            if is_last {
+                return Ok(());
+            }
+        }
+    }
+}
+
+fn write_number(mut number: usize, out: &mut Vec<u8>) {
+    while number >= 0x80 {
+        out.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}
+
+fn read_number(bytes: &mut &[u8]) -> Result<usize, DecodeError> {
+    let mut number = 0u64;
+    // Five groups of seven bits hold any u32.
+    for shift in 0..5 {
+        let (&byte, rest) = bytes.split_first().ok_or(DecodeError::Malformed)?;
+        *bytes = rest;
+        number |= u64::from(byte & 0x7f) << (7 * shift);
+        if byte < 0x80 {
+            return usize::try_from(number).map_err(|_| DecodeError::Malformed);
+        }
+    }
+    Err(DecodeError::Malformed)
+}

@@ -1,0 +1,122 @@
+//! Which template a message fits: mostly the one of the sender's last message, or of the one
+//! before.
+
+use crate::cache::Cache;
+use crate::error::DecodeError;
+use crate::hash::hash;
+use crate::model::Rows;
+use crate::range_coder::Coder;
+use crate::templates;
+
+/// The last templates of each channel and sender.
+pub(crate) struct Choices {
+    recents: Cache<Recent>,
+}
+
+/// The different templates of the last messages, the latest first; a message that fitted none is
+/// [`MISS`].
+#[derive(Clone, Copy)]
+pub(crate) struct Recent {
+    numbers: [u8; Recent::COUNT],
+    /// Which of the last messages repeated their predecessor's template, a bit each.
+    repeats: u8,
+}
+
+/// Stands for a message that fits no template.
+const MISS: u8 = templates::COUNT_MAX as u8;
+
+const _: () = assert!(Cache::<Recent>::ENTRY == 16);
+
+impl Recent {
+    const COUNT: usize = 4;
+
+    /// The templates, the likeliest first.
+    pub(crate) fn likely(&self) -> [usize; Self::COUNT] {
+        self.numbers.map(usize::from)
+    }
+
+    fn note(&mut self, number: u8) {
+        self.repeats = self.repeats << 1 | u8::from(self.numbers[0] == number);
+        let rank =
+            self.numbers.iter().position(|&known| known == number).unwrap_or(Self::COUNT - 1);
+        self.numbers[..=rank].rotate_right(1);
+        self.numbers[0] = number;
+    }
+}
+
+impl Default for Recent {
+    fn default() -> Self {
+        Self { numbers: [MISS; Self::COUNT], repeats: 0 }
+    }
+}
+
+impl Choices {
+    pub(crate) fn new(memory: usize) -> Self {
+        Self { recents: Cache::new(memory) }
+    }
+
+    pub(crate) fn memory(&self) -> usize {
+        self.recents.memory()
+    }
+
+    /// The last templates of this channel and sender.
+    pub(crate) fn recent(&mut self, stream: u32) -> Recent {
+        *self.recents.entry(stream)
+    }
+
+    /// Codes the number of the template, or that there is none.
+    pub(crate) fn code<C: Coder>(
+        &mut self,
+        coder: &mut C,
+        rows: &mut Rows,
+        stream: u32,
+        given: Option<usize>,
+    ) -> Result<Option<usize>, DecodeError> {
+        let given = given.map_or(MISS, |number| number as u8);
+        let recent = *self.recents.entry(stream);
+        let context = hash(0xc401ce, u32::from(recent.numbers[0]));
+        let general = hash(0xc401ce, 1000 + u32::from(recent.repeats & 7));
+        let row = rows.pair(general, hash(context, u32::from(recent.repeats & 3)));
+        let mut found = None;
+        for (rank, &number) in recent.numbers.iter().enumerate() {
+            if recent.numbers[..rank].contains(&number) {
+                continue;
+            }
+            if rows.bit(coder, row, rank, given == number) {
+                found = Some(number);
+                break;
+            }
+        }
+        let number = match found {
+            Some(number) => number,
+            None => code_number(coder, rows, given),
+        };
+        self.recents.entry(stream).note(number);
+        Ok((number != MISS).then_some(usize::from(number)))
+    }
+
+    /// Notes that the last message, which fitted nothing, has become this template.
+    pub(crate) fn learned(&mut self, stream: u32, number: usize) {
+        self.recents.entry(stream).note(number as u8);
+    }
+}
+
+/// Codes any template's number, or [`MISS`], in two steps of four bits.
+fn code_number<C: Coder>(coder: &mut C, rows: &mut Rows, given: u8) -> u8 {
+    let miss = rows.single(hash(0xc401ce, 2000));
+    if rows.bit(coder, miss, 0, given == MISS) {
+        return MISS;
+    }
+    let mut number = 1usize;
+    let mut row = rows.single(hash(0xc401ce, 3000));
+    for shift in (0..8).rev() {
+        if shift == 3 {
+            row = rows.single(hash(0xc401ce, 3000 + number as u32));
+        }
+        let node =
+            if shift > 3 { number } else { number & ((1 << (3 - shift)) - 1) | 1 << (3 - shift) };
+        let bit = rows.bit(coder, row, node - 1, given >> shift & 1 == 1);
+        number = number << 1 | usize::from(bit);
+    }
+    number as u8
+}

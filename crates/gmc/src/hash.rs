@@ -1,0 +1,15 @@
+//! The hash of all tables: fixed, so that both ends and all machines agree. An attacker who makes
+//! values collide makes his own messages larger, nothing else: tables do not grow and chains do not
+//! exist.
+
+/// Mixes `b` into `a`. The high bits are the best mixed.
+#[inline]
+pub(crate) fn hash(a: u32, b: u32) -> u32 {
+    let x = (a.rotate_left(11) ^ b).wrapping_mul(0x9e37_79b1);
+    (x ^ x >> 15).wrapping_mul(0x85eb_ca77)
+}
+
+/// Mixes bytes into `a`.
+pub(crate) fn hash_bytes(a: u32, bytes: &[u8]) -> u32 {
+    bytes.iter().fold(a, |a, &byte| hash(a, u32::from(byte)))
+}

@@ -1,0 +1,132 @@
+//! The last strings that were spelled out, to find again what was said before.
+
+use alloc::vec;
+use alloc::vec::Vec;
+use core::mem::size_of;
+
+use crate::hash::hash_bytes;
+
+/// A ring of bytes. Positions count from the start of the stream and wrap around.
+pub(crate) struct History {
+    bytes: Vec<u8>,
+    /// One bit per byte: whether a string ends behind it.
+    ends: Vec<u8>,
+    /// Where the bytes behind a context were last seen.
+    index: Vec<u32>,
+    head: u32,
+}
+
+/// A string in the history.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) start: u32,
+    pub(crate) length: u32,
+}
+
+/// What follows a position.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Next {
+    Byte(u8),
+    End,
+}
+
+/// Bytes of context for finding an earlier occurrence: three digits find a number's fraction.
+pub(crate) const CONTEXT: usize = 3;
+/// A match is measured no further than this.
+const MATCH_MAX: usize = 16;
+
+impl History {
+    pub(crate) fn new(memory: usize) -> Self {
+        // Per byte of the ring: the byte, an eighth for the ends and half an index entry of four
+        // bytes; as powers of two, so that positions wrap.
+        let room = memory * 8 / (8 + 1 + 8);
+        let ring = (room / 2 + 1).next_power_of_two().clamp(256, 1 << 24);
+        let index = ((memory.saturating_sub(ring + ring / 8)) / size_of::<u32>()).max(32);
+        Self { bytes: vec![0; ring], ends: vec![0; ring / 8], index: vec![0; index], head: 0 }
+    }
+
+    pub(crate) fn memory(&self) -> usize {
+        self.bytes.len() + self.ends.len() + self.index.len() * size_of::<u32>()
+    }
+
+    /// Where the next byte will go.
+    pub(crate) fn head(&self) -> u32 {
+        self.head
+    }
+
+    /// Adds the last byte of `string`, the part so far of the string that is spelled.
+    pub(crate) fn push(&mut self, string: &[u8]) {
+        let Some(&byte) = string.last() else { return };
+        let at = self.wrap(self.head);
+        self.bytes[at] = byte;
+        self.ends[at / 8] &= !(1 << (at % 8));
+        self.head = self.head.wrapping_add(1);
+        if let Some(slot) = self.slot(string) {
+            self.index[slot] = self.head;
+        }
+    }
+
+    /// Marks that a string ends here.
+    pub(crate) fn end(&mut self) {
+        let at = self.wrap(self.head.wrapping_sub(1));
+        self.ends[at / 8] |= 1 << (at % 8);
+    }
+
+    /// Where the end of `string` occurred before, and how much of it agrees.
+    pub(crate) fn find(&self, string: &[u8]) -> Option<(u32, usize)> {
+        let position = self.index[self.slot(string)?];
+        let mut length = 0;
+        for &byte in string.iter().rev().take(MATCH_MAX) {
+            let before = position.wrapping_sub(length as u32 + 1);
+            if !self.contains(before) || self.bytes[self.wrap(before)] != byte {
+                break;
+            }
+            length += 1;
+        }
+        (length >= CONTEXT).then_some((position, length))
+    }
+
+    /// What follows `position`; `inside` a string it may be the string's end.
+    pub(crate) fn next(&self, position: u32, inside: bool) -> Option<Next> {
+        if inside {
+            let at = self.wrap(position.wrapping_sub(1));
+            if self.ends[at / 8] >> (at % 8) & 1 == 1 {
+                return Some(Next::End);
+            }
+        }
+        self.contains(position).then(|| Next::Byte(self.bytes[self.wrap(position)]))
+    }
+
+    /// Whether all of a string is still there.
+    pub(crate) fn has(&self, place: Place) -> bool {
+        place.length as usize <= self.bytes.len()
+            && (place.length == 0
+                || self.contains(place.start)
+                    && self.head.wrapping_sub(place.start) >= place.length)
+    }
+
+    /// The bytes of a string that is still there.
+    pub(crate) fn bytes(&self, place: Place) -> impl Iterator<Item = u8> + '_ {
+        (0..place.length).map(move |at| self.bytes[self.wrap(place.start.wrapping_add(at))])
+    }
+
+    /// Whether `string` is the one at this place.
+    pub(crate) fn equals(&self, place: Place, string: &[u8]) -> bool {
+        place.length as usize == string.len() && self.bytes(place).eq(string.iter().copied())
+    }
+
+    fn contains(&self, position: u32) -> bool {
+        let age = self.head.wrapping_sub(position);
+        age >= 1 && age as usize <= self.bytes.len()
+    }
+
+    fn wrap(&self, position: u32) -> usize {
+        position as usize & (self.bytes.len() - 1)
+    }
+
+    fn slot(&self, string: &[u8]) -> Option<usize> {
+        let context = &string[string.len().checked_sub(CONTEXT)?..];
+        let hash = hash_bytes(7, context);
+        Some(((u64::from(hash) * self.index.len() as u64) >> 32) as usize)
+    }
+}

@@ -1,0 +1,62 @@
+//! Makes a template of a message, and of what it has in common with the template most like it.
+
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use crate::align;
+use crate::binary;
+use crate::template::{Hole, HoleKind, Template};
+use crate::token::{self, Kind, Token};
+
+/// A new template.
+pub(crate) struct Learned {
+    pub(crate) template: Template,
+    /// Whether the template that it was made from has become useless.
+    pub(crate) replaces_base: bool,
+}
+
+/// Buffers that are used again for each message.
+#[derive(Default)]
+pub(crate) struct Scratch {
+    pub(crate) spans: Vec<Range<usize>>,
+    pub(crate) tokens: Vec<Token>,
+    pub(crate) base: Vec<align::Item>,
+}
+
+/// A message of more tokens is not one of many small similar ones; learning from it would take
+/// long.
+const TOKENS_MAX: usize = 4096;
+/// A template of more holes costs more memory than it saves bytes.
+const HOLES_MAX: usize = 512;
+
+/// Makes a template of `message`, given the known template that is most like it.
+pub(crate) fn learn(
+    base: Option<&Template>,
+    message: &[u8],
+    scratch: &mut Scratch,
+) -> Option<Learned> {
+    if token::is_binary(message) {
+        return Some(binary::learn(base, message, &mut scratch.spans));
+    }
+    scratch.tokens.clear();
+    let mut at = 0;
+    while at < message.len() {
+        if scratch.tokens.len() == TOKENS_MAX {
+            return None;
+        }
+        let token = token::token_at(message, at);
+        at = token.range.end;
+        scratch.tokens.push(token);
+    }
+    let holes = base
+        .and_then(|base| align::align(base, message, &scratch.tokens, &mut scratch.base))
+        .unwrap_or_else(|| numbers(&scratch.tokens));
+    (holes.len() <= HOLES_MAX)
+        .then(|| Learned { template: Template::new(message, holes), replaces_base: false })
+}
+
+/// Without anything to compare with, numbers are what will differ.
+fn numbers(tokens: &[Token]) -> Vec<Hole> {
+    let numbers = tokens.iter().filter(|token| token.kind == Kind::Number);
+    numbers.map(|token| Hole::new(HoleKind::Number, token.range.clone())).collect()
+}

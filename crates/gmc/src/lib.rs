@@ -1,0 +1,86 @@
+//! Lossless compressor for streams of small similar messages.
+//!
+//! The messages of an interactive app resemble each other: the same JSON, XML, text or binary frame
+//! around other values, many times a second. This crate finds the frame, without a schema and
+//! without training, and sends what differs: a few bytes per message.
+//!
+//! ```
+//! use groupwire_gmc::{Config, Decoder, Encoder};
+//!
+//! let mut encoder = Encoder::new(Config::default());
+//! let mut decoder = Decoder::new(Config::default());
+//! for x in 0..100 {
+//!     let y = 700 - x;
+//!     let message = format!(r#"{{"type":"pointer","user":"b81d6e04","x":{x},"y":{y}}}"#);
+//!     let (mut packet, mut decoded) = (Vec::new(), Vec::new());
+//!     encoder.encode(message.as_bytes(), &mut packet)?;
+//!     decoder.decode(&packet, &mut decoded)?;
+//!     assert_eq!(decoded, message.as_bytes());
+//!     assert!(x < 10 || packet.len() <= 2);
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # How it works
+//!
+//! A *template* is a message of the past with *holes* where other messages differ. A message that
+//! fits a template is coded as the template's number and what fills the holes: numbers as the
+//! difference from what earlier values let expect, strings as one of the last few or letter by
+//! letter. All of it passes through an adaptive binary range coder. Nothing is announced: a
+//! template is made of messages that the decoder has, by both ends alike. A message that fits no
+//! template is spelled, with the help of what was spelled before, or goes through one of the codecs
+//! of `groupwire-codecs`, or as it is and two bytes more.
+//!
+//! # The contract
+//!
+//! - Every packet must reach the decoder, once and in order: this is for reliable ordered
+//!   transports.
+//! - Bytes out equal bytes in, for every input.
+//! - The same messages give the same packets, on every machine: there is no clock, no random
+//!   source, no floating point, no thread and no I/O here.
+//! - State is bounded by [`Config::memory`], work by the bytes coded and by [`Config::max_packet`].
+//! - The decoder takes any bytes: see [`DecodeError`].
+//!
+//! Compression leaks: the length of a packet tells how well a message agrees with earlier ones. Do
+//! not mix secrets with what an attacker can choose in one stream.
+
+#![no_std]
+
+extern crate alloc;
+
+mod align;
+mod batch;
+mod binary;
+mod cache;
+mod choice;
+mod config;
+mod decoder;
+mod encoder;
+mod error;
+mod fields;
+mod hash;
+mod history;
+mod hole;
+mod integer;
+mod learn;
+mod model;
+mod number;
+mod packet;
+mod range_coder;
+mod reference;
+mod speller;
+mod stream;
+mod template;
+mod templates;
+mod text;
+mod token;
+
+pub use batch::Message;
+pub use config::Config;
+pub use decoder::Decoder;
+pub use encoder::Encoder;
+pub use error::{DecodeError, EncodeError};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

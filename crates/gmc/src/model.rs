@@ -1,0 +1,230 @@
+//! Adaptive probabilities, and the tables that hold them.
+
+use alloc::vec;
+use alloc::vec::Vec;
+use core::mem::size_of;
+
+use crate::hash::hash;
+use crate::range_coder::Coder;
+
+/// The probability that a decision is `true`: twelve bits of it, and in the low four bits how often
+/// it was adapted, since a young probability should move faster than an old one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Bit(u16);
+
+/// 65536 / (n + 1.6) for the n-th adaptation, slowing down to 1/30: fast enough to follow a stream
+/// that changes, slow enough for a settled decision to cost about 0.01 bit.
+const RATE: [i32; 16] = [
+    40960, 25206, 18204, 14247, 11703, 9930, 8623, 7620, 6500, 5650, 4900, 4300, 3700, 3100, 2600,
+    2184,
+];
+
+/// How much a probability adapted n times counts against another for the same decision.
+const TRUST: [u32; 16] = [1, 6, 12, 18, 24, 30, 36, 42, 50, 58, 66, 74, 82, 92, 102, 120];
+
+impl Bit {
+    const EVEN: Self = Self(0x8000);
+
+    fn p(self) -> u32 {
+        u32::from(self.0 >> 4)
+    }
+
+    fn age(self) -> usize {
+        usize::from(self.0 & 15)
+    }
+
+    #[inline]
+    fn adapt(&mut self, bit: bool) {
+        let p = i32::from(self.0 >> 4);
+        let age = self.age();
+        let target = if bit { 4095 } else { 0 };
+        let p = p + (target - p) * RATE[age] / 65536;
+        self.0 = (p as u16) << 4 | (age as u16 + 1).min(15);
+    }
+}
+
+impl Bit {
+    /// Codes a decision with this probability.
+    #[inline]
+    pub(crate) fn code<C: Coder>(&mut self, coder: &mut C, bit: bool) -> bool {
+        let bit = coder.bit(self.p() << 4 | 8, bit);
+        self.adapt(bit);
+        bit
+    }
+}
+
+impl Default for Bit {
+    fn default() -> Self {
+        Self::EVEN
+    }
+}
+
+/// Codes a decision with what two contexts, a general and a special one, know about it.
+#[inline]
+fn code_pair<C: Coder>(coder: &mut C, general: Bit, special: Bit, bit: bool) -> (bool, Bit, Bit) {
+    let (mut general, mut special) = (general, special);
+    let trust_general = TRUST[general.age()];
+    // The special context knows better as soon as it knows anything.
+    let trust_special = TRUST[special.age()] * 3;
+    let p = ((general.p() * trust_general + special.p() * trust_special) << 4)
+        / (trust_general + trust_special);
+    let bit = coder.bit(p | 8, bit);
+    general.adapt(bit);
+    special.adapt(bit);
+    (bit, general, special)
+}
+
+/// The fifteen decisions of one context, such as a binary tree of four bits.
+#[derive(Clone, Copy)]
+struct Row {
+    check: u16,
+    bits: [Bit; Row::BITS],
+}
+
+impl Row {
+    const BITS: usize = 15;
+}
+
+const _: () = assert!(size_of::<Row>() == 32);
+
+/// A general and a special context for the same decisions.
+#[derive(Clone, Copy)]
+pub(crate) struct Pair {
+    general: usize,
+    special: usize,
+}
+
+/// Contexts found by hash. When the table is full, the least used context of four gives way.
+pub(crate) struct Rows {
+    rows: Vec<Row>,
+}
+
+impl Rows {
+    pub(crate) fn new(memory: usize) -> Self {
+        let sets = (memory / size_of::<Row>() / 4).max(1);
+        Self { rows: vec![Row { check: 0, bits: [Bit::EVEN; Row::BITS] }; sets * 4] }
+    }
+
+    pub(crate) fn memory(&self) -> usize {
+        self.rows.len() * size_of::<Row>()
+    }
+
+    pub(crate) fn pair(&mut self, general: u32, special: u32) -> Pair {
+        Pair { general: self.find(general), special: self.find(special) }
+    }
+
+    pub(crate) fn single(&mut self, context: u32) -> Pair {
+        let index = self.find(context);
+        Pair { general: index, special: index }
+    }
+
+    /// Codes decision `node` of a pair of contexts.
+    #[inline]
+    pub(crate) fn bit<C: Coder>(
+        &mut self,
+        coder: &mut C,
+        pair: Pair,
+        node: usize,
+        bit: bool,
+    ) -> bool {
+        if pair.general == pair.special {
+            return self.rows[pair.general].bits[node].code(coder, bit);
+        }
+        let (general, special) =
+            (self.rows[pair.general].bits[node], self.rows[pair.special].bits[node]);
+        let (bit, general, special) = code_pair(coder, general, special, bit);
+        self.rows[pair.general].bits[node] = general;
+        self.rows[pair.special].bits[node] = special;
+        bit
+    }
+
+    fn find(&mut self, context: u32) -> usize {
+        let context = hash(context, 0);
+        let sets = self.rows.len() as u64 / 4;
+        let first = ((u64::from(context) * sets) >> 32) as usize * 4;
+        let check = context as u16;
+        let set = &mut self.rows[first..first + 4];
+        let mut least = 0;
+        for index in 0..4 {
+            if set[index].check == check {
+                return first + index;
+            }
+            if set[index].bits[0].age() < set[least].bits[0].age() {
+                least = index;
+            }
+        }
+        set[least] = Row { check, bits: [Bit::EVEN; Row::BITS] };
+        first + least
+    }
+}
+
+/// Single decisions found by hash, unchecked: for contexts so many and so sparse that rows would
+/// waste most of their room.
+pub(crate) struct Letters {
+    bits: Vec<Bit>,
+}
+
+impl Letters {
+    pub(crate) fn new(memory: usize) -> Self {
+        Self { bits: vec![Bit::EVEN; (memory / size_of::<Bit>()).max(256)] }
+    }
+
+    pub(crate) fn memory(&self) -> usize {
+        self.bits.len() * size_of::<Bit>()
+    }
+
+    /// Codes a byte in a general and a special context.
+    pub(crate) fn byte<C: Coder>(
+        &mut self,
+        coder: &mut C,
+        general: u32,
+        special: u32,
+        byte: u8,
+    ) -> u8 {
+        let mut node = 1u32;
+        for shift in (0..8).rev() {
+            let (a, b) = (self.slot(hash(general, node)), self.slot(hash(special, node)));
+            let given = byte >> shift & 1 == 1;
+            let (bit, general, special) = code_pair(coder, self.bits[a], self.bits[b], given);
+            self.bits[a] = general;
+            self.bits[b] = special;
+            node = node << 1 | u32::from(bit);
+        }
+        node as u8
+    }
+
+    fn slot(&self, context: u32) -> usize {
+        ((u64::from(context) * self.bits.len() as u64) >> 32) as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn probabilities_stay_inside() {
+        for bit in [false, true] {
+            let mut model = Bit::EVEN;
+            for _ in 0..1000 {
+                model.adapt(bit);
+                let p = model.p() << 4 | 8;
+                assert!(p > 0 && p < 65536);
+            }
+            assert_eq!(model.age(), 15);
+            let sure = if bit { 4095 - model.p() } else { model.p() };
+            assert!(sure < 40, "a settled decision must be nearly free: {sure}");
+        }
+    }
+
+    #[test]
+    fn a_full_table_keeps_its_size() {
+        let mut rows = Rows::new(1024);
+        let memory = rows.memory();
+        for context in 0..10_000 {
+            rows.single(context);
+        }
+        assert_eq!(rows.memory(), memory);
+        assert!(memory <= 1024);
+    }
+}

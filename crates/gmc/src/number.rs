@@ -1,0 +1,214 @@
+//! Number holes: digits to a number and back, exactly, and the difference from what was expected.
+
+use alloc::vec::Vec;
+
+use crate::error::DecodeError;
+use crate::hash::hash;
+use crate::hole::{Holes, Whose};
+use crate::integer::{Contexts, code_unsigned};
+use crate::model::Rows;
+use crate::range_coder::Coder;
+use crate::reference::Reference;
+use crate::speller::Setting;
+use crate::token::{DIGITS_MAX, FRACTION_MAX};
+
+/// How a number is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Format {
+    /// At least so many digits before the point: leading zeros.
+    width: u8,
+    /// Digits behind the point that count, or [`Format::SPLIT`].
+    decimals: u8,
+    /// Zeros behind those, as in `981.0` where all numbers end like that.
+    zeros: u8,
+}
+
+impl Default for Format {
+    fn default() -> Self {
+        Self { width: 1, decimals: 0, zeros: 0 }
+    }
+}
+
+impl Format {
+    /// The part behind the point is spelled by itself. A hole that needs it once keeps it, since
+    /// such fractions come and go from number to number.
+    const SPLIT: u8 = DECIMALS_MAX + 1;
+
+    /// The power of ten that the number is multiplied by to be an integer.
+    fn scale(self) -> i32 {
+        if self.decimals == Self::SPLIT { 0 } else { i32::from(self.decimals) }
+    }
+}
+
+/// Up to so many decimals a number is taken as one integer; longer fractions are rarely the digits
+/// of a decimal quantity, so that differences would be noise.
+const DECIMALS_MAX: u8 = 4;
+
+/// A number taken apart.
+#[derive(Debug, Clone, Copy, Default)]
+struct Parts<'a> {
+    negative: bool,
+    integer: &'a [u8],
+    /// With the point, or empty.
+    fraction: &'a [u8],
+}
+
+impl<'a> Parts<'a> {
+    fn of(digits: &'a [u8]) -> Self {
+        let negative = digits.first() == Some(&b'-');
+        let digits = &digits[usize::from(negative)..];
+        let point = digits.iter().position(|&byte| byte == b'.').unwrap_or(digits.len());
+        Self { negative, integer: &digits[..point], fraction: &digits[point..] }
+    }
+
+    /// How to write this number, preferably as before.
+    fn format(&self, before: Format) -> Format {
+        let zeros = self.integer.iter().take_while(|&&digit| digit == b'0').count();
+        let natural = (self.integer.len() - zeros).max(1) as u8;
+        let length = self.integer.len() as u8;
+        let width = match length.cmp(&natural) {
+            core::cmp::Ordering::Greater => length,
+            _ if before.width <= length => before.width,
+            _ => 1,
+        };
+        let digits = self.fraction.len().saturating_sub(1);
+        if before.decimals == Format::SPLIT
+            || digits > usize::from(DECIMALS_MAX)
+            || digits + self.integer.len() > DIGITS_MAX
+        {
+            return Format { width, decimals: Format::SPLIT, zeros: 0 };
+        }
+        let digits = digits as u8;
+        let mut zeros =
+            self.fraction.iter().rev().take_while(|&&digit| digit == b'0').count() as u8;
+        if digits == before.decimals + before.zeros {
+            zeros = zeros.min(before.zeros);
+        }
+        Format { width, decimals: digits - zeros, zeros }
+    }
+
+    /// The digits as an integer, without the point unless the fraction is split off.
+    fn value(&self, format: Format) -> i64 {
+        let fraction = match format.decimals {
+            0 | Format::SPLIT => &[],
+            decimals => &self.fraction[1..=usize::from(decimals)],
+        };
+        let digits = self.integer.iter().chain(fraction);
+        let value = digits.fold(0i64, |value, &digit| value * 10 + i64::from(digit - b'0'));
+        if self.negative { -value } else { value }
+    }
+}
+
+impl Holes {
+    /// Codes the digits of a number and appends them to `out`.
+    pub(crate) fn code_number<C: Coder>(
+        &mut self,
+        coder: &mut C,
+        whose: Whose,
+        given: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<(), DecodeError> {
+        let parts = if C::DECODES { Parts::default() } else { Parts::of(given) };
+        let mut reference = Reference::recall(&self.references, whose);
+        let before = reference.format;
+        let format = if C::DECODES { before } else { parts.format(before) };
+        let format = code_format(coder, &mut self.rows, whose.label, before, format)?;
+        if format != before {
+            reference.rescale(format.scale() - before.scale());
+            reference.format = format;
+        }
+
+        let given = if C::DECODES { 0 } else { parts.value(format) };
+        let value = reference.code(coder, &mut self.rows, whose, given);
+        if value.unsigned_abs() >= 10u64.pow(DIGITS_MAX as u32) {
+            return Err(DecodeError::Malformed);
+        }
+        let negative = if value == 0 {
+            let row = self.rows.single(hash(whose.label, 0x5e0));
+            self.rows.bit(coder, row, 0, parts.negative)
+        } else {
+            value < 0
+        };
+        write(value.unsigned_abs(), negative, format, out);
+        if format.decimals == Format::SPLIT {
+            self.code_fraction(coder, whose.label, parts.fraction, out)?;
+        }
+        Reference::remember(&mut self.references, whose, reference);
+        Ok(())
+    }
+
+    /// Codes the point and the digits behind it, or that there are none.
+    fn code_fraction<C: Coder>(
+        &mut self,
+        coder: &mut C,
+        label: u32,
+        given: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<(), DecodeError> {
+        let row = self.rows.single(hash(label, 0xf3));
+        if !self.rows.bit(coder, row, 0, !given.is_empty()) {
+            return Ok(());
+        }
+        out.push(b'.');
+        let setting = Setting {
+            label: hash(label, 0xf4),
+            before: [0, b'.'],
+            like: None,
+            limit: FRACTION_MAX,
+        };
+        let digits = given.get(1..).unwrap_or(&[]);
+        self.texts.speller.code(coder, &mut self.rows, &setting, digits, out)?;
+        Ok(())
+    }
+}
+
+/// Codes how the number is written: nearly always as before.
+fn code_format<C: Coder>(
+    coder: &mut C,
+    rows: &mut Rows,
+    label: u32,
+    before: Format,
+    given: Format,
+) -> Result<Format, DecodeError> {
+    let context = hash(label, 0xf0);
+    let row = rows.single(context);
+    if rows.bit(coder, row, 0, given == before) {
+        return Ok(before);
+    }
+    let width =
+        code_unsigned(coder, rows, Contexts::single(hash(context, 1)), u64::from(given.width));
+    let decimals =
+        code_unsigned(coder, rows, Contexts::single(hash(context, 2)), u64::from(given.decimals));
+    let zeros =
+        code_unsigned(coder, rows, Contexts::single(hash(context, 3)), u64::from(given.zeros));
+    let known = 1..=DIGITS_MAX as u64;
+    if !known.contains(&width)
+        || decimals > u64::from(Format::SPLIT)
+        || zeros > u64::from(DECIMALS_MAX)
+    {
+        return Err(DecodeError::Malformed);
+    }
+    Ok(Format { width: width as u8, decimals: decimals as u8, zeros: zeros as u8 })
+}
+
+fn write(mut value: u64, negative: bool, format: Format, out: &mut Vec<u8>) {
+    let decimals = format.scale() as usize;
+    let mut digits = [b'0'; DIGITS_MAX + DECIMALS_MAX as usize];
+    let mut count = 0;
+    while value > 0 || count < decimals + usize::from(format.width) {
+        count += 1;
+        digits[DIGITS_MAX + DECIMALS_MAX as usize - count] = b'0' + (value % 10) as u8;
+        value /= 10;
+    }
+    let digits = &digits[digits.len() - count..];
+    let (integer, fraction) = digits.split_at(count - decimals);
+    if negative {
+        out.push(b'-');
+    }
+    out.extend_from_slice(integer);
+    if decimals + usize::from(format.zeros) > 0 {
+        out.push(b'.');
+        out.extend_from_slice(fraction);
+        out.extend(core::iter::repeat_n(b'0', usize::from(format.zeros)));
+    }
+}

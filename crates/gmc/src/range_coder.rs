@@ -1,0 +1,196 @@
+//! The binary range coder: a packet is one number, narrowed down decision by decision.
+//!
+//! The interval `low..=high` always lies in 32 bits; bytes that both ends share are settled and
+//! leave. The decoder reads zeros behind the packet's last byte, so trailing zero bytes need not be
+//! sent.
+//!
+//! The first byte of a coded packet is never zero. Packets in another form start with a zero.
+
+use alloc::vec::Vec;
+
+/// One end of the coding: the modelling code is the same for all of them, so that they cannot
+/// diverge.
+pub(crate) trait Coder {
+    /// Whether decisions come out of the coder. If not, they are given.
+    const DECODES: bool;
+
+    /// Codes one decision that is `true` with a probability of `p / 65536`, `0 < p < 65536`:
+    /// returns `bit` when encoding, the decoded decision otherwise.
+    fn bit(&mut self, p: u32, bit: bool) -> bool;
+
+    /// Whether more was decoded than any packet of this length holds.
+    fn is_exhausted(&self) -> bool {
+        false
+    }
+}
+
+/// What the first decision of a packet starts from: the first byte is never zero.
+const LOW: u32 = 1 << 24;
+
+/// At most so many trailing zeros are left out, so that a decoder can tell truncation from economy.
+const DROPPED_MAX: usize = 4;
+
+/// Narrows `low..=high` to the part that stands for `bit`; the split point is `mid`.
+fn split(low: u32, high: u32, p: u32) -> u32 {
+    low + ((u64::from(high - low) * u64::from(p)) >> 16) as u32
+}
+
+/// Appends a packet to a buffer.
+pub(crate) struct RangeEncoder<'a> {
+    low: u32,
+    high: u32,
+    start: usize,
+    out: &'a mut Vec<u8>,
+}
+
+impl<'a> RangeEncoder<'a> {
+    pub(crate) fn new(out: &'a mut Vec<u8>) -> Self {
+        Self { low: LOW, high: u32::MAX, start: out.len(), out }
+    }
+
+    /// Writes the shortest tail that, followed by zeros, lies in the interval.
+    pub(crate) fn finish(self) {
+        let Self { low, high, start, out } = self;
+        // If zeros alone lie in the interval, nothing is left to write.
+        for bytes in 1..=4 {
+            if low == 0 {
+                break;
+            }
+            let step = 1u64 << (32 - 8 * bytes);
+            let value = u64::from(low).next_multiple_of(step);
+            if value <= u64::from(high) {
+                out.extend_from_slice(&(value as u32).to_be_bytes()[..bytes]);
+                break;
+            }
+        }
+        for _ in 0..DROPPED_MAX {
+            if out.len() == start || out.last() != Some(&0) {
+                break;
+            }
+            out.pop();
+        }
+    }
+}
+
+impl Coder for RangeEncoder<'_> {
+    const DECODES: bool = false;
+
+    #[inline]
+    fn bit(&mut self, p: u32, bit: bool) -> bool {
+        let mid = split(self.low, self.high, p);
+        if bit {
+            self.high = mid;
+        } else {
+            self.low = mid + 1;
+        }
+        while (self.low ^ self.high) >> 24 == 0 {
+            self.out.push((self.low >> 24) as u8);
+            self.low <<= 8;
+            self.high = self.high << 8 | 0xff;
+        }
+        bit
+    }
+}
+
+/// Reads a packet.
+pub(crate) struct RangeDecoder<'a> {
+    low: u32,
+    high: u32,
+    value: u32,
+    input: &'a [u8],
+    read: usize,
+}
+
+impl<'a> RangeDecoder<'a> {
+    pub(crate) fn new(input: &'a [u8]) -> Self {
+        let mut decoder = Self { low: LOW, high: u32::MAX, value: 0, input, read: 0 };
+        for _ in 0..4 {
+            decoder.read_byte();
+        }
+        // No encoder starts a packet below this; staying inside the interval keeps the arithmetic
+        // sound.
+        decoder.value = decoder.value.max(LOW);
+        decoder
+    }
+
+    /// Whether the packet ended where its last decision did.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.read >= self.input.len() && !self.is_exhausted()
+    }
+
+    fn read_byte(&mut self) {
+        let byte = self.input.get(self.read).copied().unwrap_or(0);
+        self.value = self.value << 8 | u32::from(byte);
+        self.read += 1;
+    }
+}
+
+impl Coder for RangeDecoder<'_> {
+    const DECODES: bool = true;
+
+    #[inline]
+    fn bit(&mut self, p: u32, _: bool) -> bool {
+        let mid = split(self.low, self.high, p);
+        let bit = self.value <= mid;
+        if bit {
+            self.high = mid;
+        } else {
+            self.low = mid + 1;
+        }
+        while (self.low ^ self.high) >> 24 == 0 {
+            self.low <<= 8;
+            self.high = self.high << 8 | 0xff;
+            self.read_byte();
+        }
+        bit
+    }
+
+    fn is_exhausted(&self) -> bool {
+        // The decoder reads up to four bytes ahead.
+        self.read > self.input.len() + DROPPED_MAX + 4
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn round_trip(decisions in vec((1u32..65536, any::<bool>()), 0..500)) {
+            let mut packet = Vec::new();
+            let mut encoder = RangeEncoder::new(&mut packet);
+            for &(p, bit) in &decisions {
+                encoder.bit(p, bit);
+            }
+            encoder.finish();
+            prop_assert!(packet[0] != 0);
+            let mut decoder = RangeDecoder::new(&packet);
+            for &(p, bit) in &decisions {
+                prop_assert_eq!(decoder.bit(p, !bit), bit);
+            }
+            prop_assert!(decoder.is_complete());
+        }
+
+        #[test]
+        fn any_bytes_decode(packet in vec(any::<u8>(), 0..30), p in 1u32..65536) {
+            let mut decoder = RangeDecoder::new(&packet);
+            for _ in 0..1000 {
+                decoder.bit(p, false);
+            }
+        }
+    }
+
+    #[test]
+    fn a_certain_packet_is_one_byte() {
+        let mut packet = Vec::new();
+        let mut encoder = RangeEncoder::new(&mut packet);
+        for _ in 0..100 {
+            encoder.bit(65535, true);
+        }
+        encoder.finish();
+        assert_eq!(packet.len(), 1);
+    }
+}

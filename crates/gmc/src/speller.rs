@@ -1,0 +1,133 @@
+//! Spells strings that nothing else predicts: byte by byte, guided by what followed the same bytes
+//! before.
+
+use alloc::vec::Vec;
+
+use crate::error::DecodeError;
+use crate::hash::hash;
+use crate::history::{History, Next, Place};
+use crate::model::{Bit, Letters, Rows};
+use crate::range_coder::Coder;
+
+pub(crate) struct Speller {
+    letters: Letters,
+    pub(crate) history: History,
+    /// Whether the prediction of a match of this length is right.
+    hits: [Bit; MATCH_MAX + 1],
+}
+
+/// Longer matches are trusted no more than this one.
+const MATCH_MAX: usize = 24;
+
+/// What is known about a string before it is spelled.
+pub(crate) struct Setting {
+    /// What kind of string it is.
+    pub(crate) label: u32,
+    /// The last two bytes of the string before it.
+    pub(crate) before: [u8; 2],
+    /// A string that it may start like.
+    pub(crate) like: Option<Place>,
+    /// The most bytes that it may have.
+    pub(crate) limit: usize,
+}
+
+impl Speller {
+    pub(crate) fn new(letters: usize, history: usize) -> Self {
+        Self {
+            letters: Letters::new(letters),
+            history: History::new(history),
+            hits: [Bit::default(); MATCH_MAX + 1],
+        }
+    }
+
+    pub(crate) fn memory(&self) -> usize {
+        self.letters.memory() + self.history.memory()
+    }
+
+    /// Codes a string, appends it to `out` and remembers it. Returns where.
+    pub(crate) fn code<C: Coder>(
+        &mut self,
+        coder: &mut C,
+        rows: &mut Rows,
+        setting: &Setting,
+        given: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<Place, DecodeError> {
+        let start = out.len();
+        let place = self.history.head();
+        let like = setting.like.filter(|&place| place.length > 0 && self.history.has(place));
+        let mut follow = Follow { position: like.map(|place| place.start), length: 0 };
+        let mut context = setting.before;
+        loop {
+            let spelled = out.len() - start;
+            let actual = given.get(spelled).map_or(Next::End, |&byte| Next::Byte(byte));
+            let predicted = self.predict(&follow);
+            let next = match predicted {
+                Some(next)
+                    if self.hits[follow.length.min(MATCH_MAX)].code(coder, actual == next) =>
+                {
+                    next
+                }
+                _ => {
+                    follow = Follow { position: None, length: 0 };
+                    let ends = predicted != Some(Next::End) && {
+                        let row = rows.single(hash(setting.label, 0xe0d));
+                        rows.bit(coder, row, spelled.min(14), actual == Next::End)
+                    };
+                    if ends { Next::End } else { self.spell(coder, setting.label, context, actual) }
+                }
+            };
+            let Next::Byte(byte) = next else { break };
+            if spelled == setting.limit {
+                return Err(DecodeError::TooLarge);
+            }
+            if coder.is_exhausted() {
+                return Err(DecodeError::Malformed);
+            }
+            out.push(byte);
+            context = [context[1], byte];
+            self.step(&out[start..], &mut follow);
+        }
+        let length = out.len() - start;
+        if length > 0 {
+            self.history.end();
+        }
+        Ok(Place { start: place, length: length as u32 })
+    }
+
+    fn predict(&self, follow: &Follow) -> Option<Next> {
+        self.history.next(follow.position?, follow.length > 0)
+    }
+
+    /// Follows the earlier string over the byte just spelled, or looks for one, and remembers the
+    /// byte.
+    fn step(&mut self, string: &[u8], follow: &mut Follow) {
+        if let Some(position) = &mut follow.position {
+            *position = position.wrapping_add(1);
+            follow.length += 1;
+        } else if let Some((position, length)) = self.history.find(string) {
+            *follow = Follow { position: Some(position), length };
+        }
+        self.history.push(string);
+    }
+
+    /// Codes a byte in the context of the two bytes before it.
+    fn spell<C: Coder>(
+        &mut self,
+        coder: &mut C,
+        label: u32,
+        context: [u8; 2],
+        actual: Next,
+    ) -> Next {
+        let byte = if let Next::Byte(byte) = actual { byte } else { 0 };
+        let general = hash(label, u32::from(context[1]));
+        let special = hash(u32::from(context[0]) + 1000, u32::from(context[1]));
+        Next::Byte(self.letters.byte(coder, general, special, byte))
+    }
+}
+
+/// The earlier string that is taken as a guide: where in it we are, and how many bytes have agreed.
+struct Follow {
+    position: Option<u32>,
+    length: usize,
+}

@@ -1,0 +1,113 @@
+//! Text holes: the same as last time, one of a few, or spelled out.
+
+use alloc::vec::Vec;
+
+use crate::cache::Cache;
+use crate::config::Budget;
+use crate::error::DecodeError;
+use crate::hash::hash;
+use crate::history::Place;
+use crate::hole::Whose;
+use crate::model::Rows;
+use crate::range_coder::Coder;
+use crate::speller::{Setting, Speller};
+
+pub(crate) struct Texts {
+    pub(crate) speller: Speller,
+    recents: Cache<Recent>,
+}
+
+/// The last different strings in a hole, the latest first.
+#[derive(Clone, Copy, Default)]
+struct Recent {
+    places: [Place; Recent::PLACES],
+    used: u8,
+    /// The last two bytes, to go on from.
+    tail: [u8; 2],
+}
+
+const _: () = assert!(Cache::<Recent>::ENTRY == 44);
+
+impl Recent {
+    /// More strings than this are cheaper to spell with the help of the history.
+    const PLACES: usize = 4;
+
+    fn known(&self) -> &[Place] {
+        &self.places[..usize::from(self.used)]
+    }
+
+    /// Moves a string to the front; a new one replaces the last.
+    fn note(&mut self, place: Place) {
+        let rank = self.known().iter().position(|&known| known == place).unwrap_or_else(|| {
+            self.used = (self.used + 1).min(Self::PLACES as u8);
+            usize::from(self.used) - 1
+        });
+        self.places[..=rank].rotate_right(1);
+        self.places[0] = place;
+    }
+}
+
+impl Texts {
+    pub(crate) fn new(budget: &Budget) -> Self {
+        Self {
+            speller: Speller::new(budget.letters, budget.history),
+            recents: Cache::new(budget.recents),
+        }
+    }
+
+    pub(crate) fn memory(&self) -> usize {
+        self.speller.memory() + self.recents.memory()
+    }
+
+    /// Codes the string of a hole and appends it to `out`.
+    pub(crate) fn code<C: Coder>(
+        &mut self,
+        coder: &mut C,
+        rows: &mut Rows,
+        whose: Whose,
+        given: &[u8],
+        limit: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<(), DecodeError> {
+        let own_key = hash(whose.label, hash(whose.sender, 1));
+        let own = *self.recents.entry(own_key);
+        let all = *self.recents.entry(whose.label);
+        let start = out.len();
+        let row = rows.single(hash(whose.label, 0x7e7));
+        let history = &self.speller.history;
+
+        // The sender's last string, then everybody's last strings.
+        let candidates =
+            own.known().iter().chain(all.known().iter().filter(|&&place| place != own.places[0]));
+        let mut found = None;
+        for (node, &place) in candidates.filter(|&&place| history.has(place)).enumerate() {
+            if rows.bit(coder, row, node, !C::DECODES && history.equals(place, given)) {
+                found = Some(place);
+                break;
+            }
+        }
+
+        let place = match found {
+            Some(place) if place.length as usize > limit => return Err(DecodeError::TooLarge),
+            Some(place) => {
+                out.extend(history.bytes(place));
+                place
+            }
+            None => {
+                let like = own.known().first().copied();
+                let setting = Setting { label: whose.label, before: own.tail, like, limit };
+                self.speller.code(coder, rows, &setting, given, out)?
+            }
+        };
+
+        let mut tail = own.tail;
+        for &byte in out[start..].iter().rev().take(2).rev() {
+            tail = [tail[1], byte];
+        }
+        let own = self.recents.entry(own_key);
+        *own = Recent { tail, used: 1, ..*own };
+        own.places[0] = place;
+        self.recents.entry(whose.label).note(place);
+        Ok(())
+    }
+}

@@ -1,0 +1,161 @@
+//! Splits text into numbers, words and single other bytes.
+
+use core::ops::Range;
+
+/// What a token is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// An optional sign, digits, and perhaps a point and more digits.
+    Number,
+    /// Letters, digits, `_`, `#`, bytes outside ASCII, and `-` inside; also digits that are no
+    /// number.
+    Word,
+    /// One byte of anything else.
+    Other,
+}
+
+/// A part of a message.
+#[derive(Debug, Clone)]
+pub(crate) struct Token {
+    pub(crate) kind: Kind,
+    pub(crate) range: Range<usize>,
+}
+
+/// So many digits fit into 64 bits with a sign, whatever they are.
+pub(crate) const DIGITS_MAX: usize = 18;
+/// The shortest exact form of a double has at most 17 significant digits; some printers add a few.
+pub(crate) const FRACTION_MAX: usize = 24;
+/// The longest unit of measurement, as in `12px` or `100ms`.
+const UNIT_MAX: usize = 3;
+/// How far a word is searched for a letter. Longer runs of digits and hyphens count as numbers;
+/// without this limit such a run would be searched again from each number in it.
+const WORD_SEARCH: usize = 64;
+
+/// The token that starts at `at`, which must be inside `bytes` and not inside another token.
+pub(crate) fn token_at(bytes: &[u8], at: usize) -> Token {
+    let (kind, end) = if let Some(end) = number_end(bytes, at) {
+        (Kind::Number, end)
+    } else if is_word(bytes[at]) {
+        (Kind::Word, word_end(bytes, at))
+    } else {
+        (Kind::Other, at + 1)
+    };
+    Token { kind, range: at..end }
+}
+
+/// The end of the number that starts at `at`, if one does.
+///
+/// Depends on nothing but the byte before, so that a template finds in a message the numbers that
+/// the tokens of the message have.
+pub(crate) fn number_end(bytes: &[u8], at: usize) -> Option<usize> {
+    let signed =
+        bytes.get(at) == Some(&b'-') && (at == 0 || !bytes[at - 1].is_ascii_alphanumeric());
+    let start = at + usize::from(signed);
+    let integer = start + digits(&bytes[start.min(bytes.len())..]);
+    if integer == start || integer - start > DIGITS_MAX {
+        return None;
+    }
+    if is_part_of_word(&bytes[integer..bytes.len().min(integer + WORD_SEARCH)]) {
+        return None;
+    }
+    if bytes.get(integer) == Some(&b'.') {
+        let fraction = digits(&bytes[integer + 1..]);
+        if (1..=FRACTION_MAX).contains(&fraction) {
+            return Some(integer + 1 + fraction);
+        }
+    }
+    Some(integer)
+}
+
+/// Whether digits before `rest` belong to a word, as in `3f9c-72aa`. In `100ms` they do not.
+fn is_part_of_word(rest: &[u8]) -> bool {
+    let letters = rest.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+    let run = rest.iter().take_while(|&&byte| is_word(byte) || byte == b'-');
+    run.clone().any(|byte| !b"0123456789-".contains(byte))
+        && !((1..=UNIT_MAX).contains(&letters) && run.count() == letters)
+}
+
+fn digits(bytes: &[u8]) -> usize {
+    bytes.iter().take_while(|byte| byte.is_ascii_digit()).count()
+}
+
+fn word_end(bytes: &[u8], at: usize) -> usize {
+    let mut end = at + 1;
+    while end < bytes.len() {
+        let inner_hyphen =
+            bytes[end] == b'-' && bytes.get(end + 1).is_some_and(u8::is_ascii_alphanumeric);
+        if !is_word(bytes[end]) && !inner_hyphen {
+            break;
+        }
+        end += 1;
+    }
+    end
+}
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'#' || byte >= 0x80
+}
+
+/// Whether a message is better taken as bytes at fixed places than as text.
+pub(crate) fn is_binary(bytes: &[u8]) -> bool {
+    bytes.iter().any(|&byte| byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::String;
+    use alloc::vec::Vec;
+
+    fn split(text: &str) -> Vec<(Kind, String)> {
+        let mut tokens = Vec::new();
+        let mut at = 0;
+        while at < text.len() {
+            let token = token_at(text.as_bytes(), at);
+            at = token.range.end;
+            tokens
+                .push((token.kind, String::from_utf8_lossy(&text.as_bytes()[token.range]).into()));
+        }
+        tokens
+    }
+
+    fn numbers(text: &str) -> Vec<String> {
+        split(text)
+            .into_iter()
+            .filter(|(kind, _)| *kind == Kind::Number)
+            .map(|(_, text)| text)
+            .collect()
+    }
+
+    #[test]
+    fn numbers_keep_sign_and_fraction() {
+        assert_eq!(numbers("x: -12.50, y:007 z=-0 [1,2]"), ["-12.50", "007", "-0", "1", "2"]);
+        assert_eq!(numbers("2024-05-01"), ["2024", "05", "01"]);
+        assert_eq!(numbers("412.6666641235 0078.0"), ["412.6666641235", "0078.0"]);
+        assert_eq!(numbers("999999999999999999 1000000000000000000"), ["999999999999999999"]);
+    }
+
+    #[test]
+    fn units_are_not_part_of_numbers() {
+        assert_eq!(
+            numbers("100ms 12px 3.5em 10:05:33.123Z"),
+            ["100", "12", "3.5", "10", "05", "33.123"]
+        );
+        assert_eq!(numbers("12abcd"), [] as [&str; 0]);
+    }
+
+    #[test]
+    fn identifiers_are_words() {
+        for word in ["b81d6e04-72aa-4c19-8f3d-1c5e9a7042d6", "#ff8800", "x1", "3f9c", "_a", "é"] {
+            assert_eq!(split(word), [(Kind::Word, word.into())]);
+        }
+        assert_eq!(numbers("a1 b-2 1e5 0x1f"), [] as [&str; 0]);
+    }
+
+    #[test]
+    fn every_byte_is_in_one_token() {
+        let text = "{\"a\":-1.5e3,--2..3.x-}";
+        let joined: String = split(text).into_iter().map(|(_, text)| text).collect();
+        assert_eq!(joined, text);
+    }
+}
