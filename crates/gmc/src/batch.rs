@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 
 use crate::config::Config;
 use crate::error::{DecodeError, EncodeError};
+use crate::packet::BULK;
 
 /// A message and the small numbers that travel with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,6 +70,11 @@ impl Batch {
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = Message<'_>> {
         (0..self.len()).map(|index| self.get(index))
+    }
+
+    /// Whether one of the messages is too large for the model.
+    pub(crate) fn is_bulk(&self) -> bool {
+        self.bytes.len() > BULK && self.iter().any(|message| message.bytes.len() > BULK)
     }
 
     /// Appends all messages as plain bytes: of each the fields, the length and the bytes. The last

@@ -88,11 +88,13 @@ impl Decoder {
             None => return Err(DecodeError::Malformed),
             Some(&packet::PLAIN) => {
                 packet::read_plain(body, &mut self.plain, &mut self.done, self.stream.config())?;
-                // The model learns from the messages as if they had been coded.
-                self.unused.clear();
-                self.plain.clear();
-                let mut coder = RangeEncoder::new(&mut self.plain);
-                self.stream.code(&mut coder, &self.done, &mut self.unused)?;
+                if !self.done.is_bulk() {
+                    // The model learns from the messages as if they had been coded.
+                    self.unused.clear();
+                    self.plain.clear();
+                    let mut coder = RangeEncoder::new(&mut self.plain);
+                    self.stream.code(&mut coder, &self.done, &mut self.unused)?;
+                }
             }
             Some(_) => {
                 let mut coder = RangeDecoder::new(body);

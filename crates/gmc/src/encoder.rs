@@ -54,6 +54,18 @@ impl Encoder {
         }
         self.done.clear();
         let start = out.len();
+        if self.given.is_bulk() {
+            packet::make_bulk(&self.given, &mut self.plain, out);
+        } else {
+            self.code(start, out);
+        }
+        if self.stream.config().check {
+            out.push(self.check.add(&self.given));
+        }
+        Ok(())
+    }
+
+    fn code(&mut self, start: usize, out: &mut Vec<u8>) {
         let mut coder = RangeEncoder::new(out);
         self.stream
             .code(&mut coder, &self.given, &mut self.done)
@@ -61,10 +73,6 @@ impl Encoder {
         coder.finish();
         debug_assert!(self.done.bytes == self.given.bytes, "the model codes what it was given");
         packet::make_smallest(&self.given, &mut self.plain, out, start);
-        if self.stream.config().check {
-            out.push(self.check.add(&self.given));
-        }
-        Ok(())
     }
 
     /// Bytes of model state in use. Never more than [`Config::memory`].

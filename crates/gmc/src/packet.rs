@@ -7,6 +7,8 @@
 //! plain  = 0 form bytes           form: a codec's number, and 128 if there are several messages
 //! ```
 //!
+//! A packet with a message over [`BULK`] bytes is plain, and the model learns nothing from it.
+//!
 //! The bytes of a plain packet are the messages as [`Batch::write_plain`] has them, through the
 //! codec.
 
@@ -23,6 +25,10 @@ use crate::hash::{hash, hash_bytes};
 pub(crate) const PLAIN: u8 = 0;
 /// In the form byte: several messages.
 const SEVERAL: u8 = 0x80;
+/// A message larger than this is no small message: there is little to learn from it, and spelling it by the model
+/// costs 0.2 µs a byte, where a codec's share is a tenth of that.
+pub(crate) const BULK: usize = 4096;
+
 /// Below this size no codec gains enough on the model to be worth a try.
 const CODEC_MIN: usize = 200;
 
@@ -33,20 +39,31 @@ pub(crate) fn make_smallest(batch: &Batch, plain: &mut Vec<u8>, out: &mut Vec<u8
     if batch.len() == 0 || coded * 8 < batch.bytes.len() {
         return;
     }
-    plain.clear();
-    batch.write_plain(plain);
-    let several = if batch.len() > 1 { SEVERAL } else { 0 };
     let candidates = if coded < CODEC_MIN { 1 } else { codecs::ALL.len() };
     for codec in &codecs::ALL[..candidates] {
         let end = out.len();
-        out.extend_from_slice(&[PLAIN, codec.number() | several]);
-        codec.compress(plain, out);
+        write_plain(*codec, batch, plain, out);
         if out.len() - end < end - start {
             out.drain(start..end);
         } else {
             out.truncate(end);
         }
     }
+}
+
+/// Appends a plain packet of messages that the model does not touch.
+pub(crate) fn make_bulk(batch: &Batch, plain: &mut Vec<u8>, out: &mut Vec<u8>) {
+    let start = out.len();
+    write_plain(codecs::ALL[0], batch, plain, out);
+    make_smallest(batch, plain, out, start);
+}
+
+fn write_plain(codec: &dyn codecs::Codec, batch: &Batch, plain: &mut Vec<u8>, out: &mut Vec<u8>) {
+    let several = if batch.len() > 1 { SEVERAL } else { 0 };
+    out.extend_from_slice(&[PLAIN, codec.number() | several]);
+    plain.clear();
+    batch.write_plain(plain);
+    codec.compress(plain, out);
 }
 
 /// Reads the messages of a plain packet.

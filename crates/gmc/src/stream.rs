@@ -15,6 +15,7 @@ use crate::hash::hash;
 use crate::history::Place;
 use crate::hole::Holes;
 use crate::learn;
+use crate::packet::BULK;
 use crate::range_coder::Coder;
 use crate::speller::Setting;
 use crate::templates::Templates;
@@ -98,7 +99,7 @@ impl Stream {
 
         let out = &mut done.bytes;
         let start = out.len();
-        let limit = self.config.max_message.min(self.config.max_packet - start);
+        let limit = self.config.max_message.min(self.config.max_packet - start).min(BULK);
         let choice = if C::DECODES {
             None
         } else {
