@@ -1,0 +1,163 @@
+//! The session core for browsers: a thin JavaScript face of [`groupwire_session::Client`].
+//!
+//! The driving contract is the one of every Groupwire core: report what happened (`opened`, `received`, `sent`,
+//! `closed`, `timeout`), then call `poll` and do what it says until it answers `timeout`. `now` is in milliseconds,
+//! as `performance.now()` counts. Nothing is decided here: what a session does is in `groupwire_session`, what a
+//! page does is in `web/client`.
+
+mod failure;
+mod output;
+mod plain;
+mod qos;
+
+use core::time::Duration;
+
+use groupwire_session::Client;
+use groupwire_session::client::{ChannelId, Config, Input, Outgoing, Sent};
+use wasm_bindgen::prelude::{JsValue, wasm_bindgen};
+
+use plain::Plain;
+use qos::JsQos;
+
+/// A participant's end of a session.
+#[wasm_bindgen]
+pub struct Core {
+    client: Client,
+}
+
+#[wasm_bindgen]
+impl Core {
+    /// A participant of `room`. `seed` is any random number: it spreads reconnections apart.
+    #[wasm_bindgen(constructor)]
+    pub fn new(
+        now: f64,
+        room: &str,
+        token: Vec<u8>,
+        presence: Vec<u8>,
+        seed: f64,
+    ) -> Result<Core, JsValue> {
+        let config = Config { token, presence, seed: seed.to_bits(), ..Config::new(room) };
+        let client = Client::new(time(now), config).map_err(failure::thrown)?;
+        Ok(Core { client })
+    }
+
+    /// The transport is open.
+    pub fn opened(&mut self, now: f64) {
+        self.client.handle_input(time(now), Input::Opened);
+    }
+
+    /// A packet came.
+    pub fn received(&mut self, now: f64, packet: &[u8]) {
+        self.client.handle_input(time(now), Input::Packet(packet));
+    }
+
+    /// The transport took one packet.
+    pub fn sent(&mut self, now: f64) {
+        self.client.handle_input(time(now), Input::Sent);
+    }
+
+    /// The transport is closed, or could not be opened.
+    pub fn closed(&mut self, now: f64) {
+        self.client.handle_input(time(now), Input::Closed);
+    }
+
+    /// Time passed.
+    pub fn timeout(&mut self, now: f64) {
+        self.client.handle_input(time(now), Input::Timeout);
+    }
+
+    /// What to do next.
+    pub fn poll(&mut self, now: f64) -> JsValue {
+        output::describe(self.client.poll_output(time(now))).into()
+    }
+
+    /// Opens a channel; returns its number, which counts from 0.
+    pub fn channel(&mut self, name: &str, qos: &JsQos) -> Result<u32, JsValue> {
+        let qos = qos::read(qos).map_err(failure::thrown)?;
+        self.client.channel(name, qos).map(|ChannelId(id)| id).map_err(failure::thrown)
+    }
+
+    /// Hands over a message; `bytes` are UTF-8 if `text`.
+    pub fn send(
+        &mut self,
+        now: f64,
+        channel: u32,
+        bytes: &[u8],
+        text: bool,
+        key: Option<String>,
+        priority: Option<f64>,
+    ) -> Result<JsValue, JsValue> {
+        let priority = priority.map(qos::priority).transpose().map_err(failure::thrown)?;
+        let key = key.as_ref().map(String::as_bytes);
+        let message = Outgoing { bytes, text, key, priority };
+        let sent =
+            self.client.send(time(now), ChannelId(channel), message).map_err(failure::thrown)?;
+        Ok(JsValue::from_str(match sent {
+            Sent::Accepted => "accepted",
+            Sent::Conflated => "conflated",
+            Sent::NotNow => "not-now",
+        }))
+    }
+
+    /// Changes what the others are told of this participant.
+    #[wasm_bindgen(js_name = setPresence)]
+    pub fn set_presence(&mut self, presence: &[u8]) -> Result<(), JsValue> {
+        self.client.set_presence(presence).map_err(failure::thrown)
+    }
+
+    /// Answers `snapshotWanted` with the `asOf` that it named.
+    pub fn snapshot(&mut self, as_of: f64, bytes: &[u8]) -> Result<(), JsValue> {
+        self.client.snapshot(as_of as u64, bytes).map_err(failure::thrown)
+    }
+
+    /// Says goodbye and ends for good.
+    pub fn leave(&mut self) {
+        self.client.leave();
+    }
+
+    /// Totals since the core was made.
+    pub fn stats(&self) -> JsValue {
+        let stats = self.client.stats();
+        let traffic = |messages, packets, before, after| {
+            Plain::new()
+                .with("messages", number(messages))
+                .with("packets", number(packets))
+                .with("bytesBefore", number(before))
+                .with("bytesAfter", number(after))
+        };
+        let (sent, received) = (
+            traffic(
+                stats.messages_out,
+                stats.packets_out,
+                stats.bytes_out_before,
+                stats.bytes_out_after,
+            ),
+            traffic(
+                stats.messages_in,
+                stats.packets_in,
+                stats.bytes_in_before,
+                stats.bytes_in_after,
+            ),
+        );
+        Plain::new()
+            .with("sent", sent)
+            .with("received", received)
+            .with("roundTrip", self.client.round_trip().map(millis))
+            .with("reconnects", number(stats.reconnects))
+            .into()
+    }
+}
+
+/// A JavaScript time. What is no time (negative, NaN) is 0.
+fn time(ms: f64) -> Duration {
+    Duration::from_micros((ms * 1000.0) as u64)
+}
+
+fn millis(time: Duration) -> f64 {
+    time.as_secs_f64() * 1000.0
+}
+
+/// Counters and positions as JavaScript numbers: exact below 2^53.
+fn number(value: u64) -> f64 {
+    value as f64
+}

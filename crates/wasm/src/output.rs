@@ -1,0 +1,96 @@
+//! Outputs as JavaScript objects, told apart by `type`. `web/client/src/core.ts` has their TypeScript.
+
+use groupwire_session::PresenceState;
+use groupwire_session::client::{Event, GapReason, Incoming, Output, ParticipantChange, Status};
+use wasm_bindgen::prelude::JsValue;
+
+use crate::plain::Plain;
+use crate::{failure, millis, number, qos};
+
+pub(crate) fn describe(output: Output) -> Plain {
+    match output {
+        Output::Dial => Plain::of("dial"),
+        Output::Send(packet) => Plain::of("send").with("packet", packet),
+        Output::Hangup => Plain::of("hangup"),
+        Output::Timeout(at) => Plain::of("timeout").with("at", at.map(millis)),
+        Output::Event(event) => tell(event),
+    }
+}
+
+fn tell(event: Event) -> Plain {
+    match event {
+        Event::Status(status) => Plain::of("status").with(
+            "status",
+            match status {
+                Status::Connecting => "connecting",
+                Status::Connected => "connected",
+                Status::Reconnecting => "reconnecting",
+                Status::Closed => "closed",
+            },
+        ),
+        Event::Joined { participant, .. } => Plain::of("joined").with("participant", participant),
+        Event::Opened { channel, qos } => {
+            Plain::of("opened").with("channel", channel.0).with("qos", qos::write(&qos))
+        }
+        Event::Message(message) => incoming(message),
+        Event::Participants { complete, changes } => {
+            let changes: Vec<JsValue> = changes.into_iter().map(change).collect();
+            Plain::of("participants").with("complete", complete).with("changes", changes)
+        }
+        Event::Synced { channel } => {
+            Plain::of("synced").with("channel", channel.map(|channel| channel.0))
+        }
+        Event::SnapshotWanted { as_of } => Plain::of("snapshotWanted").with("asOf", number(as_of)),
+        Event::Snapshot { as_of, bytes } => {
+            Plain::of("snapshot").with("asOf", number(as_of)).with("data", bytes)
+        }
+        Event::Gap { reason, .. } => {
+            let reason = match reason {
+                GapReason::Incarnation => "incarnation",
+                GapReason::Session => "session",
+                GapReason::History => "history",
+            };
+            Plain::of("gap").with("reason", reason)
+        }
+        Event::Drain => Plain::of("drain"),
+        Event::Error { error, channel, fatal } => Plain::of("error")
+            .with("code", error.name())
+            .with("fault", failure::fault(&error))
+            .with("message", error.to_string())
+            .with("fatal", fatal)
+            .with("channel", channel.map(|channel| channel.0)),
+        // The core's events may grow; one that is new here has no name yet.
+        _ => Plain::of("unknown"),
+    }
+}
+
+fn incoming(message: Incoming) -> Plain {
+    let data: JsValue = if message.text {
+        String::from_utf8_lossy(&message.bytes).as_ref().into()
+    } else {
+        message.bytes.into()
+    };
+    Plain::of("message")
+        .with("channel", message.channel.0)
+        .with("data", data)
+        .with("sender", message.sender)
+        .with("own", message.own)
+        .with("key", message.key.map(|key| String::from_utf8_lossy(&key).into_owned()))
+        .with("age", millis(message.age))
+        .with("position", number(message.position))
+        .with("stale", message.stale)
+        .with("state", message.state)
+}
+
+fn change(change: ParticipantChange) -> JsValue {
+    let state = match change.state {
+        PresenceState::Here => "here",
+        PresenceState::Away => "away",
+        PresenceState::Left => "left",
+    };
+    Plain::new()
+        .with("id", change.id)
+        .with("state", state)
+        .with("presence", String::from_utf8_lossy(&change.presence).as_ref())
+        .into()
+}

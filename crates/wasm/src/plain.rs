@@ -1,0 +1,29 @@
+//! Plain JavaScript objects.
+
+use wasm_bindgen::prelude::{JsValue, wasm_bindgen};
+
+#[wasm_bindgen]
+extern "C" {
+    /// `{}`.
+    #[wasm_bindgen(js_name = Object)]
+    pub(crate) type Plain;
+
+    #[wasm_bindgen(constructor, js_class = Object)]
+    pub(crate) fn new() -> Plain;
+
+    #[wasm_bindgen(method, indexing_setter)]
+    fn set(this: &Plain, key: &str, value: JsValue);
+}
+
+impl Plain {
+    /// An object whose `type` says what it is.
+    pub(crate) fn of(kind: &str) -> Self {
+        Plain::new().with("type", kind)
+    }
+
+    /// The same with one field more.
+    pub(crate) fn with(self, key: &str, value: impl Into<JsValue>) -> Self {
+        self.set(key, value.into());
+        self
+    }
+}

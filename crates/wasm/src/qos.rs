@@ -1,0 +1,100 @@
+//! QoS as JavaScript writes it: shares from 0 to 1, milliseconds, messages per second.
+
+use core::time::Duration;
+
+use groupwire_session::{Error, Kind, Overflow, Qos};
+use wasm_bindgen::prelude::wasm_bindgen;
+
+use crate::plain::Plain;
+
+#[wasm_bindgen]
+extern "C" {
+    /// `Qos` of `web/client/src/api.ts`.
+    pub type JsQos;
+
+    #[wasm_bindgen(method, getter)]
+    fn kind(this: &JsQos) -> Option<String>;
+    #[wasm_bindgen(method, getter)]
+    fn overflow(this: &JsQos) -> Option<String>;
+    #[wasm_bindgen(method, getter)]
+    fn loss(this: &JsQos) -> Option<f64>;
+    #[wasm_bindgen(method, getter)]
+    fn deadline(this: &JsQos) -> Option<f64>;
+    #[wasm_bindgen(method, getter = minRate)]
+    fn min_rate(this: &JsQos) -> Option<f64>;
+    #[wasm_bindgen(method, getter = maxRate)]
+    fn max_rate(this: &JsQos) -> Option<f64>;
+    #[wasm_bindgen(method, getter)]
+    fn priority(this: &JsQos) -> Option<f64>;
+    #[wasm_bindgen(method, getter)]
+    fn private(this: &JsQos) -> Option<bool>;
+}
+
+/// What is left out is as in [`Qos::awareness`] or [`Qos::transaction`].
+pub(crate) fn read(from: &JsQos) -> Result<Qos, Error> {
+    let mut qos = match from.kind().as_deref() {
+        Some("transaction") => Qos::transaction(),
+        Some("awareness") => Qos::awareness(),
+        _ => return wrong("kind is \"transaction\" or \"awareness\""),
+    };
+    match from.overflow().as_deref() {
+        None => {}
+        Some("conflate") => qos.overflow = Overflow::Conflate,
+        Some("aggregate") => qos.overflow = Overflow::Aggregate,
+        Some(_) => return wrong("overflow is \"conflate\" or \"aggregate\""),
+    }
+    if let Some(loss) = from.loss() {
+        qos.loss = whole(loss * 1000.0, 1000, "loss is a share from 0 to 1")? as u16;
+    }
+    if let Some(deadline) = from.deadline() {
+        let ms = whole(deadline, u32::MAX, "deadline is in milliseconds")?;
+        qos.deadline = Some(Duration::from_millis(ms.into()));
+    }
+    if let Some(rate) = from.min_rate() {
+        qos.rate_min = whole(rate * 1000.0, u32::MAX, "minRate is in messages per second")?;
+    }
+    if let Some(rate) = from.max_rate() {
+        qos.rate_max = whole(rate * 1000.0, u32::MAX, "maxRate is in messages per second")?;
+    }
+    if let Some(value) = from.priority() {
+        qos.priority = priority(value)?;
+    }
+    qos.private = from.private().unwrap_or(false);
+    Ok(qos)
+}
+
+/// The same way back; bounds that do not exist are left out.
+pub(crate) fn write(qos: &Qos) -> Plain {
+    let per_second = |rate: u32| f64::from(rate) / 1000.0;
+    let mut object = Plain::new()
+        .with("kind", if qos.kind == Kind::Awareness { "awareness" } else { "transaction" })
+        .with("overflow", if qos.overflow == Overflow::Conflate { "conflate" } else { "aggregate" })
+        .with("priority", f64::from(qos.priority))
+        .with("private", qos.private)
+        .with("loss", f64::from(qos.loss) / 1000.0);
+    if let Some(deadline) = qos.deadline {
+        object = object.with("deadline", crate::millis(deadline));
+    }
+    if qos.rate_min > 0 {
+        object = object.with("minRate", per_second(qos.rate_min));
+    }
+    if qos.rate_max > 0 {
+        object = object.with("maxRate", per_second(qos.rate_max));
+    }
+    object
+}
+
+pub(crate) fn priority(value: f64) -> Result<u8, Error> {
+    whole(value, 255, "priority is from 0 to 255").map(|value| value as u8)
+}
+
+/// The nearest whole number, if `value` is one from 0 to `most`.
+fn whole(value: f64, most: u32, why: &'static str) -> Result<u32, Error> {
+    // Added before the cast, which cuts off; `round` would come with the mathematics library.
+    let rounded = (value + 0.5) as u32;
+    if value >= 0.0 && value <= f64::from(most) { Ok(rounded) } else { wrong(why) }
+}
+
+fn wrong<T>(why: &'static str) -> Result<T, Error> {
+    Err(Error::InvalidQos { why })
+}

@@ -1,0 +1,78 @@
+import type { Channel, Message, Payload, Qos, SendOptions, Sent } from "./api.js";
+import { decodeText, encode } from "./codec.js";
+import type { CoreMessage } from "./core.js";
+import type { Driver, Opening } from "./driver.js";
+import { Emitter } from "./events.js";
+
+interface ChannelEvents {
+  message: Message;
+  synced: undefined;
+}
+
+export class RoomChannel implements Channel, Opening {
+  readonly #driver: Driver;
+  readonly #events = new Emitter<ChannelEvents>();
+  qos: Qos;
+  id: number | undefined;
+
+  constructor(
+    driver: Driver,
+    readonly name: string,
+    qos: Qos,
+  ) {
+    this.#driver = driver;
+    this.qos = { ...qos };
+    driver.open(this);
+  }
+
+  send(payload: Payload, options: SendOptions = {}): Sent {
+    return this.#driver.send(this, encode(payload), options);
+  }
+
+  on(event: "message", listener: (message: Message) => void): () => void;
+  on(event: "synced", listener: () => void): () => void;
+  on(event: keyof ChannelEvents, listener: (value: never) => void): () => void {
+    return this.#events.on(event, listener as (value: unknown) => void);
+  }
+
+  /** For the room. */
+  opened(qos: Qos): void {
+    this.qos = qos;
+  }
+
+  /** For the room. */
+  deliver(message: CoreMessage): void {
+    this.#events.emit("message", new IncomingMessage(message));
+  }
+
+  /** For the room. */
+  synced(): void {
+    this.#events.emit("synced", undefined);
+  }
+}
+
+class IncomingMessage implements Message {
+  readonly data: string | Uint8Array;
+  readonly sender: number;
+  readonly own: boolean;
+  readonly key: string | undefined;
+  readonly age: number;
+  readonly position: number;
+  readonly stale: boolean;
+  readonly state: boolean;
+
+  constructor({ data, sender, own, key, age, position, stale, state }: CoreMessage) {
+    this.data = data;
+    this.sender = sender;
+    this.own = own;
+    this.key = key;
+    this.age = age;
+    this.position = position;
+    this.stale = stale;
+    this.state = state;
+  }
+
+  json<T = unknown>(): T {
+    return JSON.parse(decodeText(this.data)) as T;
+  }
+}

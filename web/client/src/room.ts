@@ -1,0 +1,176 @@
+import type { Channel, ConnectOptions, Participant, Qos, Room, RoomError, RoomEvents, Stats, Status } from "./api.js";
+import { RoomChannel } from "./channel.js";
+import { encodeJson, encodeText, parseJson } from "./codec.js";
+import { loadCore, type CoreEvent, type ParticipantChange } from "./core.js";
+import { Driver } from "./driver.js";
+import { judged } from "./errors.js";
+import { Emitter, guarded } from "./events.js";
+import { endpoint } from "./websocket.js";
+
+/**
+ * Joins a room of a server. Returns at once: open channels, listen and send right away; it is done as soon as there
+ * is a connection. One that breaks is made anew until `leave`.
+ *
+ * @param url - the server, such as `wss://example.com` or `location.origin`; its WebSocket is at `/ws` below that
+ * @param room - 1 to 256 bytes; the room is there as soon as somebody joins it
+ *
+ * @example
+ * ```ts
+ * const room = connect("wss://example.com", "demo", { presence: { name: "Ada" } });
+ * const draw = room.channel("draw", transaction());
+ * draw.on("message", (message) => show(message.json()));
+ * draw.send({ shape: "circle", x: 10, y: 20 });
+ * ```
+ */
+export function connect<Presence = unknown>(
+  url: string | URL,
+  room: string,
+  options: ConnectOptions<Presence> = {},
+): Room<Presence> {
+  return new ClientRoom(endpoint(url), room, options);
+}
+
+class ClientRoom<Presence> implements Room<Presence> {
+  readonly #driver: Driver;
+  readonly #events = new Emitter<RoomEvents<Presence>>();
+  readonly #channels: RoomChannel[] = [];
+  readonly #participants = new Map<number, Participant<Presence>>();
+  #status: Status = "connecting";
+  #id: number | undefined;
+  #presence: Presence | undefined;
+  #makeSnapshot: (() => Uint8Array | string) | undefined;
+
+  constructor(
+    url: string,
+    readonly name: string,
+    { token = "", presence, wasm, WebSocket }: ConnectOptions<Presence>,
+  ) {
+    this.#presence = presence;
+    this.#driver = new Driver({
+      url,
+      room: name,
+      token: encodeText(token),
+      presence: encodeJson(presence),
+      core: loadCore(wasm),
+      WebSocket,
+      tell: (event) => this.#take(event),
+      report: (error) => this.#report(error),
+    });
+  }
+
+  get status(): Status {
+    return this.#status;
+  }
+
+  get self(): Participant<Presence> | undefined {
+    return this.#id === undefined ? undefined : { id: this.#id, presence: this.#presence, away: false };
+  }
+
+  get participants(): ReadonlyMap<number, Participant<Presence>> {
+    return this.#participants;
+  }
+
+  get stats(): Stats {
+    return { transport: "websocket", ...this.#driver.stats };
+  }
+
+  channel(name: string, qos: Qos): Channel {
+    const known = this.#channels.find((channel) => channel.name === name);
+    if (known) return known;
+    const channel = new RoomChannel(this.#driver, name, qos);
+    this.#channels.push(channel);
+    return channel;
+  }
+
+  setPresence(presence: Presence): void {
+    this.#driver.setPresence(encodeJson(presence));
+    this.#presence = presence;
+  }
+
+  provideSnapshot(make: () => Uint8Array | string): void {
+    this.#makeSnapshot = make;
+  }
+
+  on<E extends keyof RoomEvents<Presence>>(event: E, listener: (value: RoomEvents<Presence>[E]) => void): () => void {
+    return this.#events.on(event, listener);
+  }
+
+  leave(): void {
+    this.#driver.leave();
+  }
+
+  #take(event: CoreEvent): void {
+    switch (event.type) {
+      case "status":
+        if (event.status === this.#status) break;
+        this.#status = event.status;
+        this.#events.emit("status", event.status);
+        break;
+      case "joined":
+        this.#id = event.participant;
+        break;
+      case "opened":
+        this.#channelOf(event.channel)?.opened(event.qos);
+        break;
+      case "message":
+        this.#channelOf(event.channel)?.deliver(event);
+        break;
+      case "participants":
+        if (event.complete) this.#participants.clear();
+        event.changes.forEach((change) => this.#note(change));
+        this.#events.emit("participants", this.#participants);
+        break;
+      case "synced":
+        if (event.channel === undefined) this.#events.emit("synced", undefined);
+        else this.#channelOf(event.channel)?.synced();
+        break;
+      case "snapshotWanted":
+        // Now, while the application has taken in just what was told before.
+        guarded(() => this.#provide(event.asOf));
+        break;
+      case "snapshot":
+        this.#events.emit("snapshot", { data: event.data, asOf: event.asOf });
+        break;
+      case "gap":
+        this.#events.emit("gap", { reason: event.reason });
+        break;
+      case "drain":
+        this.#events.emit("drain", undefined);
+        break;
+      case "error": {
+        const { code, fault, message, fatal, channel } = event;
+        this.#report({ code, fault, message, fatal, channel: this.#channelOf(channel)?.name });
+        break;
+      }
+      case "unknown":
+    }
+  }
+
+  #channelOf(id: number | undefined): RoomChannel | undefined {
+    return id === undefined ? undefined : this.#channels.find((channel) => channel.id === id);
+  }
+
+  #note({ id, state, presence }: ParticipantChange): void {
+    if (state === "left" || id === this.#id) {
+      this.#participants.delete(id);
+      return;
+    }
+    this.#participants.set(id, { id, presence: parseJson(presence) as Presence | undefined, away: state === "away" });
+  }
+
+  #provide(asOf: number): void {
+    const made = this.#makeSnapshot?.();
+    if (made === undefined) return;
+    try {
+      this.#driver.snapshot(asOf, typeof made === "string" ? encodeText(made) : made);
+    } catch (error) {
+      // Too large: the room goes on without.
+      this.#report({ ...judged(error), fatal: false, channel: undefined });
+    }
+  }
+
+  #report(error: RoomError): void {
+    if (this.#events.emit("error", error)) return;
+    console.error(`groupwire: room "${this.name}": ${error.message}`, error);
+  }
+}

@@ -1,0 +1,80 @@
+/** A WebSocket whose other end is the test, and the real core. */
+
+import { readFileSync } from "node:fs";
+import { vi } from "vitest";
+import { connect, type ConnectOptions, type Room, type WebSocketLike } from "../src/index.js";
+import { frames, type Frame } from "./wire.js";
+
+const wasm = readFileSync(new URL("../wasm/groupwire_wasm_bg.wasm", import.meta.url));
+
+export class SocketDouble implements WebSocketLike {
+  binaryType = "blob";
+  bufferedAmount = 0;
+  isClosed = false;
+  onopen: ((event: never) => void) | null = null;
+  onmessage: ((event: never) => void) | null = null;
+  onclose: ((event: never) => void) | null = null;
+  readonly packets: Uint8Array[] = [];
+
+  constructor(readonly url: string) {}
+
+  send(packet: Uint8Array): void {
+    this.packets.push(packet);
+  }
+
+  close(): void {
+    this.isClosed = true;
+  }
+
+  /** The connection is made. */
+  open(): void {
+    this.onopen?.({} as never);
+  }
+
+  /** The connection breaks. */
+  drop(): void {
+    this.onclose?.({} as never);
+  }
+
+  /** The server says something. */
+  say(data: Uint8Array | string): void {
+    this.onmessage?.({ data: typeof data === "string" ? data : data.slice().buffer } as never);
+  }
+
+  /** All frames since the opening. */
+  frames(): Frame[] {
+    return this.packets.slice(1).flatMap((packet) => frames(packet));
+  }
+}
+
+export interface Joined<P> {
+  readonly room: Room<P>;
+  readonly sockets: SocketDouble[];
+}
+
+/** A room whose WebSockets are doubles. */
+export function join<P>(options: ConnectOptions<P> = {}, name = "room"): Joined<P> {
+  const sockets: SocketDouble[] = [];
+  class Socket extends SocketDouble {
+    constructor(url: string) {
+      super(url);
+      sockets.push(this);
+    }
+  }
+  return { room: connect<P>("http://server.example/app/", name, { wasm, WebSocket: Socket, ...options }), sockets };
+}
+
+/** The room has dialled for the nth time (from 0): its socket, open. */
+export async function dialled(
+  { sockets }: { readonly sockets: readonly SocketDouble[] },
+  nth = 0,
+): Promise<SocketDouble> {
+  const socket = await vi.waitUntil(() => sockets[nth], { timeout: 3000, interval: 5 });
+  socket.open();
+  return socket;
+}
+
+/** What was submitted in this task has been handed to the transport. */
+export function settled(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 0));
+}

@@ -1,0 +1,127 @@
+import { afterEach, expect, test, vi } from "vitest";
+import { awareness, transaction } from "../src/index.js";
+import { encode, encodeJson } from "../src/codec.js";
+import { watchPage } from "../src/page.js";
+import { endpoint, WebSocketTransport } from "../src/websocket.js";
+import { SocketDouble } from "./double.js";
+
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
+
+test("a QoS keeps its kind", () => {
+  expect(awareness({ loss: 0.1 })).toEqual({ kind: "awareness", loss: 0.1 });
+  expect(transaction()).toEqual({ kind: "transaction" });
+});
+
+test.each([
+  ["ws://host:1/", "ws://host:1/ws"],
+  ["https://host", "wss://host/ws"],
+  ["http://host/app/", "ws://host/app/ws"],
+  ["wss://host/app?key=1#part", "wss://host/app/ws?key=1"],
+])("the WebSocket of %s", (server, url) => {
+  expect(endpoint(server)).toBe(url);
+});
+
+test.each(["", "host:8080", "ftp://host"])("%j is no server", (server) => {
+  expect(() => endpoint(server)).toThrow(expect.objectContaining({ code: "invalid-url" }));
+});
+
+test("strings and bytes travel as they are, all else as JSON", () => {
+  const bytes = Uint8Array.of(9, 1, 2, 9);
+  expect(encode("ä")).toEqual({ bytes: Uint8Array.of(0xc3, 0xa4), text: true });
+  expect(encode(bytes).bytes).toBe(bytes);
+  expect(encode(bytes.buffer)).toEqual({ bytes, text: false });
+  expect(encode(new DataView(bytes.buffer, 1, 2))).toEqual({ bytes: Uint8Array.of(1, 2), text: false });
+  expect(new TextDecoder().decode(encode([1, null]).bytes)).toBe("[1,null]");
+  expect(encodeJson(undefined)).toHaveLength(0);
+  expect(() => encode((() => 0) as never)).toThrow("function cannot be sent");
+});
+
+function transport() {
+  vi.useFakeTimers();
+  const events = { opened: vi.fn(), received: vi.fn(), sent: vi.fn(), closed: vi.fn() };
+  let socket: SocketDouble | undefined;
+  class Socket extends SocketDouble {
+    constructor(url: string) {
+      super(url);
+      socket = this as SocketDouble;
+    }
+  }
+  const made = new WebSocketTransport(Socket, "ws://host/ws", events);
+  return { made, events, socket: socket as SocketDouble };
+}
+
+test("a connection that is not made in time counts as closed", () => {
+  const { events, socket } = transport();
+  vi.advanceTimersByTime(9_999);
+  expect(events.closed).not.toHaveBeenCalled();
+  vi.advanceTimersByTime(1);
+  expect(events.closed).toHaveBeenCalledOnce();
+  expect(socket.isClosed).toBe(true);
+  socket.open();
+  socket.drop();
+  expect(events.opened).not.toHaveBeenCalled();
+  expect(events.closed).toHaveBeenCalledOnce();
+});
+
+test("a packet counts as sent when nothing is buffered, at the latest when something is received", () => {
+  const { made, events, socket } = transport();
+  socket.open();
+  made.send(Uint8Array.of(1));
+  expect(events.sent).toHaveBeenCalledTimes(1);
+  socket.bufferedAmount = 1;
+  made.send(Uint8Array.of(2));
+  made.send(Uint8Array.of(3));
+  vi.advanceTimersByTime(100);
+  expect(events.sent).toHaveBeenCalledTimes(1);
+  socket.bufferedAmount = 0;
+  socket.say(Uint8Array.of(4));
+  expect(events.sent).toHaveBeenCalledTimes(3);
+  socket.bufferedAmount = 1;
+  made.send(Uint8Array.of(5));
+  socket.bufferedAmount = 0;
+  vi.advanceTimersByTime(20);
+  expect(events.sent).toHaveBeenCalledTimes(4);
+  // A report brings the next packet, which has not left yet.
+  socket.bufferedAmount = 1;
+  made.send(Uint8Array.of(6));
+  socket.bufferedAmount = 0;
+  events.sent.mockImplementationOnce(() => {
+    socket.bufferedAmount = 1;
+    made.send(Uint8Array.of(7));
+  });
+  vi.advanceTimersByTime(20);
+  expect(events.sent).toHaveBeenCalledTimes(5);
+  // Closed: nothing is reported any more.
+  socket.bufferedAmount = 1;
+  made.send(Uint8Array.of(8));
+  made.close();
+  vi.advanceTimersByTime(1000);
+  expect(events.sent).toHaveBeenCalledTimes(5);
+});
+
+test("a page that wakes looks at the clock, one that goes for good says so", () => {
+  const window = new EventTarget();
+  const document = Object.assign(new EventTarget(), { visibilityState: "hidden" });
+  vi.stubGlobal("window", window);
+  vi.stubGlobal("document", document);
+  const hide = (persisted: boolean) => window.dispatchEvent(Object.assign(new Event("pagehide"), { persisted }));
+  const events = { woke: vi.fn(), goes: vi.fn() };
+  const stop = watchPage(events);
+  document.dispatchEvent(new Event("visibilitychange"));
+  hide(true);
+  expect(events.woke).not.toHaveBeenCalled();
+  expect(events.goes).not.toHaveBeenCalled();
+  hide(false);
+  expect(events.goes).toHaveBeenCalledOnce();
+  document.visibilityState = "visible";
+  document.dispatchEvent(new Event("visibilitychange"));
+  window.dispatchEvent(new Event("online"));
+  window.dispatchEvent(new Event("pageshow"));
+  expect(events.woke).toHaveBeenCalledTimes(3);
+  stop();
+  window.dispatchEvent(new Event("online"));
+  expect(events.woke).toHaveBeenCalledTimes(3);
+});

@@ -1,0 +1,327 @@
+import { afterEach, expect, test, vi } from "vitest";
+import { awareness, transaction, type Message, type RoomError } from "../src/index.js";
+import { dialled, join, settled } from "./double.js";
+import * as wire from "./wire.js";
+
+afterEach(() => vi.restoreAllMocks());
+
+const text = (frame: wire.Frame | undefined): string => new TextDecoder().decode(frame?.payload);
+
+async function joined(options = {}) {
+  const it = join<{ name: string }>(options);
+  const draw = it.room.channel("draw", transaction());
+  const pointer = it.room.channel("pointer", awareness({ maxRate: 1000 }));
+  const socket = await dialled(it);
+  socket.say(wire.welcome());
+  socket.say(wire.packet(wire.opened(0, 1, "draw", 0), wire.opened(1, 2, "pointer", 1), wire.synced()));
+  return { ...it, socket, draw, pointer };
+}
+
+test("asks the server's WebSocket for the room, with version, presence and token", async () => {
+  const it = join({ presence: { name: "Ada" }, token: "let me in" });
+  const socket = await dialled(it);
+  expect(socket.url).toBe("ws://server.example/app/ws");
+  expect(socket.binaryType).toBe("arraybuffer");
+  const [opening] = socket.packets;
+  expect(opening?.[0]).toBe(1);
+  expect(wire.frames(opening?.subarray(1) ?? new Uint8Array())[0]?.type).toBe(wire.HELLO);
+  const said = new TextDecoder().decode(opening);
+  for (const part of ["room", "let me in", '{"name":"Ada"}']) expect(said).toContain(part);
+});
+
+test("what is sent before the core is loaded goes out after joining, in order", async () => {
+  const it = join();
+  const draw = it.room.channel("draw", transaction());
+  const bytes = Uint8Array.of(1, 2, 3);
+  expect(it.room.status).toBe("connecting");
+  expect(draw.send({ first: 1 })).toBe("accepted");
+  expect(draw.send(bytes)).toBe("accepted");
+  bytes.fill(0);
+  const socket = await dialled(it);
+  socket.say(wire.welcome());
+  socket.say(wire.packet(wire.opened(0, 1, "draw", 0)));
+  const [body] = socket.frames().filter(({ type }) => type === wire.MESSAGES);
+  expect(text(body)).toMatch(/\{"first":1\}.*\x01\x02\x03$/s);
+  expect(it.room.status).toBe("connected");
+});
+
+test("too much before the core is loaded is refused, and drain follows", async () => {
+  const it = join();
+  const drain = vi.fn();
+  it.room.on("drain", drain);
+  const draw = it.room.channel("draw", transaction());
+  const chunk = new Uint8Array(50_000);
+  const sent = Array.from({ length: 30 }, () => draw.send(chunk));
+  expect(new Set(sent)).toEqual(new Set(["accepted", "not-now"]));
+  expect(sent.filter((one) => one === "accepted").length * chunk.length).toBeLessThan(1 << 20);
+  await dialled(it);
+  expect(drain).toHaveBeenCalledOnce();
+});
+
+test("a QoS that cannot be is told once the core is there, and disturbs no other channel", async () => {
+  const it = join();
+  const errors: RoomError[] = [];
+  it.room.on("error", (error) => errors.push(error));
+  const wrong = it.room.channel("wrong", transaction({ loss: 0.5 }));
+  const draw = it.room.channel("draw", transaction());
+  const got = vi.fn();
+  draw.on("message", got);
+  const socket = await dialled(it);
+  expect(errors).toMatchObject([{ code: "invalid-qos", fault: "own", channel: "wrong", fatal: false }]);
+  expect(() => wrong.send("x")).toThrow(/could not be opened/);
+  expect(() => it.room.channel("late", awareness({ loss: 2 }))).toThrow("loss is a share from 0 to 1");
+  socket.say(wire.welcome());
+  socket.say(wire.packet(wire.opened(0, 1, "draw", 0), wire.messages({ channel: 1, sender: 2, text: "hello" })));
+  expect(got).toHaveBeenCalledOnce();
+});
+
+test("a message arrives as it was sent, with what is known of it", async () => {
+  const { socket, draw, pointer } = await joined();
+  const got: Message[] = [];
+  draw.on("message", (message) => got.push(message));
+  pointer.on("message", (message) => got.push(message));
+  draw.send("mine");
+  await settled();
+  socket.say(
+    wire.packet(
+      wire.messages(
+        { channel: 1, sender: 5, text: '{"x":[1]}' },
+        { channel: 1, sender: 1, own: true },
+        { channel: 2, sender: 5, data: [0, 255], key: "k" },
+      ),
+    ),
+  );
+  expect(got).toMatchObject([
+    { data: '{"x":[1]}', sender: 5, own: false, position: 1, stale: false, state: false, key: undefined },
+    { data: "mine", sender: 1, own: true, position: 2 },
+    { data: Uint8Array.of(0, 255), sender: 5, position: 0, key: "k" },
+  ]);
+  expect(got[0]?.json()).toEqual({ x: [1] });
+  expect(() => got[2]?.json()).toThrow(SyntaxError);
+  expect(got[0]?.age).toBeGreaterThanOrEqual(0);
+});
+
+test("a listener that throws is reported and harms nobody; one that left hears nothing", async () => {
+  const report = vi.spyOn(console, "error").mockImplementation(() => {});
+  const { socket, draw } = await joined();
+  const [left, healthy] = [vi.fn(), vi.fn()];
+  draw.on("message", () => {
+    throw new Error("mine");
+  });
+  draw.on("message", left)();
+  draw.on("message", healthy);
+  socket.say(wire.packet(wire.messages({ channel: 1, sender: 2, text: "a" }, { channel: 1, sender: 2, text: "b" })));
+  expect(healthy).toHaveBeenCalledTimes(2);
+  expect(left).not.toHaveBeenCalled();
+  expect(report).toHaveBeenCalledTimes(2);
+});
+
+test("participants are the others, with what they say of themselves if that is JSON", async () => {
+  const { room, socket } = await joined({ presence: { name: "Me" } });
+  const told = vi.fn();
+  room.on("participants", told);
+  expect(room.self).toEqual({ id: 1, presence: { name: "Me" }, away: false });
+  socket.say(
+    wire.packet(
+      wire.participants(true, [
+        { id: 1, state: 1, presence: "" },
+        { id: 2, state: 1, presence: '{"name":"Bo"}' },
+        { id: 3, state: 2, presence: "{hostile" },
+      ]),
+    ),
+  );
+  expect([...room.participants.values()]).toEqual([
+    { id: 2, presence: { name: "Bo" }, away: false },
+    { id: 3, presence: undefined, away: true },
+  ]);
+  socket.say(wire.packet(wire.participants(false, [{ id: 2, state: 0, presence: "" }])));
+  expect([...room.participants.keys()]).toEqual([3]);
+  socket.say(wire.packet(wire.participants(true, [{ id: 4, state: 1, presence: "" }])));
+  expect([...room.participants.keys()]).toEqual([4]);
+  expect(told).toHaveBeenCalledTimes(3);
+  room.setPresence({ name: "New" });
+  expect(room.self?.presence).toEqual({ name: "New" });
+  await settled();
+  expect(text(socket.frames().find(({ type }) => type === wire.PRESENCE))).toBe('{"name":"New"}');
+});
+
+test("a broken connection is made anew and the session resumed", async () => {
+  const it = await joined();
+  const statuses: string[] = [];
+  it.room.on("status", (status) => statuses.push(status));
+  it.draw.send("before the break");
+  await settled();
+  it.socket.drop();
+  expect(it.room.status).toBe("reconnecting");
+  const socket = await dialled(it, 1);
+  socket.say(wire.welcome({ outcome: 1 }));
+  socket.say(wire.packet(wire.opened(0, 1, "draw", 0), wire.opened(1, 2, "pointer", 1)));
+  expect(statuses).toEqual(["reconnecting", "connected"]);
+  // Not acknowledged, so it is sent again.
+  expect(text(socket.frames().find(({ type }) => type === wire.MESSAGES))).toContain("before the break");
+  expect(it.room.stats).toMatchObject({ transport: "websocket", reconnects: 1 });
+});
+
+test("a server that breaks the protocol is left, named, and tried again", async () => {
+  const it = await joined();
+  const errors: RoomError[] = [];
+  it.room.on("error", (error) => errors.push(error));
+  // A frame that is longer than its packet.
+  it.socket.say(Uint8Array.of(wire.MESSAGES, 99));
+  expect(errors).toMatchObject([{ code: "malformed", fault: "peer", fatal: false }]);
+  expect(it.socket.isClosed).toBe(true);
+  const socket = await dialled(it, 1);
+  socket.say(wire.welcome({ outcome: 1 }));
+  expect(it.room.status).toBe("connected");
+});
+
+test("a status is told when it changes, not at every attempt", async () => {
+  const it = join();
+  const statuses: string[] = [];
+  it.room.on("status", (status) => statuses.push(status));
+  for (const nth of [0, 1, 2]) (await dialled(it, nth)).drop();
+  expect(statuses).toEqual([]);
+  (await dialled(it, 3)).say(wire.welcome());
+  for (const nth of [3, 4]) (await dialled(it, nth)).drop();
+  expect(statuses).toEqual(["connected", "reconnecting"]);
+});
+
+test("a server that lost the room raises the gap, then everything is as for a newcomer", async () => {
+  const it = await joined();
+  const order: string[] = [];
+  it.room.on("gap", ({ reason }) => order.push(reason));
+  it.room.on("status", (status) => order.push(status));
+  it.room.on("synced", () => order.push("synced"));
+  it.socket.drop();
+  const socket = await dialled(it, 1);
+  socket.say(wire.welcome({ outcome: 2, incarnation: 8, participant: 4 }));
+  socket.say(wire.packet(wire.opened(0, 1, "draw", 0), wire.opened(1, 2, "pointer", 1), wire.synced()));
+  expect(order).toEqual(["reconnecting", "incarnation", "connected", "synced"]);
+  expect(it.room.self?.id).toBe(4);
+});
+
+test("a snapshot stands for what was told before it was asked for", async () => {
+  const { room, socket, draw } = await joined();
+  const seen: unknown[] = [];
+  draw.on("message", (message) => seen.push(message.data));
+  room.provideSnapshot(() => seen.join());
+  const record = (name: string) => wire.messages({ channel: 1, sender: 2, text: name });
+  socket.say(wire.packet(record("a"), wire.snapshotWanted(1), record("b")));
+  await settled();
+  const payload = socket.frames().find(({ type }) => type === wire.SNAPSHOT)?.payload;
+  // as_of 1, counter 0, total 1, offset 0.
+  expect([...(payload ?? [])]).toEqual([1, 0, 1, 0, "a".charCodeAt(0)]);
+});
+
+test("a network that takes nothing is left alone after two packets, until it drains", async () => {
+  const { socket, draw, room } = await joined();
+  await settled();
+  const before = socket.packets.length;
+  socket.bufferedAmount = 1000;
+  for (let i = 0; i < 5; i++) {
+    draw.send(`message ${i}`);
+    await settled();
+  }
+  expect(socket.packets.length - before).toBe(2);
+  const drain = vi.fn();
+  room.on("drain", drain);
+  const chunk = "x".repeat(50_000);
+  let sent = draw.send(chunk);
+  for (let i = 0; i < 200 && sent === "accepted"; i++) sent = draw.send(chunk);
+  expect(sent).toBe("not-now");
+  socket.bufferedAmount = 0;
+  await vi.waitUntil(() => socket.frames().some((frame) => text(frame).includes("message 4")));
+  expect(drain).not.toHaveBeenCalled();
+});
+
+test("what is sent in one go shares a packet", async () => {
+  const { socket, draw, pointer } = await joined();
+  await settled();
+  const before = socket.packets.length;
+  draw.send("one");
+  pointer.send("two");
+  draw.send("three");
+  await settled();
+  expect(socket.packets.length - before).toBe(1);
+});
+
+test("leaving sends what was submitted, says goodbye, closes, and then refuses", async () => {
+  const { room, socket, draw } = await joined();
+  // Even when the network takes nothing: there is no later.
+  socket.bufferedAmount = 1000;
+  for (let i = 0; i < 2; i++) draw.send("x".repeat(50_000));
+  draw.send("last words");
+  room.leave();
+  const types = socket.frames().map(({ type }) => type);
+  expect(types.slice(-2)).toEqual([wire.MESSAGES, wire.BYE]);
+  expect(socket.isClosed).toBe(true);
+  expect(room.status).toBe("closed");
+  expect(socket.frames().map(text).join()).toContain("last words");
+  expect(room.stats.sent.messages).toBe(3);
+  expect(() => draw.send("x")).toThrow(expect.objectContaining({ code: "closed", fault: "own" }));
+  expect(() => room.channel("new", transaction())).toThrow(/closed/);
+  room.leave();
+});
+
+test("a listener may leave, send and open channels", async () => {
+  const { room, socket, draw } = await joined();
+  const statuses: string[] = [];
+  room.on("status", (status) => statuses.push(status));
+  draw.on("message", () => {
+    room.channel("another", transaction());
+    draw.send("answer");
+    room.leave();
+  });
+  socket.say(wire.packet(wire.messages({ channel: 1, sender: 2, text: "a" })));
+  await settled();
+  expect(statuses).toEqual(["closed"]);
+  expect(socket.frames().map(text).join()).toContain("answer");
+});
+
+test("leaving before there is a core opens no connection", async () => {
+  const it = join();
+  const status = vi.fn();
+  it.room.on("status", status);
+  it.room.leave();
+  expect(status).toHaveBeenCalledExactlyOnceWith("closed");
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(it.sockets).toEqual([]);
+});
+
+test("a refused channel is named and then says so", async () => {
+  const it = join();
+  const errors: RoomError[] = [];
+  it.room.on("error", (error) => errors.push(error));
+  const secret = it.room.channel("secret", transaction());
+  const socket = await dialled(it);
+  socket.say(wire.welcome());
+  socket.say(wire.packet(wire.refused(0)));
+  expect(errors).toMatchObject([{ code: "refused", fault: "refused", channel: "secret", fatal: false }]);
+  expect(() => secret.send("x")).toThrow(expect.objectContaining({ code: "not-allowed" }));
+  expect(() => secret.send("x".repeat(70_000))).toThrow(expect.objectContaining({ code: "too-large", fault: "limit" }));
+});
+
+test("something else at the server's address is named and given up", async () => {
+  const report = vi.spyOn(console, "error").mockImplementation(() => {});
+  const it = join();
+  const socket = await dialled(it);
+  socket.say('{"type":"connected"}');
+  expect(it.room.status).toBe("closed");
+  expect(socket.isClosed).toBe(true);
+  // Nobody listened.
+  expect(report.mock.calls[0]?.[0]).toMatch(/protocol version/);
+});
+
+test("a core that cannot be loaded or a WebSocket that is not there ends the room with a reason", async () => {
+  const errors: RoomError[] = [];
+  const { room } = join({ WebSocket: undefined as never }, "room");
+  room.on("error", (error) => errors.push(error));
+  vi.stubGlobal("WebSocket", undefined);
+  await vi.waitUntil(() => room.status === "closed");
+  vi.unstubAllGlobals();
+  expect(errors).toMatchObject([{ code: "no-transport", fault: "own", fatal: true }]);
+  const nameless = join({}, "").room;
+  nameless.on("error", (error) => errors.push(error));
+  await vi.waitUntil(() => nameless.status === "closed");
+  expect(errors[1]).toMatchObject({ fatal: true, message: expect.stringContaining("room name") as string });
+});

@@ -1,0 +1,116 @@
+/** The server's side of docs/wire.md, as far as the tests need it: what it sends is written, what it gets is read. */
+
+export const HELLO = 0x01;
+export const MESSAGES = 0x06;
+export const PRESENCE = 0x09;
+export const SNAPSHOT = 0x0b;
+export const BYE = 0x11;
+
+export interface Frame {
+  readonly type: number;
+  readonly payload: Uint8Array;
+}
+
+/** The frames of a packet that is no opening. */
+export function frames(packet: Uint8Array): Frame[] {
+  const result: Frame[] = [];
+  for (let at = 0; at < packet.length;) {
+    const tag = packet[at] ?? 0;
+    const [length, start] = tag & 0x80 ? [packet.length - at - 1, at + 1] : readVarint(packet, at + 1);
+    result.push({ type: tag & 0x3f, payload: packet.subarray(start, start + length) });
+    at = start + length;
+  }
+  return result;
+}
+
+export interface Welcome {
+  readonly participant?: number;
+  readonly incarnation?: number;
+  /** 0 new, 1 resumed, 2 lost. */
+  readonly outcome?: number;
+  readonly counter?: number;
+}
+
+/** An opening. It offers no compression, so that messages can be read here. */
+export function welcome({ participant = 1, incarnation = 7, outcome = 0, counter = 0 }: Welcome = {}): Uint8Array {
+  const limits = [...varint(0), ...varint(65_536), ...varint(60_000), ...varint(1 << 20)];
+  const identity = [incarnation, 0, 0, 0, 0, 0, 0, 0, ...varint(participant), ...Array<number>(16).fill(9)];
+  const state = [outcome, ...varint(counter), ...varint(0)];
+  const timing = [...varint(40), ...varint(2000), ...varint(5000), ...varint(10_000)];
+  return packet([1], frame(0x02, [...limits, ...identity, ...state, ...timing]));
+}
+
+/** CHANNEL: the server takes what it was asked for, as transaction (kind 0) or awareness (1). */
+export function opened(reference: number, id: number, name: string, kind: 0 | 1): number[] {
+  const qos = [kind, kind === 1 ? 0 : 1, 128, 0, ...varint(kind * 50), 0, 0, 0];
+  return frame(0x04, [...varint(reference), ...varint(id), 3, ...bytes(name), ...qos]);
+}
+
+export function refused(reference: number): number[] {
+  return frame(0x10, [...varint(9), 3, 0, ...varint(reference), ...bytes("no right to this channel")]);
+}
+
+export interface Person {
+  readonly id: number;
+  /** 0 left, 1 here, 2 away. */
+  readonly state: number;
+  readonly presence: string;
+}
+
+export function participants(complete: boolean, list: readonly Person[]): number[] {
+  const lines = list.flatMap(({ id, state, presence }) => [...varint(id), state, ...bytes(presence)]);
+  return frame(0x0a, [Number(complete), ...lines]);
+}
+
+export interface Record {
+  readonly channel: number;
+  readonly sender: number;
+  readonly text?: string;
+  readonly data?: readonly number[];
+  readonly key?: string;
+  readonly own?: boolean;
+}
+
+export function messages(...records: readonly Record[]): number[] {
+  return frame(
+    MESSAGES,
+    records.flatMap(({ channel, sender, text, data = [], key, own = false }) => {
+      const flags = Number(text !== undefined) | (key === undefined ? 0 : 2) | (own ? 16 : 0);
+      const body = text === undefined ? data : [...new TextEncoder().encode(text)];
+      const payload = own ? [] : [...(key === undefined ? [] : bytes(key)), ...body];
+      return [...varint(channel), ...varint(sender), flags, 0, 0, 0, ...varint(payload.length), ...payload];
+    }),
+  );
+}
+
+export function synced(): number[] {
+  return frame(0x0d, [0]);
+}
+
+export function snapshotWanted(atLeast: number): number[] {
+  return frame(0x0c, varint(atLeast));
+}
+
+export function packet(...parts: readonly (readonly number[])[]): Uint8Array {
+  return Uint8Array.from(parts.flat());
+}
+
+function frame(type: number, payload: readonly number[]): number[] {
+  return [type, ...varint(payload.length), ...payload];
+}
+
+function bytes(text: string): number[] {
+  const octets = new TextEncoder().encode(text);
+  return [...varint(octets.length), ...octets];
+}
+
+function varint(value: number): number[] {
+  return value < 128 ? [value] : [(value & 127) | 128, ...varint(Math.floor(value / 128))];
+}
+
+function readVarint(from: Uint8Array, at: number): readonly [value: number, next: number] {
+  const octet = from[at] ?? 0;
+  if (octet < 128) return [octet, at + 1];
+  const [rest, next] = readVarint(from, at + 1);
+  return [(octet & 127) + rest * 128, next];
+}

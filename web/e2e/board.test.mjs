@@ -1,0 +1,221 @@
+// People at the whiteboard: real pages, a real server. Each test says what it does and leaves a screenshot.
+
+import assert from "node:assert/strict";
+import { after, afterEach, before, test } from "node:test";
+import { Board, launch } from "./board.mjs";
+import { Server } from "./server.mjs";
+import { pause, until } from "./wait.mjs";
+
+const options = { timeout: 90_000 };
+const WAVE = [
+  [200, 300],
+  [260, 220],
+  [340, 380],
+  [420, 240],
+];
+
+let browser;
+let server;
+const boards = [];
+
+before(async () => ([browser, server] = await Promise.all([launch(), Server.start()])));
+afterEach(async () => {
+  const errors = boards.flatMap((board) => board.errors);
+  await Promise.all(boards.splice(0).map((board) => board.close()));
+  assert.deepEqual(errors, [], "errors in the pages");
+});
+after(async () => {
+  await browser?.close();
+  await server?.kill();
+});
+
+async function open(room, name, settings) {
+  const board = await Board.open(browser, server, room, name, settings);
+  boards.push(board);
+  return board;
+}
+
+test("two pages draw, and each sees the other's strokes, shapes and pointer", options, async (t) => {
+  const [ada, bo] = await Promise.all([open("two", "Ada Lovelace"), open("two", "Bo Diddley")]);
+  t.diagnostic("Ada draws a wave; Bo sees it grow before she lets go");
+  await ada.choose("pen");
+  const { mouse } = ada.page;
+  await mouse.move(...WAVE[0]);
+  await mouse.down();
+  for (const [x, y] of WAVE.slice(1)) await mouse.move(x, y, { steps: 12 });
+  await until("the stroke in progress", async () => (await bo.read("live")).strokes === 1);
+  await bo.screenshot("two-in-progress");
+  await mouse.up();
+  const [wave] = await bo.objects(1);
+  assert.equal(wave.kind, "stroke");
+  assert.deepEqual(await ada.read("objects"), [wave]);
+
+  t.diagnostic("Bo draws a box; Ada sees it");
+  await bo.choose("rectangle");
+  await bo.drag([
+    [500, 150],
+    [700, 300],
+  ]);
+  assert.deepEqual((await ada.objects(2)).map(({ kind }) => kind).sort(), ["rectangle", "stroke"]);
+
+  t.diagnostic("Bo's pointer moves on Ada's page, to the same place of the board");
+  await bo.page.mouse.move(650, 420, { steps: 10 });
+  await until("the pointer", async () => {
+    const [pointer] = await ada.read("pointers");
+    if (!pointer) return false;
+    const at = await ada.page.evaluate(({ x, y }) => window.groupwireBoard.toScreen(x, y), pointer);
+    return Math.abs(at.x - 650) < 2 && Math.abs(at.y - 420) < 2;
+  });
+  assert.match(await ada.page.getByTestId("telepointer").innerText(), /Bo Diddley/);
+  await ada.screenshot("two-ada");
+  await bo.screenshot("two-bo");
+
+  t.diagnostic("Ada undoes her stroke; it goes from both");
+  await ada.page.getByTestId("undo").click();
+  const left = await bo.objects(1);
+  assert.equal(left[0].kind, "rectangle");
+  assert.deepEqual(await ada.objects(1), left);
+});
+
+test("a page that joins late sees the drawing", options, async (t) => {
+  const ada = await open("late", "Ada Lovelace");
+  t.diagnostic("Ada draws two strokes and an ellipse, alone");
+  await ada.choose("pen");
+  await ada.drag(WAVE);
+  await ada.drag(WAVE.map(([x, y]) => [x + 60, y + 60]));
+  await ada.choose("ellipse");
+  await ada.drag([
+    [520, 160],
+    [720, 320],
+  ]);
+  const drawn = await ada.objects(3);
+  await until("ordered", async () => (await ada.read("waiting")) === 0);
+  t.diagnostic("Bo comes and sees the same");
+  const bo = await open("late", "Bo Diddley");
+  assert.deepEqual(await bo.objects(3), drawn);
+  await bo.screenshot("late");
+  t.diagnostic("Ada closes her tab; Bo is told at once, and Cy still finds the drawing");
+  await ada.closeTab();
+  await until("Ada has left", async () => (await bo.read("participants")).length === 0, 3000);
+  const cy = await open("late", "Cy Twombly");
+  assert.deepEqual(await cy.objects(3), drawn);
+});
+
+test("a killed server comes back: both pages reconnect and the drawing is restored", options, async (t) => {
+  const [ada, bo] = await Promise.all([open("killed", "Ada Lovelace"), open("killed", "Bo Diddley")]);
+  await ada.choose("pen");
+  await ada.drag(WAVE);
+  await bo.choose("rectangle");
+  await bo.drag([
+    [500, 150],
+    [700, 300],
+  ]);
+  const drawn = await ada.objects(2);
+  await bo.objects(2);
+  t.diagnostic("the server is killed; both pages say so, and Ada draws on");
+  await server.kill();
+  for (const board of [ada, bo]) await until("noticed", async () => (await board.read("status")) === "reconnecting");
+  await ada.drag(WAVE.map(([x, y]) => [x + 40, y + 120]));
+  assert.equal((await ada.objects(3)).length, 3);
+  await ada.screenshot("killed-ada");
+  t.diagnostic("it starts again, empty; the pages give it back what they have");
+  await server.restart();
+  await Promise.all([ada.isConnected(), bo.isConnected()]);
+  const restored = await bo.objects(3, 20_000);
+  assert.deepEqual(
+    restored.filter(({ id }) => drawn.some((shape) => shape.id === id)),
+    drawn,
+  );
+  await until("ordered", async () => (await ada.read("waiting")) + (await bo.read("waiting")) === 0);
+  await bo.screenshot("killed-bo");
+  t.diagnostic("a newcomer finds all of it");
+  const cy = await open("killed", "Cy Twombly");
+  const byId = (list) => list.map(({ id }) => id).sort();
+  assert.deepEqual(byId(await cy.objects(3, 20_000)), byId(restored));
+});
+
+test("a tab that slept is back at once, with what it missed", options, async (t) => {
+  const [ada, bo] = await Promise.all([open("sleep", "Ada Lovelace"), open("sleep", "Bo Diddley")]);
+  t.diagnostic("Ada's tab sleeps; the server takes her for gone, Bo draws");
+  const wake = await ada.freeze();
+  await until("Ada is away", async () => (await bo.read("participants"))[0]?.away === true, 15_000);
+  await bo.choose("pen");
+  await bo.drag(WAVE);
+  const drawn = await bo.objects(1);
+  t.diagnostic("it wakes");
+  await wake();
+  assert.deepEqual(await ada.objects(1, 3000), drawn);
+  await until("Ada is here", async () => (await bo.read("participants"))[0]?.away === false, 3000);
+});
+
+test("a phone, 400 pixels wide: drawing with a finger", options, async (t) => {
+  const phone = { viewport: { width: 400, height: 780 }, hasTouch: true, isMobile: true, deviceScaleFactor: 2 };
+  const ada = await open("phone", "Ada Lovelace", phone);
+  const bo = await open("phone", "Bo Diddley");
+  t.diagnostic("nothing is wider than the screen, and every tool can be reached");
+  assert.equal(await ada.page.evaluate(() => document.documentElement.scrollWidth), 400);
+  for (const tool of ["select", "pen", "rectangle", "ellipse", "text", "eraser"]) {
+    const box = await ada.page.getByTestId(`tool-${tool}`).boundingBox();
+    assert.ok(box.x >= 0 && box.x + box.width <= 400 && box.y + box.height <= 780, `${tool} lies at ${box.x}`);
+    assert.ok(box.width >= 30 && box.height >= 30, `${tool} is ${box.width} by ${box.height}`);
+  }
+  t.diagnostic("a finger draws a stroke; the other page sees it");
+  await ada.page.getByTestId("tool-pen").tap();
+  const points = Array.from({ length: 30 }, (_, i) => [60 + i * 9, 320 + 80 * Math.sin(i / 4)]);
+  await ada.swipe(points);
+  const [stroke] = await bo.objects(1);
+  assert.equal(stroke.kind, "stroke");
+  assert.ok(stroke.w > 200 && stroke.h > 100, `${stroke.w} by ${stroke.h}`);
+  await bo.choose("rectangle");
+  await bo.drag([
+    [120, 480],
+    [300, 560],
+  ]);
+  await ada.objects(2);
+  await ada.screenshot("phone");
+});
+
+test("who is here: names, their change, who leaves", options, async (t) => {
+  const ada = await open("people", "Ada Lovelace");
+  const bo = await open("people", "Bo Diddley");
+  t.diagnostic("each page shows the other by name");
+  const faces = ada.page.getByTestId("participant");
+  await until("Bo's face", async () => (await faces.count()) === 1);
+  assert.equal(await faces.innerText(), "BD");
+  assert.match(await faces.getAttribute("title"), /^Bo Diddley/);
+  assert.deepEqual(
+    (await bo.read("participants")).map(({ name, away }) => [name, away]),
+    [["Ada Lovelace", false]],
+  );
+  t.diagnostic("Bo changes his name");
+  await bo.page.getByTestId("me").click();
+  await bo.page.getByTestId("name").fill("Ellas McDaniel");
+  await bo.screenshot("people-rename");
+  await bo.page.keyboard.press("Enter");
+  await until("the new name", async () => /^Ellas McDaniel/.test((await faces.getAttribute("title")) ?? ""));
+  t.diagnostic("a third comes and goes");
+  const cy = await open("people", "Cy Twombly");
+  await until("two faces", async () => (await faces.count()) === 2);
+  await ada.screenshot("people");
+  await cy.closeTab();
+  await until("one face", async () => (await faces.count()) === 1, 3000);
+});
+
+test("what Groupwire does is shown, and is less than was sent", options, async (t) => {
+  const [ada, bo] = await Promise.all([open("panel", "Ada Lovelace"), open("panel", "Bo Diddley")]);
+  t.diagnostic("Ada draws for a while with the panel open");
+  await bo.page.getByTestId("panel-toggle").click();
+  await ada.choose("pen");
+  for (let i = 0; i < 4; i++) {
+    await ada.drag(
+      WAVE.map(([x, y]) => [x + i * 12, y + i * 8]),
+      20,
+    );
+    await pause(100);
+  }
+  await bo.objects(4);
+  const ratio = bo.page.getByTestId("panel-ratio");
+  await until("a ratio above 1", async () => Number.parseFloat(await ratio.innerText()) > 1);
+  assert.match(await bo.page.getByTestId("panel-trip").innerText(), /^\d+ ms$/);
+  await bo.screenshot("panel");
+});

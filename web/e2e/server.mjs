@@ -1,0 +1,58 @@
+// A Groupwire server as a child process: the binary named by GROUPWIRE_BINARY.
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+
+/** Generous: a debug build on a busy machine. */
+const START_MS = 20_000;
+
+const children = new Set();
+process.on("exit", () => children.forEach((child) => child.kill("SIGKILL")));
+
+export class Server {
+  #child;
+  /** `http://127.0.0.1:PORT`; stays the same over restarts. */
+  url = "http://127.0.0.1:0";
+
+  static async start() {
+    const server = new Server();
+    await server.restart();
+    return server;
+  }
+
+  /** Starts it on the port it had, or at first on any free one. */
+  async restart() {
+    const binary = process.env.GROUPWIRE_BINARY;
+    if (!binary) throw new Error("set GROUPWIRE_BINARY to the groupwire command");
+    const { host } = new URL(this.url);
+    this.#child = spawn(binary, ["serve", "--listen", host, "--log", "warn"], { stdio: ["ignore", "pipe", "inherit"] });
+    children.add(this.#child);
+    this.url = await address(this.#child);
+  }
+
+  /** The power cord: no goodbye, nothing saved. */
+  async kill() {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    const gone = once(this.#child, "exit");
+    this.#child.kill("SIGKILL");
+    await gone;
+    children.delete(this.#child);
+  }
+}
+
+/** What the server prints when it can be reached. */
+function address(child) {
+  return new Promise((resolve, reject) => {
+    let said = "";
+    const late = setTimeout(() => reject(new Error(`the server did not start: ${said}`)), START_MS);
+    child.once("error", reject);
+    child.once("exit", (code) => reject(new Error(`the server ended with ${code}: ${said}`)));
+    child.stdout.on("data", (data) => {
+      said += data;
+      const url = /http:\/\/[^/\s]+/.exec(said)?.[0];
+      if (!url) return;
+      clearTimeout(late);
+      resolve(url);
+    });
+  });
+}

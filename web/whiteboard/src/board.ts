@@ -1,0 +1,320 @@
+/** One board in one window: the document, what is done to it here, what is seen of the others, and the picture of all. */
+
+import { Document } from "./model/document";
+import { newId } from "./model/operations";
+import type { Patch, Shape } from "./model/shapes";
+import { type DragMessage, Live, type StrokeMessage, type StrokeView } from "./net/live";
+import { Pointers } from "./net/pointers";
+import type { Session } from "./net/session";
+import { BoxTool } from "./tools/box";
+import { Eraser } from "./tools/eraser";
+import { Pen } from "./tools/pen";
+import { Select } from "./tools/select";
+import { TextTool } from "./tools/text";
+import { type Canvas, slack, type Style, type Tool, type ToolName } from "./tools/tool";
+import { Camera, type Point, type Rect } from "./view/camera";
+import { TextEditor } from "./view/editor";
+import { box, contains, isHit, union } from "./view/geometry";
+import { Gestures } from "./view/gestures";
+import { Renderer } from "./view/render";
+import { Telepointers } from "./view/telepointers";
+import { onThemeChanged } from "./view/theme";
+
+/** A name that is longer does not fit on a telepointer; others may send what they like. */
+export const NAME_LENGTH = 30;
+
+/** A duplicate lies beside its original by this much. */
+const APART = 24;
+
+export class Board implements Canvas {
+  readonly document = new Document((operation) => this.session?.sendOperation(operation));
+  readonly live = new Live();
+  readonly pointers = new Pointers();
+  readonly style: Style = { color: "ink", width: 4, fill: false };
+  readonly camera: Camera;
+  readonly gestures: Gestures;
+  toolName: ToolName = "pen";
+  selection: ReadonlySet<string> = new Set();
+  /** Set once, before the first frame; the document needs somebody to send to, the session a document. */
+  session: Session | undefined;
+
+  private readonly renderer: Renderer;
+  private readonly editor: TextEditor;
+  private readonly telepointers: Telepointers;
+  private readonly tools: Readonly<Record<ToolName, Tool>>;
+  private readonly lifted = new Map<string, Shape>();
+  private stroke: StrokeView | undefined;
+  private marquee: Rect | undefined;
+  private erased: ReadonlySet<string> = new Set();
+  private frame = 0;
+  private touchSlack = 6;
+
+  /** `onChanged`: tools, selection, zoom or undo may be different: the controls should look. */
+  constructor(
+    private readonly stage: HTMLElement,
+    private readonly onChanged: () => void,
+  ) {
+    this.camera = new Camera(() => this.moved());
+    this.renderer = new Renderer(stage, this.document, this.camera);
+    this.telepointers = new Telepointers(stage, this.camera, (id) => this.nameOf(id));
+    this.editor = new TextEditor(stage, this.camera, this, () => this.requestFrame());
+    this.tools = {
+      select: new Select(this),
+      pen: new Pen(this),
+      rectangle: new BoxTool(this, "rectangle"),
+      ellipse: new BoxTool(this, "ellipse"),
+      text: new TextTool(this),
+      eraser: new Eraser(this),
+    };
+    this.gestures = new Gestures(stage, this);
+    stage.addEventListener(
+      "pointerdown",
+      ({ pointerType }) => {
+        this.touchSlack = slack(pointerType === "touch");
+      },
+      { capture: true },
+    );
+    this.document.onChanged(() => this.documentChanged());
+    new ResizeObserver(() => this.resized()).observe(stage);
+    onThemeChanged(() => this.resized());
+    this.setCursor(this.tool.cursor);
+    this.requestFrame();
+  }
+
+  get tool(): Tool {
+    return this.tools[this.toolName];
+  }
+
+  get zoom(): number {
+    return this.camera.zoom;
+  }
+
+  choose(name: ToolName): void {
+    this.gestures.cancel();
+    this.toolName = name;
+    if (name !== "select") this.selection = new Set();
+    this.setCursor(this.tool.cursor);
+    this.changed();
+  }
+
+  /** The style of what comes next, and of what is selected. */
+  setStyle(style: Partial<Style>): void {
+    Object.assign(this.style, style);
+    this.patchSelection(style);
+    this.changed();
+  }
+
+  patchSelection(patch: Patch): void {
+    const set = [...this.selection].filter((id) => this.document.shapes.has(id)).map((id) => [id, patch] as const);
+    if (set.length > 0) this.document.perform({ set });
+  }
+
+  nudge(dx: number, dy: number): void {
+    const set = [...this.selection].flatMap((id) => {
+      const shape = this.document.shapes.get(id);
+      return shape ? [[id, { x: shape.x + dx, y: shape.y + dy }] as const] : [];
+    });
+    if (set.length > 0) this.document.perform({ set });
+  }
+
+  duplicate(): void {
+    const z = this.document.nextZ();
+    const add = [...this.selection].flatMap((id, i) => {
+      const shape = this.document.shapes.get(id);
+      return shape ? [[newId(), { ...shape, x: shape.x + APART, y: shape.y + APART, z: z + i }] as const] : [];
+    });
+    if (add.length === 0) return;
+    this.document.perform({ add });
+    this.select(add.map(([id]) => id));
+  }
+
+  deleteSelection(): void {
+    const del = [...this.selection].filter((id) => this.document.shapes.has(id));
+    if (del.length > 0) this.document.perform({ del });
+  }
+
+  undo(): void {
+    this.document.undo();
+    this.changed();
+  }
+
+  redo(): void {
+    this.document.redo();
+    this.changed();
+  }
+
+  zoomBy(factor: number): void {
+    this.camera.zoomBy(factor, { x: this.renderer.width / 2, y: this.renderer.height / 2 });
+  }
+
+  /** Shows the whole drawing. */
+  fit(): void {
+    const all = union([...this.document.shapes.values()].map(box));
+    if (all) this.camera.fit(all, this.renderer.width, this.renderer.height);
+    else this.zoomBy(1 / this.zoom);
+  }
+
+  /** A newcomer sees the drawing, also on a small screen. */
+  arrive(): void {
+    const all = union([...this.document.shapes.values()].map(box));
+    const seen = {
+      x: this.camera.x,
+      y: this.camera.y,
+      w: this.renderer.width / this.zoom,
+      h: this.renderer.height / this.zoom,
+    };
+    if (all && !contains(seen, all)) this.fit();
+  }
+
+  /** Goes to where a participant's pointer is. */
+  visit(id: number): void {
+    const pointer = this.pointers.views(performance.now()).find((view) => view.id === id);
+    if (pointer) this.camera.center(pointer, this.renderer.width, this.renderer.height);
+  }
+
+  nameOf(id: number): string {
+    const name: unknown = this.session?.participants.get(id)?.presence?.name;
+    return typeof name === "string" && name.trim() !== "" ? name.slice(0, NAME_LENGTH) : "Guest";
+  }
+
+  participantsChanged(): void {
+    this.telepointers.rename();
+    this.requestFrame();
+  }
+
+  // What tools may do.
+
+  select(ids: Iterable<string>): void {
+    this.selection = new Set(ids);
+    this.changed();
+  }
+
+  find(point: Point, inside: boolean): string | undefined {
+    const reach = this.touchSlack / this.zoom;
+    const shapes = this.renderer.topDown().filter(([id]) => !this.erased.has(id));
+    // A line is meant before the area of something above it.
+    const hit =
+      shapes.find(([, shape]) => isHit(shape, point, reach, false)) ??
+      (inside ? shapes.find(([, shape]) => isHit(shape, point, 0, true)) : undefined);
+    return hit?.[0];
+  }
+
+  lift(id: string, shape: Shape): void {
+    this.lifted.set(id, shape);
+    this.requestFrame();
+  }
+
+  drop(ids: Iterable<string>): void {
+    for (const id of ids) this.lifted.delete(id);
+    this.requestFrame();
+  }
+
+  showStroke(stroke: StrokeView | undefined): void {
+    this.stroke = stroke;
+    this.requestFrame();
+  }
+
+  showMarquee(rect: Rect | undefined): void {
+    this.marquee = rect;
+    this.requestFrame();
+  }
+
+  showErased(ids: ReadonlySet<string>): void {
+    this.erased = ids;
+    this.requestFrame();
+  }
+
+  setCursor(cursor: string): void {
+    this.stage.style.cursor = cursor;
+  }
+
+  pan(from: Point, to: Point): void {
+    this.camera.pan((to.x - from.x) * this.zoom, (to.y - from.y) * this.zoom);
+  }
+
+  sendDrag(message: DragMessage): void {
+    this.session?.sendDrag(message);
+  }
+
+  sendStroke(message: StrokeMessage): void {
+    this.session?.sendStroke(message);
+  }
+
+  editText(id: string | undefined, at: Point): void {
+    this.editor.open(id, at);
+  }
+
+  finished(id: string): void {
+    this.choose("select");
+    this.select([id]);
+  }
+
+  // Where the pointer is.
+
+  private lastPointed: Point | undefined;
+
+  pointed(at: Point | undefined): void {
+    const point = at && this.camera.toBoard(at);
+    const { x, y } = point ?? this.lastPointed ?? { x: 0, y: 0 };
+    const message = { x: Math.round(x), y: Math.round(y) };
+    if (point) this.session?.sendPointer(message);
+    else if (this.lastPointed) this.session?.sendPointer({ ...message, off: true });
+    this.lastPointed = point;
+  }
+
+  requestFrame(): void {
+    if (this.frame === 0) this.frame = requestAnimationFrame((now) => this.draw(now));
+  }
+
+  private draw(now: number): void {
+    this.frame = 0;
+    const isLive = this.live.advance(now);
+    const find = (id: string) => this.document.shapes.get(id);
+    const lifted = this.live.dragViews(now, find);
+    // One's own hand is nearer than anybody else's.
+    for (const [id, shape] of this.lifted) lifted.set(id, shape);
+    this.renderer.draw({
+      lifted,
+      strokes: [...this.live.strokeViews(), ...(this.stroke ? [this.stroke] : [])],
+      selection: this.selection,
+      marquee: this.marquee,
+      erased: this.erased,
+      edited: this.editor.edited,
+    });
+    const views = this.pointers.views(now).filter(({ id }) => this.isHere(id));
+    this.telepointers.draw(views, (id) => this.live.tip(id));
+    if (isLive || !this.pointers.isStill(now)) this.requestFrame();
+  }
+
+  private isHere(id: number): boolean {
+    return this.session?.status === "connected" && this.session.participants.get(id)?.away === false;
+  }
+
+  private documentChanged(): void {
+    const stillThere = [...this.selection].filter((id) => this.document.shapes.has(id));
+    if (stillThere.length < this.selection.size) this.selection = new Set(stillThere);
+    this.changed();
+  }
+
+  private moved(): void {
+    // The dots of the background move and grow with the board, and thin out before they crowd.
+    const step = 24 * this.zoom * 2 ** Math.max(0, Math.ceil(-Math.log2(this.zoom * 1.2)));
+    this.stage.style.setProperty("--dots", `${step}px`);
+    this.stage.style.setProperty("--dots-x", `${-this.camera.x * this.zoom}px`);
+    this.stage.style.setProperty("--dots-y", `${-this.camera.y * this.zoom}px`);
+    this.editor.place();
+    this.renderer.redraw();
+    this.changed();
+  }
+
+  private resized(): void {
+    this.renderer.resize();
+    this.editor.place();
+    this.requestFrame();
+  }
+
+  private changed(): void {
+    this.requestFrame();
+    this.onChanged();
+  }
+}

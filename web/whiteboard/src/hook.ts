@@ -1,0 +1,59 @@
+/**
+ * `window.groupwireBoard`: read-only access to the board for end-to-end tests. Not an API for applications: it may
+ * change with any version.
+ */
+
+import type { Status } from "groupwire";
+import type { Board } from "./board";
+import type { Shape } from "./model/shapes";
+import type { Session } from "./net/session";
+
+export interface BoardHook {
+  readonly status: Status;
+  readonly self: number | undefined;
+  /** The others who are here. */
+  readonly participants: readonly { readonly id: number; readonly name: string; readonly away: boolean }[];
+  /** Own operations that the room has not ordered yet. */
+  readonly waiting: number;
+  /** Confirmed and pending objects, lowest first. */
+  objects(): ({ readonly id: string } & Shape)[];
+  /** Where the others' pointers are seen at this moment, in board units. */
+  pointers(): { readonly id: number; readonly x: number; readonly y: number; readonly opacity: number }[];
+  /** Strokes of the others that are being drawn, and objects that are being dragged. */
+  live(): { readonly strokes: number; readonly drags: number };
+  /** Board to screen (CSS pixels in the page), so that a test knows where to press. */
+  toScreen(x: number, y: number): { readonly x: number; readonly y: number };
+}
+
+declare global {
+  interface Window {
+    groupwireBoard?: BoardHook;
+  }
+}
+
+export function expose(board: Board, session: Session): void {
+  window.groupwireBoard = {
+    get status() {
+      return session.status;
+    },
+    get self() {
+      return session.self?.id;
+    },
+    get participants() {
+      return [...session.participants.values()].map(({ id, away }) => ({ id, away, name: board.nameOf(id) }));
+    },
+    get waiting() {
+      return board.document.waiting;
+    },
+    objects: () =>
+      [...board.document.shapes]
+        .map(([id, shape]) => ({ id, ...shape }))
+        .sort((a, b) => a.z - b.z || (a.id < b.id ? -1 : 1)),
+    pointers: () => board.pointers.views(performance.now()),
+    live: () => ({
+      strokes: board.live.strokeViews().length,
+      drags: board.live.dragViews(performance.now(), (id) => board.document.shapes.get(id)).size,
+    }),
+    toScreen: (x, y) => board.camera.toScreen({ x, y }),
+  };
+}

@@ -1,0 +1,173 @@
+/**
+ * What can lie on a board. A shape is never changed in place: a change makes a new one, so that whoever holds the
+ * old one (the undo list, a cache keyed by it) keeps what it had.
+ */
+
+/** Colours are names, not values: ink is dark on a light board and light on a dark one. */
+export const COLORS = ["ink", "red", "orange", "green", "teal", "blue", "violet", "pink"] as const;
+export type Color = (typeof COLORS)[number];
+
+/** Line widths in board units; text of the same setting has `TEXT_SIZES` of it. */
+export const WIDTHS = [2, 4, 8] as const;
+export const TEXT_SIZES: Readonly<Record<number, number>> = { 2: 18, 4: 28, 8: 48 };
+
+interface Common {
+  /** Top left corner, in board units. */
+  readonly x: number;
+  readonly y: number;
+  readonly color: Color;
+  /** Who lies above whom: higher is nearer. Chosen by its maker; the id decides between equals. */
+  readonly z: number;
+}
+
+export interface Box extends Common {
+  readonly kind: "rectangle" | "ellipse";
+  readonly w: number;
+  readonly h: number;
+  readonly width: number;
+  readonly fill: boolean;
+}
+
+export interface Stroke extends Common {
+  readonly kind: "stroke";
+  readonly w: number;
+  readonly h: number;
+  readonly width: number;
+  /** x and y in turn, relative to the corner, at natural size: `w` and `h` scale them. */
+  readonly points: readonly number[];
+}
+
+export interface Text extends Common {
+  readonly kind: "text";
+  readonly size: number;
+  readonly text: string;
+}
+
+export type Shape = Box | Stroke | Text;
+
+/** The fields that a change may set; what a kind does not have is ignored for it. */
+export interface Patch {
+  readonly x?: number;
+  readonly y?: number;
+  readonly w?: number;
+  readonly h?: number;
+  readonly z?: number;
+  readonly color?: Color;
+  readonly width?: number;
+  readonly fill?: boolean;
+  readonly size?: number;
+  readonly text?: string;
+}
+
+type Field = keyof Patch;
+const FIELDS: Readonly<Record<Shape["kind"], readonly Field[]>> = {
+  rectangle: ["x", "y", "w", "h", "z", "color", "width", "fill"],
+  ellipse: ["x", "y", "w", "h", "z", "color", "width", "fill"],
+  stroke: ["x", "y", "w", "h", "z", "color", "width"],
+  text: ["x", "y", "z", "color", "size", "text"],
+};
+
+/** The shape with the patch's fields; the same shape if nothing differs. */
+export function patched(shape: Shape, patch: Patch): Shape {
+  const current: Patch = shape;
+  const fields = FIELDS[shape.kind].filter((field) => patch[field] !== undefined && patch[field] !== current[field]);
+  if (fields.length === 0) return shape;
+  return { ...shape, ...pick(patch, fields) };
+}
+
+/** What `patch` would overwrite in `shape`: applied afterwards, it brings the old look back. */
+export function overwritten(shape: Shape, patch: Patch): Patch {
+  const current: Patch = shape;
+  return pick(
+    current,
+    FIELDS[shape.kind].filter((field) => patch[field] !== undefined && patch[field] !== current[field]),
+  );
+}
+
+function pick(from: Patch, fields: readonly Field[]): Patch {
+  return Object.fromEntries(fields.map((field) => [field, from[field]]));
+}
+
+/** Messages carry no more digits than anybody can see. */
+export function round(value: number): number {
+  return Math.round(value * 10) / 10;
+}
+
+/** Reads a shape that somebody else sent; undefined if it is none. */
+export function parseShape(value: unknown): Shape | undefined {
+  if (!isRecord(value)) return undefined;
+  const { kind, x, y, color, z } = value;
+  if (!isCoordinate(x) || !isCoordinate(y) || !isColor(color) || !isCoordinate(z)) return undefined;
+  const common = { x, y, color, z };
+  if (kind === "text") {
+    const { size, text } = value;
+    return isSize(size) && isText(text) ? { kind, ...common, size, text } : undefined;
+  }
+  const { w, h, width } = value;
+  if (!isExtent(w) || !isExtent(h) || !isSize(width)) return undefined;
+  if (kind === "stroke") {
+    const { points } = value;
+    return isPoints(points) ? { kind, ...common, w, h, width, points } : undefined;
+  }
+  if (kind === "rectangle" || kind === "ellipse") {
+    return { kind, ...common, w, h, width, fill: value.fill === true };
+  }
+  return undefined;
+}
+
+/** Reads a patch that somebody else sent; fields that make no sense are left out. */
+export function parsePatch(value: Readonly<Record<string, unknown>>): Patch {
+  const { x, y, w, h, z, color, width, fill, size, text } = value;
+  return {
+    ...(isCoordinate(x) && { x }),
+    ...(isCoordinate(y) && { y }),
+    ...(isExtent(w) && { w }),
+    ...(isExtent(h) && { h }),
+    ...(isCoordinate(z) && { z }),
+    ...(isColor(color) && { color }),
+    ...(isSize(width) && { width }),
+    ...(typeof fill === "boolean" && { fill }),
+    ...(isSize(size) && { size }),
+    ...(isText(text) && { text }),
+  };
+}
+
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Ids are made by `newId`; anything up to 40 characters is let in. */
+export function isId(value: unknown): value is string {
+  return typeof value === "string" && value.length > 0 && value.length <= 40;
+}
+
+export function isColor(value: unknown): value is Color {
+  return COLORS.some((color) => color === value);
+}
+
+/** Beyond ten million units, canvas coordinates lose whole pixels. */
+export function isCoordinate(value: unknown): value is number {
+  return typeof value === "number" && Math.abs(value) <= 1e7;
+}
+
+export function isSize(value: unknown): value is number {
+  return typeof value === "number" && value > 0 && value <= 2000;
+}
+
+function isExtent(value: unknown): value is number {
+  return isCoordinate(value) && value >= 0;
+}
+
+/** A page of text; more belongs into an editor, and everybody has to hold it. */
+export const TEXT_LIMIT = 5000;
+
+function isText(value: unknown): value is string {
+  return typeof value === "string" && value.length <= TEXT_LIMIT;
+}
+
+/** The pen starts a new stroke long before this many numbers; see `tools/pen.ts`. */
+const POINTS_LIMIT = 20_000;
+
+export function isPoints(value: unknown): value is number[] {
+  return Array.isArray(value) && value.length <= POINTS_LIMIT && value.length % 2 === 0 && value.every(isCoordinate);
+}

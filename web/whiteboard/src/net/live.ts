@@ -1,0 +1,228 @@
+/**
+ * What the others are doing right now and have not finished: strokes being drawn (channel `stroke`, every point
+ * counts, so it aggregates) and objects being moved, resized or made (channel `drag`, only the newest value per
+ * object counts, so it conflates). None of it is part of the document; the finished operation is.
+ */
+
+import {
+  isColor,
+  isId,
+  isPoints,
+  isRecord,
+  isSize,
+  parsePatch,
+  parseShape,
+  patched,
+  type Patch,
+  type Shape,
+  type Stroke,
+} from "../model/shapes";
+import { Track } from "./track";
+
+/** A piece of a stroke in progress: `points` are board coordinates, the first of them is number `from`. */
+export interface StrokeMessage {
+  readonly id: string;
+  readonly color: Stroke["color"];
+  readonly width: number;
+  readonly from: number;
+  readonly points: readonly number[];
+}
+
+/** `look`: an object of the board looks like this now; `new`: one in the making; `end`: never mind. */
+export interface DragMessage {
+  readonly id: string;
+  readonly look?: Patch;
+  readonly new?: Shape;
+  readonly end?: true;
+}
+
+/** Whoever is silent this long has lost the connection or let go without a word getting through. */
+const SILENCE = 8000;
+
+/** Points that have arrived are drawn over about this time, so that a stroke grows instead of jumping. */
+const REVEAL = 60;
+
+/** So many live things per participant at most: nobody moves more at once, see `tools/select.ts`. */
+const LIMIT = 200;
+
+/** Numbers in one stroke in progress: far more than the pen draws before it starts a new one. */
+const POINTS = 20_000;
+
+interface LiveStroke {
+  readonly sender: number;
+  readonly color: Stroke["color"];
+  readonly width: number;
+  readonly points: number[];
+  next: number;
+  revealed: number;
+  heardAt: number;
+}
+
+interface LiveDrag {
+  readonly sender: number;
+  readonly track: Track;
+  readonly made: Shape | undefined;
+  look: Patch;
+  heardAt: number;
+  /** The operation has arrived: it goes to its final place and ends there. */
+  isEnding: boolean;
+}
+
+export interface StrokeView {
+  readonly sender: number;
+  readonly color: Stroke["color"];
+  readonly width: number;
+  readonly points: readonly number[];
+}
+
+const MOVING = ["x", "y", "w", "h", "size"] as const;
+
+export class Live {
+  private readonly strokes = new Map<string, LiveStroke>();
+  private readonly drags = new Map<string, LiveDrag>();
+  /** What was finished lately: a piece of it that comes late must not start it anew. */
+  private readonly finished = new Set<string>();
+  private lastFrame = 0;
+
+  receiveStroke(sender: number, value: unknown, now: number): void {
+    const message = parseStroke(value);
+    if (!message || this.finished.has(message.id) || this.count(sender) >= LIMIT) return;
+    const known = this.strokes.get(message.id);
+    const stroke = known ?? { sender, ...message, points: [], next: 0, revealed: 0, heardAt: now };
+    // A piece that comes late is left out: its place in the line has been drawn over.
+    if (stroke.sender !== sender || message.from < stroke.next) return;
+    if (stroke.points.length > POINTS) return;
+    stroke.points.push(...message.points);
+    stroke.next = message.from + message.points.length / 2;
+    stroke.heardAt = now;
+    this.strokes.set(message.id, stroke);
+  }
+
+  receiveDrag(sender: number, value: unknown, now: number, age: number): void {
+    const message = parseDrag(value);
+    if (!message || age > SILENCE) return;
+    const { id } = message;
+    const known = this.drags.get(id);
+    if (message.end) {
+      if (known?.sender === sender) this.drags.delete(id);
+      if (this.strokes.get(id)?.sender === sender) this.strokes.delete(id);
+      return;
+    }
+    if (message.new && this.finished.has(id)) return;
+    if (known && known.sender !== sender && !known.isEnding) return;
+    if (!known && this.count(sender) >= LIMIT) return;
+    const track = known?.sender === sender ? known.track : new Track();
+    const look: Patch = message.new ?? message.look ?? {};
+    track.push(moving(look), now, age);
+    this.drags.set(id, { sender, track, made: message.new, look, heardAt: now, isEnding: false });
+  }
+
+  /** A participant's operation has changed these objects: what it did live is done. */
+  finish(sender: number, ids: Iterable<string>, find: (id: string) => Shape | undefined, now: number): void {
+    for (const id of ids) {
+      this.remember(id);
+      if (this.strokes.get(id)?.sender === sender) this.strokes.delete(id);
+      const drag = this.drags.get(id);
+      if (drag?.sender !== sender) continue;
+      const shape = find(id);
+      const place = shape && placeOf(shape, drag.look);
+      if (!place) {
+        this.drags.delete(id);
+        continue;
+      }
+      drag.track.push(place, now, 0);
+      drag.isEnding = true;
+    }
+  }
+
+  keep(isHere: (id: number) => boolean): void {
+    for (const [id, { sender }] of this.strokes) if (!isHere(sender)) this.strokes.delete(id);
+    for (const [id, { sender }] of this.drags) if (!isHere(sender)) this.drags.delete(id);
+  }
+
+  /** Advances to `now`. Returns false when nothing is going on. */
+  advance(now: number): boolean {
+    const share = 1 - Math.exp(-(now - this.lastFrame) / REVEAL);
+    this.lastFrame = now;
+    for (const [id, stroke] of this.strokes) {
+      const left = stroke.points.length / 2 - stroke.revealed;
+      stroke.revealed += left < 1 ? left : Math.max(left * share, 1);
+      if (now - stroke.heardAt > SILENCE) this.strokes.delete(id);
+    }
+    for (const [id, drag] of this.drags) {
+      const isDone = drag.isEnding && drag.track.isSettled(now);
+      if (isDone || now - drag.heardAt > SILENCE) this.drags.delete(id);
+    }
+    return this.strokes.size + this.drags.size > 0;
+  }
+
+  strokeViews(): StrokeView[] {
+    return [...this.strokes.values()].map(({ sender, color, width, points, revealed }) => ({
+      sender,
+      color,
+      width,
+      points: points.slice(0, Math.ceil(revealed) * 2),
+    }));
+  }
+
+  /** How the objects look that somebody holds; also such as are only being made. */
+  dragViews(now: number, find: (id: string) => Shape | undefined): Map<string, Shape> {
+    const views = new Map<string, Shape>();
+    for (const [id, { track, look, made }] of this.drags) {
+      const shape = find(id) ?? made;
+      const values = track.at(now);
+      if (shape && values) views.set(id, patched(patched(shape, look), unmoving(look, values)));
+    }
+    return views;
+  }
+
+  /** Where a participant's stroke has grown to: its pointer belongs there. */
+  tip(sender: number): readonly [number, number] | undefined {
+    const view = this.strokeViews().find((stroke) => stroke.sender === sender && stroke.points.length >= 2);
+    const [x, y] = view?.points.slice(-2) ?? [];
+    return x === undefined || y === undefined ? undefined : [x, y];
+  }
+
+  private remember(id: string): void {
+    this.finished.add(id);
+    const [oldest] = this.finished;
+    if (this.finished.size > LIMIT && oldest !== undefined) this.finished.delete(oldest);
+  }
+
+  private count(sender: number): number {
+    return [...this.strokes.values(), ...this.drags.values()].filter((live) => live.sender === sender).length;
+  }
+}
+
+function moving(look: Patch): number[] {
+  return placeOf(look, look) ?? [];
+}
+
+/** What `look` moves, as it is in `shape`; undefined if the shape has no such thing. */
+function placeOf(shape: Patch, look: Patch): number[] | undefined {
+  const fields = MOVING.filter((field) => look[field] !== undefined);
+  const values = fields.map((field) => shape[field]).filter((value) => value !== undefined);
+  return values.length === fields.length ? values : undefined;
+}
+
+function unmoving(look: Patch, values: readonly number[]): Patch {
+  const fields = MOVING.filter((field) => look[field] !== undefined);
+  return Object.fromEntries(fields.map((field, i) => [field, values[i]]));
+}
+
+function parseStroke(value: unknown): StrokeMessage | undefined {
+  if (!isRecord(value)) return undefined;
+  const { id, color, width, from, points } = value;
+  if (!isId(id) || !isColor(color) || !isSize(width) || !isSize(Number(from) + 1) || !isPoints(points))
+    return undefined;
+  return { id, color, width, from: Number(from), points };
+}
+
+function parseDrag(value: unknown): DragMessage | undefined {
+  if (!isRecord(value) || !isId(value.id)) return undefined;
+  const { id } = value;
+  if (value.end === true) return { id, end: true };
+  const made = parseShape(value.new);
+  if (made) return { id, new: made };
+  return isRecord(value.look) ? { id, look: parsePatch(value.look) } : undefined;
+}

@@ -1,0 +1,203 @@
+/**
+ * The board's place in a room: which channels it has, what each of them needs, and where their messages go.
+ */
+
+import {
+  awareness,
+  connect,
+  transaction,
+  type Channel,
+  type Gap,
+  type Message,
+  type Participant,
+  type Room,
+  type RoomError,
+  type Snapshot,
+  type Stats,
+  type Status,
+} from "groupwire";
+import type { Document } from "../model/document";
+import { parseOperation, touched, type Operation } from "../model/operations";
+import type { DragMessage, Live, StrokeMessage } from "./live";
+import { Outbox } from "./outbox";
+import type { PointerMessage, Pointers } from "./pointers";
+import type { Recorder } from "./recorder";
+import { Restorer, type RestoredBy } from "./restore";
+
+export interface Presence {
+  readonly name: string;
+}
+
+export interface SessionOptions {
+  readonly url: string;
+  readonly room: string;
+  readonly presence: Presence;
+  readonly document: Document;
+  readonly live: Live;
+  readonly pointers: Pointers;
+  readonly recorder: Recorder | undefined;
+  readonly events: SessionEvents;
+}
+
+export interface SessionEvents {
+  status(status: Status): void;
+  /** The drawing as the room has it has arrived, for the first time. */
+  synced(): void;
+  participants(): void;
+  /** Something moved that is not in the document: draw a frame. */
+  moved(): void;
+  restored(by: RestoredBy): void;
+  /** Part of the drawing did not come through and will not. */
+  incomplete(): void;
+  error(error: RoomError): void;
+}
+
+export class Session {
+  private readonly room: Room<Presence>;
+  private readonly pointer: Channel;
+  private readonly stroke: Channel;
+  private readonly drag: Channel;
+  private readonly draw: Channel;
+  private readonly outbox: Outbox;
+  private readonly restorer: Restorer;
+  /** The drawing as the room had it when this window came has arrived. */
+  isSynced = false;
+
+  constructor(private readonly options: SessionOptions) {
+    const { url, room, presence, document, events } = options;
+    this.room = connect<Presence>(url, room, { presence });
+    // A pointer is worth watching at 25 positions a second and worth nothing after a quarter of one.
+    this.pointer = this.room.channel("pointer", awareness({ maxRate: 25, loss: 0.05, deadline: 250 }));
+    // Of a stroke every point counts until the finished one arrives, so none may replace another.
+    this.stroke = this.room.channel(
+      "stroke",
+      awareness({ overflow: "aggregate", maxRate: 25, loss: 0.02, deadline: 400 }),
+    );
+    this.drag = this.room.channel("drag", awareness({ maxRate: 25, loss: 0.05, deadline: 250 }));
+    this.draw = this.room.channel("draw", transaction({ priority: 200 }));
+    this.outbox = new Outbox(this.draw);
+    this.restorer = new Restorer(document, () => this.room, events.restored);
+    this.listen();
+  }
+
+  get status(): Status {
+    return this.room.status;
+  }
+
+  get stats(): Stats {
+    return this.room.stats;
+  }
+
+  get self(): Participant<Presence> | undefined {
+    return this.room.self;
+  }
+
+  get participants(): ReadonlyMap<number, Participant<Presence>> {
+    return this.room.participants;
+  }
+
+  rename(name: string): void {
+    this.room.setPresence({ name });
+  }
+
+  sendOperation(operation: Operation): void {
+    const text = JSON.stringify(operation);
+    this.record("sent", this.self?.id ?? 0, "draw", text);
+    this.outbox.send(text);
+  }
+
+  sendPointer(message: PointerMessage): void {
+    this.sendLive(this.pointer, message);
+  }
+
+  sendStroke(message: StrokeMessage): void {
+    this.sendLive(this.stroke, message);
+  }
+
+  sendDrag(message: DragMessage): void {
+    this.sendLive(this.drag, message, message.id);
+  }
+
+  private sendLive(channel: Channel, message: object, key?: string): void {
+    // Nobody is there to watch, or nobody can: later it is worth nothing.
+    if (this.room.participants.size === 0 || this.room.status !== "connected") return;
+    const text = JSON.stringify(message);
+    this.record("sent", this.self?.id ?? 0, channel.name, text);
+    channel.send(text, key === undefined ? {} : { key });
+  }
+
+  private listen(): void {
+    const { document, live, pointers, events } = this.options;
+    this.onLive(this.pointer, (sender, value, now, age) => pointers.receive(sender, value, now, age));
+    this.onLive(this.stroke, (sender, value, now) => live.receiveStroke(sender, value, now));
+    this.onLive(this.drag, (sender, value, now, age) => live.receiveDrag(sender, value, now, age));
+    this.draw.on("message", (message) => this.receiveOperation(message));
+    this.room.provideSnapshot(() => document.snapshot());
+    this.room.on("snapshot", (snapshot) => this.receiveSnapshot(snapshot));
+    this.room.on("gap", (gap) => this.receiveGap(gap));
+    this.room.on("synced", () => {
+      if (!this.isSynced) events.synced();
+      this.isSynced = true;
+      this.restorer.synced();
+    });
+    this.room.on("drain", () => this.outbox.flush());
+    this.room.on("status", (status) => events.status(status));
+    this.room.on("participants", (participants) => {
+      const isHere = (id: number) => participants.get(id)?.away === false;
+      pointers.keep(isHere);
+      live.keep(isHere);
+      events.participants();
+    });
+    this.room.on("error", (error) => events.error(error));
+  }
+
+  private onLive(channel: Channel, receive: (sender: number, value: unknown, now: number, age: number) => void): void {
+    channel.on("message", (message) => {
+      this.record("received", message.sender, channel.name, message.data);
+      // Overtaken by the operation that finished it.
+      if (message.stale || message.own) return;
+      receive(message.sender, parse(message), performance.now(), message.age);
+      this.options.events.moved();
+    });
+  }
+
+  private receiveOperation(message: Message): void {
+    const { document, live } = this.options;
+    if (!message.own) this.record("received", message.sender, this.draw.name, message.data);
+    const operation = parseOperation(parse(message));
+    if (!operation) return;
+    document.deliver(operation);
+    if (operation.restore) this.restorer.delivered();
+    const find = (id: string) => document.shapes.get(id);
+    live.finish(message.sender, touched(operation), find, performance.now());
+  }
+
+  private receiveSnapshot({ data }: Snapshot): void {
+    try {
+      this.options.document.replace(new TextDecoder().decode(data));
+    } catch {
+      // Made by something that is no whiteboard: what follows it cannot be shown rightly.
+      this.options.events.incomplete();
+    }
+  }
+
+  private receiveGap({ reason }: Gap): void {
+    if (reason === "incarnation") this.restorer.begin();
+    // After "session" nothing is missing: this window is another participant now, and what was not ordered is sent
+    // again by the client; the document knows by (by, n) what it has already.
+    if (reason === "history") this.options.events.incomplete();
+  }
+
+  private record(kind: "sent" | "received", sender: number, channel: string, data: string | Uint8Array): void {
+    this.options.recorder?.note(kind, sender, channel, data);
+  }
+}
+
+/** A message as JSON; undefined, which no parser accepts, if it is none. */
+function parse(message: Message): unknown {
+  try {
+    return message.json();
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,33 @@
+/** Text: where one presses, an editor opens; on a text it opens with that text. */
+
+import type { Point } from "../view/camera";
+import type { Canvas, Tool } from "./tool";
+
+export class TextTool implements Tool {
+  readonly cursor = "text";
+  private at: Point | undefined;
+
+  constructor(private readonly canvas: Canvas) {}
+
+  down(point: Point): void {
+    this.at = point;
+  }
+
+  move(): void {
+    // A text has no size to draw out.
+  }
+
+  /** On release: the press itself would take the focus away from the editor again. */
+  up(): void {
+    const { at } = this;
+    if (!at) return;
+    this.at = undefined;
+    const id = this.canvas.find(at, true);
+    const isText = id !== undefined && this.canvas.document.shapes.get(id)?.kind === "text";
+    this.canvas.editText(isText ? id : undefined, at);
+  }
+
+  cancel(): void {
+    this.at = undefined;
+  }
+}

@@ -1,0 +1,22 @@
+/** What an empty board says. It goes at the first touch. */
+
+import type { Board } from "../board";
+import { make, part } from "./dom";
+
+export class Hint {
+  private readonly element = make("div", "hint gone");
+
+  constructor(private readonly board: Board) {
+    this.element.append(
+      make("strong", "", "An empty board"),
+      make("span", "", "Draw something. Whoever has the link sees it as you do."),
+    );
+    part("stage").append(this.element);
+    part("stage").addEventListener("pointerdown", () => this.element.remove(), { once: true });
+  }
+
+  /** Shown only once it is known that the board is empty. */
+  update(isSynced: boolean): void {
+    this.element.classList.toggle("gone", !isSynced || this.board.document.shapes.size > 0);
+  }
+}

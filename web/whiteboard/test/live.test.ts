@@ -1,0 +1,119 @@
+import { describe, expect, test } from "vitest";
+import type { Box, Shape } from "../src/model/shapes";
+import { Live } from "../src/net/live";
+import { Pointers } from "../src/net/pointers";
+import { Track } from "../src/net/track";
+
+const box: Box = { kind: "rectangle", x: 0, y: 0, w: 10, h: 10, z: 1, color: "ink", width: 2, fill: false };
+const piece = (from: number, points: number[]) => ({ id: "s", color: "ink", width: 2, from, points });
+const none = (): Shape | undefined => undefined;
+
+describe("track", () => {
+  test("plays a steady movement out steadily, in spite of jitter, and ends where it ended", () => {
+    const track = new Track();
+    const seen: number[] = [];
+    for (let time = 0; time < 1200; time += 10) {
+      // Made every 40 ms at one unit per ms, arriving 20 to 60 ms later.
+      const made = time - 20 - ((time / 40) % 2) * 30;
+      if (time <= 800 && time % 40 === 0) track.push([made], time, time - made);
+      const at = track.at(time)?.[0];
+      if (at !== undefined) seen.push(at);
+    }
+    const steps = seen.slice(1).map((value, i) => value - (seen[i] ?? 0));
+    expect(Math.min(...steps)).toBeGreaterThan(-1);
+    expect(Math.max(...steps.slice(20))).toBeLessThan(35);
+    expect(seen.at(-1)).toBeCloseTo(780, -1);
+    expect(track.isSettled(1200)).toBe(true);
+  });
+
+  test("a movement after a rest does not start in slow motion", () => {
+    const track = new Track();
+    track.push([0], 0, 0);
+    track.push([100], 5000, 0);
+    expect(track.at(4990)?.[0]).toBe(0);
+    expect(track.at(5400)?.[0]).toBe(100);
+  });
+});
+
+describe("pointers", () => {
+  test("fade when they rest, are hidden when they leave the board, go with their participant", () => {
+    const pointers = new Pointers();
+    pointers.receive(1, { x: 5, y: 6 }, 1000, 0);
+    expect(pointers.views(1100)).toEqual([{ id: 1, x: 5, y: 6, opacity: 1 }]);
+    expect(pointers.views(20_000)[0]?.opacity).toBeLessThan(0.5);
+    pointers.receive(1, { x: 5, y: 6, off: true }, 21_000, 0);
+    expect(pointers.views(21_100)[0]?.opacity).toBe(0);
+    pointers.keep((id) => id !== 1);
+    expect(pointers.views(21_100)).toEqual([]);
+  });
+
+  test("nonsense is not shown", () => {
+    const pointers = new Pointers();
+    for (const value of [undefined, null, 7, "x", { x: 1 }, { x: "1", y: 2 }, { x: Number.NaN, y: 1 }])
+      pointers.receive(1, value, 0, 0);
+    expect(pointers.views(10)).toEqual([]);
+  });
+});
+
+describe("live strokes", () => {
+  test("grow with what arrives, skip a piece that comes late, and go when finished", () => {
+    const live = new Live();
+    live.receiveStroke(1, piece(0, [0, 0, 1, 1]), 0);
+    live.receiveStroke(1, piece(3, [3, 3]), 10);
+    live.receiveStroke(1, piece(2, [2, 2]), 20);
+    live.advance(30);
+    live.advance(1000);
+    live.advance(1016);
+    expect(live.strokeViews()[0]?.points).toEqual([0, 0, 1, 1, 3, 3]);
+    expect(live.tip(1)).toEqual([3, 3]);
+    live.finish(1, ["s"], none, 1020);
+    live.receiveStroke(1, piece(4, [4, 4]), 1030);
+    expect(live.strokeViews()).toEqual([]);
+  });
+
+  test("nobody draws on in somebody else's stroke; silence and leaving end one", () => {
+    const live = new Live();
+    live.receiveStroke(1, piece(0, [0, 0]), 0);
+    live.receiveStroke(2, piece(1, [9, 9]), 10);
+    live.advance(20);
+    expect(live.strokeViews()).toHaveLength(1);
+    expect(live.strokeViews()[0]?.points).toEqual([0, 0]);
+    live.advance(20_000);
+    expect(live.strokeViews()).toEqual([]);
+    live.receiveStroke(1, { ...piece(0, [0, 0]), id: "t" }, 20_000);
+    live.keep(() => false);
+    expect(live.advance(20_010)).toBe(false);
+  });
+});
+
+describe("live drags", () => {
+  test("show the object where it is held and let it glide to where the operation put it", () => {
+    const live = new Live();
+    const find = () => box;
+    live.receiveDrag(1, { id: "x", look: { x: 50, y: 0 } }, 0, 0);
+    live.receiveDrag(1, { id: "x", look: { x: 60, y: 0 } }, 40, 0);
+    expect(live.dragViews(500, find).get("x")?.x).toBe(60);
+    live.finish(1, ["x"], () => ({ ...box, x: 70 }), 500);
+    expect(live.dragViews(500, () => ({ ...box, x: 70 })).get("x")?.x).toBeLessThan(70);
+    live.advance(2000);
+    expect(live.dragViews(2000, find).size).toBe(0);
+  });
+
+  test("show an object in the making; `end` takes it away; an old one is ignored", () => {
+    const live = new Live();
+    live.receiveDrag(1, { id: "n", new: box }, 0, 0);
+    expect(live.dragViews(100, none).get("n")).toEqual(box);
+    live.receiveDrag(2, { id: "n", end: true }, 100, 0);
+    expect(live.dragViews(100, none).size).toBe(1);
+    live.receiveDrag(1, { id: "n", end: true }, 100, 0);
+    expect(live.dragViews(100, none).size).toBe(0);
+    live.receiveDrag(1, { id: "old", new: box }, 100, 60_000);
+    expect(live.dragViews(100, none).size).toBe(0);
+  });
+
+  test("one participant cannot fill the board with live things", () => {
+    const live = new Live();
+    for (let i = 0; i < 5000; i++) live.receiveDrag(1, { id: `n${i}`, new: box }, 0, 0);
+    expect(live.dragViews(10, none).size).toBeLessThanOrEqual(200);
+  });
+});
