@@ -1,6 +1,6 @@
 //! The whiteboard, embedded.
 
-use axum::http::{StatusCode, Uri, header};
+use axum::http::{HeaderMap, StatusCode, Uri, header};
 use axum::response::{Html, IntoResponse, Response};
 use rust_embed::Embed;
 
@@ -15,7 +15,7 @@ const NOT_BUILT: &str = "<!doctype html><title>Groupwire</title><p>This server w
     Run <code>make run</code>, which builds it first.</p>";
 
 /// Answers a request for a file of the whiteboard.
-pub(crate) async fn serve(uri: Uri) -> Response {
+pub(crate) async fn serve(uri: Uri, request: HeaderMap) -> Response {
     let path = match uri.path().trim_start_matches('/') {
         "" => "index.html",
         path => path,
@@ -31,8 +31,26 @@ pub(crate) async fn serve(uri: Uri) -> Response {
         true => "public, max-age=31536000, immutable",
         false => "no-cache",
     };
-    let headers = [(header::CONTENT_TYPE, content_type(path)), (header::CACHE_CONTROL, caching)];
-    ([NO_SNIFF], headers, file.data).into_response()
+    let headers = [
+        (header::CONTENT_TYPE, content_type(path)),
+        (header::CACHE_CONTROL, caching),
+        (header::VARY, "accept-encoding"),
+    ];
+    // The build leaves a compressed copy beside what gains by it.
+    match Whiteboard::get(&format!("{path}.gz")).filter(|_| accepts_gzip(&request)) {
+        Some(file) => {
+            ([NO_SNIFF], headers, [(header::CONTENT_ENCODING, "gzip")], file.data).into_response()
+        }
+        None => ([NO_SNIFF], headers, file.data).into_response(),
+    }
+}
+
+fn accepts_gzip(request: &HeaderMap) -> bool {
+    let accepted = request.get_all(header::ACCEPT_ENCODING).iter();
+    accepted
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .any(|coding| coding.split(';').map(str::trim).eq(["gzip"]))
 }
 
 fn content_type(path: &str) -> &'static str {

@@ -11,7 +11,7 @@ use groupwire_session::room::LinkId;
 use groupwire_session::{Error, Fault, Opening, refusal};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::time::timeout;
-use tungstenite::error::CapacityError;
+use tungstenite::error::{CapacityError, ProtocolError};
 
 use crate::hub::{Hub, random_secret};
 use crate::room::{Message, Outbound};
@@ -162,6 +162,8 @@ fn violation(error: axum::Error) -> Option<Error> {
         Some(tungstenite::Error::Capacity(CapacityError::MessageTooLong { size, max_size })) => {
             Some(Error::TooLarge { what: "packet", size: *size, limit: *max_size })
         }
+        // A connection that is simply gone is no offence.
+        Some(tungstenite::Error::Protocol(ProtocolError::ResetWithoutClosingHandshake)) => None,
         Some(tungstenite::Error::Protocol(_)) => Some(Error::Malformed { what: "WebSocket frame" }),
         Some(tungstenite::Error::Utf8(_)) => Some(Error::InvalidText { what: "WebSocket text" }),
         _ => None,

@@ -5,7 +5,7 @@ mod support;
 
 use std::time::Duration;
 
-use groupwire_session::client::{Config as ClientConfig, Event, GapReason, Sent, Status};
+use groupwire_session::client::{Config as ClientConfig, Event, GapReason, Input, Sent, Status};
 use groupwire_session::{Error, PresenceState, Qos, room};
 use support::{MS, World, tight};
 
@@ -237,6 +237,50 @@ fn w35_a_dead_peer_is_noticed_within_6_seconds() {
     assert_eq!(world.people[bob].client.participant(), Some(bob_id));
     assert_eq!(world.people[ann].people[&bob_id].0, PresenceState::Here);
     assert!(!world.people[bob].saw(|event| matches!(event, Event::Gap { .. })));
+}
+
+#[test]
+fn w31_who_is_here_is_known_before_synced() {
+    let mut world = World::with_tick(40 * MS);
+    let _ann = world.add();
+    world.run(300 * MS);
+    let bob = world.add();
+    world.run(300 * MS);
+    let events = &world.people[bob].events;
+    let at = |wanted: fn(&Event) -> bool| events.iter().position(wanted).unwrap();
+    let people = at(|event| matches!(event, Event::Participants { complete: true, .. }));
+    assert!(people < at(|event| *event == Event::Synced { channel: None }));
+}
+
+#[test]
+fn a_server_that_fails_everybody_is_dialled_ever_more_rarely() {
+    let mut world = World::with_tick(40 * MS);
+    let ann = world.add();
+    world.run(300 * MS);
+    let mut dials = Vec::new();
+    for _ in 0..60_000 {
+        let before = world.log.len();
+        world.run(MS);
+        if world.log[before..].iter().any(|event| matches!(event, room::Event::Joined { .. })) {
+            dials.push(world.now);
+            world.cut(ann);
+        }
+    }
+    assert!(dials.len() < 30, "{} connections in a minute", dials.len());
+}
+
+#[test]
+fn hurry_ends_the_wait() {
+    let mut world = World::with_tick(40 * MS);
+    let ann = world.add();
+    world.run(300 * MS);
+    world.people[ann].reachable = false;
+    world.cut(ann);
+    world.run(20_000 * MS);
+    world.people[ann].reachable = true;
+    world.people[ann].client.handle_input(world.now, Input::Hurry);
+    world.run(200 * MS);
+    assert_eq!(world.people[ann].status, Some(Status::Connected));
 }
 
 #[test]

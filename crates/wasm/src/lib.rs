@@ -61,6 +61,11 @@ impl Core {
         self.client.handle_input(time(now), Input::Closed);
     }
 
+    /// The network may be back: do not wait any longer to dial.
+    pub fn hurry(&mut self, now: f64) {
+        self.client.handle_input(time(now), Input::Hurry);
+    }
+
     /// Time passed.
     pub fn timeout(&mut self, now: f64) {
         self.client.handle_input(time(now), Input::Timeout);

@@ -44,13 +44,13 @@ fn tell(event: Event) -> Plain {
         Event::Snapshot { as_of, bytes } => {
             Plain::of("snapshot").with("asOf", number(as_of)).with("data", bytes)
         }
-        Event::Gap { reason, .. } => {
+        Event::Gap { reason, uncertain } => {
             let reason = match reason {
                 GapReason::Incarnation => "incarnation",
                 GapReason::Session => "session",
                 GapReason::History => "history",
             };
-            Plain::of("gap").with("reason", reason)
+            Plain::of("gap").with("reason", reason).with("uncertain", number(uncertain as u64))
         }
         Event::Drain => Plain::of("drain"),
         Event::Error { error, channel, fatal } => Plain::of("error")

@@ -63,6 +63,8 @@ pub enum Input<'a> {
     Sent,
     /// The transport is closed, or could not be opened.
     Closed,
+    /// There is reason to believe that the network is back: what waits to dial does so now.
+    Hurry,
     /// Time passed.
     Timeout,
 }
@@ -210,6 +212,8 @@ pub struct Client {
     download: Option<receive::Download>,
     upload: Option<compose::Upload>,
     wants_drain: bool,
+    /// When the current transport was welcomed.
+    joined_at: Option<Duration>,
     stats: Stats,
 }
 
@@ -247,6 +251,7 @@ impl Client {
             download: None,
             upload: None,
             wants_drain: false,
+            joined_at: None,
             stats: Stats::default(),
         })
     }
@@ -424,6 +429,11 @@ impl Client {
     pub fn handle_input(&mut self, now: Duration, input: Input<'_>) {
         match input {
             Input::Opened if self.phase == Phase::Dialing => self.greet(now),
+            Input::Hurry => {
+                if let Phase::Waiting(at) = &mut self.phase {
+                    *at = now;
+                }
+            }
             Input::Opened | Input::Timeout => {}
             Input::Packet(packet) => {
                 if let Err(error) = self.receive(now, packet) {
@@ -575,6 +585,11 @@ impl Client {
 
     /// Dials again after at least `least`.
     fn wait(&mut self, now: Duration, least: Duration) {
+        // A connection that fails as soon as it stands is no better than none.
+        let lasted = self.joined_at.take().map_or(Duration::ZERO, |at| now.saturating_sub(at));
+        if lasted >= Timing::default().dead {
+            self.backoff.reset();
+        }
         self.phase = Phase::Waiting(now + least + self.backoff.next());
         let status = if self.session.is_some() { Status::Reconnecting } else { Status::Connecting };
         self.outputs.push_back(Output::Event(Event::Status(status)));

@@ -54,8 +54,8 @@ impl Client {
             Frame::Channel { reference, id, access, name, qos } => {
                 self.opened(reference, id, access, name, qos)
             }
-            Frame::Messages(body) => self.body(now, body, false),
-            Frame::Coded(body) => self.body(now, body, true),
+            Frame::Messages(body) => self.body(body, false),
+            Frame::Coded(body) => self.body(body, true),
             Frame::Participants { complete, list } => {
                 self.participants(complete, &list);
                 Ok(())
@@ -143,6 +143,7 @@ impl Client {
             ),
         });
         link.ping(link.heard());
+        let heard = link.heard();
         self.session = Some(Session {
             participant: welcome.participant,
             secret: welcome.secret,
@@ -152,7 +153,7 @@ impl Client {
             max_snapshot: welcome.max_snapshot,
         });
         self.phase = Phase::Joined;
-        self.backoff.reset();
+        self.joined_at = Some(heard);
         if before.is_some() {
             self.stats.reconnects += 1;
         }
@@ -217,7 +218,7 @@ impl Client {
         Ok(())
     }
 
-    fn body(&mut self, now: Duration, body: &[u8], coded: bool) -> Result<(), Error> {
+    fn body(&mut self, body: &[u8], coded: bool) -> Result<(), Error> {
         let Some(Link { bodies, clock, .. }) = self.link.as_mut() else { return Ok(()) };
         let one_way = clock.one_way();
         let Some(mut bodies) = bodies.take() else { return Ok(()) };
@@ -225,7 +226,7 @@ impl Client {
         let kind_of = |id: u32| {
             kinds.get(id as usize).copied().flatten().ok_or(Error::UnknownChannel { channel: id })
         };
-        let each = |record: Record<'_>| self.deliver(now, one_way, &record);
+        let each = |record: Record<'_>| self.deliver(one_way, &record);
         let outcome = match coded {
             true => bodies.decoder.coded(body, kind_of, each),
             false => bodies.decoder.plain(body, kind_of, each),
@@ -237,12 +238,7 @@ impl Client {
         outcome
     }
 
-    fn deliver(
-        &mut self,
-        _now: Duration,
-        one_way: Duration,
-        record: &Record<'_>,
-    ) -> Result<(), Error> {
+    fn deliver(&mut self, one_way: Duration, record: &Record<'_>) -> Result<(), Error> {
         let at = *self.by_id.get(&record.channel).ok_or(Error::malformed("record"))?;
         let channel = ChannelId(at as u32);
         let mut incoming = Incoming {
@@ -261,10 +257,12 @@ impl Client {
         };
         match record.number {
             Number::Transaction { counter, position } => {
-                self.position = position;
                 if record.own {
-                    return self.own(counter, position);
+                    self.own(counter, position)?;
+                    self.position = position;
+                    return Ok(());
                 }
+                self.position = position;
                 self.channels[at].have = position;
                 self.delivered.insert(record.sender, counter);
                 (incoming.position, incoming.index) = (position, counter);
@@ -315,7 +313,9 @@ impl Client {
     /// Own transactions up to `counter` are ordered, at `position` or before it.
     fn settle(&mut self, counter: u32, position: u64) {
         let settled = |pending: &super::Pending| pending.counter.is_some_and(|own| own <= counter);
-        while let Some(pending) = self.pending.pop_front_if(|pending| settled(pending)) {
+        while self.pending.front().is_some_and(settled)
+            && let Some(pending) = self.pending.pop_front()
+        {
             self.pending_bytes = self.pending_bytes.saturating_sub(pending.item.cost());
             let counter = pending.counter.unwrap_or_default();
             self.ordered = counter;

@@ -289,7 +289,9 @@ impl Connection {
         let served = self.awareness_cursor >= until.min(due_order)
             && self.log_cursor >= due_position
             && self.download.is_none()
-            && self.fills.is_empty();
+            && self.fills.is_empty()
+            && !self.complete
+            && self.changed.is_empty();
         if served {
             self.joining = None;
             self.link.queue(&Frame::Synced { channel: 0 });

@@ -279,7 +279,7 @@ impl World {
             else {
                 return;
             };
-            if let Some((_, cargo)) = transport.up.pop_front_if(|(due, _)| *due <= self.now) {
+            if let Some((_, cargo)) = arrived(&mut transport.up, self.now) {
                 let link = transport.link;
                 match cargo {
                     Cargo::Close => {
@@ -309,7 +309,7 @@ impl World {
             if person.deaf {
                 return;
             }
-            let Some((_, cargo)) = transport.down.pop_front_if(|(due, _)| *due <= self.now) else {
+            let Some((_, cargo)) = arrived(&mut transport.down, self.now) else {
                 return;
             };
             let link = transport.link;
@@ -397,4 +397,8 @@ impl World {
 /// Limits small enough that a short run meets them.
 pub(crate) fn tight() -> Limits {
     Limits { snapshot_after: 40, snapshot_after_bytes: 4000, max_former: 64, ..Limits::default() }
+}
+
+fn arrived(way: &mut VecDeque<(Duration, Cargo)>, now: Duration) -> Option<(Duration, Cargo)> {
+    way.front().is_some_and(|(due, _)| *due <= now).then(|| way.pop_front())?
 }
