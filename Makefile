@@ -75,7 +75,7 @@ test-readme: build ## run the README's commands
 	GROUPWIRE_PROFILE=$(GROUPWIRE_PROFILE) node scripts/check-readme.mjs
 
 soak: web ## run the randomised tests for long (SOAK_CASES=10000)
-	PROPTEST_CASES=$(SOAK_CASES) cargo test $(LOCKED) --workspace --release
+	PROPTEST_CASES=$(SOAK_CASES) SIMULATIONS=$(SOAK_CASES) cargo test $(LOCKED) --workspace --release
 
 fuzz: ## fuzz each target (FUZZ_SECONDS=60); needs nightly Rust and cargo-fuzz
 	@cargo +nightly fuzz --version >/dev/null 2>&1 || { echo "fuzz: needs a nightly Rust and cargo-fuzz:" \

@@ -19,7 +19,7 @@ const PATH: Qos = Qos::awareness().aggregate();
 #[test]
 fn random_sessions_lose_and_repeat_nothing() {
     let count =
-        std::env::var("SIMULATIONS").ok().and_then(|count| count.parse().ok()).unwrap_or(120);
+        std::env::var("SIMULATIONS").ok().and_then(|count| count.parse().ok()).unwrap_or(60);
     for seed in 1..=count {
         simulate(seed);
     }

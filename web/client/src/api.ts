@@ -128,6 +128,11 @@ export interface Gap {
    * `session`: the server no longer knows this participant; it has a new id. `history`: transactions are missing.
    */
   readonly reason: "incarnation" | "session" | "history";
+  /**
+   * Own transactions that were sent but not acknowledged. They are sent again; the session that was lost may have
+   * ordered some of them already.
+   */
+  readonly uncertain: number;
 }
 
 /** What a participant's `provideSnapshot` made. */

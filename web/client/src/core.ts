@@ -12,6 +12,8 @@ export interface Core {
   received(now: number, packet: Uint8Array): void;
   sent(now: number): void;
   closed(now: number): void;
+  /** The network may be back: do not wait any longer to dial. */
+  hurry(now: number): void;
   timeout(now: number): void;
   poll(now: number): Output;
   /** The number of the channel; they count from 0. */
@@ -50,7 +52,7 @@ export type CoreEvent =
   /** `asOf` is the place of the last transaction that was told: what the application has taken in by now. */
   | { readonly type: "snapshotWanted"; readonly asOf: number }
   | { readonly type: "snapshot"; readonly asOf: number; readonly data: Uint8Array }
-  | { readonly type: "gap"; readonly reason: Gap["reason"] }
+  | { readonly type: "gap"; readonly reason: Gap["reason"]; readonly uncertain: number }
   | { readonly type: "drain" }
   | ({ readonly type: "error"; readonly channel: number | undefined } & Omit<RoomError, "channel">)
   | { readonly type: "unknown" };

@@ -64,7 +64,7 @@ export class Driver {
     this.#options = options;
     this.#presence = options.presence;
     this.#stopWatching = watchPage({
-      woke: () => this.#input((core) => core.timeout(now())),
+      woke: () => this.#input((core) => core.hurry(now())),
       goes: () => this.leave(),
     });
     options.core.then(

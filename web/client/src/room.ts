@@ -132,7 +132,7 @@ class ClientRoom<Presence> implements Room<Presence> {
         this.#events.emit("snapshot", { data: event.data, asOf: event.asOf });
         break;
       case "gap":
-        this.#events.emit("gap", { reason: event.reason });
+        this.#events.emit("gap", { reason: event.reason, uncertain: event.uncertain });
         break;
       case "drain":
         this.#events.emit("drain", undefined);

@@ -29,6 +29,7 @@ const APART = 24;
 export class Board implements Canvas {
   readonly document = new Document((operation) => this.session?.sendOperation(operation));
   readonly live = new Live();
+  private wasLive = false;
   readonly pointers = new Pointers();
   readonly style: Style = { color: "ink", width: 4, fill: false };
   readonly camera: Camera;
@@ -269,6 +270,10 @@ export class Board implements Canvas {
   private draw(now: number): void {
     this.frame = 0;
     const isLive = this.live.advance(now);
+    if (isLive !== this.wasLive) {
+      this.wasLive = isLive;
+      this.onChanged();
+    }
     const find = (id: string) => this.document.shapes.get(id);
     const lifted = this.live.dragViews(now, find);
     // One's own hand is nearer than anybody else's.

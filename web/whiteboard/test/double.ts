@@ -61,7 +61,7 @@ export class Hub {
     member.incarnation = this.incarnation;
     this.members.add(member);
     member.setStatus("connected");
-    if (isLost) member.emit("gap", { reason: "incarnation" });
+    if (isLost) member.emit("gap", { reason: "incarnation", uncertain: 0 });
     for (const post of this.log) member.receive(post, true);
     member.emit("synced", undefined);
     this.announce();

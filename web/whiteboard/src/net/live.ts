@@ -84,6 +84,11 @@ export class Live {
   private readonly finished = new Set<string>();
   private lastFrame = 0;
 
+  /** Nobody is in the middle of anything. */
+  get isEmpty(): boolean {
+    return this.strokes.size + this.drags.size === 0;
+  }
+
   receiveStroke(sender: number, value: unknown, now: number): void {
     const message = parseStroke(value);
     if (!message || this.finished.has(message.id) || this.count(sender) >= LIMIT) return;
@@ -153,7 +158,7 @@ export class Live {
       const isDone = drag.isEnding && drag.track.isSettled(now);
       if (isDone || now - drag.heardAt > SILENCE) this.drags.delete(id);
     }
-    return this.strokes.size + this.drags.size > 0;
+    return !this.isEmpty;
   }
 
   strokeViews(): StrokeView[] {

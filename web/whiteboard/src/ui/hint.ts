@@ -17,6 +17,7 @@ export class Hint {
 
   /** Shown only once it is known that the board is empty. */
   update(isSynced: boolean): void {
-    this.element.classList.toggle("gone", !isSynced || this.board.document.shapes.size > 0);
+    const isEmpty = this.board.document.shapes.size === 0 && this.board.live.isEmpty;
+    this.element.classList.toggle("gone", !isSynced || !isEmpty);
   }
 }
