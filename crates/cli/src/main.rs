@@ -1,5 +1,6 @@
 //! The `groupwire` command.
 
+mod replay;
 mod serve;
 
 use std::process::ExitCode;
@@ -18,12 +19,15 @@ struct Cli {
 enum Command {
     /// Run a server, with the whiteboard on it.
     Serve(serve::Args),
+    /// Send a recorded session through a running server and check what arrives.
+    Replay(replay::Args),
 }
 
 #[tokio::main]
 async fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Serve(args) => serve::run(args).await,
+        Command::Replay(args) => replay::run(args).await,
     };
     match outcome {
         Ok(code) => code,

@@ -16,7 +16,12 @@ use tracing_subscriber::filter::LevelFilter;
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Args {
     /// Where to listen. Use 0.0.0.0:8080 to be reached from other machines, port 0 for any free port.
-    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8080", env = "GROUPWIRE_LISTEN")]
+    #[arg(
+        long,
+        value_name = "ADDRESS:PORT",
+        default_value = "127.0.0.1:8080",
+        env = "GROUPWIRE_LISTEN"
+    )]
     listen: SocketAddr,
 
     /// How long messages are collected before they are sent to everybody, in milliseconds; 0 sends at once.
@@ -76,9 +81,9 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
     if let Some(token) = args.token {
         config.authority = Arc::new(OneToken(token.into_bytes()));
     }
-    let server = Server::bind(config)
-        .await
-        .map_err(|error| format!("{error}\nIs another server running? --listen chooses another address."))?;
+    let server = Server::bind(config).await.map_err(|error| {
+        format!("{error}\nIs another server running? --listen chooses another address.")
+    })?;
     announce(server.local_addr())?;
     server.run(asked_to_stop()).await?;
     Ok(ExitCode::SUCCESS)

@@ -7,8 +7,7 @@ use super::Promise;
 
 /// Kinds that show where somebody is: of these the next one makes up for a lost one. The names are those of our
 /// recordings, of the whiteboard's channels, and a few that others use.
-const POINTERS: [&str; 8] =
-    ["tele", "pointer", "telepointer", "cursor", "mouse", "drag", "stroke", "message"];
+const POINTERS: [&str; 7] = ["tele", "pointer", "telepointer", "cursor", "mouse", "drag", "stroke"];
 
 /// A channel to open.
 #[derive(Debug, Clone)]

@@ -1,11 +1,11 @@
 //! The participants: joining, and what each is told.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
-use groupwire_client::{Channel, Event, Events, Options, Qos, Room};
+use groupwire_client::{Channel, ChannelId, Event, Events, Options, Qos, Room};
 use tokio::time::timeout;
 
 use super::Args;
@@ -65,16 +65,22 @@ impl Client {
     /// Waits until this participant is in the room and has all that was said before, which is none of our business.
     async fn ready(&mut self) -> Result<u32, Box<dyn Error>> {
         let number = self.room.joined().await?;
+        let mut waiting: HashSet<ChannelId> = self.channels.iter().map(Channel::id).collect();
         let mut batch = VecDeque::new();
-        while self.events.next_batch(&mut batch).await {
+        while !waiting.is_empty() {
+            if !self.events.next_batch(&mut batch).await {
+                return Err("the session ended while joining".into());
+            }
             for event in batch.drain(..) {
                 match event {
-                    Event::Synced { channel: None } => return Ok(number),
+                    Event::Synced { channel: Some(channel) } => {
+                        waiting.remove(&channel);
+                    }
                     Event::Error { error, .. } => return Err(error.into()),
                     _ => {}
                 }
             }
         }
-        Err("the session ended while joining".into())
+        Ok(number)
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-use groupwire_client::{Channel, Event, Events, Framing, Payload, Room, Sent, SendOptions, Stats};
+use groupwire_client::{Channel, Event, Events, Framing, Payload, Room, SendOptions, Sent, Stats};
 use groupwire_lab::Trace;
 use hdrhistogram::Histogram;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -136,7 +136,8 @@ impl Class {
 
 /// Two digits over 1 µs to 10 minutes: some 20 KB for each receiver.
 fn histogram() -> Histogram<u32> {
-    Histogram::new_with_bounds(1, 600_000_000, 2).expect("the bounds are in order, the digits 0 to 5")
+    Histogram::new_with_bounds(1, 600_000_000, 2)
+        .expect("the bounds are in order, the digits 0 to 5")
 }
 
 /// Sends one participant's steps when they are due.
@@ -162,7 +163,9 @@ async fn send(shared: Arc<Shared>, me: usize, channels: Vec<Channel>) -> Result<
                 Ok(_) => break,
                 Err(error) => {
                     let number = step.message + 1;
-                    return Err(format!("message {number} of the recording cannot be sent: {error}"));
+                    return Err(format!(
+                        "message {number} of the recording cannot be sent: {error}"
+                    ));
                 }
             }
         }
@@ -235,14 +238,16 @@ impl Receiver {
             Event::Message(message) => message,
             Event::Gap { reason, .. } => return self.complain(&format!("a gap: {reason:?}")),
             Event::Snapshot { .. } => {
-                return self.complain("too slow for the room's log: it was sent a snapshot instead");
+                return self
+                    .complain("too slow for the room's log: it was sent a snapshot instead");
             }
             Event::Error { error, .. } => return self.complain(&error.to_string()),
             // A replay has no document to make a snapshot of, and drains by trying again.
             _ => return,
         };
         // Others may be in the room.
-        let Some(&sender) = self.shared.numbers.get(&message.sender).filter(|_| !message.own) else {
+        let Some(&sender) = self.shared.numbers.get(&message.sender).filter(|_| !message.own)
+        else {
             return;
         };
         let channel = message.channel.0 as usize;

@@ -101,7 +101,8 @@ fn lane_of(qos: &[Qos], channel: usize) -> usize {
 fn recorded(trace: &Trace, senders: usize, speed: f64) -> Vec<Step> {
     let people = trace.senders();
     let step = |(message, recorded): (usize, &groupwire_lab::TraceMessage)| {
-        let person = people.iter().position(|person| *person == recorded.sender).unwrap_or_default();
+        let person =
+            people.iter().position(|person| *person == recorded.sender).unwrap_or_default();
         Step { at: recorded.at.div_f64(speed), sender: person % senders, message, lane: 0 }
     };
     trace.messages.iter().enumerate().map(step).collect()

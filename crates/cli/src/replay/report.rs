@@ -75,8 +75,20 @@ impl<'a> Report<'a> {
             "bytes", "packets", "before", "after", "ratio", "WebSocket adds"
         );
         for (name, packets, before, after, framing) in [
-            ("sent", stats.packets_out, stats.bytes_out_before, stats.bytes_out_after, framing.bytes_out),
-            ("received", stats.packets_in, stats.bytes_in_before, stats.bytes_in_after, framing.bytes_in),
+            (
+                "sent",
+                stats.packets_out,
+                stats.bytes_out_before,
+                stats.bytes_out_after,
+                framing.bytes_out,
+            ),
+            (
+                "received",
+                stats.packets_in,
+                stats.bytes_in_before,
+                stats.bytes_in_after,
+                framing.bytes_in,
+            ),
         ] {
             println!(
                 "{name:14}{:>10}{:>13}{:>13}{:>7.1} %{:>17}",
@@ -110,7 +122,9 @@ impl<'a> Report<'a> {
             let arrived = grouped(found.arrived);
             let checked = match self.args.sample {
                 None => "compared byte for byte and in order".to_owned(),
-                Some(sample) => format!("compared byte for byte and in order at {sample} receivers"),
+                Some(sample) => {
+                    format!("compared byte for byte and in order at {sample} receivers")
+                }
             };
             println!("All that must arrive did: {arrived} deliveries, {checked}.");
         }
@@ -179,11 +193,15 @@ impl<'a> Report<'a> {
         let planned = self.plan.duration().as_secs_f64();
         let pace = match self.args.rate {
             Some(hz) => format!("{hz} per second from each of {} senders", self.plan.senders),
-            None => format!("{:.0} s at speed {}", self.trace.duration().as_secs_f64(), self.args.speed),
+            None => {
+                format!("{:.0} s at speed {}", self.trace.duration().as_secs_f64(), self.args.speed)
+            }
         };
         let clients = self.plan.senders + self.args.receivers as usize;
         let steps = grouped(self.plan.steps.len() as u64);
-        format!("{name}: {steps} messages ({pace}), {clients} participants, {took:.1} s of {planned:.1} s planned")
+        format!(
+            "{name}: {steps} messages ({pace}), {clients} participants, {took:.1} s of {planned:.1} s planned"
+        )
     }
 
     fn found(&self) -> Found {

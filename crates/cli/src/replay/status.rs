@@ -31,7 +31,8 @@ impl Cost {
     pub(super) fn between(before: Option<Status>, after: Option<Status>) -> Option<Cost> {
         let (before, after) = (before?, after?);
         let cpu_seconds = after.cpu_seconds - before.cpu_seconds;
-        let deliveries = after.deliveries.checked_sub(before.deliveries).filter(|count| *count > 0)?;
+        let deliveries =
+            after.deliveries.checked_sub(before.deliveries).filter(|count| *count > 0)?;
         let us_per_delivery = cpu_seconds * 1e6 / deliveries as f64;
         Some(Cost { cpu_seconds, us_per_delivery, rss_bytes: after.rss_bytes })
     }

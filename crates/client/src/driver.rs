@@ -1,0 +1,115 @@
+//! The task that does what the session's state machine says.
+
+use std::future::Future;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+
+use groupwire_session::client::Input;
+use tokio::time::{Instant, sleep_until};
+use tokio_tungstenite::tungstenite::Bytes;
+
+use crate::Error;
+use crate::address::Address;
+use crate::shared::{Next, Progress, Shared};
+use crate::transport::{Happening, Transport};
+
+/// What carries packets now.
+enum Link {
+    None,
+    /// To be opened once the application has read enough.
+    Wanted,
+    Dialing(Pin<Box<dyn Future<Output = Result<Box<Transport>, Error>> + Send>>),
+    Open(Box<Transport>),
+}
+
+/// What happened to the link.
+enum News {
+    Opened(Result<Box<Transport>, Error>),
+    Transport(Happening),
+}
+
+impl Link {
+    async fn next(&mut self, read: bool) -> News {
+        match self {
+            Link::None | Link::Wanted => std::future::pending().await,
+            Link::Dialing(dialing) => News::Opened(dialing.await),
+            Link::Open(transport) => News::Transport(transport.next(read).await),
+        }
+    }
+}
+
+/// Runs until the session ends.
+pub(crate) async fn drive(shared: Arc<Shared>, address: Arc<Address>) {
+    let mut link = Link::None;
+    let mut packets = Vec::new();
+    let mut news: Option<News> = None;
+    let mut timer = pin!(sleep_until(Instant::now()));
+    loop {
+        let next = turn(&shared, &mut link, news.take(), &mut packets);
+        if let Link::Open(transport) = &mut link {
+            packets.drain(..).for_each(|packet| transport.send(packet));
+        }
+        packets.clear();
+        let at = match next {
+            Next::Wait(at) => at,
+            Next::Dial => {
+                link = Link::Wanted;
+                continue;
+            }
+            Next::Hangup => {
+                if let Link::Open(transport) = std::mem::replace(&mut link, Link::None) {
+                    transport.close().await;
+                }
+                news = Some(News::Transport(Happening::Closed));
+                continue;
+            }
+            Next::End => break,
+        };
+        let credit = shared.has_credit();
+        if credit && matches!(link, Link::Wanted) {
+            let address = Arc::clone(&address);
+            link = Link::Dialing(Box::pin(
+                async move { Transport::dial(&address).await.map(Box::new) },
+            ));
+        }
+        if let Some(at) = at.map(|at| shared.instant(at)).filter(|at| *at != timer.deadline()) {
+            timer.as_mut().reset(at);
+        }
+        tokio::select! {
+            happened = link.next(credit) => news = Some(happened),
+            () = shared.wake.notified() => {}
+            () = timer.as_mut(), if at.is_some() => {}
+        }
+    }
+    shared.news.notify_one();
+}
+
+/// Tells the machine what happened and asks what to do.
+fn turn(shared: &Shared, link: &mut Link, news: Option<News>, packets: &mut Vec<Vec<u8>>) -> Next {
+    let packet: Bytes;
+    let mut inputs = Vec::new();
+    match news {
+        None => inputs.push(Input::Timeout),
+        Some(News::Opened(Ok(transport))) => {
+            *link = Link::Open(transport);
+            inputs.push(Input::Opened);
+        }
+        Some(News::Opened(Err(error))) => {
+            *link = Link::None;
+            shared.progress.send_replace(Progress::Unreachable(error));
+            inputs.push(Input::Closed);
+        }
+        Some(News::Transport(Happening::Packet(bytes))) => {
+            packet = bytes;
+            inputs.push(Input::Packet(&packet));
+        }
+        Some(News::Transport(Happening::Sent(count))) => {
+            inputs.extend((0..count).map(|_| Input::Sent));
+        }
+        Some(News::Transport(Happening::Closed)) => {
+            *link = Link::None;
+            inputs.push(Input::Closed);
+        }
+    }
+    shared.turn(&mut inputs, packets)
+}

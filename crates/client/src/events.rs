@@ -1,0 +1,62 @@
+//! The application's end of a room's events.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use crate::Event;
+use crate::shared::Shared;
+
+/// What happens in a room, in order. Dropping it ends the telling, not the session.
+///
+/// The crate's documentation says what happens to an application that [does not read](crate#an-application-that-does-not-read).
+pub struct Events {
+    shared: Arc<Shared>,
+    batch: VecDeque<Event>,
+}
+
+impl Events {
+    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+        Events { shared, batch: VecDeque::new() }
+    }
+
+    /// The next event; `None` when the session is over. Losing the future loses no event.
+    pub async fn next(&mut self) -> Option<Event> {
+        while self.batch.is_empty() {
+            if !self.shared.take_unread(&mut self.batch) {
+                return None;
+            }
+            if self.batch.is_empty() {
+                self.shared.news.notified().await;
+            }
+        }
+        self.batch.pop_front()
+    }
+
+    /// Waits for events and swaps all there are for the empty `batch`: cheaper than one by one where many come.
+    /// `false`: the session is over. Losing the future loses no event.
+    ///
+    /// ```no_run
+    /// # async fn example(mut events: groupwire_client::Events) {
+    /// let mut batch = std::collections::VecDeque::new();
+    /// while events.next_batch(&mut batch).await {
+    ///     for event in batch.drain(..) {
+    ///         println!("{event:?}");
+    ///     }
+    /// }
+    /// # }
+    /// ```
+    pub async fn next_batch(&mut self, batch: &mut VecDeque<Event>) -> bool {
+        batch.clear();
+        if let Some(event) = self.next().await {
+            std::mem::swap(&mut self.batch, batch);
+            batch.push_front(event);
+        }
+        !batch.is_empty()
+    }
+}
+
+impl Drop for Events {
+    fn drop(&mut self) {
+        self.shared.stop_telling();
+    }
+}

@@ -1,0 +1,48 @@
+//! The native Groupwire client: joins a room over WebSocket and stays in it, through broken connections, until told
+//! to leave.
+//!
+//! ```no_run
+//! use groupwire_client::{Event, Options, Qos, Room, SendOptions};
+//!
+//! # async fn example() -> Result<(), groupwire_client::Error> {
+//! let (room, mut events) = Room::connect("ws://127.0.0.1:8080", Options::new("demo"))?;
+//! let chat = room.channel("chat", Qos::transaction())?;
+//! room.joined().await?;
+//! chat.send("hello", SendOptions::default())?;
+//! while let Some(event) = events.next().await {
+//!     if let Event::Message(message) = event {
+//!         println!("{}: {}", message.sender, String::from_utf8_lossy(&message.bytes));
+//!     }
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The protocol is [`groupwire_session::Client`], a state machine that does no I/O; here one task per room (`driver`)
+//! does what it says. The machine stands behind a mutex that is never held across an await, so that
+//! [`Channel::send`] answers at once and truly: accepted, conflated or not now.
+//!
+//! # An application that does not read
+//!
+//! Events wait in memory up to [`MAX_UNREAD_BYTES`]. Beyond that the transport is no longer read, nor opened again
+//! should it break, until the application has taken them; what this holds back waits in the server, which conflates,
+//! and after 5 s takes the participant to be away. It resumes when the application reads on. Whoever wants no events
+//! drops [`Events`].
+
+mod address;
+mod driver;
+mod error;
+mod events;
+mod room;
+mod shared;
+mod transport;
+
+pub use error::Error;
+pub use events::Events;
+pub use groupwire_session::client::{
+    ChannelId, Config as Options, Event, GapReason, Incoming, ParticipantChange, Sent, Stats,
+    Status,
+};
+pub use groupwire_session::{Error as SessionError, Fault, Kind, Overflow, PresenceState, Qos};
+pub use room::{Channel, Payload, Room, SendOptions};
+pub use shared::{Framing, MAX_UNREAD_BYTES};

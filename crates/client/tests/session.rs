@@ -1,0 +1,277 @@
+//! The native client and the real server, over real sockets.
+
+#![allow(clippy::unwrap_used, reason = "a failure here is a failed test")]
+
+mod support;
+
+use std::time::Duration;
+
+use groupwire_client::{
+    Error, Event, GapReason, MAX_UNREAD_BYTES, Options, PresenceState, Qos, Room, SendOptions,
+    Sent, SessionError, Status,
+};
+use groupwire_server::Config;
+use groupwire_server::session::{Authority, Grant, JoinRequest, OpenRequest, Timing};
+use support::{Proxy, Running, any_port, connect, synced, texts, until};
+use tokio::time::sleep;
+
+const DRAW: Qos = Qos::transaction();
+const POINTER: Qos = Qos::awareness();
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_people_exchange_messages_and_one_leaves() {
+    let server = Running::start(any_port()).await;
+    let (ann, mut to_ann) = connect(server.address, "exchange");
+    let (bob, mut to_bob) = connect(server.address, "exchange");
+    let draw = ann.channel("draw", DRAW).unwrap();
+    let pointer = bob.channel("pointer", POINTER).unwrap();
+    bob.channel("draw", DRAW).unwrap();
+    ann.channel("pointer", POINTER).unwrap();
+    synced(&mut to_ann).await;
+    synced(&mut to_bob).await;
+    let (ann_id, bob_id) = (ann.joined().await.unwrap(), bob.joined().await.unwrap());
+
+    assert_eq!(draw.send("a line", SendOptions::default()), Ok(Sent::Accepted));
+    let message = |event: &Event| match event {
+        Event::Message(message) => Some(message.clone()),
+        _ => None,
+    };
+    let line = until(&mut to_bob, message).await;
+    assert_eq!((line.sender, &*line.bytes, line.text), (ann_id, &b"a line"[..], true));
+    let own = until(&mut to_ann, message).await;
+    assert_eq!((own.own, own.position), (true, 1));
+    assert_eq!(ann.pending(), 0);
+
+    let options = SendOptions { key: Some(b"me"), ..SendOptions::default() };
+    pointer.send(&[0, 255], options).unwrap();
+    let at = until(&mut to_ann, message).await;
+    assert_eq!((at.sender, &*at.bytes, at.text), (bob_id, &[0, 255][..], false));
+    assert_eq!(at.key.as_deref(), Some(&b"me"[..]));
+    assert!(bob.round_trip().is_some());
+    assert!(ann.framing().bytes_out > 0 && ann.framing().bytes_in > 0);
+
+    bob.leave().await;
+    assert_eq!(bob.joined().await, Err(Error::Over));
+    while let Some(event) = to_bob.next().await {
+        assert!(!matches!(event, Event::Error { .. }), "{event:?}");
+    }
+    until(&mut to_ann, |event| left(event, bob_id)).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn dropping_all_handles_leaves() {
+    let server = Running::start(any_port()).await;
+    let (ann, mut to_ann) = connect(server.address, "drop");
+    let (bob, _to_bob) = connect(server.address, "drop");
+    ann.joined().await.unwrap();
+    let bob_id = bob.joined().await.unwrap();
+    let draw = bob.channel("draw", DRAW).unwrap();
+    drop(bob);
+    sleep(Duration::from_millis(100)).await;
+    draw.send("still here, by the channel", SendOptions::default()).unwrap();
+    drop(draw);
+    until(&mut to_ann, |event| left(event, bob_id)).await;
+}
+
+/// Issue 2: resume after a break; DESIGN law 2: every transaction, in order, once.
+#[tokio::test(flavor = "multi_thread")]
+async fn transactions_survive_broken_connections() {
+    const COUNT: usize = 400;
+    let server = Running::start(any_port()).await;
+    let proxy = Proxy::start(server.address, Duration::from_millis(2)).await;
+    let (ann, mut to_ann) = connect(proxy.address, "resume");
+    let (bob, mut to_bob) = connect(proxy.address, "resume");
+    let draw = ann.channel("draw", DRAW).unwrap();
+    bob.channel("draw", DRAW).unwrap();
+    synced(&mut to_ann).await;
+    synced(&mut to_bob).await;
+
+    let sending = tokio::spawn(async move {
+        for number in 0..COUNT {
+            draw.send(number.to_string().as_str(), SendOptions::default()).unwrap();
+            sleep(Duration::from_millis(3)).await;
+            if number % 80 == 40 {
+                proxy.cut();
+            }
+        }
+        proxy
+    });
+    let expected: Vec<String> = (0..COUNT).map(|number| number.to_string()).collect();
+    let (at_bob, at_ann) = tokio::join!(texts(&mut to_bob, COUNT), texts(&mut to_ann, COUNT));
+    assert_eq!(at_bob, expected);
+    assert_eq!(at_ann, expected, "one's own come back in order, once");
+    let _proxy = sending.await.unwrap();
+    assert!(ann.stats().reconnects >= 3, "{} breaks", ann.stats().reconnects);
+    assert_eq!(ann.pending(), 0);
+    // Nothing comes twice afterwards either.
+    bob.leave().await;
+    while let Some(event) = to_bob.next().await {
+        assert!(!matches!(event, Event::Message(_) | Event::Gap { .. }), "{event:?}");
+    }
+}
+
+/// A channel opened between HELLO and WELCOME was never opened at all.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_channel_may_be_opened_while_joining() {
+    let server = Running::start(any_port()).await;
+    let proxy = Proxy::start(server.address, Duration::from_millis(60)).await;
+    let (ann, mut to_ann) = connect(server.address, "late");
+    let draw = ann.channel("draw", DRAW).unwrap();
+    synced(&mut to_ann).await;
+    let (bob, mut to_bob) = connect(proxy.address, "late");
+    // The WebSocket takes a round trip, 120 ms; HELLO and WELCOME another.
+    sleep(Duration::from_millis(180)).await;
+    let late = bob.channel("draw", DRAW).unwrap();
+    bob.set_presence(b"Bob").unwrap();
+    let channel = late.id();
+    let opened = |event: &Event| match event {
+        Event::Synced { channel: Some(synced) } => Some(*synced == channel),
+        _ => None,
+    };
+    assert!(until(&mut to_bob, opened).await);
+    draw.send("to Bob", SendOptions::default()).unwrap();
+    assert_eq!(texts(&mut to_bob, 1).await, ["to Bob"]);
+    let presence = |event: &Event| match event {
+        Event::Participants { changes, .. } => {
+            changes.iter().any(|change| change.presence == b"Bob").then_some(())
+        }
+        _ => None,
+    };
+    until(&mut to_ann, presence).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_lost_its_state_is_told_of() {
+    let server = Running::start(any_port()).await;
+    let address = server.address;
+    let (ann, mut to_ann) = connect(address, "restart");
+    let draw = ann.channel("draw", DRAW).unwrap();
+    synced(&mut to_ann).await;
+    draw.send("a line", SendOptions::default()).unwrap();
+    texts(&mut to_ann, 1).await;
+    server.stop().await;
+    let reconnecting =
+        |event: &Event| matches!(event, Event::Status(Status::Reconnecting)).then_some(());
+    until(&mut to_ann, reconnecting).await;
+    let _server = Running::start(Config { listen: address, ..Config::default() }).await;
+    let gap = |event: &Event| match event {
+        Event::Gap { reason, .. } => Some(*reason),
+        _ => None,
+    };
+    assert_eq!(until(&mut to_ann, gap).await, GapReason::Incarnation);
+    draw.send("again", SendOptions::default()).unwrap();
+    assert_eq!(texts(&mut to_ann, 1).await, ["again"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_is_not_there_yet_is_waited_for() {
+    let server = Running::start(any_port()).await;
+    let address = server.address;
+    server.stop().await;
+    let (ann, _events) = connect(address, "early");
+    let error = ann.joined().await.unwrap_err();
+    assert!(matches!(error, Error::Unreachable { .. }), "{error}");
+    let _server = Running::start(Config { listen: address, ..Config::default() }).await;
+    for _ in 0..100 {
+        if ann.joined().await.is_ok() {
+            return;
+        }
+        sleep(Duration::from_millis(50)).await;
+    }
+    panic!("it never joined");
+}
+
+/// Nobody may join.
+struct Closed;
+
+impl Authority for Closed {
+    fn join(&self, _: &JoinRequest<'_>) -> Result<Vec<u8>, String> {
+        Err("closed on Sundays".to_owned())
+    }
+
+    fn open(&self, request: &OpenRequest<'_>) -> Result<Grant, String> {
+        Ok(Grant { access: request.access, qos: request.qos })
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refusal_ends_the_session_with_its_reason() {
+    let config = Config { authority: std::sync::Arc::new(Closed), ..any_port() };
+    let server = Running::start(config).await;
+    let (ann, mut events) = connect(server.address, "closed");
+    let error = ann.joined().await.unwrap_err();
+    assert!(matches!(error, Error::Session(SessionError::Remote { code: 9, .. })), "{error:?}");
+    assert!(error.to_string().contains("closed on Sundays"), "{error}");
+    while events.next().await.is_some() {}
+    ann.leave().await;
+}
+
+/// Law 3: what an application does not read does not pile up in its memory, and is not lost, however long it takes.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_application_that_does_not_read_holds_back_the_transport() {
+    const SIZE: usize = 50_000;
+    const COUNT: usize = 150;
+    let ms = Duration::from_millis;
+    let timing = Timing { ping: ms(200), dead: ms(600), ..Timing::default() };
+    let server = Running::start(Config { timing, ..any_port() }).await;
+    // What cannot be compressed need not be tried.
+    let options = || Options { compress: false, ..Options::new("slow") };
+    let url = format!("ws://{}", server.address);
+    let (ann, mut to_ann) = Room::connect(&url, options()).unwrap();
+    let (bob, mut to_bob) = Room::connect(&url, options()).unwrap();
+    let draw = ann.channel("draw", DRAW).unwrap();
+    bob.channel("draw", DRAW).unwrap();
+    synced(&mut to_ann).await;
+    synced(&mut to_bob).await;
+    for number in 0..COUNT {
+        let message = noise(number as u64, SIZE);
+        while draw.send(&message[..], SendOptions::default()).unwrap() == Sent::NotNow {
+            until(&mut to_ann, |event| matches!(event, Event::Drain).then_some(())).await;
+        }
+    }
+    while ann.pending() > 0 {
+        to_ann.next().await;
+    }
+    let held = bob.stats().bytes_in_before as usize;
+    assert!(held < MAX_UNREAD_BYTES + 2 * SIZE, "{held} bytes wait for an application");
+    // Long enough to be taken for dead; until the application reads there is no new connection.
+    sleep(ms(1500)).await;
+    assert_eq!((bob.stats().bytes_in_before as usize, bob.stats().reconnects), (held, 0));
+    for number in 0..COUNT {
+        let message = |event: &Event| match event {
+            Event::Message(message) => Some(message.bytes.clone()),
+            _ => None,
+        };
+        let found = until(&mut to_bob, message).await;
+        assert!(found == noise(number as u64, SIZE), "message {number} differs");
+    }
+    assert_eq!(bob.stats().reconnects, 1);
+}
+
+#[tokio::test]
+async fn wrong_arguments_are_named() {
+    let error = Room::connect("http://host", Options::new("x")).err().unwrap();
+    assert!(matches!(error, Error::Address { .. }), "{error}");
+    let error = Room::connect("ws://host", Options::new("")).err().unwrap();
+    assert!(matches!(error, Error::Session(SessionError::Malformed { .. })), "{error}");
+}
+
+fn left(event: &Event, who: u32) -> Option<()> {
+    let Event::Participants { changes, .. } = event else { return None };
+    let gone = |change: &groupwire_client::ParticipantChange| {
+        change.id == who && change.state == PresenceState::Left
+    };
+    changes.iter().any(gone).then_some(())
+}
+
+/// Bytes that no compressor makes smaller.
+fn noise(seed: u64, size: usize) -> Vec<u8> {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 24) as u8
+    };
+    std::iter::repeat_with(next).take(size).collect()
+}
