@@ -194,6 +194,28 @@ fn w18_a_channel_opened_late_is_filled() {
 }
 
 #[test]
+fn w18_a_channel_opened_between_hello_and_welcome_is_open() {
+    let mut world = World::with_tick(40 * MS);
+    let ann = world.add();
+    let draw = world.channel(ann, "draw", DRAW);
+    world.run(300 * MS);
+    world.send(ann, draw, "before");
+    let bob = world.add();
+    world.people[bob].delay = 20 * MS;
+    world.run(30 * MS);
+    assert_eq!(world.people[bob].status, Some(Status::Connecting));
+    let bob_draw = world.channel(bob, "draw", DRAW);
+    world.run(500 * MS);
+    world.send(bob, bob_draw, "after");
+    world.run(500 * MS);
+    for at in [ann, bob] {
+        assert_eq!(world.people[at].texts(draw), ["before", "after"]);
+    }
+    let synced = Event::Synced { channel: Some(bob_draw) };
+    assert!(world.people[bob].saw(|event| *event == synced));
+}
+
+#[test]
 fn w14_a_broken_connection_resumes_without_loss_or_repetition() {
     let mut world = World::with_tick(40 * MS);
     let (ann, bob) = (world.add(), world.add());

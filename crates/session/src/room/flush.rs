@@ -295,6 +295,9 @@ impl Connection {
         if served {
             self.joining = None;
             self.link.queue(&Frame::Synced { channel: 0 });
+            for channel in core::mem::take(&mut self.unsynced) {
+                self.link.queue(&Frame::Synced { channel });
+            }
         }
     }
 }

@@ -148,6 +148,7 @@ impl Room {
             joining: Some(self.journal.order()),
             present_from: self.journal.order(),
             fills: VecDeque::new(),
+            unsynced: BTreeSet::new(),
             changed: BTreeSet::new(),
             complete: true,
             download: None,
@@ -202,7 +203,7 @@ impl Room {
         while let Some(frame) = frames.next()? {
             match frame {
                 Frame::Open { reference, access, name, qos, have } => {
-                    self.open(id, &OpenFrame { reference, access, name, qos, have })?;
+                    self.open(id, &OpenFrame { reference, access, name, qos, have }, true)?;
                 }
                 Frame::Presence(presence) => self.set_presence(now, id, presence)?,
                 _ => return Err(Error::malformed("opening: only OPEN and PRESENCE may follow")),
@@ -216,7 +217,13 @@ impl Room {
         self.catch_up(id, true);
     }
 
-    pub(super) fn open(&mut self, id: u32, open: &OpenFrame<'_>) -> Result<(), Error> {
+    /// `with_join`: it stands in the opening, so the join's SYNCED covers it.
+    pub(super) fn open(
+        &mut self,
+        id: u32,
+        open: &OpenFrame<'_>,
+        with_join: bool,
+    ) -> Result<(), Error> {
         match self.grant(id, open) {
             Ok((channel, access)) => {
                 let qos = self.channels[channel as usize - 1].qos;
@@ -234,6 +241,8 @@ impl Room {
                     connection.fills.push_back(Fill { channel, cursor: have, until });
                 } else if connection.joining.is_none() {
                     connection.link.queue(&Frame::Synced { channel });
+                } else if !with_join {
+                    connection.unsynced.insert(channel);
                 }
                 Ok(())
             }

@@ -44,6 +44,8 @@ pub(super) struct Connection {
     /// Aggregated values up to this order were meant for those present then.
     pub(super) present_from: u64,
     pub(super) fills: VecDeque<Fill>,
+    /// Channels opened after the opening but before the join was synced: they are told so with it.
+    pub(super) unsynced: BTreeSet<u32>,
     /// Participants whose news it has not been sent.
     pub(super) changed: BTreeSet<u32>,
     /// The next PARTICIPANTS replaces all it knew.

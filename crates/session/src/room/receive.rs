@@ -39,7 +39,7 @@ impl Room {
             Frame::Messages(body) => return self.body(now, id, body, false),
             Frame::Coded(body) => return self.body(now, id, body, true),
             Frame::Open { reference, access, name, qos, have } => {
-                return self.open(id, &OpenFrame { reference, access, name, qos, have });
+                return self.open(id, &OpenFrame { reference, access, name, qos, have }, false);
             }
             Frame::Shut { id: channel } => {
                 if connection.channels.remove(&channel).is_none() {
