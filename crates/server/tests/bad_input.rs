@@ -1,5 +1,6 @@
 //! A real server over real sockets, and clients that do everything wrong: each gets a typed error or a close with a
 //! reason, and a well-behaved pair in the same room never notices.
+#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 use std::future::Future;
 use std::net::SocketAddr;

@@ -1,4 +1,5 @@
 //! A room and its clients, end to end, in simulated time.
+#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 #[allow(dead_code, reason = "each test file uses a part of it")]
 mod support;

@@ -2,6 +2,7 @@
 //! design holds all the while: a transaction acknowledged as ordered reaches every participant, in order, once.
 //!
 //! `SIMULATIONS=5000 cargo test --test simulation` runs more of them; a failure names its seed.
+#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 #[allow(dead_code, reason = "each test file uses a part of it")]
 mod support;

@@ -188,11 +188,12 @@ mod tests {
     use proptest::prelude::*;
 
     fn kind_of(channel: u32) -> Result<Kind, Error> {
-        Ok(if channel % 2 == 0 { Kind::Awareness } else { Kind::Transaction })
+        Ok(if channel.is_multiple_of(2) { Kind::Awareness } else { Kind::Transaction })
     }
 
-    fn arbitrary_record()
-    -> impl Strategy<Value = (u32, u32, u32, Option<Vec<u8>>, Option<u8>, Vec<u8>)> {
+    type Parts = (u32, u32, u32, Option<Vec<u8>>, Option<u8>, Vec<u8>);
+
+    fn arbitrary_record() -> impl Strategy<Value = Parts> {
         (
             0..5u32,
             0..4u32,
