@@ -47,10 +47,10 @@ pub(crate) async fn serve(hub: Arc<Hub>, socket: WebSocket) {
         }
     };
     tokio::select! {
-        () = write(&room, link, &mut sink, &mut packets) => {}
+        () = write(&hub, &room, link, &mut sink, &mut packets) => {}
         () = read(&room, link, &mut stream) => {
             // The room may still have a reason to give.
-            let _ = timeout(GOODBYE, write(&room, link, &mut sink, &mut packets)).await;
+            let _ = timeout(GOODBYE, write(&hub, &room, link, &mut sink, &mut packets)).await;
         }
     }
     let _ = room.send(Message::Closed { link });
@@ -89,7 +89,8 @@ async fn read(room: &ToRoom, link: LinkId, stream: &mut Stream) {
             Some(Ok(Frame::Binary(packet))) => Message::Packet { link, packet, _permit: permit },
             Some(Ok(Frame::Text(_))) => {
                 let error = Error::Malformed { what: "packet: a binary message is due" };
-                Message::Fail { link, error }
+                let _ = room.send(Message::Fail { link, error });
+                return;
             }
             Some(Ok(Frame::Ping(_) | Frame::Pong(_))) => continue,
             Some(Ok(Frame::Close(_))) | None => return,
@@ -109,6 +110,7 @@ async fn read(room: &ToRoom, link: LinkId, stream: &mut Stream) {
 
 /// Brings the room's packets to the connection until the room closes it or it breaks.
 async fn write(
+    hub: &Hub,
     room: &ToRoom,
     link: LinkId,
     sink: &mut Sink,
@@ -117,7 +119,9 @@ async fn write(
     while let Some(outbound) = packets.recv().await {
         match outbound {
             Outbound::Packet(packet) => {
-                if sink.send(Frame::Binary(packet.into())).await.is_err() {
+                // The room gives up on who does not read after as long, but its word cannot get through.
+                let sent = timeout(hub.config.timing.dead, sink.send(Frame::Binary(packet.into())));
+                if !matches!(sent.await, Ok(Ok(()))) {
                     return;
                 }
                 let _ = room.send(Message::Sent { link });

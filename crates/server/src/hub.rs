@@ -48,10 +48,14 @@ impl Hub {
     ) -> Result<mpsc::UnboundedSender<Message>, Error> {
         // Under the lock, so that a room cannot close between being found and being told.
         let mut rooms = self.rooms();
-        if let Some(room) = rooms.get(name) {
-            let _ = room.send(message);
-            return Ok(room.clone());
-        }
+        let message = match rooms.get(name) {
+            None => message,
+            Some(room) => match room.send(message) {
+                Ok(()) => return Ok(room.clone()),
+                // Its task is gone, which only a bug does: the name gets a new room.
+                Err(mpsc::error::SendError(message)) => message,
+            },
+        };
         let limit = self.config.max_rooms;
         if rooms.len() >= limit {
             return Err(Error::TooMany { what: "rooms on this server", limit });

@@ -91,16 +91,15 @@ pub(crate) async fn drive(
         }
         driver.room.handle_input(now, Input::Timeout);
         wake = driver.carry_out();
-        match (driver.room.is_empty(), empty_since) {
-            (false, _) => empty_since = None,
-            (true, None) => empty_since = Some(Instant::now()),
-            (true, Some(since)) if since.elapsed() >= hub.config.keep_empty => {
-                if hub.close(driver.room.name(), &messages, driver.room.stats()) {
-                    tracing::info!(room = driver.room.name(), "room closed");
-                    return;
-                }
-            }
-            (true, Some(_)) => {}
+        if !driver.room.is_empty() {
+            empty_since = None;
+            continue;
+        }
+        let since = *empty_since.get_or_insert_with(Instant::now);
+        let is_over = driver.room.is_untouched() || since.elapsed() >= hub.config.keep_empty;
+        if is_over && hub.close(driver.room.name(), &messages, driver.room.stats()) {
+            tracing::info!(room = driver.room.name(), "room closed");
+            return;
         }
     }
 }

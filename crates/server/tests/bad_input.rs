@@ -4,14 +4,16 @@
 
 use std::future::Future;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::{SinkExt, StreamExt};
 use groupwire_server::session::client::{
     Client, Config as ClientConfig, Event, Input, Outgoing, Output,
 };
-use groupwire_server::session::{Qos, name_of};
+use groupwire_server::session::{Authority, Grant, JoinRequest, OpenRequest, Qos, name_of};
 use groupwire_server::{Config, Server};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::Message;
@@ -23,7 +25,11 @@ type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
 const PATIENCE: Duration = Duration::from_secs(20);
 
 async fn server() -> SocketAddr {
-    let config = Config { listen: SocketAddr::from(([127, 0, 0, 1], 0)), ..Config::default() };
+    server_with(Config::default()).await
+}
+
+async fn server_with(config: Config) -> SocketAddr {
+    let config = Config { listen: SocketAddr::from(([127, 0, 0, 1], 0)), ..config };
     let server = Server::bind(config).await.unwrap();
     let address = server.local_addr();
     tokio::spawn(server.run(std::future::pending()));
@@ -292,6 +298,47 @@ async fn a_client_that_never_reads_is_closed_and_its_memory_stays_bounded() {
     assert!(sent > 20, "a megabyte and more was sent to fill the pipe: {sent}");
     ann.send("after").await;
     bob.until(|event| matches!(event, Event::Message(message) if message.bytes == b"after")).await;
+    // Nothing of it is left, though it still does not read.
+    while status(address, "connections").await > 2 {
+        assert!(started.elapsed() < PATIENCE, "its connection is kept");
+        ann.until_quiet().await;
+        bob.until_quiet().await;
+    }
+    drop(deaf);
+}
+
+#[tokio::test]
+async fn a_refused_join_leaves_no_room_behind() {
+    struct Nobody;
+    impl Authority for Nobody {
+        fn join(&self, _: &JoinRequest<'_>) -> Result<Vec<u8>, String> {
+            Err("nobody may".to_owned())
+        }
+        fn open(&self, _: &OpenRequest<'_>) -> Result<Grant, String> {
+            Err("nobody may".to_owned())
+        }
+    }
+    let address = server_with(Config { authority: Arc::new(Nobody), ..Config::default() }).await;
+    for n in 0..20 {
+        let mut socket = socket(address).await;
+        socket.send(Message::Binary(opening(&format!("room {n}")).into())).await.unwrap();
+        assert_eq!(ending(socket).await.code.map(name_of), Some("refused"));
+    }
+    let started = Instant::now();
+    while status(address, "rooms").await > 0 {
+        assert!(started.elapsed() < PATIENCE, "rooms are kept");
+    }
+}
+
+/// A number of `/status`.
+async fn status(address: SocketAddr, name: &str) -> u64 {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let request = format!("GET /status HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    let (_, value) = answer.split_once(&format!("\"{name}\":")).unwrap();
+    value.split([',', '}']).next().unwrap().parse().unwrap()
 }
 
 impl Person {

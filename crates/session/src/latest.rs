@@ -26,6 +26,10 @@ impl<K: Ord + Clone, V> Latest<K, V> {
         self.items.range(order.saturating_add(1)..).map(|(&order, (_, value))| (order, value))
     }
 
+    pub(crate) fn holds(&self, key: &K) -> bool {
+        self.newest.contains_key(key)
+    }
+
     pub(crate) fn first(&self) -> Option<(u64, &V)> {
         self.items.iter().next().map(|(&order, (_, value))| (order, value))
     }

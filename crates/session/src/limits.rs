@@ -57,7 +57,7 @@ pub struct Limits {
 impl Limits {
     /// The smallest packet that carries a message of `max_message` octets, key and headers included.
     pub(crate) const fn packet_for(max_message: usize) -> usize {
-        max_message + RECORD_OVERHEAD + 64
+        max_message.saturating_add(RECORD_OVERHEAD + 64)
     }
 }
 

@@ -82,6 +82,11 @@ impl Link {
         !self.control.is_empty() || self.ping.is_some()
     }
 
+    /// The other end makes more control frames than it reads.
+    pub(crate) fn is_flooded(&self) -> bool {
+        self.control.len() > MAX_CONTROL
+    }
+
     pub(crate) fn ready(&self) -> bool {
         self.in_flight < MAX_IN_FLIGHT
     }
@@ -98,8 +103,10 @@ impl Link {
         if core::mem::take(&mut self.fresh_out) {
             packet.push(VERSION);
         }
+        // The opening says all at once: what the other end does next depends on all of it.
+        let most = if packet.is_empty() { CONTROL_PER_PACKET } else { self.max_packet };
         while let Some(frame) = self.control.front() {
-            if packet.len() > 1 && packet.len() + frame.len() > CONTROL_PER_PACKET {
+            if packet.len() > 1 && packet.len() + frame.len() > most {
                 break;
             }
             packet.append(&mut self.control.pop_front().unwrap_or_default());
@@ -164,9 +171,6 @@ impl Link {
 
     /// Something wants to be sent but there is no credit: after `dead` of that the peer is not reading.
     pub(crate) fn check_stall(&mut self, now: Duration, dead: Duration) -> Result<(), Error> {
-        if self.control.len() > MAX_CONTROL {
-            return Err(Error::Stalled);
-        }
         match self.stalled {
             _ if self.ready() => self.stalled = None,
             None => self.stalled = Some(now),

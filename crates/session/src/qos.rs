@@ -180,7 +180,7 @@ impl Qos {
         };
         let (rate_min, rate_max) = (reader.varint_u32()?, reader.varint_u32()?);
         let qos = Qos { kind, overflow, priority, private, loss, deadline, rate_min, rate_max };
-        qos.validate()?;
+        qos.validate().map_err(|_| reader.malformed())?;
         Ok(qos)
     }
 }

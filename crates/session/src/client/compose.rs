@@ -14,6 +14,9 @@ use crate::{Error, Kind};
 /// Octets of a snapshot per packet: small enough that messages get in between.
 const CHUNK: usize = 16 << 10;
 
+/// Tag, length and four varints.
+pub(crate) const CHUNK_HEADER: usize = 64;
+
 /// A snapshot on its way to the server.
 pub(super) struct Upload {
     as_of: u64,
@@ -39,6 +42,9 @@ impl Client {
     pub(super) fn compose(&mut self, now: Duration) {
         while let Some(link) = self.link.as_mut().filter(|link| link.ready()) {
             let talking = self.phase == Phase::Joined && link.bodies.is_some();
+            if talking && core::mem::take(&mut self.presence_changed) {
+                link.queue(&Frame::Presence(&self.config.presence));
+            }
             let due = if talking { self.due(now) } else { Vec::new() };
             let upload = talking && self.upload.is_some();
             let Some(link) =
@@ -47,10 +53,13 @@ impl Client {
                 break;
             };
             let mut packet = link.begin(now);
-            if upload {
+            // What a body means can depend on control frames, so it never overtakes them.
+            let is_next = !link.has_control();
+            if upload && is_next {
                 self.add_chunk(&mut packet);
             }
-            if let Err(error) = self.add_body(now, &due, &mut packet) {
+            let added = if is_next { self.add_body(now, &due, &mut packet) } else { Ok(()) };
+            if let Err(error) = added {
                 return self.fail(error);
             }
             if packet.is_empty() {
@@ -70,12 +79,17 @@ impl Client {
     /// When the next waiting message may go.
     pub(super) fn next_slot(&self) -> Option<Duration> {
         let awareness = self.channels.iter().filter(|channel| !channel.queue.is_empty());
-        let transactions = self.pending.iter().filter(|pending| !pending.sent);
         awareness
-            .chain(transactions.map(|pending| &self.channels[pending.channel]))
-            .filter(|channel| channel.id.is_some())
+            .filter(|channel| channel.takes_messages())
+            .chain(self.sendable().map(|(_, pending)| &self.channels[pending.channel]))
             .map(|channel| channel.next_slot)
             .min()
+    }
+
+    /// Transactions that are not sent yet, up to the first whose channel is not open: they go in order.
+    fn sendable(&self) -> impl Iterator<Item = (usize, &Pending)> {
+        let unsent = self.pending.iter().enumerate().filter(|(_, pending)| !pending.sent);
+        unsent.take_while(|(_, pending)| self.channels[pending.channel].takes_messages())
     }
 
     /// What may go now. A transaction takes everything submitted before it along, whatever the rate says, so that
@@ -84,13 +98,7 @@ impl Client {
         self.channels.iter_mut().for_each(|channel| channel.drop_late(now));
         let mut due = Vec::new();
         let channels = &self.channels;
-        let open = |channel: &Channel| channel.id.is_some() && channel.access.publish;
-        let sendable = self
-            .pending
-            .iter()
-            .enumerate()
-            .filter(|(_, pending)| !pending.sent)
-            .take_while(|(_, pending)| open(&channels[pending.channel]));
+        let sendable = self.sendable();
         let transactions: Vec<(u64, Due)> =
             sendable.map(|(at, pending)| (pending.order, Due::Transaction(at))).collect();
         let transactions_due = transactions.iter().any(|(_, due)| match due {
@@ -101,7 +109,7 @@ impl Client {
             due.extend(transactions);
         }
         for (at, channel) in channels.iter().enumerate() {
-            if open(channel) && (transactions_due || channel.next_slot <= now) {
+            if channel.takes_messages() && (transactions_due || channel.next_slot <= now) {
                 due.extend(channel.queue.after(0).map(|(order, _)| (order, Due::Awareness(at))));
             }
         }
@@ -110,8 +118,9 @@ impl Client {
     }
 
     fn add_chunk(&mut self, packet: &mut Vec<u8>) {
-        let Some(upload) = self.upload.as_mut() else { return };
-        let end = upload.bytes.len().min(upload.offset + CHUNK);
+        let (Some(upload), Some(link)) = (self.upload.as_mut(), self.link.as_ref()) else { return };
+        let chunk = CHUNK.min(link.room(packet).saturating_sub(CHUNK_HEADER));
+        let end = upload.bytes.len().min(upload.offset + chunk);
         Frame::Snapshot {
             as_of: upload.as_of,
             counter: 0,
@@ -213,7 +222,9 @@ impl Client {
     fn say_drained(&mut self) {
         let limits = &self.config.limits;
         let full = |channel: &Channel| {
-            channel.qos.kind == Kind::Awareness && channel.queue.len() * 2 > limits.max_keys
+            channel.qos.kind == Kind::Awareness
+                && (channel.queue.len() * 2 > limits.max_keys
+                    || channel.queued_bytes * 2 > limits.max_awareness_bytes)
         };
         if self.wants_drain
             && self.pending.len() * 2 <= limits.max_pending

@@ -4,6 +4,7 @@ mod compose;
 mod event;
 mod outbox;
 mod receive;
+mod settle;
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::string::{String, ToString};
@@ -19,6 +20,7 @@ use crate::wire::frame::{Access, Frame};
 use crate::wire::handshake::{Hello, Outcome, Resume, Secret};
 use crate::wire::{VERSION, capability};
 use crate::{Error, Kind, Limits, Qos, Timing};
+pub(crate) use compose::CHUNK_HEADER;
 use outbox::{Channel, Item, Pending};
 
 /// What a client is made of.
@@ -207,10 +209,17 @@ pub struct Client {
     link: Option<Link>,
     /// The last transaction delivered of each sender, to see stale awareness.
     delivered: BTreeMap<u32, u32>,
-    /// The last awareness index of each channel and sender, to drop what a resume repeats.
-    seen: BTreeMap<(usize, u32), u32>,
+    /// The last awareness index of each sender and channel, to drop what a resume repeats.
+    seen: BTreeMap<(u32, usize), u32>,
     download: Option<receive::Download>,
+    /// What the server asked for on this transport.
+    snapshot_wanted: Option<u64>,
     upload: Option<compose::Upload>,
+    /// The last snapshot taken in: it stands for every channel up to here.
+    covered: u64,
+    presence_changed: bool,
+    /// How long the server that said goodbye asked to wait.
+    stay_away: Duration,
     wants_drain: bool,
     /// When the current transport was welcomed.
     joined_at: Option<Duration>,
@@ -249,7 +258,11 @@ impl Client {
             delivered: BTreeMap::new(),
             seen: BTreeMap::new(),
             download: None,
+            snapshot_wanted: None,
             upload: None,
+            covered: 0,
+            presence_changed: false,
+            stay_away: Duration::ZERO,
             wants_drain: false,
             joined_at: None,
             stats: Stats::default(),
@@ -284,7 +297,7 @@ impl Client {
         if self.channels.len() >= limit {
             return Err(Error::TooMany { what: "channels", limit });
         }
-        self.channels.push(Channel::new(name.to_string(), qos, access));
+        self.channels.push(Channel::new(name.to_string(), qos, access, self.covered));
         let at = self.channels.len() - 1;
         // Also after HELLO but before WELCOME: what `greet` announced did not include it.
         if matches!(self.phase, Phase::Greeting(_) | Phase::Joined) {
@@ -355,24 +368,25 @@ impl Client {
     pub fn set_presence(&mut self, presence: &[u8]) -> Result<(), Error> {
         check_size("presence", presence.len(), MAX_PRESENCE)?;
         self.config.presence = presence.to_vec();
-        if let (Phase::Greeting(_) | Phase::Joined, Some(link)) = (self.phase, self.link.as_mut()) {
-            link.queue(&Frame::Presence(presence));
-        }
+        self.presence_changed = true;
         Ok(())
     }
 
-    /// Answers [`Event::SnapshotWanted`]: `bytes` stands for all transactions up to `as_of`.
+    /// Answers [`Event::SnapshotWanted`]: `bytes` stands for all transactions up to `as_of`. What was not
+    /// asked for, or was by a transport that is gone, is not sent.
     ///
     /// # Errors
     /// [`Error::TooLarge`] over the server's limit; the room then goes on without.
     pub fn snapshot(&mut self, as_of: u64, bytes: &[u8]) -> Result<(), Error> {
         let limit = self.session.map_or(0, |session| session.max_snapshot);
         check_size("snapshot", bytes.len(), limit)?;
-        self.upload = Some(compose::Upload::new(as_of, bytes));
+        if self.snapshot_wanted.take_if(|wanted| *wanted == as_of).is_some() {
+            self.upload = Some(compose::Upload::new(as_of, bytes));
+        }
         Ok(())
     }
 
-    /// Says goodbye and ends for good.
+    /// Says goodbye and ends for good. What was accepted but not yet sent is given up: see [`Client::pending`].
     pub fn leave(&mut self) {
         if matches!(self.phase, Phase::Leaving | Phase::Ended) {
             return;
@@ -386,7 +400,12 @@ impl Client {
                 self.outputs.push_back(Output::Hangup);
                 self.end();
             }
-            (_, None) => self.end(),
+            (phase, None) => {
+                if phase == Phase::Dialing {
+                    self.outputs.push_back(Output::Hangup);
+                }
+                self.end();
+            }
         }
     }
 
@@ -521,6 +540,9 @@ impl Client {
         self.by_id.clear();
         self.kinds.clear();
         self.download = None;
+        self.snapshot_wanted = None;
+        self.upload = None;
+        self.presence_changed = false;
         for at in 0..self.channels.len() {
             self.channels[at].id = None;
             self.channels[at].with_join = true;
@@ -553,6 +575,9 @@ impl Client {
         }
         self.outputs.push_back(Output::Hangup);
         self.link = None;
+        if self.phase == Phase::Leaving {
+            return self.end();
+        }
         let hopeless = matches!(
             error,
             Error::Version { .. }
@@ -579,7 +604,10 @@ impl Client {
             Phase::Ended => {}
             Phase::Leaving => self.end(),
             Phase::Waiting(_) => {}
-            _ => self.wait(now, Duration::ZERO),
+            _ => {
+                let least = core::mem::take(&mut self.stay_away);
+                self.wait(now, least);
+            }
         }
     }
 
@@ -611,7 +639,6 @@ impl Client {
         let uncertain = self.pending.iter().filter(|pending| pending.counter.is_some()).count();
         self.ordered = 0;
         self.numbered = 0;
-        self.upload = None;
         for pending in &mut self.pending {
             pending.counter = None;
             pending.sent = false;
@@ -619,6 +646,7 @@ impl Client {
         self.channels.iter_mut().for_each(|channel| channel.index = 0);
         if !same_incarnation {
             self.position = 0;
+            self.covered = 0;
             self.delivered.clear();
             self.seen.clear();
             for channel in &mut self.channels {

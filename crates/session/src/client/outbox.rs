@@ -62,11 +62,11 @@ pub(super) struct Channel {
     pub(super) next_slot: Duration,
     /// Awareness waiting to be sent.
     pub(super) queue: Latest<Box<[u8]>, Item>,
-    queued_bytes: usize,
+    pub(super) queued_bytes: usize,
 }
 
 impl Channel {
-    pub(super) fn new(name: String, qos: Qos, access: Access) -> Self {
+    pub(super) fn new(name: String, qos: Qos, access: Access, have: u64) -> Self {
         Channel {
             name,
             qos,
@@ -75,12 +75,17 @@ impl Channel {
             refused: false,
             synced: false,
             with_join: false,
-            have: 0,
+            have,
             index: 0,
             next_slot: Duration::ZERO,
             queue: Latest::new(),
             queued_bytes: 0,
         }
+    }
+
+    /// Whether the server lets messages be sent on it now.
+    pub(super) fn takes_messages(&self) -> bool {
+        self.id.is_some() && self.access.publish
     }
 
     /// Queues awareness. `Ok(true)`: it replaced an older value.
@@ -95,17 +100,21 @@ impl Channel {
         max_keys: usize,
     ) -> Result<bool, Error> {
         self.drop_late(item.born);
-        let full = self.queued_bytes + item.cost() > max_bytes || self.queue.len() >= max_keys;
         let key =
             (self.qos.overflow == Overflow::Conflate).then(|| item.key.clone().unwrap_or_default());
-        if full {
+        let held = key.as_ref().is_some_and(|key| self.queue.holds(key));
+        let is_full = |channel: &Self| {
+            let too_many = !held && channel.queue.len() >= max_keys;
+            too_many || channel.queued_bytes + item.cost() > max_bytes
+        };
+        while is_full(self) && !self.queue.is_empty() {
             match self.qos.overflow {
-                // Too many keys: the one that waited longest gives way, as newest values matter.
-                Overflow::Conflate => self.pop(),
+                // The value that waited longest gives way, as the newest matter.
+                Overflow::Conflate => drop(self.pop()),
                 Overflow::Aggregate => {
                     return Err(Error::TooMany { what: "messages in a channel", limit: max_keys });
                 }
-            };
+            }
         }
         self.queued_bytes += item.cost();
         let replaced = self.queue.push(order, key, item);
@@ -116,10 +125,20 @@ impl Channel {
     }
 
     pub(super) fn pop(&mut self) -> Option<Item> {
+        self.pop_with_order().map(|(_, item)| item)
+    }
+
+    /// With its place among all that the application submitted.
+    pub(super) fn pop_with_order(&mut self) -> Option<(u64, Item)> {
         let (order, _) = self.queue.first()?;
         let item = self.queue.remove(order)?;
         self.queued_bytes -= item.cost();
-        Some(item)
+        Some((order, item))
+    }
+
+    pub(super) fn retain(&mut self, keep: impl Fn(&Item) -> bool) {
+        self.queue.retain(|_, item| keep(item));
+        self.queued_bytes = self.queue.after(0).map(|(_, item)| item.cost()).sum();
     }
 
     /// Values past their deadline are worth nothing; the newest of a conflated key still is.

@@ -8,6 +8,7 @@ use super::{
     Client, Event, GapReason, Incoming, Output, ParticipantChange, Phase, Session, Status,
 };
 use crate::client::ChannelId;
+use crate::limits::DEFAULT_MAX_PACKET;
 use crate::link::{Bodies, Link};
 use crate::wire::body::{BodyDecoder, BodyEncoder};
 use crate::wire::capability;
@@ -67,14 +68,19 @@ impl Client {
                 if at_least > self.position {
                     return Err(Error::malformed("SNAPSHOT_WANTED: of the future"));
                 }
+                self.snapshot_wanted = Some(self.position);
                 self.tell(Event::SnapshotWanted { as_of: self.position });
                 Ok(())
             }
             Frame::Synced { channel } => self.synced(channel),
             Frame::Position(position) => self.moved_to(position),
             Frame::Gap { position, counter } => {
-                self.settle(counter, position);
-                self.moved_to(position)?;
+                // What a channel opened late has lost moves nothing.
+                if position > self.position {
+                    self.settle(counter, position);
+                    self.moved_to(position)?;
+                    self.counted(counter);
+                }
                 self.tell(Event::Gap { reason: GapReason::History, uncertain: 0 });
                 Ok(())
             }
@@ -95,7 +101,13 @@ impl Client {
                 // A day at most: a server cannot send anybody away for good.
                 let retry = Duration::from_millis(retry_ms.min(24 * 3600 * 1000));
                 self.link = None;
-                self.wait(now, retry);
+                if self.phase == Phase::Leaving {
+                    self.end();
+                } else {
+                    // `Closed` comes from the shell and starts the wait.
+                    self.stay_away = retry;
+                    self.phase = Phase::Dialing;
+                }
                 Ok(())
             }
             Frame::Hello(_)
@@ -107,7 +119,8 @@ impl Client {
     }
 
     fn welcome(&mut self, welcome: Welcome) -> Result<(), Error> {
-        if welcome.max_packet < Limits::packet_for(welcome.max_message) {
+        let largest = welcome.max_packet.min(DEFAULT_MAX_PACKET);
+        if largest < Limits::packet_for(welcome.max_message) {
             return Err(Error::malformed("WELCOME: its messages do not fit its packets"));
         }
         let before = self.session;
@@ -122,9 +135,13 @@ impl Client {
         if welcome.counter > self.numbered || welcome.counter < self.ordered {
             return Err(Error::malformed("WELCOME: it counts transactions never sent"));
         }
+        // What the room has not is numbered again when it is sent again: in the same order, so equally, unless
+        // something was given up meanwhile.
         for pending in &mut self.pending {
             pending.sent = pending.counter.is_some_and(|counter| counter <= welcome.counter);
+            pending.counter = pending.counter.filter(|_| pending.sent);
         }
+        self.numbered = welcome.counter;
         let Some(link) = self.link.as_mut() else { return Ok(()) };
         let coded = welcome.capabilities & capability::CODED != 0;
         if coded && !self.config.compress {
@@ -153,6 +170,7 @@ impl Client {
             max_snapshot: welcome.max_snapshot,
         });
         self.phase = Phase::Joined;
+        self.drop_larger_than(welcome.max_message);
         self.joined_at = Some(heard);
         if before.is_some() {
             self.stats.reconnects += 1;
@@ -188,14 +206,22 @@ impl Client {
             return Err(Error::malformed("CHANNEL: its number"));
         }
         channel.id = Some(id);
-        channel.qos = qos;
+        let kind = core::mem::replace(&mut channel.qos, qos).kind;
         channel.access = channel.access.and(access);
+        let may_publish = channel.access.publish;
         self.by_id.insert(id, at);
         if self.kinds.len() <= id as usize {
             self.kinds.resize(id as usize + 1, None);
         }
         self.kinds[id as usize] = Some(qos.kind);
         self.tell(Event::Opened { channel: ChannelId(at as u32), qos });
+        if kind != qos.kind {
+            self.change_kind(at);
+        }
+        if !may_publish {
+            let error = Error::NotAllowed { what: "publishing on this channel" };
+            self.give_up(at, error, |_| true);
+        }
         Ok(())
     }
 
@@ -204,17 +230,13 @@ impl Client {
             // The server closes; `fail` decides whether to come back.
             return Err(error);
         }
-        let channel = match self.channels.get_mut(subject as usize) {
-            Some(channel) if channel.id.is_none() => {
+        match self.channels.get_mut(subject as usize).filter(|channel| channel.id.is_none()) {
+            Some(channel) => {
                 channel.refused = true;
-                while channel.pop().is_some() {}
-                self.pending.retain(|pending| pending.channel != subject as usize);
-                self.pending_bytes = self.pending.iter().map(|pending| pending.item.cost()).sum();
-                Some(ChannelId(subject))
+                self.give_up_all(subject as usize, error);
             }
-            _ => None,
-        };
-        self.tell(Event::Error { error, channel, fatal: false });
+            None => self.tell(Event::Error { error, channel: None, fatal: false }),
+        }
         Ok(())
     }
 
@@ -239,6 +261,11 @@ impl Client {
     }
 
     fn deliver(&mut self, one_way: Duration, record: &Record<'_>) -> Result<(), Error> {
+        if let (true, Number::Transaction { counter, position }) = (record.own, record.number) {
+            self.own(counter, position)?;
+            self.position = position;
+            return Ok(());
+        }
         let at = *self.by_id.get(&record.channel).ok_or(Error::malformed("record"))?;
         let channel = ChannelId(at as u32);
         let mut incoming = Incoming {
@@ -251,17 +278,12 @@ impl Client {
             age: record.age + one_way,
             position: 0,
             index: 0,
-            own: record.own,
+            own: false,
             stale: false,
             state: record.state,
         };
         match record.number {
             Number::Transaction { counter, position } => {
-                if record.own {
-                    self.own(counter, position)?;
-                    self.position = position;
-                    return Ok(());
-                }
                 self.position = position;
                 self.channels[at].have = position;
                 self.delivered.insert(record.sender, counter);
@@ -275,15 +297,12 @@ impl Client {
                 (incoming.position, incoming.index) = (position, counter);
             }
             Number::Awareness { index, after } => {
-                if record.own {
-                    return Err(Error::malformed("record: own awareness"));
-                }
-                let seen = self.seen.insert((at, record.sender), index);
+                let seen = self.seen.insert((record.sender, at), index);
                 // W22: modulo 2^32, so "not newer" is a difference in the upper half.
                 if seen.is_some_and(|seen| index.wrapping_sub(seen).wrapping_sub(1) > u32::MAX / 2)
                 {
                     if let Some(seen) = seen {
-                        self.seen.insert((at, record.sender), seen);
+                        self.seen.insert((record.sender, at), seen);
                     }
                     return Ok(());
                 }
@@ -310,38 +329,11 @@ impl Client {
         Ok(())
     }
 
-    /// Own transactions up to `counter` are ordered, at `position` or before it.
-    fn settle(&mut self, counter: u32, position: u64) {
-        let settled = |pending: &super::Pending| pending.counter.is_some_and(|own| own <= counter);
-        while self.pending.front().is_some_and(settled)
-            && let Some(pending) = self.pending.pop_front()
-        {
-            self.pending_bytes = self.pending_bytes.saturating_sub(pending.item.cost());
-            let counter = pending.counter.unwrap_or_default();
-            self.ordered = counter;
-            let channel = &mut self.channels[pending.channel];
-            channel.have = channel.have.max(position);
-            self.tell(Event::Message(Incoming {
-                channel: ChannelId(pending.channel as u32),
-                sender: self.participant().unwrap_or_default(),
-                bytes: pending.item.bytes.into_vec(),
-                text: pending.item.text,
-                key: pending.item.key.map(<[u8]>::into_vec),
-                priority: pending.item.priority,
-                age: Duration::ZERO,
-                position,
-                index: counter,
-                own: true,
-                stale: false,
-                state: false,
-            }));
-        }
-    }
-
     fn participants(&mut self, complete: bool, list: &[ParticipantEntry<'_>]) {
         for entry in list.iter().filter(|entry| entry.state == PresenceState::Left) {
             self.delivered.remove(&entry.id);
-            self.seen.retain(|(_, sender), _| *sender != entry.id);
+            let channels = 0..self.channels.len();
+            channels.for_each(|at| _ = self.seen.remove(&(entry.id, at)));
             if let Some(bodies) = self.link.as_mut().and_then(|link| link.bodies.as_mut()) {
                 bodies.decoder.numbering.forget(entry.id);
             }
@@ -390,16 +382,21 @@ impl Client {
         };
         self.settle(counter, as_of);
         self.moved_to(as_of)?;
-        for channel in self.channels.iter_mut().filter(|channel| channel.with_join) {
+        self.covered = as_of;
+        for channel in &mut self.channels {
             channel.have = channel.have.max(as_of);
         }
-        if let (Some(participant), Some(bodies)) =
-            (self.participant(), self.link.as_mut().and_then(|link| link.bodies.as_mut()))
-        {
-            bodies.decoder.numbering.counted(participant, counter);
-        }
+        self.counted(counter);
         self.tell(Event::Snapshot { as_of, bytes });
         Ok(())
+    }
+
+    /// Own transactions up to `counter` came another way than as records.
+    fn counted(&mut self, counter: u32) {
+        let bodies = self.link.as_mut().and_then(|link| link.bodies.as_mut());
+        if let (Some(session), Some(bodies)) = (self.session, bodies) {
+            bodies.decoder.numbering.counted(session.participant, counter);
+        }
     }
 
     fn moved_to(&mut self, position: u64) -> Result<(), Error> {
@@ -435,7 +432,7 @@ impl Client {
         Ok(())
     }
 
-    fn tell(&mut self, event: Event) {
+    pub(super) fn tell(&mut self, event: Event) {
         self.outputs.push_back(Output::Event(event));
     }
 }

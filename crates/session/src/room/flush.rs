@@ -6,6 +6,8 @@ use core::time::Duration;
 use super::Room;
 use super::journal::{Awareness, Journal, Stored, Transaction};
 use super::participant::Connection;
+use crate::client::CHUNK_HEADER;
+use crate::limits::MAX_PRESENCE;
 use crate::link::Bodies;
 use crate::wire::frame::{Frame, ParticipantEntry};
 use crate::wire::record::{Number, Record};
@@ -35,11 +37,14 @@ impl Room {
             }
             let before = connection.progress();
             let mut packet = connection.link.begin(now);
-            self.add_participants(id, &mut packet);
-            let sent = match self.add_state(id, &mut packet) {
-                true => Ok(()),
-                false => self.add_body(now, id, &mut packet),
-            };
+            // What a body means depends on the control frames before it, so it never overtakes them.
+            let mut sent = Ok(());
+            if !connection.link.has_control() {
+                self.add_participants(id, &mut packet);
+                if !self.add_state(id, &mut packet) {
+                    sent = self.add_body(now, id, &mut packet);
+                }
+            }
             if let Err(error) = sent {
                 return self.fail(now, id, error);
             }
@@ -67,8 +72,9 @@ impl Room {
         let complete = core::mem::take(&mut connection.complete);
         let mut changed = core::mem::take(&mut connection.changed);
         let mut list = Vec::new();
-        let mut size = packet.len();
-        while let Some(&other) = changed.first().filter(|_| size < PRESENCE_PER_PACKET) {
+        let mut size = 0;
+        let room = connection.link.room(packet).saturating_sub(MAX_PRESENCE + 64);
+        while let Some(&other) = changed.first().filter(|_| size < PRESENCE_PER_PACKET.min(room)) {
             changed.pop_first();
             let (state, presence) = match self.participants.get(&other) {
                 Some(participant) => (participant.presence_state, participant.presence.as_slice()),
@@ -96,7 +102,8 @@ impl Room {
         let Some(connection) = self.connection(id) else { return false };
         let Some(download) = connection.download.as_mut() else { return false };
         let bytes = &download.snapshot.bytes;
-        let end = bytes.len().min(download.offset + CHUNK);
+        let chunk = CHUNK.min(connection.link.room(packet).saturating_sub(CHUNK_HEADER));
+        let end = bytes.len().min(download.offset + chunk);
         Frame::Snapshot {
             as_of: download.snapshot.as_of,
             counter: download.counter,
@@ -207,6 +214,13 @@ impl Connection {
     /// Older transactions of channels opened late. `true`: all are sent.
     fn add_fills(&mut self, body: &mut Body<'_>, journal: &Journal) -> bool {
         while let Some(fill) = self.fills.front_mut() {
+            let trimmed = journal.trimmed(fill.channel).min(fill.until);
+            if fill.cursor < trimmed {
+                // W33: part of what it wants is gone. The receiver's place in the log stays.
+                fill.cursor = trimmed;
+                let position = body.bodies.encoder.numbering.position();
+                self.link.queue(&Frame::Gap { position, counter: 0 });
+            }
             let older = journal
                 .transactions_after(fill.cursor)
                 .take_while(|older| older.position <= fill.until);
@@ -267,7 +281,7 @@ impl Connection {
             return true;
         }
         let number = Number::Transaction { counter: one.counter, position: one.position };
-        let state = self.joining.is_some_and(|until| one.order <= until);
+        let state = self.joining.is_some_and(|(until, _)| one.order <= until);
         body.push(&one.message, number, own, state)
     }
 
@@ -278,16 +292,15 @@ impl Connection {
             return true;
         }
         let number = Number::Awareness { index: one.index, after: one.after };
-        let state = self.joining.is_some_and(|until| order <= until);
+        let state = self.joining.is_some_and(|(until, _)| order <= until);
         body.push(&one.message, number, false, state)
     }
 
     /// Late-joiner state is complete once everything that was there at the join has been sent.
     fn say_synced(&mut self) {
-        let Some(until) = self.joining else { return };
-        let (due_order, due_position) = self.due;
-        let served = self.awareness_cursor >= until.min(due_order)
-            && self.log_cursor >= due_position
+        let Some((order, position)) = self.joining else { return };
+        let served = self.awareness_cursor >= order
+            && self.log_cursor >= position
             && self.download.is_none()
             && self.fills.is_empty()
             && !self.complete

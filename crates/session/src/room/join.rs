@@ -145,7 +145,8 @@ impl Room {
             awareness_cursor: 0,
             log_cursor: position,
             due: (self.journal.order(), self.journal.head()),
-            joining: Some(self.journal.order()),
+            joining: Some((self.journal.order(), self.journal.head())),
+            was_asked: false,
             present_from: self.journal.order(),
             fills: VecDeque::new(),
             unsynced: BTreeSet::new(),
@@ -235,10 +236,12 @@ impl Room {
                     name: open.name,
                     qos,
                 });
-                let fresh = connection.channels.insert(channel, access).is_none();
-                let (have, until) = (open.have, connection.log_cursor);
-                if fresh && have < until {
-                    connection.fills.push_back(Fill { channel, cursor: have, until });
+                let before = connection.channels.insert(channel, access);
+                let is_new = access.subscribe && !before.is_some_and(|before| before.subscribe);
+                let (cursor, until) = (open.have, connection.log_cursor);
+                connection.fills.retain(|fill| fill.channel != channel);
+                if is_new && cursor < until {
+                    connection.fills.push_back(Fill { channel, cursor, until });
                 } else if connection.joining.is_none() {
                     connection.link.queue(&Frame::Synced { channel });
                 } else if !with_join {

@@ -3,7 +3,7 @@
 //! receiver whose cursors stand at the beginning.
 
 use alloc::boxed::Box;
-use alloc::collections::VecDeque;
+use alloc::collections::{BTreeMap, VecDeque};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -63,6 +63,15 @@ const LONGEST_WAIT: Duration = Duration::from_secs(5);
 /// Transactions kept behind a snapshot, so that a short break is bridged by the log and not by the snapshot.
 const KEPT_BEHIND_SNAPSHOT: u64 = 256;
 
+/// Parts of the room's awareness that one sender may take: whoever sends most must not push the others out.
+const SHARES: usize = 4;
+
+#[derive(Debug, Default, Clone, Copy)]
+struct Held {
+    values: usize,
+    bytes: usize,
+}
+
 type Key = (u32, u32, Box<[u8]>);
 
 pub(super) struct Journal {
@@ -74,6 +83,10 @@ pub(super) struct Journal {
     pub(super) expired: u64,
     log: VecDeque<Transaction>,
     log_bytes: usize,
+    /// Of each channel, the last transaction that the log no longer holds.
+    trimmed: BTreeMap<u32, u64>,
+    /// Values and bytes of awareness held of each sender.
+    held: BTreeMap<u32, Held>,
     /// Bytes and count of the log that the snapshot does not cover.
     fresh_bytes: usize,
     /// The position of the last transaction.
@@ -90,6 +103,8 @@ impl Journal {
             expired: 0,
             log: VecDeque::new(),
             log_bytes: 0,
+            trimmed: BTreeMap::new(),
+            held: BTreeMap::new(),
             fresh_bytes: 0,
             head: 0,
             snapshot: None,
@@ -107,6 +122,11 @@ impl Journal {
     /// The oldest transaction still held is the one after this position.
     pub(super) fn tail(&self) -> u64 {
         self.head - self.log.len() as u64
+    }
+
+    /// The last transaction of this channel that the log no longer holds; 0 if it holds all.
+    pub(super) fn trimmed(&self, channel: u32) -> u64 {
+        self.trimmed.get(&channel).copied().unwrap_or(0)
     }
 
     pub(super) fn snapshot(&self) -> Option<&Arc<Snapshot>> {
@@ -130,24 +150,51 @@ impl Journal {
         let expires = (!conflate).then(|| {
             now + qos.deadline.map_or(LONGEST_WAIT, |deadline| deadline.min(LONGEST_WAIT))
         });
-        self.awareness_bytes += message.cost();
+        let sender = message.sender;
         let value = Awareness { message, index, after, expires };
+        self.count(&value, true);
         let replaced = self.awareness.push(self.order, key, value);
         let conflated = replaced.is_some();
         if let Some(replaced) = replaced {
-            self.awareness_bytes -= replaced.message.cost();
+            self.count(&replaced, false);
+        }
+        let share = limits.max_awareness_bytes / SHARES;
+        while self.held(sender).bytes > share || self.held(sender).values > limits.max_keys {
+            self.drop_oldest(|value| value.message.sender == sender);
         }
         while self.awareness_bytes > limits.max_awareness_bytes {
-            self.drop_oldest();
+            self.drop_oldest(|_| true);
         }
         conflated
     }
 
-    fn drop_oldest(&mut self) {
-        let Some((order, _)) = self.awareness.first() else { return };
-        if let Some(dropped) = self.awareness.remove(order) {
-            self.awareness_bytes -= dropped.message.cost();
+    fn drop_oldest(&mut self, of: impl Fn(&Awareness) -> bool) {
+        let oldest = self.awareness.after(0).find(|(_, value)| of(value)).map(|(order, _)| order);
+        if let Some(dropped) = oldest.and_then(|order| self.awareness.remove(order)) {
+            self.count(&dropped, false);
             self.expired += u64::from(dropped.expires.is_some());
+        }
+    }
+
+    fn held(&self, sender: u32) -> Held {
+        self.held.get(&sender).copied().unwrap_or_default()
+    }
+
+    /// Keeps the books when a value comes or goes.
+    fn count(&mut self, value: &Awareness, comes: bool) {
+        let (sender, cost) = (value.message.sender, value.message.cost());
+        let held = self.held.entry(sender).or_default();
+        if comes {
+            held.values += 1;
+            held.bytes += cost;
+            self.awareness_bytes += cost;
+            return;
+        }
+        held.values -= 1;
+        held.bytes -= cost;
+        self.awareness_bytes -= cost;
+        if held.values == 0 {
+            self.held.remove(&sender);
         }
     }
 
@@ -174,6 +221,7 @@ impl Journal {
     fn drop_front(&mut self) {
         if let Some(dropped) = self.log.pop_front() {
             self.log_bytes -= dropped.message.cost();
+            self.trimmed.insert(dropped.message.channel, dropped.position);
         }
     }
 
@@ -189,42 +237,23 @@ impl Journal {
 
     /// Drops aggregated values that everybody was sent (up to `sent`) or that came too late.
     pub(super) fn expire(&mut self, now: Duration, sent: u64) {
-        let (bytes, expired) = (&mut self.awareness_bytes, &mut self.expired);
-        self.awareness.retain(|order, value| {
-            let Some(expires) = value.expires else { return true };
-            let keep = order > sent && now < expires;
-            if !keep {
-                *bytes -= value.message.cost();
-                *expired += u64::from(order > sent);
-            }
-            keep
+        self.drop_if(|order, value| {
+            value.expires.is_some_and(|expires| order <= sent || now >= expires)
         });
     }
 
     /// Somebody left: its awareness goes with it.
     pub(super) fn forget(&mut self, sender: u32) {
-        let bytes = &mut self.awareness_bytes;
-        self.awareness.retain(|_, value| {
-            let keep = value.message.sender != sender;
-            if !keep {
-                *bytes -= value.message.cost();
+        self.drop_if(|_, value| value.message.sender == sender);
+    }
+
+    fn drop_if(&mut self, goes: impl Fn(u64, &Awareness) -> bool) {
+        let gone = self.awareness.after(0).filter(|(order, value)| goes(*order, value));
+        let gone: Vec<u64> = gone.map(|(order, _)| order).collect();
+        for order in gone {
+            if let Some(value) = self.awareness.remove(order) {
+                self.count(&value, false);
             }
-            keep
-        });
-    }
-
-    /// How many values of `sender` are held, so that its keys can be limited.
-    pub(super) fn held_of(&self, sender: u32) -> usize {
-        self.awareness.after(0).filter(|(_, value)| value.message.sender == sender).count()
-    }
-
-    /// Drops the value of `sender` that has not changed for longest.
-    pub(super) fn drop_oldest_of(&mut self, sender: u32) {
-        let oldest = self.awareness.after(0).find(|(_, value)| value.message.sender == sender);
-        if let Some(order) = oldest.map(|(order, _)| order)
-            && let Some(dropped) = self.awareness.remove(order)
-        {
-            self.awareness_bytes -= dropped.message.cost();
         }
     }
 

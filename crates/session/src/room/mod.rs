@@ -8,7 +8,7 @@ mod receive;
 mod snapshot;
 
 use alloc::boxed::Box;
-use alloc::collections::{BTreeMap, VecDeque};
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -242,6 +242,9 @@ pub struct Room {
     next_housekeeping: Option<Duration>,
     /// Until when a participant may take to upload a snapshot before another is asked.
     snapshot_due: Option<Duration>,
+    last_asked: u32,
+    /// Whose news is to be spread at the next tick.
+    changed: BTreeSet<u32>,
     outputs: VecDeque<Output>,
     stats: Stats,
 }
@@ -265,6 +268,8 @@ impl Room {
             last_tick: None,
             next_housekeeping: None,
             snapshot_due: None,
+            last_asked: 0,
+            changed: BTreeSet::new(),
             outputs: VecDeque::new(),
             stats: Stats::default(),
         }
@@ -285,6 +290,11 @@ impl Room {
         let here = self.participants.values().filter(|participant| participant.is_here()).count();
         let (expired, memory) = (self.journal.expired, self.journal.memory());
         Stats { here, expired, memory, ..self.stats }
+    }
+
+    /// Whether nobody has ever joined it: such a room holds nothing worth keeping.
+    pub fn is_untouched(&self) -> bool {
+        self.last_id == 0
     }
 
     /// Takes in what happened.
@@ -347,10 +357,12 @@ impl Room {
         self.next_tick = None;
         self.last_tick = Some(now);
         let due = (self.journal.order(), self.journal.head());
+        let changed = core::mem::take(&mut self.changed);
         let ids: Vec<u32> = self.links.values().copied().collect();
         for id in ids {
             if let Some(connection) = self.connection(id) {
                 connection.due = due;
+                connection.changed.extend(changed.iter().filter(|&&other| other != id));
             }
             self.flush(now, id);
         }
@@ -425,21 +437,13 @@ impl Room {
         }
         self.journal.forget(id);
         self.outputs.push_back(Output::Event(Event::Left { participant: id }));
-        for other in self.participants.values_mut() {
-            if let Some(connection) = other.connection.as_mut() {
-                connection.changed.insert(id);
-            }
-        }
+        self.changed.insert(id);
         self.next_tick.get_or_insert(self.last_tick.unwrap_or_default());
     }
 
     /// The others are to be told of this participant.
     fn announce(&mut self, now: Duration, id: u32) {
-        for (&other, participant) in &mut self.participants {
-            if let Some(connection) = participant.connection.as_mut().filter(|_| other != id) {
-                connection.changed.insert(id);
-            }
-        }
+        self.changed.insert(id);
         self.schedule_tick(now);
         self.next_housekeeping.get_or_insert(now + HOUSEKEEPING);
     }

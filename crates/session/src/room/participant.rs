@@ -39,8 +39,10 @@ pub(super) struct Connection {
     pub(super) log_cursor: u64,
     /// The last tick's order and position: what may be sent now.
     pub(super) due: (u64, u64),
-    /// What came up to this order is state to it, not news; `None` once it was told that it is synced.
-    pub(super) joining: Option<u64>,
+    /// What came up to this order and position is state to it, not news; `None` once it was told that it is synced.
+    pub(super) joining: Option<(u64, u64)>,
+    /// It was asked for a snapshot: an answer may still come when another one's was taken.
+    pub(super) was_asked: bool,
     /// Aggregated values up to this order were meant for those present then.
     pub(super) present_from: u64,
     pub(super) fills: VecDeque<Fill>,

@@ -6,11 +6,11 @@ use core::time::Duration;
 use super::join::OpenFrame;
 use super::journal::Stored;
 use super::{Channel, Room};
+use crate::Error;
 use crate::limits::MAX_PRESENCE;
 use crate::link::Bodies;
 use crate::wire::frame::{Frame, Frames};
 use crate::wire::record::{Number, Record};
-use crate::{Error, Overflow};
 
 /// Positions and counters travel in 32 bits (W21).
 const LAST_POSITION: u64 = u32::MAX as u64 - 1;
@@ -29,6 +29,9 @@ impl Room {
         let mut frames = Frames::new(packet);
         while let Some(frame) = frames.next()? {
             self.frame(now, id, frame)?;
+            if self.connection(id).is_some_and(|connection| connection.link.is_flooded()) {
+                return Err(Error::Stalled);
+            }
         }
         Ok(())
     }
@@ -45,6 +48,8 @@ impl Room {
                 if connection.channels.remove(&channel).is_none() {
                     return Err(Error::UnknownChannel { channel });
                 }
+                connection.fills.retain(|fill| fill.channel != channel);
+                connection.unsynced.remove(&channel);
             }
             Frame::Presence(presence) => return self.set_presence(now, id, presence),
             Frame::Snapshot { as_of, total, offset, chunk, .. } => {
@@ -143,13 +148,9 @@ impl Room {
         let limits = &self.config.limits;
         match record.number {
             Number::Awareness { index, after } => {
-                let conflate = channel.qos.overflow == Overflow::Conflate;
                 let replaced =
                     self.journal.push_awareness(now, &channel.qos, message, index, after, limits);
                 self.stats.conflated += u64::from(replaced);
-                if conflate && !replaced && self.journal.held_of(id) > limits.max_keys {
-                    self.journal.drop_oldest_of(id);
-                }
             }
             Number::Transaction { counter, .. } => {
                 if counter <= participant.counter {

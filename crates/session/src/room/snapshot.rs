@@ -3,11 +3,11 @@
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use super::participant::{Download, Upload};
-use super::{Event, Output, Room};
-use crate::Error;
+use super::participant::{Connection, Download, Participant, Upload};
+use super::{Channel, Event, Output, Room};
 use crate::wire::frame::Frame;
 use crate::wire::numbering::Numbering;
+use crate::{Error, Kind};
 
 /// How long a participant may take to answer before another one is asked.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -21,25 +21,37 @@ impl Room {
         if self.snapshot_due.is_some_and(|due| now < due) {
             return;
         }
-        // Whoever has not been asked yet; when all have, start again.
-        let able = |participant: &super::Participant| {
-            participant.connection.as_ref().is_some_and(|connection| connection.joining.is_none())
-        };
-        let fresh = |participant: &super::Participant| participant.asked.is_none();
-        let next = self.participants.iter().find(|(_, one)| able(one) && fresh(one));
-        let next = next.or_else(|| self.participants.iter().find(|(_, one)| able(one)));
-        let Some(id) = next.map(|(&id, _)| id) else { return };
+        // In turn, so that one that does not answer is not asked for ever.
+        let able = |one: &&Participant| one.connection.as_ref().is_some_and(|to| self.has_all(to));
+        let later = self.participants.range(self.last_asked.saturating_add(1)..);
+        let next = later.chain(&self.participants).find(|(_, one)| able(one)).map(|(&id, _)| id);
+        let Some(id) = next else { return };
+        self.last_asked = id;
         if let Some(participant) = self.participants.get_mut(&id)
             && let Some(connection) = participant.connection.as_mut()
         {
             // What its transport has carried is what it will know when it reads this.
             let carried = connection.link.bodies.as_ref().map(|bodies| &bodies.encoder.numbering);
             let at_least = carried.map_or(0, Numbering::position);
-            participant.asked = Some(at_least);
+            // Asked twice, an answer to the first time is as good.
+            participant.asked.get_or_insert(at_least);
+            connection.was_asked = true;
             connection.link.queue(&Frame::SnapshotWanted { at_least });
             self.snapshot_due = Some(now + PATIENCE);
             self.flush(now, id);
         }
+    }
+
+    /// Whether a participant knows all that the log says: only then does its state stand for the log.
+    fn has_all(&self, connection: &Connection) -> bool {
+        let transactions = |channel: &Channel| channel.qos.kind == Kind::Transaction;
+        let numbered = (1..).zip(&self.channels);
+        connection.joining.is_none()
+            && connection.download.is_none()
+            && connection.fills.is_empty()
+            && numbered
+                .filter(|(_, channel)| transactions(channel))
+                .all(|(channel, _)| connection.subscribes(channel))
     }
 
     pub(super) fn take_chunk(
@@ -54,7 +66,11 @@ impl Room {
         let total = usize::try_from(total).unwrap_or(usize::MAX);
         let Some(participant) = self.participants.get_mut(&id) else { return Ok(()) };
         let Some(at_least) = participant.asked else {
-            return Err(Error::NotAllowed { what: "a snapshot that was not asked for" });
+            // Another one's was taken meanwhile.
+            return match participant.connection.as_ref().is_some_and(|from| from.was_asked) {
+                true => Ok(()),
+                false => Err(Error::NotAllowed { what: "a snapshot that was not asked for" }),
+            };
         };
         if total > limit {
             return Err(Error::TooLarge { what: "snapshot", size: total, limit });
@@ -78,7 +94,10 @@ impl Room {
             return Ok(());
         }
         let Some(Upload { as_of, bytes, .. }) = participant.upload.take() else { return Ok(()) };
-        self.participants.values_mut().for_each(|participant| participant.asked = None);
+        for participant in self.participants.values_mut() {
+            participant.asked = None;
+            participant.upload = None;
+        }
         self.snapshot_due = None;
         if self.journal.snapshot().is_none_or(|snapshot| snapshot.as_of < as_of) {
             let size = bytes.len();

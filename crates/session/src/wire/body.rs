@@ -173,7 +173,11 @@ impl BodyDecoder {
         payload: &'a [u8],
         kind_of: &impl Fn(u32) -> Result<Kind, Error>,
     ) -> Result<Record<'a>, Error> {
-        let kind = kind_of(fields[0])?;
+        // An own transaction settles what waits here, whether its channel is open on this transport or not.
+        let kind = match self.direction == Direction::ToClient && record::is_own(&fields) {
+            true => Kind::Transaction,
+            false => kind_of(fields[0])?,
+        };
         let numbering = &mut self.numbering;
         record::read(fields, payload, kind, self.direction, numbering, self.max_message)
     }

@@ -12,8 +12,8 @@ use crate::limits::{DEFAULT_MAX_PACKET, MAX_PRESENCE, MAX_ROOM_NAME, MAX_TOKEN, 
 /// Proves the right to resume a session (W13).
 pub type Secret = [u8; 16];
 
-/// The smallest `max_packet` an end may state: one record of 1 KB with key and extensions fits.
-const LEAST_MAX_PACKET: u64 = 4096;
+/// The smallest `max_packet` an end may state: one participant's presence fits beside control frames.
+const LEAST_MAX_PACKET: u64 = 8192;
 
 /// The client's first frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -244,7 +244,7 @@ fn read_size(r: &mut Reader<'_>) -> Result<usize, Error> {
 fn read_max_packet(r: &mut Reader<'_>) -> Result<usize, Error> {
     match r.varint()? {
         size if size < LEAST_MAX_PACKET => {
-            Err(Error::malformed("max_packet: at least 4096 is needed"))
+            Err(Error::malformed("max_packet: at least 8192 is needed"))
         }
         size => usize::try_from(size).map_err(|_| r.malformed()),
     }

@@ -1,6 +1,7 @@
 //! The numbers that records skip rather than repeat (wire.md W21 to W24).
 
 use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
 
 use crate::Error;
 
@@ -11,6 +12,7 @@ const MAX_PAIRS: usize = 1 << 18;
 /// follows from octets on the wire, so the two stay equal.
 #[derive(Debug, Default)]
 pub(crate) struct Numbering {
+    /// By sender and channel.
     index: BTreeMap<(u32, u32), u32>,
     counter: BTreeMap<u32, u32>,
     position: u64,
@@ -40,12 +42,14 @@ impl Numbering {
 
     /// A participant left for good.
     pub(crate) fn forget(&mut self, sender: u32) {
-        self.index.retain(|(_, of), _| *of != sender);
+        let channels = self.index.range((sender, 0)..=(sender, u32::MAX));
+        let channels: Vec<(u32, u32)> = channels.map(|(pair, _)| *pair).collect();
+        channels.iter().for_each(|pair| _ = self.index.remove(pair));
         self.counter.remove(&sender);
     }
 
     pub(crate) fn index_to_gap(&mut self, channel: u32, sender: u32, index: u32) -> u32 {
-        let last = self.index.insert((channel, sender), index).unwrap_or(0);
+        let last = self.index.insert((sender, channel), index).unwrap_or(0);
         index.wrapping_sub(last).wrapping_sub(1)
     }
 
@@ -55,10 +59,10 @@ impl Numbering {
         sender: u32,
         gap: u32,
     ) -> Result<u32, Error> {
-        if self.index.len() >= MAX_PAIRS && !self.index.contains_key(&(channel, sender)) {
+        if self.index.len() >= MAX_PAIRS && !self.index.contains_key(&(sender, channel)) {
             return Err(Error::TooMany { what: "channels times senders", limit: MAX_PAIRS });
         }
-        let last = self.index.entry((channel, sender)).or_insert(0);
+        let last = self.index.entry((sender, channel)).or_insert(0);
         *last = last.wrapping_add(gap).wrapping_add(1);
         Ok(*last)
     }
@@ -141,8 +145,6 @@ mod tests {
             }
         }
     }
-
-    use alloc::vec::Vec;
 
     #[test]
     fn what_is_expected_costs_zero() {

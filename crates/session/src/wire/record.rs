@@ -104,6 +104,11 @@ impl Record<'_> {
     }
 }
 
+/// Whether these are the numbers of the receiver's own transaction.
+pub(crate) fn is_own(fields: &[u32; FIELDS]) -> bool {
+    fields[2] & OWN != 0
+}
+
 /// Reads a record back. `kind` is the channel's.
 pub(crate) fn read<'a>(
     fields: [u32; FIELDS],
