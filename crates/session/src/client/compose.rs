@@ -9,13 +9,8 @@ use super::{Client, Event, Output, Phase};
 use crate::link::{Bodies, Link};
 use crate::wire::frame::Frame;
 use crate::wire::record::{Number, Record};
+use crate::wire::snapshot::Chunk;
 use crate::{Error, Kind};
-
-/// Octets of a snapshot per packet: small enough that messages get in between.
-const CHUNK: usize = 16 << 10;
-
-/// Tag, length and four varints.
-pub(crate) const CHUNK_HEADER: usize = 64;
 
 /// A snapshot on its way to the server.
 pub(super) struct Upload {
@@ -119,18 +114,11 @@ impl Client {
 
     fn add_chunk(&mut self, packet: &mut Vec<u8>) {
         let (Some(upload), Some(link)) = (self.upload.as_mut(), self.link.as_ref()) else { return };
-        let chunk = CHUNK.min(link.room(packet).saturating_sub(CHUNK_HEADER));
-        let end = upload.bytes.len().min(upload.offset + chunk);
-        Frame::Snapshot {
-            as_of: upload.as_of,
-            counter: 0,
-            total: upload.bytes.len() as u64,
-            offset: upload.offset as u64,
-            chunk: &upload.bytes[upload.offset..end],
-        }
-        .write(packet);
-        upload.offset = end;
-        if end == upload.bytes.len() {
+        let (bytes, room) = (&upload.bytes, link.room(packet));
+        let chunk = Chunk::cut(upload.as_of, 0, bytes, upload.offset, room);
+        Frame::Snapshot(chunk).write(packet);
+        upload.offset += chunk.bytes.len();
+        if upload.offset == upload.bytes.len() {
             self.upload = None;
         }
     }

@@ -1,143 +1,29 @@
 //! A participant's end of a session: outlives its transports, resumes, keeps what must not be lost.
 
 mod compose;
+mod contract;
 mod event;
+mod lifecycle;
 mod outbox;
 mod receive;
 mod settle;
 
 use alloc::collections::{BTreeMap, VecDeque};
-use alloc::string::{String, ToString};
+use alloc::string::ToString;
 use alloc::vec::Vec;
 use core::time::Duration;
 
+pub use contract::{ChannelId, Config, Input, Outgoing, Output, Sent, Stats};
 pub use event::{Event, GapReason, Incoming, ParticipantChange, Status};
 
 use crate::backoff::Backoff;
 use crate::limits::{MAX_CHANNEL_NAME, MAX_KEY, MAX_PRESENCE, MAX_ROOM_NAME, MAX_TOKEN};
 use crate::link::Link;
 use crate::wire::frame::{Access, Frame};
-use crate::wire::handshake::{Hello, Outcome, Resume, Secret};
-use crate::wire::{VERSION, capability};
-use crate::{Error, Kind, Limits, Qos, Timing};
-pub(crate) use compose::CHUNK_HEADER;
+use crate::wire::handshake::Secret;
+use crate::wire::snapshot::Assembly;
+use crate::{Error, Kind, Qos, Timing};
 use outbox::{Channel, Item, Pending};
-
-/// What a client is made of.
-#[derive(Debug, Clone)]
-pub struct Config {
-    /// The room to join, 1 to 256 octets.
-    pub room: String,
-    /// For the server's authorisation hook; opaque.
-    pub token: Vec<u8>,
-    /// What the others are told of this participant; opaque.
-    pub presence: Vec<u8>,
-    /// Spreads reconnections apart; any random number. The core has no randomness of its own.
-    pub seed: u64,
-    /// Whether message bodies are compressed, if the server can. Off is for debugging.
-    pub compress: bool,
-    /// What this end accepts and keeps.
-    pub limits: Limits,
-}
-
-impl Config {
-    /// A participant of `room` with everything else as usual.
-    pub fn new(room: &str) -> Self {
-        Config {
-            room: room.to_string(),
-            token: Vec::new(),
-            presence: Vec::new(),
-            seed: 1,
-            compress: true,
-            limits: Limits::default(),
-        }
-    }
-}
-
-/// What happened outside.
-#[derive(Debug)]
-pub enum Input<'a> {
-    /// The transport asked for by [`Output::Dial`] is open.
-    Opened,
-    /// A packet came.
-    Packet(&'a [u8]),
-    /// The transport took one packet of [`Output::Send`]; there is room for another.
-    Sent,
-    /// The transport is closed, or could not be opened.
-    Closed,
-    /// There is reason to believe that the network is back: what waits to dial does so now.
-    Hurry,
-    /// Time passed.
-    Timeout,
-}
-
-/// What to do outside.
-#[derive(Debug)]
-pub enum Output {
-    /// Open a transport, then report [`Input::Opened`] or [`Input::Closed`].
-    Dial,
-    /// Send this packet, then report [`Input::Sent`].
-    Send(Vec<u8>),
-    /// Close the transport once what was sent is out, then report [`Input::Closed`].
-    Hangup,
-    /// Tell the application.
-    Event(Event),
-    /// Nothing more until an input comes, or until this time with [`Input::Timeout`].
-    Timeout(Option<Duration>),
-}
-
-/// A channel of one client, by the order in which they were made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ChannelId(pub u32);
-
-/// What to send.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Outgoing<'a> {
-    /// The message; UTF-8 if `text`.
-    pub bytes: &'a [u8],
-    /// Whether the receiver is handed text.
-    pub text: bool,
-    /// On a conflated channel: only the newest value of each of this participant's keys matters.
-    pub key: Option<&'a [u8]>,
-    /// Instead of the channel's.
-    pub priority: Option<u8>,
-}
-
-/// What became of a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sent {
-    /// On its way, or waiting for its turn.
-    Accepted,
-    /// The same, and it replaced an older value of its key that had not been sent.
-    Conflated,
-    /// Too much is waiting; nothing was taken. [`Event::Drain`] says when to try again.
-    NotNow,
-}
-
-/// Totals since the client was made. "Before" counts the bytes of messages, "after" whole packets.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Stats {
-    /// Messages handed to the transport.
-    pub messages_out: u64,
-    /// Their bytes.
-    pub bytes_out_before: u64,
-    /// Packets handed to the transport.
-    pub packets_out: u64,
-    /// Their bytes.
-    pub bytes_out_after: u64,
-    /// Messages delivered.
-    pub messages_in: u64,
-    /// Their bytes.
-    pub bytes_in_before: u64,
-    /// Packets received.
-    pub packets_in: u64,
-    /// Their bytes.
-    pub bytes_in_after: u64,
-    /// Transports opened after the first.
-    pub reconnects: u64,
-    /// Awareness values replaced by newer ones before they were sent.
-    pub conflated: u64,
-}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
@@ -211,7 +97,7 @@ pub struct Client {
     delivered: BTreeMap<u32, u32>,
     /// The last awareness index of each sender and channel, to drop what a resume repeats.
     seen: BTreeMap<(u32, usize), u32>,
-    download: Option<receive::Download>,
+    download: Option<Assembly>,
     /// What the server asked for on this transport.
     snapshot_wanted: Option<u64>,
     upload: Option<compose::Upload>,
@@ -477,192 +363,11 @@ impl Client {
         self.outputs.pop_front().unwrap_or_else(|| Output::Timeout(self.next_timeout()))
     }
 
-    fn keep_alive(&mut self, now: Duration) {
-        match self.phase {
-            Phase::Waiting(at) if now >= at => {
-                self.phase = Phase::Dialing;
-                self.outputs.push_back(Output::Dial);
-            }
-            Phase::Greeting(until) if now >= until => {
-                self.fail(Error::Silent { ms: Timing::default().dead.as_millis() as u64 });
-            }
-            Phase::Joined | Phase::Leaving => {
-                let (Some(session), Some(link)) = (self.session, self.link.as_mut()) else {
-                    return;
-                };
-                let silence = now.saturating_sub(link.heard());
-                if silence >= session.timing.dead {
-                    self.fail(Error::Silent { ms: silence.as_millis() as u64 });
-                } else if now >= link.pinged() + session.timing.ping {
-                    link.ping(now);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn next_timeout(&self) -> Option<Duration> {
-        match self.phase {
-            Phase::Waiting(at) | Phase::Greeting(at) => Some(at),
-            Phase::Joined | Phase::Leaving => {
-                let (session, link) = (self.session?, self.link.as_ref()?);
-                let dead = link.heard() + session.timing.dead;
-                let ping = link.pinged() + session.timing.ping;
-                let slot = if link.ready() { self.next_slot() } else { None };
-                [Some(dead), Some(ping), slot].into_iter().flatten().min()
-            }
-            Phase::Dialing | Phase::Ended => None,
-        }
-    }
-
-    /// A transport is open: say hello and open all channels.
-    fn greet(&mut self, now: Duration) {
-        let mut link = Link::new(now);
-        let limits = &self.config.limits;
-        link.queue(&Frame::Hello(Hello {
-            lowest: VERSION,
-            capabilities: if self.config.compress { capability::ALL } else { 0 },
-            max_packet: limits.max_packet,
-            max_message: limits.max_message,
-            room: &self.config.room,
-            token: &self.config.token,
-            presence: &self.config.presence,
-            resume: self.session.map(|session| Resume {
-                participant: session.participant,
-                secret: session.secret,
-                incarnation: session.incarnation,
-                position: self.position,
-                counter: self.ordered,
-            }),
-        }));
-        self.link = Some(link);
-        self.phase = Phase::Greeting(now + Timing::default().dead);
-        self.by_id.clear();
-        self.kinds.clear();
-        self.download = None;
-        self.snapshot_wanted = None;
-        self.upload = None;
-        self.presence_changed = false;
-        for at in 0..self.channels.len() {
-            self.channels[at].id = None;
-            self.channels[at].with_join = true;
-            self.open_channel(at);
-        }
-    }
-
-    fn open_channel(&mut self, at: usize) {
-        let channel = &self.channels[at];
-        let have = if channel.synced { self.position } else { channel.have };
-        if let Some(link) = self.link.as_mut() {
-            link.queue(&Frame::Open {
-                reference: at as u32,
-                access: channel.access,
-                name: &channel.name,
-                qos: channel.qos,
-                have,
-            });
-        }
-    }
-
-    /// Something is wrong on this transport: say so, close it, try again unless trying cannot help.
-    fn fail(&mut self, error: Error) {
-        if let Some(link) = self.link.as_mut().filter(|link| link.ready()) {
-            // What was composed for the room must not follow the error, so it goes alone.
-            let mut packet = link.begin(link.heard());
-            crate::link::error_frame(&error, true, 0, &mut packet);
-            link.launched();
-            self.outputs.push_back(Output::Send(packet));
-        }
-        self.outputs.push_back(Output::Hangup);
-        self.link = None;
-        if self.phase == Phase::Leaving {
-            return self.end();
-        }
-        let hopeless = matches!(
-            error,
-            Error::Version { .. }
-                | Error::Unsupported { .. }
-                | Error::Refused { .. }
-                | Error::Replaced
-        ) || matches!(&error, Error::Remote { code, .. } if HOPELESS.contains(code));
-        self.outputs.push_back(Output::Event(Event::Error {
-            error,
-            channel: None,
-            fatal: hopeless,
-        }));
-        if hopeless {
-            self.end();
-        } else {
-            // `Closed` comes from the shell and starts the wait.
-            self.phase = Phase::Dialing;
-        }
-    }
-
-    fn closed(&mut self, now: Duration) {
-        self.link = None;
-        match self.phase {
-            Phase::Ended => {}
-            Phase::Leaving => self.end(),
-            Phase::Waiting(_) => {}
-            _ => {
-                let least = core::mem::take(&mut self.stay_away);
-                self.wait(now, least);
-            }
-        }
-    }
-
-    /// Dials again after at least `least`.
-    fn wait(&mut self, now: Duration, least: Duration) {
-        // A connection that fails as soon as it stands is no better than none.
-        let lasted = self.joined_at.take().map_or(Duration::ZERO, |at| now.saturating_sub(at));
-        if lasted >= Timing::default().dead {
-            self.backoff.reset();
-        }
-        self.phase = Phase::Waiting(now + least + self.backoff.next());
-        let status = if self.session.is_some() { Status::Reconnecting } else { Status::Connecting };
-        self.outputs.push_back(Output::Event(Event::Status(status)));
-    }
-
-    fn end(&mut self) {
-        self.link = None;
-        self.phase = Phase::Ended;
-        self.outputs.push_back(Output::Event(Event::Status(Status::Closed)));
-    }
-
     fn not_now(&mut self) -> Sent {
         self.wants_drain = true;
         Sent::NotNow
     }
-
-    /// The room does not know the session any more: start over under a new number.
-    fn start_over(&mut self, outcome: Outcome, same_incarnation: bool) {
-        let uncertain = self.pending.iter().filter(|pending| pending.counter.is_some()).count();
-        self.ordered = 0;
-        self.numbered = 0;
-        for pending in &mut self.pending {
-            pending.counter = None;
-            pending.sent = false;
-        }
-        self.channels.iter_mut().for_each(|channel| channel.index = 0);
-        if !same_incarnation {
-            self.position = 0;
-            self.covered = 0;
-            self.delivered.clear();
-            self.seen.clear();
-            for channel in &mut self.channels {
-                channel.have = 0;
-                channel.synced = false;
-            }
-        }
-        if outcome == Outcome::Lost {
-            let reason = if same_incarnation { GapReason::Session } else { GapReason::Incarnation };
-            self.outputs.push_back(Output::Event(Event::Gap { reason, uncertain }));
-        }
-    }
 }
-
-/// Codes after which dialling again cannot help: version, unsupported, refused, replaced.
-const HOPELESS: [u32; 4] = [1, 3, 9, 14];
 
 fn check_size(what: &'static str, size: usize, limit: usize) -> Result<(), Error> {
     if size > limit { Err(Error::TooLarge { what, size, limit }) } else { Ok(()) }

@@ -16,15 +16,8 @@ use crate::wire::frame::{Access, Frame, Frames, ParticipantEntry};
 use crate::wire::handshake::{Outcome, Welcome};
 use crate::wire::numbering::Numbering;
 use crate::wire::record::{Direction, Number, Record};
+use crate::wire::snapshot::{Assembly, Chunk};
 use crate::{Error, Limits, PresenceState, Qos};
-
-/// A snapshot that is arriving.
-pub(super) struct Download {
-    as_of: u64,
-    counter: u32,
-    total: usize,
-    bytes: Vec<u8>,
-}
 
 impl Client {
     pub(super) fn receive(&mut self, now: Duration, packet: &[u8]) -> Result<(), Error> {
@@ -61,9 +54,7 @@ impl Client {
                 self.participants(complete, &list);
                 Ok(())
             }
-            Frame::Snapshot { as_of, counter, total, offset, chunk } => {
-                self.chunk(as_of, counter, total, offset, chunk)
-            }
+            Frame::Snapshot(chunk) => self.chunk(&chunk),
             Frame::SnapshotWanted { at_least } => {
                 if at_least > self.position {
                     return Err(Error::malformed("SNAPSHOT_WANTED: of the future"));
@@ -349,37 +340,10 @@ impl Client {
         self.tell(Event::Participants { complete, changes });
     }
 
-    fn chunk(
-        &mut self,
-        as_of: u64,
-        counter: u32,
-        total: u64,
-        offset: u64,
-        chunk: &[u8],
-    ) -> Result<(), Error> {
+    fn chunk(&mut self, chunk: &Chunk<'_>) -> Result<(), Error> {
         let limit = self.config.limits.max_snapshot;
-        let total = usize::try_from(total).unwrap_or(usize::MAX);
-        if total > limit {
-            return Err(Error::TooLarge { what: "snapshot", size: total, limit });
-        }
-        if offset == 0 {
-            self.download = Some(Download { as_of, counter, total, bytes: Vec::new() });
-        }
-        let Some(download) = self.download.as_mut().filter(|download| {
-            download.as_of == as_of
-                && download.total == total
-                && download.bytes.len() as u64 == offset
-                && chunk.len() <= total - download.bytes.len()
-        }) else {
-            return Err(Error::malformed("SNAPSHOT: chunks that do not fit together"));
-        };
-        download.bytes.extend_from_slice(chunk);
-        if download.bytes.len() < download.total {
-            return Ok(());
-        }
-        let Some(Download { as_of, counter, bytes, .. }) = self.download.take() else {
-            return Ok(());
-        };
+        let Some(whole) = Assembly::add(&mut self.download, chunk, limit)? else { return Ok(()) };
+        let Assembly { as_of, counter, bytes, .. } = whole;
         self.settle(counter, as_of);
         self.moved_to(as_of)?;
         self.covered = as_of;

@@ -6,15 +6,12 @@ use core::time::Duration;
 use super::Room;
 use super::journal::{Awareness, Journal, Stored, Transaction};
 use super::participant::Connection;
-use crate::client::CHUNK_HEADER;
 use crate::limits::MAX_PRESENCE;
 use crate::link::Bodies;
 use crate::wire::frame::{Frame, ParticipantEntry};
 use crate::wire::record::{Number, Record};
+use crate::wire::snapshot::Chunk;
 use crate::{Error, PresenceState};
-
-/// Octets of a snapshot per packet: small enough that a ping gets in between.
-const CHUNK: usize = 16 << 10;
 
 /// Octets of presence per packet; the rest waits for the next one.
 const PRESENCE_PER_PACKET: usize = 16 << 10;
@@ -101,19 +98,12 @@ impl Room {
     fn add_state(&mut self, id: u32, packet: &mut Vec<u8>) -> bool {
         let Some(connection) = self.connection(id) else { return false };
         let Some(download) = connection.download.as_mut() else { return false };
-        let bytes = &download.snapshot.bytes;
-        let chunk = CHUNK.min(connection.link.room(packet).saturating_sub(CHUNK_HEADER));
-        let end = bytes.len().min(download.offset + chunk);
-        Frame::Snapshot {
-            as_of: download.snapshot.as_of,
-            counter: download.counter,
-            total: bytes.len() as u64,
-            offset: download.offset as u64,
-            chunk: &bytes[download.offset..end],
-        }
-        .write(packet);
-        download.offset = end;
-        if end == bytes.len() {
+        let (snapshot, counter) = (&download.snapshot, download.counter);
+        let room = connection.link.room(packet);
+        let chunk = Chunk::cut(snapshot.as_of, counter, &snapshot.bytes, download.offset, room);
+        Frame::Snapshot(chunk).write(packet);
+        download.offset += chunk.bytes.len();
+        if download.offset == download.snapshot.bytes.len() {
             let (as_of, counter) = (download.snapshot.as_of, download.counter);
             connection.download = None;
             connection.enter(id, as_of, counter);

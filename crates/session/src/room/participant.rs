@@ -11,6 +11,7 @@ use crate::PresenceState;
 use crate::link::Link;
 use crate::wire::frame::Access;
 use crate::wire::handshake::Secret;
+use crate::wire::snapshot::Assembly;
 
 pub(super) struct Participant {
     pub(super) secret: Secret,
@@ -25,7 +26,7 @@ pub(super) struct Participant {
     pub(super) away_since: Duration,
     /// Set while it has been asked for a snapshot at least so new.
     pub(super) asked: Option<u64>,
-    pub(super) upload: Option<Upload>,
+    pub(super) upload: Option<Assembly>,
 }
 
 /// A participant's transport and how far it has been served.
@@ -69,13 +70,6 @@ pub(super) struct Download {
     /// The participant's own last transaction within.
     pub(super) counter: u32,
     pub(super) offset: usize,
-}
-
-/// A snapshot arriving from a participant.
-pub(super) struct Upload {
-    pub(super) as_of: u64,
-    pub(super) total: usize,
-    pub(super) bytes: Vec<u8>,
 }
 
 impl Participant {

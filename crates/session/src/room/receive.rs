@@ -52,9 +52,7 @@ impl Room {
                 connection.unsynced.remove(&channel);
             }
             Frame::Presence(presence) => return self.set_presence(now, id, presence),
-            Frame::Snapshot { as_of, total, offset, chunk, .. } => {
-                return self.take_chunk(id, as_of, total, offset, chunk);
-            }
+            Frame::Snapshot(chunk) => return self.take_chunk(id, &chunk),
             Frame::Ping { time } => connection.link.answer_ping(now, time),
             Frame::Pong { time, received, sent } => connection.link.pong(now, time, received, sent),
             Frame::Bye { .. } => self.say_goodbye(id),

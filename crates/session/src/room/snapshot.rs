@@ -1,12 +1,12 @@
 //! Snapshots: asking a participant for one, taking it, and where a participant enters the log (wire.md W31 to W33).
 
-use alloc::vec::Vec;
 use core::time::Duration;
 
-use super::participant::{Connection, Download, Participant, Upload};
+use super::participant::{Connection, Download, Participant};
 use super::{Channel, Event, Output, Room};
 use crate::wire::frame::Frame;
 use crate::wire::numbering::Numbering;
+use crate::wire::snapshot::{Assembly, Chunk};
 use crate::{Error, Kind};
 
 /// How long a participant may take to answer before another one is asked.
@@ -54,46 +54,24 @@ impl Room {
                 .all(|(channel, _)| connection.subscribes(channel))
     }
 
-    pub(super) fn take_chunk(
-        &mut self,
-        id: u32,
-        as_of: u64,
-        total: u64,
-        offset: u64,
-        chunk: &[u8],
-    ) -> Result<(), Error> {
+    pub(super) fn take_chunk(&mut self, id: u32, chunk: &Chunk<'_>) -> Result<(), Error> {
         let limit = self.config.limits.max_snapshot;
-        let total = usize::try_from(total).unwrap_or(usize::MAX);
         let Some(participant) = self.participants.get_mut(&id) else { return Ok(()) };
-        let Some(at_least) = participant.asked else {
-            // Another one's was taken meanwhile.
-            return match participant.connection.as_ref().is_some_and(|from| from.was_asked) {
-                true => Ok(()),
-                false => Err(Error::NotAllowed { what: "a snapshot that was not asked for" }),
-            };
-        };
-        if total > limit {
-            return Err(Error::TooLarge { what: "snapshot", size: total, limit });
+        if !participant.connection.as_ref().is_some_and(|from| from.was_asked) {
+            return Err(Error::NotAllowed { what: "a snapshot that was not asked for" });
         }
-        if as_of < at_least || as_of > self.journal.head() {
-            return Err(Error::NotAllowed { what: "a snapshot as of another time than asked for" });
+        if chunk.as_of > self.journal.head() {
+            return Err(Error::NotAllowed { what: "a snapshot of the future" });
         }
-        if offset == 0 {
-            participant.upload = Some(Upload { as_of, total, bytes: Vec::new() });
-        }
-        let Some(upload) = participant.upload.as_mut().filter(|upload| {
-            upload.as_of == as_of
-                && upload.total == total
-                && upload.bytes.len() as u64 == offset
-                && chunk.len() <= total - upload.bytes.len()
-        }) else {
-            return Err(Error::malformed("SNAPSHOT: chunks that do not fit together"));
-        };
-        upload.bytes.extend_from_slice(chunk);
-        if upload.bytes.len() < total {
+        let is_rest = chunk.offset > 0 && participant.upload.is_none();
+        if is_rest || participant.asked.is_none_or(|at_least| chunk.as_of < at_least) {
+            // Of an answer that another one's forestalled.
             return Ok(());
         }
-        let Some(Upload { as_of, bytes, .. }) = participant.upload.take() else { return Ok(()) };
+        let Some(whole) = Assembly::add(&mut participant.upload, chunk, limit)? else {
+            return Ok(());
+        };
+        let Assembly { as_of, bytes, .. } = whole;
         for participant in self.participants.values_mut() {
             participant.asked = None;
             participant.upload = None;

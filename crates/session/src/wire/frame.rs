@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 
 use super::handshake::{Hello, Welcome};
 use super::io::{Reader, Write};
+use super::snapshot::Chunk;
 use crate::error::Fault;
 use crate::limits::{MAX_CHANNEL_NAME, MAX_DETAIL, MAX_PRESENCE};
 use crate::{Error, Qos};
@@ -25,7 +26,7 @@ pub(crate) enum Frame<'a> {
     Coded(&'a [u8]),
     Presence(&'a [u8]),
     Participants { complete: bool, list: Vec<ParticipantEntry<'a>> },
-    Snapshot { as_of: u64, counter: u32, total: u64, offset: u64, chunk: &'a [u8] },
+    Snapshot(Chunk<'a>),
     SnapshotWanted { at_least: u64 },
     Synced { channel: u32 },
     Ping { time: u64 },
@@ -184,12 +185,8 @@ impl<'a> Frame<'a> {
                 }
                 0x0a
             }
-            Frame::Snapshot { as_of, counter, total, offset, chunk } => {
-                out.varint(*as_of);
-                out.varint(u64::from(*counter));
-                out.varint(*total);
-                out.varint(*offset);
-                out.extend_from_slice(chunk);
+            Frame::Snapshot(chunk) => {
+                chunk.write(out);
                 0x0b
             }
             Frame::SnapshotWanted { at_least } => {
@@ -260,13 +257,7 @@ impl<'a> Frame<'a> {
             0x07 => Frame::Coded(r.rest()),
             0x09 => Frame::Presence(r.rest()),
             0x0a => read_participants(&mut r)?,
-            0x0b => Frame::Snapshot {
-                as_of: r.varint()?,
-                counter: r.varint_u32()?,
-                total: r.varint()?,
-                offset: r.varint()?,
-                chunk: r.rest(),
-            },
+            0x0b => Frame::Snapshot(Chunk::read(&mut r)?),
             0x0c => Frame::SnapshotWanted { at_least: r.varint()? },
             0x0d => Frame::Synced { channel: r.varint_u32()? },
             0x0e => Frame::Ping { time: r.varint()? },
@@ -356,7 +347,7 @@ mod tests {
                 complete: true,
                 list: vec![ParticipantEntry { id: 4, state: PresenceState::Away, presence: b"x" }],
             },
-            Frame::Snapshot { as_of: 1, counter: 2, total: 10, offset: 0, chunk: b"chunk" },
+            Frame::Snapshot(Chunk { as_of: 1, counter: 2, total: 10, offset: 0, bytes: b"chunk" }),
             Frame::SnapshotWanted { at_least: 300 },
             Frame::Synced { channel: 0 },
             Frame::Ping { time: 1 << 40 },

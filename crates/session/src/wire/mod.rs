@@ -6,6 +6,7 @@ pub(crate) mod handshake;
 pub(crate) mod io;
 pub(crate) mod numbering;
 pub(crate) mod record;
+pub(crate) mod snapshot;
 
 /// The protocol version this end speaks (W4).
 pub const VERSION: u8 = 1;

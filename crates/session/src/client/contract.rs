@@ -1,0 +1,124 @@
+//! What goes into a client and what comes out of it.
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use super::Event;
+use crate::Limits;
+
+/// What a client is made of.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// The room to join, 1 to 256 octets.
+    pub room: String,
+    /// For the server's authorisation hook; opaque.
+    pub token: Vec<u8>,
+    /// What the others are told of this participant; opaque.
+    pub presence: Vec<u8>,
+    /// Spreads reconnections apart; any random number. The core has no randomness of its own.
+    pub seed: u64,
+    /// Whether message bodies are compressed, if the server can. Off is for debugging.
+    pub compress: bool,
+    /// What this end accepts and keeps.
+    pub limits: Limits,
+}
+
+impl Config {
+    /// A participant of `room` with everything else as usual.
+    pub fn new(room: &str) -> Self {
+        Config {
+            room: room.to_string(),
+            token: Vec::new(),
+            presence: Vec::new(),
+            seed: 1,
+            compress: true,
+            limits: Limits::default(),
+        }
+    }
+}
+
+/// What happened outside.
+#[derive(Debug)]
+pub enum Input<'a> {
+    /// The transport asked for by [`Output::Dial`] is open.
+    Opened,
+    /// A packet came.
+    Packet(&'a [u8]),
+    /// The transport took one packet of [`Output::Send`]; there is room for another.
+    Sent,
+    /// The transport is closed, or could not be opened.
+    Closed,
+    /// There is reason to believe that the network is back: what waits to dial does so now.
+    Hurry,
+    /// Time passed.
+    Timeout,
+}
+
+/// What to do outside.
+#[derive(Debug)]
+pub enum Output {
+    /// Open a transport, then report [`Input::Opened`] or [`Input::Closed`].
+    Dial,
+    /// Send this packet, then report [`Input::Sent`].
+    Send(Vec<u8>),
+    /// Close the transport once what was sent is out, then report [`Input::Closed`].
+    Hangup,
+    /// Tell the application.
+    Event(Event),
+    /// Nothing more until an input comes, or until this time with [`Input::Timeout`].
+    Timeout(Option<Duration>),
+}
+
+/// A channel of one client, by the order in which they were made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ChannelId(pub u32);
+
+/// What to send.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Outgoing<'a> {
+    /// The message; UTF-8 if `text`.
+    pub bytes: &'a [u8],
+    /// Whether the receiver is handed text.
+    pub text: bool,
+    /// On a conflated channel: only the newest value of each of this participant's keys matters.
+    pub key: Option<&'a [u8]>,
+    /// Instead of the channel's.
+    pub priority: Option<u8>,
+}
+
+/// What became of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sent {
+    /// On its way, or waiting for its turn.
+    Accepted,
+    /// The same, and it replaced an older value of its key that had not been sent.
+    Conflated,
+    /// Too much is waiting; nothing was taken. [`Event::Drain`] says when to try again.
+    NotNow,
+}
+
+/// Totals since the client was made. "Before" counts the bytes of messages, "after" whole packets.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Messages handed to the transport.
+    pub messages_out: u64,
+    /// Their bytes.
+    pub bytes_out_before: u64,
+    /// Packets handed to the transport.
+    pub packets_out: u64,
+    /// Their bytes.
+    pub bytes_out_after: u64,
+    /// Messages delivered.
+    pub messages_in: u64,
+    /// Their bytes.
+    pub bytes_in_before: u64,
+    /// Packets received.
+    pub packets_in: u64,
+    /// Their bytes.
+    pub bytes_in_after: u64,
+    /// Transports opened after the first.
+    pub reconnects: u64,
+    /// Awareness values replaced by newer ones before they were sent.
+    pub conflated: u64,
+}

@@ -1,0 +1,193 @@
+//! Dialling, saying hello, staying alive, failing, ending.
+
+use core::time::Duration;
+
+use super::{Client, Event, GapReason, Output, Phase, Status};
+use crate::link::Link;
+use crate::wire::frame::Frame;
+use crate::wire::handshake::{Hello, Outcome, Resume};
+use crate::wire::{VERSION, capability};
+use crate::{Error, Timing};
+
+/// Codes after which dialling again cannot help: version, unsupported, refused, replaced.
+const HOPELESS: [u32; 4] = [1, 3, 9, 14];
+
+impl Client {
+    pub(super) fn keep_alive(&mut self, now: Duration) {
+        match self.phase {
+            Phase::Waiting(at) if now >= at => {
+                self.phase = Phase::Dialing;
+                self.outputs.push_back(Output::Dial);
+            }
+            Phase::Greeting(until) if now >= until => {
+                self.fail(Error::Silent { ms: Timing::default().dead.as_millis() as u64 });
+            }
+            Phase::Joined | Phase::Leaving => {
+                let (Some(session), Some(link)) = (self.session, self.link.as_mut()) else {
+                    return;
+                };
+                let silence = now.saturating_sub(link.heard());
+                if silence >= session.timing.dead {
+                    self.fail(Error::Silent { ms: silence.as_millis() as u64 });
+                } else if now >= link.pinged() + session.timing.ping {
+                    link.ping(now);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn next_timeout(&self) -> Option<Duration> {
+        match self.phase {
+            Phase::Waiting(at) | Phase::Greeting(at) => Some(at),
+            Phase::Joined | Phase::Leaving => {
+                let (session, link) = (self.session?, self.link.as_ref()?);
+                let dead = link.heard() + session.timing.dead;
+                let ping = link.pinged() + session.timing.ping;
+                let slot = if link.ready() { self.next_slot() } else { None };
+                [Some(dead), Some(ping), slot].into_iter().flatten().min()
+            }
+            Phase::Dialing | Phase::Ended => None,
+        }
+    }
+
+    /// A transport is open: say hello and open all channels.
+    pub(super) fn greet(&mut self, now: Duration) {
+        let mut link = Link::new(now);
+        let limits = &self.config.limits;
+        link.queue(&Frame::Hello(Hello {
+            lowest: VERSION,
+            capabilities: if self.config.compress { capability::ALL } else { 0 },
+            max_packet: limits.max_packet,
+            max_message: limits.max_message,
+            room: &self.config.room,
+            token: &self.config.token,
+            presence: &self.config.presence,
+            resume: self.session.map(|session| Resume {
+                participant: session.participant,
+                secret: session.secret,
+                incarnation: session.incarnation,
+                position: self.position,
+                counter: self.ordered,
+            }),
+        }));
+        self.link = Some(link);
+        self.phase = Phase::Greeting(now + Timing::default().dead);
+        self.by_id.clear();
+        self.kinds.clear();
+        self.download = None;
+        self.snapshot_wanted = None;
+        self.upload = None;
+        self.presence_changed = false;
+        for at in 0..self.channels.len() {
+            self.channels[at].id = None;
+            self.channels[at].with_join = true;
+            self.open_channel(at);
+        }
+    }
+
+    pub(super) fn open_channel(&mut self, at: usize) {
+        let channel = &self.channels[at];
+        let have = if channel.synced { self.position } else { channel.have };
+        if let Some(link) = self.link.as_mut() {
+            link.queue(&Frame::Open {
+                reference: at as u32,
+                access: channel.access,
+                name: &channel.name,
+                qos: channel.qos,
+                have,
+            });
+        }
+    }
+
+    /// Something is wrong on this transport: say so, close it, try again unless trying cannot help.
+    pub(super) fn fail(&mut self, error: Error) {
+        if let Some(link) = self.link.as_mut().filter(|link| link.ready()) {
+            // What was composed for the room must not follow the error, so it goes alone.
+            let mut packet = link.begin(link.heard());
+            crate::link::error_frame(&error, true, 0, &mut packet);
+            link.launched();
+            self.outputs.push_back(Output::Send(packet));
+        }
+        self.outputs.push_back(Output::Hangup);
+        self.link = None;
+        if self.phase == Phase::Leaving {
+            return self.end();
+        }
+        let hopeless = matches!(
+            error,
+            Error::Version { .. }
+                | Error::Unsupported { .. }
+                | Error::Refused { .. }
+                | Error::Replaced
+        ) || matches!(&error, Error::Remote { code, .. } if HOPELESS.contains(code));
+        self.outputs.push_back(Output::Event(Event::Error {
+            error,
+            channel: None,
+            fatal: hopeless,
+        }));
+        if hopeless {
+            self.end();
+        } else {
+            // `Closed` comes from the shell and starts the wait.
+            self.phase = Phase::Dialing;
+        }
+    }
+
+    pub(super) fn closed(&mut self, now: Duration) {
+        self.link = None;
+        match self.phase {
+            Phase::Ended => {}
+            Phase::Leaving => self.end(),
+            Phase::Waiting(_) => {}
+            _ => {
+                let least = core::mem::take(&mut self.stay_away);
+                self.wait(now, least);
+            }
+        }
+    }
+
+    /// Dials again after at least `least`.
+    pub(super) fn wait(&mut self, now: Duration, least: Duration) {
+        // A connection that fails as soon as it stands is no better than none.
+        let lasted = self.joined_at.take().map_or(Duration::ZERO, |at| now.saturating_sub(at));
+        if lasted >= Timing::default().dead {
+            self.backoff.reset();
+        }
+        self.phase = Phase::Waiting(now + least + self.backoff.next());
+        let status = if self.session.is_some() { Status::Reconnecting } else { Status::Connecting };
+        self.outputs.push_back(Output::Event(Event::Status(status)));
+    }
+
+    pub(super) fn end(&mut self) {
+        self.link = None;
+        self.phase = Phase::Ended;
+        self.outputs.push_back(Output::Event(Event::Status(Status::Closed)));
+    }
+
+    /// The room does not know the session any more: start over under a new number.
+    pub(super) fn start_over(&mut self, outcome: Outcome, same_incarnation: bool) {
+        let uncertain = self.pending.iter().filter(|pending| pending.counter.is_some()).count();
+        self.ordered = 0;
+        self.numbered = 0;
+        for pending in &mut self.pending {
+            pending.counter = None;
+            pending.sent = false;
+        }
+        self.channels.iter_mut().for_each(|channel| channel.index = 0);
+        if !same_incarnation {
+            self.position = 0;
+            self.covered = 0;
+            self.delivered.clear();
+            self.seen.clear();
+            for channel in &mut self.channels {
+                channel.have = 0;
+                channel.synced = false;
+            }
+        }
+        if outcome == Outcome::Lost {
+            let reason = if same_incarnation { GapReason::Session } else { GapReason::Incarnation };
+            self.outputs.push_back(Output::Event(Event::Gap { reason, uncertain }));
+        }
+    }
+}

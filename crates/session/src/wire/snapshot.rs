@@ -1,0 +1,137 @@
+//! Snapshots travel in chunks and are put together again, at both ends (wire.md W32).
+
+use alloc::vec::Vec;
+
+use super::io::{Reader, Write};
+use crate::Error;
+
+/// Octets of a snapshot per packet: small enough that messages and pings get in between.
+const CHUNK: usize = 16 << 10;
+
+/// Tag, length and four varints.
+const HEADER: usize = 64;
+
+/// A piece of a snapshot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Chunk<'a> {
+    pub(crate) as_of: u64,
+    /// The receiver's own last transaction within; 0 towards the server.
+    pub(crate) counter: u32,
+    pub(crate) total: u64,
+    pub(crate) offset: u64,
+    pub(crate) bytes: &'a [u8],
+}
+
+impl<'a> Chunk<'a> {
+    /// The piece of `snapshot` that begins at `offset` and fits a packet with `room` octets left.
+    pub(crate) fn cut(
+        as_of: u64,
+        counter: u32,
+        snapshot: &'a [u8],
+        offset: usize,
+        room: usize,
+    ) -> Self {
+        let size = CHUNK.min(room.saturating_sub(HEADER));
+        let bytes = &snapshot[offset..snapshot.len().min(offset + size)];
+        Chunk { as_of, counter, total: snapshot.len() as u64, offset: offset as u64, bytes }
+    }
+
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
+        out.varint(self.as_of);
+        out.varint(u64::from(self.counter));
+        out.varint(self.total);
+        out.varint(self.offset);
+        out.extend_from_slice(self.bytes);
+    }
+
+    pub(crate) fn read(r: &mut Reader<'a>) -> Result<Self, Error> {
+        Ok(Chunk {
+            as_of: r.varint()?,
+            counter: r.varint_u32()?,
+            total: r.varint()?,
+            offset: r.varint()?,
+            bytes: r.rest(),
+        })
+    }
+}
+
+/// A snapshot that is arriving.
+#[derive(Debug)]
+pub(crate) struct Assembly {
+    pub(crate) as_of: u64,
+    pub(crate) counter: u32,
+    total: u64,
+    pub(crate) bytes: Vec<u8>,
+}
+
+impl Assembly {
+    /// Adds a chunk to what is arriving in `slot`, and takes it out once it is whole.
+    ///
+    /// # Errors
+    /// A snapshot over `limit`, a chunk that is not the next one.
+    pub(crate) fn add(
+        slot: &mut Option<Assembly>,
+        chunk: &Chunk<'_>,
+        limit: usize,
+    ) -> Result<Option<Assembly>, Error> {
+        let Chunk { as_of, counter, total, offset, bytes } = *chunk;
+        if total > limit as u64 {
+            let size = usize::try_from(total).unwrap_or(usize::MAX);
+            return Err(Error::TooLarge { what: "snapshot", size, limit });
+        }
+        if offset == 0 {
+            *slot = Some(Assembly { as_of, counter, total, bytes: Vec::new() });
+        }
+        let Some(assembly) = slot.as_mut().filter(|assembly| {
+            assembly.as_of == as_of
+                && assembly.total == total
+                && assembly.bytes.len() as u64 == offset
+                && bytes.len() as u64 <= total - offset
+        }) else {
+            return Err(Error::malformed("SNAPSHOT: chunks that do not fit together"));
+        };
+        assembly.bytes.extend_from_slice(bytes);
+        Ok(if assembly.bytes.len() as u64 == total { slot.take() } else { None })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    #[test]
+    fn w32_chunks_make_the_whole_again() {
+        for size in [0, 1, CHUNK, CHUNK + 1, 3 * CHUNK] {
+            let snapshot: Vec<u8> = (0..size).map(|at| at as u8).collect();
+            let (mut slot, mut offset) = (None, 0);
+            let whole = loop {
+                let chunk = Chunk::cut(7, 3, &snapshot, offset, 1 << 16);
+                offset += chunk.bytes.len();
+                if let Some(whole) = Assembly::add(&mut slot, &chunk, 1 << 20).unwrap() {
+                    break whole;
+                }
+            };
+            assert_eq!((whole.as_of, whole.counter, whole.bytes), (7, 3, snapshot));
+        }
+    }
+
+    #[test]
+    fn w32_lies_about_sizes_are_refused() {
+        let whole = Chunk { as_of: 1, counter: 0, total: 4, offset: 0, bytes: b"ab" };
+        for lie in [
+            Chunk { total: 1, ..whole },
+            Chunk { offset: 1, ..whole },
+            Chunk { total: u64::MAX, ..whole },
+        ] {
+            assert!(Assembly::add(&mut None, &lie, 100).is_err(), "{lie:?}");
+        }
+        let mut slot = None;
+        assert!(Assembly::add(&mut slot, &whole, 100).unwrap().is_none());
+        let other = Chunk { as_of: 2, offset: 2, ..whole };
+        assert!(Assembly::add(&mut slot, &other, 100).is_err());
+        let next = Chunk { offset: 2, ..whole };
+        let done = Assembly::add(&mut slot, &next, 100).unwrap().unwrap();
+        assert_eq!(done.bytes, vec![b'a', b'b', b'a', b'b']);
+    }
+}
