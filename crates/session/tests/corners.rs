@@ -1,5 +1,5 @@
-//! Corner cases of sessions, each of them once a fault: what was sent before the room had its say, snapshots that cross
-//! breaks, frames that bodies must not overtake, peers that ask for too much.
+//! Corner cases of sessions, each of them once a fault: what was sent before the room had its say, and limits that do not
+//! fit together.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
@@ -14,22 +14,11 @@ use groupwire_session::client::{
     Client, Config as ClientConfig, Event, Input, Outgoing, Output, Sent,
 };
 use groupwire_session::room::{self, Room};
-use groupwire_session::{
-    Access, AllowAll, Authority, Grant, JoinRequest, Limits, OpenRequest, Opening, Qos,
-};
-use support::{MS, World, tight};
+use groupwire_session::{Access, Authority, Grant, JoinRequest, Limits, OpenRequest, Qos};
+use support::{MS, World, errors};
 
 const DRAW: Qos = Qos::transaction();
 const POINTER: Qos = Qos::awareness();
-
-fn errors(world: &World, at: usize) -> Vec<String> {
-    let events = world.people[at].events.iter();
-    let errors = events.filter_map(|event| match event {
-        Event::Error { error, .. } => Some(error.to_string()),
-        _ => None,
-    });
-    errors.collect()
-}
 
 #[test]
 fn who_may_not_subscribe_is_not_told_the_past() {
@@ -134,6 +123,7 @@ fn a_channel_that_turns_out_to_be_a_transaction() {
         errors(&world, bob)
     );
 }
+
 #[test]
 fn a_channel_that_turns_out_to_be_awareness() {
     let mut world = World::with_tick(40 * MS);
@@ -160,6 +150,7 @@ fn a_channel_that_turns_out_to_be_awareness() {
 }
 
 struct Guests;
+
 impl Authority for Guests {
     fn join(&self, request: &JoinRequest<'_>) -> Result<Vec<u8>, String> {
         Ok(request.token.to_vec())
@@ -171,6 +162,7 @@ impl Authority for Guests {
         })
     }
 }
+
 #[test]
 fn what_may_not_be_published_asks_for_no_timer() {
     let mut world = World::with_tick(40 * MS);
@@ -188,6 +180,7 @@ fn what_may_not_be_published_asks_for_no_timer() {
     };
     assert!(at.unwrap() > now, "busy loop");
 }
+
 #[test]
 fn what_may_not_be_published_blocks_nothing() {
     let mut world = World::with_tick(40 * MS);
@@ -239,28 +232,6 @@ fn who_left_does_not_dial_again() {
     assert!(!dialled, "left, yet it dials again");
 }
 
-#[test]
-fn a_snapshot_is_asked_of_one_who_knows_all() {
-    let mut world = World::new(1, room::Config { limits: tight(), ..room::Config::new("demo", 7) });
-    let (ann, bob) = (world.add(), world.add());
-    // Ann knows nothing of "b", which is what the documents of the others are made of.
-    world.channel(ann, "a", DRAW);
-    let b = world.channel(bob, "b", DRAW);
-    world.channel(bob, "a", DRAW);
-    world.run(1000 * MS);
-    for n in 0..600 {
-        world.send(bob, b, &format!("b{n}"));
-        world.run(5 * MS);
-    }
-    world.settle();
-    let cat = world.add();
-    world.channel(cat, "b", DRAW);
-    world.channel(cat, "a", DRAW);
-    world.settle();
-    assert!(world.people[cat].saw(|event| matches!(event, Event::Snapshot { .. })));
-    assert_eq!(world.people[cat].document.len(), 600);
-}
-
 fn welcome(max_message: u64, max_packet: u64) -> Vec<u8> {
     fn v(out: &mut Vec<u8>, mut x: u64) {
         while x >= 0x80 {
@@ -288,6 +259,7 @@ fn welcome(max_message: u64, max_packet: u64) -> Vec<u8> {
     out.extend(p);
     out
 }
+
 fn drained(c: &mut Client, now: Duration) -> Option<Duration> {
     loop {
         match c.poll_output(now) {
@@ -298,6 +270,7 @@ fn drained(c: &mut Client, now: Duration) -> Option<Duration> {
         }
     }
 }
+
 #[test]
 fn a_welcome_with_absurd_limits() {
     let mut c = Client::new(Duration::ZERO, ClientConfig::new("demo")).unwrap();
@@ -305,6 +278,7 @@ fn a_welcome_with_absurd_limits() {
     c.handle_input(MS, Input::Packet(&welcome(u64::MAX, u64::MAX)));
     drained(&mut c, MS);
 }
+
 #[test]
 fn a_welcome_whose_messages_fit_no_packet() {
     let mut client = Client::new(Duration::ZERO, ClientConfig::new("demo")).unwrap();
@@ -312,29 +286,6 @@ fn a_welcome_whose_messages_fit_no_packet() {
     client.handle_input(MS, Input::Packet(&welcome(65_000, 1 << 20)));
     drained(&mut client, MS);
     assert_eq!(client.participant(), None);
-}
-
-#[test]
-fn a_channel_opened_after_the_log_was_cut_is_told() {
-    let mut world = World::new(1, room::Config { limits: tight(), ..room::Config::new("demo", 7) });
-    let (ann, bob) = (world.add(), world.add());
-    let d = world.channel(ann, "draw", DRAW);
-    world.channel(bob, "other", DRAW);
-    world.run(1000 * MS);
-    for n in 0..600 {
-        world.send(ann, d, &format!("{n}"));
-        world.run(5 * MS);
-    }
-    world.settle();
-    let bd = world.channel(bob, "draw", DRAW);
-    world.settle();
-    let got = world.people[bob].texts(bd).len();
-    let snap = world.people[bob].saw(|e| matches!(e, Event::Snapshot { .. }));
-    assert!(
-        got == 600 || snap || world.people[bob].holes > 0,
-        "got {got} of 600, no snapshot, no gap; synced {}",
-        world.people[bob].saw(|e| *e == Event::Synced { channel: Some(bd) })
-    );
 }
 
 #[test]
@@ -369,21 +320,6 @@ fn nothing_spins_while_a_channel_opens() {
 }
 
 #[test]
-fn a_late_snapshot_costs_nothing() {
-    let mut world = World::new(1, room::Config { limits: tight(), ..room::Config::new("demo", 7) });
-    let (ann, bob) = (world.add(), world.add());
-    let d = world.channel(ann, "draw", DRAW);
-    world.channel(bob, "draw", DRAW);
-    world.run(1000 * MS);
-    world.people[ann].delay = 3000 * MS; // a slow path; dead is 5 s
-    for n in 0..41 {
-        world.send(bob, d, &format!("{n}"));
-        world.run(5 * MS);
-    }
-    world.run(20_000 * MS);
-    assert!(errors(&world, ann).is_empty(), "{:?}", errors(&world, ann));
-}
-#[test]
 fn drain_waits_until_there_is_room() {
     let mut c = Client::new(Duration::ZERO, ClientConfig::new("demo")).unwrap();
     let d = c.channel("d", POINTER.aggregate()).unwrap();
@@ -410,179 +346,8 @@ fn drain_waits_until_there_is_room() {
     assert_eq!(drains, 0);
 }
 
-#[test]
-fn a_gap_is_told_before_what_follows_it() {
-    let limits = Limits {
-        max_log_bytes: 20_000,
-        snapshot_after: usize::MAX,
-        snapshot_after_bytes: usize::MAX,
-        ..Limits::default()
-    };
-    let mut world = World::new(1, room::Config { limits, ..room::Config::new("demo", 7) });
-    let ann = world.add();
-    let names: Vec<String> =
-        (0..41).map(|n| format!("a channel with some name number {n:03}")).collect();
-    let d = world.channel(ann, &names[0], DRAW);
-    world.run(500 * MS);
-    for n in 0..500 {
-        world.send(ann, d, &format!("{n}"));
-        world.run(5 * MS);
-    }
-    let bob = world.add();
-    let bd = world.channel(bob, &names[0], DRAW);
-    for n in &names[1..] {
-        world.channel(bob, n, DRAW);
-    }
-    world.run(3000 * MS);
-    world.send(ann, d, "last");
-    world.run(500 * MS);
-    world.cut(bob);
-    world.run(10_000 * MS);
-    let texts = world.people[bob].texts(bd);
-    let mut unique = texts.clone();
-    unique.sort();
-    unique.dedup();
-    assert_eq!(texts.len(), unique.len(), "repeated");
-    assert_eq!(world.people[bob].client.position(), world.people[ann].client.position());
-}
-#[test]
-fn a_channel_opened_while_the_snapshot_comes() {
-    let limits = Limits { snapshot_after: 100, snapshot_after_bytes: 1 << 20, ..Limits::default() };
-    let mut world = World::new(1, room::Config { limits, ..room::Config::new("demo", 7) });
-    let ann = world.add();
-    let d = world.channel(ann, "draw", DRAW);
-    world.run(500 * MS);
-    for _ in 0..40 {
-        world.send(ann, d, &"x".repeat(30_000));
-        world.run(50 * MS);
-    }
-    world.settle();
-    let bob = world.add();
-    world.people[bob].delay = 50 * MS;
-    world.channel(bob, "draw", DRAW);
-    world.run(400 * MS);
-    let late = world.channel(bob, "late", DRAW);
-    world.run(5000 * MS);
-    assert!(world.people[bob].saw(|e| matches!(e, Event::Snapshot { .. })));
-    assert!(world.people[bob].saw(|e| *e == Event::Synced { channel: None }));
-    assert!(
-        world.people[bob].saw(|e| matches!(e, Event::Opened { channel, .. } if *channel == late))
-    );
-    assert!(world.people[bob].saw(|e| *e == Event::Synced { channel: Some(late) }), "never synced");
-}
-struct Wire {
-    link: u64,
-    up: usize,
-}
 /// Client to room and back; each transport takes `budget` packets of the client, then no more.
-fn pump(
-    now: Duration,
-    c: &mut Client,
-    r: &mut Room,
-    w: &mut Wire,
-    budget: usize,
-    errs: &mut Vec<String>,
-) {
-    for _ in 0..100_000 {
-        let mut idle = true;
-        match c.poll_output(now) {
-            Output::Timeout(_) => {}
-            Output::Dial => {
-                idle = false;
-                w.link += 1;
-                w.up = 0;
-                c.handle_input(now, Input::Opened);
-            }
-            Output::Send(p) => {
-                idle = false;
-                if w.up < budget {
-                    w.up += 1;
-                    if w.up == 1 {
-                        let o = Opening::read(&p).unwrap();
-                        r.handle_input(
-                            now,
-                            room::Input::Join { link: w.link, opening: &o, secret: [1; 16] },
-                        );
-                    } else {
-                        r.handle_input(now, room::Input::Packet { link: w.link, packet: &p });
-                    }
-                    c.handle_input(now, Input::Sent);
-                }
-            }
-            Output::Hangup => {
-                idle = false;
-                r.handle_input(now, room::Input::Closed { link: w.link });
-                c.handle_input(now, Input::Closed);
-            }
-            Output::Event(Event::Error { error, .. }) => {
-                idle = false;
-                errs.push(error.to_string());
-            }
-            Output::Event(Event::SnapshotWanted { as_of }) => {
-                idle = false;
-                c.snapshot(as_of, &vec![5; 1_000_000]).unwrap();
-            }
-            Output::Event(_) => idle = false,
-        }
-        match r.poll_output() {
-            room::Output::Timeout(_) => {}
-            room::Output::Send { link, packet } => {
-                idle = false;
-                if link == w.link {
-                    c.handle_input(now, Input::Packet(&packet));
-                }
-                r.handle_input(now, room::Input::Sent { link });
-            }
-            room::Output::Close { link, packet, .. } => {
-                idle = false;
-                if link == w.link && !packet.is_empty() {
-                    c.handle_input(now, Input::Packet(&packet));
-                }
-            }
-            room::Output::Event(_) => idle = false,
-        }
-        if idle {
-            return;
-        }
-    }
-}
-#[test]
-fn a_break_in_the_middle_of_a_snapshot() {
-    let limits = Limits { snapshot_after: 10, ..Limits::default() };
-    let mut r =
-        Room::new(room::Config { limits, ..room::Config::new("demo", 7) }, Box::new(AllowAll));
-    let mut c = Client::new(Duration::ZERO, ClientConfig::new("demo")).unwrap();
-    let d = c.channel("d", DRAW).unwrap();
-    let mut w = Wire { link: 0, up: 0 };
-    let mut errs = Vec::new();
-    let mut now = Duration::ZERO;
-    for step in 0..60 {
-        now += 50 * MS;
-        if step < 12 {
-            c.send(now, d, Outgoing { bytes: b"x", ..Default::default() }).unwrap();
-        }
-        c.handle_input(now, Input::Timeout);
-        r.handle_input(now, room::Input::Timeout);
-        pump(now, &mut c, &mut r, &mut w, 30, &mut errs);
-    }
-    // the transport breaks
-    r.handle_input(now, room::Input::Closed { link: w.link });
-    c.handle_input(now, Input::Closed);
-    let before = w.link;
-    for _ in 0..1200 {
-        now += 50 * MS;
-        c.handle_input(now, Input::Timeout);
-        r.handle_input(now, room::Input::Timeout);
-        pump(now, &mut c, &mut r, &mut w, 10_000, &mut errs);
-    }
-    assert!(
-        errs.is_empty(),
-        "{} errors over {} transports, such as {:?}",
-        errs.len(),
-        w.link - before,
-        errs.first()
-    );
-}
+
 #[test]
 fn small_packets_hold() {
     let limits = Limits { max_message: 1000, max_packet: 8192, ..Limits::default() };
@@ -608,7 +373,9 @@ fn small_packets_hold() {
         errors(&world, ann).last()
     );
 }
+
 struct Moody(Arc<AtomicBool>);
+
 impl Authority for Moody {
     fn join(&self, _: &JoinRequest<'_>) -> Result<Vec<u8>, String> {
         Ok(vec![])
@@ -620,6 +387,7 @@ impl Authority for Moody {
         Ok(Grant { access: q.access, qos: q.qos })
     }
 }
+
 #[test]
 fn a_channel_refused_after_a_break() {
     let no = Arc::new(AtomicBool::new(false));

@@ -402,3 +402,13 @@ pub(crate) fn tight() -> Limits {
 fn arrived(way: &mut VecDeque<(Duration, Cargo)>, now: Duration) -> Option<(Duration, Cargo)> {
     way.front().is_some_and(|(due, _)| *due <= now).then(|| way.pop_front())?
 }
+
+/// What a person was told of errors, in words.
+pub(crate) fn errors(world: &World, person: usize) -> Vec<String> {
+    let events = world.people[person].events.iter();
+    let errors = events.filter_map(|event| match event {
+        Event::Error { error, .. } => Some(error.to_string()),
+        _ => None,
+    });
+    errors.collect()
+}
