@@ -164,7 +164,7 @@ impl Authority for Guests {
 }
 
 #[test]
-fn what_may_not_be_published_asks_for_no_timer() {
+fn what_may_not_be_published_blocks_nothing_and_asks_for_no_timer() {
     let mut world = World::with_tick(40 * MS);
     world.room = Room::new(room::Config::new("demo", 7), Box::new(Guests));
     let ann = world.add();
@@ -179,18 +179,6 @@ fn what_may_not_be_published_asks_for_no_timer() {
         o => panic!("{o:?}"),
     };
     assert!(at.unwrap() > now, "busy loop");
-}
-
-#[test]
-fn what_may_not_be_published_blocks_nothing() {
-    let mut world = World::with_tick(40 * MS);
-    world.room = Room::new(room::Config::new("demo", 7), Box::new(Guests));
-    let ann = world.add();
-    let ro = world.channel(ann, "ro", DRAW);
-    let draw = world.channel(ann, "draw", DRAW);
-    world.send(ann, ro, "not allowed");
-    world.send(ann, draw, "allowed");
-    world.run(5000 * MS);
     assert_eq!(world.people[ann].texts(draw), ["allowed"]);
 }
 

@@ -1,6 +1,6 @@
 /** The WebAssembly core (crates/wasm): its types, and how it is loaded. */
 
-import type { ConnectOptions, Gap, Qos, RoomError, Sent, Stats, Status } from "./api.js";
+import type { ConnectOptions, Gap, Message, Qos, RoomError, Sent, Stats, Status } from "./api.js";
 import { failure, judged } from "./errors.js";
 
 /**
@@ -57,17 +57,9 @@ export type CoreEvent =
   | ({ readonly type: "error"; readonly channel: number | undefined } & Omit<RoomError, "channel">)
   | { readonly type: "unknown" };
 
-export interface CoreMessage {
+export interface CoreMessage extends Omit<Message, "json"> {
   readonly type: "message";
   readonly channel: number;
-  readonly data: string | Uint8Array;
-  readonly sender: number;
-  readonly own: boolean;
-  readonly key: string | undefined;
-  readonly age: number;
-  readonly position: number;
-  readonly stale: boolean;
-  readonly state: boolean;
 }
 
 export interface ParticipantChange {

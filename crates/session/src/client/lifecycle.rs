@@ -114,13 +114,7 @@ impl Client {
         if self.phase == Phase::Leaving {
             return self.end();
         }
-        let hopeless = matches!(
-            error,
-            Error::Version { .. }
-                | Error::Unsupported { .. }
-                | Error::Refused { .. }
-                | Error::Replaced
-        ) || matches!(&error, Error::Remote { code, .. } if HOPELESS.contains(code));
+        let hopeless = HOPELESS.contains(&error.code());
         self.outputs.push_back(Output::Event(Event::Error {
             error,
             channel: None,
@@ -137,9 +131,8 @@ impl Client {
     pub(super) fn closed(&mut self, now: Duration) {
         self.link = None;
         match self.phase {
-            Phase::Ended => {}
+            Phase::Ended | Phase::Waiting(_) => {}
             Phase::Leaving => self.end(),
-            Phase::Waiting(_) => {}
             _ => {
                 let least = core::mem::take(&mut self.stay_away);
                 self.wait(now, least);

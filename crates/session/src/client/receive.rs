@@ -150,8 +150,8 @@ impl Client {
                 self.config.limits.max_message,
             ),
         });
-        link.ping(link.heard());
         let heard = link.heard();
+        link.ping(heard);
         self.session = Some(Session {
             participant: welcome.participant,
             secret: welcome.secret,
@@ -179,16 +179,11 @@ impl Client {
         name: &str,
         qos: Qos,
     ) -> Result<(), Error> {
-        let at = match reference {
-            // W16: unasked, of a channel that is open.
-            reference if self.by_id.contains_key(&id) => {
-                let at = self.by_id[&id];
-                if at as u32 != reference && reference != 0 {
-                    return Err(Error::malformed("CHANNEL: one number for two channels"));
-                }
-                at
-            }
-            reference => reference as usize,
+        let at = match self.by_id.get(&id) {
+            // W16: of a channel that is open, unasked if the reference is 0.
+            Some(&at) if reference == 0 || at as u32 == reference => at,
+            Some(_) => return Err(Error::malformed("CHANNEL: one number for two channels")),
+            None => reference as usize,
         };
         let Some(channel) = self.channels.get_mut(at).filter(|channel| channel.name == name) else {
             return Err(Error::malformed("CHANNEL: it was not asked for"));
@@ -209,9 +204,8 @@ impl Client {
         if kind != qos.kind {
             self.change_kind(at);
         }
-        if !may_publish {
-            let error = Error::NotAllowed { what: "publishing on this channel" };
-            self.give_up(at, error, |_| true);
+        if !may_publish && self.give_up(at, |_| true).is_some() {
+            self.tell_of(at, Error::NotAllowed { what: "publishing on this channel" });
         }
         Ok(())
     }
@@ -224,7 +218,8 @@ impl Client {
         match self.channels.get_mut(subject as usize).filter(|channel| channel.id.is_none()) {
             Some(channel) => {
                 channel.refused = true;
-                self.give_up_all(subject as usize, error);
+                self.give_up(subject as usize, |_| true);
+                self.tell_of(subject as usize, error);
             }
             None => self.tell(Event::Error { error, channel: None, fatal: false }),
         }

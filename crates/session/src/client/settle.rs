@@ -62,39 +62,32 @@ impl Client {
     /// The server takes no messages as large as some that wait.
     pub(super) fn drop_larger_than(&mut self, limit: usize) {
         for at in 0..self.channels.len() {
-            let error = Error::TooLarge { what: "waiting message", size: 0, limit };
-            self.give_up(at, error, |item| item.bytes.len() > limit);
+            if let Some(size) = self.give_up(at, |item| item.bytes.len() > limit) {
+                self.tell_of(at, Error::TooLarge { what: "waiting message", size, limit });
+            }
         }
     }
 
-    /// The channel was refused: nothing that waits for it can go.
-    pub(super) fn give_up_all(&mut self, at: usize, error: Error) {
-        let before = self.outputs.len();
-        self.give_up(at, error.clone(), |_| true);
-        if self.outputs.len() == before {
-            self.tell(Event::Error { error, channel: Some(ChannelId(at as u32)), fatal: false });
-        }
-    }
-
-    /// Gives up unsent messages of a channel, and says so. What was sent waits for its place in the order.
-    pub(super) fn give_up(&mut self, at: usize, error: Error, hopeless: impl Fn(&Item) -> bool) {
+    /// Gives up unsent messages of a channel: the size of the largest, if there was one. What was sent waits for its
+    /// place in the order.
+    pub(super) fn give_up(&mut self, at: usize, hopeless: impl Fn(&Item) -> bool) -> Option<usize> {
         let channel = &mut self.channels[at];
-        let before = self.pending.len() + channel.queue.len();
-        let largest = |size: usize, item: &Item| size.max(item.bytes.len());
-        let mut size = channel.queue.after(0).map(|(_, item)| item).fold(0, largest);
+        let gone =
+            |pending: &Pending| pending.channel == at && !pending.sent && hopeless(&pending.item);
+        let queued = channel.queue.after(0).map(|(_, item)| item).filter(|item| hopeless(item));
+        let pending = self.pending.iter().filter(|pending| gone(pending));
+        let largest = queued
+            .chain(pending.map(|pending| &pending.item))
+            .map(|item| item.bytes.len())
+            .max()?;
         channel.retain(|item| !hopeless(item));
-        self.pending.retain(|pending| {
-            let gone = pending.channel == at && !pending.sent && hopeless(&pending.item);
-            size = if gone { largest(size, &pending.item) } else { size };
-            !gone
-        });
+        self.pending.retain(|pending| !gone(pending));
         self.pending_bytes = self.pending.iter().map(|pending| pending.item.cost()).sum();
-        if self.pending.len() + self.channels[at].queue.len() < before {
-            let error = match error {
-                Error::TooLarge { what, limit, .. } => Error::TooLarge { what, size, limit },
-                error => error,
-            };
-            self.tell(Event::Error { error, channel: Some(ChannelId(at as u32)), fatal: false });
-        }
+        Some(largest)
+    }
+
+    /// An error that is about a channel.
+    pub(super) fn tell_of(&mut self, at: usize, error: Error) {
+        self.tell(Event::Error { error, channel: Some(ChannelId(at as u32)), fatal: false });
     }
 }

@@ -36,7 +36,7 @@ impl Room {
         match self.admit(now, link, &opening.hello, secret) {
             Ok(id) => {
                 let outcome = self.read_opening(now, id, opening.rest);
-                self.start(id);
+                self.catch_up(id, true);
                 match outcome {
                     Ok(()) => self.flush(now, id),
                     Err(error) => self.fail(now, id, error),
@@ -211,11 +211,6 @@ impl Room {
             }
         }
         Ok(())
-    }
-
-    /// Where the participant's view of the log begins: here, at a snapshot, or after a gap.
-    fn start(&mut self, id: u32) {
-        self.catch_up(id, true);
     }
 
     /// `with_join`: it stands in the opening, so the join's SYNCED covers it.
