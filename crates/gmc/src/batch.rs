@@ -1,6 +1,7 @@
 //! The messages of one packet.
 
 use alloc::vec::Vec;
+use core::mem::size_of;
 
 use crate::config::Config;
 use crate::error::{DecodeError, EncodeError};
@@ -28,6 +29,19 @@ impl Batch {
         self.fields.clear();
         self.bytes.clear();
         self.ends.clear();
+    }
+
+    pub(crate) fn clone_from(&mut self, other: &Self) {
+        self.fields.clone_from(&other.fields);
+        self.bytes.clone_from(&other.bytes);
+        self.ends.clone_from(&other.ends);
+    }
+
+    /// Bytes in use.
+    pub(crate) fn memory(&self) -> usize {
+        self.bytes.len()
+            + self.fields.len() * size_of::<u32>()
+            + self.ends.len() * size_of::<usize>()
     }
 
     pub(crate) fn len(&self) -> usize {

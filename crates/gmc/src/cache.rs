@@ -1,18 +1,19 @@
 //! A table of fixed size: key to value, the least recently used of eight gives way.
 
-use alloc::vec;
-use alloc::vec::Vec;
 use core::mem::size_of;
 
 use crate::hash::hash;
+use crate::table::{Table, Versioned};
 
-/// Entries that a key can be in: enough that keys rarely drive each other out of a table with room
+/// Entries that a key can be in, in a table that has so many: enough that keys rarely drive each other out of a table with room
 /// to spare.
 const WAYS: usize = 8;
 
 pub(crate) struct Cache<T> {
-    entries: Vec<Entry<T>>,
-    clock: u32,
+    entries: Table<Entry<T>>,
+    /// Entries that a key can be in.
+    ways: usize,
+    clock: Table<u32>,
 }
 
 #[derive(Clone)]
@@ -27,48 +28,66 @@ impl<T: Clone + Default> Cache<T> {
     pub(crate) const ENTRY: usize = size_of::<Entry<T>>();
 
     pub(crate) fn new(memory: usize) -> Self {
-        let sets = (memory / Self::ENTRY / WAYS).max(1);
+        let entries = (memory / Self::ENTRY).max(1);
+        let ways = entries.min(WAYS);
+        let sets = entries / ways;
         Self {
-            entries: vec![Entry { key: 0, used: 0, value: T::default() }; sets * WAYS],
-            clock: 0,
+            ways,
+            entries: Table::new(Entry { key: 0, used: 0, value: T::default() }, sets * ways),
+            clock: Table::new(0, 1),
         }
     }
 
     pub(crate) fn memory(&self) -> usize {
-        self.entries.len() * Self::ENTRY
+        self.entries.memory()
     }
 
     /// The value of `key` if there is one.
     pub(crate) fn find(&self, key: u32) -> Option<&T> {
-        let first = self.set(key);
-        let set = &self.entries[first..first + WAYS];
-        set.iter().find(|entry| entry.key == key && entry.used != 0).map(|entry| &entry.value)
+        self.index(key).map(|index| &self.entries[index].value)
     }
 
     /// The value of `key`, a default one if it is new.
     pub(crate) fn entry(&mut self, key: u32) -> &mut T {
-        self.clock = self.clock.wrapping_add(1).max(1);
-        let first = self.set(key);
-        let set = &mut self.entries[first..first + WAYS];
-        let found = set.iter().position(|entry| entry.key == key && entry.used != 0);
-        let index = found.unwrap_or_else(|| {
-            let mut least = 0;
-            for index in 1..WAYS {
-                if set[index].used < set[least].used {
-                    least = index;
+        let clock = self.clock[0].wrapping_add(1).max(1);
+        *self.clock.change(0) = clock;
+        let index = self.index(key);
+        let entry = match index {
+            Some(index) => self.entries.change(index),
+            None => {
+                let first = self.set(key);
+                let mut least = first;
+                for index in first + 1..first + self.ways {
+                    if self.entries[index].used < self.entries[least].used {
+                        least = index;
+                    }
                 }
+                let entry = self.entries.change(least);
+                *entry = Entry { key, used: clock, value: T::default() };
+                entry
             }
-            set[least].key = key;
-            set[least].value = T::default();
-            least
-        });
-        set[index].used = self.clock;
-        &mut set[index].value
+        };
+        entry.used = clock;
+        &mut entry.value
+    }
+
+    fn index(&self, key: u32) -> Option<usize> {
+        let first = self.set(key);
+        (first..first + self.ways)
+            .find(|&index| self.entries[index].key == key && self.entries[index].used != 0)
     }
 
     fn set(&self, key: u32) -> usize {
-        let sets = (self.entries.len() / WAYS) as u64;
-        ((u64::from(hash(key, 1)) * sets) >> 32) as usize * WAYS
+        let sets = (self.entries.len() / self.ways) as u64;
+        ((u64::from(hash(key, 1)) * sets) >> 32) as usize * self.ways
+    }
+}
+
+impl<T: Clone> Cache<T> {
+    /// Visits all that has versions.
+    pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
+        visit(&mut self.entries);
+        visit(&mut self.clock);
     }
 }
 
@@ -78,7 +97,7 @@ mod tests {
 
     #[test]
     fn the_least_recently_used_gives_way() {
-        let mut cache = Cache::<u32>::new(0);
+        let mut cache = Cache::<u32>::new(12 * WAYS);
         for key in 0..WAYS as u32 {
             *cache.entry(key) = key + 10;
         }

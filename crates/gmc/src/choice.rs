@@ -6,6 +6,7 @@ use crate::error::DecodeError;
 use crate::hash::hash;
 use crate::model::Rows;
 use crate::range_coder::Coder;
+use crate::table::Versioned;
 use crate::templates;
 
 /// The last templates of each channel and sender.
@@ -57,6 +58,11 @@ impl Choices {
 
     pub(crate) fn memory(&self) -> usize {
         self.recents.memory()
+    }
+
+    /// Visits all that has versions.
+    pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
+        self.recents.visit(visit);
     }
 
     /// The last templates of this channel and sender.

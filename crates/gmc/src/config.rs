@@ -7,6 +7,8 @@ use crate::fields;
 /// Both ends must use the same settings. They are not sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
+    /// What the link does with packets. Default [`Delivery::Ordered`].
+    pub delivery: Delivery,
     /// Bytes of model state per direction, between [`Config::MEMORY_MIN`] and
     /// [`Config::MEMORY_MAX`]; a value outside is taken as the nearer bound. Default 64 KiB.
     ///
@@ -30,6 +32,22 @@ pub struct Config {
     pub check: bool,
 }
 
+/// What a link does with packets, and so what the model may learn, and when.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Delivery {
+    /// Every packet comes, once and in order: a WebSocket, a TCP connection, a QUIC stream. Each
+    /// message is learned at once and costs least.
+    #[default]
+    Ordered,
+    /// Packets are lost, repeated and reordered on the way to one decoder. It acknowledges what it
+    /// has, and only that is learned.
+    Datagrams,
+    /// As datagrams, to many decoders. All packets are learned, as soon as the application knows
+    /// that all decoders have them: see [`Encoder::advance`](crate::Encoder::advance).
+    Room,
+}
+
 impl Config {
     /// The least memory that holds a template or two.
     pub const MEMORY_MIN: usize = 4 << 10;
@@ -43,18 +61,27 @@ impl Config {
     }
 
     pub(crate) fn budget(&self) -> Budget {
-        let memory = self.memory.clamp(Self::MEMORY_MIN, Self::MEMORY_MAX)
-            - self.field_count() * fields::MEMORY;
+        let memory = self.memory.clamp(Self::MEMORY_MIN, Self::MEMORY_MAX);
+        let waiting = match self.delivery {
+            Delivery::Ordered => 0,
+            // Half of it would hold the packets of a round trip in most sessions; the other half is for
+            // going back, and for sessions with more.
+            Delivery::Datagrams | Delivery::Room => memory / 4,
+        };
+        let memory = memory - waiting - self.field_count() * fields::MEMORY;
         // In 64ths, found by measurement on recorded sessions in text, XML, JSON and binary.
         let share = |parts: usize| memory / 64 * parts;
         Budget {
-            rows: share(22),
+            waiting,
+            rows: share(21),
             letters: share(10),
-            history: share(9),
+            history: share(8),
             templates: share(13),
             references: share(7),
             recents: share(2),
             senders: share(1),
+            categories: share(1),
+            keys: share(1),
         }
     }
 }
@@ -62,6 +89,7 @@ impl Config {
 impl Default for Config {
     fn default() -> Self {
         Self {
+            delivery: Delivery::Ordered,
             memory: 64 << 10,
             fields: 0,
             max_message: 64 << 10,
@@ -74,6 +102,8 @@ impl Default for Config {
 
 /// Bytes for each part of the model.
 pub(crate) struct Budget {
+    /// For packets that wait to be learned, and for going back to earlier versions of the model.
+    pub(crate) waiting: usize,
     pub(crate) rows: usize,
     pub(crate) letters: usize,
     pub(crate) history: usize,
@@ -81,4 +111,6 @@ pub(crate) struct Budget {
     pub(crate) references: usize,
     pub(crate) recents: usize,
     pub(crate) senders: usize,
+    pub(crate) categories: usize,
+    pub(crate) keys: usize,
 }

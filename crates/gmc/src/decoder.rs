@@ -1,37 +1,52 @@
-//! The receiving end of a stream.
+//! The receiving end.
 
 use alloc::vec::Vec;
 use core::fmt;
 
 use crate::batch::{Batch, Message};
-use crate::config::Config;
+use crate::config::{Config, Delivery};
+use crate::datagram;
+use crate::datagram::header::Name;
+use crate::datagram::received::{Epoch, Received, Way};
 use crate::error::DecodeError;
-use crate::packet::{self, Check};
-use crate::range_coder::{RangeDecoder, RangeEncoder};
+use crate::packet::{self, Front};
+use crate::range_coder::{RangeDecoder, Silent};
 use crate::stream::Stream;
 
 /// Turns packets into the messages that they were made of.
 ///
 /// Takes any bytes without harm: they decode to messages within the limits of the [`Config`], or to
-/// an error. After an error the stream is over: see [`DecodeError`].
+/// an error. On an ordered link the stream is over after an error: see [`DecodeError`].
+///
+/// A decoder that replaces another one, whose packets may still come, needs [`Config::check`]: the
+/// names of epochs are short, and that of one decoder can be another's.
 pub struct Decoder {
     stream: Stream,
-    check: Check,
+    /// Packets that came, unless the link is ordered.
+    received: Option<Received>,
+    /// The hash of all messages so far, on an ordered link with a check.
+    chain: u32,
     done: Batch,
     plain: Vec<u8>,
     unused: Batch,
+    /// Bytes that serve to go back.
+    log: usize,
     poisoned: bool,
 }
 
 impl Decoder {
     /// A decoder that knows nothing yet.
     pub fn new(config: Config) -> Self {
+        let skips = config.delivery == Delivery::Datagrams;
         Self {
+            received: (config.delivery != Delivery::Ordered)
+                .then(|| Received::new(skips, config.budget().waiting / 4 * 3)),
             stream: Stream::new(config),
-            check: Check::default(),
+            chain: 0,
             done: Batch::default(),
             plain: Vec::new(),
             unused: Batch::default(),
+            log: 0,
             poisoned: false,
         }
     }
@@ -43,7 +58,7 @@ impl Decoder {
     pub fn decode(&mut self, packet: &[u8], out: &mut Vec<u8>) -> Result<(), DecodeError> {
         self.read(packet)?;
         if self.done.len() != 1 {
-            self.poisoned = true;
+            self.poisoned = self.received.is_none();
             return Err(DecodeError::NotOneMessage);
         }
         out.extend_from_slice(&self.done.bytes);
@@ -63,52 +78,228 @@ impl Decoder {
         Ok(())
     }
 
-    /// Bytes of model state in use. Never more than [`Config::memory`].
+    /// Appends to `out` an acknowledgement of what has come so far, at most 140 bytes and mostly
+    /// five, for [`Encoder::acknowledge`](crate::Encoder::acknowledge). Nothing on an ordered link.
+    ///
+    /// The sooner and the more often the encoder has one, the smaller are its packets. It may be
+    /// lost.
+    pub fn acknowledge(&mut self, out: &mut Vec<u8>) {
+        if let Some(received) = &mut self.received {
+            received.acknowledge(out);
+        }
+    }
+
+    /// Bytes of state in use: the model, what waits to be learned, and what serves to go back.
+    /// Never more than [`Config::memory`], unless one packet is larger than an eighth of it.
     pub fn memory(&self) -> usize {
-        self.stream.memory()
+        self.stream.memory() + self.log + self.received.as_ref().map_or(0, Received::memory)
     }
 
     fn read(&mut self, packet: &[u8]) -> Result<(), DecodeError> {
         if self.poisoned {
             return Err(DecodeError::Poisoned);
         }
-        let result = self.read_body(packet);
+        let (check, body) = match (self.stream.config().check, packet) {
+            (false, body) => (None, body),
+            (true, [body @ .., check]) => (Some(*check), body),
+            (true, []) => (None, packet),
+        };
+        self.done.clear();
+        if body.is_empty() {
+            self.poisoned = self.received.is_none();
+            return Err(DecodeError::Malformed);
+        }
+        if self.received.is_some() {
+            return self.read_datagram(body, check);
+        }
+        let result = self.read_ordered(body, check);
         self.poisoned = result.is_err();
         result
     }
 
-    fn read_body(&mut self, packet: &[u8]) -> Result<(), DecodeError> {
-        let (check, body) = match (self.stream.config().check, packet) {
-            (false, body) => (None, body),
-            (true, [body @ .., check]) => (Some(*check), body),
-            (true, []) => return Err(DecodeError::Malformed),
-        };
-        self.done.clear();
-        match body.first() {
-            None => return Err(DecodeError::Malformed),
-            Some(&packet::PLAIN) => {
-                packet::read_plain(body, &mut self.plain, &mut self.done, self.stream.config())?;
-                if !self.done.is_bulk() {
-                    // The model learns from the messages as if they had been coded.
-                    self.unused.clear();
-                    self.plain.clear();
-                    let mut coder = RangeEncoder::new(&mut self.plain);
-                    self.stream.code(&mut coder, &self.done, &mut self.unused)?;
-                }
+    fn read_ordered(&mut self, body: &[u8], check: Option<u8>) -> Result<(), DecodeError> {
+        if packet::is_plain(body) {
+            packet::read_plain(body, &mut self.plain, &mut self.done, self.stream.config())?;
+            if !self.done.is_bulk() {
+                // The model learns from the messages as if they had been coded.
+                self.unused.clear();
+                self.stream.code(&mut Silent, &self.done, &mut self.unused)?;
             }
-            Some(_) => {
-                let mut coder = RangeDecoder::new(body);
-                self.stream.code(&mut coder, &Batch::default(), &mut self.done)?;
-                if !coder.is_complete() {
-                    return Err(DecodeError::Malformed);
-                }
+        } else {
+            let mut coder = RangeDecoder::new(body);
+            self.stream.code(&mut coder, &Batch::default(), &mut self.done)?;
+            if !coder.is_complete() {
+                return Err(DecodeError::Malformed);
             }
         }
-        if check.is_some_and(|check| check != self.check.add(&self.done)) {
-            return Err(DecodeError::CheckFailed);
+        if let Some(check) = check {
+            self.chain = datagram::chain(self.chain, 0, &self.done);
+            if check != packet::check(self.chain) {
+                return Err(DecodeError::CheckFailed);
+            }
         }
         Ok(())
     }
+
+    fn read_datagram(&mut self, body: &[u8], check: Option<u8>) -> Result<(), DecodeError> {
+        if packet::is_plain(body) {
+            return self.read_plain_datagram(body, check);
+        }
+        let (number, learns, chain) = self.read_coded(body, check)?;
+        let Some(received) = &mut self.received else { return Err(DecodeError::Malformed) };
+        if received.is_old(number) {
+            return Err(DecodeError::Duplicate);
+        }
+        if !is_intact(check, chain, number, &self.done) {
+            return Err(DecodeError::CheckFailed);
+        }
+        received.add(number, learns.then(|| (&self.done, self.stream.lesson())));
+        self.trim();
+        Ok(())
+    }
+
+    fn read_plain_datagram(&mut self, body: &[u8], check: Option<u8>) -> Result<(), DecodeError> {
+        let Some(received) = &mut self.received else { return Err(DecodeError::Malformed) };
+        let front =
+            packet::read_plain(body, &mut self.plain, &mut self.done, self.stream.config())?;
+        let Front::Datagram(number, kind) = front else { return Err(DecodeError::Malformed) };
+        let number = received.number(u32::from(number), u8::BITS);
+        if received.is_old(number) {
+            return Err(DecodeError::Duplicate);
+        }
+        if !is_intact(check, 0, number & 0xff, &self.done) {
+            return Err(DecodeError::CheckFailed);
+        }
+        let base = received.base();
+        let learns = received.follow(kind) && !self.done.is_bulk();
+        if received.base() != base {
+            self.stream = Stream::new(self.stream.config().clone());
+        }
+        self.stream.clear_lesson();
+        received.add(number, learns.then(|| (&self.done, self.stream.lesson())));
+        self.trim();
+        Ok(())
+    }
+
+    /// Decodes the messages of a coded packet. Returns the packet's number, whether it teaches, and
+    /// the hash of what the epoch has learned.
+    fn read_coded(
+        &mut self,
+        body: &[u8],
+        check: Option<u8>,
+    ) -> Result<(u32, bool, u32), DecodeError> {
+        let Some(received) = &mut self.received else { return Err(DecodeError::Malformed) };
+        let is_single = self.stream.config().delivery == Delivery::Datagrams;
+        let mut coder = RangeDecoder::new(body);
+        let name = Name::Empty(0).code(&mut coder, is_single);
+        if let Name::Empty(_) = name {
+            let base = name.resolve(received.current().number);
+            if received.base() != base {
+                return self.start(coder, base, check);
+            }
+        }
+        let newest = received.current();
+        let way = received.way(name)?;
+        let (number, learns, chain) = match way {
+            Way::Stay => {
+                let (stream, done) = (&mut self.stream, &mut self.done);
+                read_at(stream, &mut coder, newest.number, newest.number, newest.chain, done)?
+            }
+            Way::On(epoch) => {
+                self.learn(epoch);
+                let (stream, done) = (&mut self.stream, &mut self.done);
+                read_at(stream, &mut coder, epoch.number, epoch.number, epoch.chain, done)?
+            }
+            Way::Back(epoch) => {
+                self.stream.rewind(epoch.number);
+                let (stream, done) = (&mut self.stream, &mut self.done);
+                let read =
+                    read_at(stream, &mut coder, epoch.number, newest.number, epoch.chain, done);
+                self.stream.forward(epoch.number);
+                read?
+            }
+            Way::Begin => {
+                let base = received.base();
+                let chain = datagram::first_chain(base);
+                let mut stream = Stream::new(self.stream.config().clone());
+                let read = read_at(&mut stream, &mut coder, base, base, chain, &mut self.done)?;
+                core::mem::swap(stream.lesson_mut(), self.stream.lesson_mut());
+                read
+            }
+        };
+        Ok((number, learns, chain))
+    }
+
+    /// Starts anew with a packet whose encoder did.
+    fn start(
+        &mut self,
+        mut coder: RangeDecoder<'_>,
+        base: u32,
+        check: Option<u8>,
+    ) -> Result<(u32, bool, u32), DecodeError> {
+        let Some(received) = &mut self.received else { return Err(DecodeError::Malformed) };
+        if !received.may_start(base) {
+            return Err(DecodeError::UnknownEpoch);
+        }
+        // Only a packet that can be read is believed.
+        let mut stream = Stream::new(self.stream.config().clone());
+        let chain = datagram::first_chain(base);
+        let read = read_at(&mut stream, &mut coder, base, base, chain, &mut self.done)?;
+        if !is_intact(check, chain, read.0, &self.done) {
+            return Err(DecodeError::CheckFailed);
+        }
+        self.stream = stream;
+        received.start(base);
+        Ok(read)
+    }
+
+    /// Learns the promised packets up to an epoch.
+    fn learn(&mut self, epoch: Epoch) {
+        let Some(received) = &mut self.received else { return };
+        while let Some(mut packet) = received.pop(epoch) {
+            self.stream.record(Some(packet.number()));
+            self.stream.learn(packet.number(), &packet.batch, &mut packet.lesson);
+            received.keep(packet);
+        }
+    }
+
+    /// Gives up old epochs until what is left fits into the memory.
+    fn trim(&mut self) {
+        let Some(received) = &mut self.received else { return };
+        let budget = self.stream.config().budget().waiting;
+        self.log = self.stream.log_memory();
+        while self.log + received.memory() > budget
+            && let Some(oldest) = received.forget_oldest()
+        {
+            self.stream.forget(oldest);
+            self.log = self.stream.log_memory();
+        }
+    }
+}
+
+/// Whether a datagram's check, if it has one, says that these messages were sent.
+fn is_intact(check: Option<u8>, chain: u32, number: u32, done: &Batch) -> bool {
+    check.is_none_or(|check| check == packet::check(datagram::chain(chain, number, done)))
+}
+
+/// Decodes a packet coded under `epoch`, where the model is, and leaves no trace in the model, whose
+/// newest version is `newest`. Returns the packet's number, whether it teaches, and `chain`.
+fn read_at(
+    stream: &mut Stream,
+    coder: &mut RangeDecoder<'_>,
+    epoch: u32,
+    newest: u32,
+    chain: u32,
+    done: &mut Batch,
+) -> Result<(u32, bool, u32), DecodeError> {
+    stream.record(Some(newest.wrapping_add(1)));
+    let result = stream.code_datagram(coder, epoch, 0, false, &Batch::default(), done);
+    stream.undo(newest);
+    let (number, learns) = result?;
+    if !coder.is_complete() {
+        return Err(DecodeError::Malformed);
+    }
+    Ok((number, learns, chain))
 }
 
 impl fmt::Debug for Decoder {

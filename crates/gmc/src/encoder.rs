@@ -1,21 +1,26 @@
-//! The sending end of a stream.
+//! The sending end.
 
 use alloc::vec::Vec;
 use core::fmt;
 
 use crate::batch::{Batch, Message};
-use crate::config::Config;
-use crate::error::EncodeError;
-use crate::packet::{self, Check};
+use crate::config::{Config, Delivery};
+use crate::datagram;
+use crate::datagram::sent::Sent;
+use crate::error::{AckError, EncodeError};
+use crate::packet::{self, Front};
 use crate::range_coder::RangeEncoder;
 use crate::stream::Stream;
 
 /// Turns messages into packets.
 ///
-/// Every packet must reach the [`Decoder`](crate::Decoder), once and in order.
+/// What must become of the packets is up to [`Config::delivery`].
 pub struct Encoder {
     stream: Stream,
-    check: Check,
+    /// Packets on their way, unless the link is ordered.
+    sent: Option<Sent>,
+    /// The hash of all messages so far, on an ordered link with a check.
+    chain: u32,
     given: Batch,
     done: Batch,
     plain: Vec<u8>,
@@ -24,9 +29,12 @@ pub struct Encoder {
 impl Encoder {
     /// An encoder that knows nothing yet.
     pub fn new(config: Config) -> Self {
+        let skips = config.delivery == Delivery::Datagrams;
         Self {
+            sent: (config.delivery != Delivery::Ordered)
+                .then(|| Sent::new(skips, config.budget().waiting / 4 * 3)),
             stream: Stream::new(config),
-            check: Check::default(),
+            chain: 0,
             given: Batch::default(),
             done: Batch::default(),
             plain: Vec::new(),
@@ -40,7 +48,9 @@ impl Encoder {
         self.encode_packet([Message { fields, bytes: message }], out)
     }
 
-    /// Appends to `out` a packet of these messages, coded as a unit.
+    /// Appends to `out` a packet of these messages, coded as a unit: each message is coded against its
+    /// neighbours too, so that those which resemble each other most should stand together, the oldest
+    /// first.
     ///
     /// On an error nothing is appended and the encoder is as it was.
     pub fn encode_packet<'a>(
@@ -53,31 +63,137 @@ impl Encoder {
             self.given.add(message, self.stream.config())?;
         }
         self.done.clear();
-        let start = out.len();
-        if self.given.is_bulk() {
-            packet::make_bulk(&self.given, &mut self.plain, out);
-        } else {
-            self.code(start, out);
-        }
-        if self.stream.config().check {
-            out.push(self.check.add(&self.given));
+        match &mut self.sent {
+            None => self.encode_ordered(out),
+            Some(_) => self.encode_datagram(out),
         }
         Ok(())
     }
 
-    fn code(&mut self, start: usize, out: &mut Vec<u8>) {
-        let mut coder = RangeEncoder::new(out);
-        self.stream
-            .code(&mut coder, &self.given, &mut self.done)
-            .expect("messages within the limits can be coded");
-        coder.finish();
-        debug_assert!(self.done.bytes == self.given.bytes, "the model codes what it was given");
-        packet::make_smallest(&self.given, &mut self.plain, out, start);
+    fn encode_ordered(&mut self, out: &mut Vec<u8>) {
+        let start = out.len();
+        if self.given.is_bulk() {
+            packet::make_bulk(Front::Ordered, &self.given, &mut self.plain, out);
+        } else {
+            let mut coder = RangeEncoder::new(out);
+            self.stream
+                .code(&mut coder, &self.given, &mut self.done)
+                .expect("messages within the limits can be coded");
+            coder.finish();
+            debug_assert!(self.done.bytes == self.given.bytes, "the model codes what it was given");
+            packet::make_smallest(Front::Ordered, &self.given, &mut self.plain, out, start);
+        }
+        if self.stream.config().check {
+            self.chain = datagram::chain(self.chain, 0, &self.given);
+            out.push(packet::check(self.chain));
+        }
     }
 
-    /// Bytes of model state in use. Never more than [`Config::memory`].
+    fn encode_datagram(&mut self, out: &mut Vec<u8>) {
+        let Some(sent) = &mut self.sent else { return };
+        let number = sent.next();
+        // A plain packet's decoder may not know the whole number.
+        let mut seal = (0, number & 0xff);
+        if self.given.is_bulk() {
+            let front = sent.front(false);
+            packet::make_bulk(front, &self.given, &mut self.plain, out);
+            sent.add(None);
+        } else {
+            let start = out.len();
+            let learns = sent.has_room(&self.given);
+            let distance = number.wrapping_sub(sent.epoch()).wrapping_sub(1);
+            let mut coder = RangeEncoder::new(out);
+            sent.name().code(&mut coder, self.stream.config().delivery == Delivery::Datagrams);
+            self.stream.record(Some(number));
+            self.stream
+                .code_datagram(
+                    &mut coder,
+                    sent.epoch(),
+                    distance,
+                    learns,
+                    &self.given,
+                    &mut self.done,
+                )
+                .expect("messages within the limits can be coded");
+            self.stream.undo(number.wrapping_sub(1));
+            coder.finish();
+            debug_assert!(self.done.bytes == self.given.bytes, "the model codes what it was given");
+            let front = sent.front(learns);
+            if packet::make_smallest(front, &self.given, &mut self.plain, out, start) {
+                // The decoder knows nothing of how the packet was coded before.
+                self.stream.clear_lesson();
+            } else {
+                seal = (sent.chain(), number);
+            }
+            sent.add(learns.then(|| (&self.given, self.stream.lesson())));
+        }
+        if self.stream.config().check {
+            out.push(packet::check(datagram::chain(seal.0, seal.1, &self.given)));
+        }
+    }
+
+    /// The number of the newest packet; packets are numbered from 1. On an ordered link always 0.
+    pub fn newest(&self) -> u32 {
+        self.sent.as_ref().map_or(0, |sent| sent.next().wrapping_sub(1))
+    }
+
+    /// Takes what [`Decoder::acknowledge`](crate::Decoder::acknowledge) made. Acknowledgements may be
+    /// lost, repeated and reordered.
+    ///
+    /// Returns the newest packet up to which this decoder has all that is to be learned. With
+    /// [`Delivery::Datagrams`] the next packets are coded under what is acknowledged; with
+    /// [`Delivery::Room`] it is up to the application to call [`Encoder::advance`] when all decoders
+    /// have acknowledged enough. `None` says that the decoder knows nothing of what was learned so
+    /// far: a single decoder's encoder has started anew; a room's decoder needs a snapshot.
+    pub fn acknowledge(&mut self, acknowledgement: &[u8]) -> Result<Option<u32>, AckError> {
+        let sent = self.sent.as_mut().ok_or(AckError::OrderedLink)?;
+        let skips = self.stream.config().delivery == Delivery::Datagrams;
+        let result = sent.check(acknowledgement);
+        if skips {
+            match result {
+                Ok(Some(top)) => self.learn(top),
+                Ok(None) | Err(AckError::Diverged) => self.restart(),
+                Err(_) => {}
+            }
+        }
+        result
+    }
+
+    /// Codes the next packets under what all decoders know that have everything up to packet
+    /// `number`, a packet that was sent; for [`Delivery::Room`].
+    ///
+    /// A decoder that lacks one of these packets can read nothing more until it has it: send that packet's bytes again,
+    /// reliably, or give the decoder a snapshot.
+    pub fn advance(&mut self, number: u32) {
+        if self.stream.config().delivery == Delivery::Room {
+            self.learn(number);
+        }
+    }
+
+    /// Forgets all that was learned: the next packet can be decoded by a decoder that knows nothing.
+    /// With [`Delivery::Ordered`] the decoder must be a new one too.
+    pub fn restart(&mut self) {
+        let config = self.stream.config().clone();
+        self.stream = Stream::new(config);
+        self.chain = 0;
+        if let Some(sent) = &mut self.sent {
+            sent.restart();
+        }
+    }
+
+    fn learn(&mut self, top: u32) {
+        let Some(sent) = &mut self.sent else { return };
+        self.stream.record(None);
+        while let Some(mut packet) = sent.pop(top) {
+            self.stream.learn(packet.number(), &packet.batch, &mut packet.lesson);
+            sent.keep(packet);
+        }
+    }
+
+    /// Bytes of state in use: the model, and what waits to be learned. Never more than
+    /// [`Config::memory`], unless one packet is larger than an eighth of it.
     pub fn memory(&self) -> usize {
-        self.stream.memory()
+        self.stream.memory() + self.sent.as_ref().map_or(0, Sent::memory)
     }
 }
 

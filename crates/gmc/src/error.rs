@@ -21,8 +21,9 @@ pub enum EncodeError {
 
 /// Why a packet was not decoded.
 ///
-/// After any of these the decoder's model is no longer known to be the encoder's, so that every
-/// later packet is answered with [`DecodeError::Poisoned`]. Start anew, at both ends.
+/// On an ordered link the decoder's model is no longer known to be the encoder's after any of these,
+/// so that every later packet is answered with [`DecodeError::Poisoned`]: start anew, at both ends.
+/// On other links the packet is lost and nothing else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DecodeError {
@@ -42,7 +43,39 @@ pub enum DecodeError {
     /// the peer's.
     #[error("the packet does not hold exactly one message")]
     NotOneMessage,
+    /// The packet was coded under an epoch that this decoder does not have or has given up: it came
+    /// too late, or one of the ends has started anew. Send the next acknowledgement soon: it tells the
+    /// encoder what to code under. Nobody's fault; not on ordered links.
+    #[error("the packet was coded under an epoch that this decoder does not have")]
+    UnknownEpoch,
+    /// The packet came before, or is so old that nobody can tell. The link's doing; not on ordered
+    /// links.
+    #[error("the packet was received before, or is too old to tell")]
+    Duplicate,
     /// An earlier packet failed; the stream cannot continue.
     #[error("an earlier packet of this stream could not be decoded")]
     Poisoned,
+}
+
+/// Why an acknowledgement was not used. The encoder is as it was, except after
+/// [`AckError::Diverged`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AckError {
+    /// The peer, or the link, sent bytes that are no acknowledgement.
+    #[error("peer sent bytes that are no acknowledgement")]
+    Malformed,
+    /// The peer acknowledges a packet that it cannot have.
+    #[error("peer acknowledges a packet that was never sent to it")]
+    NeverSent,
+    /// The peer acknowledges something else than it did before, or than it can.
+    #[error("peer contradicts an earlier acknowledgement")]
+    Contradictory,
+    /// The peer learned something else than was sent, by damage on the way or by a fault in one of
+    /// the ends. The encoder has started anew.
+    #[error("peer learned something else than was sent; starting anew")]
+    Diverged,
+    /// The link is ordered: nothing is acknowledged. The fault is the caller's.
+    #[error("an encoder for an ordered link takes no acknowledgements")]
+    OrderedLink,
 }

@@ -1,6 +1,5 @@
 //! The small numbers that travel with each message.
 
-use alloc::vec;
 use alloc::vec::Vec;
 use core::mem::size_of;
 
@@ -9,12 +8,13 @@ use crate::hash::hash;
 use crate::integer::{Contexts, code_unsigned};
 use crate::model::Rows;
 use crate::range_coder::Coder;
+use crate::table::{Table, Versioned};
 
 /// The last values of each field in each channel.
 pub(crate) struct Fields {
     count: usize,
-    last: Vec<u32>,
-    channel: u32,
+    last: Table<u32>,
+    channel: Table<u32>,
 }
 
 /// Channels remembered apart. More share: the values are only expectations.
@@ -24,11 +24,17 @@ pub(crate) const MEMORY: usize = CHANNELS * size_of::<u32>();
 
 impl Fields {
     pub(crate) fn new(count: usize) -> Self {
-        Self { count, last: vec![0; count * CHANNELS], channel: 0 }
+        Self { count, last: Table::new(0, count * CHANNELS), channel: Table::new(0, 1) }
     }
 
     pub(crate) fn memory(&self) -> usize {
-        self.last.len() * size_of::<u32>()
+        self.last.memory()
+    }
+
+    /// Visits all that has versions.
+    pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
+        visit(&mut self.last);
+        visit(&mut self.channel);
     }
 
     /// Codes the fields of a message and appends them to `out`.
@@ -41,11 +47,11 @@ impl Fields {
     ) -> Result<(), DecodeError> {
         // The channel depends on the channel before, all other fields on the channel and on
         // themselves.
-        let mut channel = self.channel;
+        let mut channel = self.channel[0];
         let mut base = 0;
         let mut repeated = true;
         for index in 0..self.count {
-            let last = if index == 0 { self.channel } else { self.last[base + index] };
+            let last = if index == 0 { self.channel[0] } else { self.last[base + index] };
             let given = given.get(index).copied().unwrap_or(0);
             let general = hash(hash(0xf1e1d, index as u32), channel);
             let special = hash(hash(general, last), u32::from(repeated));
@@ -61,10 +67,10 @@ impl Fields {
             };
             if index == 0 {
                 channel = value;
-                self.channel = value;
+                *self.channel.change(0) = value;
                 base = value as usize % CHANNELS * self.count;
             }
-            self.last[base + index] = value;
+            *self.last.change(base + index) = value;
             out.push(value);
         }
         Ok(())

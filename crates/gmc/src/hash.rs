@@ -13,3 +13,10 @@ pub(crate) fn hash(a: u32, b: u32) -> u32 {
 pub(crate) fn hash_bytes(a: u32, bytes: &[u8]) -> u32 {
     bytes.iter().fold(a, |a, &byte| hash(a, u32::from(byte)))
 }
+
+/// Mixes many bytes into `a`, four at a time: for messages, not for names.
+pub(crate) fn hash_message(a: u32, bytes: &[u8]) -> u32 {
+    let (words, rest) = bytes.as_chunks::<4>();
+    let a = words.iter().fold(a, |a, word| hash(a, u32::from_le_bytes(*word)));
+    hash_bytes(a, rest)
+}

@@ -1,19 +1,19 @@
 //! The last strings that were spelled out, to find again what was said before.
 
-use alloc::vec;
-use alloc::vec::Vec;
 use core::mem::size_of;
 
 use crate::hash::hash_bytes;
+use crate::table::{Table, Versioned};
 
 /// A ring of bytes. Positions count from the start of the stream and wrap around.
 pub(crate) struct History {
-    bytes: Vec<u8>,
+    bytes: Table<u8>,
     /// One bit per byte: whether a string ends behind it.
-    ends: Vec<u8>,
+    ends: Table<u8>,
     /// Where the bytes behind a context were last seen.
-    index: Vec<u32>,
-    head: u32,
+    index: Table<u32>,
+    /// Where the next byte will go.
+    head: Table<u32>,
 }
 
 /// A string in the history.
@@ -42,34 +42,48 @@ impl History {
         let room = memory * 8 / (8 + 1 + 8);
         let ring = (room / 2 + 1).next_power_of_two().clamp(256, 1 << 24);
         let index = ((memory.saturating_sub(ring + ring / 8)) / size_of::<u32>()).max(32);
-        Self { bytes: vec![0; ring], ends: vec![0; ring / 8], index: vec![0; index], head: 0 }
+        Self {
+            bytes: Table::new(0, ring),
+            ends: Table::new(0, ring / 8),
+            index: Table::new(0, index),
+            head: Table::new(0, 1),
+        }
     }
 
     pub(crate) fn memory(&self) -> usize {
-        self.bytes.len() + self.ends.len() + self.index.len() * size_of::<u32>()
+        self.bytes.memory() + self.ends.memory() + self.index.memory()
+    }
+
+    /// Visits all that has versions.
+    pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
+        visit(&mut self.bytes);
+        visit(&mut self.ends);
+        visit(&mut self.index);
+        visit(&mut self.head);
     }
 
     /// Where the next byte will go.
     pub(crate) fn head(&self) -> u32 {
-        self.head
+        self.head[0]
     }
 
     /// Adds the last byte of `string`, the part so far of the string that is spelled.
     pub(crate) fn push(&mut self, string: &[u8]) {
         let Some(&byte) = string.last() else { return };
-        let at = self.wrap(self.head);
-        self.bytes[at] = byte;
-        self.ends[at / 8] &= !(1 << (at % 8));
-        self.head = self.head.wrapping_add(1);
+        let at = self.wrap(self.head());
+        *self.bytes.change(at) = byte;
+        *self.ends.change(at / 8) &= !(1 << (at % 8));
+        let head = self.head().wrapping_add(1);
+        *self.head.change(0) = head;
         if let Some(slot) = self.slot(string) {
-            self.index[slot] = self.head;
+            *self.index.change(slot) = head;
         }
     }
 
     /// Marks that a string ends here.
     pub(crate) fn end(&mut self) {
-        let at = self.wrap(self.head.wrapping_sub(1));
-        self.ends[at / 8] |= 1 << (at % 8);
+        let at = self.wrap(self.head().wrapping_sub(1));
+        *self.ends.change(at / 8) |= 1 << (at % 8);
     }
 
     /// Where the end of `string` occurred before, and how much of it agrees.
@@ -102,7 +116,7 @@ impl History {
         place.length as usize <= self.bytes.len()
             && (place.length == 0
                 || self.contains(place.start)
-                    && self.head.wrapping_sub(place.start) >= place.length)
+                    && self.head().wrapping_sub(place.start) >= place.length)
     }
 
     /// The bytes of a string that is still there.
@@ -116,7 +130,7 @@ impl History {
     }
 
     fn contains(&self, position: u32) -> bool {
-        let age = self.head.wrapping_sub(position);
+        let age = self.head().wrapping_sub(position);
         age >= 1 && age as usize <= self.bytes.len()
     }
 

@@ -3,11 +3,15 @@
 use alloc::vec::Vec;
 
 use crate::cache::Cache;
+use crate::category::Category;
 use crate::config::Budget;
 use crate::error::DecodeError;
+use crate::hash::hash;
+use crate::keys::Seen;
 use crate::model::Rows;
 use crate::range_coder::Coder;
 use crate::reference::Reference;
+use crate::table::Versioned;
 use crate::template::{Hole, HoleKind};
 use crate::text::Texts;
 
@@ -15,6 +19,9 @@ pub(crate) struct Holes {
     pub(crate) rows: Rows,
     pub(crate) references: Cache<Reference>,
     pub(crate) texts: Texts,
+    categories: Cache<Category>,
+    /// What filled the holes of the present message.
+    pub(crate) seen: Vec<Seen>,
 }
 
 /// Where a value is: the hole's name and the sender of the message.
@@ -30,11 +37,24 @@ impl Holes {
             rows: Rows::new(budget.rows),
             references: Cache::new(budget.references),
             texts: Texts::new(budget),
+            categories: Cache::new(budget.categories),
+            seen: Vec::new(),
         }
     }
 
     pub(crate) fn memory(&self) -> usize {
-        self.rows.memory() + self.references.memory() + self.texts.memory()
+        self.rows.memory()
+            + self.references.memory()
+            + self.texts.memory()
+            + self.categories.memory()
+    }
+
+    /// Visits all that has versions.
+    pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
+        self.rows.visit(visit);
+        self.references.visit(visit);
+        self.texts.visit(visit);
+        self.categories.visit(visit);
     }
 
     /// Codes what fills a hole and appends it to `out`, at most `limit` bytes if it is text.
@@ -50,7 +70,9 @@ impl Holes {
         let whose = Whose { label: hole.label, sender };
         match hole.kind {
             HoleKind::Text | HoleKind::Bytes => {
-                self.texts.code(coder, &mut self.rows, whose, given, limit, out)
+                let seen = self.texts.code(coder, &mut self.rows, whose, given, limit, out)?;
+                self.seen.push(seen);
+                Ok(())
             }
             HoleKind::Number => self.code_number(coder, whose, given, out),
             HoleKind::BigEndian => {
@@ -70,8 +92,42 @@ impl Holes {
 
     fn code_value<C: Coder>(&mut self, coder: &mut C, whose: Whose, given: i64) -> i64 {
         let mut reference = Reference::recall(&self.references, whose);
-        let value = reference.code(coder, &mut self.rows, whose, given);
+        let value = self.code_integer(coder, whose, &mut reference, given);
         Reference::remember(&mut self.references, whose, reference);
+        value
+    }
+
+    /// Codes a whole number: one of a few, or as the difference from what was expected.
+    pub(crate) fn code_integer<C: Coder>(
+        &mut self,
+        coder: &mut C,
+        whose: Whose,
+        reference: &mut Reference,
+        given: i64,
+    ) -> i64 {
+        let category = *self.categories.entry(whose.label);
+        let known = if category.is_few() {
+            category.code(coder, &mut self.rows, whose.label, given)
+        } else {
+            None
+        };
+        let value = match known {
+            Some(value) => {
+                reference.note(value, self.rows.packet);
+                value
+            }
+            None => {
+                let anybody = Reference::anybody(&self.references, whose.label);
+                reference.code(coder, &mut self.rows, whose, &anybody, given)
+            }
+        };
+        self.categories.entry(whose.label).note(value);
+        self.seen.push(Seen {
+            label: whose.label,
+            identity: hash(value as u32, (value >> 32) as u32),
+            is_key: category.is_key(),
+            number: (!category.is_few()).then_some((value, reference.error())),
+        });
         value
     }
 }

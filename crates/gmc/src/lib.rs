@@ -52,8 +52,10 @@ mod align;
 mod batch;
 mod binary;
 mod cache;
+mod category;
 mod choice;
 mod config;
+mod datagram;
 mod decoder;
 mod encoder;
 mod error;
@@ -62,7 +64,9 @@ mod hash;
 mod history;
 mod hole;
 mod integer;
+mod keys;
 mod learn;
+mod lesson;
 mod model;
 mod number;
 mod packet;
@@ -70,16 +74,17 @@ mod range_coder;
 mod reference;
 mod speller;
 mod stream;
+mod table;
 mod template;
 mod templates;
 mod text;
 mod token;
 
 pub use batch::Message;
-pub use config::Config;
+pub use config::{Config, Delivery};
 pub use decoder::Decoder;
 pub use encoder::Encoder;
-pub use error::{DecodeError, EncodeError};
+pub use error::{AckError, DecodeError, EncodeError};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -1,11 +1,11 @@
 //! Adaptive probabilities, and the tables that hold them.
 
-use alloc::vec;
-use alloc::vec::Vec;
 use core::mem::size_of;
 
 use crate::hash::hash;
+use crate::lesson::{Contexts, Lesson, PREDICTORS};
 use crate::range_coder::Coder;
+use crate::table::{Table, Versioned};
 
 /// The probability that a decision is `true`: twelve bits of it, and in the low four bits how often
 /// it was adapted, since a young probability should move faster than an old one.
@@ -77,12 +77,22 @@ fn code_pair<C: Coder>(coder: &mut C, general: Bit, special: Bit, bit: bool) -> 
 /// The fifteen decisions of one context, such as a binary tree of four bits.
 #[derive(Clone, Copy)]
 struct Row {
-    check: u16,
+    /// Eleven bits of the context's hash, and how much the row is used, in the low five.
+    tag: u16,
     bits: [Bit; Row::BITS],
 }
 
 impl Row {
     const BITS: usize = 15;
+    const USES: u16 = 31;
+
+    fn is_of(&self, check: u16) -> bool {
+        (self.tag ^ check) & !Self::USES == 0
+    }
+
+    fn uses(&self) -> u16 {
+        self.tag & Self::USES
+    }
 }
 
 const _: () = assert!(size_of::<Row>() == 32);
@@ -92,30 +102,71 @@ const _: () = assert!(size_of::<Row>() == 32);
 pub(crate) struct Pair {
     general: usize,
     special: usize,
+    contexts: Contexts,
+}
+
+/// What becomes of decisions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Learning {
+    /// They are learned at once.
+    Now,
+    /// They are learned for the rest of the packet, and noted in the lesson.
+    Later,
+    /// They are neither coded nor learned: the lesson taught them.
+    Taught,
 }
 
 /// Contexts found by hash. When the table is full, the least used context of four gives way.
 pub(crate) struct Rows {
-    rows: Vec<Row>,
+    rows: Table<Row>,
+    pub(crate) learning: Learning,
+    pub(crate) lesson: Lesson,
+    /// The number of the packet that is coded or learned; always 0 on an ordered link.
+    pub(crate) packet: u32,
 }
 
 impl Rows {
     pub(crate) fn new(memory: usize) -> Self {
         let sets = (memory / size_of::<Row>() / 4).max(1);
-        Self { rows: vec![Row { check: 0, bits: [Bit::EVEN; Row::BITS] }; sets * 4] }
+        Self {
+            rows: Table::new(Row { tag: 0, bits: [Bit::EVEN; Row::BITS] }, sets * 4),
+            learning: Learning::Now,
+            lesson: Lesson::default(),
+            packet: 0,
+        }
     }
 
     pub(crate) fn memory(&self) -> usize {
-        self.rows.len() * size_of::<Row>()
+        self.rows.memory()
     }
 
+    /// Visits all that has versions.
+    pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
+        visit(&mut self.rows);
+    }
+
+    /// How many packets ago one was, given the low bits of its number.
+    pub(crate) fn age(&self, stamp: u16) -> u16 {
+        (self.packet as u16).wrapping_sub(stamp)
+    }
+
+    #[inline]
     pub(crate) fn pair(&mut self, general: u32, special: u32) -> Pair {
-        Pair { general: self.find(general), special: self.find(special) }
+        let contexts = [general, special];
+        if self.learning == Learning::Taught {
+            return Pair { general: 0, special: 0, contexts };
+        }
+        let index = self.find(general);
+        Pair {
+            general: index,
+            special: if general == special { index } else { self.find(special) },
+            contexts,
+        }
     }
 
+    #[inline]
     pub(crate) fn single(&mut self, context: u32) -> Pair {
-        let index = self.find(context);
-        Pair { general: index, special: index }
+        self.pair(context, context)
     }
 
     /// Codes decision `node` of a pair of contexts.
@@ -127,50 +178,103 @@ impl Rows {
         node: usize,
         bit: bool,
     ) -> bool {
+        if self.learning == Learning::Taught {
+            return bit;
+        }
+        let bit = self.adapt(coder, pair, node, bit);
+        if self.learning == Learning::Later {
+            self.lesson.note(pair.contexts, node, bit);
+        }
+        bit
+    }
+
+    #[inline]
+    fn adapt<C: Coder>(&mut self, coder: &mut C, pair: Pair, node: usize, bit: bool) -> bool {
         if pair.general == pair.special {
-            return self.rows[pair.general].bits[node].code(coder, bit);
+            return self.rows.logged(pair.general).bits[node].code(coder, bit);
         }
         let (general, special) =
             (self.rows[pair.general].bits[node], self.rows[pair.special].bits[node]);
         let (bit, general, special) = code_pair(coder, general, special, bit);
-        self.rows[pair.general].bits[node] = general;
-        self.rows[pair.special].bits[node] = special;
+        self.rows.logged(pair.general).bits[node] = general;
+        self.rows.logged(pair.special).bits[node] = special;
         bit
     }
 
+    /// How wrong the predictors of a hole were when the message was coded, given how wrong they are
+    /// now.
+    pub(crate) fn errors(&mut self, label: u32, now: [u8; PREDICTORS]) -> [u8; PREDICTORS] {
+        match self.learning {
+            Learning::Now => now,
+            Learning::Later => {
+                self.lesson.note_errors(label, now);
+                now
+            }
+            Learning::Taught => self.lesson.errors(label).unwrap_or(now),
+        }
+    }
+
+    /// Learns the decisions of the lesson.
+    pub(crate) fn learn(&mut self) {
+        let lesson = core::mem::take(&mut self.lesson);
+        let mut pair = Pair { general: 0, special: 0, contexts: [0; 2] };
+        for (contexts, next, node, bit) in lesson.decisions() {
+            if next {
+                pair = self.pair(contexts[0], contexts[1]);
+            }
+            self.rows.logged(pair.general).bits[node].adapt(bit);
+            if pair.special != pair.general {
+                self.rows.logged(pair.special).bits[node].adapt(bit);
+            }
+        }
+        self.lesson = lesson;
+    }
+
+    /// The row of a context. It may be changed until the next version.
     fn find(&mut self, context: u32) -> usize {
         let context = hash(context, 0);
         let sets = self.rows.len() as u64 / 4;
         let first = ((u64::from(context) * sets) >> 32) as usize * 4;
-        let check = context as u16;
-        let set = &mut self.rows[first..first + 4];
-        let mut least = 0;
-        for index in 0..4 {
-            if set[index].check == check {
-                return first + index;
+        let check = context as u16 & !Row::USES;
+        let mut least = first;
+        for index in first..first + 4 {
+            if self.rows[index].is_of(check) {
+                let row = self.rows.change(index);
+                row.tag += u16::from(row.uses() < Row::USES);
+                return index;
             }
-            if set[index].bits[0].age() < set[least].bits[0].age() {
+            if self.rows[index].uses() < self.rows[least].uses() {
                 least = index;
             }
         }
-        set[least] = Row { check, bits: [Bit::EVEN; Row::BITS] };
-        first + least
+        // What was used much gives way too, if it is used no more.
+        for index in first..first + 4 {
+            let row = self.rows.change(index);
+            row.tag -= u16::from(row.uses() > 0);
+        }
+        *self.rows.change(least) = Row { tag: check, bits: [Bit::EVEN; Row::BITS] };
+        least
     }
 }
 
 /// Single decisions found by hash, unchecked: for contexts so many and so sparse that rows would
 /// waste most of their room.
 pub(crate) struct Letters {
-    bits: Vec<Bit>,
+    bits: Table<Bit>,
 }
 
 impl Letters {
     pub(crate) fn new(memory: usize) -> Self {
-        Self { bits: vec![Bit::EVEN; (memory / size_of::<Bit>()).max(256)] }
+        Self { bits: Table::new(Bit::EVEN, (memory / size_of::<Bit>()).max(256)) }
     }
 
     pub(crate) fn memory(&self) -> usize {
-        self.bits.len() * size_of::<Bit>()
+        self.bits.memory()
+    }
+
+    /// Visits all that has versions.
+    pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
+        visit(&mut self.bits);
     }
 
     /// Codes a byte in a general and a special context.
@@ -186,8 +290,8 @@ impl Letters {
             let (a, b) = (self.slot(hash(general, node)), self.slot(hash(special, node)));
             let given = byte >> shift & 1 == 1;
             let (bit, general, special) = code_pair(coder, self.bits[a], self.bits[b], given);
-            self.bits[a] = general;
-            self.bits[b] = special;
+            *self.bits.change(a) = general;
+            *self.bits.change(b) = special;
             node = node << 1 | u32::from(bit);
         }
         node as u8

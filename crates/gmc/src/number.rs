@@ -119,7 +119,7 @@ impl Holes {
         }
 
         let given = if C::DECODES { 0 } else { parts.value(format) };
-        let value = reference.code(coder, &mut self.rows, whose, given);
+        let value = self.code_integer(coder, whose, &mut reference, given);
         if value.unsigned_abs() >= 10u64.pow(DIGITS_MAX as u32) {
             return Err(DecodeError::Malformed);
         }

@@ -3,9 +3,11 @@
 //! ```text
 //! packet = body [check]           check: one byte, only if configured
 //! body   = coded | plain
-//! coded  = a range coder's bytes, the first of which is not zero
+//! coded  = a range coder's bytes, the first of which is 16 or more
 //! plain  = 0 form bytes           form: a codec's number, and 128 if there are several messages
 //! ```
+//!
+//! That is on an ordered link; [`datagram`](crate::datagram) has the forms on other links.
 //!
 //! A packet with a message over [`BULK`] bytes is plain, and the model learns nothing from it.
 //!
@@ -17,12 +19,12 @@ use alloc::vec::Vec;
 use groupwire_codecs as codecs;
 
 use crate::batch::Batch;
-use crate::config::Config;
+use crate::config::{Config, Delivery};
 use crate::error::DecodeError;
-use crate::hash::{hash, hash_bytes};
+use crate::range_coder::PLAIN_END;
 
 /// The first byte of a plain packet.
-pub(crate) const PLAIN: u8 = 0;
+const PLAIN: u8 = 0;
 /// In the form byte: several messages.
 const SEVERAL: u8 = 0x80;
 /// A message larger than this is no small message: there is little to learn from it, and spelling it by the model
@@ -32,38 +34,141 @@ pub(crate) const BULK: usize = 4096;
 /// Below this size no codec gains enough on the model to be worth a try.
 const CODEC_MIN: usize = 200;
 
-/// Replaces the coded packet at `out[start..]` by a plain one if that is smaller.
-pub(crate) fn make_smallest(batch: &Batch, plain: &mut Vec<u8>, out: &mut Vec<u8>, start: usize) {
+/// What is in front of the bytes of a plain packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Front {
+    /// On an ordered link.
+    Ordered,
+    /// The low bits of the packet's number, and how it will be learned.
+    Datagram(u8, Kind),
+}
+
+/// How a plain packet will be learned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// By a model that decoders know.
+    Known,
+    /// By the first model, of which nothing is known yet.
+    First,
+    /// By a model that started anew after the packet with these low bits.
+    Anew(u16),
+    /// Not at all.
+    Unlearned,
+}
+
+/// So many codecs have a form of their own; others take one byte more.
+const SHORT_CODECS: u8 = 3;
+/// The forms of a datagram: see [`crate::datagram`].
+const FIRST: u8 = 2 * SHORT_CODECS;
+const ANEW: u8 = 2 * FIRST;
+const UNLEARNED: u8 = ANEW + 2;
+const _: () = assert!(UNLEARNED as u32 + 2 == PLAIN_END);
+
+impl Front {
+    /// Whether a codec needs no byte of its own.
+    fn is_short(self, codec: u8) -> bool {
+        !matches!(self, Self::Datagram(_, Kind::Known | Kind::First)) || codec < SHORT_CODECS
+    }
+
+    fn write(self, codec: u8, several: bool, out: &mut Vec<u8>) {
+        let Self::Datagram(number, kind) = self else {
+            out.extend_from_slice(&[PLAIN, codec | if several { SEVERAL } else { 0 }]);
+            return;
+        };
+        let form = match kind {
+            Kind::Known => codec * 2,
+            Kind::First => FIRST + codec * 2,
+            Kind::Anew(_) => ANEW,
+            Kind::Unlearned => UNLEARNED,
+        };
+        out.extend_from_slice(&[form + u8::from(several), number]);
+        if let Kind::Anew(base) = kind {
+            out.extend_from_slice(&base.to_le_bytes());
+        }
+        if form >= ANEW {
+            out.push(codec);
+        }
+    }
+
+    /// Reads what is in front: this, the codec, whether there are several messages, and the rest.
+    fn read(body: &[u8], is_datagram: bool) -> Result<(Self, u8, bool, &[u8]), DecodeError> {
+        if !is_datagram {
+            return match body {
+                [PLAIN, form, rest @ ..] => {
+                    Ok((Self::Ordered, form & !SEVERAL, form & SEVERAL != 0, rest))
+                }
+                _ => Err(DecodeError::Malformed),
+            };
+        }
+        let (kind, form, number, codec, rest) = match *body {
+            [form @ 0..FIRST, number, ref rest @ ..] => (Kind::Known, form, number, form / 2, rest),
+            [form @ FIRST..ANEW, number, ref rest @ ..] => {
+                (Kind::First, form, number, (form - FIRST) / 2, rest)
+            }
+            [form @ ANEW..UNLEARNED, number, low, high, codec, ref rest @ ..] => {
+                (Kind::Anew(u16::from_le_bytes([low, high])), form, number, codec, rest)
+            }
+            [form @ UNLEARNED..=u8::MAX, number, codec, ref rest @ ..] => {
+                (Kind::Unlearned, form, number, codec, rest)
+            }
+            _ => return Err(DecodeError::Malformed),
+        };
+        Ok((Self::Datagram(number, kind), codec, form % 2 == 1, rest))
+    }
+}
+
+/// Replaces the coded packet at `out[start..]` by a plain one if that is smaller. Returns whether it
+/// did.
+pub(crate) fn make_smallest(
+    front: Front,
+    batch: &Batch,
+    plain: &mut Vec<u8>,
+    out: &mut Vec<u8>,
+    start: usize,
+) -> bool {
     let coded = out.len() - start;
     // A packet that the model predicts well is far beyond the reach of a codec.
     if batch.len() == 0 || coded * 8 < batch.bytes.len() {
-        return;
+        return false;
     }
     let candidates = if coded < CODEC_MIN { 1 } else { codecs::ALL.len() };
-    for codec in &codecs::ALL[..candidates] {
+    let mut replaced = false;
+    for codec in codecs::ALL[..candidates].iter().filter(|codec| front.is_short(codec.number())) {
         let end = out.len();
-        write_plain(*codec, batch, plain, out);
+        write_plain(front, *codec, batch, plain, out);
         if out.len() - end < end - start {
             out.drain(start..end);
+            replaced = true;
         } else {
             out.truncate(end);
         }
     }
+    replaced
 }
 
 /// Appends a plain packet of messages that the model does not touch.
-pub(crate) fn make_bulk(batch: &Batch, plain: &mut Vec<u8>, out: &mut Vec<u8>) {
+pub(crate) fn make_bulk(front: Front, batch: &Batch, plain: &mut Vec<u8>, out: &mut Vec<u8>) {
     let start = out.len();
-    write_plain(codecs::ALL[0], batch, plain, out);
-    make_smallest(batch, plain, out, start);
+    write_plain(front, codecs::ALL[0], batch, plain, out);
+    make_smallest(front, batch, plain, out, start);
 }
 
-fn write_plain(codec: &dyn codecs::Codec, batch: &Batch, plain: &mut Vec<u8>, out: &mut Vec<u8>) {
-    let several = if batch.len() > 1 { SEVERAL } else { 0 };
-    out.extend_from_slice(&[PLAIN, codec.number() | several]);
+fn write_plain(
+    front: Front,
+    codec: &dyn codecs::Codec,
+    batch: &Batch,
+    plain: &mut Vec<u8>,
+    out: &mut Vec<u8>,
+) {
+    front.write(codec.number(), batch.len() > 1, out);
     plain.clear();
     batch.write_plain(plain);
     codec.compress(plain, out);
+}
+
+/// Whether a packet is plain.
+pub(crate) fn is_plain(body: &[u8]) -> bool {
+    body.first().is_some_and(|&first| u32::from(first) < PLAIN_END)
 }
 
 /// Reads the messages of a plain packet.
@@ -72,12 +177,9 @@ pub(crate) fn read_plain(
     plain: &mut Vec<u8>,
     batch: &mut Batch,
     config: &Config,
-) -> Result<(), DecodeError> {
-    let &[PLAIN, form, ref bytes @ ..] = body else {
-        return Err(DecodeError::Malformed);
-    };
-    let codec = codecs::by_number(form & !SEVERAL).ok_or(DecodeError::Malformed)?;
-    let several = form & SEVERAL != 0;
+) -> Result<Front, DecodeError> {
+    let (front, codec, several, bytes) = Front::read(body, config.delivery != Delivery::Ordered)?;
+    let codec = codecs::by_number(codec).ok_or(DecodeError::Malformed)?;
     // Beside the bytes of the messages there are five bytes at most for a field or a length.
     let overhead = 5 * (config.field_count() + 1);
     let messages = if several { config.max_messages_per_packet } else { 1 };
@@ -91,20 +193,10 @@ pub(crate) fn read_plain(
     if batch.bytes.len() > config.max_packet {
         return Err(DecodeError::TooLarge);
     }
-    Ok(())
+    Ok(front)
 }
 
-/// A running check over all messages of the stream.
-#[derive(Default)]
-pub(crate) struct Check(u32);
-
-impl Check {
-    /// The check byte after these messages.
-    pub(crate) fn add(&mut self, batch: &Batch) -> u8 {
-        for message in batch.iter() {
-            let fields = message.fields.iter().fold(self.0, |state, &field| hash(state, field));
-            self.0 = hash_bytes(hash(fields, message.bytes.len() as u32), message.bytes);
-        }
-        (self.0 >> 24) as u8
-    }
+/// The check byte of a packet, given the hash of all that was learned before it.
+pub(crate) fn check(chain: u32) -> u8 {
+    (chain >> 24) as u8
 }

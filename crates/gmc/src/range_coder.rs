@@ -4,7 +4,7 @@
 //! leave. The decoder reads zeros behind the packet's last byte, so trailing zero bytes need not be
 //! sent.
 //!
-//! The first byte of a coded packet is never zero. Packets in another form start with a zero.
+//! The first byte of a coded packet is never below 16. Packets in another form start like that.
 
 use alloc::vec::Vec;
 
@@ -24,8 +24,12 @@ pub(crate) trait Coder {
     }
 }
 
-/// What the first decision of a packet starts from: the first byte is never zero.
-const LOW: u32 = 1 << 24;
+/// What the first decision of a packet starts from: its first byte is never below
+/// [`PLAIN_END`].
+const LOW: u32 = PLAIN_END << 24;
+
+/// No coded packet starts with a byte below this.
+pub(crate) const PLAIN_END: u32 = 16;
 
 /// At most so many trailing zeros are left out, so that a decoder can tell truncation from economy.
 const DROPPED_MAX: usize = 4;
@@ -88,6 +92,17 @@ impl Coder for RangeEncoder<'_> {
             self.low <<= 8;
             self.high = self.high << 8 | 0xff;
         }
+        bit
+    }
+}
+
+/// Codes nothing: the model only learns.
+pub(crate) struct Silent;
+
+impl Coder for Silent {
+    const DECODES: bool = false;
+
+    fn bit(&mut self, _: u32, bit: bool) -> bool {
         bit
     }
 }
@@ -166,7 +181,7 @@ mod tests {
                 encoder.bit(p, bit);
             }
             encoder.finish();
-            prop_assert!(packet[0] != 0);
+            prop_assert!(packet[0] >= 16);
             let mut decoder = RangeDecoder::new(&packet);
             for &(p, bit) in &decisions {
                 prop_assert_eq!(decoder.bit(p, !bit), bit);

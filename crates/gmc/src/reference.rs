@@ -5,6 +5,8 @@ use crate::cache::Cache;
 use crate::hash::hash;
 use crate::hole::Whose;
 use crate::integer::{Contexts, code_signed};
+use crate::keys;
+use crate::lesson::PREDICTORS;
 use crate::model::Rows;
 use crate::number::Format;
 use crate::range_coder::Coder;
@@ -15,29 +17,48 @@ pub(crate) struct Reference {
     value: i64,
     /// The last step; a larger one than fits is no guide.
     delta: i32,
-    /// Running cost of each predictor, in 1/64 bit.
-    costs: [u16; PREDICTORS],
+    /// Running cost of each predictor, in 1/3 bit.
+    costs: [u8; PREDICTORS],
+    error: u8,
+    /// The low bits of the number of the packet that the value came in.
+    stamp: u16,
     pub(crate) format: Format,
     seen: bool,
 }
 
-/// The last value; the last value and half the last step; the last value and the last step.
-const PREDICTORS: usize = 3;
+/// The unit of a mean step.
+const RATE: i32 = 16;
+/// How many values a mean step is taken over, about.
+const RATE_WINDOW: i64 = 16;
 
 const _: () = assert!(Cache::<Reference>::ENTRY == 32);
 
 impl Reference {
-    /// The sender's last value in this hole, or else anybody's.
+    /// The sender's last values in this hole, or else anybody's.
     pub(crate) fn recall(references: &Cache<Self>, whose: Whose) -> Self {
-        let found = references
-            .find(hash(whose.label, whose.sender))
-            .or_else(|| references.find(whose.label));
-        found.copied().unwrap_or_default()
+        references.find(hash(whose.label, whose.sender)).copied().unwrap_or_else(|| {
+            let anybody = Self::anybody(references, whose.label);
+            Self { delta: anybody.delta / RATE, ..anybody }
+        })
+    }
+
+    /// Anybody's last value in this hole; the step is a mean in 1/[`RATE`] for each packet.
+    pub(crate) fn anybody(references: &Cache<Self>, label: u32) -> Self {
+        references.find(label).copied().unwrap_or_default()
     }
 
     pub(crate) fn remember(references: &mut Cache<Self>, whose: Whose, reference: Self) {
         *references.entry(hash(whose.label, whose.sender)) = reference;
-        *references.entry(whose.label) = reference;
+        let anybody = references.entry(whose.label);
+        let packets = i64::from(reference.stamp.wrapping_sub(anybody.stamp).max(1));
+        let step = reference.value.wrapping_sub(anybody.value) / packets;
+        let rate = i64::from(anybody.delta);
+        let rate = if anybody.seen {
+            rate + (step.saturating_mul(i64::from(RATE)).saturating_sub(rate)) / RATE_WINDOW
+        } else {
+            0
+        };
+        *anybody = Self { delta: narrow(rate), ..reference };
     }
 
     /// Adapts to `more` decimals than before.
@@ -49,18 +70,26 @@ impl Reference {
         self.delta = narrow(rescale(i64::from(self.delta)));
     }
 
-    /// Codes a value. Returns it.
+    /// Codes a value, given what anybody's last values were. Returns it.
     pub(crate) fn code<C: Coder>(
         &mut self,
         coder: &mut C,
         rows: &mut Rows,
         whose: Whose,
+        anybody: &Self,
         given: i64,
     ) -> i64 {
-        let predictions = [
+        // The last value; that and half the last step; that and the last step; anybody's last value;
+        // that and the mean step.
+        let predictions: [i64; PREDICTORS] = [
             self.value,
             self.value.wrapping_add(i64::from(self.delta / 2)),
             self.value.wrapping_add(i64::from(self.delta)),
+            anybody.value,
+            anybody.value.wrapping_add(
+                i64::from(anybody.delta) * i64::from(rows.age(anybody.stamp).max(1))
+                    / i64::from(RATE),
+            ),
         ];
         let mut best = 0;
         for index in 1..PREDICTORS {
@@ -68,21 +97,44 @@ impl Reference {
                 best = index;
             }
         }
-        let general = hash(whose.label, 0x100 + best as u32 + 8 * u32::from(self.seen));
-        let special = hash(general, step(self.delta));
+        // A value of some packets ago lets expect other differences than the last packet's.
+        let age = rows.age(self.stamp);
+        let kind = match (self.seen, age) {
+            (false, _) => 0,
+            (true, 0) => 1,
+            (true, _) => 2,
+        };
+        let general = hash(whose.label, 0x100 + best as u32 + 8 * kind);
+        let special = if kind == 2 {
+            hash(general, step(self.delta) * 32 + u16::BITS - age.leading_zeros())
+        } else {
+            hash(general, step(self.delta))
+        };
         let error = given.wrapping_sub(predictions[best]);
         let error = code_signed(coder, rows, Contexts { general, special }, error);
         let value = predictions[best].wrapping_add(error);
 
-        for (cost, prediction) in self.costs.iter_mut().zip(predictions) {
-            let bits = 64 - value.wrapping_sub(prediction).unsigned_abs().leading_zeros();
-            let now = bits * 64;
-            *cost = ((u32::from(*cost) * 15 + now) / 16) as u16;
+        let errors = predictions.map(|prediction| keys::size(value, prediction));
+        self.error = errors[best];
+        let errors = rows.errors(whose.label, errors);
+        for (cost, error) in self.costs.iter_mut().zip(errors) {
+            *cost = ((u32::from(*cost) * 7 + u32::from(error) * 3 + 4) / 8) as u8;
         }
+        self.note(value, rows.packet);
+        value
+    }
+
+    /// Takes a value as the last one.
+    pub(crate) fn note(&mut self, value: i64, packet: u32) {
+        self.stamp = packet as u16;
         self.delta = if self.seen { narrow(value.wrapping_sub(self.value)) } else { 0 };
         self.value = value;
         self.seen = true;
-        value
+    }
+
+    /// How many bits the last value differed from what was expected.
+    pub(crate) fn error(&self) -> u8 {
+        self.error
     }
 }
 

@@ -8,12 +8,13 @@ use crate::hash::hash;
 use crate::history::{History, Next, Place};
 use crate::model::{Bit, Letters, Rows};
 use crate::range_coder::Coder;
+use crate::table::{Table, Versioned};
 
 pub(crate) struct Speller {
     letters: Letters,
     pub(crate) history: History,
     /// Whether the prediction of a match of this length is right.
-    hits: [Bit; MATCH_MAX + 1],
+    hits: Table<Bit>,
 }
 
 /// Longer matches are trusted no more than this one.
@@ -36,12 +37,19 @@ impl Speller {
         Self {
             letters: Letters::new(letters),
             history: History::new(history),
-            hits: [Bit::default(); MATCH_MAX + 1],
+            hits: Table::new(Bit::default(), MATCH_MAX + 1),
         }
     }
 
     pub(crate) fn memory(&self) -> usize {
         self.letters.memory() + self.history.memory()
+    }
+
+    /// Visits all that has versions.
+    pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
+        visit(&mut self.hits);
+        self.letters.visit(visit);
+        self.history.visit(visit);
     }
 
     /// Codes a string, appends it to `out` and remembers it. Returns where.
@@ -64,7 +72,10 @@ impl Speller {
             let predicted = self.predict(&follow);
             let next = match predicted {
                 Some(next)
-                    if self.hits[follow.length.min(MATCH_MAX)].code(coder, actual == next) =>
+                    if self
+                        .hits
+                        .change(follow.length.min(MATCH_MAX))
+                        .code(coder, actual == next) =>
                 {
                     next
                 }

@@ -14,10 +14,15 @@ use crate::fields::Fields;
 use crate::hash::hash;
 use crate::history::Place;
 use crate::hole::Holes;
+use crate::integer::{Contexts, code_unsigned};
+use crate::keys::Keys;
 use crate::learn;
+use crate::lesson::Lesson;
+use crate::model::Learning;
 use crate::packet::BULK;
-use crate::range_coder::Coder;
+use crate::range_coder::{Coder, Silent};
 use crate::speller::Setting;
+use crate::table::{Table, Version, Versioned};
 use crate::templates::Templates;
 
 pub(crate) struct Stream {
@@ -26,8 +31,13 @@ pub(crate) struct Stream {
     choices: Choices,
     holes: Holes,
     fields: Fields,
+    keys: Keys,
     /// The last message that fitted no template.
-    last_miss: Place,
+    last_miss: Table<Place>,
+    /// What a packet consists of while it is learned: a copy that nobody needs.
+    unused: Batch,
+    /// What fills the key hole of a message.
+    key: Vec<u8>,
     scratch: learn::Scratch,
 }
 
@@ -42,7 +52,10 @@ impl Stream {
             choices: Choices::new(budget.senders),
             holes: Holes::new(&budget),
             fields: Fields::new(config.field_count()),
-            last_miss: Place::default(),
+            keys: Keys::new(budget.keys),
+            last_miss: Table::new(Place::default(), 1),
+            unused: Batch::default(),
+            key: Vec::new(),
             scratch: learn::Scratch::default(),
             config,
         }
@@ -53,7 +66,122 @@ impl Stream {
     }
 
     pub(crate) fn memory(&self) -> usize {
-        self.templates.memory() + self.choices.memory() + self.holes.memory() + self.fields.memory()
+        self.templates.memory()
+            + self.choices.memory()
+            + self.holes.memory()
+            + self.fields.memory()
+            + self.keys.memory()
+    }
+
+    /// Visits all that has versions.
+    fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
+        self.templates.visit(visit);
+        self.choices.visit(visit);
+        self.holes.visit(visit);
+        self.fields.visit(visit);
+        self.keys.visit(visit);
+        visit(&mut self.last_miss);
+    }
+
+    /// Attributes all changes from now on to a version, so that they can be taken back; with `None`
+    /// they cannot.
+    pub(crate) fn record(&mut self, version: Option<Version>) {
+        self.visit(&mut |part| part.record(version));
+    }
+
+    /// Takes back all changes later than `version`.
+    pub(crate) fn undo(&mut self, version: Version) {
+        self.visit(&mut |part| part.undo(version));
+    }
+
+    /// Goes back to `version`, until [`Stream::forward`].
+    pub(crate) fn rewind(&mut self, version: Version) {
+        self.visit(&mut |part| part.rewind(version));
+    }
+
+    /// Makes all changes since `version` again.
+    pub(crate) fn forward(&mut self, version: Version) {
+        self.visit(&mut |part| part.forward(version));
+    }
+
+    /// Forgets how to go back to a version before this one.
+    pub(crate) fn forget(&mut self, version: Version) {
+        self.visit(&mut |part| part.forget(version));
+    }
+
+    /// Bytes that serve to go back.
+    pub(crate) fn log_memory(&mut self) -> usize {
+        let mut memory = 0;
+        self.visit(&mut |part| memory += part.log_memory());
+        memory
+    }
+
+    /// Codes a packet for a link that loses some: how many packets it is behind the epoch, less one,
+    /// whether it will be learned, and the messages. What it teaches is left in [`Stream::lesson`].
+    pub(crate) fn code_datagram<C: Coder>(
+        &mut self,
+        coder: &mut C,
+        epoch: u32,
+        distance: u32,
+        learns: bool,
+        given: &Batch,
+        done: &mut Batch,
+    ) -> Result<(u32, bool), DecodeError> {
+        self.holes.rows.learning = Learning::Later;
+        self.holes.rows.lesson.clear();
+        let result = self.code_datagram_body(coder, epoch, distance, learns, given, done);
+        self.holes.rows.learning = Learning::Now;
+        result
+    }
+
+    fn code_datagram_body<C: Coder>(
+        &mut self,
+        coder: &mut C,
+        epoch: u32,
+        distance: u32,
+        learns: bool,
+        given: &Batch,
+        done: &mut Batch,
+    ) -> Result<(u32, bool), DecodeError> {
+        let rows = &mut self.holes.rows;
+        let distance = code_unsigned(coder, rows, Contexts::single(0xd157), u64::from(distance));
+        let distance = u32::try_from(distance).map_err(|_| DecodeError::Malformed)?;
+        let number = epoch.wrapping_add(1).wrapping_add(distance);
+        rows.packet = number;
+        let row = rows.single(0x1ea2);
+        let learns = rows.bit(coder, row, 0, learns);
+        self.code(coder, given, done)?;
+        Ok((number, learns))
+    }
+
+    /// What the last packet taught.
+    pub(crate) fn lesson(&self) -> &Lesson {
+        &self.holes.rows.lesson
+    }
+
+    pub(crate) fn lesson_mut(&mut self) -> &mut Lesson {
+        &mut self.holes.rows.lesson
+    }
+
+    /// For a packet whose coding was dropped.
+    pub(crate) fn clear_lesson(&mut self) {
+        self.holes.rows.lesson.clear();
+    }
+
+    /// Learns the messages of a packet, and what it taught when it was coded.
+    pub(crate) fn learn(&mut self, number: u32, batch: &Batch, lesson: &mut Lesson) {
+        let rows = &mut self.holes.rows;
+        rows.packet = number;
+        core::mem::swap(&mut rows.lesson, lesson);
+        rows.learn();
+        rows.learning = Learning::Taught;
+        let mut unused = core::mem::take(&mut self.unused);
+        unused.clear();
+        self.code(&mut Silent, batch, &mut unused).expect("messages within the limits are coded");
+        self.unused = unused;
+        let rows = &mut self.holes.rows;
+        rows.learning = Learning::Now;
+        core::mem::swap(&mut rows.lesson, lesson);
     }
 
     /// Codes the messages of a packet. They are appended to `done`, whether they were given or
@@ -109,14 +237,20 @@ impl Stream {
         let choice = self.choices.code(coder, &mut self.holes.rows, stream, choice)?;
         if let Some(number) = choice {
             self.code_holes(coder, number, sender, given.bytes, limit, out)?;
-            self.templates.touch(number);
+            // What would be taken back need not be learned.
+            if self.holes.rows.learning != Learning::Later {
+                self.templates.touch(number);
+                self.keys.learn(number, &self.holes.seen);
+            }
         } else {
             let setting =
-                Setting { label: MISS, before: [0; 2], like: Some(self.last_miss), limit };
+                Setting { label: MISS, before: [0; 2], like: Some(self.last_miss[0]), limit };
             let Holes { texts, rows, .. } = &mut self.holes;
-            self.last_miss = texts.speller.code(coder, rows, &setting, given.bytes, out)?;
+            *self.last_miss.change(0) =
+                texts.speller.code(coder, rows, &setting, given.bytes, out)?;
             if let Some(number) = self.templates.learn(&out[start..], &mut self.scratch) {
                 self.choices.learned(stream, number);
+                self.keys.start(number);
             }
         }
         if out.len() - start > limit {
@@ -139,12 +273,29 @@ impl Stream {
         if template.fixed() > limit {
             return Err(DecodeError::TooLarge);
         }
+        let Self { holes, scratch, .. } = self;
+        holes.seen.clear();
+        let given =
+            |index: usize| if C::DECODES { &[] } else { &given[scratch.spans[index].clone()] };
         let end = out.len() + limit;
+        // The key comes first, since it tells what to expect of the others.
+        let key = self.keys.label(number).and_then(|label| template.find(label));
+        let mut sender = sender;
+        self.key.clear();
+        if let Some(key) = key {
+            let hole = &template.holes()[key];
+            holes.code(coder, hole, sender, given(key), limit, &mut self.key)?;
+            let identity = holes.seen.last().map_or(0, |seen| seen.identity);
+            sender = hash(hash(sender, hole.label), identity);
+        }
         for (index, hole) in template.holes().iter().enumerate() {
             out.extend_from_slice(template.fixed_before(index));
-            let given = if C::DECODES { &[] } else { &given[self.scratch.spans[index].clone()] };
+            if key == Some(index) {
+                out.extend_from_slice(&self.key);
+                continue;
+            }
             let left = end.saturating_sub(out.len());
-            self.holes.code(coder, hole, sender, given, left, out)?;
+            holes.code(coder, hole, sender, given(index), left, out)?;
         }
         out.extend_from_slice(template.fixed_before(template.holes().len()));
         Ok(())

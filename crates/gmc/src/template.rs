@@ -86,6 +86,11 @@ impl Template {
         &self.holes
     }
 
+    /// The hole of this name.
+    pub(crate) fn find(&self, label: u32) -> Option<usize> {
+        self.holes.iter().position(|hole| hole.label == label)
+    }
+
     /// Bytes outside of holes: what a message that fits the template need not say.
     pub(crate) fn fixed(&self) -> usize {
         self.fixed

@@ -1,40 +1,33 @@
 //! The templates of a stream, in bounded memory.
 
-use alloc::boxed::Box;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::mem::size_of;
 use core::ops::Range;
 
 use crate::learn;
+use crate::table::{Table, Versioned};
 use crate::template::Template;
 
 /// Templates by number. Numbers are reused.
 pub(crate) struct Templates {
-    slots: Vec<Option<Box<Slot>>>,
+    slots: Table<Option<Arc<Template>>>,
+    /// Grow with each use of a template, fade with each eviction.
+    uses: Table<u32>,
     budget: usize,
-    memory: usize,
-}
-
-struct Slot {
-    template: Template,
-    /// Grows with each use, fades with each eviction.
-    uses: u32,
-}
-
-impl Slot {
-    fn memory(&self) -> usize {
-        self.template.memory() + OVERHEAD
-    }
+    memory: Table<usize>,
 }
 
 /// More templates than this would make finding one slow.
 pub(crate) const COUNT_MAX: usize = 255;
 
-/// Bytes for a template beside its parts on the heap, and for its place in the table. Fixed, so
+/// Bytes for a template beside its parts on the heap, and for its place in the tables. Fixed, so
 /// that what fits into the memory is the same on all machines.
-const OVERHEAD: usize = 56;
-const PLACE: usize = 8;
-const _: () = assert!(size_of::<Slot>() <= OVERHEAD && size_of::<Option<Box<Slot>>>() <= PLACE);
+const OVERHEAD: usize = 64;
+const PLACE: usize = 12;
+// An `Arc` adds two counters.
+const _: () = assert!(size_of::<Template>() + 2 * size_of::<usize>() <= OVERHEAD);
+const _: () = assert!(size_of::<Option<Arc<Template>>>() + size_of::<u32>() <= PLACE);
 
 /// A use counts so much, so that fading is finer than one use.
 const USE: u32 = 16;
@@ -42,16 +35,33 @@ const USE: u32 = 16;
 impl Templates {
     pub(crate) fn new(budget: usize) -> Self {
         let count = (budget / 64).clamp(4, COUNT_MAX);
-        let slots: Vec<_> = (0..count).map(|_| None).collect();
-        Self { memory: slots.len() * PLACE, slots, budget }
+        Self {
+            slots: Table::new(None, count),
+            uses: Table::new(0, count),
+            budget,
+            memory: Table::new(count * PLACE, 1),
+        }
     }
 
     pub(crate) fn memory(&self) -> usize {
-        self.memory
+        self.memory[0]
+    }
+
+    /// Visits all that has versions.
+    pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
+        visit(&mut self.slots);
+        visit(&mut self.uses);
+        visit(&mut self.memory);
     }
 
     pub(crate) fn get(&self, number: usize) -> Option<&Template> {
-        self.slots.get(number)?.as_ref().map(|slot| &slot.template)
+        (number < self.slots.len()).then(|| self.slots[number].as_deref())?
+    }
+
+    /// The templates there are, with their numbers.
+    fn all(&self) -> impl Iterator<Item = (usize, &Template)> {
+        let slots = self.slots.iter().enumerate();
+        slots.filter_map(|(number, slot)| Some((number, slot.as_deref()?)))
     }
 
     /// The template to code `message` with. `likely` ones are tried first.
@@ -72,11 +82,8 @@ impl Templates {
         }
         let mut best = None;
         let mut fixed = 0;
-        for (number, slot) in self.slots.iter().enumerate() {
-            if let Some(template) = slot.as_ref().map(|slot| &slot.template)
-                && (best.is_none() || template.fixed() > fixed)
-                && template.matches(message, spans)
-            {
+        for (number, template) in self.all() {
+            if (best.is_none() || template.fixed() > fixed) && template.matches(message, spans) {
                 best = Some(number);
                 fixed = template.fixed();
             }
@@ -88,9 +95,8 @@ impl Templates {
 
     /// Notes that a message fitted.
     pub(crate) fn touch(&mut self, number: usize) {
-        if let Some(Some(slot)) = self.slots.get_mut(number) {
-            slot.uses = slot.uses.saturating_add(USE);
-        }
+        let uses = self.uses[number].saturating_add(USE);
+        *self.uses.change(number) = uses;
     }
 
     /// Learns from a message that fitted no template. Returns the number of the new template.
@@ -118,44 +124,44 @@ impl Templates {
     fn most_alike(&self, message: &[u8], spans: &mut Vec<Range<usize>>) -> Option<usize> {
         let mut best = None;
         let mut most = 0;
-        for (number, slot) in self.slots.iter().enumerate() {
-            if let Some(template) = slot.as_ref().map(|slot| &slot.template) {
-                let likeness = template.likeness(message, spans) * 4
-                    + usize::from(template.example().len() == message.len());
-                if likeness > most {
-                    most = likeness;
-                    best = Some(number);
-                }
+        for (number, template) in self.all() {
+            let likeness = template.likeness(message, spans) * 4
+                + usize::from(template.example().len() == message.len());
+            if likeness > most {
+                most = likeness;
+                best = Some(number);
             }
         }
         best
     }
 
     fn insert(&mut self, template: Template) -> Option<usize> {
-        let slot = Box::new(Slot { template, uses: USE });
-        let size = slot.memory();
+        let size = template.memory() + OVERHEAD;
         if size > self.budget / 2 {
             return None;
         }
         let free = loop {
             let free = self.slots.iter().position(Option::is_none);
             match free {
-                Some(free) if self.memory + size <= self.budget => break free,
+                Some(free) if self.memory() + size <= self.budget => break free,
                 _ => self.evict(),
             }
         };
-        self.memory += size;
-        self.slots[free] = Some(slot);
+        *self.memory.change(0) += size;
+        *self.slots.change(free) = Some(Arc::new(template));
+        *self.uses.change(free) = USE;
         Some(free)
     }
 
     /// Drops the template that saves least, and lets the fame of the others fade.
     fn evict(&mut self) {
         let mut least: Option<(u64, usize)> = None;
-        for (number, slot) in self.slots.iter_mut().enumerate() {
-            if let Some(slot) = slot {
-                slot.uses -= slot.uses.div_ceil(16);
-                let saves = u64::from(slot.uses) * (slot.template.fixed() as u64 + 1);
+        for number in 0..self.slots.len() {
+            if let Some(template) = &self.slots[number] {
+                let fixed = template.fixed();
+                let uses = self.uses.change(number);
+                *uses -= uses.div_ceil(16);
+                let saves = u64::from(*uses) * (fixed as u64 + 1);
                 if least.is_none_or(|(smallest, _)| saves < smallest) {
                     least = Some((saves, number));
                 }
@@ -167,8 +173,8 @@ impl Templates {
     }
 
     fn remove(&mut self, number: usize) {
-        if let Some(slot) = self.slots[number].take() {
-            self.memory -= slot.memory();
+        if let Some(template) = self.slots.change(number).take() {
+            *self.memory.change(0) -= template.memory() + OVERHEAD;
         }
     }
 }

@@ -3,14 +3,17 @@
 use alloc::vec::Vec;
 
 use crate::cache::Cache;
+use crate::category::Novelty;
 use crate::config::Budget;
 use crate::error::DecodeError;
-use crate::hash::hash;
+use crate::hash::{hash, hash_message};
 use crate::history::Place;
 use crate::hole::Whose;
+use crate::keys::Seen;
 use crate::model::Rows;
 use crate::range_coder::Coder;
 use crate::speller::{Setting, Speller};
+use crate::table::Versioned;
 
 pub(crate) struct Texts {
     pub(crate) speller: Speller,
@@ -22,6 +25,7 @@ pub(crate) struct Texts {
 struct Recent {
     places: [Place; Recent::PLACES],
     used: u8,
+    novelty: Novelty,
     /// The last two bytes, to go on from.
     tail: [u8; 2],
 }
@@ -38,7 +42,9 @@ impl Recent {
 
     /// Moves a string to the front; a new one replaces the last.
     fn note(&mut self, place: Place) {
-        let rank = self.known().iter().position(|&known| known == place).unwrap_or_else(|| {
+        let rank = self.known().iter().position(|&known| known == place);
+        self.novelty.note(rank.is_none());
+        let rank = rank.unwrap_or_else(|| {
             self.used = (self.used + 1).min(Self::PLACES as u8);
             usize::from(self.used) - 1
         });
@@ -59,6 +65,12 @@ impl Texts {
         self.speller.memory() + self.recents.memory()
     }
 
+    /// Visits all that has versions.
+    pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
+        self.speller.visit(visit);
+        self.recents.visit(visit);
+    }
+
     /// Codes the string of a hole and appends it to `out`.
     pub(crate) fn code<C: Coder>(
         &mut self,
@@ -68,7 +80,7 @@ impl Texts {
         given: &[u8],
         limit: usize,
         out: &mut Vec<u8>,
-    ) -> Result<(), DecodeError> {
+    ) -> Result<Seen, DecodeError> {
         let own_key = hash(whose.label, hash(whose.sender, 1));
         let own = *self.recents.entry(own_key);
         let all = *self.recents.entry(whose.label);
@@ -107,7 +119,14 @@ impl Texts {
         let own = self.recents.entry(own_key);
         *own = Recent { tail, used: 1, ..*own };
         own.places[0] = place;
-        self.recents.entry(whose.label).note(place);
-        Ok(())
+        let all = self.recents.entry(whose.label);
+        let is_key = all.used > 1 && all.novelty.is_low();
+        all.note(place);
+        Ok(Seen {
+            label: whose.label,
+            identity: hash_message(0x1d, &out[start..]),
+            is_key,
+            number: None,
+        })
     }
 }

@@ -17,6 +17,7 @@ fn config(check: bool) -> Config {
         max_messages_per_packet: 50,
         max_packet: 5000,
         check,
+        ..Config::default()
     }
 }
 

@@ -1,0 +1,165 @@
+//! What a decoder promises to learn, as bytes: see the grammar in the module above.
+
+use alloc::vec::Vec;
+
+use crate::error::AckError;
+
+/// An acknowledgement. The grammar is in [`super`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Acknowledgement {
+    /// The low bits of the acknowledgement's index: they are counted.
+    pub(crate) index: u8,
+    /// The low bits of the newest promised packet's number.
+    pub(crate) top: u16,
+    pub(crate) chain: u16,
+    /// How far the newest named epoch is before the top.
+    pub(crate) distance: u32,
+    /// How many packets behind that epoch came, were lost, came, and so on.
+    pub(crate) runs: Vec<u32>,
+}
+
+/// More packets than this are not acknowledged at a time.
+pub(crate) const DISTANCE_MAX: u32 = 1024;
+/// More runs than this are not acknowledged at a time, so that an acknowledgement has at most 140
+/// bytes.
+pub(crate) const RUNS_MAX: usize = 64;
+
+/// The acknowledgement of a decoder that knows nothing.
+pub(crate) const NOTHING: [u8; 1] = [0];
+
+impl Acknowledgement {
+    /// Reads an acknowledgement; `None` says that the decoder knows nothing.
+    pub(crate) fn read(bytes: &[u8]) -> Result<Option<Self>, AckError> {
+        if bytes == NOTHING {
+            return Ok(None);
+        }
+        let (&[index, a, b, c, d], mut rest) =
+            bytes.split_first_chunk().ok_or(AckError::Malformed)?;
+        let distance = read_varint(&mut rest)?;
+        if distance > DISTANCE_MAX {
+            return Err(AckError::Malformed);
+        }
+        let mut runs = Vec::new();
+        let mut left = distance;
+        while !rest.is_empty() {
+            let run = read_varint(&mut rest)?;
+            // Only the first run may be empty, and the last one is left out.
+            if run >= left || (run == 0 && !runs.is_empty()) || runs.len() == RUNS_MAX {
+                return Err(AckError::Malformed);
+            }
+            left -= run;
+            runs.push(run);
+        }
+        // What came last is the top, so that the run left out is one of packets that came.
+        if runs.len() % 2 == 1 {
+            return Err(AckError::Malformed);
+        }
+        Ok(Some(Self {
+            index,
+            top: u16::from_le_bytes([a, b]),
+            chain: u16::from_le_bytes([c, d]),
+            distance,
+            runs,
+        }))
+    }
+
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
+        out.push(self.index);
+        out.extend_from_slice(&self.top.to_le_bytes());
+        out.extend_from_slice(&self.chain.to_le_bytes());
+        write_varint(self.distance, out);
+        for &run in &self.runs {
+            write_varint(run, out);
+        }
+    }
+
+    /// The numbers of the packets that came behind the newest named epoch, given the top's number.
+    pub(crate) fn numbers(&self, top: u32) -> impl Iterator<Item = u32> + '_ {
+        let rest = self.distance - self.runs.iter().sum::<u32>();
+        let runs = self.runs.iter().copied().chain([rest]);
+        let mut next = top.wrapping_sub(self.distance);
+        runs.enumerate().flat_map(move |(index, run)| {
+            let first = next;
+            next = next.wrapping_add(run);
+            let came = if index % 2 == 0 { run } else { 0 };
+            (1..=came).map(move |ahead| first.wrapping_add(ahead))
+        })
+    }
+}
+
+fn write_varint(mut number: u32, out: &mut Vec<u8>) {
+    while number >= 0x80 {
+        out.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}
+
+/// Reads a number below 2^14.
+fn read_varint(bytes: &mut &[u8]) -> Result<u32, AckError> {
+    let (&low, rest) = bytes.split_first().ok_or(AckError::Malformed)?;
+    *bytes = rest;
+    if low < 0x80 {
+        return Ok(u32::from(low));
+    }
+    let (&high, rest) = rest.split_first().ok_or(AckError::Malformed)?;
+    *bytes = rest;
+    match high {
+        1..0x80 => Ok(u32::from(low & 0x7f) | u32::from(high) << 7),
+        _ => Err(AckError::Malformed),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::collections::BTreeSet;
+    use proptest::collection::{btree_set, vec};
+    use proptest::prelude::*;
+
+    /// The runs of a set of packets behind `base`.
+    fn acknowledgement(base: u32, came: &BTreeSet<u32>) -> (u32, Acknowledgement) {
+        let distance = came.last().copied().unwrap_or(0);
+        let mut runs = Vec::new();
+        let mut last = true;
+        let mut run = 0;
+        for ahead in 1..=distance {
+            let this = came.contains(&ahead);
+            if this != last {
+                runs.push(run);
+                run = 0;
+                last = this;
+            }
+            run += 1;
+        }
+        let top = base.wrapping_add(distance);
+        (top, Acknowledgement { index: 9, top: top as u16, chain: 77, distance, runs })
+    }
+
+    proptest! {
+        #[test]
+        fn round_trip(base: u32, came in btree_set(1u32..200, 0..60)) {
+            let (top, given) = acknowledgement(base, &came);
+            let mut bytes = Vec::new();
+            given.write(&mut bytes);
+            prop_assert!(bytes.len() <= 140);
+            if given.runs.len() <= RUNS_MAX {
+                let read = Acknowledgement::read(&bytes).unwrap().unwrap();
+                prop_assert_eq!(&read, &given);
+                let numbers: Vec<u32> = read.numbers(top).collect();
+                let expected: Vec<u32> = came.iter().map(|ahead| base.wrapping_add(*ahead)).collect();
+                prop_assert_eq!(numbers, expected);
+            }
+        }
+
+        #[test]
+        fn any_bytes(bytes in vec(any::<u8>(), 0..40), top: u32) {
+            if let Ok(Some(read)) = Acknowledgement::read(&bytes) {
+                prop_assert!(read.numbers(top).count() <= DISTANCE_MAX as usize);
+                let mut again = Vec::new();
+                read.write(&mut again);
+                prop_assert_eq!(again, bytes);
+            }
+        }
+    }
+}

@@ -1,0 +1,394 @@
+//! The decoder's side of epochs: packets that wait to be learned, and epochs to go back to.
+
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+use core::mem::size_of;
+
+use crate::batch::Batch;
+use crate::datagram::acknowledgement::{Acknowledgement, DISTANCE_MAX, NOTHING, RUNS_MAX};
+use crate::datagram::header::{INDEX_AHEAD, Name};
+use crate::datagram::{chain, first_chain, number, seal};
+use crate::error::DecodeError;
+use crate::lesson::Lesson;
+use crate::packet::Kind;
+use crate::table::is_later;
+
+/// A packet that came and was not learned yet.
+#[derive(Default)]
+pub(crate) struct Packet {
+    number: u32,
+    /// Whether there is anything to learn.
+    learns: bool,
+    pub(crate) batch: Batch,
+    pub(crate) lesson: Lesson,
+}
+
+impl Packet {
+    pub(crate) fn number(&self) -> u32 {
+        self.number
+    }
+
+    fn memory(&self) -> usize {
+        size_of::<Self>() + self.batch.memory() + self.lesson.memory()
+    }
+}
+
+/// What a decoder knows of a link.
+pub(crate) struct Received {
+    /// Whether packets are learned around those that were lost.
+    skips: bool,
+    /// Whether the encoder has been seen to use a model that this decoder knows nothing of.
+    lost: bool,
+    /// The last name of an epoch that this decoder does not have.
+    unknown: u32,
+    /// The number before the first packet of the present model.
+    base: u32,
+    /// The newest epoch that was named.
+    current: Epoch,
+    /// Older epochs that the model can go back to, the oldest first.
+    past: VecDeque<Epoch>,
+    /// Epochs that are promised but were not named yet.
+    promises: VecDeque<Epoch>,
+    /// Packets behind the current epoch, in the order of their numbers.
+    pending: VecDeque<Packet>,
+    seen: Seen,
+    spare: Vec<Packet>,
+    memory: usize,
+    budget: usize,
+}
+
+/// A version of the model that the encoder may use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Epoch {
+    /// The index of the acknowledgement that promised it.
+    index: u32,
+    /// The newest packet that is learned.
+    pub(crate) number: u32,
+    /// The hash of all that is learned.
+    pub(crate) chain: u32,
+}
+
+/// Where the model must go for a packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// It stays where it is.
+    Stay,
+    /// On to an epoch that is promised.
+    On(Epoch),
+    /// Back to an earlier one.
+    Back(Epoch),
+    /// To the empty model, which cannot be gone back to but is easily made.
+    Begin,
+}
+
+/// Buffers kept to be used again.
+const SPARE_MAX: usize = 64;
+/// More packets than this do not wait to be learned.
+const PENDING_MAX: usize = DISTANCE_MAX as usize;
+
+impl Received {
+    pub(crate) fn new(skips: bool, budget: usize) -> Self {
+        Self {
+            skips,
+            lost: false,
+            unknown: 0,
+            base: 0,
+            current: Epoch { index: 0, number: 0, chain: first_chain(0) },
+            past: VecDeque::new(),
+            promises: VecDeque::new(),
+            pending: VecDeque::new(),
+            seen: Seen::default(),
+            spare: Vec::new(),
+            memory: 0,
+            budget,
+        }
+    }
+
+    /// Bytes of what waits to be learned.
+    pub(crate) fn memory(&self) -> usize {
+        self.memory
+    }
+
+    /// The newest epoch that was named.
+    pub(crate) fn current(&self) -> Epoch {
+        self.current
+    }
+
+    /// The number before the first packet of the present model.
+    pub(crate) fn base(&self) -> u32 {
+        self.base
+    }
+
+    /// Whether the empty model named after packet `base` can be a new one.
+    pub(crate) fn may_start(&self, base: u32) -> bool {
+        self.is_new() || !is_later(self.seen.newest, base)
+    }
+
+    /// Starts with a new, empty model.
+    pub(crate) fn start(&mut self, base: u32) {
+        if self.is_new() {
+            self.seen = Seen { newest: base, mask: 0 };
+        }
+        // Packets that name epochs of a predecessor may still come: other names are used.
+        let index =
+            if self.lost { self.unknown.wrapping_add(INDEX_AHEAD) } else { self.promised().index };
+        self.lost = false;
+        self.base = base;
+        self.current = Epoch { index, number: base, chain: first_chain(base) };
+        self.past.clear();
+        self.promises.clear();
+        self.memory = 0;
+        while let Some(packet) = self.pending.pop_front() {
+            self.keep(packet);
+        }
+    }
+
+    /// Takes note of what a plain packet tells of the encoder's model. Returns whether this decoder
+    /// can learn with it.
+    pub(crate) fn follow(&mut self, kind: Kind) -> bool {
+        match kind {
+            Kind::Unlearned => return false,
+            Kind::Known => self.lost |= self.is_new(),
+            Kind::First => return self.base == 0 && !self.lost,
+            Kind::Anew(base) => {
+                let base = Name::empty(u32::from(base)).resolve(self.current.number);
+                if base != self.base {
+                    if !self.may_start(base) {
+                        return false;
+                    }
+                    self.start(base);
+                }
+            }
+        }
+        !self.lost
+    }
+
+    /// Whether nothing was ever learned or promised.
+    fn is_new(&self) -> bool {
+        self.promised().number == 0 && self.base == 0
+    }
+
+    /// The newest epoch that is promised, if only by having been named.
+    fn promised(&self) -> Epoch {
+        self.promises.back().copied().unwrap_or(self.current)
+    }
+
+    /// Where the model must go for a packet that names this epoch of the present model.
+    pub(crate) fn way(&mut self, name: Name) -> Result<Way, DecodeError> {
+        let is_named = |epoch: &&Epoch| match name {
+            Name::Index(_) => epoch.index == name.resolve(self.current.index),
+            Name::Number(_) | Name::Empty(_) => epoch.number == name.resolve(self.current.number),
+        };
+        if is_named(&&self.current) {
+            Ok(Way::Stay)
+        } else if let Some(&epoch) = self.promises.iter().find(is_named) {
+            Ok(Way::On(epoch))
+        } else if let Some(&epoch) = self.past.iter().rev().find(is_named) {
+            Ok(Way::Back(epoch))
+        } else if let Name::Empty(_) = name {
+            Ok(Way::Begin)
+        } else {
+            // If nothing is known, the encoder must hear of it.
+            self.lost |= self.is_new();
+            self.unknown = name.resolve(self.current.index);
+            Err(DecodeError::UnknownEpoch)
+        }
+    }
+
+    /// The next packet to be learned on the way to an epoch, until that is the current one.
+    pub(crate) fn pop(&mut self, epoch: Epoch) -> Option<Packet> {
+        while let Some(next) = self.pending.front()
+            && !is_later(next.number, epoch.number)
+        {
+            let packet = self.pending.pop_front()?;
+            self.memory -= packet.memory();
+            if packet.learns {
+                return Some(packet);
+            }
+            self.keep(packet);
+        }
+        self.past.push_back(self.current);
+        self.current = epoch;
+        while self.promises.front().is_some_and(|next| !is_later(next.number, epoch.number)) {
+            self.promises.pop_front();
+        }
+        None
+    }
+
+    /// Keeps the buffers of a packet that was learned.
+    pub(crate) fn keep(&mut self, packet: Packet) {
+        if self.spare.len() < SPARE_MAX {
+            self.spare.push(packet);
+        }
+    }
+
+    /// Gives up the oldest epoch that can be gone back to. Returns the oldest one left.
+    pub(crate) fn forget_oldest(&mut self) -> Option<u32> {
+        self.past.pop_front()?;
+        Some(self.past.front().map_or(self.current.number, |epoch| epoch.number))
+    }
+
+    /// The number of a packet of which only the low bits are known.
+    pub(crate) fn number(&self, low: u32, bits: u32) -> u32 {
+        number::nearest(self.seen.newest, low, bits)
+    }
+
+    /// Whether the packet came before, or is too old to tell.
+    pub(crate) fn is_old(&self, number: u32) -> bool {
+        self.seen.contains(number)
+    }
+
+    /// Notes a packet that was decoded, and what it teaches if it does.
+    pub(crate) fn add(&mut self, number: u32, lesson: Option<(&Batch, &Lesson)>) {
+        self.seen.add(number);
+        let is_promised = !is_later(number, self.promised().number);
+        if self.lost || is_promised || self.pending.len() == PENDING_MAX {
+            return;
+        }
+        if lesson.is_none() && self.skips {
+            return;
+        }
+        let mut packet = self.spare.pop().unwrap_or_default();
+        packet.number = number;
+        packet.learns = lesson.is_some();
+        packet.batch.clear();
+        packet.lesson.clear();
+        if let Some((batch, lesson)) = lesson {
+            packet.batch.clone_from(batch);
+            packet.lesson.clone_from(lesson);
+        }
+        let memory = packet.memory();
+        if self.memory + memory > self.budget && !self.pending.is_empty() {
+            self.keep(packet);
+            return;
+        }
+        if let Err(at) = self.pending.binary_search_by(|packet| order(packet.number, number)) {
+            self.memory += memory;
+            self.pending.insert(at, packet);
+        }
+    }
+
+    /// Promises to learn what has come, and appends the acknowledgement.
+    pub(crate) fn acknowledge(&mut self, out: &mut Vec<u8>) {
+        if self.lost {
+            out.extend_from_slice(&NOTHING);
+            return;
+        }
+        if !self.skips || self.promises.len() < INDEX_AHEAD as usize {
+            self.promise();
+        }
+        let promised = self.promised();
+        let mut runs = Vec::new();
+        let mut last = self.current.number;
+        let mut start = last;
+        for number in self.pending.iter().map(|packet| packet.number) {
+            if is_later(number, promised.number) {
+                break;
+            }
+            let lost = number.wrapping_sub(last).wrapping_sub(1);
+            if lost > 0 {
+                runs.push(last.wrapping_sub(start));
+                runs.push(lost);
+                start = last.wrapping_add(lost);
+            }
+            last = number;
+        }
+        Acknowledgement {
+            index: promised.index as u8,
+            top: promised.number as u16,
+            chain: seal(promised.chain, promised.index),
+            distance: promised.number.wrapping_sub(self.current.number),
+            runs,
+        }
+        .write(out);
+    }
+
+    /// Promises to learn what has come: to a single encoder all at once, in a room packet by packet,
+    /// since others may have fewer.
+    fn promise(&mut self) {
+        let mut epoch = self.promised();
+        let index = epoch.index.wrapping_add(1);
+        let mut last = self.current.number;
+        let mut runs = 0;
+        for packet in &self.pending {
+            let number = packet.number;
+            let lost = number.wrapping_sub(last) > 1;
+            runs += if lost { 2 } else { 0 };
+            let far = number.wrapping_sub(self.current.number) > DISTANCE_MAX;
+            if far || (lost && !self.skips) || runs > RUNS_MAX {
+                break;
+            }
+            last = number;
+            if is_later(number, epoch.number) {
+                let chain = if packet.learns {
+                    chain(epoch.chain, number, &packet.batch)
+                } else {
+                    epoch.chain
+                };
+                epoch = Epoch { index, number, chain };
+                if !self.skips {
+                    self.promises.push_back(epoch);
+                }
+            }
+        }
+        if self.skips && epoch != self.promised() {
+            self.promises.push_back(epoch);
+        }
+    }
+}
+
+fn order(a: u32, b: u32) -> core::cmp::Ordering {
+    (a.wrapping_sub(b) as i32).cmp(&0)
+}
+
+/// Which of the newest packets came.
+#[derive(Debug, Default)]
+struct Seen {
+    newest: u32,
+    /// The lowest bit stands for `newest`, the next for the packet before it.
+    mask: u128,
+}
+
+impl Seen {
+    fn contains(&self, number: u32) -> bool {
+        if is_later(number, self.newest) {
+            return false;
+        }
+        let age = self.newest.wrapping_sub(number);
+        age >= u128::BITS || self.mask >> age & 1 == 1
+    }
+
+    fn add(&mut self, number: u32) {
+        if is_later(number, self.newest) {
+            let ahead = number.wrapping_sub(self.newest);
+            self.mask = self.mask.checked_shl(ahead).unwrap_or(0);
+            self.newest = number;
+        }
+        let age = self.newest.wrapping_sub(number);
+        self.mask |= 1u128.checked_shl(age).unwrap_or(0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::collections::BTreeSet;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn seen_tells_what_came(numbers in proptest::collection::vec(1u32..300, 1..100)) {
+            let mut seen = Seen::default();
+            let mut came = BTreeSet::new();
+            for number in numbers {
+                let newest = came.last().copied().unwrap_or(0);
+                let old = came.contains(&number) || number + 128 <= newest;
+                prop_assert_eq!(seen.contains(number), old);
+                if !old {
+                    seen.add(number);
+                    came.insert(number);
+                }
+            }
+        }
+    }
+}

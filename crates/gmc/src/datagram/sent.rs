@@ -1,0 +1,231 @@
+//! The encoder's side of epochs: packets that wait to be acknowledged, and the epoch to code under.
+
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+use core::mem::size_of;
+
+use crate::batch::Batch;
+use crate::datagram::acknowledgement::{Acknowledgement, DISTANCE_MAX};
+use crate::datagram::header::{self, Name};
+use crate::datagram::{chain, first_chain, number, seal};
+use crate::error::AckError;
+use crate::lesson::Lesson;
+use crate::packet::{Front, Kind};
+use crate::table::is_later;
+
+/// A packet that will be learned, if and when it is acknowledged.
+#[derive(Default)]
+pub(crate) struct Packet {
+    number: u32,
+    /// Whether there is anything to learn.
+    learns: bool,
+    pub(crate) batch: Batch,
+    pub(crate) lesson: Lesson,
+}
+
+impl Packet {
+    pub(crate) fn number(&self) -> u32 {
+        self.number
+    }
+
+    fn memory(&self) -> usize {
+        size_of::<Self>() + self.batch.memory() + self.lesson.memory()
+    }
+}
+
+/// Packets that were sent.
+pub(crate) struct Sent {
+    /// Whether packets are learned around those that were lost.
+    skips: bool,
+    /// The number before the first packet of the present model.
+    base: u32,
+    /// The newest epoch that decoders are known to have.
+    epoch: u32,
+    /// The index of the acknowledgement that made it.
+    index: u32,
+    next: u32,
+    chain: u32,
+    pending: VecDeque<Packet>,
+    spare: Vec<Packet>,
+    memory: usize,
+    budget: usize,
+}
+
+/// What the decisions of a message take, about: the guess decides whether there is room for it.
+const LESSON: usize = 440;
+/// Buffers kept to be used again.
+const SPARE_MAX: usize = 64;
+
+impl Sent {
+    pub(crate) fn new(skips: bool, budget: usize) -> Self {
+        Self {
+            skips,
+            base: 0,
+            epoch: 0,
+            index: 0,
+            next: 1,
+            chain: first_chain(0),
+            pending: VecDeque::new(),
+            spare: Vec::new(),
+            memory: 0,
+            budget,
+        }
+    }
+
+    /// Bytes of what waits to be learned.
+    pub(crate) fn memory(&self) -> usize {
+        self.memory
+    }
+
+    /// The number of the next packet.
+    pub(crate) fn next(&self) -> u32 {
+        self.next
+    }
+
+    /// The epoch to code under.
+    pub(crate) fn epoch(&self) -> u32 {
+        self.epoch
+    }
+
+    /// The hash of all that is learned up to the epoch.
+    pub(crate) fn chain(&self) -> u32 {
+        self.chain
+    }
+
+    /// How to name the epoch so that every decoder understands.
+    pub(crate) fn name(&self) -> Name {
+        if self.epoch == self.base {
+            Name::empty(self.base)
+        } else if self.skips {
+            Name::index(self.index)
+        } else {
+            Name::number(self.epoch)
+        }
+    }
+
+    /// What is in front of the next packet if it is plain.
+    pub(crate) fn front(&self, learns: bool) -> Front {
+        let kind = match self.base {
+            _ if !learns => Kind::Unlearned,
+            _ if self.epoch != self.base => Kind::Known,
+            0 => Kind::First,
+            base => Kind::Anew(base as u16),
+        };
+        Front::Datagram(self.next as u8, kind)
+    }
+
+    /// Whether there is room to learn these messages. The first packet is learned however large.
+    pub(crate) fn has_room(&self, batch: &Batch) -> bool {
+        self.memory + batch.bytes.len() + batch.len() * LESSON <= self.budget
+            || self.pending.is_empty()
+    }
+
+    /// Notes the next packet, and what it teaches if it does.
+    pub(crate) fn add(&mut self, lesson: Option<(&Batch, &Lesson)>) {
+        if self.next.wrapping_sub(self.epoch) > DISTANCE_MAX {
+            self.restart();
+        }
+        if lesson.is_none() && self.skips {
+            self.next = self.next.wrapping_add(1);
+            return;
+        }
+        let mut packet = self.spare.pop().unwrap_or_default();
+        packet.number = self.next;
+        packet.learns = lesson.is_some();
+        packet.batch.clear();
+        packet.lesson.clear();
+        if let Some((batch, lesson)) = lesson {
+            packet.batch.clone_from(batch);
+            packet.lesson.clone_from(lesson);
+        }
+        self.memory += packet.memory();
+        self.pending.push_back(packet);
+        self.next = self.next.wrapping_add(1);
+    }
+
+    /// Up to which packet a decoder promises to learn; `None` if the model must start anew, since the
+    /// decoder knows nothing of it. Packets behind [`Sent::epoch`] that it does not have are
+    /// forgotten if packets may be skipped, else they make the acknowledgement contradictory.
+    pub(crate) fn check(&mut self, bytes: &[u8]) -> Result<Option<u32>, AckError> {
+        let Some(ack) = Acknowledgement::read(bytes)? else {
+            return Ok(if self.epoch == self.base { Some(self.epoch) } else { None });
+        };
+        let last = self.next.wrapping_sub(1);
+        let top = number::nearest(last, u32::from(ack.top), header::NUMBER_BITS);
+        if is_later(top, last) {
+            return Err(AckError::NeverSent);
+        }
+        if !is_later(top, self.epoch) {
+            return Ok(Some(self.epoch));
+        }
+        if is_later(top.wrapping_sub(ack.distance), self.epoch) {
+            return Err(AckError::Contradictory);
+        }
+        let mut chain_there = self.chain;
+        let mut numbers =
+            ack.numbers(top).filter(|&number| is_later(number, self.epoch)).peekable();
+        let mut kept = 0;
+        for packet in self.pending.iter_mut().take_while(|packet| !is_later(packet.number, top)) {
+            let came = numbers.next_if_eq(&packet.number).is_some();
+            if !came && !self.skips {
+                return Err(AckError::Contradictory);
+            }
+            if came && packet.learns {
+                chain_there = chain(chain_there, packet.number, &packet.batch);
+            }
+            kept += 1;
+        }
+        if numbers.next().is_some() {
+            return Err(AckError::NeverSent);
+        }
+        if seal(chain_there, u32::from(ack.index)) != ack.chain {
+            return Err(AckError::Diverged);
+        }
+        if self.skips {
+            let came: Vec<u32> =
+                ack.numbers(top).filter(|&number| is_later(number, self.epoch)).collect();
+            let mut came = came.into_iter().peekable();
+            for packet in self.pending.iter_mut().take(kept) {
+                packet.learns = came.next_if_eq(&packet.number).is_some();
+            }
+            self.index = u32::from(ack.index);
+        }
+        Ok(Some(top))
+    }
+
+    /// The next packet to be learned on the way to the epoch named `top`.
+    pub(crate) fn pop(&mut self, top: u32) -> Option<Packet> {
+        loop {
+            let next = self.pending.front()?;
+            if is_later(next.number, top) {
+                return None;
+            }
+            let packet = self.pending.pop_front()?;
+            self.memory -= packet.memory();
+            self.epoch = packet.number;
+            if packet.learns {
+                self.chain = chain(self.chain, packet.number, &packet.batch);
+                return Some(packet);
+            }
+            self.keep(packet);
+        }
+    }
+
+    /// Keeps the buffers of a packet that was learned.
+    pub(crate) fn keep(&mut self, packet: Packet) {
+        if self.spare.len() < SPARE_MAX {
+            self.spare.push(packet);
+        }
+    }
+
+    /// Starts a new, empty model with the next packet.
+    pub(crate) fn restart(&mut self) {
+        self.base = self.next.wrapping_sub(1);
+        self.epoch = self.base;
+        self.chain = first_chain(self.base);
+        self.memory = 0;
+        while let Some(packet) = self.pending.pop_front() {
+            self.keep(packet);
+        }
+    }
+}

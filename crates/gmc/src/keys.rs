@@ -1,0 +1,173 @@
+//! Finds out which hole of a template tells whose the other values are: the sender, the object.
+//!
+//! Of four people's pointers, each moves on from where the same person's was. Nobody says which part
+//! of a message names the person; but if the numbers of a message are nearer to those of the last
+//! message with the same value in some hole than to what they are compared with now, then that hole
+//! is the better *key*. Every template has a key in use, or none, and tries another for some
+//! messages at a time.
+
+use crate::cache::Cache;
+use crate::hash::hash;
+use crate::table::{Table, Versioned};
+
+/// The keys of templates, and what is needed to try others.
+pub(crate) struct Keys {
+    keys: Cache<Key>,
+    /// The key that was found last: a new template's first guess.
+    latest: Table<u32>,
+    /// The last number in a hole with a certain value of the key on trial.
+    probes: Cache<Probe>,
+}
+
+/// What filled a hole.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Seen {
+    pub(crate) label: u32,
+    /// Stands for the value.
+    pub(crate) identity: u32,
+    /// Whether the hole holds one of a few values, and not always the same.
+    pub(crate) is_key: bool,
+    /// The number, and how many bits it differed from what was expected.
+    pub(crate) number: Option<(i64, u8)>,
+}
+
+/// The key of a template and the one on trial: labels of holes, or [`NONE`].
+#[derive(Debug, Clone, Copy, Default)]
+struct Key {
+    label: u32,
+    trial: u32,
+    /// How many messages the trial has lasted.
+    age: u8,
+    /// How many trials in a row have failed.
+    failures: u8,
+    /// How many messages to let pass before the next trial.
+    wait: u8,
+    /// Bits of the differences under the key in use, and under the one on trial.
+    cost: u16,
+    trial_cost: u16,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Probe {
+    number: i64,
+}
+
+const _: () = assert!(Cache::<Key>::ENTRY == 24 && Cache::<Probe>::ENTRY == 16);
+
+/// No hole: the values are everybody's.
+const NONE: u32 = 0;
+
+/// A trial lasts so many messages: enough for a difference of a few bits to show.
+const TRIAL: u8 = 24;
+/// Only after so many messages of them does a trial count: at first its values are unknown.
+const WARM_UP: u8 = 8;
+/// After so many failed trials in a row they become no rarer.
+const FAILURES_MAX: u8 = 7;
+
+impl Keys {
+    pub(crate) fn new(memory: usize) -> Self {
+        Self {
+            keys: Cache::new(memory / 2),
+            latest: Table::new(NONE, 1),
+            probes: Cache::new(memory / 2),
+        }
+    }
+
+    pub(crate) fn memory(&self) -> usize {
+        self.keys.memory() + self.probes.memory()
+    }
+
+    /// Visits all that has versions.
+    pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
+        self.keys.visit(visit);
+        visit(&mut self.latest);
+        self.probes.visit(visit);
+    }
+
+    /// The label of the hole that is a template's key.
+    pub(crate) fn label(&self, template: usize) -> Option<u32> {
+        let key = self.keys.find(template as u32);
+        let label = key.map_or(self.latest[0], |key| key.label);
+        (label != NONE).then_some(label)
+    }
+
+    /// Forgets what was known of a template whose number is used again.
+    pub(crate) fn start(&mut self, template: usize) {
+        let label = self.latest[0];
+        *self.keys.entry(template as u32) = Key { label, ..Key::default() };
+    }
+
+    /// Learns from what filled the holes of a message.
+    pub(crate) fn learn(&mut self, template: usize, seen: &[Seen]) {
+        let latest = self.latest[0];
+        let known = self.keys.find(template as u32).is_some();
+        let mut key = *self.keys.entry(template as u32);
+        if !known {
+            key.label = latest;
+        }
+        if key.wait > 0 {
+            key.wait -= 1;
+        } else if key.age > 0 || choose(&mut key, seen) {
+            self.compare(&mut key, seen);
+        }
+        if key.age == TRIAL {
+            let is_better = u32::from(key.trial_cost) * 9 / 8 < u32::from(key.cost);
+            if is_better {
+                key.label = key.trial;
+                *self.latest.change(0) = key.label;
+            }
+            key.failures = if is_better { 0 } else { (key.failures + 1).min(FAILURES_MAX) };
+            key.wait = ((1 << key.failures) - 1) * 2;
+            (key.age, key.cost, key.trial_cost) = (0, 0, 0);
+        }
+        *self.keys.entry(template as u32) = key;
+    }
+
+    /// Compares the key on trial with the one in use, on this message.
+    fn compare(&mut self, key: &mut Key, seen: &[Seen]) {
+        let identity = match key.trial {
+            NONE => Some(0),
+            trial => seen.iter().find(|hole| hole.label == trial).map(|hole| hole.identity),
+        };
+        let Some(identity) = identity else {
+            key.age += 1;
+            return;
+        };
+        for hole in seen {
+            let Some((number, bits)) = hole.number else { continue };
+            if hole.label == key.trial || hole.label == key.label {
+                continue;
+            }
+            let probe = hash(hole.label, hash(key.trial, identity));
+            let before = self.probes.find(probe).copied();
+            if let Some(before) = before
+                && key.age >= WARM_UP
+            {
+                key.cost = key.cost.saturating_add(u16::from(bits));
+                key.trial_cost =
+                    key.trial_cost.saturating_add(u16::from(size(number, before.number)));
+            }
+            self.probes.entry(probe).number = number;
+        }
+        key.age += 1;
+    }
+}
+
+/// Puts the next possible key on trial.
+fn choose(key: &mut Key, seen: &[Seen]) -> bool {
+    let (label, trial) = (key.label, key.trial);
+    let is_other = |hole: &&Seen| hole.is_key && hole.label != label;
+    let after = seen.iter().position(|hole| hole.label == trial).map_or(0, |at| at + 1);
+    let next = match seen[after..].iter().find(is_other) {
+        Some(hole) => Some(hole.label),
+        None if label != NONE && trial != NONE => Some(NONE),
+        None => seen.iter().find(is_other).map(|hole| hole.label),
+    };
+    key.trial = next.unwrap_or(NONE);
+    next.is_some()
+}
+
+/// Bits of a difference.
+pub(crate) fn size(a: i64, b: i64) -> u8 {
+    (64 - a.wrapping_sub(b).unsigned_abs().leading_zeros()) as u8
+}
