@@ -160,7 +160,9 @@ impl Strong {
             let bits = u64::BITS - speed.unsigned_abs().leading_zeros();
             (bits as usize).min(SPEEDS - 1)
         };
+        // Who is fast in one direction is less sure of the other, too.
         let fastest = class(speed.0).max(class(speed.1));
+        // Movements slow down more than they speed up; half to three quarters do as well.
         let next = |from: u64, speed: i64| from.wrapping_add_signed(speed * 5 / 8);
         self.places[0][(class(speed.0) + fastest) / 2].code(
             bits,
