@@ -135,13 +135,14 @@ impl Stream {
         limit: usize,
         out: &mut Vec<u8>,
     ) -> Result<(), DecodeError> {
-        let template = self.templates.get(number).ok_or(DecodeError::Malformed)?;
+        let template = self.templates.get_mut(number).ok_or(DecodeError::Malformed)?;
         if template.fixed() > limit {
             return Err(DecodeError::TooLarge);
         }
         let end = out.len() + limit;
-        for (index, hole) in template.holes().iter().enumerate() {
+        for index in 0..template.holes().len() {
             out.extend_from_slice(template.fixed_before(index));
+            let hole = template.hole_mut(index);
             let given = if C::DECODES { &[] } else { &given[self.scratch.spans[index].clone()] };
             let left = end.saturating_sub(out.len());
             self.holes.code(coder, hole, sender, given, left, out)?;

@@ -54,6 +54,10 @@ impl Templates {
         self.slots.get(number)?.as_ref().map(|slot| &slot.template)
     }
 
+    pub(crate) fn get_mut(&mut self, number: usize) -> Option<&mut Template> {
+        self.slots.get_mut(number)?.as_mut().map(|slot| &mut slot.template)
+    }
+
     /// The template to code `message` with. `likely` ones are tried first.
     pub(crate) fn find(
         &self,
