@@ -66,7 +66,7 @@ impl Hole {
     }
 
     /// Whether what fills the hole varies in length.
-    fn varies(&self) -> bool {
+    pub(crate) fn varies(&self) -> bool {
         !matches!(self.kind, HoleKind::Field | HoleKind::Opaque)
     }
 

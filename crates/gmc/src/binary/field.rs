@@ -3,11 +3,12 @@
 
 use alloc::vec::Vec;
 
-use super::float::{self, Width};
+use super::float::{self, Point, Width};
 use super::scalar::insert;
 use crate::error::DecodeError;
 use crate::hash::hash;
 use crate::hole::{Holes, Whose};
+use crate::integer::{Contexts, code_signed};
 use crate::range_coder::Coder;
 use crate::template::Hole;
 
@@ -122,12 +123,12 @@ impl Holes {
         let whose = Whose { label, sender };
         let bits = if shape.grid == 0 {
             let bits = self.code_bits(coder, whose, width, given);
-            shape.roam(float::steps(bits, width, 3600).or(float::steps(bits, width, 1000)).is_some());
+            shape.roam(USUAL.iter().any(|&grid| float::locate(bits, width, grid).is_some()));
             bits
         } else {
-            let mut steps = float::steps(given, width, shape.grid);
+            let mut point = float::locate(given, width, shape.grid);
             let row = self.rows.single(hash(label, GRID));
-            let mut on_grid = self.rows.bit(coder, row, 0, steps.is_some());
+            let mut on_grid = self.rows.bit(coder, row, 0, point.is_some());
             if on_grid {
                 shape.stay();
             } else {
@@ -136,18 +137,36 @@ impl Holes {
                 let finer = self.code_finer(coder, label, finer).unwrap_or(None);
                 shape.stray(finer);
                 on_grid = finer.is_some() && shape.grid != 0;
-                steps = float::steps(given, width, shape.grid.max(1));
+                point = float::locate(given, width, shape.grid.max(1));
             }
             if on_grid {
                 let whose = Whose { label: hash(label, u32::from(shape.grid)), sender };
-                let steps = self.code_value(coder, whose, steps.unwrap_or(0)).1;
-                float::render(steps % float::STEPS_MAX as i64, shape.grid, width)
+                let point = point.unwrap_or_default();
+                let steps = self.code_value(coder, whose, point.steps).1;
+                let steps = steps % float::STEPS_MAX as i64;
+                let error = self.code_error(coder, label, width, point.error);
+                float::render(Point { steps, error }, shape.grid, width)
             } else {
                 self.code_bits(coder, whose, width, given)
             }
         };
         shape.weigh_float(float::distance(bits, bits, width).is_some());
         bits
+    }
+
+    /// Codes how far a float is from the nearest one to its place on the grid.
+    pub(crate) fn code_error<C: Coder>(
+        &mut self,
+        coder: &mut C,
+        label: u32,
+        width: Width,
+        given: i8,
+    ) -> i8 {
+        if width != Width::Double {
+            return 0;
+        }
+        let contexts = Contexts::single(hash(label, ERROR));
+        code_signed(coder, &mut self.rows, contexts, i64::from(given)) as i8
     }
 
     /// Codes a float by its bits.
@@ -232,7 +251,12 @@ impl Holes {
     }
 }
 
+// Rows of float holes.
 const GRID: u32 = 0x5ca1;
+const ERROR: u32 = 0x5ca8;
+
+/// Grids that a hole without a grid is tried with.
+const USUAL: [u16; 2] = [3600, 1000];
 
 /// Whether another form would have been cheaper.
 fn doubt_field(hole: &mut Hole, width: usize, before: i64, value: i64) {

@@ -95,8 +95,20 @@ impl Parts {
     }
 }
 
-/// The steps of a float on a grid: `render` makes the same bits of them.
-pub(crate) fn steps(bits: u64, width: Width, grid: u16) -> Option<i64> {
+/// A float on a grid: [`render`] makes the same bits of it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Point {
+    pub(crate) steps: i64,
+    /// How many representable floats lie between the nearest one to the steps and this one: what
+    /// comes out of a calculation is not always rounded once only.
+    pub(crate) error: i8,
+}
+
+/// The largest error. Only doubles are precise enough for a grid to be seen in spite of it.
+const ERROR_MAX: i64 = 2;
+
+/// The place of a float on a grid, if it lies on it.
+pub(crate) fn locate(bits: u64, width: Width, grid: u16) -> Option<Point> {
     let Parts { negative, mantissa, power } = Parts::of(bits, width)?;
     let product = u128::from(mantissa) * u128::from(grid);
     let steps = match power {
@@ -106,12 +118,23 @@ pub(crate) fn steps(bits: u64, width: Width, grid: u16) -> Option<i64> {
     };
     let steps = u64::try_from(steps).ok().filter(|&steps| steps < STEPS_MAX)? as i64;
     let steps = if negative { -steps } else { steps };
-    (render(steps, grid, width) == bits).then_some(steps)
+    let nearest = nearest(steps, grid, width);
+    if nearest == bits {
+        return Some(Point { steps, error: 0 });
+    }
+    let error = (bits as i64).wrapping_sub(nearest as i64);
+    let is_point = width == Width::Double && steps != 0 && (-ERROR_MAX..=ERROR_MAX).contains(&error);
+    is_point.then_some(Point { steps, error: error as i8 })
 }
 
-/// The float nearest to `steps / grid`, ties to even. Fewer steps than [`STEPS_MAX`], a grid that
-/// is not zero.
-pub(crate) fn render(steps: i64, grid: u16, width: Width) -> u64 {
+/// The bits of a float on a grid. Fewer steps than [`STEPS_MAX`], a grid that is not zero.
+pub(crate) fn render(point: Point, grid: u16, width: Width) -> u64 {
+    let bits = nearest(point.steps, grid, width);
+    (bits as i64).wrapping_add(i64::from(point.error)) as u64
+}
+
+/// The float nearest to `steps / grid`, ties to even.
+fn nearest(steps: i64, grid: u16, width: Width) -> u64 {
     let sign = if steps < 0 { width.sign() } else { 0 };
     let numerator = steps.unsigned_abs();
     if numerator == 0 {
@@ -157,8 +180,8 @@ pub(crate) fn find_grid(bits: u64, width: Width, before: u16) -> Option<u16> {
     let Parts { mantissa, power, .. } = Parts::of(bits, width)?;
     let believed = |grid: u16, proof: u32| {
         let grid = common_multiple(before.max(1), grid)?;
-        let steps = steps(bits, width, grid)?;
-        let size = 64 - steps.unsigned_abs().leading_zeros();
+        let Point { steps, error } = locate(bits, width, grid)?;
+        let size = 64 - steps.unsigned_abs().leading_zeros() + 3 * u32::from(error != 0);
         (grid == 1 || size + proof <= width.mantissa() + 1).then_some(grid)
     };
     for grid in COMMON {
@@ -211,8 +234,8 @@ pub(crate) fn distance(a: u64, b: u64, width: Width) -> Option<u32> {
         return None;
     }
     for grid in [1, 100] {
-        if let (Some(a), Some(b)) = (steps(a, width, grid), steps(b, width, grid)) {
-            return Some(size(a.wrapping_sub(b)));
+        if let (Some(a), Some(b)) = (locate(a, width, grid), locate(b, width, grid)) {
+            return Some(size(a.steps.wrapping_sub(b.steps)));
         }
     }
     let zeros = a.trailing_zeros().min(b.trailing_zeros()).min(width.mantissa());
@@ -246,10 +269,10 @@ mod tests {
         fn rendering_is_division(steps in -(1i64 << 53) + 1..1 << 53, shift in 0u32..53, grid in 1..=GRID_MAX) {
             let steps = steps >> shift;
             let exact = steps as f64 / f64::from(grid);
-            prop_assert_eq!(render(steps, grid, Width::Double), if steps == 0 { 0 } else { exact.to_bits() });
+            prop_assert_eq!(nearest(steps, grid, Width::Double), if steps == 0 { 0 } else { exact.to_bits() });
             if steps.abs() < 1 << 24 {
                 let single = steps as f32 / f32::from(grid);
-                prop_assert_eq!(render(steps, grid, Width::Single), if steps == 0 { 0 } else { u64::from(single.to_bits()) });
+                prop_assert_eq!(nearest(steps, grid, Width::Single), if steps == 0 { 0 } else { u64::from(single.to_bits()) });
             }
         }
 
@@ -265,11 +288,11 @@ mod tests {
             for width in [Width::Half, Width::Single, Width::Double] {
                 let bits = bits >> (64 - width.bytes() * 8);
                 prop_assert_eq!(from_ordered(ordered(bits, width), width), bits);
-                if let Some(steps) = steps(bits, width, grid) {
-                    prop_assert_eq!(render(steps, grid, width), bits);
+                if let Some(point) = locate(bits, width, grid) {
+                    prop_assert_eq!(render(point, grid, width), bits);
                 }
                 if let Some(found) = find_grid(bits, width, grid) {
-                    prop_assert!(found % grid == 0 && steps(bits, width, found).is_some());
+                    prop_assert!(found % grid == 0 && locate(bits, width, found).is_some());
                 }
             }
         }

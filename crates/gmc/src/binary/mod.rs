@@ -53,10 +53,11 @@ pub(crate) fn learn(
     if let Some(base) = base
         && base.holes().iter().all(|hole| is_place(hole.kind))
     {
-        if let Some(holes) = places::holes(base, message) {
-            return Some(Learned { template: Template::new(message, holes), replaces_base: true });
+        if let Some((holes, replaces_base)) = places::holes(base, message) {
+            return Some(Learned { template: Template::new(message, holes), replaces_base });
         }
         if base.example().len() != message.len()
+            && base.holes().iter().all(|hole| !hole.varies())
             && let Some(holes) = middle(base, message, spans)
         {
             return Some(Learned { template: Template::new(message, holes), replaces_base: false });

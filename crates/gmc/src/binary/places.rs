@@ -30,25 +30,40 @@ struct Stretch<'a> {
     known: Vec<Hole>,
 }
 
-/// The holes of a template that fits both, if they have enough in common.
-pub(crate) fn holes(base: &Template, message: &[u8]) -> Option<Vec<Hole>> {
+/// So many bytes may begin to differ at once in messages of a known type; more are another type.
+const NEW_MAX: usize = 6;
+/// After so many the old template is no longer of use.
+const NEW_SMALL: usize = 3;
+
+/// The holes of a template that fits both, if they have enough in common, and whether it stands for
+/// the same type as the known one.
+pub(crate) fn holes(base: &Template, message: &[u8]) -> Option<(Vec<Hole>, bool)> {
     let mut found = Vec::new();
     let mut stretches = Vec::new();
     align(base, message, &mut found, &mut stretches)?;
+    let is_new = base.holes().is_empty();
+    let strings = found.len() - base.holes().iter().filter(|hole| hole.varies()).count();
     let fixed: usize = stretches.iter().map(|stretch| stretch.message.len()).sum();
     let differing: usize = stretches.iter().map(Stretch::differing).sum();
+    let unknown: usize = stretches.iter().map(Stretch::unknown).sum();
+    if !is_new && unknown > NEW_MAX {
+        return None;
+    }
     let [big, little] = [false, true].map(|little| {
         let mut holes = Vec::new();
         let cost: u32 = stretches.iter().map(|stretch| stretch.fields(little, &mut holes)).sum();
         (cost, holes)
     });
     let (cost, fields) = if little.0 < big.0 { little } else { big };
-    if differing * 4 > fixed * 3 && cost as usize * 4 > fixed * 8 * 3 {
+    // A first byte that differs is often the type of the message.
+    let is_type = is_new && base.example().first() != message.first();
+    let most = if is_type { fixed / 2 } else { fixed * 3 / 4 };
+    if differing > most && cost as usize > most * 8 {
         return None;
     }
     found.extend(fields);
     found.sort_unstable_by_key(|hole| hole.range().start);
-    Some(found)
+    Some((found, is_new || unknown <= NEW_SMALL && strings == 0))
 }
 
 /// Walks both messages from the left. Finds what differs in length, and the stretches between.
@@ -209,6 +224,15 @@ impl Stretch<'_> {
         self.example.iter().zip(self.message).filter(|(a, b)| a != b).count()
     }
 
+    /// Bytes that differ outside of known fields.
+    fn unknown(&self) -> usize {
+        let known = self.known.iter().map(|hole| {
+            let range = hole.range();
+            self.example[range.clone()].iter().zip(&self.message[range]).filter(|(a, b)| a != b).count()
+        });
+        self.differing() - known.sum::<usize>()
+    }
+
     /// Finds the fields that explain the differences in the fewest bits. Returns the bits.
     fn fields(&self, little_endian: bool, holes: &mut Vec<Hole>) -> u32 {
         let length = self.message.len();
@@ -217,7 +241,6 @@ impl Stretch<'_> {
         for hole in &self.known {
             changes[hole.range()].fill(true);
         }
-        // How many bytes from here on have not changed.
         let mut steps = vec![Step { cost: 0, width: 1, kind: None, float: false }; length + 1];
         let mut next_change = length;
         for at in (0..length).rev() {

@@ -5,7 +5,7 @@
 
 use alloc::vec::Vec;
 
-use super::float::{self, Width};
+use super::float::{self, Point, Width};
 use super::{cbor, message_pack};
 use crate::error::DecodeError;
 use crate::hash::hash;
@@ -191,8 +191,8 @@ impl Holes {
         let label = hole.label;
         let shape = &mut hole.shape;
         let row = self.rows.single(hash(label, GRID));
-        let mut steps = on_grid(number, shape.grid.max(1));
-        if self.rows.bit(coder, row, 0, steps.is_some()) {
+        let mut point = on_grid(number, shape.grid.max(1));
+        if self.rows.bit(coder, row, 0, point.is_some()) {
             shape.stay();
         } else {
             let finer = match number {
@@ -209,11 +209,12 @@ impl Holes {
             if finer.is_none() || shape.grid == 0 {
                 return self.code_raw(coder, format, Whose { label, sender }, given, out);
             }
-            steps = on_grid(number, shape.grid);
+            point = on_grid(number, shape.grid);
         }
         let grid = shape.grid.max(1);
         let whose = Whose { label: hash(label, u32::from(grid)), sender };
-        let steps = self.code_value(coder, whose, steps.unwrap_or(0)).1;
+        let point = point.unwrap_or_default();
+        let steps = self.code_value(coder, whose, point.steps).1;
         let integral = steps % i64::from(grid) == 0;
         let float = match number {
             Number::Float(_, width) => Some(width),
@@ -230,7 +231,9 @@ impl Holes {
                 if steps.unsigned_abs() >= float::STEPS_MAX {
                     return Err(DecodeError::Malformed);
                 }
-                return format.write_float(float::render(steps, grid, width), width, out);
+                let error = self.code_error(coder, label, width, point.error);
+                let bits = float::render(Point { steps, error }, grid, width);
+                return format.write_float(bits, width, out);
             }
         }
         let first = self.code_first(coder, label, first)?;
@@ -325,14 +328,15 @@ impl Holes {
     }
 }
 
-/// A number as steps of a grid.
-fn on_grid(number: Number, grid: u16) -> Option<i64> {
+/// The place of a number on a grid.
+fn on_grid(number: Number, grid: u16) -> Option<Point> {
     match number {
-        Number::Integer(value) if grid == 1 => Some(value),
+        Number::Integer(value) if grid == 1 => Some(Point { steps: value, error: 0 }),
         Number::Integer(value) => value
             .checked_mul(i64::from(grid))
-            .filter(|steps| steps.unsigned_abs() < float::STEPS_MAX),
-        Number::Float(bits, width) => float::steps(bits, width, grid),
+            .filter(|steps| steps.unsigned_abs() < float::STEPS_MAX)
+            .map(|steps| Point { steps, error: 0 }),
+        Number::Float(bits, width) => float::locate(bits, width, grid),
     }
 }
 
