@@ -46,7 +46,9 @@ pub(crate) fn holes(base: &Template, message: &[u8]) -> Option<(Vec<Hole>, bool)
     let fixed: usize = stretches.iter().map(|stretch| stretch.message.len()).sum();
     let differing: usize = stretches.iter().map(Stretch::differing).sum();
     let unknown: usize = stretches.iter().map(Stretch::unknown).sum();
-    if !is_new && unknown > NEW_MAX {
+    // A first byte that differs is often the type of the message.
+    let is_type = stretches.first().is_some_and(Stretch::begins_anew);
+    if !is_new && unknown > NEW_MAX && (is_type || unknown > fixed / 2) {
         return None;
     }
     let [big, little] = [false, true].map(|little| {
@@ -55,8 +57,6 @@ pub(crate) fn holes(base: &Template, message: &[u8]) -> Option<(Vec<Hole>, bool)
         (cost, holes)
     });
     let (cost, fields) = if little.0 < big.0 { little } else { big };
-    // A first byte that differs is often the type of the message.
-    let is_type = is_new && base.example().first() != message.first();
     let most = if is_type { fixed / 2 } else { fixed * 3 / 4 };
     if differing > most && cost as usize > most * 8 {
         return None;
@@ -222,6 +222,12 @@ struct Step {
 impl Stretch<'_> {
     fn differing(&self) -> usize {
         self.example.iter().zip(self.message).filter(|(a, b)| a != b).count()
+    }
+
+    /// Whether the first byte differs for the first time.
+    fn begins_anew(&self) -> bool {
+        let known = self.known.first().is_some_and(|hole| hole.range().start == 0);
+        self.example.first() != self.message.first() && !known
     }
 
     /// Bytes that differ outside of known fields.
