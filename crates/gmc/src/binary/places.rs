@@ -272,9 +272,8 @@ impl Stretch<'_> {
                     if at + width > length {
                         break;
                     }
-                    let differing = changes[at..at + width].iter().filter(|&&c| c).count() as u32;
                     let known = self.is_known(at..at + width, |hole| hole.kind == HoleKind::Opaque);
-                    let cost = (OPAQUE + 8 * differing).saturating_sub(known);
+                    let cost = (OPAQUE + 8 * width as u32).saturating_sub(known);
                     let cost = cost.saturating_add(steps[at + width].cost);
                     if cost < best.cost {
                         let kind = Some(HoleKind::Opaque);
