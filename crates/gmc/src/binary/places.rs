@@ -17,6 +17,8 @@ const WIDTH_MAX: usize = 8;
 const STRING_SEARCH: usize = 72;
 /// Shorter strings prove nothing about the bytes before them.
 const STRING_MIN: usize = 3;
+/// Bytes looked at in search of strings, for each byte of the message.
+const SEARCH_PER_BYTE: usize = 256;
 /// How far before a difference in length a variable-length integer may have begun.
 const VARINT_SEARCH: usize = 3;
 
@@ -26,7 +28,7 @@ struct Stretch<'a> {
     message: &'a [u8],
     /// Where it is in the message.
     start: usize,
-    /// The known fields in it, by their places in the stretch.
+    /// The known fields in it, in order, by their places in the stretch.
     known: Vec<Hole>,
 }
 
@@ -78,6 +80,7 @@ fn align<'a>(
     let (mut i, mut j) = (0, 0);
     let mut from = (0, 0);
     let mut known: Vec<Hole> = Vec::new();
+    let mut budget = message.len() * SEARCH_PER_BYTE;
     let mut end_stretch = |known: &mut Vec<Hole>, from: (usize, usize), to: (usize, usize)| {
         stretches.push(Stretch {
             example: &example[from.0..to.0],
@@ -122,8 +125,8 @@ fn align<'a>(
         let room = (i - from.0).saturating_sub(before);
         let next = old.peek().map_or(example.len(), |hole| hole.range().start);
         let more = (message.len() - j) as isize - (example.len() - i) as isize;
-        let variable = string(&example[..next], message, (i, j), room, more)
-            .or_else(|| differing_varint(&example[..next], message, (i, j), room, more));
+        let place = Place { example: &example[..next], message, i, j, room, more };
+        let variable = place.string(&mut budget).or_else(|| place.varint());
         if let Some((back, kind, ends)) = variable {
             end_stretch(&mut known, from, (i - back, j - back));
             found.push(Hole::new(kind, j - back..ends.1));
@@ -140,61 +143,65 @@ fn align<'a>(
 /// How far back something begins, what it is, and where it ends in both messages.
 type Variable = (usize, HoleKind, (usize, usize));
 
-/// A string with its length before it, if the messages differ in one at these places.
-fn string(
-    example: &[u8],
-    message: &[u8],
-    (i, j): (usize, usize),
+/// Where two messages differ.
+struct Place<'a> {
+    /// Up to the next known hole.
+    example: &'a [u8],
+    message: &'a [u8],
+    i: usize,
+    j: usize,
+    /// Bytes before that are in no known hole.
     room: usize,
+    /// How many bytes longer the rest of the message is than that of the example.
     more: isize,
-) -> Option<Variable> {
-    let mut likely = None;
-    for back in 0..=room.min(STRING_SEARCH) {
-        for prefix in Prefix::ALL {
-            let (Some(a), Some(b)) =
-                (prefix.string(example, i - back), prefix.string(message, j - back))
+}
+
+impl Place<'_> {
+    /// A string with its length before it, if the messages differ in one here.
+    fn string(&self, budget: &mut usize) -> Option<Variable> {
+        let &Self { example, message, i, j, more, .. } = self;
+        let mut likely = None;
+        for back in 0..=self.room.min(STRING_SEARCH) {
+            for prefix in Prefix::ALL {
+                *budget = budget.checked_sub(1)?;
+                let (Some(a), Some(b)) =
+                    (prefix.string(example, i - back), prefix.string(message, j - back))
+                else {
+                    continue;
+                };
+                let (known, given) = (a.len(), b.len());
+                let differs =
+                    if known == given { a.contains(&i) } else { more != 0 && i < a.start };
+                if !differs || known.max(given) < STRING_MIN {
+                    continue;
+                }
+                *budget = budget.checked_sub(known + given)?;
+                if is_plain(&example[a.clone()]) && is_plain(&message[b.clone()]) {
+                    let found = (back, HoleKind::String(prefix), (a.end, b.end));
+                    if known == given || given as isize - known as isize == more {
+                        return Some(found);
+                    }
+                    likely = likely.or(Some(found));
+                }
+            }
+        }
+        likely
+    }
+
+    /// A variable-length integer that is longer in one of the messages than in the other.
+    fn varint(&self) -> Option<Variable> {
+        let &Self { example, message, i, j, more, .. } = self;
+        for back in 0..=self.room.min(VARINT_SEARCH) {
+            let (Some(a), Some(b)) = (varint_end(example, i - back), varint_end(message, j - back))
             else {
                 continue;
             };
-            let differs = if a.len() == b.len() {
-                (a.start..a.end).contains(&i)
-            } else {
-                more != 0 && i < a.start
-            };
-            if differs
-                && a.len().max(b.len()) >= STRING_MIN
-                && is_plain(&example[a.clone()])
-                && is_plain(&message[b.clone()])
-            {
-                let found = (back, HoleKind::String(prefix), (a.end, b.end));
-                if a.len() == b.len() || b.len() as isize - a.len() as isize == more {
-                    return Some(found);
-                }
-                likely = likely.or(Some(found));
+            if a > i && b > j && more != 0 && (b - j) as isize - (a - i) as isize == more {
+                return Some((back, HoleKind::Varint, (a, b)));
             }
         }
+        None
     }
-    likely
-}
-
-/// A variable-length integer that is longer in one of the messages than in the other.
-fn differing_varint(
-    example: &[u8],
-    message: &[u8],
-    (i, j): (usize, usize),
-    room: usize,
-    more: isize,
-) -> Option<Variable> {
-    for back in 0..=room.min(VARINT_SEARCH) {
-        let (Some(a), Some(b)) = (varint_end(example, i - back), varint_end(message, j - back))
-        else {
-            continue;
-        };
-        if a > i && b > j && more != 0 && (b - j) as isize - (a - i) as isize == more {
-            return Some((back, HoleKind::Varint, (a, b)));
-        }
-    }
-    None
 }
 
 /// What a field takes beside its bits, in bits.
@@ -272,7 +279,7 @@ impl Stretch<'_> {
                     if at + width > length {
                         break;
                     }
-                    let known = self.is_known(at..at + width, |hole| hole.kind == HoleKind::Opaque);
+                    let known = self.saving(&(at..at + width), |hole| hole.kind == HoleKind::Opaque);
                     let cost = (OPAQUE + 8 * width as u32).saturating_sub(known);
                     let cost = cost.saturating_add(steps[at + width].cost);
                     if cost < best.cost {
@@ -307,15 +314,20 @@ impl Stretch<'_> {
         if is_float && let Some(bits) = float {
             cost = FIELD - ZEROS + bits;
         }
-        let known = self.is_known(range, |hole| {
+        let known = self.saving(&range, |hole| {
             hole.kind == HoleKind::Field && hole.shape.is_little_endian() == little_endian
         });
         (cost.saturating_sub(known), is_float)
     }
 
-    fn is_known(&self, range: Range<usize>, is_same: impl Fn(&Hole) -> bool) -> u32 {
-        let known = self.known.iter().any(|hole| hole.range() == range && is_same(hole));
-        if known { KNOWN } else { 0 }
+    fn known_at(&self, range: &Range<usize>) -> Option<&Hole> {
+        let found = self.known.binary_search_by_key(&range.start, |hole| hole.range().start);
+        self.known.get(found.ok()?).filter(|hole| hole.range() == *range)
+    }
+
+    /// What is saved by a known field.
+    fn saving(&self, range: &Range<usize>, is_same: impl Fn(&Hole) -> bool) -> u32 {
+        if self.known_at(range).is_some_and(is_same) { KNOWN } else { 0 }
     }
 
     fn collect(&self, steps: &[Step], little_endian: bool, holes: &mut Vec<Hole>) {
@@ -325,10 +337,8 @@ impl Stretch<'_> {
             let end = at + usize::from(step.width);
             if let Some(kind) = step.kind {
                 let mut hole = Hole::new(kind, self.start + at..self.start + end);
-                let known = self.known.iter().find(|hole| {
-                    hole.range() == (at..end)
-                        && hole.kind == kind
-                        && hole.shape.is_little_endian() == little_endian
+                let known = self.known_at(&(at..end)).filter(|hole| {
+                    hole.kind == kind && hole.shape.is_little_endian() == little_endian
                 });
                 hole.shape = match known {
                     Some(known) => known.shape,
