@@ -58,16 +58,12 @@ impl Holes {
                 Ok(())
             }
             HoleKind::Opaque => self.code_opaque(coder, hole, sender, given, out),
-            HoleKind::String(prefix) => {
-                self.code_prefixed(coder, prefix, whose, given, limit, out)
-            }
+            HoleKind::String(prefix) => self.code_prefixed(coder, prefix, whose, given, limit, out),
             HoleKind::Varint => {
                 self.code_varint(coder, hole, sender, given, out);
                 Ok(())
             }
-            HoleKind::Scalar(format) => {
-                self.code_scalar(coder, format, hole, sender, given, limit, out)
-            }
+            HoleKind::Scalar(_) => self.code_scalar(coder, hole, sender, given, limit, out),
         }
     }
 

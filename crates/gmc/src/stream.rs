@@ -109,7 +109,7 @@ impl Stream {
         let choice = self.choices.code(coder, &mut self.holes.rows, stream, choice)?;
         if let Some(number) = choice {
             self.code_holes(coder, number, sender, given.bytes, limit, out)?;
-            self.templates.touch(number);
+            self.templates.touch(number, &out[start..]);
         } else {
             let setting =
                 Setting { label: MISS, before: [0; 2], like: Some(self.last_miss), limit };

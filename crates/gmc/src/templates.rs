@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use core::mem::size_of;
 use core::ops::Range;
 
+use crate::binary;
 use crate::learn;
 use crate::template::Template;
 
@@ -19,6 +20,8 @@ struct Slot {
     template: Template,
     /// Grows with each use, fades with each eviction.
     uses: u32,
+    /// How many messages have fitted.
+    fits: u16,
 }
 
 impl Slot {
@@ -35,6 +38,11 @@ pub(crate) const COUNT_MAX: usize = 255;
 const OVERHEAD: usize = 56;
 const PLACE: usize = 8;
 const _: () = assert!(size_of::<Slot>() <= OVERHEAD && size_of::<Option<Box<Slot>>>() <= PLACE);
+
+/// After so many messages that fitted, it is looked at again where the fields of a binary message
+/// are: what is wide or rarely changes shows late. Seldom, since what is known about a field that
+/// moves is lost.
+const REVISIONS: [u16; 4] = [4, 16, 64, 512];
 
 /// A use counts so much, so that fading is finer than one use.
 const USE: u32 = 16;
@@ -91,9 +99,18 @@ impl Templates {
     }
 
     /// Notes that a message fitted.
-    pub(crate) fn touch(&mut self, number: usize) {
-        if let Some(Some(slot)) = self.slots.get_mut(number) {
-            slot.uses = slot.uses.saturating_add(USE);
+    pub(crate) fn touch(&mut self, number: usize, message: &[u8]) {
+        let Some(Some(slot)) = self.slots.get_mut(number) else { return };
+        slot.uses = slot.uses.saturating_add(USE);
+        slot.fits = slot.fits.saturating_add(1);
+        if REVISIONS.contains(&slot.fits)
+            && let Some(template) = binary::revise(&slot.template, message)
+        {
+            let memory = self.memory - slot.template.memory() + template.memory();
+            if memory <= self.budget {
+                slot.template = template;
+                self.memory = memory;
+            }
         }
     }
 
@@ -136,7 +153,7 @@ impl Templates {
     }
 
     fn insert(&mut self, template: Template) -> Option<usize> {
-        let slot = Box::new(Slot { template, uses: USE });
+        let slot = Box::new(Slot { template, uses: USE, fits: 0 });
         let size = slot.memory();
         if size > self.budget / 2 {
             return None;

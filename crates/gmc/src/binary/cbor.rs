@@ -17,8 +17,7 @@ pub(crate) fn read(bytes: &[u8], at: usize) -> Option<Part> {
     }
     let width = argument_width(info)?;
     let after = at + 1 + width;
-    let argument =
-        if width == 0 { u64::from(info) } else { big_endian(bytes, at + 1, width)? };
+    let argument = if width == 0 { u64::from(info) } else { big_endian(bytes, at + 1, width)? };
     let item = |item: Item, end: usize| (end <= bytes.len()).then_some(Part::Item(item, end));
     match major {
         // Integers beyond 64 bits with a sign are taken as bytes.

@@ -89,7 +89,11 @@ impl Holes {
     ) {
         let width = hole.range().len();
         let shape = hole.shape;
-        let given = if shape.is_little_endian() { from_little_endian(given) } else { from_big_endian(given) };
+        let given = if shape.is_little_endian() {
+            from_little_endian(given)
+        } else {
+            from_big_endian(given)
+        };
         let bits = match Width::of_bytes(width) {
             Some(float) if shape.is_float() => self.code_float(coder, hole, float, sender, given),
             _ => {

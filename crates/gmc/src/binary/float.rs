@@ -123,7 +123,8 @@ pub(crate) fn locate(bits: u64, width: Width, grid: u16) -> Option<Point> {
         return Some(Point { steps, error: 0 });
     }
     let error = (bits as i64).wrapping_sub(nearest as i64);
-    let is_point = width == Width::Double && steps != 0 && (-ERROR_MAX..=ERROR_MAX).contains(&error);
+    let is_point =
+        width == Width::Double && steps != 0 && (-ERROR_MAX..=ERROR_MAX).contains(&error);
     is_point.then_some(Point { steps, error: error as i8 })
 }
 
@@ -169,10 +170,10 @@ fn nearest(steps: i64, grid: u16, width: Width) -> u64 {
 fn divide(numerator: u128, grid: u16) -> u64 {
     if let Ok(numerator) = u64::try_from(numerator) {
         let grid = u64::from(grid);
-        return numerator / grid | u64::from(numerator % grid != 0);
+        return (numerator / grid) | u64::from(!numerator.is_multiple_of(grid));
     }
     let grid = u128::from(grid);
-    (numerator / grid) as u64 | u64::from(numerator % grid != 0)
+    (numerator / grid) as u64 | u64::from(!numerator.is_multiple_of(grid))
 }
 
 /// A grid on which this float lies and all floats of the grid `before`, if there is one.

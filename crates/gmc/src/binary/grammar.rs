@@ -68,8 +68,7 @@ impl Grammar {
             Self::SelfDescribing(format) => split_value(format, message, tokens).is_some(),
             Self::ProtocolBuffers => {
                 let range = 0..message.len();
-                range.len() >= PROOF
-                    && split_fields(message, range, 0, 0, tokens) == Some(true)
+                range.len() >= PROOF && split_fields(message, range, 0, 0, tokens) == Some(true)
             }
         }
     }
@@ -246,10 +245,11 @@ fn split_value(format: Format, message: &[u8], tokens: &mut Vec<Token>) -> Optio
                 continue;
             }
             levels.pop();
-        } else if is_key && !matches!(part, Part::Break(_)) {
-            if let Some(level) = levels.last_mut() {
-                level.next = hash_bytes(hash(level.name, 1), &message[start..at]);
-            }
+        } else if is_key
+            && !matches!(part, Part::Break(_))
+            && let Some(level) = levels.last_mut()
+        {
+            level.next = hash_bytes(hash(level.name, 1), &message[start..at]);
         }
         close(&mut levels);
         if levels.is_empty() {

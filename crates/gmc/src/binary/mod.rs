@@ -66,11 +66,25 @@ pub(crate) fn learn(
     Some(Learned { template: Template::new(message, Vec::new()), replaces_base: false })
 }
 
+/// Looks again where the fields are, given another message that fits. `None` if they are the same.
+pub(crate) fn revise(template: &Template, message: &[u8]) -> Option<Template> {
+    let holes = template.holes();
+    if holes.is_empty() || !holes.iter().all(|hole| is_place(hole.kind)) {
+        return None;
+    }
+    let (revised, _) = places::holes(template, message)?;
+    let is_same = |(a, b): (&Hole, &Hole)| {
+        let is_placed = a.varies() || a.range().len() == b.range().len();
+        a.kind == b.kind && is_placed && a.shape.has_form_of(&b.shape)
+    };
+    if revised.len() == holes.len() && revised.iter().zip(holes).all(is_same) {
+        return None;
+    }
+    Some(Template::new(message, revised))
+}
+
 fn is_place(kind: HoleKind) -> bool {
-    matches!(
-        kind,
-        HoleKind::Field | HoleKind::Opaque | HoleKind::String(_) | HoleKind::Varint
-    )
+    matches!(kind, HoleKind::Field | HoleKind::Opaque | HoleKind::String(_) | HoleKind::Varint)
 }
 
 /// Holes of a message that starts and ends like `base` but is longer or shorter.
@@ -110,8 +124,12 @@ fn middle(base: &Template, message: &[u8], spans: &mut Vec<Range<usize>>) -> Opt
         hole.shape = Shape::new(hole.shape.is_little_endian(), hole.shape.is_float());
         hole
     };
-    let mut holes: Vec<_> =
-        base.holes().iter().zip(spans.iter()).map(|(hole, span)| place(hole, span.clone())).collect();
+    let mut holes: Vec<_> = base
+        .holes()
+        .iter()
+        .zip(spans.iter())
+        .map(|(hole, span)| place(hole, span.clone()))
+        .collect();
     holes.push(Hole::new(HoleKind::Bytes, left..end));
     holes.extend(holes_right.into_iter().rev());
     Some(holes)

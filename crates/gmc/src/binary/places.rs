@@ -44,7 +44,8 @@ pub(crate) fn holes(base: &Template, message: &[u8]) -> Option<(Vec<Hole>, bool)
     let mut stretches = Vec::new();
     align(base, message, &mut found, &mut stretches)?;
     let is_new = base.holes().is_empty();
-    let strings = found.len() - base.holes().iter().filter(|hole| hole.varies()).count();
+    let strings =
+        found.len() - base.holes().iter().filter(|hole| hole.kind != HoleKind::Field).count();
     let fixed: usize = stretches.iter().map(|stretch| stretch.message.len()).sum();
     let differing: usize = stretches.iter().map(Stretch::differing).sum();
     let unknown: usize = stretches.iter().map(Stretch::unknown).sum();
@@ -93,7 +94,7 @@ fn align<'a>(
         if let Some(hole) = old.next_if(|hole| hole.range().start == i) {
             let length = hole.range().len();
             match hole.kind {
-                HoleKind::Field | HoleKind::Opaque => {
+                HoleKind::Field => {
                     let mut hole = hole.clone();
                     hole.set_range(i - from.0..i - from.0 + length);
                     known.push(hole);
@@ -211,7 +212,7 @@ const ODD: u32 = 3;
 /// Zeros show that a field is wider than what has changed of it.
 const ZEROS: u32 = 2;
 /// Fields stay what they were.
-const KNOWN: u32 = 6;
+const KNOWN: u32 = 2;
 /// What an unpredictable string of bytes takes beside its bytes.
 const OPAQUE: u32 = 12;
 /// Identifiers of binary kinds.
@@ -241,7 +242,11 @@ impl Stretch<'_> {
     fn unknown(&self) -> usize {
         let known = self.known.iter().map(|hole| {
             let range = hole.range();
-            self.example[range.clone()].iter().zip(&self.message[range]).filter(|(a, b)| a != b).count()
+            self.example[range.clone()]
+                .iter()
+                .zip(&self.message[range])
+                .filter(|(a, b)| a != b)
+                .count()
         });
         self.differing() - known.sum::<usize>()
     }
@@ -279,8 +284,7 @@ impl Stretch<'_> {
                     if at + width > length {
                         break;
                     }
-                    let known = self.saving(&(at..at + width), |hole| hole.kind == HoleKind::Opaque);
-                    let cost = (OPAQUE + 8 * width as u32).saturating_sub(known);
+                    let cost = OPAQUE + 8 * width as u32;
                     let cost = cost.saturating_add(steps[at + width].cost);
                     if cost < best.cost {
                         let kind = Some(HoleKind::Opaque);
@@ -299,7 +303,11 @@ impl Stretch<'_> {
         let width = range.len();
         let read = |bytes: &[u8]| {
             let bytes = &bytes[range.clone()];
-            if little_endian { field::from_little_endian(bytes) } else { field::from_big_endian(bytes) }
+            if little_endian {
+                field::from_little_endian(bytes)
+            } else {
+                field::from_big_endian(bytes)
+            }
         };
         let (a, b) = (read(self.example), read(self.message));
         let mut cost = FIELD + float::size(extend(a, width).wrapping_sub(extend(b, width)));
@@ -314,9 +322,7 @@ impl Stretch<'_> {
         if is_float && let Some(bits) = float {
             cost = FIELD - ZEROS + bits;
         }
-        let known = self.saving(&range, |hole| {
-            hole.kind == HoleKind::Field && hole.shape.is_little_endian() == little_endian
-        });
+        let known = self.saving(&range, |hole| hole.shape.is_little_endian() == little_endian);
         (cost.saturating_sub(known), is_float)
     }
 
@@ -338,7 +344,7 @@ impl Stretch<'_> {
             if let Some(kind) = step.kind {
                 let mut hole = Hole::new(kind, self.start + at..self.start + end);
                 let known = self.known_at(&(at..end)).filter(|hole| {
-                    hole.kind == kind && hole.shape.is_little_endian() == little_endian
+                    kind == HoleKind::Field && hole.shape.is_little_endian() == little_endian
                 });
                 hole.shape = match known {
                     Some(known) => known.shape,

@@ -12,7 +12,7 @@ use crate::hash::hash;
 use crate::hole::{Holes, Whose};
 use crate::integer::{Contexts, code_unsigned};
 use crate::range_coder::Coder;
-use crate::template::Hole;
+use crate::template::{Hole, HoleKind};
 
 /// A format in which each value tells its type and length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,7 +45,10 @@ pub(crate) enum Part {
 pub(crate) enum Item {
     Number(Number),
     /// A string of text or of bytes, which begins at `start`.
-    String { text: bool, start: usize },
+    String {
+        text: bool,
+        start: usize,
+    },
     /// Nothing, true, false and the like: the format's number for it.
     Simple(u8),
 }
@@ -141,13 +144,13 @@ impl Holes {
     pub(crate) fn code_scalar<C: Coder>(
         &mut self,
         coder: &mut C,
-        format: Format,
         hole: &mut Hole,
         sender: u32,
         given: &[u8],
         limit: usize,
         out: &mut Vec<u8>,
     ) -> Result<(), DecodeError> {
+        let HoleKind::Scalar(format) = hole.kind else { return Err(DecodeError::Malformed) };
         let whose = Whose { label: hole.label, sender };
         let item = match format.read(given, 0) {
             Some(Part::Item(item, _)) => item,
@@ -159,16 +162,13 @@ impl Holes {
             let number = if let Item::Number(number) = item { number } else { Number::Integer(0) };
             return self.code_any_number(coder, format, hole, sender, (number, first), out);
         }
-        let (text, start) = match item {
-            Item::String { text, start } => (Some(text), start),
-            _ => (None, 0),
-        };
+        let text = if let Item::String { text, .. } = item { Some(text) } else { None };
         if self.rows.bit(coder, row, 1, text == Some(true)) {
-            return self.code_string(coder, format, whose, (true, start), given, limit, out);
+            return self.code_string(coder, (format, true), whose, given, limit, out);
         }
         if self.rows.bit(coder, row, 2, text == Some(false)) {
             let whose = Whose { label: hash(whose.label, STRING), ..whose };
-            return self.code_string(coder, format, whose, (false, start), given, limit, out);
+            return self.code_string(coder, (format, false), whose, given, limit, out);
         }
         let given = if let Item::Simple(value) = item { value } else { 0 };
         let contexts = Contexts::single(hash(hole.label, SIMPLE));
@@ -252,8 +252,7 @@ impl Holes {
             return Ok(None);
         }
         let contexts = Contexts::single(hash(0, GRID));
-        let grid =
-            code_unsigned(coder, &mut self.rows, contexts, u64::from(given.unwrap_or(0)));
+        let grid = code_unsigned(coder, &mut self.rows, contexts, u64::from(given.unwrap_or(0)));
         match u16::try_from(grid) {
             Ok(grid @ 1..=float::GRID_MAX) => Ok(Some(grid)),
             _ => Err(DecodeError::Malformed),
@@ -299,19 +298,21 @@ impl Holes {
         u8::try_from(first).map_err(|_| DecodeError::Malformed)
     }
 
-    /// Codes a string, which is text or not and starts at a place in `given`.
+    /// Codes a string of text or of bytes.
     fn code_string<C: Coder>(
         &mut self,
         coder: &mut C,
-        format: Format,
+        (format, text): (Format, bool),
         whose: Whose,
-        (text, content): (bool, usize),
         given: &[u8],
         limit: usize,
         out: &mut Vec<u8>,
     ) -> Result<(), DecodeError> {
         let start = out.len();
-        let string = given.get(content..).unwrap_or(&[]);
+        let string = match format.read(given, 0) {
+            Some(Part::Item(Item::String { start, .. }, end)) => &given[start..end],
+            _ => &[],
+        };
         self.texts.code(coder, &mut self.rows, whose, string, limit, out)?;
         let length = out.len() - start;
         let (mut first, mut width) = format.string(text, length);

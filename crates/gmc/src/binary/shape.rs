@@ -57,6 +57,10 @@ impl Shape {
         u32::from(self.form) | u32::from(self.grid) << 3
     }
 
+    pub(crate) fn has_form_of(&self, other: &Self) -> bool {
+        self.form == other.form
+    }
+
     /// Notes what a value takes, in bits, in this form and in the other byte order or as a float.
     pub(crate) fn weigh(&mut self, bits: u32, swapped: u32, float: u32) {
         if doubt(&mut self.order_doubts, bits, swapped) {

@@ -64,9 +64,11 @@ pub(crate) fn message_pack(value: &Value, wide: bool, out: &mut Vec<u8>) {
             0x1_0000..=0xffff_ffff => {
                 out.extend([&[0xce][..], &(number as u32).to_be_bytes()].concat());
             }
-            0.. => out.extend([&[0xcf][..], &number.to_be_bytes()].concat()),
-            -0x8000..0 => out.extend([&[0xd1][..], &(number as i16).to_be_bytes()].concat()),
-            -0x8000_0000..0 => out.extend([&[0xd2][..], &(number as i32).to_be_bytes()].concat()),
+            0x1_0000_0000.. => out.extend([&[0xcf][..], &number.to_be_bytes()].concat()),
+            -0x8000..-128 => out.extend([&[0xd1][..], &(number as i16).to_be_bytes()].concat()),
+            -0x8000_0000..-0x8000 => {
+                out.extend([&[0xd2][..], &(number as i32).to_be_bytes()].concat())
+            }
             _ => out.extend([&[0xd3][..], &number.to_be_bytes()].concat()),
         },
         Value::Single(float) => out.extend([&[0xca][..], &float.to_be_bytes()].concat()),
@@ -124,14 +126,22 @@ pub(crate) fn cbor(value: &Value, wide: bool, out: &mut Vec<u8>) {
             out.extend_from_slice(bytes);
         }
         Value::Array(values) => {
-            if wide { out.push(0x9f) } else { head(4, values.len() as u64, out) }
+            if wide {
+                out.push(0x9f)
+            } else {
+                head(4, values.len() as u64, out)
+            }
             values.iter().for_each(|value| cbor(value, wide, out));
             if wide {
                 out.push(0xff);
             }
         }
         Value::Map(pairs) => {
-            if wide { out.push(0xbf) } else { head(5, pairs.len() as u64, out) }
+            if wide {
+                out.push(0xbf)
+            } else {
+                head(5, pairs.len() as u64, out)
+            }
             for (key, value) in pairs {
                 cbor(&Value::Text(key.clone()), wide, out);
                 cbor(value, wide, out);

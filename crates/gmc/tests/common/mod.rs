@@ -1,4 +1,5 @@
-//! What the tests share.
+//! What the tests share; no test uses all of it.
+#![allow(dead_code)]
 
 pub(crate) mod formats;
 
