@@ -18,7 +18,7 @@ const STRING_SEARCH: usize = 72;
 /// Shorter strings prove nothing about the bytes before them.
 const STRING_MIN: usize = 3;
 /// Bytes looked at in search of strings, for each byte of the message.
-const SEARCH_PER_BYTE: usize = 256;
+const SEARCH_PER_BYTE: usize = 64;
 /// How far before a difference in length a variable-length integer may have begun.
 const VARINT_SEARCH: usize = 3;
 
@@ -34,6 +34,9 @@ struct Stretch<'a> {
 
 /// So many bytes may begin to differ at once in messages of a known type; more are another type.
 const NEW_MAX: usize = 6;
+/// In larger messages that differ nearly everywhere, finding the fields would take long and save
+/// little.
+const SMALL: usize = 512;
 /// After so many the old template is no longer of use.
 const NEW_SMALL: usize = 3;
 
@@ -52,6 +55,9 @@ pub(crate) fn holes(base: &Template, message: &[u8]) -> Option<(Vec<Hole>, bool)
     // A first byte that differs is often the type of the message.
     let is_type = stretches.first().is_some_and(Stretch::begins_anew);
     if !is_new && unknown > NEW_MAX && (is_type || unknown > fixed / 2) {
+        return None;
+    }
+    if fixed > SMALL && differing * 4 > fixed * 3 {
         return None;
     }
     let [big, little] = [false, true].map(|little| {
@@ -81,7 +87,7 @@ fn align<'a>(
     let (mut i, mut j) = (0, 0);
     let mut from = (0, 0);
     let mut known: Vec<Hole> = Vec::new();
-    let mut budget = message.len() * SEARCH_PER_BYTE;
+    let mut budget = message.len().max(SMALL) * SEARCH_PER_BYTE;
     let mut end_stretch = |known: &mut Vec<Hole>, from: (usize, usize), to: (usize, usize)| {
         stretches.push(Stretch {
             example: &example[from.0..to.0],
