@@ -61,7 +61,7 @@ impl Holes {
     pub(crate) fn code<C: Coder>(
         &mut self,
         coder: &mut C,
-        hole: &Hole,
+        hole: &mut Hole,
         sender: u32,
         given: &[u8],
         limit: usize,
@@ -75,26 +75,32 @@ impl Holes {
                 Ok(())
             }
             HoleKind::Number => self.code_number(coder, whose, given, out),
-            HoleKind::BigEndian => {
-                let width = hole.range().len();
-                let value = self.code_value(coder, whose, from_big_endian(given));
-                out.extend_from_slice(&value.to_be_bytes()[8 - width..]);
+            HoleKind::Field => {
+                self.code_field(coder, hole, sender, given, out);
                 Ok(())
             }
-            HoleKind::LittleEndian => {
-                let width = hole.range().len();
-                let value = self.code_value(coder, whose, from_little_endian(given));
-                out.extend_from_slice(&value.to_le_bytes()[..width]);
+            HoleKind::Opaque => self.code_opaque(coder, hole, sender, given, out),
+            HoleKind::String(prefix) => self.code_prefixed(coder, prefix, whose, given, limit, out),
+            HoleKind::Varint => {
+                self.code_varint(coder, hole, sender, given, out);
                 Ok(())
             }
+            HoleKind::Scalar(_) => self.code_scalar(coder, hole, sender, given, limit, out),
         }
     }
 
-    fn code_value<C: Coder>(&mut self, coder: &mut C, whose: Whose, given: i64) -> i64 {
+    /// Codes a number. Returns the one before it, if any, and it.
+    pub(crate) fn code_value<C: Coder>(
+        &mut self,
+        coder: &mut C,
+        whose: Whose,
+        given: i64,
+    ) -> (Option<i64>, i64) {
         let mut reference = Reference::recall(&self.references, whose);
+        let before = reference.last();
         let value = self.code_integer(coder, whose, &mut reference, given);
         Reference::remember(&mut self.references, whose, reference);
-        value
+        (before, value)
     }
 
     /// Codes a whole number: one of a few, or as the difference from what was expected.
@@ -130,13 +136,4 @@ impl Holes {
         });
         value
     }
-}
-
-/// Up to eight bytes as a number.
-fn from_big_endian(bytes: &[u8]) -> i64 {
-    bytes.iter().fold(0, |value, &byte| value << 8 | i64::from(byte))
-}
-
-fn from_little_endian(bytes: &[u8]) -> i64 {
-    bytes.iter().rev().fold(0, |value, &byte| value << 8 | i64::from(byte))
 }

@@ -21,6 +21,9 @@ pub(crate) struct Scratch {
     pub(crate) spans: Vec<Range<usize>>,
     pub(crate) tokens: Vec<Token>,
     pub(crate) base: Vec<align::Item>,
+    pub(crate) binary: binary::Scratch,
+    /// The holes that a message gave other shapes.
+    pub(crate) shapes: Vec<(usize, binary::Shape)>,
 }
 
 /// A message of more tokens is not one of many small similar ones; learning from it would take
@@ -35,8 +38,8 @@ pub(crate) fn learn(
     message: &[u8],
     scratch: &mut Scratch,
 ) -> Option<Learned> {
-    if token::is_binary(message) {
-        return Some(binary::learn(base, message, &mut scratch.spans));
+    if let Some(learned) = binary::learn(base, message, scratch) {
+        return (learned.template.holes().len() <= HOLES_MAX).then_some(learned);
     }
     scratch.tokens.clear();
     let mut at = 0;

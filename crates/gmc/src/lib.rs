@@ -26,7 +26,8 @@
 //! A *template* is a message of the past with *holes* where other messages differ. A message that
 //! fits a template is coded as the template's number and what fills the holes: numbers as the
 //! difference from what earlier values let expect, strings as one of the last few or letter by
-//! letter. All of it passes through an adaptive binary range coder. Nothing is announced: a
+//! letter. In MessagePack, CBOR and Protocol Buffers the holes are the values; in other binary
+//! messages they are integers, floats and strings found by comparing. All of it passes through an adaptive binary range coder. Nothing is announced: a
 //! template is made of messages that the decoder has, by both ends alike. A message that fits no
 //! template is spelled, with the help of what was spelled before, or goes through one of the codecs
 //! of `groupwire-codecs`, or as it is and two bytes more.

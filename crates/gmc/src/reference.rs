@@ -47,6 +47,11 @@ impl Reference {
         references.find(label).copied().unwrap_or_default()
     }
 
+    /// The last value, if there was one.
+    pub(crate) fn last(&self) -> Option<i64> {
+        self.seen.then_some(self.value)
+    }
+
     pub(crate) fn remember(references: &mut Cache<Self>, whose: Whose, reference: Self) {
         *references.entry(hash(whose.label, whose.sender)) = reference;
         let anybody = references.entry(whose.label);

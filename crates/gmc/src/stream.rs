@@ -239,7 +239,10 @@ impl Stream {
             self.code_holes(coder, number, sender, given.bytes, limit, out)?;
             // What would be taken back need not be learned.
             if self.holes.rows.learning != Learning::Later {
-                self.templates.touch(number);
+                for (index, shape) in self.scratch.shapes.drain(..) {
+                    self.templates.reshape(number, index, shape);
+                }
+                self.templates.touch(number, &out[start..]);
                 self.keys.learn(number, &self.holes.seen);
             }
         } else {
@@ -275,27 +278,42 @@ impl Stream {
         }
         let Self { holes, scratch, .. } = self;
         holes.seen.clear();
-        let given =
-            |index: usize| if C::DECODES { &[] } else { &given[scratch.spans[index].clone()] };
         let end = out.len() + limit;
         // The key comes first, since it tells what to expect of the others.
         let key = self.keys.label(number).and_then(|label| template.find(label));
         let mut sender = sender;
         self.key.clear();
+        scratch.shapes.clear();
+        let mut code = |index: usize, sender: u32, limit: usize, out: &mut Vec<u8>| {
+            let mut hole = template.holes()[index].clone();
+            let shape = hole.shape;
+            let seen = holes.seen.len();
+            let given = if C::DECODES { &[] } else { &given[scratch.spans[index].clone()] };
+            holes.code(coder, &mut hole, sender, given, limit, out)?;
+            // A hole is known by its name, however its values are coded.
+            holes.seen.truncate(seen + 1);
+            let seen = holes.seen.get_mut(seen).map(|seen| {
+                seen.label = hole.label;
+                seen.identity
+            });
+            if hole.shape != shape {
+                scratch.shapes.push((index, hole.shape));
+            }
+            Ok(seen)
+        };
         if let Some(key) = key {
-            let hole = &template.holes()[key];
-            holes.code(coder, hole, sender, given(key), limit, &mut self.key)?;
-            let identity = holes.seen.last().map_or(0, |seen| seen.identity);
-            sender = hash(hash(sender, hole.label), identity);
+            let identity = code(key, sender, limit, &mut self.key)?;
+            let label = template.holes()[key].label;
+            sender = hash(hash(sender, label), identity.unwrap_or(0));
         }
-        for (index, hole) in template.holes().iter().enumerate() {
+        for index in 0..template.holes().len() {
             out.extend_from_slice(template.fixed_before(index));
             if key == Some(index) {
                 out.extend_from_slice(&self.key);
                 continue;
             }
             let left = end.saturating_sub(out.len());
-            holes.code(coder, hole, sender, given(index), left, out)?;
+            code(index, sender, left, out)?;
         }
         out.extend_from_slice(template.fixed_before(template.holes().len()));
         Ok(())

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use core::mem::size_of;
 use core::ops::Range;
 
+use crate::binary::{Format, Prefix, Shape, varint_end};
 use crate::hash::{hash, hash_bytes};
 use crate::token;
 
@@ -17,29 +18,68 @@ pub(crate) enum HoleKind {
     Text,
     /// Any bytes, as many as the message is longer than the rest of the template.
     Bytes,
-    /// As many bytes as in the example, a big-endian number.
-    BigEndian,
-    /// As many bytes as in the example, a little-endian number.
-    LittleEndian,
+    /// As many bytes as in the example, a number: [`Hole::shape`] tells which.
+    Field,
+    /// As many bytes as in the example, no number.
+    Opaque,
+    /// A string with its length before it.
+    String(Prefix),
+    /// A variable-length integer.
+    Varint,
+    /// A value of a self-describing format that holds no other values.
+    Scalar(Format),
 }
 
 /// A part of the example that differs from message to message.
 #[derive(Debug, Clone)]
 pub(crate) struct Hole {
     pub(crate) kind: HoleKind,
+    start: u16,
+    end: u16,
+    /// What the values of a binary hole have turned out to be.
+    pub(crate) shape: Shape,
     /// Names the hole: equal in all templates that have the same text before it.
     pub(crate) label: u32,
-    start: u32,
-    end: u32,
 }
 
 impl Hole {
     pub(crate) fn new(kind: HoleKind, range: Range<usize>) -> Self {
-        Self { kind, label: 0, start: range.start as u32, end: range.end as u32 }
+        Self::named(kind, range, 0)
+    }
+
+    /// A hole that has a name of its own.
+    pub(crate) fn named(kind: HoleKind, range: Range<usize>, label: u32) -> Self {
+        let mut hole = Self { kind, start: 0, end: 0, shape: Shape::INTEGER, label };
+        hole.set_range(range);
+        hole
     }
 
     pub(crate) fn range(&self) -> Range<usize> {
-        self.start as usize..self.end as usize
+        self.start.into()..self.end.into()
+    }
+
+    /// Moves the hole to other places, inside [`Template::EXAMPLE_MAX`].
+    pub(crate) fn set_range(&mut self, range: Range<usize>) {
+        debug_assert!(range.end <= Template::EXAMPLE_MAX);
+        self.start = range.start as u16;
+        self.end = range.end as u16;
+    }
+
+    /// Whether what fills the hole varies in length.
+    pub(crate) fn varies(&self) -> bool {
+        !matches!(self.kind, HoleKind::Field | HoleKind::Opaque)
+    }
+
+    /// Where what fills the hole ends, if it tells that itself.
+    pub(crate) fn own_end(&self, message: &[u8], at: usize) -> Option<usize> {
+        match self.kind {
+            HoleKind::Number => token::number_end(message, at),
+            HoleKind::Field | HoleKind::Opaque => Some(at + self.range().len()),
+            HoleKind::String(prefix) => prefix.string(message, at).map(|string| string.end),
+            HoleKind::Varint => varint_end(message, at),
+            HoleKind::Scalar(format) => format.item_end(message, at),
+            HoleKind::Text | HoleKind::Bytes => None,
+        }
     }
 }
 
@@ -47,7 +87,7 @@ impl Hole {
 const _: () = assert!(size_of::<Hole>() == 16);
 
 /// The fixed parts of a message type and the holes between them.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Template {
     example: Box<[u8]>,
     holes: Box<[Hole]>,
@@ -71,9 +111,11 @@ impl Template {
         Self {
             example: example.into(),
             fixed: example.len() - open,
-            has_text: holes
-                .iter()
-                .any(|hole| matches!(hole.kind, HoleKind::Text | HoleKind::Bytes)),
+            has_text: holes.iter().any(|hole| match hole.kind {
+                HoleKind::Text | HoleKind::Bytes | HoleKind::String(_) => true,
+                HoleKind::Scalar(format) => format.is_string(&example[hole.range()]),
+                _ => false,
+            }),
             holes: holes.into(),
         }
     }
@@ -89,6 +131,11 @@ impl Template {
     /// The hole of this name.
     pub(crate) fn find(&self, label: u32) -> Option<usize> {
         self.holes.iter().position(|hole| hole.label == label)
+    }
+
+    /// Gives a hole another shape.
+    pub(crate) fn reshape(&mut self, index: usize, shape: Shape) {
+        self.holes[index].shape = shape;
     }
 
     /// Bytes outside of holes: what a message that fits the template need not say.
@@ -107,8 +154,8 @@ impl Template {
 
     /// The fixed part before hole `index`, or before the end if there is no such hole.
     pub(crate) fn fixed_before(&self, index: usize) -> &[u8] {
-        let start = if index == 0 { 0 } else { self.holes[index - 1].end as usize };
-        let end = self.holes.get(index).map_or(self.example.len(), |hole| hole.start as usize);
+        let start = if index == 0 { 0 } else { self.holes[index - 1].range().end };
+        let end = self.holes.get(index).map_or(self.example.len(), |hole| hole.range().start);
         &self.example[start..end]
     }
 
@@ -138,13 +185,12 @@ impl Template {
             }
             at += fixed.len();
             let end = match hole.kind {
-                HoleKind::Number => token::number_end(message, at)?,
                 HoleKind::Text => self.text_end(message, at, index)?,
                 HoleKind::Bytes => {
                     let behind = self.example.len() - hole.range().end;
                     message.len().checked_sub(behind).filter(|&end| end >= at)?
                 }
-                HoleKind::BigEndian | HoleKind::LittleEndian => at + hole.range().len(),
+                _ => hole.own_end(message, at)?,
             };
             if end > message.len() {
                 return None;
@@ -182,29 +228,44 @@ impl Template {
 }
 
 /// Names each hole after the word before it, as in `"x":` or `<x> `, so that templates share what
-/// is known about equal holes. Binary holes are named by their place in a message of this length.
+/// is known about equal holes. Holes of a known format have names. Other binary holes are named by
+/// their place in a message of this length, or behind the last hole of varying length.
 fn label(example: &[u8], holes: &mut [Hole]) {
     let mut names: Vec<u32> = Vec::with_capacity(holes.len());
     let mut before = 0;
+    let varying: usize =
+        holes.iter().filter(|hole| hole.varies()).map(|hole| hole.range().len()).sum();
+    let mut origin = (hash(1, (example.len() - varying) as u32), 0);
     for hole in holes {
-        let fixed = &example[before..hole.start as usize];
+        let range = hole.range();
+        let fixed = &example[before..range.start];
+        let place = |at: usize| hash(origin.0, (at - origin.1) as u32);
         let name = match hole.kind {
-            HoleKind::BigEndian => hash(hash(1, example.len() as u32), hole.end),
-            HoleKind::LittleEndian => hash(hash(2, example.len() as u32), hole.start),
-            HoleKind::Bytes => hash(3, hole.start),
-            HoleKind::Number | HoleKind::Text => {
-                let kind = hole.kind as u32 + 4;
-                match last_word(fixed) {
-                    Some(word) => hash_bytes(kind, word),
-                    None => hash_bytes(hash(names.last().copied().unwrap_or(0), kind), fixed),
-                }
-            }
+            _ if hole.label != 0 => hole.label,
+            // A number grows at its high end.
+            HoleKind::Field if !hole.shape.is_little_endian() => place(range.end),
+            HoleKind::Field => hash(place(range.start), 2),
+            HoleKind::Bytes => hash(3, range.start as u32),
+            HoleKind::Number => word_name(4, fixed, &names),
+            HoleKind::Text => word_name(5, fixed, &names),
+            HoleKind::Opaque | HoleKind::String(_) => hash(place(range.start), 6),
+            HoleKind::Varint | HoleKind::Scalar(_) => hash(place(range.start), 7),
         };
         // A name that occurs again, as in a list of objects, is another hole.
         let earlier = names.iter().filter(|&&known| known == name).count();
         names.push(name);
         hole.label = if earlier == 0 { name } else { hash(name, earlier as u32) };
-        before = hole.end as usize;
+        before = range.end;
+        if hole.varies() {
+            origin = (hole.label, before);
+        }
+    }
+}
+
+fn word_name(kind: u32, fixed: &[u8], names: &[u32]) -> u32 {
+    match last_word(fixed) {
+        Some(word) => hash_bytes(kind, word),
+        None => hash_bytes(hash(names.last().copied().unwrap_or(0), kind), fixed),
     }
 }
 

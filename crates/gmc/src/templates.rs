@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use core::mem::size_of;
 use core::ops::Range;
 
+use crate::binary;
 use crate::learn;
 use crate::table::{Table, Versioned};
 use crate::template::Template;
@@ -15,6 +16,8 @@ pub(crate) struct Templates {
     /// Grow with each use of a template, fade with each eviction.
     uses: Table<u32>,
     budget: usize,
+    /// How many messages have fitted each.
+    fits: Table<u16>,
     memory: Table<usize>,
 }
 
@@ -24,10 +27,15 @@ pub(crate) const COUNT_MAX: usize = 255;
 /// Bytes for a template beside its parts on the heap, and for its place in the tables. Fixed, so
 /// that what fits into the memory is the same on all machines.
 const OVERHEAD: usize = 64;
-const PLACE: usize = 12;
+const PLACE: usize = 16;
 // An `Arc` adds two counters.
 const _: () = assert!(size_of::<Template>() + 2 * size_of::<usize>() <= OVERHEAD);
-const _: () = assert!(size_of::<Option<Arc<Template>>>() + size_of::<u32>() <= PLACE);
+const _: () = assert!(size_of::<Option<Arc<Template>>>() + size_of::<(u32, u16)>() <= PLACE);
+
+/// After so many messages that fitted, it is looked at again where the fields of a binary message
+/// are: what is wide or rarely changes shows late. Seldom, since what is known about a field that
+/// moves is lost.
+const REVISIONS: [u16; 4] = [4, 16, 64, 512];
 
 /// A use counts so much, so that fading is finer than one use.
 const USE: u32 = 16;
@@ -38,6 +46,7 @@ impl Templates {
         Self {
             slots: Table::new(None, count),
             uses: Table::new(0, count),
+            fits: Table::new(0, count),
             budget,
             memory: Table::new(count * PLACE, 1),
         }
@@ -51,6 +60,7 @@ impl Templates {
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         visit(&mut self.slots);
         visit(&mut self.uses);
+        visit(&mut self.fits);
         visit(&mut self.memory);
     }
 
@@ -94,9 +104,28 @@ impl Templates {
     }
 
     /// Notes that a message fitted.
-    pub(crate) fn touch(&mut self, number: usize) {
+    pub(crate) fn touch(&mut self, number: usize, message: &[u8]) {
         let uses = self.uses[number].saturating_add(USE);
         *self.uses.change(number) = uses;
+        let fits = self.fits[number].saturating_add(1);
+        *self.fits.change(number) = fits;
+        if REVISIONS.contains(&fits)
+            && let Some(before) = self.get(number)
+            && let Some(template) = binary::revise(before, message)
+        {
+            let memory = self.memory() - before.memory() + template.memory();
+            if memory <= self.budget {
+                *self.slots.change(number) = Some(Arc::new(template));
+                *self.memory.change(0) = memory;
+            }
+        }
+    }
+
+    /// Gives a hole of a template another shape.
+    pub(crate) fn reshape(&mut self, number: usize, index: usize, shape: binary::Shape) {
+        if let Some(template) = self.slots.change(number) {
+            Arc::make_mut(template).reshape(index, shape);
+        }
     }
 
     /// Learns from a message that fitted no template. Returns the number of the new template.
@@ -150,6 +179,7 @@ impl Templates {
         *self.memory.change(0) += size;
         *self.slots.change(free) = Some(Arc::new(template));
         *self.uses.change(free) = USE;
+        *self.fits.change(free) = 0;
         Some(free)
     }
 

@@ -72,6 +72,39 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    /// The same structure again and again, in every format.
+    #[test]
+    fn binary_sessions(
+        config in configs(),
+        format in 0u8..6,
+        messages in vec((any::<i64>(), 0u32..64, any::<f32>(), 1u8..40, "[a-z]{0,9}", any::<u8>()), 1..120),
+    ) {
+        use common::formats::{Value, write};
+        let messages = messages.into_iter().map(|(number, shift, float, part, word, odd)| {
+            let n = number >> shift;
+            let quotient = f64::from(n as i32) / f64::from(part);
+            let x = if odd < 8 { Value::Text(word.clone()) } else { Value::Double(quotient) };
+            let id = if odd & 1 == 0 { Value::Integer(n) } else { Value::Nil };
+            let mut pairs = vec![
+                ("id".into(), id),
+                ("x".into(), x),
+                ("y".into(), Value::Single(if odd & 2 == 0 { float } else { n as f32 / 8.0 })),
+                ("name".into(), Value::Text(word)),
+                ("raw".into(), Value::Bytes(n.to_be_bytes().to_vec())),
+                ("at".into(), Value::Array(vec![Value::Integer(n / 3), Value::Bool(odd & 4 == 0)])),
+            ];
+            pairs.rotate_left(usize::from(odd > 250));
+            (fields(u32::from(odd) % 3), write(&Value::Map(pairs), format))
+        });
+        let messages: Vec<Owned> = messages.collect();
+        let packets: Vec<_> = messages.chunks(3).map(<[_]>::to_vec).collect();
+        round_trip(&config, &packets);
+    }
+}
+
 /// A message of one of twelve types.
 fn session(
     index: usize,

@@ -1,4 +1,7 @@
-//! What the tests share.
+//! What the tests share; no test uses all of it.
+#![allow(dead_code)]
+
+pub(crate) mod formats;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -12,6 +15,7 @@ pub(crate) fn message() -> impl Strategy<Value = Vec<u8>> {
         r#"\{"[ab]":-?[0-9]{1,5}(\.[0-9]{1,3})?,"[cd]":"[a-z ]{0,9}"\}"#
             .prop_map(String::into_bytes),
         "[-0-9. ]{0,25}".prop_map(String::into_bytes),
+        (formats::value(), 0u8..6).prop_map(|(value, format)| formats::write(&value, format)),
         "(\"|'|a|1|-|\\.|\\\\|é){0,20}".prop_map(String::into_bytes),
     ]
 }
