@@ -1,6 +1,6 @@
 //! What a user chooses, and how the memory is shared out.
 
-use crate::fields;
+use crate::{fields, grid};
 
 /// Settings of an [`Encoder`](crate::Encoder) and its [`Decoder`](crate::Decoder).
 ///
@@ -45,14 +45,18 @@ impl Config {
     pub(crate) fn budget(&self) -> Budget {
         let memory = self.memory.clamp(Self::MEMORY_MIN, Self::MEMORY_MAX)
             - self.field_count() * fields::MEMORY;
-        // In 64ths, found by measurement on recorded sessions in text, XML, JSON and binary.
-        let share = |parts: usize| memory / 64 * parts;
+        // The smallest table of grids is large for the smallest memory.
+        let grids = (memory / 32).max(grid::MEMORY_MIN);
+        let memory = memory - grids;
+        // In 62nds, found by measurement on recorded sessions in text, XML, JSON and binary.
+        let share = |parts: usize| memory / 62 * parts;
         Budget {
-            rows: share(22),
+            rows: share(20),
             letters: share(10),
             history: share(9),
             templates: share(13),
             references: share(7),
+            grids,
             recents: share(2),
             senders: share(1),
         }
@@ -79,6 +83,7 @@ pub(crate) struct Budget {
     pub(crate) history: usize,
     pub(crate) templates: usize,
     pub(crate) references: usize,
+    pub(crate) grids: usize,
     pub(crate) recents: usize,
     pub(crate) senders: usize,
 }

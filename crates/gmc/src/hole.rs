@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use crate::cache::Cache;
 use crate::config::Budget;
 use crate::error::DecodeError;
+use crate::grid::Grid;
 use crate::model::Rows;
 use crate::range_coder::Coder;
 use crate::reference::Reference;
@@ -14,6 +15,7 @@ use crate::text::Texts;
 pub(crate) struct Holes {
     pub(crate) rows: Rows,
     pub(crate) references: Cache<Reference>,
+    pub(crate) grids: Cache<Grid>,
     pub(crate) texts: Texts,
 }
 
@@ -29,12 +31,13 @@ impl Holes {
         Self {
             rows: Rows::new(budget.rows),
             references: Cache::new(budget.references),
+            grids: Cache::new(budget.grids),
             texts: Texts::new(budget),
         }
     }
 
     pub(crate) fn memory(&self) -> usize {
-        self.rows.memory() + self.references.memory() + self.texts.memory()
+        self.rows.memory() + self.references.memory() + self.grids.memory() + self.texts.memory()
     }
 
     /// Codes what fills a hole and appends it to `out`, at most `limit` bytes if it is text.

@@ -49,6 +49,12 @@ impl Reference {
         self.delta = narrow(rescale(i64::from(self.delta)));
     }
 
+    /// Takes `value` as the last one, in other units than before, in which steps are unknown.
+    pub(crate) fn rebase(&mut self, value: i64) {
+        self.value = value;
+        self.delta = 0;
+    }
+
     /// Codes a value. Returns it.
     pub(crate) fn code<C: Coder>(
         &mut self,
