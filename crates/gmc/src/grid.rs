@@ -32,6 +32,10 @@ pub(crate) struct Grid {
     /// All numbers on the grid so far are multiples of two to this power, as places on the line. A
     /// difference of two larger numbers has kept their coarse rounding.
     grain: u8,
+    /// The greatest common divisor of what indices have changed by in this period, 0 before any.
+    common: u8,
+    /// Changes in this period.
+    changes: u8,
 }
 
 /// In what a hole's numbers are counted.
@@ -66,6 +70,8 @@ const INDEX_MAX: i64 = 1 << 24;
 const STEPS_MAX: i64 = 1 << 20;
 /// Zero is a multiple of everything; of more than what one ordinal is at 2^30 no number must be.
 const GRAIN_MAX: u32 = FRACTION_BITS + 30 - 53;
+/// After so many changes whole steps have been seen, if a hand made them.
+const PERIOD: u8 = 32;
 /// Steps that are too long by a larger factor are not the first that one sees.
 const FACTOR_MAX: i64 = 1024;
 
@@ -182,7 +188,7 @@ impl Grid {
             let chance = (self.step() / self.tolerance(ordinal, index)).ilog2() - 1;
             self.belief = (self.belief + chance as u8).min(BELIEF_MAX);
             self.extend(ordinal, index);
-            return false;
+            return self.coarsen(before, ordinal, index);
         }
         if let Some((factor, belief)) = self.refinement(ordinal) {
             self.steps *= factor;
@@ -201,6 +207,28 @@ impl Grid {
             self.restart(before, ordinal);
         }
         true
+    }
+
+    /// Makes steps longer if all indices of a period were multiples of something: one stray number
+    /// is enough to make them too short. Returns whether it did.
+    fn coarsen(&mut self, before: i64, ordinal: i64, index: i64) -> bool {
+        self.changes += 1;
+        if self.common != 1 {
+            let change = self.nearest_index(before).unwrap_or(index).abs_diff(index);
+            let common = gcd(change, u64::from(self.common));
+            self.common = u8::try_from(common).unwrap_or(0);
+            let steps = u32::try_from(change / common.max(1)).unwrap_or(0);
+            if self.changes >= PERIOD && self.common > 1 && steps > 0 {
+                let belief = self.belief;
+                self.restart(before, ordinal);
+                (self.steps, self.belief) = (steps, belief);
+                return true;
+            }
+        }
+        if self.changes >= PERIOD {
+            (self.changes, self.common) = (0, 0);
+        }
+        false
     }
 
     /// A grid of which no more is known than that two numbers are on it.
@@ -320,4 +348,8 @@ impl Grid {
         let zeros = self.line.place(ordinal).trailing_zeros();
         if self.line.is_binary() { zeros.min(GRAIN_MAX) as u8 } else { 0 }
     }
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
 }
