@@ -1,6 +1,6 @@
 //! What a user chooses, and how the memory is shared out.
 
-use crate::fields;
+use crate::{fields, grid};
 
 /// Settings of an [`Encoder`](crate::Encoder) and its [`Decoder`](crate::Decoder).
 ///
@@ -69,15 +69,19 @@ impl Config {
             Delivery::Datagrams | Delivery::Room => memory / 4,
         };
         let memory = memory - waiting - self.field_count() * fields::MEMORY;
-        // In 64ths, found by measurement on recorded sessions in text, XML, JSON and binary.
-        let share = |parts: usize| memory / 64 * parts;
+        // The smallest table of grids is large for the smallest memory.
+        let grids = (memory / 32).max(grid::MEMORY_MIN);
+        let memory = memory - grids;
+        // In 62nds, found by measurement on recorded sessions in text, XML, JSON and binary.
+        let share = |parts: usize| memory / 62 * parts;
         Budget {
             waiting,
-            rows: share(21),
+            rows: share(19),
             letters: share(10),
             history: share(8),
             templates: share(13),
             references: share(7),
+            grids,
             recents: share(2),
             senders: share(1),
             categories: share(1),
@@ -109,6 +113,7 @@ pub(crate) struct Budget {
     pub(crate) history: usize,
     pub(crate) templates: usize,
     pub(crate) references: usize,
+    pub(crate) grids: usize,
     pub(crate) recents: usize,
     pub(crate) senders: usize,
     pub(crate) categories: usize,

@@ -6,6 +6,7 @@ use crate::cache::Cache;
 use crate::category::Category;
 use crate::config::Budget;
 use crate::error::DecodeError;
+use crate::grid::Grid;
 use crate::hash::hash;
 use crate::keys::Seen;
 use crate::model::Rows;
@@ -18,6 +19,7 @@ use crate::text::Texts;
 pub(crate) struct Holes {
     pub(crate) rows: Rows,
     pub(crate) references: Cache<Reference>,
+    pub(crate) grids: Cache<Grid>,
     pub(crate) texts: Texts,
     categories: Cache<Category>,
     /// What filled the holes of the present message.
@@ -36,6 +38,7 @@ impl Holes {
         Self {
             rows: Rows::new(budget.rows),
             references: Cache::new(budget.references),
+            grids: Cache::new(budget.grids),
             texts: Texts::new(budget),
             categories: Cache::new(budget.categories),
             seen: Vec::new(),
@@ -45,6 +48,7 @@ impl Holes {
     pub(crate) fn memory(&self) -> usize {
         self.rows.memory()
             + self.references.memory()
+            + self.grids.memory()
             + self.texts.memory()
             + self.categories.memory()
     }
@@ -53,6 +57,7 @@ impl Holes {
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         self.rows.visit(visit);
         self.references.visit(visit);
+        self.grids.visit(visit);
         self.texts.visit(visit);
         self.categories.visit(visit);
     }
@@ -132,7 +137,7 @@ impl Holes {
             label: whose.label,
             identity: hash(value as u32, (value >> 32) as u32),
             is_key: category.is_key(),
-            number: (!category.is_few()).then_some((value, reference.error())),
+            number: (!category.is_few()).then_some(value),
         });
         value
     }

@@ -27,8 +27,8 @@ pub(crate) struct Seen {
     pub(crate) identity: u32,
     /// Whether the hole holds one of a few values, and not always the same.
     pub(crate) is_key: bool,
-    /// The number, and how many bits it differed from what was expected.
-    pub(crate) number: Option<(i64, u8)>,
+    /// The number, if it is none of a few.
+    pub(crate) number: Option<i64>,
 }
 
 /// The key of a template and the one on trial: labels of holes, or [`NONE`].
@@ -123,34 +123,43 @@ impl Keys {
         *self.keys.entry(template as u32) = key;
     }
 
-    /// Compares the key on trial with the one in use, on this message.
+    /// Compares the key on trial with the one in use, on this message: which lets expect numbers
+    /// nearer to those that came?
     fn compare(&mut self, key: &mut Key, seen: &[Seen]) {
-        let identity = match key.trial {
-            NONE => Some(0),
-            trial => seen.iter().find(|hole| hole.label == trial).map(|hole| hole.identity),
-        };
-        let Some(identity) = identity else {
-            key.age += 1;
+        let counts = key.age >= WARM_UP;
+        key.age += 1;
+        let (Some(used), Some(tried)) = (identity(key.label, seen), identity(key.trial, seen))
+        else {
             return;
         };
         for hole in seen {
-            let Some((number, bits)) = hole.number else { continue };
+            let Some(number) = hole.number else { continue };
             if hole.label == key.trial || hole.label == key.label {
                 continue;
             }
-            let probe = hash(hole.label, hash(key.trial, identity));
-            let before = self.probes.find(probe).copied();
-            if let Some(before) = before
-                && key.age >= WARM_UP
-            {
-                key.cost = key.cost.saturating_add(u16::from(bits));
-                key.trial_cost =
-                    key.trial_cost.saturating_add(u16::from(size(number, before.number)));
+            let used = self.probe(hash(hole.label, used), number);
+            let tried = self.probe(hash(hole.label, tried), number);
+            if let (true, Some(used), Some(tried)) = (counts, used, tried) {
+                key.cost = key.cost.saturating_add(u16::from(used));
+                key.trial_cost = key.trial_cost.saturating_add(u16::from(tried));
             }
-            self.probes.entry(probe).number = number;
         }
-        key.age += 1;
     }
+
+    /// How many bits a number differs from the last one in this place, which it replaces.
+    fn probe(&mut self, place: u32, number: i64) -> Option<u8> {
+        let before = self.probes.find(place).map(|before| size(number, before.number));
+        self.probes.entry(place).number = number;
+        before
+    }
+}
+
+/// Stands for a key and its value in a message, if it has that hole.
+fn identity(key: u32, seen: &[Seen]) -> Option<u32> {
+    if key == NONE {
+        return Some(NONE);
+    }
+    seen.iter().find(|hole| hole.label == key).map(|hole| hash(key, hole.identity))
 }
 
 /// Puts the next possible key on trial.

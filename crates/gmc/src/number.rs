@@ -3,9 +3,12 @@
 use alloc::vec::Vec;
 
 use crate::error::DecodeError;
+use crate::grid::{Grid, Point, Unit};
 use crate::hash::hash;
 use crate::hole::{Holes, Whose};
-use crate::integer::{Contexts, code_unsigned};
+use crate::integer::{Contexts, code_signed, code_unsigned};
+use crate::keys::Seen;
+use crate::line::Numeral;
 use crate::model::Rows;
 use crate::range_coder::Coder;
 use crate::reference::Reference;
@@ -38,11 +41,19 @@ impl Format {
     fn scale(self) -> i32 {
         if self.decimals == Self::SPLIT { 0 } else { i32::from(self.decimals) }
     }
+
+    /// That power of ten.
+    fn factor(self) -> i64 {
+        10i64.pow(self.scale().unsigned_abs())
+    }
 }
 
 /// Up to so many decimals a number is taken as one integer; longer fractions are rarely the digits
 /// of a decimal quantity, so that differences would be noise.
-const DECIMALS_MAX: u8 = 4;
+pub(crate) const DECIMALS_MAX: u8 = 4;
+
+/// Fractions shorter than this are cheaper in digits than as one of the 2^52 doubles of their size.
+const DECIMALS_LONG: u32 = 9;
 
 /// A number taken apart.
 #[derive(Debug, Clone, Copy, Default)]
@@ -108,8 +119,121 @@ impl Holes {
         given: &[u8],
         out: &mut Vec<u8>,
     ) -> Result<(), DecodeError> {
-        let parts = if C::DECODES { Parts::default() } else { Parts::of(given) };
+        let (start, seen) = (out.len(), self.seen.len());
+        self.code_number_part(coder, whose, given, out)?;
+        // Numbers are compared by their whole part: what is behind the point may be in other units.
+        let whole = Parts::of(&out[start..]).value(Format::default());
+        match self.seen.get_mut(seen) {
+            Some(seen) => seen.number = seen.number.map(|_| whole),
+            None => self.seen.push(Seen {
+                label: whose.label,
+                identity: whole as u32,
+                is_key: false,
+                number: Some(whole),
+            }),
+        }
+        Ok(())
+    }
+
+    fn code_number_part<C: Coder>(
+        &mut self,
+        coder: &mut C,
+        whose: Whose,
+        given: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<(), DecodeError> {
         let mut reference = Reference::recall(&self.references, whose);
+        let Some(mut grid) = Grid::recall(&self.grids, whose) else {
+            let start = out.len();
+            self.code_digits(coder, whose, &mut reference, given, out)?;
+            let numeral = Numeral::of(&out[start..]).filter(|numeral| numeral.has_fraction());
+            if let Some(grid) = numeral.and_then(Grid::starting) {
+                if grid.unit() != Unit::Plain {
+                    reference.rebase(grid.last_in(grid.unit(), reference.format.factor()));
+                }
+                grid.remember(&mut self.grids, whose);
+            }
+            Reference::remember(&mut self.references, whose, reference);
+            return Ok(());
+        };
+
+        let unit = grid.unit();
+        let ordinal = self.code_on_line(coder, whose, &mut reference, &grid, given)?;
+        let changed = if let Some((ordinal, numeral, in_unit)) = ordinal {
+            numeral.write(out);
+            grid.learn_ordinal(ordinal) || !in_unit
+        } else {
+            if unit != Unit::Plain {
+                reference.rebase(grid.last_in(Unit::Plain, reference.format.factor()));
+            }
+            let start = out.len();
+            self.code_digits(coder, whose, &mut reference, given, out)?;
+            let moved = Numeral::of(&out[start..]).is_some_and(|numeral| grid.learn(numeral));
+            unit != Unit::Plain || moved && grid.unit() != Unit::Plain
+        };
+        if changed {
+            reference.rebase(grid.last_in(grid.unit(), reference.format.factor()));
+        }
+        grid.remember(&mut self.grids, whose);
+        Reference::remember(&mut self.references, whose, reference);
+        Ok(())
+    }
+
+    /// Codes a number as an index of the grid, or else as an ordinal of its line, if it is coded so.
+    fn code_on_line<C: Coder>(
+        &mut self,
+        coder: &mut C,
+        whose: Whose,
+        reference: &mut Reference,
+        grid: &Grid,
+        given: &[u8],
+    ) -> Result<Option<(i64, Numeral, bool)>, DecodeError> {
+        let unit = grid.unit();
+        if unit == Unit::Plain {
+            return Ok(None);
+        }
+        let line = grid.line();
+        let numeral = if C::DECODES { None } else { Numeral::of(given) };
+        let ordinal = numeral.and_then(|numeral| line.ordinal(numeral));
+        // Others' values are in other units.
+        let nobody = Reference::default();
+        let row = self.rows.single(hash(whose.label, 0x6d0));
+        if unit == Unit::Step {
+            let point = ordinal.and_then(|ordinal| grid.locate(ordinal));
+            if self.rows.bit(coder, row, 0, point.is_some()) {
+                let Point { index, error } = point.unwrap_or_default();
+                let index = reference.code(coder, &mut self.rows, whose, &nobody, index);
+                let contexts = Contexts::single(hash(whose.label, 0x6d1));
+                let error = code_signed(coder, &mut self.rows, contexts, error);
+                let ordinal = ordinal.or_else(|| grid.ordinal(Point { index, error }));
+                let numeral = numeral.or_else(|| line.numeral(ordinal?));
+                let (ordinal, numeral) = ordinal.zip(numeral).ok_or(DecodeError::Malformed)?;
+                return Ok(Some((ordinal, numeral, true)));
+            }
+            reference.rebase(grid.last_in(Unit::Ordinal, 1));
+        }
+        let cheap =
+            numeral.is_some_and(|numeral| line.is_binary() && numeral.decimals() < DECIMALS_LONG);
+        let ordinal = ordinal.filter(|_| !cheap);
+        if !self.rows.bit(coder, row, 1 + usize::from(unit == Unit::Step), ordinal.is_some()) {
+            return Ok(None);
+        }
+        let whose = Whose { label: hash(whose.label, 0x6d2), ..whose };
+        let ordinal = reference.code(coder, &mut self.rows, whose, &nobody, ordinal.unwrap_or(0));
+        let numeral = line.numeral(ordinal).ok_or(DecodeError::Malformed)?;
+        Ok(Some((ordinal, numeral, unit == Unit::Ordinal)))
+    }
+
+    /// Codes the digits of a number in decimal, the fraction by itself if it is long.
+    fn code_digits<C: Coder>(
+        &mut self,
+        coder: &mut C,
+        whose: Whose,
+        reference: &mut Reference,
+        given: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<(), DecodeError> {
+        let parts = if C::DECODES { Parts::default() } else { Parts::of(given) };
         let before = reference.format;
         let format = if C::DECODES { before } else { parts.format(before) };
         let format = code_format(coder, &mut self.rows, whose.label, before, format)?;
@@ -119,7 +243,7 @@ impl Holes {
         }
 
         let given = if C::DECODES { 0 } else { parts.value(format) };
-        let value = self.code_integer(coder, whose, &mut reference, given);
+        let value = self.code_integer(coder, whose, reference, given);
         if value.unsigned_abs() >= 10u64.pow(DIGITS_MAX as u32) {
             return Err(DecodeError::Malformed);
         }
@@ -133,7 +257,6 @@ impl Holes {
         if format.decimals == Format::SPLIT {
             self.code_fraction(coder, whose.label, parts.fraction, out)?;
         }
-        Reference::remember(&mut self.references, whose, reference);
         Ok(())
     }
 

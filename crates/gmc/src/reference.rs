@@ -19,7 +19,6 @@ pub(crate) struct Reference {
     delta: i32,
     /// Running cost of each predictor, in 1/3 bit.
     costs: [u8; PREDICTORS],
-    error: u8,
     /// The low bits of the number of the packet that the value came in.
     stamp: u16,
     pub(crate) format: Format,
@@ -75,6 +74,12 @@ impl Reference {
         self.delta = narrow(rescale(i64::from(self.delta)));
     }
 
+    /// Takes `value` as the last one, in other units than before, in which steps are unknown.
+    pub(crate) fn rebase(&mut self, value: i64) {
+        self.value = value;
+        self.delta = 0;
+    }
+
     /// Codes a value, given what anybody's last values were. Returns it.
     pub(crate) fn code<C: Coder>(
         &mut self,
@@ -120,7 +125,6 @@ impl Reference {
         let value = predictions[best].wrapping_add(error);
 
         let errors = predictions.map(|prediction| keys::size(value, prediction));
-        self.error = errors[best];
         let errors = rows.errors(whose.label, errors);
         for (cost, error) in self.costs.iter_mut().zip(errors) {
             *cost = ((u32::from(*cost) * 7 + u32::from(error) * 3 + 4) / 8) as u8;
@@ -135,11 +139,6 @@ impl Reference {
         self.delta = if self.seen { narrow(value.wrapping_sub(self.value)) } else { 0 };
         self.value = value;
         self.seen = true;
-    }
-
-    /// How many bits the last value differed from what was expected.
-    pub(crate) fn error(&self) -> u8 {
-        self.error
     }
 }
 

@@ -14,6 +14,9 @@ pub(crate) fn message() -> impl Strategy<Value = Vec<u8>> {
         "[ -~]{0,80}".prop_map(String::into_bytes),
         r#"\{"[ab]":-?[0-9]{1,5}(\.[0-9]{1,3})?,"[cd]":"[a-z ]{0,9}"\}"#
             .prop_map(String::into_bytes),
+        (-3000i32..3000, prop_oneof![Just(0.9), Just(0.7351)])
+            .prop_map(|(pixel, zoom)| format!("{{\"a\":{}}}", f64::from(pixel) / zoom + 213.5))
+            .prop_map(String::into_bytes),
         "[-0-9. ]{0,25}".prop_map(String::into_bytes),
         (formats::value(), 0u8..6).prop_map(|(value, format)| formats::write(&value, format)),
         "(\"|'|a|1|-|\\.|\\\\|é){0,20}".prop_map(String::into_bytes),

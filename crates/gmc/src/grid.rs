@@ -1,0 +1,355 @@
+//! The grid that the numbers of a hole lie on, found from the numbers seen.
+//!
+//! Coordinates that were scaled and shifted, `477.30555555555554` and the like, look like noise but
+//! lie on a grid: a scale times a whole number, plus an offset. Two numbers on the grid, far apart,
+//! and the count of steps between them say all about it. The place of every other number is
+//! interpolated between them, and is right up to what rounding did where the number was made.
+//!
+//! A new difference either is a whole number of steps, or the steps are a multiple of the true
+//! ones, which Euclid's algorithm finds from the remainder, or the grid has changed.
+
+use crate::cache::Cache;
+use crate::float_text::FRACTION_BITS;
+use crate::hash::hash;
+use crate::hole::Whose;
+use crate::line::{Line, Numeral};
+
+/// What is known about the numbers of a hole that have fractions.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Grid {
+    /// Ordinals of two numbers on the grid.
+    low: i64,
+    high: i64,
+    /// The ordinal of the last number.
+    last: i64,
+    /// The index of `low`; indices stay what they are when the ends move.
+    low_index: i32,
+    /// From `low` to `high`. Zero: there is no grid.
+    steps: u32,
+    line: Line,
+    /// How improbable the hits so far are by chance, in bits.
+    belief: u8,
+    /// All numbers on the grid so far are multiples of two to this power, as places on the line. A
+    /// difference of two larger numbers has kept their coarse rounding.
+    grain: u8,
+    /// The greatest common divisor of what indices have changed by in this period, 0 before any.
+    common: u8,
+    /// Changes in this period.
+    changes: u8,
+}
+
+/// In what a hole's numbers are counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unit {
+    /// Digits, as without a grid.
+    Plain,
+    /// Steps of the grid.
+    Step,
+    /// Ordinals of the line.
+    Ordinal,
+}
+
+/// A number on a grid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Point {
+    pub(crate) index: i64,
+    /// How far beside the grid, in units of the last place: what rounding did.
+    pub(crate) error: i64,
+}
+
+/// From so many bits on a grid is believed: a false one then costs less than it takes to learn the
+/// next.
+const BELIEVED: u8 = 12;
+/// A change of zoom is believed after two numbers that are not on the grid.
+const BELIEF_MAX: u8 = 40;
+/// A grid of steps shorter than this many times the rounding saves too little.
+const STEP_MIN: i128 = 16;
+/// Indices are at most so far from `low`, so that differences times indices fit into 128 bits.
+const INDEX_MAX: i64 = 1 << 24;
+/// More steps between the ends make them no more precise.
+const STEPS_MAX: i64 = 1 << 20;
+/// Zero is a multiple of everything; of more than what one ordinal is at 2^30 no number must be.
+const GRAIN_MAX: u32 = FRACTION_BITS + 30 - 53;
+/// After so many changes whole steps have been seen, if a hand made them.
+const PERIOD: u8 = 32;
+/// Steps that are too long by a larger factor are not the first that one sees.
+const FACTOR_MAX: i64 = 1024;
+
+const _: () = assert!(Cache::<Grid>::ENTRY == 48);
+/// Bytes of the smallest table, which has one set of eight entries.
+pub(crate) const MEMORY_MIN: usize = 8 * Cache::<Grid>::ENTRY;
+
+impl Grid {
+    /// The grid of the sender's numbers in this hole. Two senders' numbers need not have one in
+    /// common, so another sender's is no help.
+    pub(crate) fn recall(grids: &Cache<Self>, whose: Whose) -> Option<Self> {
+        grids.find(hash(whose.label, whose.sender)).copied()
+    }
+
+    pub(crate) fn remember(self, grids: &mut Cache<Self>, whose: Whose) {
+        *grids.entry(hash(whose.label, whose.sender)) = self;
+    }
+
+    /// For a hole with this numeral in it.
+    pub(crate) fn starting(numeral: Numeral) -> Option<Self> {
+        let line = Line::with(numeral, None)?;
+        Some(Self { line, last: line.ordinal(numeral)?, ..Self::default() })
+    }
+
+    pub(crate) fn line(&self) -> Line {
+        self.line
+    }
+
+    /// In what the next number is best counted.
+    pub(crate) fn unit(&self) -> Unit {
+        if self.belief >= BELIEVED {
+            Unit::Step
+        } else if self.line.is_plain() {
+            Unit::Plain
+        } else {
+            Unit::Ordinal
+        }
+    }
+
+    /// The last number in this unit; a plain one is multiplied by `scale`.
+    pub(crate) fn last_in(&self, unit: Unit, scale: i64) -> i64 {
+        match unit {
+            Unit::Plain => self.line.numeral(self.last).map_or(0, |last| last.times(scale)),
+            Unit::Step => self.nearest_index(self.last).unwrap_or(0),
+            Unit::Ordinal => self.last,
+        }
+    }
+
+    /// Where on the grid an ordinal is; none if it is not.
+    pub(crate) fn locate(&self, ordinal: i64) -> Option<Point> {
+        let index = self.index(ordinal)?;
+        let (expected, unit) = self.expected(index)?;
+        let error = (self.line.place(ordinal) - expected) / unit;
+        let point = Point { index, error: error as i64 };
+        (self.ordinal(point) == Some(ordinal)).then_some(point)
+    }
+
+    /// The ordinal of a number on the grid, if it has one.
+    pub(crate) fn ordinal(&self, point: Point) -> Option<i64> {
+        let (expected, unit) = self.expected(point.index)?;
+        self.line.nearest(expected + unit * i128::from(point.error))
+    }
+
+    /// The place on the line where the number with this index should be, and the unit of its last
+    /// place.
+    fn expected(&self, index: i64) -> Option<(i128, i128)> {
+        let place = self.place(index)?;
+        let grain = 1i128 << self.grain;
+        let ordinal = self.line.nearest((place + grain / 2) & -grain)?.abs();
+        let unit = self.line.place(ordinal + 1) - self.line.place(ordinal);
+        let unit = unit.max(grain);
+        Some(((place + unit / 2) & -unit, unit))
+    }
+
+    /// The index of an ordinal that is on the grid as nearly as can be expected.
+    fn index(&self, ordinal: i64) -> Option<i64> {
+        let index = self.nearest_index(ordinal)?;
+        let distance = (self.line.place(ordinal) - self.place(index)?).abs();
+        let allowed = self.tolerance(ordinal, index);
+        (distance <= allowed && allowed * STEP_MIN <= self.step()).then_some(index)
+    }
+
+    /// Learns from a number. Returns whether numbers in [`Grid::unit`] are others than before.
+    pub(crate) fn learn(&mut self, numeral: Numeral) -> bool {
+        if let Some(ordinal) = self.line.ordinal(numeral) {
+            return self.learn_ordinal(ordinal);
+        }
+        if let Some(line) = Line::with(numeral, Some(self.line)) {
+            let last = line.ordinal(numeral).unwrap_or(0);
+            if line.is_like(self.line) {
+                self.line = line;
+                return self.learn_ordinal(last);
+            }
+            *self = Self { line, last, ..Self::default() };
+        }
+        true
+    }
+
+    /// Learns from a number that is on the line.
+    pub(crate) fn learn_ordinal(&mut self, ordinal: i64) -> bool {
+        let (before, unit) = (self.last, self.unit());
+        self.last = ordinal;
+        let moved = ordinal != before && self.follow(before, ordinal);
+        moved && self.unit() == Unit::Step || self.unit() != unit
+    }
+
+    /// Learns from a number that differs from the one before. Returns whether indices have changed.
+    fn follow(&mut self, before: i64, ordinal: i64) -> bool {
+        if self.steps == 0 {
+            self.restart(before, ordinal);
+            return true;
+        }
+        if let Some(index) = self.index(ordinal) {
+            let chance = (self.step() / self.tolerance(ordinal, index)).ilog2() - 1;
+            self.belief = (self.belief + chance as u8).min(BELIEF_MAX);
+            self.extend(ordinal, index);
+            return self.coarsen(before, ordinal, index);
+        }
+        if let Some((factor, belief)) = self.refinement(ordinal) {
+            self.steps *= factor;
+            self.low_index *= factor as i32;
+            self.belief = belief.min(BELIEF_MAX);
+            if let Some(index) = self.index(ordinal) {
+                self.extend(ordinal, index);
+            }
+            return true;
+        }
+        if self.belief / 2 >= BELIEVED {
+            self.belief /= 2;
+            return false;
+        }
+        if self.shift(before, ordinal).is_none() {
+            self.restart(before, ordinal);
+        }
+        true
+    }
+
+    /// Makes steps longer if all indices of a period were multiples of something: one stray number
+    /// is enough to make them too short. Returns whether it did.
+    fn coarsen(&mut self, before: i64, ordinal: i64, index: i64) -> bool {
+        self.changes += 1;
+        if self.common != 1 {
+            let change = self.nearest_index(before).unwrap_or(index).abs_diff(index);
+            let common = gcd(change, u64::from(self.common));
+            self.common = u8::try_from(common).unwrap_or(0);
+            let steps = u32::try_from(change / common.max(1)).unwrap_or(0);
+            if self.changes >= PERIOD && self.common > 1 && steps > 0 {
+                let belief = self.belief;
+                self.restart(before, ordinal);
+                (self.steps, self.belief) = (steps, belief);
+                return true;
+            }
+        }
+        if self.changes >= PERIOD {
+            (self.changes, self.common) = (0, 0);
+        }
+        false
+    }
+
+    /// A grid of which no more is known than that two numbers are on it.
+    fn restart(&mut self, a: i64, b: i64) {
+        let line = self.line;
+        *self = Self { low: a.min(b), high: a.max(b), last: b, steps: 1, line, ..Self::default() };
+        self.grain = self.grain_of(a).min(self.grain_of(b));
+    }
+
+    /// The same steps from another origin, if the last two numbers, neither of which was on the
+    /// grid, are a whole number of steps apart.
+    fn shift(&mut self, a: i64, b: i64) -> Option<()> {
+        let place = self.line.place(a);
+        let span = self.line.place(self.high) - self.line.place(self.low);
+        let mut shifted = Self { low: a, high: self.line.nearest(place + span)?, ..*self };
+        shifted.low_index = 0;
+        shifted.grain = self.grain_of(a);
+        let index = shifted.index(b).filter(|_| self.belief > 0)?;
+        shifted.belief = BELIEVED;
+        shifted.extend(b, index);
+        *self = shifted;
+        Some(())
+    }
+
+    /// Notes a number on the grid: beyond the ends it becomes one.
+    fn extend(&mut self, ordinal: i64, index: i64) {
+        self.grain = self.grain.min(self.grain_of(ordinal));
+        let from_low = index - i64::from(self.low_index);
+        let steps = i64::from(self.steps);
+        if from_low < 0 && steps - from_low <= STEPS_MAX {
+            self.low = ordinal;
+            self.low_index = index as i32;
+            self.steps = (steps - from_low) as u32;
+        } else if from_low > steps && from_low <= STEPS_MAX {
+            self.high = ordinal;
+            self.steps = from_low as u32;
+        }
+    }
+
+    /// By how much the steps must be divided for this number to be on the grid, and how improbable
+    /// it is in bits that so small a divisor is found.
+    fn refinement(&self, ordinal: i64) -> Option<(u32, u8)> {
+        let index = self.nearest_index(ordinal)?;
+        let step = self.step();
+        let rest = (self.line.place(ordinal) - self.place(index)?).abs();
+        let noise = self.tolerance(ordinal, index);
+        // Convergents of rest / step: `factor * rest` is nearly a whole number of steps.
+        let (mut long, mut short) = (step, rest);
+        let (mut before, mut factor) = (0i64, 1i64);
+        while short > noise * i128::from(factor) {
+            let quotient = long / short;
+            (long, short) = (short, long % short);
+            let next = i128::from(factor).checked_mul(quotient)? + i128::from(before);
+            if next > i128::from(FACTOR_MAX) {
+                return None;
+            }
+            (before, factor) = (factor, next as i64);
+            // The last remainder may be too large by a step as well as too small.
+            if long - short <= noise * i128::from(factor + before) && short > 0 {
+                factor += before;
+                break;
+            }
+        }
+        let steps = i64::from(self.steps) * factor;
+        let tolerated = noise * i128::from(factor * factor) * i128::from(factor);
+        let belief = (step / tolerated.max(1)).checked_ilog2()?;
+        let enough = if self.belief < BELIEVED {
+            step >= noise * STEP_MIN * i128::from(factor)
+        } else {
+            belief >= u32::from(BELIEVED)
+        };
+        (factor > 1
+            && enough
+            && steps <= STEPS_MAX
+            && i64::from(self.low_index).abs() * factor <= STEPS_MAX)
+            .then_some((factor as u32, belief.min(255) as u8))
+    }
+
+    /// The number of steps that comes nearest to a number.
+    fn nearest_index(&self, ordinal: i64) -> Option<i64> {
+        let low = self.line.place(self.low);
+        let span = self.line.place(self.high) - low;
+        if self.steps == 0 || span <= 0 {
+            return None;
+        }
+        let distance = (self.line.place(ordinal) - low).checked_mul(i128::from(self.steps))?;
+        let index = (distance + span / 2).div_euclid(span);
+        (index.abs() <= i128::from(INDEX_MAX)).then(|| index as i64 + i64::from(self.low_index))
+    }
+
+    /// Where the number with this index should be.
+    fn place(&self, index: i64) -> Option<i128> {
+        let from_low = index.checked_sub(i64::from(self.low_index))?;
+        if from_low.abs() > INDEX_MAX || self.steps == 0 {
+            return None;
+        }
+        let low = self.line.place(self.low);
+        let span = self.line.place(self.high) - low;
+        Some(low + (span * i128::from(from_low)).div_euclid(i128::from(self.steps)))
+    }
+
+    fn step(&self) -> i128 {
+        (self.line.place(self.high) - self.line.place(self.low)) / i128::from(self.steps.max(1))
+    }
+
+    /// What rounding may have done to a number: about one ordinal of the largest number around, each
+    /// time it was rounded; more, the farther it is from the ends.
+    fn tolerance(&self, ordinal: i64, index: i64) -> i128 {
+        let largest = [self.low, self.high, ordinal].map(i64::abs).into_iter().max().unwrap_or(0);
+        let noise = self.line.place(largest + 1) - self.line.place(largest);
+        let outside = index.abs_diff(i64::from(self.low_index)) / u64::from(self.steps.max(1));
+        noise * (2 + 2 * i128::from(outside))
+    }
+
+    /// The power of two that an ordinal's place is a multiple of, if rounding was binary.
+    fn grain_of(&self, ordinal: i64) -> u8 {
+        let zeros = self.line.place(ordinal).trailing_zeros();
+        if self.line.is_binary() { zeros.min(GRAIN_MAX) as u8 } else { 0 }
+    }
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
