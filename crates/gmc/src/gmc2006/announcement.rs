@@ -11,6 +11,7 @@
 //! | 2 frequency list | 256 frequencies (4 each) | 1026 |
 //! | 3 composite template, Plus only | key (1), hole before and after (1), number of parts (1), their keys | 5 + parts |
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::config::MAX_NUMBER;
@@ -23,7 +24,7 @@ use super::suffix::Span;
 pub(super) enum Announcement<'a> {
     Template { number: u16, replaces: Option<u16>, bytes: &'a [u8] },
     Addition { number: u16, key: u8, part: Span },
-    Frequencies { number: u16, frequencies: Frequencies },
+    Frequencies { number: u16, frequencies: Box<Frequencies> },
     Composite { number: u16, key: u8, shape: Shape, parts: &'a [u8] },
 }
 
@@ -33,6 +34,11 @@ pub(super) struct Shape {
     pub(super) hole_before: bool,
     pub(super) hole_after: bool,
 }
+
+/// Bytes of a template's announcement besides the template.
+pub(super) const TEMPLATE_BYTES: usize = 6;
+/// Bytes of a dictionary addition.
+pub(super) const ADDITION_BYTES: usize = 6;
 
 const TEMPLATE: u16 = 0;
 const ADDITION: u16 = 1;
@@ -59,7 +65,7 @@ impl<'a> Announcement<'a> {
             }
             Self::Frequencies { number, ref frequencies } => {
                 write_u16(FREQUENCIES << 14 | number, out);
-                for frequency in frequencies {
+                for frequency in frequencies.iter() {
                     out.extend_from_slice(&frequency.to_be_bytes());
                 }
             }
@@ -92,8 +98,8 @@ impl<'a> Announcement<'a> {
                 Self::Addition { number, key, part: Span { offset, length } }
             }
             FREQUENCIES => {
-                let mut frequencies = [0; 256];
-                for frequency in &mut frequencies {
+                let mut frequencies = Box::new([0; 256]);
+                for frequency in frequencies.iter_mut() {
                     *frequency = u32::from_be_bytes(take_array(bytes)?);
                 }
                 Self::Frequencies { number, frequencies }
@@ -148,10 +154,11 @@ mod tests {
             out.len()
         };
         let part = Span { offset: 40_000, length: 256 };
-        assert_eq!(size(Announcement::Addition { number: 1, key: 2, part }), 6);
-        assert_eq!(size(Announcement::Frequencies { number: 1, frequencies: [9; 256] }), 1026);
+        assert_eq!(size(Announcement::Addition { number: 1, key: 2, part }), ADDITION_BYTES);
+        let frequencies = Box::new([9; 256]);
+        assert_eq!(size(Announcement::Frequencies { number: 1, frequencies }), 1026);
         let template = Announcement::Template { number: 1, replaces: None, bytes: &[0; 85] };
-        assert_eq!(size(template), 91);
+        assert_eq!(size(template), TEMPLATE_BYTES + 85);
     }
 
     proptest! {
@@ -166,7 +173,7 @@ mod tests {
             for announcement in [
                 Announcement::Template { number, replaces, bytes: &bytes },
                 Announcement::Addition { number, key, part: Span { offset, length } },
-                Announcement::Frequencies { number, frequencies: [u32::from(offset) << 9; 256] },
+                Announcement::Frequencies { number, frequencies: Box::new([u32::from(offset) << 9; 256]) },
                 Announcement::Composite { number, key, shape, parts },
             ] {
                 let mut out = Vec::new();

@@ -32,6 +32,10 @@ pub(super) const HOLE_NUMBER: u8 = 251;
 /// them are lost for parts.
 pub(super) const MAX_COMPOSITES: usize = 16;
 
+/// Codes are at most so many times as long as their message: a byte that is not in the template, or
+/// a one-digit number, takes three.
+pub(super) const MAX_EXPANSION: usize = 3;
+
 /// How many keys the dictionary has: 256 less the reserved codes.
 pub(super) fn keys(profile: Profile) -> usize {
     match profile {

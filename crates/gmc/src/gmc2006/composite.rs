@@ -1,7 +1,7 @@
 //! Composite templates: a whole message structure under one key (section 6.4).
 //!
-//! "If the system repeatedly sees the lookup-code sequence L1 <esc> L2 <esc> L3 in the output of
-//! the compressor, it could form a new template (L4), placing the two escape sequences at the end."
+//! Where the compressor sees the same sequence of parts again, with other values between, the whole
+//! sequence gets one key. A message is then that key and the values.
 
 use alloc::vec::Vec;
 

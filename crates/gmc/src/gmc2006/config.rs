@@ -21,14 +21,14 @@ pub enum Profile {
 pub struct Config {
     /// Which compressor.
     pub profile: Profile,
-    /// How many templates there may be at a time, 1 to 8191. The paper thinks of "1,638 clients
-    /// who each announce ten" (section 4.3), hence 10.
+    /// How many templates there may be at a time, 1 to 8191. The paper reckons with ten for
+    /// each client (section 4.3).
     pub max_templates: u16,
     /// Largest message that may become a template, in bytes, up to 65,535. An encoder's template
-    /// takes about 90 bytes of memory for each of its bytes, so 8 KiB: a large document is seldom
+    /// takes about 100 bytes of memory for each of its bytes, so 8 KiB: a large document is seldom
     /// sent twice.
     pub max_template_bytes: usize,
-    /// Largest message in bytes.
+    /// Largest message in bytes, up to 64 MiB.
     pub max_message: usize,
     /// How many previous messages a new template is judged on: the paper's n, for which it states
     /// no value.
@@ -38,8 +38,8 @@ pub struct Config {
     pub target_ratio: u32,
     /// How long a message may take before the target ratio is lowered no further (section 4.1.1).
     pub time_budget: Duration,
-    /// How many messages a template codes before its Huffman code set is made: the paper's "after
-    /// a number of messages".
+    /// How many messages a template codes before its Huffman code set is made: the paper names
+    /// no number.
     pub frequencies_after: u32,
     /// Deflate is tried when the escape sequences are longer than this, in bytes (section 4.2).
     pub deflate_threshold: usize,
@@ -65,6 +65,7 @@ impl Config {
     /// The configuration with every value in the range that the formats have room for.
     pub(super) fn bounded(mut self) -> Self {
         self.max_templates = self.max_templates.clamp(1, MAX_NUMBER);
+        self.max_message = self.max_message.min(MAX_MESSAGE);
         self.max_template_bytes = self.max_template_bytes.min(usize::from(u16::MAX));
         self
     }
@@ -72,3 +73,6 @@ impl Config {
 
 /// Largest template number: of the header's 14 bits one says whether the code set was used.
 pub(super) const MAX_NUMBER: u16 = 0x1fff;
+
+/// Largest message there can be: three times as much still has a length in a packet of packets.
+const MAX_MESSAGE: usize = 64 << 20;

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use groupwire_codecs::{Codec, CodecError, Deflate};
 
 use super::announcement::{Announcement, Shape, read_u8, take};
-use super::code::{END, ESCAPE, HOLE_NUMBER, MAX_HOLE, NUMBER, keys};
+use super::code::{END, ESCAPE, HOLE_NUMBER, MAX_EXPANSION, MAX_HOLE, NUMBER, keys};
 use super::config::{Config, Profile};
 use super::error::DecodeError;
 use super::huffman::CodeSet;
@@ -18,7 +18,7 @@ use super::packet::{Header, TemplateUse, take_packet};
 ///
 /// It holds at most [`Config::max_templates`] templates of [`Config::max_template_bytes`], each
 /// with up to 255 dictionary entries of at most 280 bytes and a code set of 2 KiB. While it decodes,
-/// it takes about twice [`Config::max_message`], and nine times the packet's length, more.
+/// it takes up to five times [`Config::max_message`], or eight times the packet's length, more.
 #[derive(Debug)]
 pub struct Decoder {
     config: Config,
@@ -60,15 +60,18 @@ impl Decoder {
 
     /// Appends the message in `packet` to `out`. On an error `out` is as it was.
     pub fn decode(&self, packet: &[u8], out: &mut Vec<u8>) -> Result<(), DecodeError> {
-        let mut messages = Vec::new();
-        self.decode_run(packet, |message| messages.push(message))?;
-        match &messages[..] {
-            [message] => {
-                out.extend_from_slice(message);
-                Ok(())
+        let (mut first, mut count) = (Vec::new(), 0_u64);
+        self.decode_run(packet, |message| {
+            if count == 0 {
+                first = message;
             }
-            _ => Err(DecodeError::NotOneMessage),
+            count += 1;
+        })?;
+        if count > 1 {
+            return Err(DecodeError::NotOneMessage);
         }
+        out.extend_from_slice(&first);
+        Ok(())
     }
 
     /// Calls `on_message` for each message of a packet that
@@ -160,8 +163,7 @@ impl Decoder {
             let codes = template.codes.as_ref().ok_or(DecodeError::NotAnnounced)?;
             codes.decode(packet, &mut payload)?;
         } else {
-            // Codes are at most as long as the message, but for a byte or two per escape.
-            let limit = self.config.max_message.saturating_mul(2);
+            let limit = self.config.max_message * MAX_EXPANSION;
             self.unpack(header.deflate, packet, limit, &mut payload)?;
         }
         let plus = self.config.profile == Profile::Gmc2006Plus;

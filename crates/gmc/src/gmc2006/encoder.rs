@@ -1,15 +1,14 @@
 //! The sending end: `compressMessage` and `createTemplate` of the paper's Figure 4.
 
-use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::mem;
 use core::time::Duration;
 
 use super::announcement::Announcement;
-use super::code::END;
+use super::code::{END, MAX_EXPANSION};
 use super::config::{Config, MAX_NUMBER, Profile};
 use super::error::EncodeError;
-use super::huffman::CodeSet;
+use super::history::{History, Past};
 use super::overhead::{Announced, Overhead};
 use super::packet;
 use super::template::{Coded, Template};
@@ -23,19 +22,9 @@ pub struct Encoder {
     config: Config,
     templates: Vec<Template>,
     next_number: u16,
-    history: VecDeque<Past>,
+    history: History,
     target: TargetRatio,
     overhead: Overhead,
-}
-
-/// A message of the past, to judge new templates on.
-#[derive(Debug)]
-struct Past {
-    message: Vec<u8>,
-    /// The number of the template that it was compressed with.
-    template: Option<u16>,
-    /// Bytes it was sent in, without the header.
-    size: usize,
 }
 
 /// Messages that are written together: in Plus those of one template, otherwise a single one.
@@ -47,8 +36,10 @@ struct Run {
 }
 
 /// What became of one message.
-struct Sent {
-    run: Run,
+struct Outcome {
+    /// The number of the template that it was compressed with.
+    template: Option<u16>,
+    /// Bytes without the header.
     size: usize,
     target_met: bool,
 }
@@ -59,12 +50,12 @@ impl Encoder {
     pub fn new(config: Config) -> Self {
         let config = config.bounded();
         Self {
-            target: TargetRatio::new(config.target_ratio, config.time_budget),
-            config,
             templates: Vec::new(),
             next_number: 0,
-            history: VecDeque::new(),
+            history: History::new(config.history),
+            target: TargetRatio::new(config.target_ratio, config.time_budget),
             overhead: Overhead::default(),
+            config,
         }
     }
 
@@ -79,9 +70,9 @@ impl Encoder {
         if message.len() > self.config.max_message {
             return Err(EncodeError::MessageTooLarge);
         }
-        let mut sent = self.compress(message, announcements);
-        sent.size = self.write(&sent.run, packet);
-        self.finish(message, &sent);
+        let (run, outcome) = self.compress(message, announcements);
+        let size = self.write(&run, packet);
+        self.finish(message, Outcome { size, ..outcome });
         Ok(())
     }
 
@@ -101,15 +92,10 @@ impl Encoder {
             return Err(EncodeError::MessageTooLarge);
         }
         let mut run: Option<Run> = None;
-        let mut all_sent = Vec::new();
-        for message in messages {
-            let mut sent = self.compress(message, announcements);
-            let new = mem::replace(
-                &mut sent.run,
-                Run { template: None, payload: Vec::new(), escaped: 0 },
-            );
-            sent.run.template = new.template;
-            all_sent.push((message, sent));
+        let mut outcomes = Vec::new();
+        for message in messages.clone() {
+            let (new, outcome) = self.compress(message, announcements);
+            outcomes.push(outcome);
             match &mut run {
                 Some(run) if self.joins(run, &new) => run.append(new),
                 _ => {
@@ -123,8 +109,14 @@ impl Encoder {
             self.write_with_length(&run, packet);
         }
         // Only now: a new template may replace one that this packet needs.
-        for (message, sent) in all_sent {
-            self.finish(message, &sent);
+        let mut is_new = false;
+        for (message, mut outcome) in messages.into_iter().zip(outcomes) {
+            if is_new && !outcome.target_met {
+                // Perhaps the new one is what this message lacked, too.
+                let (_, coded) = self.best(message);
+                outcome.target_met = self.target.is_met(coded.size, message.len());
+            }
+            is_new |= self.finish(message, outcome);
         }
         Ok(())
     }
@@ -153,12 +145,28 @@ impl Encoder {
 
     /// About how many bytes of memory the templates and the history take.
     pub fn memory(&self) -> usize {
-        self.templates.iter().map(Template::memory).sum::<usize>()
-            + self.history.iter().map(|past| past.message.capacity()).sum::<usize>()
+        self.templates.iter().map(Template::memory).sum::<usize>() + self.history.memory()
     }
 
     /// Compresses with the template that gives the best result, and announces what it takes.
-    fn compress(&mut self, message: &[u8], announcements: &mut Vec<u8>) -> Sent {
+    fn compress(&mut self, message: &[u8], announcements: &mut Vec<u8>) -> (Run, Outcome) {
+        let (best, coded) = self.best(message);
+        let target_met = best.is_some() && self.target.is_met(coded.size, message.len());
+        let size = self.size(&coded.bytes, coded.size, coded.escaped);
+        let plain_size = self.size(message, message.len(), message.len());
+        // A template costs one byte more of header.
+        let Some(place) = best.filter(|_| size + 1 < plain_size) else {
+            let run = Run { template: None, payload: message.to_vec(), escaped: message.len() };
+            return (run, Outcome { template: None, size: plain_size, target_met });
+        };
+        self.announce(place, &coded, message.len(), announcements);
+        let template = Some(self.templates[place].number);
+        let run = Run { template: Some(place), escaped: coded.escaped, payload: coded.bytes };
+        (run, Outcome { template, size, target_met })
+    }
+
+    /// The message in the codes of the template, if there is one, that makes it smallest.
+    fn best(&self, message: &[u8]) -> (Option<usize>, Coded) {
         let (mut best, mut coded, mut trial) = (None, Coded::default(), Coded::default());
         for (place, template) in self.templates.iter().enumerate() {
             template.compress(message, &mut trial);
@@ -167,17 +175,7 @@ impl Encoder {
                 best = Some(place);
             }
         }
-        let target_met = best.is_some() && self.target.is_met(coded.size, message.len());
-        let size = self.size(&coded.bytes, coded.size, coded.escaped);
-        let plain_size = self.size(message, message.len(), message.len());
-        // A template costs one byte more of header.
-        let Some(place) = best.filter(|_| size + 1 < plain_size) else {
-            let run = Run { template: None, payload: message.to_vec(), escaped: message.len() };
-            return Sent { run, size: plain_size, target_met };
-        };
-        self.announce(place, &coded, message.len(), announcements);
-        let run = Run { template: Some(place), escaped: coded.escaped, payload: coded.bytes };
-        Sent { run, size, target_met }
+        (best, coded)
     }
 
     /// Bytes of a payload that takes `size` bytes undeflated.
@@ -202,60 +200,38 @@ impl Encoder {
         }
         for &part in &coded.additions {
             let key = template.add(part);
-            overhead
-                .dictionary_additions
-                .add(&Announcement::Addition { number, key, part }, out);
+            overhead.dictionary_additions.add(&Announcement::Addition { number, key, part }, out);
         }
         if let Some((key, composite, parts)) = template.learn_structure(coded, message) {
             let shape = composite.shape;
             let announcement = Announcement::Composite { number, key, shape, parts: &parts };
             overhead.composite_templates.add(&announcement, out);
         }
-        template.uses += 1;
-        for &code in &coded.bytes {
-            template.frequencies[usize::from(code)] += 1;
-        }
-        if template.codes.is_none() && template.uses >= config.frequencies_after {
-            let frequencies = template.frequencies;
-            template.codes = Some(CodeSet::new(&frequencies));
+        if let Some(frequencies) = template.count(&coded.bytes, config.frequencies_after) {
             overhead.frequency_lists.add(&Announcement::Frequencies { number, frequencies }, out);
         }
     }
 
-    /// Makes a template of the message if none was good enough, and remembers the message.
-    fn finish(&mut self, message: &[u8], sent: &Sent) {
+    /// Makes a template of the message if none was good enough, and remembers the message. Returns
+    /// whether there is a new template.
+    fn finish(&mut self, message: &[u8], outcome: Outcome) -> bool {
         if message.is_empty() || message.len() > self.config.max_template_bytes {
-            return;
+            return false;
         }
-        let template = sent.run.template.map(|place| self.templates[place].number);
-        if !sent.target_met {
-            self.create_template(message);
-        }
-        if self.history.len() >= self.config.history.max(1) {
-            self.history.pop_front();
-        }
-        self.history.push_back(Past { message: message.to_vec(), template, size: sent.size });
+        let Outcome { template, size, target_met } = outcome;
+        let is_new = !target_met && self.create_template(message);
+        self.history.push(Past { message: message.to_vec(), template, size });
+        is_new
     }
 
     /// Makes a template of `message`, if the previous messages would have been smaller with it.
-    fn create_template(&mut self, message: &[u8]) {
+    fn create_template(&mut self, message: &[u8]) -> bool {
         let full = self.templates.len() >= usize::from(self.config.max_templates);
         let replaced = if full { self.least_efficient() } else { None };
-        let lost = replaced.map(|place| self.templates[place].number);
-        let mut template =
-            Template::new(self.free_number(), None, message, self.config.profile);
-
-        let mut coded = Coded::default();
-        let (mut before, mut after) = (0, 0);
-        for past in &self.history {
-            template.compress(&past.message, &mut coded);
-            let without =
-                if lost.is_some() && past.template == lost { past.message.len() } else { past.size };
-            before += past.size;
-            after += without.min(coded.size);
-        }
-        if !self.history.is_empty() && after >= before {
-            return;
+        let number = replaced.map(|place| self.templates[place].number);
+        let mut template = Template::new(self.free_number(), None, message, self.config.profile);
+        if !self.history.is_better_with(&template, number) {
+            return false;
         }
         match replaced {
             None => self.templates.push(template),
@@ -265,15 +241,13 @@ impl Encoder {
                 self.templates[place] = template;
             }
         }
+        true
     }
 
     /// The place of the template that saved the fewest bytes on the previous messages.
     fn least_efficient(&self) -> Option<usize> {
-        let saved = |template: &Template| -> usize {
-            let own = self.history.iter().filter(|past| past.template == Some(template.number));
-            own.map(|past| past.message.len().saturating_sub(past.size)).sum()
-        };
-        (0..self.templates.len()).min_by_key(|&place| saved(&self.templates[place]))
+        let saved = |place: &usize| self.history.saved_by(self.templates[*place].number);
+        (0..self.templates.len()).min_by_key(saved)
     }
 
     /// A number that no packet on its way can mean another template by: the one least lately used.
@@ -291,9 +265,12 @@ impl Encoder {
     }
 
     fn joins(&self, run: &Run, next: &Run) -> bool {
+        // No longer than what the decoder takes for a single message.
+        let limit = self.config.max_message * MAX_EXPANSION;
         self.config.profile == Profile::Gmc2006Plus
             && run.template.is_some()
             && run.template == next.template
+            && run.payload.len() + 1 + next.payload.len() <= limit
     }
 
     fn write(&self, run: &Run, packet: &mut Vec<u8>) -> usize {

@@ -84,9 +84,9 @@ impl CodeSet {
         let mut codes = [0; 256];
         let mut first = [(0, 0); MAX_LENGTH + 2];
         let (mut code, mut place) = (0, 0);
-        for length in 1..=MAX_LENGTH + 1 {
+        for (length, first) in first.iter_mut().enumerate().skip(1) {
             code <<= 1;
-            first[length] = (code, place as u16);
+            *first = (code, place as u16);
             while place < 256 && usize::from(lengths[usize::from(ordered[place])]) == length {
                 codes[usize::from(ordered[place])] = code;
                 code += 1;
@@ -97,7 +97,7 @@ impl CodeSet {
     }
 }
 
-/// Huffman's algorithm [11] with two queues: bytes by weight, and pairs in the order made.
+/// Huffman's algorithm with two queues: bytes by weight, and pairs in the order made.
 fn code_lengths(weights: &[u64; 256]) -> [u8; 256] {
     let mut leaves: Vec<usize> = (0..256).collect();
     leaves.sort_by_key(|&byte| weights[byte]);

@@ -105,7 +105,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn binary_form_comes_back_as_the_same_text(value in -i32::MAX..=i32::MAX, shift in 0..31) {
+        fn binary_form_comes_back_as_the_same_text(value in -i32::MAX..=i32::MAX, shift in 0_u32..31) {
             let text = (value >> shift).to_string();
             let mut binary = Vec::new();
             Number::parse(text.as_bytes()).unwrap().write(&mut binary);

@@ -143,8 +143,8 @@ mod tests {
     #[test]
     fn deflate_is_used_only_where_it_helps() {
         let mut out = Vec::new();
-        assert!(write(None, &vec![5; 200], true, &mut out) < 20);
-        let random: Vec<u8> = (0..200_u32).map(|n| (n * n * 7919 >> 5) as u8).collect();
+        assert!(write(None, &[5; 200], true, &mut out) < 20);
+        let random: Vec<u8> = (0..200_u32).map(|n| ((n * n * 7919) >> 5) as u8).collect();
         assert_eq!(write(None, &random, true, &mut Vec::new()), 200);
     }
 

@@ -1,5 +1,6 @@
 //! A template as the encoder has it, and compressing a message with it (Figure 4).
 
+use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
@@ -19,10 +20,10 @@ pub(super) struct Template {
     pub(super) replaces: Option<u16>,
     pub(super) announced: bool,
     pub(super) bytes: Vec<u8>,
-    /// Messages compressed with it.
-    pub(super) uses: u32,
-    pub(super) frequencies: Frequencies,
     pub(super) codes: Option<CodeSet>,
+    /// Messages compressed with it, and how often each code was in them, until there is a code set.
+    uses: u32,
+    frequencies: Frequencies,
     profile: Profile,
     automaton: SuffixAutomaton,
     /// The dictionary: keys count up from 0 in the order of the additions.
@@ -52,9 +53,9 @@ impl Template {
             replaces,
             announced: false,
             bytes: bytes.to_vec(),
+            codes: None,
             uses: 0,
             frequencies: [0; 256],
-            codes: None,
             profile,
             automaton: SuffixAutomaton::new(bytes),
             keys: BTreeMap::new(),
@@ -126,6 +127,22 @@ impl Template {
         let key = self.next_key();
         self.composites.push((key, composite.clone()));
         Some((key, composite, parts))
+    }
+
+    /// Counts the codes of a message. After `enough` messages it makes the code set, and
+    /// returns the frequencies.
+    pub(super) fn count(&mut self, codes: &[u8], enough: u32) -> Option<Box<Frequencies>> {
+        if self.codes.is_some() {
+            return None;
+        }
+        self.uses += 1;
+        for &code in codes {
+            self.frequencies[usize::from(code)] += 1;
+        }
+        (self.uses >= enough).then(|| {
+            self.codes = Some(CodeSet::new(&self.frequencies));
+            Box::new(self.frequencies)
+        })
     }
 
     /// About how many bytes of memory it takes.
@@ -232,5 +249,87 @@ impl Coded {
             self.bytes.extend([ESCAPE, piece.len() as u8]);
             self.bytes.extend_from_slice(piece);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MESSAGE: &[u8] = b"(x: 1138 y: 601)";
+
+    fn compress(template: &Template, message: &[u8]) -> Coded {
+        let mut coded = Coded::default();
+        template.compress(message, &mut coded);
+        coded
+    }
+
+    #[test]
+    fn parts_become_keys_and_the_rest_escapes() {
+        let mut template = Template::new(0, None, MESSAGE, Profile::Gmc2006);
+        let coded = compress(&template, b"(x: 749 y: 60)");
+        // "(x: ", not "749", " y: 60", ")": the keys that the parts get when they are added.
+        assert_eq!(coded.bytes, [0, ESCAPE, 3, b'7', b'4', b'9', 1, 2]);
+        assert_eq!((coded.additions.len(), coded.escaped, coded.size), (3, 3, 8));
+        for &part in &coded.additions {
+            template.add(part);
+        }
+        let again = compress(&template, b"(x: 749 y: 60)");
+        assert_eq!((again.bytes, again.additions), (coded.bytes, Vec::new()));
+    }
+
+    #[test]
+    fn a_full_dictionary_is_used_as_far_as_it_goes() {
+        let bytes: Vec<u8> = (0..=255).flat_map(|byte| [byte, 255 - byte]).collect();
+        let mut template = Template::new(0, None, &bytes, Profile::Gmc2006);
+        let coded = compress(&template, &(0..=255).collect::<Vec<u8>>());
+        assert_eq!(coded.additions.len(), 255, "one byte found no place");
+        for &part in &coded.additions {
+            template.add(part);
+        }
+        let coded = compress(&template, &bytes);
+        assert!(coded.additions.is_empty());
+        assert_eq!(coded.escaped, 2);
+    }
+
+    #[test]
+    fn long_escapes_are_written_in_pieces() {
+        let template = Template::new(0, None, b"a", Profile::Gmc2006);
+        assert_eq!(compress(&template, &[b'b'; 600]).bytes.len(), 600 + 3 * 2);
+    }
+
+    #[test]
+    fn plus_leaves_numbers_whole() {
+        let template = Template::new(0, None, MESSAGE, Profile::Gmc2006Plus);
+        let coded = compress(&template, b"(x: 1139 y: 0601)");
+        assert_eq!(coded.bytes[..5], [0, NUMBER, 2, 4, 115], "1139 in binary");
+        assert!(!coded.bytes[5..].contains(&NUMBER), "0601 is not written as a number");
+    }
+
+    #[test]
+    fn plus_learns_a_structure_and_fills_its_holes() {
+        let mut template = Template::new(0, None, MESSAGE, Profile::Gmc2006Plus);
+        let mut learned = None;
+        for message in [b"(x: 20 y: 3)!", b"(x: 40 y: 5)!"] {
+            let coded = compress(&template, message);
+            for &part in &coded.additions {
+                template.add(part);
+            }
+            learned = learned.or(template.learn_structure(&coded, message.len()));
+        }
+        let (key, _, parts) = learned.unwrap();
+        assert_eq!(parts.len(), 2);
+        let coded = compress(&template, b"(x: 6 y: 7)!");
+        assert_eq!(coded.bytes, [key, 252, 6, 3, b'7', b')', b'!']);
+    }
+
+    #[test]
+    fn the_code_set_comes_after_enough_messages() {
+        let mut template = Template::new(0, None, MESSAGE, Profile::Gmc2006);
+        assert!(template.count(&[1, 1], 2).is_none());
+        assert_eq!(template.size(&[1; 80]), 80);
+        assert_eq!(template.count(&[1, 2], 2).unwrap()[..3], [0, 3, 1]);
+        assert!(template.size(&[1; 80]) < 40);
+        assert!(template.count(&[1], 2).is_none());
     }
 }

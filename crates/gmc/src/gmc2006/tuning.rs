@@ -2,8 +2,8 @@
 
 use core::time::Duration;
 
-/// "With each message, it gradually lowers the target compression ratio until compression time
-/// exceeds a threshold": a low target makes more templates, and each costs time for every message.
+/// A low target makes more templates, and each costs time for every message. So each message that
+/// was quick lowers the target a little.
 #[derive(Debug)]
 pub(super) struct TargetRatio {
     start: u32,
