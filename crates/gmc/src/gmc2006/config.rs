@@ -24,9 +24,9 @@ pub struct Config {
     /// How many templates there may be at a time, 1 to 8191. The paper reckons with ten for
     /// each client (section 4.3).
     pub max_templates: u16,
-    /// Largest message that may become a template, in bytes, up to 65,535. An encoder's template
-    /// takes about 100 bytes of memory for each of its bytes, so 8 KiB: a large document is seldom
-    /// sent twice.
+    /// Largest message that templates are for, in bytes, up to 65,535: a larger one neither becomes
+    /// a template nor is compressed with one, but by deflate alone. An encoder's template takes
+    /// about 100 bytes of memory for each of its bytes, so 8 KiB.
     pub max_template_bytes: usize,
     /// Largest message in bytes, up to 64 MiB.
     pub max_message: usize,

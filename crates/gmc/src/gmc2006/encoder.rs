@@ -168,6 +168,9 @@ impl Encoder {
     /// The message in the codes of the template, if there is one, that makes it smallest.
     fn best(&self, message: &[u8]) -> (Option<usize>, Coded) {
         let (mut best, mut coded, mut trial) = (None, Coded::default(), Coded::default());
+        if message.len() > self.config.max_template_bytes {
+            return (best, coded);
+        }
         for (place, template) in self.templates.iter().enumerate() {
             template.compress(message, &mut trial);
             if best.is_none() || trial.size < coded.size {
@@ -198,10 +201,10 @@ impl Encoder {
             let announcement = Announcement::Template { number, replaces, bytes: &template.bytes };
             overhead.templates.add(&announcement, out);
         }
-        for &part in &coded.additions {
-            let key = template.add(part);
+        for (&part, &key) in &coded.additions {
             overhead.dictionary_additions.add(&Announcement::Addition { number, key, part }, out);
         }
+        template.add(&coded.additions);
         if let Some((key, composite, parts)) = template.learn_structure(coded, message) {
             let shape = composite.shape;
             let announcement = Announcement::Composite { number, key, shape, parts: &parts };

@@ -58,7 +58,7 @@ impl History {
             before += past.size;
             if coded.size < without {
                 after += coded.size;
-                parts.extend(coded.additions.iter().copied());
+                parts.extend(coded.additions.keys().copied());
             } else {
                 after += without;
             }

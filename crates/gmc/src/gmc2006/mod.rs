@@ -47,7 +47,8 @@
 //!   give the same bytes everywhere.
 //! - Bytes out equal bytes in, for every input. A packet is at most one byte longer than its
 //!   message.
-//! - Memory is bounded by the [`Config`] at both ends; the decoder takes any bytes.
+//! - Memory is bounded by the [`Config`] at both ends; the decoder takes any bytes. Encoding grows with
+//!   the message, the templates and, where a new template is judged, the history.
 //!
 //! # Where the paper is silent, or was not followed
 //!

@@ -36,8 +36,8 @@ pub(super) struct Template {
 #[derive(Debug, Default)]
 pub(super) struct Coded {
     pub(super) bytes: Vec<u8>,
-    /// Parts that the dictionary lacks, in the order of the keys that `bytes` has for them.
-    pub(super) additions: Vec<Span>,
+    /// Parts that the dictionary lacks, with the keys that `bytes` has for them.
+    pub(super) additions: BTreeMap<Span, u8>,
     /// Bytes of the message that are not in the template.
     pub(super) escaped: usize,
     /// Where the parts were found; empty if a composite template was used.
@@ -77,7 +77,7 @@ impl Template {
                     at += match item {
                         Item::Part(part) => {
                             let key = self.key(part, &mut coded.additions);
-                            coded.bytes.extend(key);
+                            coded.bytes.push(key);
                             coded.lookups.push(Lookup { at, part });
                             usize::from(part.length)
                         }
@@ -102,11 +102,9 @@ impl Template {
         self.codes.as_ref().map_or(codes.len(), |set| set.bits(codes).div_ceil(8).min(codes.len()))
     }
 
-    /// Adds a part to the dictionary. Returns its key.
-    pub(super) fn add(&mut self, part: Span) -> u8 {
-        let key = self.next_key();
-        self.keys.insert(part, key);
-        key
+    /// Adds the parts that a message needed to the dictionary.
+    pub(super) fn add(&mut self, additions: &BTreeMap<Span, u8>) {
+        self.keys.extend(additions);
     }
 
     /// Looks at the structure of a message that this template has coded, now with all its parts in
@@ -189,24 +187,21 @@ impl Template {
         self.automaton.prefixes(text).filter(known).last()
     }
 
-    fn has_room(&self, additions: &[Span]) -> bool {
+    fn has_room(&self, additions: &BTreeMap<Span, u8>) -> bool {
         self.keys.len() + additions.len() < part_keys(self.profile)
     }
 
-    fn has_key(&self, part: Span, additions: &[Span]) -> bool {
-        self.keys.contains_key(&part) || additions.contains(&part)
+    fn has_key(&self, part: Span, additions: &BTreeMap<Span, u8>) -> bool {
+        self.keys.contains_key(&part) || additions.contains_key(&part)
     }
 
     /// The key of a part, or the one that it gets.
-    fn key(&self, part: Span, additions: &mut Vec<Span>) -> Option<u8> {
-        self.keys.get(&part).copied().or_else(|| {
-            let index = additions.iter().position(|&addition| addition == part);
-            let index = index.unwrap_or_else(|| {
-                additions.push(part);
-                additions.len() - 1
-            });
-            u8::try_from(usize::from(self.next_key()) + index).ok()
-        })
+    fn key(&self, part: Span, additions: &mut BTreeMap<Span, u8>) -> u8 {
+        let next = self.next_key() + additions.len() as u8;
+        match self.keys.get(&part) {
+            Some(&key) => key,
+            None => *additions.entry(part).or_insert(next),
+        }
     }
 
     fn compress_with_composites(&self, message: &[u8], coded: &mut Coded) {
@@ -271,11 +266,9 @@ mod tests {
         // "(x: ", not "749", " y: 60", ")": the keys that the parts get when they are added.
         assert_eq!(coded.bytes, [0, ESCAPE, 3, b'7', b'4', b'9', 1, 2]);
         assert_eq!((coded.additions.len(), coded.escaped, coded.size), (3, 3, 8));
-        for &part in &coded.additions {
-            template.add(part);
-        }
+        template.add(&coded.additions);
         let again = compress(&template, b"(x: 749 y: 60)");
-        assert_eq!((again.bytes, again.additions), (coded.bytes, Vec::new()));
+        assert_eq!((again.bytes, again.additions), (coded.bytes, BTreeMap::new()));
     }
 
     #[test]
@@ -284,9 +277,7 @@ mod tests {
         let mut template = Template::new(0, None, &bytes, Profile::Gmc2006);
         let coded = compress(&template, &(0..=255).collect::<Vec<u8>>());
         assert_eq!(coded.additions.len(), 255, "one byte found no place");
-        for &part in &coded.additions {
-            template.add(part);
-        }
+        template.add(&coded.additions);
         let coded = compress(&template, &bytes);
         assert!(coded.additions.is_empty());
         assert_eq!(coded.escaped, 2);
@@ -312,9 +303,7 @@ mod tests {
         let mut learned = None;
         for message in [b"(x: 20 y: 3)!", b"(x: 40 y: 5)!"] {
             let coded = compress(&template, message);
-            for &part in &coded.additions {
-                template.add(part);
-            }
+            template.add(&coded.additions);
             learned = learned.or(template.learn_structure(&coded, message.len()));
         }
         let (key, _, parts) = learned.unwrap();
