@@ -63,6 +63,7 @@ mod error;
 mod fields;
 mod float_text;
 mod grid;
+pub mod gmc2006;
 mod hash;
 mod history;
 mod hole;

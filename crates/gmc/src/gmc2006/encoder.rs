@@ -1,0 +1,309 @@
+//! The sending end: `compressMessage` and `createTemplate` of the paper's Figure 4.
+
+use alloc::vec::Vec;
+use core::mem;
+use core::time::Duration;
+
+use super::announcement::Announcement;
+use super::code::{END, MAX_EXPANSION};
+use super::config::{Config, MAX_NUMBER, Profile};
+use super::error::EncodeError;
+use super::history::{History, Past};
+use super::overhead::{Announced, Overhead};
+use super::packet;
+use super::template::{Coded, Template};
+use super::tuning::TargetRatio;
+
+/// Compresses messages, for any number of decoders that receive all its announcements.
+///
+/// See the [module](super) for an example and for what must reach the decoder when.
+#[derive(Debug)]
+pub struct Encoder {
+    config: Config,
+    templates: Vec<Template>,
+    next_number: u16,
+    history: History,
+    target: TargetRatio,
+    overhead: Overhead,
+}
+
+/// Messages that are written together: in Plus those of one template, otherwise a single one.
+struct Run {
+    /// The place of the template.
+    template: Option<usize>,
+    payload: Vec<u8>,
+    escaped: usize,
+}
+
+/// What became of one message.
+struct Outcome {
+    /// The number of the template that it was compressed with.
+    template: Option<u16>,
+    /// Bytes without the header.
+    size: usize,
+    target_met: bool,
+}
+
+impl Encoder {
+    /// A new encoder. Values of the configuration beyond what the formats have room for are taken
+    /// as the nearest possible ones.
+    pub fn new(config: Config) -> Self {
+        let config = config.bounded();
+        Self {
+            templates: Vec::new(),
+            next_number: 0,
+            history: History::new(config.history),
+            target: TargetRatio::new(config.target_ratio, config.time_budget),
+            overhead: Overhead::default(),
+            config,
+        }
+    }
+
+    /// Appends to `packet` the compressed message, and to `announcements` what the decoder must be
+    /// told before it, often nothing.
+    pub fn encode(
+        &mut self,
+        message: &[u8],
+        announcements: &mut Vec<u8>,
+        packet: &mut Vec<u8>,
+    ) -> Result<(), EncodeError> {
+        if message.len() > self.config.max_message {
+            return Err(EncodeError::MessageTooLarge);
+        }
+        let (run, outcome) = self.compress(message, announcements);
+        let size = self.write(&run, packet);
+        self.finish(message, Outcome { size, ..outcome });
+        Ok(())
+    }
+
+    /// Appends to `packet` several messages (section 6.4, aggregation), to be decoded with
+    /// [`Decoder::decode_packet`](super::Decoder::decode_packet).
+    ///
+    /// In [`Profile::Gmc2006Plus`] neighbours of one template share a header, are filled up to a
+    /// whole byte once, and are deflated together where that helps. In [`Profile::Gmc2006`] this
+    /// puts the packets of the single messages behind each other, with their lengths.
+    pub fn encode_packet<'a>(
+        &mut self,
+        messages: impl IntoIterator<Item = &'a [u8]> + Clone,
+        announcements: &mut Vec<u8>,
+        packet: &mut Vec<u8>,
+    ) -> Result<(), EncodeError> {
+        if messages.clone().into_iter().any(|message| message.len() > self.config.max_message) {
+            return Err(EncodeError::MessageTooLarge);
+        }
+        let mut run: Option<Run> = None;
+        let mut outcomes = Vec::new();
+        for message in messages.clone() {
+            let (new, outcome) = self.compress(message, announcements);
+            outcomes.push(outcome);
+            match &mut run {
+                Some(run) if self.joins(run, &new) => run.append(new),
+                _ => {
+                    if let Some(full) = run.replace(new) {
+                        self.write_with_length(&full, packet);
+                    }
+                }
+            }
+        }
+        if let Some(run) = run {
+            self.write_with_length(&run, packet);
+        }
+        // Only now: a new template may replace one that this packet needs.
+        let mut is_new = false;
+        for (message, mut outcome) in messages.into_iter().zip(outcomes) {
+            if is_new && !outcome.target_met {
+                // Perhaps the new one is what this message lacked, too.
+                let (_, coded) = self.best(message);
+                outcome.target_met = self.target.is_met(coded.size, message.len());
+            }
+            is_new |= self.finish(message, outcome);
+        }
+        Ok(())
+    }
+
+    /// The last message took so long to compress. Call it after each for the paper's automatic
+    /// mode: the target ratio falls as long as messages take at most
+    /// [`Config::time_budget`]. Never called, the target stays at [`Config::target_ratio`].
+    pub fn took(&mut self, time: Duration) {
+        self.target.took(time);
+    }
+
+    /// The target ratio now, in ten-thousandths.
+    pub fn target_ratio(&self) -> u32 {
+        self.target.current()
+    }
+
+    /// How many templates there are now, those not yet announced included.
+    pub fn templates(&self) -> usize {
+        self.templates.len()
+    }
+
+    /// What was announced so far.
+    pub fn overhead(&self) -> Overhead {
+        self.overhead
+    }
+
+    /// About how many bytes of memory the templates and the history take.
+    pub fn memory(&self) -> usize {
+        self.templates.iter().map(Template::memory).sum::<usize>() + self.history.memory()
+    }
+
+    /// Compresses with the template that gives the best result, and announces what it takes.
+    fn compress(&mut self, message: &[u8], announcements: &mut Vec<u8>) -> (Run, Outcome) {
+        let (best, coded) = self.best(message);
+        let target_met = best.is_some() && self.target.is_met(coded.size, message.len());
+        let size = self.size(&coded.bytes, coded.size, coded.escaped);
+        let plain_size = self.size(message, message.len(), message.len());
+        // A template costs one byte more of header.
+        let Some(place) = best.filter(|_| size + 1 < plain_size) else {
+            let run = Run { template: None, payload: message.to_vec(), escaped: message.len() };
+            return (run, Outcome { template: None, size: plain_size, target_met });
+        };
+        self.announce(place, &coded, message.len(), announcements);
+        let template = Some(self.templates[place].number);
+        let run = Run { template: Some(place), escaped: coded.escaped, payload: coded.bytes };
+        (run, Outcome { template, size, target_met })
+    }
+
+    /// The message in the codes of the template, if there is one, that makes it smallest.
+    fn best(&self, message: &[u8]) -> (Option<usize>, Coded) {
+        let (mut best, mut coded, mut trial) = (None, Coded::default(), Coded::default());
+        if message.len() > self.config.max_template_bytes {
+            return (best, coded);
+        }
+        for (place, template) in self.templates.iter().enumerate() {
+            template.compress(message, &mut trial);
+            if best.is_none() || trial.size < coded.size {
+                mem::swap(&mut coded, &mut trial);
+                best = Some(place);
+            }
+        }
+        (best, coded)
+    }
+
+    /// Bytes of a payload that takes `size` bytes undeflated.
+    fn size(&self, payload: &[u8], size: usize, escaped: usize) -> usize {
+        match escaped > self.config.deflate_threshold {
+            true => size.min(packet::deflated(payload).len()),
+            false => size,
+        }
+    }
+
+    /// Announces what the decoder lacks for a message, and learns from the message.
+    fn announce(&mut self, place: usize, coded: &Coded, message: usize, out: &mut Vec<u8>) {
+        let Self { templates, overhead, config, .. } = self;
+        let template = &mut templates[place];
+        let number = template.number;
+        if !template.announced {
+            // Announced at its first use, when it is the second message of its kind.
+            template.announced = true;
+            let replaces = template.replaces.take();
+            let announcement = Announcement::Template { number, replaces, bytes: &template.bytes };
+            overhead.templates.add(&announcement, out);
+        }
+        for (&part, &key) in &coded.additions {
+            overhead.dictionary_additions.add(&Announcement::Addition { number, key, part }, out);
+        }
+        template.add(&coded.additions);
+        if let Some((key, composite, parts)) = template.learn_structure(coded, message) {
+            let shape = composite.shape;
+            let announcement = Announcement::Composite { number, key, shape, parts: &parts };
+            overhead.composite_templates.add(&announcement, out);
+        }
+        if let Some(frequencies) = template.count(&coded.bytes, config.frequencies_after) {
+            overhead.frequency_lists.add(&Announcement::Frequencies { number, frequencies }, out);
+        }
+    }
+
+    /// Makes a template of the message if none was good enough, and remembers the message. Returns
+    /// whether there is a new template.
+    fn finish(&mut self, message: &[u8], outcome: Outcome) -> bool {
+        if message.is_empty() || message.len() > self.config.max_template_bytes {
+            return false;
+        }
+        let Outcome { template, size, target_met } = outcome;
+        let is_new = !target_met && self.create_template(message);
+        self.history.push(Past { message: message.to_vec(), template, size });
+        is_new
+    }
+
+    /// Makes a template of `message`, if the previous messages would have been smaller with it.
+    fn create_template(&mut self, message: &[u8]) -> bool {
+        let full = self.templates.len() >= usize::from(self.config.max_templates);
+        let replaced = if full { self.least_efficient() } else { None };
+        let number = replaced.map(|place| self.templates[place].number);
+        let mut template = Template::new(self.free_number(), None, message, self.config.profile);
+        if !self.history.is_better_with(&template, number) {
+            return false;
+        }
+        match replaced {
+            None => self.templates.push(template),
+            Some(place) => {
+                let old = &self.templates[place];
+                template.replaces = if old.announced { Some(old.number) } else { old.replaces };
+                self.templates[place] = template;
+            }
+        }
+        true
+    }
+
+    /// The place of the template that saved the fewest bytes on the previous messages.
+    fn least_efficient(&self) -> Option<usize> {
+        let saved = |place: &usize| self.history.saved_by(self.templates[*place].number);
+        (0..self.templates.len()).min_by_key(saved)
+    }
+
+    /// A number that no packet on its way can mean another template by: the one least lately used.
+    fn free_number(&mut self) -> u16 {
+        loop {
+            let number = self.next_number;
+            self.next_number = (number + 1) & MAX_NUMBER;
+            let taken = |template: &Template| {
+                template.number == number || template.replaces == Some(number)
+            };
+            if !self.templates.iter().any(taken) {
+                return number;
+            }
+        }
+    }
+
+    fn joins(&self, run: &Run, next: &Run) -> bool {
+        // No longer than what the decoder takes for a single message.
+        let limit = self.config.max_message * MAX_EXPANSION;
+        self.config.profile == Profile::Gmc2006Plus
+            && run.template.is_some()
+            && run.template == next.template
+            && run.payload.len() + 1 + next.payload.len() <= limit
+    }
+
+    fn write(&self, run: &Run, packet: &mut Vec<u8>) -> usize {
+        let template = run.template.map(|place| &self.templates[place]);
+        let template = template.map(|template| (template.number, template.codes.as_ref()));
+        let deflate = run.escaped > self.config.deflate_threshold;
+        packet::write(template, &run.payload, deflate, packet)
+    }
+
+    fn write_with_length(&self, run: &Run, packet: &mut Vec<u8>) {
+        let mut inner = Vec::new();
+        self.write(run, &mut inner);
+        packet::write_length(inner.len(), packet);
+        packet.extend_from_slice(&inner);
+    }
+}
+
+impl Run {
+    fn append(&mut self, next: Run) {
+        self.payload.push(END);
+        self.payload.extend_from_slice(&next.payload);
+        self.escaped += next.escaped;
+    }
+}
+
+impl Announced {
+    fn add(&mut self, announcement: &Announcement, out: &mut Vec<u8>) {
+        let start = out.len();
+        announcement.write(out);
+        self.count += 1;
+        self.bytes += (out.len() - start) as u64;
+    }
+}
