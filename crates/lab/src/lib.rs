@@ -3,7 +3,6 @@
 
 pub mod gmc;
 pub mod link;
-mod random;
 pub mod trace;
 
 pub use trace::{Trace, TraceMessage};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::random::Random;
+use oorandom::Rand64;
 
 /// What a link does to packets.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -32,7 +32,7 @@ pub struct LinkConfig {
 #[derive(Debug)]
 pub struct Link<T> {
     config: LinkConfig,
-    random: Random,
+    random: Rand64,
     sent: u64,
     /// By arrival; what arrives at once, in the order it was sent.
     travelling: BTreeMap<(u64, u64), T>,
@@ -41,15 +41,17 @@ pub struct Link<T> {
 impl<T: Clone> Link<T> {
     /// A link with nothing on it.
     pub fn new(config: LinkConfig, seed: u64) -> Self {
-        Link { config, random: Random::new(seed), sent: 0, travelling: BTreeMap::new() }
+        Link { config, random: Rand64::new(seed.into()), sent: 0, travelling: BTreeMap::new() }
     }
 
     /// Sends a packet at time `now`.
     ///
     /// The fate of the n-th packet depends on the seed and n alone, so that whatever is sent, all meet the same link.
     pub fn send(&mut self, now: u64, packet: T) {
-        let [lost, late, twice] = std::array::from_fn(|_| self.random.fraction());
-        let [by, by_second] = std::array::from_fn(|_| self.random.up_to(self.config.reorder_by));
+        let [lost, late, twice] = std::array::from_fn(|_| self.random.rand_float());
+        let [by, by_second] = std::array::from_fn(|_| {
+            self.random.rand_range(0..self.config.reorder_by.saturating_add(1))
+        });
         let number = 2 * self.sent;
         self.sent += 1;
         if lost < self.config.loss {

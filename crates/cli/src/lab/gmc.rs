@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::Args as ClapArgs;
 use groupwire_lab::Trace;
-use groupwire_lab::gmc::{self, Event, Mode, Options, Session};
+use groupwire_lab::gmc::{self, Mode, Options, Session, Update};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::table::Table;
@@ -57,13 +57,13 @@ pub(super) fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
     let mut table = Table::default();
     let (mut rows, mut wrong) = (0, 0);
     let mut failure = None;
-    gmc::run(&sessions, &options, &mut |event| match event {
-        Event::Progress { done, total, what } => {
+    gmc::run(&sessions, &options, &mut |update| match update {
+        Update::Progress { done, total, what } => {
             bar.set_length(total as u64);
             bar.set_position(done as u64);
             bar.set_message(what);
         }
-        Event::Row(row) => {
+        Update::Row(row) => {
             rows += 1;
             wrong += usize::from(!row.verified);
             bar.suspend(|| match args.json {
@@ -74,7 +74,7 @@ pub(super) fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
                 false => table.print(&row),
             });
         }
-        Event::Skipped { trace, technique, mode, why } => bar.suspend(|| {
+        Update::Skipped { trace, technique, mode, why } => bar.suspend(|| {
             eprintln!("groupwire: {technique} was skipped on {trace}, {mode}: {why}");
         }),
         _ => {}

@@ -23,6 +23,7 @@ pub(super) struct Path<'a> {
 pub(super) struct Outcome {
     pub(super) packets: usize,
     pub(super) messages_arrived: usize,
+    pub(super) messages_refused: usize,
     pub(super) bytes_out: u64,
     pub(super) announcement_bytes: u64,
     pub(super) ack_bytes: u64,
@@ -136,7 +137,9 @@ impl Run<'_> {
         self.decode_time += start.elapsed();
         let is_duplicate = std::mem::replace(&mut self.arrived[number], true);
         if !is_duplicate {
-            self.outcome.messages_arrived += self.chunks[number].len();
+            let messages = self.chunks[number].len();
+            self.outcome.messages_arrived += messages;
+            self.outcome.messages_refused += if result.is_err() { messages } else { 0 };
         }
         // A packet that came before may be refused, but not be decoded to something else.
         if !(is_duplicate && result.is_err()) {

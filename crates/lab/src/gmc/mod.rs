@@ -4,7 +4,7 @@
 //! decoded and compared. docs/lab.md says how each technique is set up.
 //!
 //! ```
-//! use groupwire_lab::gmc::{self, Event, Mode, Options, Session};
+//! use groupwire_lab::gmc::{self, Update, Mode, Options, Session};
 //! use groupwire_lab::{Trace, TraceMessage};
 //!
 //! let message = |n: u64| TraceMessage {
@@ -16,8 +16,8 @@
 //! let trace = Trace { messages: (0..200).map(message).collect(), kinds: vec!["pointer".into()], timed: true };
 //! let sessions = [Session::new("pointer", trace)];
 //! let options = Options { modes: vec![Mode::Stream], ..Options::default() };
-//! gmc::run(&sessions, &options, &mut |event| {
-//!     if let Event::Row(row) = event {
+//! gmc::run(&sessions, &options, &mut |update| {
+//!     if let Update::Row(row) = update {
 //!         println!("{}: {:.1} bytes per message", row.technique, row.bytes_per_message);
 //!         assert!(row.verified);
 //!     }
@@ -76,10 +76,10 @@ impl Default for Options {
     }
 }
 
-/// What happens while the experiment runs.
+/// What there is to tell while the experiment runs.
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum Event {
+pub enum Update {
     /// A run begins: so many are over, of so many.
     Progress {
         /// Runs that are over.
@@ -123,14 +123,14 @@ pub fn techniques() -> Vec<&'static str> {
     techniques::ALL.iter().map(|kind| kind.name).collect()
 }
 
-/// Runs the experiment, telling `happens` what happens.
+/// Runs the experiment, which tells `tell` how it goes.
 ///
 /// # Errors
 /// A technique that there is not.
 pub fn run(
     sessions: &[Session],
     options: &Options,
-    happens: &mut dyn FnMut(Event),
+    tell: &mut dyn FnMut(Update),
 ) -> Result<(), Error> {
     let kinds = chosen(options)?;
     let plan: Vec<_> = sessions
@@ -160,7 +160,7 @@ pub fn run(
         };
         let group =
             Group { session, conditions, dictionary, messages: session.messages(limit), options };
-        group.measure(&kinds, rounds, &mut progress, happens);
+        group.measure(&kinds, rounds, &mut progress, tell);
     }
     Ok(())
 }
@@ -200,22 +200,22 @@ impl Group<'_> {
         kinds: &[&'static Kind],
         rounds: usize,
         progress: &mut Progress,
-        happens: &mut dyn FnMut(Event),
+        tell: &mut dyn FnMut(Update),
     ) {
         let mut outcomes: Vec<Vec<Result<Outcome, Failure>>> =
             kinds.iter().map(|_| Vec::new()).collect();
         for _ in 0..rounds {
             for (kind, outcomes) in kinds.iter().zip(&mut outcomes) {
                 let what = format!("{} {} {}", self.session.name, self.conditions.mode, kind.name);
-                happens(Event::Progress { done: progress.done, total: progress.total, what });
+                tell(Update::Progress { done: progress.done, total: progress.total, what });
                 outcomes.push(self.run(kind));
                 progress.done += 1;
             }
         }
         for (kind, outcomes) in kinds.iter().zip(outcomes) {
-            happens(match outcomes.into_iter().collect::<Result<Vec<_>, _>>() {
-                Ok(outcomes) => Event::Row(Box::new(self.row(kind, outcomes))),
-                Err(why) => Event::Skipped {
+            tell(match outcomes.into_iter().collect::<Result<Vec<_>, _>>() {
+                Ok(outcomes) => Update::Row(Box::new(self.row(kind, outcomes))),
+                Err(why) => Update::Skipped {
                     trace: self.session.name.clone(),
                     technique: kind.name,
                     mode: self.conditions.mode,
@@ -253,6 +253,7 @@ impl Group<'_> {
             loss: self.conditions.loss(),
             messages: self.messages.len(),
             messages_arrived: one.messages_arrived,
+            messages_refused: one.messages_refused,
             packets: one.packets,
             bytes_in: self.messages.iter().map(|message| message.bytes.len() as u64).sum(),
             bytes_out: one.bytes_out,

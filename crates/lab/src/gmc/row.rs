@@ -79,6 +79,8 @@ pub struct Row {
     pub messages: usize,
     /// Messages in packets that arrived, each counted once.
     pub messages_arrived: usize,
+    /// Those of them that the technique said it cannot decode.
+    pub messages_refused: usize,
     /// Packets sent.
     pub packets: usize,
     /// Bytes of the messages sent.
