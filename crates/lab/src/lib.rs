@@ -1,8 +1,11 @@
-//! What Groupwire is measured with: [traces](trace) of real sessions, a [link] in simulated time, and experiments that
-//! run it beside its peers: [gmc].
+//! What Groupwire is measured with: [traces](trace) of recorded sessions, a [generated session](session) in several
+//! formats, the [formats written by hand](hand) that the compressor is compared with, a [link] in simulated time, and
+//! experiments that run it beside its peers: [gmc].
 
 pub mod gmc;
+pub mod hand;
 pub mod link;
+pub mod session;
 pub mod trace;
 
 pub use trace::{Trace, TraceMessage};

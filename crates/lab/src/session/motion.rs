@@ -1,0 +1,204 @@
+//! How a hand moves a pointer, and which of its places an application sends.
+//!
+//! - A stroke goes along 10 s^3 - 15 s^4 + 6 s^5, the path of least jerk (Flash and Hogan, 1985), bent a little
+//!   to one side, with a tremor of half a pixel or so.
+//! - It takes longer the farther the target, by the square root (Meyer and others, 1988, whose law for rapid aimed
+//!   movements is close to Fitts's), times a skewed factor, as people do not always hurry.
+//! - It ends beside the target by some hundredths of the distance; often a short second stroke corrects that.
+//! - Then the hand rests.
+//! - An event loop looks at the pointer at each frame of the screen; the application sends at each second, or fourth
+//!   on a slow machine, and misses some. A place is sent when it is another than the last.
+
+use super::Point;
+use super::random::Random;
+
+/// The canvas, in pixels.
+pub(super) const WIDTH: u16 = 1920;
+/// The canvas, in pixels.
+pub(super) const HEIGHT: u16 = 1080;
+/// What hands keep from the canvas's edges, in pixels.
+const MARGIN: f64 = 10.0;
+
+/// How somebody's application looks at the pointer.
+pub(super) struct EventLoop {
+    /// Between two frames, in ms.
+    pub(super) frame_ms: f64,
+    /// It sends at each so many frames.
+    pub(super) frames: u32,
+}
+
+impl EventLoop {
+    /// Of a screen with 60 frames per second and 30 messages.
+    pub(super) const FAST: Self = Self { frame_ms: 1000.0 / 60.0, frames: 2 };
+    /// Of a timer with 64 ticks per second, as Windows has it, and 16 messages.
+    pub(super) const SLOW: Self = Self { frame_ms: 1000.0 / 64.0, frames: 4 };
+
+    /// When it sends after `now`.
+    fn next(&self, random: &mut Random, now: f64) -> f64 {
+        // About one in twelve is a frame late.
+        let frames = self.frames + u32::from(random.chance(0.08));
+        ((now / self.frame_ms).round() + f64::from(frames)) * self.frame_ms
+    }
+}
+
+/// What the hand is doing.
+#[derive(Clone, Copy)]
+pub(super) enum Style {
+    /// Going about, resting, going on.
+    Pointing,
+    /// Dragging something without a rest.
+    Dragging,
+}
+
+/// A pointer with the hand on it.
+pub(super) struct Pointer {
+    x: f64,
+    y: f64,
+    sent: Point,
+}
+
+impl Pointer {
+    /// Somewhere on the canvas.
+    pub(super) fn new(random: &mut Random) -> Self {
+        let x = random.between(MARGIN, f64::from(WIDTH) - MARGIN);
+        let y = random.between(MARGIN, f64::from(HEIGHT) - MARGIN);
+        Self { x, y, sent: pixel(x, y) }
+    }
+
+    /// Where it was last sent to be.
+    pub(super) fn place(&self) -> Point {
+        self.sent
+    }
+
+    /// Moves on from `clock`, in ms, until so many places were sent; leaves the time of the last in `clock`.
+    pub(super) fn sends(
+        &mut self,
+        random: &mut Random,
+        (events, style): (&EventLoop, Style),
+        clock: &mut f64,
+        count: usize,
+    ) -> Vec<(f64, Point)> {
+        let mut sent = Vec::with_capacity(count);
+        while sent.len() < count {
+            let stroke = Stroke::new(random, (self.x, self.y), style);
+            let start = *clock;
+            while sent.len() < count && *clock < start + stroke.duration_ms {
+                *clock = events.next(random, *clock);
+                (self.x, self.y) = stroke.at((*clock - start) / stroke.duration_ms);
+                let tremor = 0.5;
+                let place =
+                    pixel(self.x + tremor * random.normal(), self.y + tremor * random.normal());
+                if place != self.sent {
+                    self.sent = place;
+                    sent.push((*clock, place));
+                }
+            }
+            if sent.len() < count {
+                *clock += rest_ms(random, style);
+            }
+        }
+        sent
+    }
+}
+
+/// The hand's rest after a stroke, in ms: none before a correction, else as long as a look takes.
+fn rest_ms(random: &mut Random, style: Style) -> f64 {
+    match style {
+        Style::Dragging => 0.0,
+        Style::Pointing if random.chance(0.6) => 0.0,
+        Style::Pointing => random.skewed(250.0, 0.8),
+    }
+}
+
+struct Stroke {
+    from: (f64, f64),
+    to: (f64, f64),
+    /// How far its middle is off the straight line, as a part of its length.
+    bend: f64,
+    duration_ms: f64,
+}
+
+impl Stroke {
+    fn new(random: &mut Random, from: (f64, f64), style: Style) -> Self {
+        // Half of all are small: corrections, and following a line with the pointer.
+        let reach = match style {
+            Style::Pointing if random.chance(0.5) => random.skewed(25.0, 0.8),
+            Style::Pointing => random.skewed(350.0, 0.7),
+            Style::Dragging => random.skewed(170.0, 0.6),
+        };
+        let (x, y) = direction(random);
+        let error = 0.05 * reach * random.normal();
+        // Screens are wider than high, and so are movements.
+        let to = (
+            within(from.0 + reach * x + error, WIDTH),
+            within(from.1 + 0.6 * (reach * y + error), HEIGHT),
+        );
+        let (dx, dy) = (to.0 - from.0, to.1 - from.1);
+        let distance = (dx * dx + dy * dy).sqrt();
+        // 120 ms to start, and 33 ms by the root of the pixels: 450 ms over 100 of them, a second over 700.
+        let duration_ms = (120.0 + 33.0 * distance.sqrt()) * random.skewed(1.0, 0.35);
+        Self { from, to, bend: 0.05 * random.normal(), duration_ms }
+    }
+
+    /// Where it is when a part of its time has passed.
+    fn at(&self, part: f64) -> (f64, f64) {
+        let s = part.min(1.0);
+        let way = s * s * s * (10.0 - 15.0 * s + 6.0 * s * s);
+        let aside = 4.0 * self.bend * way * (1.0 - way);
+        let (dx, dy) = (self.to.0 - self.from.0, self.to.1 - self.from.1);
+        (self.from.0 + dx * way - dy * aside, self.from.1 + dy * way + dx * aside)
+    }
+}
+
+/// A point on the circle, each as likely as the next.
+fn direction(random: &mut Random) -> (f64, f64) {
+    loop {
+        let (x, y) = (random.between(-1.0, 1.0), random.between(-1.0, 1.0));
+        let square = x * x + y * y;
+        if (0.01..1.0).contains(&square) {
+            let length = square.sqrt();
+            return (x / length, y / length);
+        }
+    }
+}
+
+fn within(place: f64, size: u16) -> f64 {
+    place.clamp(MARGIN, f64::from(size) - MARGIN)
+}
+
+fn pixel(x: f64, y: f64) -> Point {
+    Point {
+        x: x.round().clamp(0.0, f64::from(WIDTH - 1)) as u16,
+        y: y.round().clamp(0.0, f64::from(HEIGHT - 1)) as u16,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stroke_starts_and_ends_at_rest() {
+        let stroke = Stroke { from: (10.0, 20.0), to: (110.0, 20.0), bend: 0.1, duration_ms: 1.0 };
+        assert_eq!(stroke.at(0.0), (10.0, 20.0));
+        assert_eq!(stroke.at(0.5), (60.0, 30.0));
+        assert_eq!(stroke.at(1.0), (110.0, 20.0));
+        // The third derivative is finite at the ends: a hundredth of the time covers 10 millionths of the way.
+        assert!((stroke.at(0.01).0 - 10.0 - 100.0 * 9.85e-6).abs() < 1e-5);
+    }
+
+    #[test]
+    fn an_application_sends_what_is_new_at_its_pace() {
+        let mut random = Random::new(3);
+        let mut pointer = Pointer::new(&mut random);
+        let mut clock = 1000.0;
+        let how = (&EventLoop::FAST, Style::Pointing);
+        let sent = pointer.sends(&mut random, how, &mut clock, 2000);
+        assert_eq!((sent.len(), sent.last().map(|last| last.0)), (2000, Some(clock)));
+        assert!(sent.windows(2).all(|two| two[0].1 != two[1].1));
+        let mut gaps: Vec<_> = sent.windows(2).map(|two| two[1].0 - two[0].0).collect();
+        gaps.sort_by(f64::total_cmp);
+        assert!((gaps[1000] - 1000.0 / 30.0).abs() < 1e-6, "{}", gaps[1000]);
+        assert!(gaps[0] > 33.0, "{}", gaps[0]);
+    }
+}
