@@ -58,6 +58,7 @@ mod decoder;
 mod encoder;
 mod error;
 mod fields;
+pub mod gmc2006;
 mod hash;
 mod history;
 mod hole;

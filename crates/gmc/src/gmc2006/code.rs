@@ -1,0 +1,49 @@
+//! What the bytes of a template-compressed message mean.
+//!
+//! A message is a sequence of one-byte codes: keys of the template's dictionary from 0 upwards, and
+//! the reserved codes below, counted down from 255.
+//!
+//! | code | followed by | means |
+//! | --- | --- | --- |
+//! | key of a part | | the part |
+//! | key of a composite template | its holes' contents | its parts with the contents between |
+//! | [`ESCAPE`] | length from 1, and so many bytes | these bytes |
+//! | [`NUMBER`], Plus only | length 1 to 4, and a number in binary | its decimal digits |
+//! | [`END`], Plus only | | the message ends and another follows |
+//!
+//! A hole's content begins with a byte of its own: up to [`MAX_HOLE`] for the length of the bytes
+//! that follow; above [`HOLE_NUMBER`] for a number of that many bytes more.
+
+use super::config::Profile;
+
+/// What follows is not in the template.
+pub(super) const ESCAPE: u8 = 255;
+/// What follows is a number in binary (section 6.4).
+pub(super) const NUMBER: u8 = 254;
+/// A message ends, and the next one of the packet follows (section 6.4, aggregation).
+pub(super) const END: u8 = 253;
+
+/// Longest text in a hole.
+pub(super) const MAX_HOLE: u8 = 247;
+/// A hole's number of n bytes begins with this plus n.
+pub(super) const HOLE_NUMBER: u8 = 251;
+
+/// Most composite templates for one template. A message type needs one or two; the keys kept for
+/// them are lost for parts.
+pub(super) const MAX_COMPOSITES: usize = 16;
+
+/// How many keys the dictionary has: 256 less the reserved codes.
+pub(super) fn keys(profile: Profile) -> usize {
+    match profile {
+        Profile::Gmc2006 => usize::from(ESCAPE),
+        Profile::Gmc2006Plus => usize::from(END),
+    }
+}
+
+/// How many of the keys may stand for parts.
+pub(super) fn part_keys(profile: Profile) -> usize {
+    match profile {
+        Profile::Gmc2006 => keys(profile),
+        Profile::Gmc2006Plus => keys(profile) - MAX_COMPOSITES,
+    }
+}

@@ -1,0 +1,39 @@
+//! What can go wrong, and whose fault it is.
+
+/// Why a message was not encoded. The fault is the caller's; the encoder is as it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum EncodeError {
+    /// A message is larger than [`Config::max_message`](super::Config::max_message).
+    #[error("a message is larger than the configured maximum")]
+    MessageTooLarge,
+}
+
+/// Why announcements or a packet were not decoded.
+///
+/// Packets do not depend on each other: after any of these the next may well be decoded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DecodeError {
+    /// The peer, or the link, sent bytes that no encoder makes.
+    #[error("peer sent bytes that no encoder makes")]
+    Malformed,
+    /// A packet needs a template, dictionary entry or code set that was not announced, or whose
+    /// template has been replaced since. The fault is the link's, which lost or reordered
+    /// announcements, or the peer's.
+    #[error("peer sent a packet whose announcements have not arrived or are outdated")]
+    NotAnnounced,
+    /// The peer sent what decodes to more than
+    /// [`Config::max_message`](super::Config::max_message).
+    #[error("peer sent a message larger than the configured maximum")]
+    MessageTooLarge,
+    /// The peer announced more templates than
+    /// [`Config::max_templates`](super::Config::max_templates), or a larger one than
+    /// [`Config::max_template_bytes`](super::Config::max_template_bytes).
+    #[error("peer announced more templates, or larger ones, than configured")]
+    TooManyTemplates,
+    /// The packet holds several messages, and [`Decoder::decode`](super::Decoder::decode) was
+    /// called for it. The fault is the caller's or the peer's.
+    #[error("the packet does not hold exactly one message")]
+    NotOneMessage,
+}

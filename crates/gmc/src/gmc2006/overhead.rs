@@ -1,0 +1,39 @@
+//! What announcements cost (section 5.3.2, Table 5).
+
+/// How many announcements of one kind there were, and their bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Announced {
+    /// How many.
+    pub count: u64,
+    /// Their bytes, all together.
+    pub bytes: u64,
+}
+
+/// The announcements made so far, by the kinds of the paper's Table 5.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Overhead {
+    /// New templates.
+    pub templates: Announced,
+    /// Additions to the dictionary of a template.
+    pub dictionary_additions: Announced,
+    /// Frequency lists for Huffman code sets.
+    pub frequency_lists: Announced,
+    /// Composite templates: [`Profile::Gmc2006Plus`](super::Profile::Gmc2006Plus) only.
+    pub composite_templates: Announced,
+}
+
+impl Overhead {
+    /// The bytes of all announcements.
+    pub fn bytes(&self) -> u64 {
+        [
+            self.templates,
+            self.dictionary_additions,
+            self.frequency_lists,
+            self.composite_templates,
+        ]
+        .iter()
+        .map(|announced| announced.bytes)
+        .sum()
+    }
+}
