@@ -30,10 +30,18 @@ fn main() -> Result<(), Box<dyn Error>> {
     if let Some(budget) = &budget {
         config.time_budget = Duration::from_micros(budget.parse()?);
     }
-    if let Ok(value) = std::env::var("N") { config.history = value.parse()?; }
-    if let Ok(value) = std::env::var("F") { config.frequencies_after = value.parse()?; }
-    if let Ok(value) = std::env::var("R") { config.target_ratio = value.parse()?; }
-    if let Ok(value) = std::env::var("T") { config.max_templates = value.parse()?; }
+    if let Ok(value) = std::env::var("N") {
+        config.history = value.parse()?;
+    }
+    if let Ok(value) = std::env::var("F") {
+        config.frequencies_after = value.parse()?;
+    }
+    if let Ok(value) = std::env::var("R") {
+        config.target_ratio = value.parse()?;
+    }
+    if let Ok(value) = std::env::var("T") {
+        config.max_templates = value.parse()?;
+    }
 
     let mut encoder = Encoder::new(config.clone());
     let mut decoder = Decoder::new(config);

@@ -11,12 +11,25 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::table::Table;
 
+/// Messages of the GMC paper's session (section 5.1).
+const PAPERS_MESSAGES: u32 = 12_850;
+
 /// The options of `groupwire lab gmc`.
 #[derive(Debug, ClapArgs)]
 pub(super) struct Args {
     /// A recording: *.bin or *.csv, each also with .gz; a table *.tsv beside a *.bin says who sent what when.
-    #[arg(long = "trace", value_name = "FILE", required = true)]
+    /// Without any, a built-in session in its formats.
+    #[arg(long = "trace", value_name = "FILE")]
     traces: Vec<PathBuf>,
+
+    /// What the messages of all these recordings say, a row each, for the formats written by hand.
+    #[arg(long, value_name = "FILE", requires = "traces")]
+    events: Option<PathBuf>,
+
+    /// Of the built-in session.
+    #[arg(long, value_name = "COUNT", default_value_t = PAPERS_MESSAGES, conflicts_with = "traces",
+        value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    messages: u32,
 
     /// Only these techniques.
     #[arg(long = "technique", value_name = "NAME")]
@@ -30,7 +43,7 @@ pub(super) struct Args {
     #[arg(long)]
     senders: bool,
 
-    /// Of the link.
+    /// Of the link and the built-in session.
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     seed: u64,
 
@@ -44,7 +57,10 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
-    let sessions = args.traces.iter().map(|path| read(path)).collect::<Result<Vec<_>, _>>()?;
+    let sessions = match args.traces.is_empty() {
+        true => Session::built_in(args.seed, args.messages as usize),
+        false => read_all(&args.traces, args.events.as_deref())?,
+    };
     let options = Options {
         techniques: args.techniques,
         modes: args.modes,
@@ -91,10 +107,24 @@ pub(super) fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
     }
 }
 
-fn read(path: &Path) -> Result<Session, Box<dyn Error>> {
-    let trace = Trace::read(path)?;
-    // x.bin.gz is called x.
+fn read_all(traces: &[PathBuf], events: Option<&Path>) -> Result<Vec<Session>, Box<dyn Error>> {
+    let events = match events {
+        Some(path) => Some(gmc::read_events(path)?),
+        None => None,
+    };
+    let mut sessions = Vec::new();
+    for path in traces {
+        let session = Session::new(name(path), Trace::read(path)?);
+        sessions.push(match &events {
+            Some(events) => session.with_events(events.clone())?,
+            None => session,
+        });
+    }
+    Ok(sessions)
+}
+
+/// x.bin.gz is called x.
+fn name(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let name = name.split_once('.').map_or(&*name, |(stem, _)| stem);
-    Ok(Session::new(name, trace))
+    name.split_once('.').map_or(&*name, |(stem, _)| stem).to_owned()
 }

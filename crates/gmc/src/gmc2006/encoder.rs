@@ -202,9 +202,7 @@ impl Encoder {
         }
         for &part in &coded.additions {
             let key = template.add(part);
-            overhead
-                .dictionary_additions
-                .add(&Announcement::Addition { number, key, part }, out);
+            overhead.dictionary_additions.add(&Announcement::Addition { number, key, part }, out);
         }
         if let Some((key, composite, parts)) = template.learn_structure(coded, message) {
             let shape = composite.shape;
@@ -242,15 +240,17 @@ impl Encoder {
         let full = self.templates.len() >= usize::from(self.config.max_templates);
         let replaced = if full { self.least_efficient() } else { None };
         let lost = replaced.map(|place| self.templates[place].number);
-        let mut template =
-            Template::new(self.free_number(), None, message, self.config.profile);
+        let mut template = Template::new(self.free_number(), None, message, self.config.profile);
 
         let mut coded = Coded::default();
         let (mut before, mut after) = (0, 0);
         for past in &self.history {
             template.compress(&past.message, &mut coded);
-            let without =
-                if lost.is_some() && past.template == lost { past.message.len() } else { past.size };
+            let without = if lost.is_some() && past.template == lost {
+                past.message.len()
+            } else {
+                past.size
+            };
             before += past.size;
             after += without.min(coded.size);
         }

@@ -26,14 +26,9 @@ pub struct Overhead {
 impl Overhead {
     /// The bytes of all announcements.
     pub fn bytes(&self) -> u64 {
-        [
-            self.templates,
-            self.dictionary_additions,
-            self.frequency_lists,
-            self.composite_templates,
-        ]
-        .iter()
-        .map(|announced| announced.bytes)
-        .sum()
+        [self.templates, self.dictionary_additions, self.frequency_lists, self.composite_templates]
+            .iter()
+            .map(|announced| announced.bytes)
+            .sum()
     }
 }

@@ -14,15 +14,18 @@ pub(super) enum Framing {
 impl Framing {
     /// Appends the messages to `out`.
     pub(super) fn join(self, messages: &[Message<'_>], out: &mut Vec<u8>) {
-        for message in messages {
-            if self == Framing::Several {
-                write_number(message.bytes.len(), out);
-            }
-            out.extend_from_slice(message.bytes);
-        }
+        messages.iter().for_each(|message| self.append(message.bytes, out));
     }
 
-    /// Splits what [`Framing::join`] made.
+    /// Appends a message to `out`.
+    pub(super) fn append(self, message: &[u8], out: &mut Vec<u8>) {
+        if self == Framing::Several {
+            write_number(message.len(), out);
+        }
+        out.extend_from_slice(message);
+    }
+
+    /// Splits what [`Framing::join`] or [`Framing::append`] made.
     pub(super) fn split(self, mut bytes: &[u8], out: &mut Decoded) -> Result<(), Failure> {
         if self == Framing::Single {
             out.push(bytes);
@@ -39,7 +42,7 @@ impl Framing {
 }
 
 /// Appends a number, the lowest seven bits first.
-fn write_number(mut number: usize, out: &mut Vec<u8>) {
+pub(super) fn write_number(mut number: usize, out: &mut Vec<u8>) {
     while number >= 0x80 {
         out.push(number as u8 | 0x80);
         number >>= 7;
@@ -48,7 +51,7 @@ fn write_number(mut number: usize, out: &mut Vec<u8>) {
 }
 
 /// Takes a number off the front.
-fn read_number(bytes: &mut &[u8]) -> Result<usize, Failure> {
+pub(super) fn read_number(bytes: &mut &[u8]) -> Result<usize, Failure> {
     let mut number = 0;
     // Five groups of seven bits hold any u32.
     for shift in 0..5 {
@@ -82,8 +85,10 @@ mod tests {
     }
 
     fn check(framing: Framing, messages: &[Vec<u8>]) {
-        let given: Vec<_> =
-            messages.iter().map(|bytes| Message { bytes, kind: 0, sender: 0 }).collect();
+        let given: Vec<_> = messages
+            .iter()
+            .map(|bytes| Message { bytes, kind: 0, sender: 0, event: None })
+            .collect();
         let (mut joined, mut decoded) = (Vec::new(), Decoded::default());
         framing.join(&given, &mut joined);
         framing.split(&joined, &mut decoded).unwrap();

@@ -38,7 +38,7 @@ mod techniques;
 mod tests;
 
 pub use row::{Mode, Row};
-pub use session::Session;
+pub use session::{Session, read_events};
 
 use conditions::Conditions;
 use dictionary::Dictionary;
@@ -116,6 +116,24 @@ pub enum Error {
         /// What there is.
         known: String,
     },
+    /// The file of events cannot be read.
+    #[error(transparent)]
+    File(#[from] crate::trace::Error),
+    /// The file of events holds something else.
+    #[error(transparent)]
+    Table(#[from] crate::session::Error),
+    /// The events are another session's.
+    #[error(
+        "{trace} has {wanted} messages, but there are {found} events: they are of another session"
+    )]
+    Events {
+        /// The trace's name.
+        trace: String,
+        /// How many events there are.
+        found: usize,
+        /// How many there should be.
+        wanted: usize,
+    },
 }
 
 /// The names of all techniques, in the order of the rows.
@@ -143,7 +161,9 @@ pub fn run(
             wanted.map(move |conditions| (session, conditions))
         })
         .map(|(session, conditions)| {
-            let kinds = kinds.iter().copied().filter(|kind| conditions.suit(kind));
+            let kinds = kinds.iter().copied().filter(|kind| {
+                conditions.suit(kind) && (session.has_events() || !kind.codes_events)
+            });
             (session, conditions, kinds.collect::<Vec<_>>())
         })
         .collect();

@@ -99,8 +99,8 @@ pub struct Row {
     pub encode_p99_us: f64,
     /// Bytes that the sender keeps from one message to the next.
     pub state_bytes: usize,
-    /// Bytes that the receiver keeps from one message to the next.
-    pub decoder_state_bytes: usize,
+    /// Bytes that the receiver keeps from one message to the next, where that is known.
+    pub decoder_state_bytes: Option<usize>,
     /// Templates of the sender at the end.
     pub templates: Option<usize>,
     /// Bytes of announcements, within [`Row::bytes_out`].

@@ -2,6 +2,8 @@
 
 use std::error::Error;
 
+use crate::session::Event;
+
 /// Why a technique could not encode or decode.
 pub(super) type Failure = Box<dyn Error + Send + Sync>;
 
@@ -57,6 +59,8 @@ pub(super) struct Message<'a> {
     pub(super) kind: u32,
     /// Who sent it.
     pub(super) sender: u32,
+    /// What it says, where that is known.
+    pub(super) event: Option<&'a Event>,
 }
 
 /// What travels: its bytes are all counted, where one ends is not, as a transport tells.
@@ -69,19 +73,25 @@ pub(super) struct Packet {
 }
 
 /// Bytes kept from one message to the next, for one direction.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct State {
     /// At the sender.
     pub(super) encoder: usize,
-    /// At the receiver.
-    pub(super) decoder: usize,
+    /// At the receiver, where that is known.
+    pub(super) decoder: Option<usize>,
 }
 
-/// The messages that a packet decoded to, one behind the other.
+impl State {
+    /// Of what starts anew with each packet.
+    pub(super) const NONE: State = State { encoder: 0, decoder: Some(0) };
+}
+
+/// The messages that a packet decoded to, one behind the other: their bytes, or the events that they stand for.
 #[derive(Debug, Default)]
 pub(super) struct Decoded {
     bytes: Vec<u8>,
     ends: Vec<usize>,
+    events: Vec<Event>,
 }
 
 impl Decoded {
@@ -89,6 +99,7 @@ impl Decoded {
     pub(super) fn clear(&mut self) {
         self.bytes.clear();
         self.ends.clear();
+        self.events.clear();
     }
 
     /// Appends a message.
@@ -103,7 +114,22 @@ impl Decoded {
         result
     }
 
-    /// The messages.
+    /// Appends a message by what it says.
+    pub(super) fn push_event(&mut self, event: Event) {
+        self.events.push(event);
+    }
+
+    /// Whether these are the messages that were sent.
+    pub(super) fn is(&self, sent: &[Message<'_>]) -> bool {
+        if self.events.is_empty() {
+            self.iter().eq(sent.iter().map(|message| message.bytes))
+        } else {
+            self.ends.is_empty()
+                && self.events.iter().map(Some).eq(sent.iter().map(|message| message.event))
+        }
+    }
+
+    /// The messages by their bytes.
     pub(super) fn iter(&self) -> impl Iterator<Item = &[u8]> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         starts.zip(&self.ends).map(|(start, &end)| &self.bytes[start..end])

@@ -22,6 +22,7 @@ use std::path::Path;
 use std::time::Duration;
 
 pub use error::Error;
+pub(crate) use file::read as read_file;
 
 /// Messages per second of records without times: what a moving pointer makes.
 pub const DEFAULT_RATE: u32 = 25;

@@ -56,7 +56,7 @@ impl Technique for Brotli {
     }
 
     fn state(&mut self) -> State {
-        State::default()
+        State::NONE
     }
 }
 
@@ -101,7 +101,7 @@ impl Technique for BrotliStream {
     fn state(&mut self) -> State {
         State {
             encoder: self.encoder_memory.bytes() + size_of::<Encoder>(),
-            decoder: self.decoder_memory.bytes() + size_of::<Decoder>(),
+            decoder: Some(self.decoder_memory.bytes() + size_of::<Decoder>()),
         }
     }
 }

@@ -34,6 +34,6 @@ impl Technique for Lz4 {
     }
 
     fn state(&mut self) -> State {
-        State::default()
+        State::NONE
     }
 }

@@ -1,10 +1,14 @@
 //! The techniques: Groupwire, the published one, and their peers.
 
+mod announcer;
 mod brotli;
 mod deflate;
 mod groupwire;
 mod lz4;
+mod paper;
 mod zstd;
+
+use groupwire_gmc::gmc2006::Profile;
 
 use super::dictionary::Dictionary;
 use super::framing::Framing;
@@ -27,6 +31,8 @@ pub(super) struct Kind {
     pub(super) has_dictionary: bool,
     /// Whether acknowledgements, and so their delay, make a difference.
     pub(super) is_acknowledged: bool,
+    /// Whether it has to know what the messages say.
+    pub(super) codes_events: bool,
     pub(super) build: fn(&Setup<'_>) -> Result<Box<dyn Technique>, Failure>,
 }
 
@@ -46,11 +52,23 @@ impl Kind {
 }
 
 /// Every technique, in the order of the tables.
-pub(super) static ALL: [Kind; 10] = [
+pub(super) static ALL: [Kind; 12] = [
     Kind {
         is_acknowledged: true,
         ..kind("groupwire", Transport::Stream, |setup| {
             Ok(Box::new(groupwire::Groupwire::new(setup.senders)))
+        })
+    },
+    Kind {
+        is_acknowledged: true,
+        ..kind("gmc-2006", Transport::Any, |setup| {
+            Ok(Box::new(paper::Paper::new(setup.mode, Profile::Gmc2006)))
+        })
+    },
+    Kind {
+        is_acknowledged: true,
+        ..kind("gmc-2006-plus", Transport::Any, |setup| {
+            Ok(Box::new(paper::Paper::new(setup.mode, Profile::Gmc2006Plus)))
         })
     },
     kind("deflate", Transport::Any, |setup| Ok(Box::new(deflate::Deflate::new(setup.framing())))),
@@ -85,7 +103,14 @@ const fn kind(
     transport: Transport,
     build: fn(&Setup<'_>) -> Result<Box<dyn Technique>, Failure>,
 ) -> Kind {
-    Kind { name, transport, has_dictionary: false, is_acknowledged: false, build }
+    Kind {
+        name,
+        transport,
+        has_dictionary: false,
+        is_acknowledged: false,
+        codes_events: false,
+        build,
+    }
 }
 
 impl Setup<'_> {
