@@ -11,8 +11,8 @@
 //! | java | 273 | what `java.io.ObjectOutputStream` writes for a `TelepointerEvent` |
 //! | json | 124 | `{"type":"pointer","userId":"b81d6e04-...","sessionId":9357,"ts":1718000006342,"x":981,"y":688}` |
 //! | jsonf | 139 | the same in the coordinates of a zoomed and scrolled canvas, `"x":1303.5,"y":676.1944444444445` |
-//! | msgpack | 109 | json's fields in MessagePack |
-//! | cbor | 110 | json's fields in CBOR |
+//! | msgpack | 98 | json's fields in MessagePack |
+//! | cbor | 98 | json's fields in CBOR |
 //!
 //! ```
 //! use groupwire_lab::session::{Format, encode, generate};

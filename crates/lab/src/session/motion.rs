@@ -6,8 +6,9 @@
 //!   movements is close to Fitts's), times a skewed factor, as people do not always hurry.
 //! - It ends beside the target by some hundredths of the distance; often a short second stroke corrects that.
 //! - Then the hand rests.
-//! - An event loop looks at the pointer at each frame of the screen; the application sends at each second, or fourth
-//!   on a slow machine, and misses some. A place is sent when it is another than the last.
+//! - The mouse reports 125 times a second; an event loop looks at the last report at each frame of the screen; the
+//!   application sends at each second frame, or fourth on a slow machine, and is sometimes late. A place is sent when it
+//!   is another than the last.
 
 use super::Point;
 use super::random::Random;
@@ -18,6 +19,9 @@ pub(super) const WIDTH: u16 = 1920;
 pub(super) const HEIGHT: u16 = 1080;
 /// What hands keep from the canvas's edges, in pixels.
 const MARGIN: f64 = 10.0;
+
+/// Between two reports of a mouse at USB's usual 125 Hz, in ms: so old may be what a frame sees.
+const REPORT_MS: f64 = 8.0;
 
 /// How somebody's application looks at the pointer.
 pub(super) struct EventLoop {
@@ -84,7 +88,8 @@ impl Pointer {
             let start = *clock;
             while sent.len() < count && *clock < start + stroke.duration_ms {
                 *clock = events.next(random, *clock);
-                (self.x, self.y) = stroke.at((*clock - start) / stroke.duration_ms);
+                let seen = *clock - random.between(0.0, REPORT_MS) - start;
+                (self.x, self.y) = stroke.at(seen.max(0.0) / stroke.duration_ms);
                 let tremor = 0.5;
                 let place =
                     pixel(self.x + tremor * random.normal(), self.y + tremor * random.normal());
@@ -94,6 +99,7 @@ impl Pointer {
                 }
             }
             if sent.len() < count {
+                (self.x, self.y) = stroke.to;
                 *clock += rest_ms(random, style);
             }
         }
@@ -120,10 +126,10 @@ struct Stroke {
 
 impl Stroke {
     fn new(random: &mut Random, from: (f64, f64), style: Style) -> Self {
-        // Half of all are small: corrections, and following a line with the pointer.
+        // Two in five are small: corrections, and following a line with the pointer.
         let reach = match style {
-            Style::Pointing if random.chance(0.5) => random.skewed(25.0, 0.8),
-            Style::Pointing => random.skewed(350.0, 0.7),
+            Style::Pointing if random.chance(0.4) => random.skewed(35.0, 0.8),
+            Style::Pointing => random.skewed(420.0, 0.7),
             Style::Dragging => random.skewed(170.0, 0.6),
         };
         let (x, y) = direction(random);
@@ -135,8 +141,8 @@ impl Stroke {
         );
         let (dx, dy) = (to.0 - from.0, to.1 - from.1);
         let distance = (dx * dx + dy * dy).sqrt();
-        // 120 ms to start, and 33 ms by the root of the pixels: 450 ms over 100 of them, a second over 700.
-        let duration_ms = (120.0 + 33.0 * distance.sqrt()) * random.skewed(1.0, 0.35);
+        // 60 ms to start, and 11 ms by the root of the pixels: 170 ms over 100 of them, 350 ms over 700.
+        let duration_ms = (60.0 + 11.0 * distance.sqrt()) * random.skewed(1.0, 0.5);
         Self { from, to, bend: 0.05 * random.normal(), duration_ms }
     }
 
