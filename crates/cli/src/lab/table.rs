@@ -27,14 +27,14 @@ impl Table {
             self.heading = heading;
         }
         println!(
-            "{:20}{:>9.2}{:>7.1} %{:>11.2}{:>11.2}{:>11.2}{:>10.1}{:>10}{}",
+            "{:20}{:>9.2}{:>7.1} %{:>11.2}{:>11.2}{:>11.2}{:>10}{:>10}{}",
             row.technique,
             row.bytes_per_message,
             100.0 * row.bytes_out as f64 / row.bytes_in.max(1) as f64,
             row.encode_us,
             row.encode_p99_us,
             row.decode_us,
-            row.state_bytes as f64 / 1024.0,
+            row.state_bytes.map_or("?".to_owned(), |bytes| format!("{:.1}", bytes as f64 / 1024.0)),
             if row.verified { "yes" } else { "NO" },
             remark(row),
         );

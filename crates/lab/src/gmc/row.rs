@@ -97,8 +97,8 @@ pub struct Row {
     pub decode_us: f64,
     /// The time that 99 of 100 messages take at most to encode, in µs; a packet's time is shared out to its messages.
     pub encode_p99_us: f64,
-    /// Bytes that the sender keeps from one message to the next.
-    pub state_bytes: usize,
+    /// Bytes that the sender keeps from one message to the next, where that is known.
+    pub state_bytes: Option<usize>,
     /// Bytes that the receiver keeps from one message to the next, where that is known.
     pub decoder_state_bytes: Option<usize>,
     /// Templates of the sender at the end.

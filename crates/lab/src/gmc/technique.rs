@@ -75,15 +75,17 @@ pub(super) struct Packet {
 /// Bytes kept from one message to the next, for one direction.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct State {
-    /// At the sender.
-    pub(super) encoder: usize,
+    /// At the sender, where that is known.
+    pub(super) encoder: Option<usize>,
     /// At the receiver, where that is known.
     pub(super) decoder: Option<usize>,
 }
 
 impl State {
     /// Of what starts anew with each packet.
-    pub(super) const NONE: State = State { encoder: 0, decoder: Some(0) };
+    pub(super) const NONE: State = State { encoder: Some(0), decoder: Some(0) };
+    /// Of what does not tell.
+    pub(super) const UNKNOWN: State = State { encoder: None, decoder: None };
 }
 
 /// The messages that a packet decoded to, one behind the other: their bytes, or the events that they stand for.

@@ -57,7 +57,7 @@ fn every_technique_has_its_rows_and_every_message_is_verified() {
         for mode in Mode::ALL {
             // Without loss and with; where acknowledgements matter, three more delays of each.
             let expected = match mode {
-                _ if !kind.runs_over(mode) => 0,
+                _ if !kind.runs_over(mode) || kind.codes_events => 0,
                 Mode::Stream => 1,
                 Mode::Datagram if kind.is_acknowledged => 8,
                 _ => 2,
@@ -121,4 +121,26 @@ fn a_message_of_nothing_and_one_of_anything_pass() {
     for row in rows(odd, &Options { quick: true, ..Options::default() }) {
         assert!(row.verified, "{row:?}");
     }
+}
+
+#[test]
+fn what_is_written_by_hand_decodes_to_the_events() {
+    let options = Options { quick: true, ..Options::default() };
+    let text = Session::built_in(1, 600).remove(0);
+    assert_eq!(text.name, "text");
+    let rows = rows(text, &options);
+    for kind in techniques::ALL.iter().filter(|kind| kind.codes_events) {
+        let count = rows.iter().filter(|row| row.technique == kind.name && row.verified).count();
+        let expected = if kind.runs_over(Mode::Datagram) { 7 } else { 1 };
+        assert_eq!(count, expected, "{}", kind.name);
+    }
+    assert!(rows.iter().all(|row| row.verified));
+}
+
+#[test]
+fn events_of_another_session_are_refused() {
+    let events = crate::session::generate(1, 11);
+    assert!(session(11, true).with_events(events.clone()).is_ok());
+    let error = session(10, true).with_events(events).unwrap_err();
+    assert!(matches!(error, Error::Events { found: 11, wanted: 10, .. }), "{error}");
 }

@@ -100,7 +100,7 @@ impl Technique for BrotliStream {
 
     fn state(&mut self) -> State {
         State {
-            encoder: self.encoder_memory.bytes() + size_of::<Encoder>(),
+            encoder: Some(self.encoder_memory.bytes() + size_of::<Encoder>()),
             decoder: Some(self.decoder_memory.bytes() + size_of::<Decoder>()),
         }
     }

@@ -14,7 +14,7 @@ const BEST: u32 = 9;
 
 /// What zlib.h says of 32 KB windows and the default memory level, 8: a compressor takes 2^(15+2) + 2^(8+9) bytes, a
 /// decompressor 2^15 and some 7 KB.
-const STREAM: State = State { encoder: 256 << 10, decoder: Some((32 << 10) + (7 << 10)) };
+const STREAM: State = State { encoder: Some(256 << 10), decoder: Some((32 << 10) + (7 << 10)) };
 
 /// Of room for a packet beyond its input: deflate falls back to stored blocks of 5 bytes per 16 KB; a flush adds 5.
 const SLACK: usize = 64;
@@ -70,7 +70,7 @@ impl Technique for Deflate {
     }
 
     fn state(&mut self) -> State {
-        State { encoder: self.dictionary.len(), decoder: Some(self.dictionary.len()) }
+        State { encoder: Some(self.dictionary.len()), decoder: Some(self.dictionary.len()) }
     }
 }
 

@@ -41,6 +41,6 @@ impl Technique for Groupwire {
     }
 
     fn state(&mut self) -> State {
-        State { encoder: self.encoder.memory(), decoder: Some(self.decoder.memory()) }
+        State { encoder: Some(self.encoder.memory()), decoder: Some(self.decoder.memory()) }
     }
 }

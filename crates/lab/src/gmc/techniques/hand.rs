@@ -5,21 +5,33 @@ use crate::gmc::technique::{Decoded, Failure, Message, Packet, State, Technique}
 use crate::hand::EventCodec;
 
 /// Both ends of a format.
-pub(super) struct Hand<C> {
-    sender: C,
-    receiver: C,
+pub(super) struct Hand {
+    sender: Box<dyn EventCodec>,
+    receiver: Box<dyn EventCodec>,
     framing: Framing,
+    state: State,
     coded: Vec<u8>,
+    received: Decoded,
 }
 
-impl<C: EventCodec> Hand<C> {
-    /// With a codec for each end.
-    pub(super) fn new(framing: Framing, codec: impl Fn() -> C) -> Self {
-        Hand { sender: codec(), receiver: codec(), framing, coded: Vec::new() }
+impl Hand {
+    /// A format that knows each message alone.
+    pub(super) fn alone(framing: Framing, codec: fn() -> Box<dyn EventCodec>) -> Self {
+        Self::with(framing, codec, State::NONE)
+    }
+
+    /// A format that remembers earlier messages. How much that takes, it does not tell.
+    pub(super) fn remembering(framing: Framing, codec: fn() -> Box<dyn EventCodec>) -> Self {
+        Self::with(framing, codec, State::UNKNOWN)
+    }
+
+    fn with(framing: Framing, codec: fn() -> Box<dyn EventCodec>, state: State) -> Self {
+        let (coded, received) = (Vec::new(), Decoded::default());
+        Hand { sender: codec(), receiver: codec(), framing, state, coded, received }
     }
 }
 
-impl<C: EventCodec> Technique for Hand<C> {
+impl Technique for Hand {
     fn encode(&mut self, messages: &[Message<'_>], packet: &mut Packet) -> Result<(), Failure> {
         for message in messages {
             let event = message.event.ok_or("what the messages say is not known")?;
@@ -31,15 +43,15 @@ impl<C: EventCodec> Technique for Hand<C> {
     }
 
     fn decode(&mut self, packet: &Packet, out: &mut Decoded) -> Result<(), Failure> {
-        let mut coded = Decoded::default();
-        self.framing.split(&packet.body, &mut coded)?;
-        for message in coded.iter() {
+        self.received.clear();
+        self.framing.split(&packet.body, &mut self.received)?;
+        for message in self.received.iter() {
             out.push_event(self.receiver.decode(message)?);
         }
         Ok(())
     }
 
     fn state(&mut self) -> State {
-        State { encoder: size_of_val(&self.sender), decoder: Some(size_of_val(&self.receiver)) }
+        self.state
     }
 }

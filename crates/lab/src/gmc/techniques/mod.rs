@@ -4,6 +4,7 @@ mod announcer;
 mod brotli;
 mod deflate;
 mod groupwire;
+mod hand;
 mod lz4;
 mod paper;
 mod zstd;
@@ -14,6 +15,7 @@ use super::dictionary::Dictionary;
 use super::framing::Framing;
 use super::row::Mode;
 use super::technique::{Failure, Technique};
+use crate::hand as formats;
 
 /// What a technique is built with.
 pub(super) struct Setup<'a> {
@@ -52,7 +54,7 @@ impl Kind {
 }
 
 /// Every technique, in the order of the tables.
-pub(super) static ALL: [Kind; 12] = [
+pub(super) static ALL: [Kind; 16] = [
     Kind {
         is_acknowledged: true,
         ..kind("groupwire", Transport::Stream, |setup| {
@@ -96,6 +98,30 @@ pub(super) static ALL: [Kind; 12] = [
     kind("brotli-stream", Transport::Stream, |setup| {
         Ok(Box::new(brotli::BrotliStream::new(setup.framing())))
     }),
+    Kind {
+        codes_events: true,
+        ..kind("asn1-per", Transport::Any, |setup| {
+            Ok(Box::new(hand::Hand::alone(setup.framing(), formats::asn1_per)))
+        })
+    },
+    Kind {
+        codes_events: true,
+        ..kind("hand-bits", Transport::Any, |setup| {
+            Ok(Box::new(hand::Hand::alone(setup.framing(), formats::bits)))
+        })
+    },
+    Kind {
+        codes_events: true,
+        ..kind("hand-primitives", Transport::Any, |setup| {
+            Ok(Box::new(hand::Hand::alone(setup.framing(), formats::primitives)))
+        })
+    },
+    Kind {
+        codes_events: true,
+        ..kind("hand-strong", Transport::Stream, |setup| {
+            Ok(Box::new(hand::Hand::remembering(setup.framing(), formats::strong)))
+        })
+    },
 ];
 
 const fn kind(

@@ -73,7 +73,7 @@ impl Technique for Paper {
     }
 
     fn state(&mut self) -> State {
-        State { encoder: self.encoder.memory(), decoder: None }
+        State { encoder: Some(self.encoder.memory()), decoder: None }
     }
 
     fn templates(&self) -> Option<usize> {

@@ -62,7 +62,7 @@ impl Technique for Zstd {
     }
 
     fn state(&mut self) -> State {
-        State { encoder: self.dictionary, decoder: Some(self.dictionary) }
+        State { encoder: Some(self.dictionary), decoder: Some(self.dictionary) }
     }
 }
 
@@ -112,7 +112,7 @@ impl Technique for ZstdStream {
     }
 
     fn state(&mut self) -> State {
-        State { encoder: self.compress.sizeof(), decoder: Some(self.decompress.sizeof()) }
+        State { encoder: Some(self.compress.sizeof()), decoder: Some(self.decompress.sizeof()) }
     }
 }
 
