@@ -18,7 +18,7 @@ const ARROWS = {
   session: ["gmc"],
   server: ["session"],
   client: ["session"],
-  lab: ["session"],
+  lab: ["session", "gmc", "codecs"],
   wasm: ["session"],
   cli: ["server", "client", "lab"],
 };

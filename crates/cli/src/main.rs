@@ -1,5 +1,6 @@
 //! The `groupwire` command.
 
+mod lab;
 mod replay;
 mod serve;
 
@@ -21,6 +22,8 @@ enum Command {
     Serve(serve::Args),
     /// Send a recorded session through a running server and check what arrives.
     Replay(replay::Args),
+    /// Measure Groupwire beside its peers.
+    Lab(lab::Args),
 }
 
 #[tokio::main]
@@ -28,6 +31,7 @@ async fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Serve(args) => serve::run(args).await,
         Command::Replay(args) => replay::run(args).await,
+        Command::Lab(args) => lab::run(args),
     };
     match outcome {
         Ok(code) => code,

@@ -1,7 +1,10 @@
 //! What Groupwire is measured with: [traces](trace) of recorded sessions, a [generated session](session) in several
-//! formats, and the [formats written by hand](hand) that the compressor is compared with.
+//! formats, the [formats written by hand](hand) that the compressor is compared with, a [link] in simulated time, and
+//! experiments that run it beside its peers: [gmc].
 
+pub mod gmc;
 pub mod hand;
+pub mod link;
 pub mod session;
 pub mod trace;
 

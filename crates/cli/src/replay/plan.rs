@@ -148,6 +148,7 @@ pub(super) mod tests {
         Trace {
             messages: (0..8).map(message).collect(),
             kinds: vec!["pointer".into(), "edit".into()],
+            timed: true,
         }
     }
 

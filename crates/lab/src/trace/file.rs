@@ -28,7 +28,7 @@ pub(super) fn kind(path: &Path) -> Option<(&str, Kind)> {
 }
 
 /// All of a file, unpacked if its name ends in .gz.
-pub(super) fn read(path: &Path) -> Result<Vec<u8>, Error> {
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Error> {
     let failed = |source| Error::Read { path: path.to_owned(), source };
     let file = BufReader::new(File::open(path).map_err(failed)?);
     let mut bytes = Vec::new();

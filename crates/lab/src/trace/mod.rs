@@ -22,6 +22,7 @@ use std::path::Path;
 use std::time::Duration;
 
 pub use error::Error;
+pub(crate) use file::read as read_file;
 
 /// Messages per second of records without times: what a moving pointer makes.
 pub const DEFAULT_RATE: u32 = 25;
@@ -47,6 +48,8 @@ pub struct Trace {
     pub messages: Vec<TraceMessage>,
     /// The names of the kinds of messages.
     pub kinds: Vec<String>,
+    /// Whether the times were recorded. If not, messages are evenly spaced.
+    pub timed: bool,
 }
 
 /// A message of a recorded session.
@@ -125,7 +128,7 @@ fn evenly_spaced(records: Vec<Box<[u8]>>) -> Trace {
     let at = std::iter::successors(Some(Duration::ZERO), |at| Some(*at + interval));
     let messages =
         at.zip(records).map(|(at, bytes)| TraceMessage { at, sender: 0, kind: 0, bytes }).collect();
-    Trace { messages, kinds: vec!["message".to_owned()] }
+    Trace { messages, kinds: vec!["message".to_owned()], timed: false }
 }
 
 #[cfg(test)]
@@ -149,8 +152,11 @@ mod tests {
             kind: 0,
             bytes: vec![byte].into(),
         };
-        let mut trace =
-            Trace { messages: vec![message(9, 0), message(7, 1), message(9, 2)], kinds: vec![] };
+        let mut trace = Trace {
+            messages: vec![message(9, 0), message(7, 1), message(9, 2)],
+            kinds: vec![],
+            timed: true,
+        };
         trace.start_at_zero();
         let found: Vec<_> =
             trace.messages.iter().map(|one| (one.at.as_millis(), one.bytes[0])).collect();

@@ -40,7 +40,7 @@ pub(super) fn parse(path: &Path, bytes: &[u8]) -> Result<Trace, Error> {
         let at = Duration::from_micros((ms * 1000.0).round() as u64);
         messages.push(TraceMessage { at, sender: 0, kind: 0, bytes: json.into_bytes().into() });
     }
-    Ok(Trace { messages, kinds: vec!["pointer".to_owned()] })
+    Ok(Trace { messages, kinds: vec!["pointer".to_owned()], timed: true })
 }
 
 /// A number that JSON can hold as it is written.

@@ -50,7 +50,7 @@ impl Table {
             .zip(records)
             .map(|(&Row { at, sender, kind }, bytes)| TraceMessage { at, sender, kind, bytes })
             .collect();
-        Trace { messages, kinds: self.kinds }
+        Trace { messages, kinds: self.kinds, timed: true }
     }
 }
 

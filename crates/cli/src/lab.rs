@@ -1,0 +1,28 @@
+//! `groupwire lab`: experiments that run Groupwire beside its peers.
+
+mod gmc;
+mod table;
+
+use std::error::Error;
+use std::process::ExitCode;
+
+use clap::{Args as ClapArgs, Subcommand};
+
+/// The options of `groupwire lab`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    experiment: Experiment,
+}
+
+#[derive(Debug, Subcommand)]
+enum Experiment {
+    /// How small messages get, how fast, with how much memory.
+    Gmc(gmc::Args),
+}
+
+pub(crate) fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
+    match args.experiment {
+        Experiment::Gmc(args) => gmc::run(args),
+    }
+}

@@ -1,0 +1,130 @@
+//! `groupwire lab gmc`.
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args as ClapArgs;
+use groupwire_lab::Trace;
+use groupwire_lab::gmc::{self, Mode, Options, Session, Update};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::table::Table;
+
+/// Messages of the GMC paper's session (section 5.1).
+const PAPERS_MESSAGES: u32 = 12_850;
+
+/// The options of `groupwire lab gmc`.
+#[derive(Debug, ClapArgs)]
+pub(super) struct Args {
+    /// A recording: *.bin or *.csv, each also with .gz; a table *.tsv beside a *.bin says who sent what when.
+    /// Without any, a built-in session in its formats.
+    #[arg(long = "trace", value_name = "FILE")]
+    traces: Vec<PathBuf>,
+
+    /// What the messages of all these recordings say, a row each, for the formats written by hand.
+    #[arg(long, value_name = "FILE", requires = "traces")]
+    events: Option<PathBuf>,
+
+    /// Of the built-in session.
+    #[arg(long, value_name = "COUNT", default_value_t = PAPERS_MESSAGES, conflicts_with = "traces",
+        value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    messages: u32,
+
+    /// Only these techniques.
+    #[arg(long = "technique", value_name = "NAME")]
+    techniques: Vec<String>,
+
+    /// Only these modes: stream, datagram, packet3, packet10.
+    #[arg(long = "mode", value_name = "MODE")]
+    modes: Vec<Mode>,
+
+    /// Tell Groupwire the kind and the sender of each message; it has to transmit them then.
+    #[arg(long)]
+    senders: bool,
+
+    /// Of the link and the built-in session.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    seed: u64,
+
+    /// At most 30 seconds: the first messages of each trace, measured once.
+    #[arg(long)]
+    quick: bool,
+
+    /// Print rows of JSON instead of tables.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
+    let sessions = match args.traces.is_empty() {
+        true => Session::built_in(args.seed, args.messages as usize),
+        false => read_all(&args.traces, args.events.as_deref())?,
+    };
+    let options = Options {
+        techniques: args.techniques,
+        modes: args.modes,
+        senders: args.senders,
+        quick: args.quick,
+        seed: args.seed,
+    };
+    let bar = ProgressBar::new(0);
+    bar.set_style(ProgressStyle::with_template("{bar:32} {pos}/{len} runs, {elapsed}, {msg}")?);
+    let mut table = Table::default();
+    let (mut rows, mut wrong) = (0, 0);
+    let mut failure = None;
+    gmc::run(&sessions, &options, &mut |update| match update {
+        Update::Progress { done, total, what } => {
+            bar.set_length(total as u64);
+            bar.set_position(done as u64);
+            bar.set_message(what);
+        }
+        Update::Row(row) => {
+            rows += 1;
+            wrong += usize::from(!row.verified);
+            bar.suspend(|| match args.json {
+                true => match serde_json::to_string(&row) {
+                    Ok(json) => println!("{json}"),
+                    Err(error) => failure = Some(error),
+                },
+                false => table.print(&row),
+            });
+        }
+        Update::Skipped { trace, technique, mode, why } => bar.suspend(|| {
+            eprintln!("groupwire: {technique} was skipped on {trace}, {mode}: {why}");
+        }),
+        _ => {}
+    })?;
+    bar.finish_and_clear();
+    match failure {
+        Some(error) => Err(error.into()),
+        None if wrong > 0 => Err(format!(
+            "{wrong} of {rows} rows are wrong: messages did not decode to what was sent"
+        )
+        .into()),
+        None if rows == 0 => Err("none of these techniques runs in these modes".into()),
+        None => Ok(ExitCode::SUCCESS),
+    }
+}
+
+fn read_all(traces: &[PathBuf], events: Option<&Path>) -> Result<Vec<Session>, Box<dyn Error>> {
+    let events = match events {
+        Some(path) => Some(gmc::read_events(path)?),
+        None => None,
+    };
+    let mut sessions = Vec::new();
+    for path in traces {
+        let session = Session::new(name(path), Trace::read(path)?);
+        sessions.push(match &events {
+            Some(events) => session.with_events(events.clone())?,
+            None => session,
+        });
+    }
+    Ok(sessions)
+}
+
+/// x.bin.gz is called x.
+fn name(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    name.split_once('.').map_or(&*name, |(stem, _)| stem).to_owned()
+}

@@ -1,0 +1,65 @@
+//! `groupwire lab`, as a person would run it.
+
+#![allow(clippy::unwrap_used, reason = "a failure here is a failed test")]
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn lab(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_groupwire")).arg("lab").args(arguments).output().unwrap()
+}
+
+/// A short recording in a file of its own.
+fn trace(name: &str) -> String {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let mut records = Vec::new();
+    for n in 0..300u32 {
+        let message = format!(r#"{{"type":"pointer","x":{},"y":{}}}"#, 100 + n, 900 - 2 * n);
+        records.extend((message.len() as u32).to_le_bytes());
+        records.extend(message.as_bytes());
+    }
+    std::fs::write(&path, records).unwrap();
+    path.into_os_string().into_string().unwrap()
+}
+
+#[test]
+fn gmc_prints_a_row_of_json_per_line() {
+    let output = lab(&["gmc", "--trace", &trace("lines.bin"), "--quick", "--json", "--seed", "5"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    let rows: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    for row in &rows {
+        assert_eq!(row["trace"], "lines");
+        assert_eq!(
+            (&row["verified"], &row["quick"], &row["seed"]),
+            (&true.into(), &true.into(), &5.into())
+        );
+        let per_message = row["bytes_out"].as_f64().unwrap() / row["messages"].as_f64().unwrap();
+        assert!((row["bytes_per_message"].as_f64().unwrap() - per_message).abs() < 1e-9);
+    }
+    let techniques = ["groupwire", "deflate", "zstd-stream"];
+    assert!(techniques.iter().all(|name| rows.iter().any(|row| row["technique"] == *name)));
+}
+
+#[test]
+fn gmc_prints_tables_for_people() {
+    let trace = trace("table.bin");
+    let output =
+        lab(&["gmc", "--trace", &trace, "--quick", "--mode", "datagram", "--technique", "lz4"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("table, datagram: 300 messages"), "{text}");
+    assert_eq!(text.lines().filter(|line| line.starts_with("lz4 ")).count(), 2, "{text}");
+}
+
+#[test]
+fn gmc_says_what_it_does_not_know() {
+    let trace = trace("unknown.bin");
+    for (option, value) in [("--technique", "gzip"), ("--mode", "letter")] {
+        let output = lab(&["gmc", "--trace", &trace, option, value]);
+        assert!(!output.status.success());
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert!(text.contains("there "), "{text}");
+    }
+}

@@ -1,0 +1,262 @@
+//! One run: all messages of a trace through one technique over one link.
+
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use super::technique::{Decoded, Failure, Message, Packet, State, Technique};
+use crate::link::{Link, LinkConfig};
+
+/// How the packets of a run travel. Time is counted in the unit of [`Path::sent_at`].
+pub(super) struct Path<'a> {
+    pub(super) messages_per_packet: usize,
+    /// When each message is sent. Never falls.
+    pub(super) sent_at: &'a dyn Fn(usize) -> u64,
+    /// From the sender to the receiver.
+    pub(super) forward: LinkConfig,
+    /// The acknowledgements' way.
+    pub(super) back: LinkConfig,
+    pub(super) seed: u64,
+}
+
+/// What came of it.
+#[derive(Debug, Default)]
+pub(super) struct Outcome {
+    pub(super) packets: usize,
+    pub(super) messages_arrived: usize,
+    pub(super) messages_refused: usize,
+    pub(super) bytes_out: u64,
+    pub(super) announcement_bytes: u64,
+    pub(super) ack_bytes: u64,
+    pub(super) encode_us: f64,
+    pub(super) encode_p99_us: f64,
+    pub(super) decode_us: f64,
+    pub(super) state: State,
+    pub(super) templates: Option<usize>,
+    /// The first message that arrived and did not decode to what was sent.
+    pub(super) failure: Option<String>,
+}
+
+/// Sends everything and checks every message that arrives.
+///
+/// # Errors
+/// What the technique cannot encode.
+pub(super) fn run(
+    technique: &mut dyn Technique,
+    messages: &[Message<'_>],
+    path: &Path<'_>,
+) -> Result<Outcome, Failure> {
+    let chunks: Vec<_> = messages.chunks(path.messages_per_packet).collect();
+    let mut run = Run {
+        technique,
+        forward: Link::new(path.forward, path.seed),
+        // Another stream of random numbers: the ways fail independently.
+        back: Link::new(path.back, !path.seed),
+        arrived: vec![false; chunks.len()],
+        decoded: Decoded::default(),
+        decode_time: Duration::ZERO,
+        acknowledged_time: Duration::ZERO,
+        outcome: Outcome { packets: chunks.len(), ..Outcome::default() },
+        chunks,
+    };
+    let mut encode_us = Vec::with_capacity(run.chunks.len());
+    let mut last = 0;
+    for number in 0..run.chunks.len() {
+        last += run.chunks[number].len();
+        let now = (path.sent_at)(last - 1);
+        run.deliver(now);
+        encode_us.push(run.send(now, number)?);
+        run.deliver(now);
+    }
+    run.deliver(u64::MAX);
+
+    let mut outcome = run.outcome;
+    outcome.announcement_bytes += run.technique.announced();
+    outcome.state = run.technique.state();
+    outcome.templates = run.technique.templates();
+    let encode_time: f64 =
+        encode_us.iter().zip(&run.chunks).map(|(us, chunk)| us * chunk.len() as f64).sum();
+    outcome.encode_us = encode_time / messages.len().max(1) as f64;
+    outcome.decode_us = micros(run.decode_time) / outcome.messages_arrived.max(1) as f64;
+    outcome.encode_p99_us = percentile_99(&mut encode_us);
+    Ok(outcome)
+}
+
+struct Run<'a> {
+    technique: &'a mut dyn Technique,
+    forward: Link<(usize, Rc<Packet>)>,
+    back: Link<Rc<[u8]>>,
+    /// The messages of each packet.
+    chunks: Vec<&'a [Message<'a>]>,
+    /// Which packets arrived.
+    arrived: Vec<bool>,
+    decoded: Decoded,
+    decode_time: Duration,
+    /// What acknowledgements cost the sender since its last packet.
+    acknowledged_time: Duration,
+    outcome: Outcome,
+}
+
+impl Run<'_> {
+    /// Encodes a packet and puts it on its way. Returns µs per message.
+    fn send(&mut self, now: u64, number: usize) -> Result<f64, Failure> {
+        let messages = self.chunks[number];
+        let mut packet = Packet::default();
+        let start = Instant::now();
+        self.technique.encode(messages, &mut packet)?;
+        let took = start.elapsed() + std::mem::take(&mut self.acknowledged_time);
+        self.outcome.announcement_bytes += packet.announcements.len() as u64;
+        self.outcome.bytes_out += (packet.announcements.len() + packet.body.len()) as u64;
+        self.forward.send(now, (number, Rc::new(packet)));
+        Ok(micros(took) / messages.len() as f64)
+    }
+
+    /// Lets everything arrive that is due, at either end, in order of time.
+    fn deliver(&mut self, now: u64) {
+        loop {
+            let due = [self.forward.due(), self.back.due()].into_iter().flatten().min();
+            let Some(due) = due.filter(|due| *due <= now) else { return };
+            if let Some((number, packet)) = self.forward.receive(due) {
+                self.receive(due, number, &packet);
+            } else if let Some(bytes) = self.back.receive(due) {
+                let start = Instant::now();
+                let result = self.technique.acknowledged(&bytes);
+                self.acknowledged_time += start.elapsed();
+                if let Err(error) = result {
+                    self.fail(|| format!("an acknowledgement: {error}"));
+                }
+            }
+        }
+    }
+
+    fn receive(&mut self, now: u64, number: usize, packet: &Packet) {
+        self.decoded.clear();
+        let mut acknowledgement = Vec::new();
+        let start = Instant::now();
+        let result = self.technique.decode(packet, &mut self.decoded);
+        self.technique.acknowledge(&mut acknowledgement);
+        self.decode_time += start.elapsed();
+        let is_duplicate = std::mem::replace(&mut self.arrived[number], true);
+        if !is_duplicate {
+            let messages = self.chunks[number].len();
+            self.outcome.messages_arrived += messages;
+            self.outcome.messages_refused += if result.is_err() { messages } else { 0 };
+        }
+        // A packet that came before may be refused, but not be decoded to something else.
+        if !(is_duplicate && result.is_err()) {
+            self.check(number, result);
+        }
+        if !acknowledgement.is_empty() {
+            self.outcome.ack_bytes += acknowledgement.len() as u64;
+            self.back.send(now, acknowledgement.into());
+        }
+    }
+
+    fn check(&mut self, number: usize, result: Result<(), Failure>) {
+        let why = match result {
+            Err(error) => error.to_string(),
+            Ok(()) if !self.decoded.is(self.chunks[number]) => {
+                "it decoded to something else".to_owned()
+            }
+            Ok(()) => return,
+        };
+        self.fail(|| format!("packet {}: {why}", number + 1));
+    }
+
+    /// Keeps the first thing that went wrong.
+    fn fail(&mut self, what: impl FnOnce() -> String) {
+        self.outcome.failure.get_or_insert_with(what);
+    }
+}
+
+fn micros(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e6
+}
+
+fn percentile_99(values: &mut [f64]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() * 99 / 100).copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sends messages as they are and acknowledges each packet with a byte; spoils them if told to.
+    #[derive(Default)]
+    struct Plain {
+        spoil_nth: Option<usize>,
+        decoded: usize,
+        acknowledged: Vec<usize>,
+        encoded: usize,
+    }
+
+    impl Technique for Plain {
+        fn encode(&mut self, messages: &[Message<'_>], packet: &mut Packet) -> Result<(), Failure> {
+            self.encoded += 1;
+            packet.body.extend_from_slice(messages[0].bytes);
+            Ok(())
+        }
+
+        fn decode(&mut self, packet: &Packet, out: &mut Decoded) -> Result<(), Failure> {
+            self.decoded += 1;
+            out.push_with(|bytes| {
+                bytes.extend_from_slice(&packet.body);
+                if self.spoil_nth == Some(self.decoded) {
+                    bytes[0] ^= 1;
+                }
+            });
+            Ok(())
+        }
+
+        fn acknowledge(&mut self, out: &mut Vec<u8>) {
+            out.push(1);
+        }
+
+        fn acknowledged(&mut self, _: &[u8]) -> Result<(), Failure> {
+            self.acknowledged.push(self.encoded);
+            Ok(())
+        }
+
+        fn state(&mut self) -> State {
+            State::NONE
+        }
+    }
+
+    fn run_plain(technique: &mut Plain, loss: f64) -> Outcome {
+        let texts: Vec<String> = (0..1000).map(|n| format!("message {n}")).collect();
+        let messages: Vec<_> = texts
+            .iter()
+            .map(|text| Message { bytes: text.as_bytes(), kind: 0, sender: 0, event: None })
+            .collect();
+        let link = LinkConfig { delay: 5, loss, ..LinkConfig::default() };
+        let sent_at = |at| at as u64;
+        let path =
+            Path { messages_per_packet: 1, sent_at: &sent_at, forward: link, back: link, seed: 1 };
+        run(technique, &messages, &path).unwrap()
+    }
+
+    #[test]
+    fn what_is_right_is_verified_and_acknowledged_as_late_as_said() {
+        let mut technique = Plain::default();
+        let outcome = run_plain(&mut technique, 0.0);
+        assert_eq!(outcome.failure, None);
+        assert_eq!((outcome.messages_arrived, outcome.ack_bytes), (1000, 1000));
+        // The first ten were sent before the first acknowledgement came.
+        assert_eq!(technique.acknowledged[..3], [10, 11, 12]);
+    }
+
+    #[test]
+    fn one_wrong_byte_is_found() {
+        let outcome = run_plain(&mut Plain { spoil_nth: Some(700), ..Plain::default() }, 0.0);
+        assert_eq!(outcome.failure.unwrap(), "packet 700: it decoded to something else");
+    }
+
+    #[test]
+    fn what_is_lost_is_not_counted_as_arrived() {
+        let mut technique = Plain::default();
+        let outcome = run_plain(&mut technique, 0.2);
+        assert!((740..860).contains(&outcome.messages_arrived), "{}", outcome.messages_arrived);
+        assert!(technique.acknowledged.len() < outcome.messages_arrived * 9 / 10);
+        assert_eq!(outcome.failure, None);
+    }
+}
