@@ -74,28 +74,13 @@ fn code_pair<C: Coder>(coder: &mut C, general: Bit, special: Bit, bit: bool) -> 
     (bit, general, special)
 }
 
-/// The fifteen decisions of one context, such as a binary tree of four bits.
-#[derive(Clone, Copy)]
-struct Row {
-    /// Eleven bits of the context's hash, and how much the row is used, in the low five.
-    tag: u16,
-    bits: [Bit; Row::BITS],
-}
-
-impl Row {
-    const BITS: usize = 15;
-    const USES: u16 = 31;
-
-    fn is_of(&self, check: u16) -> bool {
-        (self.tag ^ check) & !Self::USES == 0
-    }
-
-    fn uses(&self) -> u16 {
-        self.tag & Self::USES
-    }
-}
-
-const _: () = assert!(size_of::<Row>() == 32);
+/// The cells of a row: a tag, and the fifteen decisions of one context, such as a binary tree of four
+/// bits.
+const ROW: usize = 16;
+/// In a tag: how much the row is used. The other bits are the context's.
+const USES: u16 = 31;
+/// Rows that a context can be in.
+const WAYS: usize = 4;
 
 /// A general and a special context for the same decisions.
 #[derive(Clone, Copy)]
@@ -118,7 +103,8 @@ pub(crate) enum Learning {
 
 /// Contexts found by hash. When the table is full, the least used context of four gives way.
 pub(crate) struct Rows {
-    rows: Table<Row>,
+    /// [`ROW`] cells for each row; the first is the tag.
+    cells: Table<Bit>,
     pub(crate) learning: Learning,
     pub(crate) lesson: Lesson,
     /// The number of the packet that is coded or learned; always 0 on an ordered link.
@@ -127,9 +113,9 @@ pub(crate) struct Rows {
 
 impl Rows {
     pub(crate) fn new(memory: usize) -> Self {
-        let sets = (memory / size_of::<Row>() / 4).max(1);
+        let sets = (memory / size_of::<Bit>() / ROW / WAYS).max(1);
         Self {
-            rows: Table::new(Row { tag: 0, bits: [Bit::EVEN; Row::BITS] }, sets * 4),
+            cells: Table::new(Bit(0), sets * WAYS * ROW),
             learning: Learning::Now,
             lesson: Lesson::default(),
             packet: 0,
@@ -137,12 +123,12 @@ impl Rows {
     }
 
     pub(crate) fn memory(&self) -> usize {
-        self.rows.memory()
+        self.cells.memory()
     }
 
     /// Visits all that has versions.
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
-        visit(&mut self.rows);
+        visit(&mut self.cells);
     }
 
     /// How many packets ago one was, given the low bits of its number.
@@ -190,14 +176,14 @@ impl Rows {
 
     #[inline]
     fn adapt<C: Coder>(&mut self, coder: &mut C, pair: Pair, node: usize, bit: bool) -> bool {
+        let general = pair.general + 1 + node;
         if pair.general == pair.special {
-            return self.rows.logged(pair.general).bits[node].code(coder, bit);
+            return self.cells.change(general).code(coder, bit);
         }
-        let (general, special) =
-            (self.rows[pair.general].bits[node], self.rows[pair.special].bits[node]);
-        let (bit, general, special) = code_pair(coder, general, special, bit);
-        self.rows.logged(pair.general).bits[node] = general;
-        self.rows.logged(pair.special).bits[node] = special;
+        let special = pair.special + 1 + node;
+        let (bit, a, b) = code_pair(coder, self.cells[general], self.cells[special], bit);
+        *self.cells.change(general) = a;
+        *self.cells.change(special) = b;
         bit
     }
 
@@ -222,37 +208,45 @@ impl Rows {
             if next {
                 pair = self.pair(contexts[0], contexts[1]);
             }
-            self.rows.logged(pair.general).bits[node].adapt(bit);
+            self.cells.change(pair.general + 1 + node).adapt(bit);
             if pair.special != pair.general {
-                self.rows.logged(pair.special).bits[node].adapt(bit);
+                self.cells.change(pair.special + 1 + node).adapt(bit);
             }
         }
         self.lesson = lesson;
     }
 
-    /// The row of a context. It may be changed until the next version.
+    /// The row of a context: where its tag is.
     fn find(&mut self, context: u32) -> usize {
         let context = hash(context, 0);
-        let sets = self.rows.len() as u64 / 4;
-        let first = ((u64::from(context) * sets) >> 32) as usize * 4;
-        let check = context as u16 & !Row::USES;
+        let sets = (self.cells.len() / ROW / WAYS) as u64;
+        let first = ((u64::from(context) * sets) >> 32) as usize * WAYS * ROW;
+        let rows = (first..first + WAYS * ROW).step_by(ROW);
+        let check = context as u16 & !USES;
         let mut least = first;
-        for index in first..first + 4 {
-            if self.rows[index].is_of(check) {
-                let row = self.rows.change(index);
-                row.tag += u16::from(row.uses() < Row::USES);
-                return index;
+        for row in rows.clone() {
+            let tag = self.cells[row].0;
+            if (tag ^ check) & !USES == 0 {
+                if tag & USES < USES {
+                    *self.cells.change(row) = Bit(tag + 1);
+                }
+                return row;
             }
-            if self.rows[index].uses() < self.rows[least].uses() {
-                least = index;
+            if tag & USES < self.cells[least].0 & USES {
+                least = row;
             }
         }
         // What was used much gives way too, if it is used no more.
-        for index in first..first + 4 {
-            let row = self.rows.change(index);
-            row.tag -= u16::from(row.uses() > 0);
+        for row in rows {
+            let tag = self.cells[row].0;
+            if tag & USES > 0 {
+                *self.cells.change(row) = Bit(tag - 1);
+            }
         }
-        *self.rows.change(least) = Row { tag: check, bits: [Bit::EVEN; Row::BITS] };
+        *self.cells.change(least) = Bit(check);
+        for cell in least + 1..least + ROW {
+            *self.cells.change(cell) = Bit::EVEN;
+        }
         least
     }
 }

@@ -4,9 +4,10 @@
 //! may have to go back a few versions for a packet that comes late. Tables therefore keep a log of
 //! what was there before, if they are told to.
 
+use alloc::collections::VecDeque;
 use alloc::vec;
 use alloc::vec::Vec;
-use core::mem::{size_of, swap};
+use core::mem::{replace, size_of, swap};
 use core::ops::Index;
 
 /// A version of the model. Versions grow and wrap around.
@@ -36,22 +37,29 @@ pub(crate) trait Versioned {
 /// A table of fixed size. Changes go through [`Table::change`].
 pub(crate) struct Table<T> {
     items: Vec<T>,
-    log: Vec<Change<T>>,
-    /// The first changes of the log are forgotten.
-    forgotten: usize,
+    /// Which items changed, and what was there before; after a rewind, what was there behind it.
+    log: Vec<(u32, T)>,
+    /// Where the changes of each version start in the log.
+    marks: VecDeque<Mark>,
     version: Option<Version>,
+    /// Whether the version has a mark.
+    is_marked: bool,
 }
 
-struct Change<T> {
+struct Mark {
     version: Version,
-    index: u32,
-    /// What was there before the change; after a rewind, what was there behind it.
-    item: T,
+    start: usize,
 }
 
 impl<T: Clone> Table<T> {
     pub(crate) fn new(item: T, count: usize) -> Self {
-        Self { items: vec![item; count], log: Vec::new(), forgotten: 0, version: None }
+        Self {
+            items: vec![item; count],
+            log: Vec::new(),
+            marks: VecDeque::new(),
+            version: None,
+            is_marked: false,
+        }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -70,51 +78,50 @@ impl<T: Clone> Table<T> {
     /// The item, to be changed.
     #[inline]
     pub(crate) fn change(&mut self, index: usize) -> &mut T {
-        self.log(index);
-        &mut self.items[index]
-    }
-
-    /// Notes that an item is about to change, any number of times until the next version.
-    #[inline]
-    pub(crate) fn log(&mut self, index: usize) {
         if let Some(version) = self.version {
-            self.log_as(version, index);
+            self.log(version, index);
         }
-    }
-
-    /// The item, to be changed after it was logged.
-    #[inline]
-    pub(crate) fn logged(&mut self, index: usize) -> &mut T {
         &mut self.items[index]
     }
 
-    fn log_as(&mut self, version: Version, index: usize) {
-        let is_logged = |last: &Change<T>| last.version == version && last.index as usize == index;
-        if self.log.last().is_some_and(is_logged) {
+    #[inline]
+    fn log(&mut self, version: Version, index: usize) {
+        if !self.is_marked {
+            self.marks.push_back(Mark { version, start: self.log.len() });
+            self.is_marked = true;
+        } else if self.log.last().is_some_and(|&(last, _)| last as usize == index) {
             return;
         }
         if self.log.len() == self.log.capacity() {
-            self.tidy(version);
+            self.tidy();
         }
-        self.log.push(Change { version, index: index as u32, item: self.items[index].clone() });
+        self.log.push((index as u32, self.items[index].clone()));
     }
 
     /// Before the log grows: drops what is forgotten, and what this version logged twice.
-    fn tidy(&mut self, version: Version) {
-        self.log.drain(..self.forgotten);
-        self.forgotten = 0;
-        let first = self.log.iter().rposition(|change| change.version != version);
-        let first = first.map_or(0, |index| index + 1);
+    fn tidy(&mut self) {
+        let forgotten = self.marks.front().map_or(self.log.len(), |mark| mark.start);
+        self.log.drain(..forgotten);
+        for mark in &mut self.marks {
+            mark.start -= forgotten;
+        }
+        let first = self.marks.back().map_or(0, |mark| mark.start);
         if self.log.len() - first <= self.items.len() {
             return;
         }
         // The first change of an item knows what was there before all others.
         let mut seen = vec![false; self.items.len()];
-        let mut index = 0;
-        self.log.retain(|change| {
-            index += 1;
-            index <= first || !core::mem::replace(&mut seen[change.index as usize], true)
+        let mut at = 0;
+        self.log.retain(|&(index, _)| {
+            at += 1;
+            at <= first || !replace(&mut seen[index as usize], true)
         });
+    }
+
+    /// Where the changes later than `version` start, among the marks.
+    fn later(&self, version: Version) -> usize {
+        let earlier = self.marks.iter().rev().take_while(|mark| is_later(mark.version, version));
+        self.marks.len() - earlier.count()
     }
 }
 
@@ -130,49 +137,50 @@ impl<T> Index<usize> for Table<T> {
 impl<T: Clone> Versioned for Table<T> {
     fn record(&mut self, version: Option<Version>) {
         self.version = version;
+        self.is_marked = self.marks.back().is_some_and(|mark| Some(mark.version) == version);
         if version.is_none() {
             self.log.clear();
-            self.forgotten = 0;
+            self.marks.clear();
         }
     }
 
     fn undo(&mut self, version: Version) {
-        while self.log.len() > self.forgotten
-            && let Some(change) = self.log.pop_if(|change| is_later(change.version, version))
-        {
-            self.items[change.index as usize] = change.item;
+        let later = self.later(version);
+        let Some(mark) = self.marks.get(later) else { return };
+        for (index, item) in self.log.drain(mark.start..).rev() {
+            self.items[index as usize] = item;
         }
+        self.marks.truncate(later);
+        self.is_marked = false;
     }
 
     fn rewind(&mut self, version: Version) {
-        for change in self.log[self.forgotten..].iter_mut().rev() {
-            if !is_later(change.version, version) {
-                break;
-            }
-            swap(&mut self.items[change.index as usize], &mut change.item);
+        let Some(mark) = self.marks.get(self.later(version)) else { return };
+        for (index, item) in self.log[mark.start..].iter_mut().rev() {
+            swap(&mut self.items[*index as usize], item);
         }
     }
 
     fn forward(&mut self, version: Version) {
-        let live = &mut self.log[self.forgotten..];
-        let first = live.iter().rposition(|change| !is_later(change.version, version));
-        for change in &mut live[first.map_or(0, |index| index + 1)..] {
-            swap(&mut self.items[change.index as usize], &mut change.item);
+        let Some(mark) = self.marks.get(self.later(version)) else { return };
+        for (index, item) in &mut self.log[mark.start..] {
+            swap(&mut self.items[*index as usize], item);
         }
     }
 
     fn forget(&mut self, version: Version) {
-        let live = &self.log[self.forgotten..];
-        self.forgotten +=
-            live.iter().take_while(|change| !is_later(change.version, version)).count();
-        if self.forgotten == self.log.len() {
+        while self.marks.front().is_some_and(|mark| !is_later(mark.version, version)) {
+            self.marks.pop_front();
+        }
+        if self.marks.is_empty() {
             self.log.clear();
-            self.forgotten = 0;
+            self.is_marked = false;
         }
     }
 
     fn log_memory(&self) -> usize {
-        (self.log.len() - self.forgotten) * size_of::<Change<T>>()
+        let forgotten = self.marks.front().map_or(self.log.len(), |mark| mark.start);
+        (self.log.len() - forgotten) * size_of::<(u32, T)>() + self.marks.len() * size_of::<Mark>()
     }
 }
 
@@ -231,7 +239,7 @@ mod tests {
         for round in 0..10_000u16 {
             *table.change(usize::from(round) % 16) = round;
         }
-        assert!(table.log_memory() <= 4 * 16 * size_of::<Change<u16>>());
+        assert!(table.log_memory() <= 4 * 16 * size_of::<(u32, u16)>());
         table.undo(0);
         assert_eq!(items(&table), [0; 16]);
     }
