@@ -54,7 +54,16 @@ fn main() -> Result<(), Box<dyn Error>> {
                 }
                 arrived += chunk.len();
             }
-            Err(_) => failed += 1,
+            Err(error) => {
+                if failed < 3 {
+                    eprintln!(
+                        "packet {} {error:?} {:02x?}",
+                        encoder.newest(),
+                        &packet[..packet.len().min(12)]
+                    );
+                }
+                failed += 1
+            }
         }
         let mut ack = Vec::new();
         decoder.acknowledge(&mut ack);

@@ -14,6 +14,9 @@ pub(crate) struct Cache<T> {
     /// Entries that a key can be in.
     ways: usize,
     clock: Table<u32>,
+    /// Whether what becomes of entries is forgotten at once.
+    quiet: bool,
+    forgotten: T,
 }
 
 #[derive(Clone)]
@@ -35,6 +38,8 @@ impl<T: Clone + Default> Cache<T> {
             ways,
             entries: Table::new(Entry { key: 0, used: 0, value: T::default() }, sets * ways),
             clock: Table::new(0, 1),
+            quiet: false,
+            forgotten: T::default(),
         }
     }
 
@@ -47,10 +52,22 @@ impl<T: Clone + Default> Cache<T> {
         self.index(key).map(|index| &self.entries[index].value)
     }
 
+    /// Whether all changes from now on are forgotten at once: cheaper than to take them back.
+    pub(crate) fn set_quiet(&mut self, quiet: bool) {
+        self.quiet = quiet;
+    }
+
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
     /// The value of `key`, a default one if it is new.
     pub(crate) fn entry(&mut self, key: u32) -> &mut T {
-        let clock = self.clock[0].wrapping_add(1).max(1);
-        *self.clock.change(0) = clock;
+        if self.quiet {
+            self.forgotten = self.find(key).cloned().unwrap_or_default();
+            return &mut self.forgotten;
+        }
+        let clock = self.tick();
         let index = self.index(key);
         let entry = match index {
             Some(index) => self.entries.change(index),
@@ -71,10 +88,38 @@ impl<T: Clone + Default> Cache<T> {
         &mut entry.value
     }
 
-    fn index(&self, key: u32) -> Option<usize> {
+    /// Replaces the value of `key`, which is expected where it was found before.
+    pub(crate) fn put(&mut self, key: u32, at: Option<usize>, value: T) {
+        if self.quiet {
+            return;
+        }
+        let Some(at) = at.filter(|&at| self.entries[at].key == key) else {
+            *self.entry(key) = value;
+            return;
+        };
+        let used = self.tick();
+        let entry = self.entries.change(at);
+        entry.used = used;
+        entry.value = value;
+    }
+
+    /// The value that was found at this place.
+    pub(crate) fn at(&self, index: usize) -> &T {
+        &self.entries[index].value
+    }
+
+    fn tick(&mut self) -> u32 {
+        let clock = self.clock[0].wrapping_add(1).max(1);
+        *self.clock.change(0) = clock;
+        clock
+    }
+
+    /// Where the value of `key` is, if there is one.
+    #[inline]
+    pub(crate) fn index(&self, key: u32) -> Option<usize> {
         let first = self.set(key);
-        (first..first + self.ways)
-            .find(|&index| self.entries[index].key == key && self.entries[index].used != 0)
+        let set = self.entries.slice(first..first + self.ways);
+        set.iter().position(|entry| entry.key == key && entry.used != 0).map(|way| first + way)
     }
 
     fn set(&self, key: u32) -> usize {

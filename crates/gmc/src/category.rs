@@ -56,6 +56,11 @@ impl Category {
 
     /// Moves a value to the front; a new one replaces the last.
     pub(crate) fn note(&mut self, value: i64) {
+        if self.used > 0 && self.values[0] == value {
+            self.novelty.note(false);
+            self.rank = 0;
+            return;
+        }
         let rank = self.known().iter().position(|&known| known == value);
         self.novelty.note(rank.is_none());
         let place = rank.unwrap_or_else(|| {

@@ -60,14 +60,19 @@ impl Choices {
         self.recents.memory()
     }
 
+    /// Whether what becomes of choices is forgotten at once.
+    pub(crate) fn set_quiet(&mut self, quiet: bool) {
+        self.recents.set_quiet(quiet);
+    }
+
     /// Visits all that has versions.
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         self.recents.visit(visit);
     }
 
     /// The last templates of this channel and sender.
-    pub(crate) fn recent(&mut self, stream: u32) -> Recent {
-        *self.recents.entry(stream)
+    pub(crate) fn recent(&self, stream: u32) -> Recent {
+        self.recents.find(stream).copied().unwrap_or_default()
     }
 
     /// Codes the number of the template, or that there is none.
@@ -79,7 +84,7 @@ impl Choices {
         given: Option<usize>,
     ) -> Result<Option<usize>, DecodeError> {
         let given = given.map_or(MISS, |number| number as u8);
-        let recent = *self.recents.entry(stream);
+        let recent = self.recent(stream);
         let context = hash(0xc401ce, u32::from(recent.numbers[0]));
         let general = hash(0xc401ce, 1000 + u32::from(recent.repeats & 7));
         let row = rows.pair(general, hash(context, u32::from(recent.repeats & 3)));

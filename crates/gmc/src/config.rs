@@ -64,8 +64,7 @@ impl Config {
         let memory = self.memory.clamp(Self::MEMORY_MIN, Self::MEMORY_MAX);
         let waiting = match self.delivery {
             Delivery::Ordered => 0,
-            // Half of it would hold the packets of a round trip in most sessions; the other half is for
-            // going back, and for sessions with more.
+            // The packets of a round trip, and what serves to go back for late ones.
             Delivery::Datagrams | Delivery::Room => memory / 4,
         };
         let memory = memory - waiting - self.field_count() * fields::MEMORY;
@@ -75,7 +74,6 @@ impl Config {
         // In 62nds, found by measurement on recorded sessions in text, XML, JSON and binary.
         let share = |parts: usize| memory / 62 * parts;
         Budget {
-            waiting,
             rows: share(19),
             letters: share(10),
             history: share(8),
@@ -106,8 +104,6 @@ impl Default for Config {
 
 /// Bytes for each part of the model.
 pub(crate) struct Budget {
-    /// For packets that wait to be learned, and for going back to earlier versions of the model.
-    pub(crate) waiting: usize,
     pub(crate) rows: usize,
     pub(crate) letters: usize,
     pub(crate) history: usize,

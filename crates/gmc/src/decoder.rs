@@ -29,6 +29,8 @@ pub struct Decoder {
     done: Batch,
     plain: Vec<u8>,
     unused: Batch,
+    /// Bytes for what came and for going back.
+    room: usize,
     /// Bytes that serve to go back.
     log: usize,
     poisoned: bool,
@@ -38,10 +40,13 @@ impl Decoder {
     /// A decoder that knows nothing yet.
     pub fn new(config: Config) -> Self {
         let skips = config.delivery == Delivery::Datagrams;
+        let is_ordered = config.delivery == Delivery::Ordered;
+        let stream = Stream::new(config);
+        let room = stream.room();
         Self {
-            received: (config.delivery != Delivery::Ordered)
-                .then(|| Received::new(skips, config.budget().waiting / 4 * 3)),
-            stream: Stream::new(config),
+            received: (!is_ordered).then(|| Received::new(skips, room / 4 * 3)),
+            room,
+            stream,
             chain: 0,
             done: Batch::default(),
             plain: Vec::new(),
@@ -266,9 +271,8 @@ impl Decoder {
     /// Gives up old epochs until what is left fits into the memory.
     fn trim(&mut self) {
         let Some(received) = &mut self.received else { return };
-        let budget = self.stream.config().budget().waiting;
         self.log = self.stream.log_memory();
-        while self.log + received.memory() > budget
+        while self.log + received.memory() > self.room
             && let Some(oldest) = received.forget_oldest()
         {
             self.stream.forget(oldest);

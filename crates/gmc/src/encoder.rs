@@ -11,6 +11,7 @@ use crate::error::{AckError, EncodeError};
 use crate::packet::{self, Front};
 use crate::range_coder::RangeEncoder;
 use crate::stream::Stream;
+use crate::table::is_later;
 
 /// Turns messages into packets.
 ///
@@ -30,10 +31,12 @@ impl Encoder {
     /// An encoder that knows nothing yet.
     pub fn new(config: Config) -> Self {
         let skips = config.delivery == Delivery::Datagrams;
+        let is_ordered = config.delivery == Delivery::Ordered;
+        let stream = Stream::new(config);
         Self {
-            sent: (config.delivery != Delivery::Ordered)
-                .then(|| Sent::new(skips, config.budget().waiting / 4 * 3)),
-            stream: Stream::new(config),
+            // As much as a decoder keeps, which needs the rest to go back.
+            sent: (!is_ordered).then(|| Sent::new(skips, stream.room() / 8 * 5)),
+            stream,
             chain: 0,
             given: Batch::default(),
             done: Batch::default(),
@@ -90,6 +93,9 @@ impl Encoder {
     }
 
     fn encode_datagram(&mut self, out: &mut Vec<u8>) {
+        if self.sent.as_ref().is_some_and(Sent::is_stale) {
+            self.restart();
+        }
         let Some(sent) = &mut self.sent else { return };
         let number = sent.next();
         // A plain packet's decoder may not know the whole number.
@@ -165,7 +171,8 @@ impl Encoder {
     /// A decoder that lacks one of these packets can read nothing more until it has it: send that packet's bytes again,
     /// reliably, or give the decoder a snapshot.
     pub fn advance(&mut self, number: u32) {
-        if self.stream.config().delivery == Delivery::Room {
+        let was_sent = !is_later(number, self.newest());
+        if self.stream.config().delivery == Delivery::Room && was_sent {
             self.learn(number);
         }
     }

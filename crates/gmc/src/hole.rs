@@ -53,6 +53,14 @@ impl Holes {
             + self.categories.memory()
     }
 
+    /// Whether what becomes of values is forgotten at once.
+    pub(crate) fn set_quiet(&mut self, quiet: bool) {
+        self.references.set_quiet(quiet);
+        self.grids.set_quiet(quiet);
+        self.texts.set_quiet(quiet);
+        self.categories.set_quiet(quiet);
+    }
+
     /// Visits all that has versions.
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         self.rows.visit(visit);
@@ -101,10 +109,10 @@ impl Holes {
         whose: Whose,
         given: i64,
     ) -> (Option<i64>, i64) {
-        let mut reference = Reference::recall(&self.references, whose);
+        let (mut reference, at) = Reference::recall(&self.references, whose);
         let before = reference.last();
         let value = self.code_integer(coder, whose, &mut reference, given);
-        Reference::remember(&mut self.references, whose, reference);
+        Reference::remember(&mut self.references, whose, at, reference);
         (before, value)
     }
 
@@ -116,28 +124,30 @@ impl Holes {
         reference: &mut Reference,
         given: i64,
     ) -> i64 {
-        let category = *self.categories.entry(whose.label);
-        let known = if category.is_few() {
-            category.code(coder, &mut self.rows, whose.label, given)
-        } else {
-            None
+        let Self { categories, rows, references, .. } = self;
+        let known = match categories.find(whose.label) {
+            Some(category) if category.is_few() => category.code(coder, rows, whose.label, given),
+            _ => None,
         };
         let value = match known {
             Some(value) => {
-                reference.note(value, self.rows.packet);
+                reference.note(value, rows.packet);
                 value
             }
             None => {
-                let anybody = Reference::anybody(&self.references, whose.label);
-                reference.code(coder, &mut self.rows, whose, &anybody, given)
+                let anybody = Reference::anybody(references, whose.label);
+                reference.code(coder, rows, whose, &anybody, given)
             }
         };
-        self.categories.entry(whose.label).note(value);
+        let category = categories.entry(whose.label);
+        let is_few = category.is_few();
+        let is_key = category.is_key();
+        category.note(value);
         self.seen.push(Seen {
             label: whose.label,
             identity: hash(value as u32, (value >> 32) as u32),
-            is_key: category.is_key(),
-            number: (!category.is_few()).then_some(value),
+            is_key,
+            number: (!is_few).then_some(value),
         });
         value
     }

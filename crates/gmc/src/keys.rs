@@ -32,7 +32,7 @@ pub(crate) struct Seen {
 }
 
 /// The key of a template and the one on trial: labels of holes, or [`NONE`].
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Key {
     label: u32,
     trial: u32,
@@ -100,14 +100,16 @@ impl Keys {
     /// Learns from what filled the holes of a message.
     pub(crate) fn learn(&mut self, template: usize, seen: &[Seen]) {
         let latest = self.latest[0];
-        let known = self.keys.find(template as u32).is_some();
-        let mut key = *self.keys.entry(template as u32);
-        if !known {
-            key.label = latest;
+        let entry = self.keys.entry(template as u32);
+        if entry.wait > 0 {
+            entry.wait -= 1;
+            return;
         }
-        if key.wait > 0 {
-            key.wait -= 1;
-        } else if key.age > 0 || choose(&mut key, seen) {
+        if *entry == Key::default() {
+            entry.label = latest;
+        }
+        let mut key = *entry;
+        if key.age > 0 || choose(&mut key, seen) {
             self.compare(&mut key, seen);
         }
         if key.age == TRIAL {

@@ -59,16 +59,22 @@ impl Default for Bit {
     }
 }
 
-/// Codes a decision with what two contexts, a general and a special one, know about it.
+/// The probability of a decision from what two contexts, a general and a special one, know about it.
 #[inline]
-fn code_pair<C: Coder>(coder: &mut C, general: Bit, special: Bit, bit: bool) -> (bool, Bit, Bit) {
-    let (mut general, mut special) = (general, special);
+fn mix(general: Bit, special: Bit) -> u32 {
     let trust_general = TRUST[general.age()];
     // The special context knows better as soon as it knows anything.
     let trust_special = TRUST[special.age()] * 3;
     let p = ((general.p() * trust_general + special.p() * trust_special) << 4)
         / (trust_general + trust_special);
-    let bit = coder.bit(p | 8, bit);
+    p | 8
+}
+
+/// Codes a decision with what two contexts know about it.
+#[inline]
+fn code_pair<C: Coder>(coder: &mut C, general: Bit, special: Bit, bit: bool) -> (bool, Bit, Bit) {
+    let (mut general, mut special) = (general, special);
+    let bit = coder.bit(mix(general, special), bit);
     general.adapt(bit);
     special.adapt(bit);
     (bit, general, special)
@@ -81,6 +87,8 @@ const ROW: usize = 16;
 const USES: u16 = 31;
 /// Rows that a context can be in.
 const WAYS: usize = 4;
+/// The place of a row that is not there.
+const NOWHERE: usize = usize::MAX;
 
 /// A general and a special context for the same decisions.
 #[derive(Clone, Copy)]
@@ -105,7 +113,10 @@ pub(crate) enum Learning {
 pub(crate) struct Rows {
     /// [`ROW`] cells for each row; the first is the tag.
     cells: Table<Bit>,
+    sets: u64,
     pub(crate) learning: Learning,
+    /// Whether nothing is learned within the packet either: there is nothing behind this message.
+    pub(crate) frozen: bool,
     pub(crate) lesson: Lesson,
     /// The number of the packet that is coded or learned; always 0 on an ordered link.
     pub(crate) packet: u32,
@@ -116,7 +127,9 @@ impl Rows {
         let sets = (memory / size_of::<Bit>() / ROW / WAYS).max(1);
         Self {
             cells: Table::new(Bit(0), sets * WAYS * ROW),
+            sets: sets as u64,
             learning: Learning::Now,
+            frozen: false,
             lesson: Lesson::default(),
             packet: 0,
         }
@@ -142,10 +155,11 @@ impl Rows {
         if self.learning == Learning::Taught {
             return Pair { general: 0, special: 0, contexts };
         }
-        let index = self.find(general);
+        let find = if self.frozen { Self::peek } else { Self::find };
+        let index = find(self, general);
         Pair {
             general: index,
-            special: if general == special { index } else { self.find(special) },
+            special: if general == special { index } else { find(self, special) },
             contexts,
         }
     }
@@ -167,11 +181,25 @@ impl Rows {
         if self.learning == Learning::Taught {
             return bit;
         }
-        let bit = self.adapt(coder, pair, node, bit);
+        let bit = if self.frozen {
+            coder.bit(self.probability(pair, node), bit)
+        } else {
+            self.adapt(coder, pair, node, bit)
+        };
         if self.learning == Learning::Later {
             self.lesson.note(pair.contexts, node, bit);
         }
         bit
+    }
+
+    fn probability(&self, pair: Pair, node: usize) -> u32 {
+        let cell = |row: usize| if row == NOWHERE { Bit::EVEN } else { self.cells[row + 1 + node] };
+        let general = cell(pair.general);
+        if pair.general == pair.special {
+            general.p() << 4 | 8
+        } else {
+            mix(general, cell(pair.special))
+        }
     }
 
     #[inline]
@@ -216,13 +244,24 @@ impl Rows {
         self.lesson = lesson;
     }
 
+    /// Where a context can be, and what its tag is there.
+    #[inline]
+    fn places(&self, context: u32) -> (core::iter::StepBy<core::ops::Range<usize>>, u16) {
+        let context = hash(context, 0);
+        let first = ((u64::from(context) * self.sets) >> 32) as usize * WAYS * ROW;
+        ((first..first + WAYS * ROW).step_by(ROW), context as u16 & !USES)
+    }
+
+    /// The row of a context if there is one.
+    fn peek(&mut self, context: u32) -> usize {
+        let (mut rows, check) = self.places(context);
+        rows.find(|&row| (self.cells[row].0 ^ check) & !USES == 0).unwrap_or(NOWHERE)
+    }
+
     /// The row of a context: where its tag is.
     fn find(&mut self, context: u32) -> usize {
-        let context = hash(context, 0);
-        let sets = (self.cells.len() / ROW / WAYS) as u64;
-        let first = ((u64::from(context) * sets) >> 32) as usize * WAYS * ROW;
-        let rows = (first..first + WAYS * ROW).step_by(ROW);
-        let check = context as u16 & !USES;
+        let (rows, check) = self.places(context);
+        let first = rows.clone().next().unwrap_or(0);
         let mut least = first;
         for row in rows.clone() {
             let tag = self.cells[row].0;

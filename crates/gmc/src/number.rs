@@ -9,7 +9,7 @@ use crate::hole::{Holes, Whose};
 use crate::integer::{Contexts, code_signed, code_unsigned};
 use crate::keys::Seen;
 use crate::line::Numeral;
-use crate::model::Rows;
+use crate::model::{Learning, Rows};
 use crate::range_coder::Coder;
 use crate::reference::Reference;
 use crate::speller::Setting;
@@ -121,6 +121,10 @@ impl Holes {
     ) -> Result<(), DecodeError> {
         let (start, seen) = (out.len(), self.seen.len());
         self.code_number_part(coder, whose, given, out)?;
+        if self.rows.learning == Learning::Later {
+            // Nobody learns from what was seen.
+            return Ok(());
+        }
         // Numbers are compared by their whole part: what is behind the point may be in other units.
         let whole = Parts::of(&out[start..]).value(Format::default());
         match self.seen.get_mut(seen) {
@@ -142,7 +146,7 @@ impl Holes {
         given: &[u8],
         out: &mut Vec<u8>,
     ) -> Result<(), DecodeError> {
-        let mut reference = Reference::recall(&self.references, whose);
+        let (mut reference, at) = Reference::recall(&self.references, whose);
         let Some(mut grid) = Grid::recall(&self.grids, whose) else {
             let start = out.len();
             self.code_digits(coder, whose, &mut reference, given, out)?;
@@ -153,7 +157,7 @@ impl Holes {
                 }
                 grid.remember(&mut self.grids, whose);
             }
-            Reference::remember(&mut self.references, whose, reference);
+            Reference::remember(&mut self.references, whose, at, reference);
             return Ok(());
         };
 
@@ -175,7 +179,7 @@ impl Holes {
             reference.rebase(grid.last_in(grid.unit(), reference.format.factor()));
         }
         grid.remember(&mut self.grids, whose);
-        Reference::remember(&mut self.references, whose, reference);
+        Reference::remember(&mut self.references, whose, at, reference);
         Ok(())
     }
 

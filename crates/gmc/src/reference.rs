@@ -33,12 +33,14 @@ const RATE_WINDOW: i64 = 16;
 const _: () = assert!(Cache::<Reference>::ENTRY == 32);
 
 impl Reference {
-    /// The sender's last values in this hole, or else anybody's.
-    pub(crate) fn recall(references: &Cache<Self>, whose: Whose) -> Self {
-        references.find(hash(whose.label, whose.sender)).copied().unwrap_or_else(|| {
+    /// The sender's last values in this hole, or else anybody's, and where they are.
+    pub(crate) fn recall(references: &Cache<Self>, whose: Whose) -> (Self, Option<usize>) {
+        let at = references.index(hash(whose.label, whose.sender));
+        let own = at.map(|at| *references.at(at)).unwrap_or_else(|| {
             let anybody = Self::anybody(references, whose.label);
             Self { delta: anybody.delta / RATE, ..anybody }
-        })
+        });
+        (own, at)
     }
 
     /// Anybody's last value in this hole; the step is a mean in 1/[`RATE`] for each packet.
@@ -46,14 +48,19 @@ impl Reference {
         references.find(label).copied().unwrap_or_default()
     }
 
-    /// The last value, if there was one.
-    pub(crate) fn last(&self) -> Option<i64> {
-        self.seen.then_some(self.value)
-    }
-
-    pub(crate) fn remember(references: &mut Cache<Self>, whose: Whose, reference: Self) {
-        *references.entry(hash(whose.label, whose.sender)) = reference;
-        let anybody = references.entry(whose.label);
+    /// Keeps the sender's last values where they were found, and anybody's.
+    pub(crate) fn remember(
+        references: &mut Cache<Self>,
+        whose: Whose,
+        at: Option<usize>,
+        reference: Self,
+    ) {
+        if references.is_quiet() {
+            return;
+        }
+        references.put(hash(whose.label, whose.sender), at, reference);
+        let at = references.index(whose.label);
+        let anybody = at.map(|at| *references.at(at)).unwrap_or_default();
         let packets = i64::from(reference.stamp.wrapping_sub(anybody.stamp).max(1));
         let step = reference.value.wrapping_sub(anybody.value) / packets;
         let rate = i64::from(anybody.delta);
@@ -62,7 +69,12 @@ impl Reference {
         } else {
             0
         };
-        *anybody = Self { delta: narrow(rate), ..reference };
+        references.put(whose.label, at, Self { delta: narrow(rate), ..reference });
+    }
+
+    /// The last value, if there is one.
+    pub(crate) fn last(&self) -> Option<i64> {
+        self.seen.then_some(self.value)
     }
 
     /// Adapts to `more` decimals than before.

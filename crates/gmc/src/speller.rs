@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use crate::error::DecodeError;
 use crate::hash::hash;
 use crate::history::{History, Next, Place};
-use crate::model::{Bit, Letters, Rows};
+use crate::model::{Bit, Learning, Letters, Rows};
 use crate::range_coder::Coder;
 use crate::table::{Table, Versioned};
 
@@ -19,6 +19,9 @@ pub(crate) struct Speller {
 
 /// Longer matches are trusted no more than this one.
 const MATCH_MAX: usize = 24;
+
+/// Of a string that is learned some time after it was coded, the letters up to here count.
+const TAUGHT_MAX: usize = 16;
 
 /// What is known about a string before it is spelled.
 pub(crate) struct Setting {
@@ -85,7 +88,16 @@ impl Speller {
                         let row = rows.single(hash(setting.label, 0xe0d));
                         rows.bit(coder, row, spelled.min(14), actual == Next::End)
                     };
-                    if ends { Next::End } else { self.spell(coder, setting.label, context, actual) }
+                    // To go back over all letters of a long string would take more memory than they
+                    // are worth.
+                    let skips = rows.learning == Learning::Taught && spelled >= TAUGHT_MAX;
+                    if ends {
+                        Next::End
+                    } else if skips {
+                        actual
+                    } else {
+                        self.spell(coder, setting.label, context, actual)
+                    }
                 }
             };
             let Next::Byte(byte) = next else { break };

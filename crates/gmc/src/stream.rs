@@ -73,6 +73,12 @@ impl Stream {
             + self.keys.memory()
     }
 
+    /// Bytes that the limit of the memory leaves when the model is as large as it can become.
+    pub(crate) fn room(&self) -> usize {
+        let memory = self.config.memory.clamp(Config::MEMORY_MIN, Config::MEMORY_MAX);
+        memory.saturating_sub(self.memory() + self.templates.room())
+    }
+
     /// Visits all that has versions.
     fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         self.templates.visit(visit);
@@ -128,9 +134,11 @@ impl Stream {
         done: &mut Batch,
     ) -> Result<(u32, bool), DecodeError> {
         self.holes.rows.learning = Learning::Later;
+        self.holes.rows.frozen = true;
         self.holes.rows.lesson.clear();
         let result = self.code_datagram_body(coder, epoch, distance, learns, given, done);
         self.holes.rows.learning = Learning::Now;
+        self.holes.rows.frozen = false;
         result
     }
 
@@ -192,24 +200,41 @@ impl Stream {
         given: &Batch,
         done: &mut Batch,
     ) -> Result<(), DecodeError> {
-        loop {
+        let mut more = self.code_more(coder, 0, given);
+        while more {
             let index = done.len();
-            let row = self.holes.rows.single(0x303e);
-            // Of the first messages the model knows how likely another one is.
-            if !self.holes.rows.bit(coder, row, index.min(14), index < given.len()) {
-                return Ok(());
-            }
             if index == self.config.max_messages_per_packet {
                 return Err(DecodeError::TooLarge);
             }
             if coder.is_exhausted() {
                 return Err(DecodeError::Malformed);
             }
+            more = self.code_more(coder, index + 1, given);
+            // Nothing of a packet's last message will be needed before it is learned.
+            self.set_fleeting(!more && self.holes.rows.learning == Learning::Later);
             let message =
                 if C::DECODES { Message { fields: &[], bytes: &[] } } else { given.get(index) };
-            self.code_message(coder, message, done)?;
+            let result = self.code_message(coder, message, done);
+            self.set_fleeting(false);
+            result?;
             done.end_message();
         }
+        Ok(())
+    }
+
+    /// Codes whether there is a message with this index. Of the first ones the model knows how likely
+    /// that is.
+    fn code_more<C: Coder>(&mut self, coder: &mut C, index: usize, given: &Batch) -> bool {
+        let rows = &mut self.holes.rows;
+        let row = rows.single(0x303e);
+        rows.bit(coder, row, index.min(14), index < given.len())
+    }
+
+    /// Whether what becomes of a message is forgotten at once.
+    fn set_fleeting(&mut self, fleeting: bool) {
+        self.holes.rows.frozen = fleeting;
+        self.holes.set_quiet(fleeting);
+        self.choices.set_quiet(fleeting);
     }
 
     fn code_message<C: Coder>(

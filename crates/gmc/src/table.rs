@@ -8,7 +8,9 @@ use alloc::collections::VecDeque;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::mem::{replace, size_of, swap};
-use core::ops::Index;
+use core::ops::{Index, Range};
+
+use crate::config::Config;
 
 /// A version of the model. Versions grow and wrap around.
 pub(crate) type Version = u32;
@@ -37,13 +39,29 @@ pub(crate) trait Versioned {
 /// A table of fixed size. Changes go through [`Table::change`].
 pub(crate) struct Table<T> {
     items: Vec<T>,
-    /// Which items changed, and what was there before; after a rewind, what was there behind it.
-    log: Vec<(u32, T)>,
+    /// Which items changed.
+    places: Vec<Place>,
+    /// What was there before; after a rewind, what was there behind it.
+    log: Vec<T>,
     /// Where the changes of each version start in the log.
     marks: VecDeque<Mark>,
     version: Option<Version>,
     /// Whether the version has a mark.
     is_marked: bool,
+}
+
+/// An index in three bytes, since the log has to be small.
+type Place = [u8; 3];
+
+const _: () = assert!(Config::MEMORY_MAX <= 1 << 24);
+
+fn place(index: usize) -> Place {
+    let [a, b, c, _] = (index as u32).to_le_bytes();
+    [a, b, c]
+}
+
+fn index([a, b, c]: Place) -> usize {
+    u32::from_le_bytes([a, b, c, 0]) as usize
 }
 
 struct Mark {
@@ -55,6 +73,7 @@ impl<T: Clone> Table<T> {
     pub(crate) fn new(item: T, count: usize) -> Self {
         Self {
             items: vec![item; count],
+            places: Vec::new(),
             log: Vec::new(),
             marks: VecDeque::new(),
             version: None,
@@ -68,6 +87,10 @@ impl<T: Clone> Table<T> {
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
         self.items.iter()
+    }
+
+    pub(crate) fn slice(&self, range: Range<usize>) -> &[T] {
+        &self.items[range]
     }
 
     /// Bytes of the items.
@@ -89,18 +112,20 @@ impl<T: Clone> Table<T> {
         if !self.is_marked {
             self.marks.push_back(Mark { version, start: self.log.len() });
             self.is_marked = true;
-        } else if self.log.last().is_some_and(|&(last, _)| last as usize == index) {
+        } else if self.places.last() == Some(&place(index)) {
             return;
         }
         if self.log.len() == self.log.capacity() {
             self.tidy();
         }
-        self.log.push((index as u32, self.items[index].clone()));
+        self.places.push(place(index));
+        self.log.push(self.items[index].clone());
     }
 
     /// Before the log grows: drops what is forgotten, and what this version logged twice.
     fn tidy(&mut self) {
         let forgotten = self.marks.front().map_or(self.log.len(), |mark| mark.start);
+        self.places.drain(..forgotten);
         self.log.drain(..forgotten);
         for mark in &mut self.marks {
             mark.start -= forgotten;
@@ -111,11 +136,16 @@ impl<T: Clone> Table<T> {
         }
         // The first change of an item knows what was there before all others.
         let mut seen = vec![false; self.items.len()];
-        let mut at = 0;
-        self.log.retain(|&(index, _)| {
-            at += 1;
-            at <= first || !replace(&mut seen[index as usize], true)
-        });
+        let mut kept = first;
+        for at in first..self.log.len() {
+            if !replace(&mut seen[index(self.places[at])], true) {
+                self.places.swap(kept, at);
+                self.log.swap(kept, at);
+                kept += 1;
+            }
+        }
+        self.places.truncate(kept);
+        self.log.truncate(kept);
     }
 
     /// Where the changes later than `version` start, among the marks.
@@ -139,6 +169,7 @@ impl<T: Clone> Versioned for Table<T> {
         self.version = version;
         self.is_marked = self.marks.back().is_some_and(|mark| Some(mark.version) == version);
         if version.is_none() {
+            self.places.clear();
             self.log.clear();
             self.marks.clear();
         }
@@ -147,8 +178,9 @@ impl<T: Clone> Versioned for Table<T> {
     fn undo(&mut self, version: Version) {
         let later = self.later(version);
         let Some(mark) = self.marks.get(later) else { return };
-        for (index, item) in self.log.drain(mark.start..).rev() {
-            self.items[index as usize] = item;
+        let places = self.places.drain(mark.start..).rev();
+        for (place, item) in places.zip(self.log.drain(mark.start..).rev()) {
+            self.items[index(place)] = item;
         }
         self.marks.truncate(later);
         self.is_marked = false;
@@ -156,15 +188,16 @@ impl<T: Clone> Versioned for Table<T> {
 
     fn rewind(&mut self, version: Version) {
         let Some(mark) = self.marks.get(self.later(version)) else { return };
-        for (index, item) in self.log[mark.start..].iter_mut().rev() {
-            swap(&mut self.items[*index as usize], item);
+        let changes = self.places[mark.start..].iter().zip(&mut self.log[mark.start..]);
+        for (&place, item) in changes.rev() {
+            swap(&mut self.items[index(place)], item);
         }
     }
 
     fn forward(&mut self, version: Version) {
         let Some(mark) = self.marks.get(self.later(version)) else { return };
-        for (index, item) in &mut self.log[mark.start..] {
-            swap(&mut self.items[*index as usize], item);
+        for (&place, item) in self.places[mark.start..].iter().zip(&mut self.log[mark.start..]) {
+            swap(&mut self.items[index(place)], item);
         }
     }
 
@@ -173,6 +206,7 @@ impl<T: Clone> Versioned for Table<T> {
             self.marks.pop_front();
         }
         if self.marks.is_empty() {
+            self.places.clear();
             self.log.clear();
             self.is_marked = false;
         }
@@ -180,7 +214,8 @@ impl<T: Clone> Versioned for Table<T> {
 
     fn log_memory(&self) -> usize {
         let forgotten = self.marks.front().map_or(self.log.len(), |mark| mark.start);
-        (self.log.len() - forgotten) * size_of::<(u32, T)>() + self.marks.len() * size_of::<Mark>()
+        (self.log.len() - forgotten) * (size_of::<Place>() + size_of::<T>())
+            + self.marks.len() * size_of::<Mark>()
     }
 }
 
@@ -239,7 +274,7 @@ mod tests {
         for round in 0..10_000u16 {
             *table.change(usize::from(round) % 16) = round;
         }
-        assert!(table.log_memory() <= 4 * 16 * size_of::<(u32, u16)>());
+        assert!(table.log_memory() <= 4 * 16 * (size_of::<Place>() + size_of::<u16>()));
         table.undo(0);
         assert_eq!(items(&table), [0; 16]);
     }

@@ -56,6 +56,11 @@ impl Templates {
         self.memory[0]
     }
 
+    /// Bytes that more templates can take.
+    pub(crate) fn room(&self) -> usize {
+        self.budget.saturating_sub(self.memory())
+    }
+
     /// Visits all that has versions.
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         visit(&mut self.slots);

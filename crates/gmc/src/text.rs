@@ -65,6 +65,11 @@ impl Texts {
         self.speller.memory() + self.recents.memory()
     }
 
+    /// Whether what becomes of strings is forgotten at once, except for the history.
+    pub(crate) fn set_quiet(&mut self, quiet: bool) {
+        self.recents.set_quiet(quiet);
+    }
+
     /// Visits all that has versions.
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         self.speller.visit(visit);

@@ -82,7 +82,7 @@ pub(crate) enum Way {
 }
 
 /// Buffers kept to be used again.
-const SPARE_MAX: usize = 64;
+const SPARE_MAX: usize = 4;
 /// More packets than this do not wait to be learned.
 const PENDING_MAX: usize = DISTANCE_MAX as usize;
 
@@ -207,11 +207,17 @@ impl Received {
             }
             self.keep(packet);
         }
+        // A late packet can name any epoch on the way.
         self.past.push_back(self.current);
-        self.current = epoch;
-        while self.promises.front().is_some_and(|next| !is_later(next.number, epoch.number)) {
+        while let Some(&next) = self.promises.front()
+            && !is_later(next.number, epoch.number)
+        {
             self.promises.pop_front();
+            if next != epoch {
+                self.past.push_back(next);
+            }
         }
+        self.current = epoch;
         None
     }
 
@@ -243,9 +249,6 @@ impl Received {
         self.seen.add(number);
         let is_promised = !is_later(number, self.promised().number);
         if self.lost || is_promised || self.pending.len() == PENDING_MAX {
-            return;
-        }
-        if lesson.is_none() && self.skips {
             return;
         }
         let mut packet = self.spare.pop().unwrap_or_default();

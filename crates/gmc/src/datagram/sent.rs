@@ -54,7 +54,7 @@ pub(crate) struct Sent {
 /// What the decisions of a message take, about: the guess decides whether there is room for it.
 const LESSON: usize = 440;
 /// Buffers kept to be used again.
-const SPARE_MAX: usize = 64;
+const SPARE_MAX: usize = 4;
 
 impl Sent {
     pub(crate) fn new(skips: bool, budget: usize) -> Self {
@@ -122,13 +122,13 @@ impl Sent {
 
     /// Notes the next packet, and what it teaches if it does.
     pub(crate) fn add(&mut self, lesson: Option<(&Batch, &Lesson)>) {
-        if self.next.wrapping_sub(self.epoch) > DISTANCE_MAX {
-            self.restart();
+        if lesson.is_some() || !self.skips {
+            self.keep_pending(lesson);
         }
-        if lesson.is_none() && self.skips {
-            self.next = self.next.wrapping_add(1);
-            return;
-        }
+        self.next = self.next.wrapping_add(1);
+    }
+
+    fn keep_pending(&mut self, lesson: Option<(&Batch, &Lesson)>) {
         let mut packet = self.spare.pop().unwrap_or_default();
         packet.number = self.next;
         packet.learns = lesson.is_some();
@@ -140,7 +140,11 @@ impl Sent {
         }
         self.memory += packet.memory();
         self.pending.push_back(packet);
-        self.next = self.next.wrapping_add(1);
+    }
+
+    /// Whether nothing was acknowledged for so long that nobody can know which packet is meant.
+    pub(crate) fn is_stale(&self) -> bool {
+        self.next.wrapping_sub(self.epoch) > DISTANCE_MAX
     }
 
     /// Up to which packet a decoder promises to learn; `None` if the model must start anew, since the
@@ -166,6 +170,8 @@ impl Sent {
             ack.numbers(top).filter(|&number| is_later(number, self.epoch)).peekable();
         let mut kept = 0;
         for packet in self.pending.iter_mut().take_while(|packet| !is_later(packet.number, top)) {
+            // What is not to be learned is not kept.
+            while numbers.next_if(|&number| is_later(packet.number, number)).is_some() {}
             let came = numbers.next_if_eq(&packet.number).is_some();
             if !came && !self.skips {
                 return Err(AckError::Contradictory);
@@ -175,9 +181,6 @@ impl Sent {
             }
             kept += 1;
         }
-        if numbers.next().is_some() {
-            return Err(AckError::NeverSent);
-        }
         if seal(chain_there, u32::from(ack.index)) != ack.chain {
             return Err(AckError::Diverged);
         }
@@ -186,6 +189,7 @@ impl Sent {
                 ack.numbers(top).filter(|&number| is_later(number, self.epoch)).collect();
             let mut came = came.into_iter().peekable();
             for packet in self.pending.iter_mut().take(kept) {
+                while came.next_if(|&number| is_later(packet.number, number)).is_some() {}
                 packet.learns = came.next_if_eq(&packet.number).is_some();
             }
             self.index = u32::from(ack.index);
@@ -193,22 +197,23 @@ impl Sent {
         Ok(Some(top))
     }
 
-    /// The next packet to be learned on the way to the epoch named `top`.
+    /// The next packet to be learned on the way to the epoch named `top`, until that is reached.
     pub(crate) fn pop(&mut self, top: u32) -> Option<Packet> {
-        loop {
-            let next = self.pending.front()?;
-            if is_later(next.number, top) {
-                return None;
-            }
+        while let Some(next) = self.pending.front()
+            && !is_later(next.number, top)
+        {
             let packet = self.pending.pop_front()?;
             self.memory -= packet.memory();
-            self.epoch = packet.number;
             if packet.learns {
                 self.chain = chain(self.chain, packet.number, &packet.batch);
                 return Some(packet);
             }
             self.keep(packet);
         }
+        if is_later(top, self.epoch) {
+            self.epoch = top;
+        }
+        None
     }
 
     /// Keeps the buffers of a packet that was learned.
