@@ -9,7 +9,7 @@ use crate::range_coder::Coder;
 /// rule.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Category {
-    values: [i64; Category::VALUES],
+    values: [i32; Category::VALUES],
     used: u8,
     /// The rank of the last value.
     rank: u8,
@@ -20,13 +20,13 @@ pub(crate) struct Category {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Novelty(u8);
 
-const _: () = assert!(Cache::<Category>::ENTRY == 80);
+const _: () = assert!(Cache::<Category>::ENTRY == 44);
 
 impl Category {
     /// A group of so many people is told apart; of more, those who are active.
     const VALUES: usize = 8;
 
-    fn known(&self) -> &[i64] {
+    fn known(&self) -> &[i32] {
         &self.values[..usize::from(self.used)]
     }
 
@@ -51,11 +51,18 @@ impl Category {
         let general = hash(label, 0xca7e);
         let row = rows.pair(general, hash(general, 1 + u32::from(self.rank)));
         let mut known = self.known().iter().enumerate();
-        known.find(|&(rank, &value)| rows.bit(coder, row, rank, value == given)).map(|(_, &v)| v)
+        known
+            .find(|&(rank, &value)| rows.bit(coder, row, rank, i64::from(value) == given))
+            .map(|(_, &value)| i64::from(value))
     }
 
     /// Moves a value to the front; a new one replaces the last.
     pub(crate) fn note(&mut self, value: i64) {
+        let Ok(value) = i32::try_from(value) else {
+            // Times and the like; an identifier that is so large costs its difference.
+            self.novelty.note(true);
+            return;
+        };
         if self.used > 0 && self.values[0] == value {
             self.novelty.note(false);
             self.rank = 0;

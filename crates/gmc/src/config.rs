@@ -1,6 +1,6 @@
 //! What a user chooses, and how the memory is shared out.
 
-use crate::{fields, grid};
+use crate::{fields, grid, keys};
 
 /// Settings of an [`Encoder`](crate::Encoder) and its [`Decoder`](crate::Decoder).
 ///
@@ -70,20 +70,22 @@ impl Config {
         let memory = memory - waiting - self.field_count() * fields::MEMORY;
         // The smallest table of grids is large for the smallest memory.
         let grids = (memory / 32).max(grid::MEMORY_MIN);
-        let memory = memory - grids;
+        // So many numbers have to be compared to find the key of a few people's messages.
+        let keys = (memory / 62).max(keys::MEMORY_MIN);
+        let memory = memory - grids - keys;
         // In 62nds, found by measurement on recorded sessions in text, XML, JSON and binary.
         let share = |parts: usize| memory / 62 * parts;
         Budget {
-            rows: share(19),
-            letters: share(10),
-            history: share(8),
-            templates: share(13),
+            rows: share(21),
+            letters: share(6),
+            history: share(7),
+            templates: share(16),
             references: share(7),
             grids,
             recents: share(2),
             senders: share(1),
-            categories: share(1),
-            keys: share(1),
+            categories: share(2),
+            keys,
         }
     }
 }

@@ -54,6 +54,9 @@ struct Probe {
 
 const _: () = assert!(Cache::<Key>::ENTRY == 24 && Cache::<Probe>::ENTRY == 16);
 
+/// Room for the keys of ten templates, and for the numbers of four people under two keys.
+pub(crate) const MEMORY_MIN: usize = 1024;
+
 /// No hole: the values are everybody's.
 const NONE: u32 = 0;
 
@@ -67,9 +70,9 @@ const FAILURES_MAX: u8 = 7;
 impl Keys {
     pub(crate) fn new(memory: usize) -> Self {
         Self {
-            keys: Cache::new(memory / 2),
+            keys: Cache::new(memory / 4),
             latest: Table::new(NONE, 1),
-            probes: Cache::new(memory / 2),
+            probes: Cache::new(memory / 4 * 3),
         }
     }
 

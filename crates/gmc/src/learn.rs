@@ -53,13 +53,35 @@ pub(crate) fn learn(
     }
     let holes = base
         .and_then(|base| align::align(base, message, &scratch.tokens, &mut scratch.base))
-        .unwrap_or_else(|| numbers(&scratch.tokens));
+        .unwrap_or_else(|| likely_holes(message, &scratch.tokens));
     (holes.len() <= HOLES_MAX)
         .then(|| Learned { template: Template::new(message, holes), replaces_base: false })
 }
 
-/// Without anything to compare with, numbers are what will differ.
-fn numbers(tokens: &[Token]) -> Vec<Hole> {
-    let numbers = tokens.iter().filter(|token| token.kind == Kind::Number);
-    numbers.map(|token| Hole::new(HoleKind::Number, token.range.clone())).collect()
+/// Without anything to compare with, numbers and identifiers are what will differ.
+fn likely_holes(message: &[u8], tokens: &[Token]) -> Vec<Hole> {
+    let holes = tokens.iter().enumerate().filter_map(|(index, token)| {
+        let kind = match token.kind {
+            Kind::Number => HoleKind::Number,
+            Kind::Word if is_identifier(&message[token.range.clone()]) => {
+                // The hole has to end somewhere.
+                let behind = tokens.get(index + 1)?;
+                let mark = message[behind.range.start];
+                (behind.kind == Kind::Other && mark.is_ascii_punctuation())
+                    .then_some(HoleKind::Text)?
+            }
+            _ => return None,
+        };
+        Some(Hole::new(kind, token.range.clone()))
+    });
+    holes.collect()
+}
+
+/// Shorter words with digits are names of fields, such as `x1`.
+const IDENTIFIER_MIN: usize = 6;
+
+/// Whether a word looks like the name of one of many: hexadecimal digits, a UUID, a colour.
+fn is_identifier(word: &[u8]) -> bool {
+    let digits = word.iter().filter(|byte| byte.is_ascii_digit()).count();
+    word.len() >= IDENTIFIER_MIN && digits * 4 >= word.len()
 }

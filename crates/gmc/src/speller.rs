@@ -21,7 +21,7 @@ pub(crate) struct Speller {
 const MATCH_MAX: usize = 24;
 
 /// Of a string that is learned some time after it was coded, the letters up to here count.
-const TAUGHT_MAX: usize = 16;
+const TAUGHT_MAX: usize = 64;
 
 /// What is known about a string before it is spelled.
 pub(crate) struct Setting {
