@@ -76,10 +76,10 @@ impl Config {
         // In 62nds, found by measurement on recorded sessions in text, XML, JSON and binary.
         let share = |parts: usize| memory / 62 * parts;
         Budget {
-            rows: share(21),
-            letters: share(6),
+            rows: share(20),
+            letters: share(8),
             history: share(7),
-            templates: share(16),
+            templates: share(15),
             references: share(7),
             grids,
             recents: share(2),

@@ -30,7 +30,7 @@
 //!                 | index top chain distance run*
 //! index           = the low eight bits of the acknowledgement's index: they are counted
 //! top             = the low sixteen bits of the newest packet that is promised
-//! chain           = sixteen bits of a hash of the index and of all that is learned up to there
+//! chain           = sixteen bits of a hash of index, top and all that is learned up to there
 //! distance        = how many packets the newest epoch that was named is before that, a varint
 //! run             = how many packets behind that epoch came, were lost, came, ..., a varint each;
 //!                   the last run ends at the top and is left out
@@ -59,6 +59,6 @@ pub(crate) fn first_chain(base: u32) -> u32 {
 }
 
 /// What an acknowledgement says of an epoch, to be compared.
-pub(crate) fn seal(chain: u32, index: u32) -> u16 {
-    (hash(chain, index & 0xff) >> 16) as u16
+pub(crate) fn seal(chain: u32, index: u32, top: u32) -> u16 {
+    (hash(hash(chain, index & 0xff), top & 0xffff) >> 16) as u16
 }

@@ -299,7 +299,7 @@ impl Received {
         Acknowledgement {
             index: promised.index as u8,
             top: promised.number as u16,
-            chain: seal(promised.chain, promised.index),
+            chain: seal(promised.chain, promised.index, promised.number),
             distance: promised.number.wrapping_sub(self.current.number),
             runs,
         }

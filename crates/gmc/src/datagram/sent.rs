@@ -181,7 +181,7 @@ impl Sent {
             }
             kept += 1;
         }
-        if seal(chain_there, u32::from(ack.index)) != ack.chain {
+        if seal(chain_there, u32::from(ack.index), top) != ack.chain {
             return Err(AckError::Diverged);
         }
         if self.skips {
