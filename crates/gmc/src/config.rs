@@ -71,7 +71,7 @@ impl Config {
         // The smallest table of grids is large for the smallest memory.
         let grids = (memory / 32).max(grid::MEMORY_MIN);
         // So many numbers have to be compared to find the key of a few people's messages.
-        let keys = (memory / 62).max(keys::MEMORY_MIN);
+        let keys = (memory / 62).max(keys::MEMORY_MIN.min(memory / 16));
         let memory = memory - grids - keys;
         // In 62nds, found by measurement on recorded sessions in text, XML, JSON and binary.
         let share = |parts: usize| memory / 62 * parts;
