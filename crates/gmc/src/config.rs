@@ -12,6 +12,7 @@ pub struct Config {
     /// Bytes of model state per direction, between [`Config::MEMORY_MIN`] and
     /// [`Config::MEMORY_MAX`]; a value outside is taken as the nearer bound. Default 64 KiB.
     ///
+    /// Below 8 KiB the smallest tables that there are may take up to 1 KiB more.
     /// Working buffers come on top: about four times the largest packet so far, counted before
     /// compression.
     pub memory: usize,

@@ -95,7 +95,8 @@ impl Decoder {
     }
 
     /// Bytes of state in use: the model, what waits to be learned, and what serves to go back.
-    /// Never more than [`Config::memory`], unless one packet is larger than an eighth of it.
+    /// Never more than [`Config::memory`], unless one packet takes more than a quarter of it: up to three times the
+    /// bytes of its messages, 500 bytes and their fields for each.
     pub fn memory(&self) -> usize {
         self.stream.memory() + self.log + self.received.as_ref().map_or(0, Received::memory)
     }
@@ -199,7 +200,7 @@ impl Decoder {
         let name = Name::Empty(0).code(&mut coder, is_single);
         if let Name::Empty(_) = name {
             let base = name.resolve(received.current().number);
-            if received.base() != base {
+            if received.starts(base) {
                 return self.start(coder, base, check);
             }
         }

@@ -125,7 +125,9 @@ impl Encoder {
             coder.finish();
             debug_assert!(self.done.bytes == self.given.bytes, "the model codes what it was given");
             let front = sent.front(learns);
-            if packet::make_smallest(front, &self.given, &mut self.plain, out, start) {
+            let must_name = !learns && sent.must_name();
+            if !must_name && packet::make_smallest(front, &self.given, &mut self.plain, out, start)
+            {
                 // The decoder knows nothing of how the packet was coded before.
                 self.stream.clear_lesson();
             } else {
@@ -198,7 +200,8 @@ impl Encoder {
     }
 
     /// Bytes of state in use: the model, and what waits to be learned. Never more than
-    /// [`Config::memory`], unless one packet is larger than an eighth of it.
+    /// [`Config::memory`], unless one packet takes more than a quarter of it: up to three times the bytes of its
+    /// messages, 500 bytes and their fields for each.
     pub fn memory(&self) -> usize {
         self.stream.memory() + self.sent.as_ref().map_or(0, Sent::memory)
     }

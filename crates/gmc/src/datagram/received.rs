@@ -17,8 +17,6 @@ use crate::table::is_later;
 #[derive(Default)]
 pub(crate) struct Packet {
     number: u32,
-    /// Whether there is anything to learn.
-    learns: bool,
     pub(crate) batch: Batch,
     pub(crate) lesson: Lesson,
 }
@@ -51,6 +49,8 @@ pub(crate) struct Received {
     promises: VecDeque<Epoch>,
     /// Packets behind the current epoch, in the order of their numbers.
     pending: VecDeque<Packet>,
+    /// Packets behind the current epoch that teach nothing.
+    untaught: Untaught,
     seen: Seen,
     spare: Vec<Packet>,
     memory: usize,
@@ -97,6 +97,7 @@ impl Received {
             past: VecDeque::new(),
             promises: VecDeque::new(),
             pending: VecDeque::new(),
+            untaught: Untaught::default(),
             seen: Seen::default(),
             spare: Vec::new(),
             memory: 0,
@@ -119,6 +120,12 @@ impl Received {
         self.base
     }
 
+    /// Whether an encoder that uses the empty model named after packet `base` has started anew, as far as this decoder
+    /// knows.
+    pub(crate) fn starts(&self, base: u32) -> bool {
+        self.lost || base != self.base
+    }
+
     /// Whether the empty model named after packet `base` can be a new one.
     pub(crate) fn may_start(&self, base: u32) -> bool {
         self.is_new() || !is_later(self.seen.newest, base)
@@ -126,7 +133,7 @@ impl Received {
 
     /// Starts with a new, empty model.
     pub(crate) fn start(&mut self, base: u32) {
-        if self.is_new() {
+        if self.is_new() && base != self.base {
             self.seen = Seen { newest: base, mask: 0 };
         }
         // Packets that name epochs of a predecessor may still come: other names are used.
@@ -138,6 +145,7 @@ impl Received {
         self.past.clear();
         self.promises.clear();
         self.memory = 0;
+        self.untaught = Untaught::default();
         while let Some(packet) = self.pending.pop_front() {
             self.keep(packet);
         }
@@ -149,7 +157,12 @@ impl Received {
         match kind {
             Kind::Unlearned => return false,
             Kind::Known => self.lost |= self.is_new(),
-            Kind::First => return self.base == 0 && !self.lost,
+            Kind::First => {
+                if self.lost {
+                    self.start(0);
+                }
+                return self.base == 0;
+            }
             Kind::Anew(base) => {
                 let base = Name::empty(u32::from(base)).resolve(self.current.number);
                 if base != self.base {
@@ -197,16 +210,14 @@ impl Received {
 
     /// The next packet to be learned on the way to an epoch, until that is the current one.
     pub(crate) fn pop(&mut self, epoch: Epoch) -> Option<Packet> {
-        while let Some(next) = self.pending.front()
+        if let Some(next) = self.pending.front()
             && !is_later(next.number, epoch.number)
         {
             let packet = self.pending.pop_front()?;
             self.memory -= packet.memory();
-            if packet.learns {
-                return Some(packet);
-            }
-            self.keep(packet);
+            return Some(packet);
         }
+        self.untaught.remove(self.current.number, epoch.number);
         // A late packet can name any epoch on the way.
         self.past.push_back(self.current);
         while let Some(&next) = self.promises.front()
@@ -251,20 +262,20 @@ impl Received {
         if self.lost || is_promised || self.pending.len() == PENDING_MAX {
             return;
         }
-        let mut packet = self.spare.pop().unwrap_or_default();
-        packet.number = number;
-        packet.learns = lesson.is_some();
-        packet.batch.clear();
-        packet.lesson.clear();
-        if let Some((batch, lesson)) = lesson {
-            packet.batch.clone_from(batch);
-            packet.lesson.clone_from(lesson);
-        }
-        let memory = packet.memory();
-        if self.memory + memory > self.budget && !self.pending.is_empty() {
-            self.keep(packet);
+        let Some((batch, lesson)) = lesson else {
+            return self.untaught.add(self.current.number, number);
+        };
+        let memory = size_of::<Packet>() + batch.memory() + lesson.memory();
+        // In a room no packet behind one that is not kept can be promised: the encoder sees to it that there is room
+        // for what it guesses a packet to take.
+        let needed = if self.skips { memory } else { 0 };
+        if self.memory + needed > self.budget && !self.pending.is_empty() {
             return;
         }
+        let mut packet = self.spare.pop().unwrap_or_default();
+        packet.number = number;
+        packet.batch.clone_from(batch);
+        packet.lesson.clone_from(lesson);
         if let Err(at) = self.pending.binary_search_by(|packet| order(packet.number, number)) {
             self.memory += memory;
             self.pending.insert(at, packet);
@@ -284,10 +295,7 @@ impl Received {
         let mut runs = Vec::new();
         let mut last = self.current.number;
         let mut start = last;
-        for number in self.pending.iter().map(|packet| packet.number) {
-            if is_later(number, promised.number) {
-                break;
-            }
+        for number in self.came(promised.number).map(|(number, _)| number) {
             let lost = number.wrapping_sub(last).wrapping_sub(1);
             if lost > 0 {
                 runs.push(last.wrapping_sub(start));
@@ -309,34 +317,44 @@ impl Received {
     /// Promises to learn what has come: to a single encoder all at once, in a room packet by packet,
     /// since others may have fewer.
     fn promise(&mut self) {
-        let mut epoch = self.promised();
+        let promised = self.promised();
+        let mut epoch = promised;
         let index = epoch.index.wrapping_add(1);
         let mut last = self.current.number;
         let mut runs = 0;
-        for packet in &self.pending {
-            let number = packet.number;
+        let mut promises = Vec::new();
+        for (number, packet) in self.came(self.seen.newest) {
             let lost = number.wrapping_sub(last) > 1;
             runs += if lost { 2 } else { 0 };
-            let far = number.wrapping_sub(self.current.number) > DISTANCE_MAX;
-            if far || (lost && !self.skips) || runs > RUNS_MAX {
+            if (lost && !self.skips) || runs > RUNS_MAX {
                 break;
             }
             last = number;
             if is_later(number, epoch.number) {
-                let chain = if packet.learns {
-                    chain(epoch.chain, number, &packet.batch)
-                } else {
-                    epoch.chain
-                };
+                let chain =
+                    packet.map_or(epoch.chain, |packet| chain(epoch.chain, number, &packet.batch));
                 epoch = Epoch { index, number, chain };
                 if !self.skips {
-                    self.promises.push_back(epoch);
+                    promises.push(epoch);
                 }
             }
         }
-        if self.skips && epoch != self.promised() {
-            self.promises.push_back(epoch);
+        if self.skips && epoch != promised {
+            promises.push(epoch);
         }
+        self.promises.extend(promises);
+    }
+
+    /// The packets behind the current epoch that came, up to `newest`, and what those teach that teach something.
+    fn came(&self, newest: u32) -> impl Iterator<Item = (u32, Option<&Packet>)> {
+        let (start, far) = (self.current.number, newest.wrapping_sub(self.current.number));
+        let far = if is_later(newest, start) { far.min(DISTANCE_MAX) } else { 0 };
+        let mut pending = self.pending.iter().peekable();
+        (1..=far).filter_map(move |ahead| {
+            let number = start.wrapping_add(ahead);
+            let packet = pending.next_if(|packet| packet.number == number);
+            (packet.is_some() || self.untaught.contains(number)).then_some((number, packet))
+        })
     }
 }
 
@@ -372,6 +390,40 @@ impl Seen {
     }
 }
 
+/// Which packets behind an epoch came and teach nothing: a bit for each, at its number's low bits.
+#[derive(Debug, Default)]
+struct Untaught([u64; UNTAUGHT_WORDS]);
+
+const UNTAUGHT_WORDS: usize = (DISTANCE_MAX / u64::BITS) as usize;
+
+impl Untaught {
+    fn contains(&self, number: u32) -> bool {
+        let (word, bit) = Self::place(number);
+        self.0[word] & bit != 0
+    }
+
+    /// Adds a packet behind `epoch`, unless it is too far behind.
+    fn add(&mut self, epoch: u32, number: u32) {
+        if number.wrapping_sub(epoch).wrapping_sub(1) < DISTANCE_MAX {
+            let (word, bit) = Self::place(number);
+            self.0[word] |= bit;
+        }
+    }
+
+    /// Removes the packets behind `epoch` up to `number`.
+    fn remove(&mut self, epoch: u32, number: u32) {
+        for ahead in 1..=number.wrapping_sub(epoch).min(DISTANCE_MAX) {
+            let (word, bit) = Self::place(epoch.wrapping_add(ahead));
+            self.0[word] &= !bit;
+        }
+    }
+
+    fn place(number: u32) -> (usize, u64) {
+        let place = number % DISTANCE_MAX;
+        ((place / u64::BITS) as usize, 1 << (place % u64::BITS))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -391,6 +443,23 @@ mod tests {
                     seen.add(number);
                     came.insert(number);
                 }
+            }
+        }
+
+        #[test]
+        fn what_teaches_nothing_is_told_until_it_is_passed(
+            start in prop_oneof![Just(0u32), Just(u32::MAX - 900)],
+            numbers in proptest::collection::btree_set(1u32..1500, 0..200),
+            passed in 0u32..1100,
+        ) {
+            let mut untaught = Untaught::default();
+            for &number in &numbers {
+                untaught.add(start, start.wrapping_add(number));
+            }
+            untaught.remove(start, start.wrapping_add(passed));
+            for number in 1..=DISTANCE_MAX {
+                let told = untaught.contains(start.wrapping_add(number));
+                prop_assert_eq!(told, number > passed && numbers.contains(&number));
             }
         }
     }

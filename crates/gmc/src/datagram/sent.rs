@@ -17,7 +17,7 @@ use crate::table::is_later;
 #[derive(Default)]
 pub(crate) struct Packet {
     number: u32,
-    /// Whether there is anything to learn.
+    /// Whether the decoder has it, too.
     learns: bool,
     pub(crate) batch: Batch,
     pub(crate) lesson: Lesson,
@@ -53,6 +53,8 @@ pub(crate) struct Sent {
 
 /// What the decisions of a message take, about: the guess decides whether there is room for it.
 const LESSON: usize = 440;
+/// Of the packets that there is no room to learn, one of so many names the epoch, though a codec would make it smaller.
+const NAMED_EVERY: u32 = 8;
 /// Buffers kept to be used again.
 const SPARE_MAX: usize = 4;
 
@@ -120,24 +122,26 @@ impl Sent {
             || self.pending.is_empty()
     }
 
+    /// Whether the next packet, which is not learned, must name the epoch: a decoder that has not seen it named may
+    /// have no room for anything before.
+    pub(crate) fn must_name(&self) -> bool {
+        self.next.is_multiple_of(NAMED_EVERY)
+    }
+
     /// Notes the next packet, and what it teaches if it does.
     pub(crate) fn add(&mut self, lesson: Option<(&Batch, &Lesson)>) {
-        if lesson.is_some() || !self.skips {
-            self.keep_pending(lesson);
+        if let Some((batch, lesson)) = lesson {
+            self.keep_pending(batch, lesson);
         }
         self.next = self.next.wrapping_add(1);
     }
 
-    fn keep_pending(&mut self, lesson: Option<(&Batch, &Lesson)>) {
+    fn keep_pending(&mut self, batch: &Batch, lesson: &Lesson) {
         let mut packet = self.spare.pop().unwrap_or_default();
         packet.number = self.next;
-        packet.learns = lesson.is_some();
-        packet.batch.clear();
-        packet.lesson.clear();
-        if let Some((batch, lesson)) = lesson {
-            packet.batch.clone_from(batch);
-            packet.lesson.clone_from(lesson);
-        }
+        packet.learns = true;
+        packet.batch.clone_from(batch);
+        packet.lesson.clone_from(lesson);
         self.memory += packet.memory();
         self.pending.push_back(packet);
     }
