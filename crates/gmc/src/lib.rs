@@ -32,15 +32,44 @@
 //! template is spelled, with the help of what was spelled before, or goes through one of the codecs
 //! of `groupwire-codecs`, or as it is and two bytes more.
 //!
+//! # Links that lose packets
+//!
+//! Where packets are lost, only what the decoder has acknowledged may be learned. An *epoch* is a
+//! version of the model that both ends are known to have; the encoder codes under the newest one and
+//! names it. See [`Delivery`], [`Decoder::acknowledge`] and [`Encoder::acknowledge`]:
+//!
+//! ```
+//! use groupwire_gmc::{Config, Decoder, Delivery, Encoder};
+//!
+//! let config = Config { delivery: Delivery::Datagrams, ..Config::default() };
+//! let (mut encoder, mut decoder) = (Encoder::new(config.clone()), Decoder::new(config));
+//! for x in 0..100 {
+//!     let message = format!(r#"{{"type":"pointer","user":"b81d6e04","x":{x}}}"#);
+//!     let (mut packet, mut decoded, mut acknowledgement) = (Vec::new(), Vec::new(), Vec::new());
+//!     encoder.encode(message.as_bytes(), &mut packet)?;
+//!     if x % 7 == 6 {
+//!         continue; // lost
+//!     }
+//!     decoder.decode(&packet, &mut decoded)?;
+//!     assert_eq!(decoded, message.as_bytes());
+//!     assert!(x < 30 || packet.len() <= 3);
+//!     decoder.acknowledge(&mut acknowledgement);
+//!     encoder.acknowledge(&acknowledgement)?;
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! # The contract
 //!
-//! - Every packet must reach the decoder, once and in order: this is for reliable ordered
-//!   transports.
+//! - What must become of packets is up to [`Config::delivery`]; both ends use the same [`Config`].
 //! - Bytes out equal bytes in, for every input.
-//! - The same messages give the same packets, on every machine: there is no clock, no random
-//!   source, no floating point, no thread and no I/O here.
+//! - The same messages and acknowledgements give the same packets, on every machine: there is no
+//!   clock, no random source, no floating point, no thread and no I/O here.
 //! - State is bounded by [`Config::memory`], work by the bytes coded and by [`Config::max_packet`].
-//! - The decoder takes any bytes: see [`DecodeError`].
+//! - The decoder takes any bytes: see [`DecodeError`]. So does [`Encoder::acknowledge`]: see
+//!   [`AckError`].
+//! - On links that lose packets a packet that comes sixteen acknowledgements late or more may be
+//!   taken for another one, unless [`Config::check`] is on or something below drops such packets.
 //!
 //! Compression leaks: the length of a packet tells how well a message agrees with earlier ones. Do
 //! not mix secrets with what an attacker can choose in one stream.
