@@ -106,7 +106,7 @@ impl Link {
     fn send(&mut self, messages: &[Vec<u8>]) {
         let batch = messages.iter().map(|bytes| Message { fields: &[], bytes });
         let mut packet = Vec::new();
-        self.encoder.encode_packet(batch, &mut packet).unwrap();
+        self.encoder.encode_packet(batch, &mut packet).expect("within the limits");
         let number = self.encoder.newest();
         self.sent.insert(number, messages.to_vec());
         self.packets.push_back((number, packet));
@@ -190,7 +190,7 @@ fn run(config: Config, delay: usize, lose: usize) -> usize {
     let mut bytes = 0;
     for index in 0..400 {
         link.send(&[pointer(index)]);
-        let (number, packet) = link.packets.pop_front().unwrap();
+        let (number, packet) = link.packets.pop_front().expect("a packet was sent");
         if index >= 300 {
             bytes += packet.len();
         }
@@ -198,13 +198,15 @@ fn run(config: Config, delay: usize, lose: usize) -> usize {
             continue;
         }
         let mut decoded = Vec::new();
-        link.decoder.decode(&packet, &mut decoded).unwrap();
+        link.decoder.decode(&packet, &mut decoded).expect("every packet can be decoded");
         assert_eq!(decoded, link.sent[&number][0]);
         let mut ack = Vec::new();
         link.decoder.acknowledge(&mut ack);
         late.push_back(ack);
-        if late.len() > delay {
-            link.encoder.acknowledge(&late.pop_front().unwrap()).unwrap();
+        if late.len() > delay
+            && let Some(ack) = late.pop_front()
+        {
+            link.encoder.acknowledge(&ack).expect("an honest acknowledgement");
         }
     }
     bytes
@@ -245,7 +247,7 @@ fn a_decoder_that_lost_its_memory_starts_anew() {
 fn a_room_goes_on_when_all_have_everything() {
     let config = Config { delivery: Delivery::Room, ..Config::default() };
     let mut encoder = Encoder::new(config.clone());
-    let mut decoders = vec![Decoder::new(config.clone()), Decoder::new(config)];
+    let mut decoders = [Decoder::new(config.clone()), Decoder::new(config)];
     let mut missing = Vec::new();
     let mut last = 0;
     for index in 0..200 {
