@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 use core::mem::size_of;
 
 use crate::config::Config;
+use crate::control::Control;
 use crate::error::{DecodeError, EncodeError};
 use crate::packet::BULK;
 
@@ -22,6 +23,8 @@ pub(crate) struct Batch {
     pub(crate) fields: Vec<u32>,
     pub(crate) bytes: Vec<u8>,
     ends: Vec<usize>,
+    /// What the packet asks of the model besides.
+    pub(crate) control: Control,
 }
 
 impl Batch {
@@ -29,12 +32,14 @@ impl Batch {
         self.fields.clear();
         self.bytes.clear();
         self.ends.clear();
+        self.control = Control::default();
     }
 
     pub(crate) fn clone_from(&mut self, other: &Self) {
         self.fields.clone_from(&other.fields);
         self.bytes.clone_from(&other.bytes);
         self.ends.clone_from(&other.ends);
+        self.control = other.control;
     }
 
     /// Bytes in use.

@@ -5,10 +5,13 @@ use core::mem::size_of;
 use crate::hash::hash;
 use crate::table::{Table, Versioned};
 
+pub(crate) mod snapshot;
+
 /// Entries that a key can be in, in a table that has so many: enough that keys rarely drive each other out of a table with room
 /// to spare.
 const WAYS: usize = 8;
 
+#[derive(Clone)]
 pub(crate) struct Cache<T> {
     entries: Table<Entry<T>>,
     /// Entries that a key can be in.

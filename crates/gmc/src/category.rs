@@ -5,6 +5,8 @@ use crate::hash::hash;
 use crate::model::Rows;
 use crate::range_coder::Coder;
 
+mod snapshot;
+
 /// The last different numbers in a hole, the latest first, and whether it holds one of them as a
 /// rule.
 #[derive(Debug, Clone, Copy)]

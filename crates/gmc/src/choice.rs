@@ -9,7 +9,10 @@ use crate::range_coder::Coder;
 use crate::table::Versioned;
 use crate::templates;
 
+mod snapshot;
+
 /// The last templates of each channel and sender.
+#[derive(Clone)]
 pub(crate) struct Choices {
     recents: Cache<Recent>,
 }

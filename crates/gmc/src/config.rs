@@ -49,6 +49,21 @@ pub enum Delivery {
     Room,
 }
 
+/// How much work an encoder spends on a packet. Decoders need not know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[non_exhaustive]
+pub enum Effort {
+    /// Takes the first likely template that fits, and tries no codec. For messages with text, this
+    /// saves looking through all templates; a few bytes more now and then.
+    Fast,
+    /// Looks for the template that says most, and tries codecs where they may gain something.
+    #[default]
+    Normal,
+    /// Tries all codecs on all packets. Gains little, on packets of many messages that are unlike
+    /// all earlier ones.
+    Best,
+}
+
 impl Config {
     /// The least memory that holds a template or two.
     pub const MEMORY_MIN: usize = 4 << 10;
@@ -61,8 +76,13 @@ impl Config {
         self.fields.min(Self::FIELDS_MAX)
     }
 
+    /// The memory that is used.
+    pub(crate) fn memory_bounded(&self) -> usize {
+        self.memory.clamp(Self::MEMORY_MIN, Self::MEMORY_MAX)
+    }
+
     pub(crate) fn budget(&self) -> Budget {
-        let memory = self.memory.clamp(Self::MEMORY_MIN, Self::MEMORY_MAX);
+        let memory = self.memory_bounded();
         let waiting = match self.delivery {
             Delivery::Ordered => 0,
             // The packets of a round trip, and what serves to go back for late ones.

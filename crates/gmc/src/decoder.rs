@@ -9,9 +9,11 @@ use crate::datagram;
 use crate::datagram::header::Name;
 use crate::datagram::received::{Epoch, Received, Way};
 use crate::error::DecodeError;
-use crate::packet::{self, Front};
+use crate::packet::{self, Front, Kind};
 use crate::range_coder::{RangeDecoder, Silent};
 use crate::stream::Stream;
+
+mod snapshot;
 
 /// Turns packets into the messages that they were made of.
 ///
@@ -125,15 +127,21 @@ impl Decoder {
 
     fn read_ordered(&mut self, body: &[u8], check: Option<u8>) -> Result<(), DecodeError> {
         if packet::is_plain(body) {
-            packet::read_plain(body, &mut self.plain, &mut self.done, self.stream.config())?;
-            if !self.done.is_bulk() {
+            let front =
+                packet::read_plain(body, &mut self.plain, &mut self.done, self.stream.config())?;
+            let learns = front == Front::Ordered(true);
+            if self.done.is_bulk() {
+                // The model leaves it alone.
+            } else if learns {
                 // The model learns from the messages as if they had been coded.
                 self.unused.clear();
-                self.stream.code(&mut Silent, &self.done, &mut self.unused)?;
+                self.stream.code_ordered(&mut Silent, true, &self.done, &mut self.unused)?;
+            } else {
+                self.stream.code_front(&mut Silent, false, self.done.control)?;
             }
         } else {
             let mut coder = RangeDecoder::new(body);
-            self.stream.code(&mut coder, &Batch::default(), &mut self.done)?;
+            self.stream.code_ordered(&mut coder, false, &Batch::default(), &mut self.done)?;
             if !coder.is_complete() {
                 return Err(DecodeError::Malformed);
             }
@@ -159,6 +167,7 @@ impl Decoder {
         if !is_intact(check, chain, number, &self.done) {
             return Err(DecodeError::CheckFailed);
         }
+        received.note_modelled(number);
         received.add(number, learns.then(|| (&self.done, self.stream.lesson())));
         self.trim();
         Ok(())
@@ -178,8 +187,13 @@ impl Decoder {
         }
         let base = received.base();
         let learns = received.follow(kind) && !self.done.is_bulk();
+        if kind != Kind::Unlearned {
+            received.note_modelled(number);
+        }
         if received.base() != base {
-            self.stream = Stream::new(self.stream.config().clone());
+            self.stream = self.stream.empty(self.stream.memory_max());
+            self.room = self.stream.room();
+            received.set_budget(self.room / 4 * 3);
         }
         self.stream.clear_lesson();
         received.add(number, learns.then(|| (&self.done, self.stream.lesson())));
@@ -198,10 +212,11 @@ impl Decoder {
         let is_single = self.stream.config().delivery == Delivery::Datagrams;
         let mut coder = RangeDecoder::new(body);
         let name = Name::Empty(0).code(&mut coder, is_single);
+        let memory = name.code_memory(&mut coder, self.stream.memory_max(), 0)?;
         if let Name::Empty(_) = name {
             let base = name.resolve(received.current().number);
-            if received.starts(base) {
-                return self.start(coder, base, check);
+            if received.starts(base) || self.stream.config().memory != memory {
+                return self.start(coder, base, memory, check);
             }
         }
         let newest = received.current();
@@ -226,8 +241,8 @@ impl Decoder {
             }
             Way::Begin => {
                 let base = received.base();
-                let chain = datagram::first_chain(base);
-                let mut stream = Stream::new(self.stream.config().clone());
+                let chain = datagram::first_chain(base, self.stream.less_memory());
+                let mut stream = self.stream.empty(self.stream.config().memory);
                 let read = read_at(&mut stream, &mut coder, base, base, chain, &mut self.done)?;
                 core::mem::swap(stream.lesson_mut(), self.stream.lesson_mut());
                 read
@@ -241,6 +256,7 @@ impl Decoder {
         &mut self,
         mut coder: RangeDecoder<'_>,
         base: u32,
+        memory: usize,
         check: Option<u8>,
     ) -> Result<(u32, bool, u32), DecodeError> {
         let Some(received) = &mut self.received else { return Err(DecodeError::Malformed) };
@@ -248,14 +264,16 @@ impl Decoder {
             return Err(DecodeError::UnknownEpoch);
         }
         // Only a packet that can be read is believed.
-        let mut stream = Stream::new(self.stream.config().clone());
-        let chain = datagram::first_chain(base);
+        let mut stream = self.stream.empty(memory);
+        let chain = datagram::first_chain(base, stream.less_memory());
         let read = read_at(&mut stream, &mut coder, base, base, chain, &mut self.done)?;
         if !is_intact(check, chain, read.0, &self.done) {
             return Err(DecodeError::CheckFailed);
         }
         self.stream = stream;
-        received.start(base);
+        received.start(base, self.stream.less_memory());
+        self.room = self.stream.room();
+        received.set_budget(self.room / 4 * 3);
         Ok(read)
     }
 

@@ -5,13 +5,18 @@ use core::fmt;
 
 use crate::batch::{Batch, Message};
 use crate::config::{Config, Delivery};
+use crate::control::Control;
 use crate::datagram;
 use crate::datagram::sent::Sent;
 use crate::error::{AckError, EncodeError};
 use crate::packet::{self, Front};
 use crate::range_coder::RangeEncoder;
+use crate::settings::Settings;
 use crate::stream::Stream;
 use crate::table::is_later;
+
+mod settings;
+mod snapshot;
 
 /// Turns messages into packets.
 ///
@@ -22,6 +27,7 @@ pub struct Encoder {
     sent: Option<Sent>,
     /// The hash of all messages so far, on an ordered link with a check.
     chain: u32,
+    settings: Settings,
     given: Batch,
     done: Batch,
     plain: Vec<u8>,
@@ -38,6 +44,7 @@ impl Encoder {
             sent: (!is_ordered).then(|| Sent::new(skips, stream.room() / 8 * 5)),
             stream,
             chain: 0,
+            settings: Settings::default(),
             given: Batch::default(),
             done: Batch::default(),
             plain: Vec::new(),
@@ -66,25 +73,35 @@ impl Encoder {
             self.given.add(message, self.stream.config())?;
         }
         self.done.clear();
+        if self.sent.as_ref().is_some_and(Sent::is_stale) {
+            self.restart();
+        }
+        let learns = self.settings.allow(&self.given);
         match &mut self.sent {
-            None => self.encode_ordered(out),
-            Some(_) => self.encode_datagram(out),
+            None => self.encode_ordered(learns, out),
+            Some(_) => self.encode_datagram(learns, out),
         }
         Ok(())
     }
 
-    fn encode_ordered(&mut self, out: &mut Vec<u8>) {
+    fn encode_ordered(&mut self, learns: bool, out: &mut Vec<u8>) {
         let start = out.len();
+        let effort = self.settings.effort;
         if self.given.is_bulk() {
-            packet::make_bulk(Front::Ordered, &self.given, &mut self.plain, out);
+            packet::make_bulk(Front::Ordered(true), &self.given, &mut self.plain, out, effort);
         } else {
+            self.given.control = core::mem::take(&mut self.settings.wanted);
             let mut coder = RangeEncoder::new(out);
             self.stream
-                .code(&mut coder, &self.given, &mut self.done)
+                .code_ordered(&mut coder, learns, &self.given, &mut self.done)
                 .expect("messages within the limits can be coded");
             coder.finish();
             debug_assert!(self.done.bytes == self.given.bytes, "the model codes what it was given");
-            packet::make_smallest(Front::Ordered, &self.given, &mut self.plain, out, start);
+            // The decoder of a plain packet chooses templates itself, and hears of nothing else.
+            if self.given.control.is_empty() && !self.stream.has_strayed() {
+                let front = Front::Ordered(learns);
+                packet::make_smallest(front, &self.given, &mut self.plain, out, start, effort);
+            }
         }
         if self.stream.config().check {
             self.chain = datagram::chain(self.chain, 0, &self.given);
@@ -92,24 +109,33 @@ impl Encoder {
         }
     }
 
-    fn encode_datagram(&mut self, out: &mut Vec<u8>) {
-        if self.sent.as_ref().is_some_and(Sent::is_stale) {
-            self.restart();
-        }
+    fn encode_datagram(&mut self, learns: bool, out: &mut Vec<u8>) {
         let Some(sent) = &mut self.sent else { return };
         let number = sent.next();
+        let effort = self.settings.effort;
         // A plain packet's decoder may not know the whole number.
         let mut seal = (0, number & 0xff);
         if self.given.is_bulk() {
             let front = sent.front(false);
-            packet::make_bulk(front, &self.given, &mut self.plain, out);
+            packet::make_bulk(front, &self.given, &mut self.plain, out, effort);
             sent.add(None);
         } else {
             let start = out.len();
-            let learns = sent.has_room(&self.given);
+            let mut learns = learns && sent.has_room(&self.given);
+            let is_single = self.stream.config().delivery == Delivery::Datagrams;
+            if learns {
+                self.given.control = self.settings.wanted;
+                if !is_single {
+                    // All packets come, or come again. To a single decoder this one may be lost.
+                    self.settings.wanted = Control::default();
+                }
+            }
             let distance = number.wrapping_sub(sent.epoch()).wrapping_sub(1);
             let mut coder = RangeEncoder::new(out);
-            sent.name().code(&mut coder, self.stream.config().delivery == Delivery::Datagrams);
+            let name = sent.name().code(&mut coder, is_single);
+            let (memory, memory_max) = (self.stream.config().memory, self.stream.memory_max());
+            name.code_memory(&mut coder, memory_max, memory)
+                .expect("the memory is between its bounds");
             self.stream.record(Some(number));
             self.stream
                 .code_datagram(
@@ -124,12 +150,17 @@ impl Encoder {
             self.stream.undo(number.wrapping_sub(1));
             coder.finish();
             debug_assert!(self.done.bytes == self.given.bytes, "the model codes what it was given");
-            let front = sent.front(learns);
+            // A plain packet does not tell the memory of an empty model.
+            let plain_learns = learns && (sent.epoch() != sent.base() || memory == memory_max);
+            let front = sent.front(plain_learns);
             let must_name = !learns && sent.must_name();
-            if !must_name && packet::make_smallest(front, &self.given, &mut self.plain, out, start)
+            if !must_name
+                && self.given.control.is_empty()
+                && packet::make_smallest(front, &self.given, &mut self.plain, out, start, effort)
             {
                 // The decoder knows nothing of how the packet was coded before.
                 self.stream.clear_lesson();
+                learns = plain_learns;
             } else {
                 seal = (sent.chain(), number);
             }
@@ -182,11 +213,20 @@ impl Encoder {
     /// Forgets all that was learned: the next packet can be decoded by a decoder that knows nothing.
     /// With [`Delivery::Ordered`] the decoder must be a new one too.
     pub fn restart(&mut self) {
-        let config = self.stream.config().clone();
-        self.stream = Stream::new(config);
+        let memory = match self.sent {
+            Some(_) => self.stream.config().memory,
+            None => self.stream.memory_max(),
+        };
+        self.restart_with(memory);
+    }
+
+    fn restart_with(&mut self, memory: usize) {
+        self.stream = self.stream.empty(memory);
         self.chain = 0;
+        self.settings.restart();
         if let Some(sent) = &mut self.sent {
-            sent.restart();
+            sent.restart(self.stream.less_memory());
+            sent.set_budget(self.stream.room() / 8 * 5);
         }
     }
 
@@ -195,6 +235,9 @@ impl Encoder {
         self.stream.record(None);
         while let Some(mut packet) = sent.pop(top) {
             self.stream.learn(packet.number(), &packet.batch, &mut packet.lesson);
+            if self.stream.config().delivery == Delivery::Datagrams {
+                self.settings.learned(packet.batch.control);
+            }
             sent.keep(packet);
         }
     }

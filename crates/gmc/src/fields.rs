@@ -10,7 +10,10 @@ use crate::model::Rows;
 use crate::range_coder::Coder;
 use crate::table::{Table, Versioned};
 
+mod snapshot;
+
 /// The last values of each field in each channel.
+#[derive(Clone)]
 pub(crate) struct Fields {
     count: usize,
     last: Table<u32>,

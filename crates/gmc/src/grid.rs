@@ -14,6 +14,8 @@ use crate::hash::hash;
 use crate::hole::Whose;
 use crate::line::{Line, Numeral};
 
+mod snapshot;
+
 /// What is known about the numbers of a hole that have fractions.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Grid {

@@ -5,7 +5,10 @@ use core::mem::size_of;
 use crate::hash::hash_bytes;
 use crate::table::{Table, Versioned};
 
+mod snapshot;
+
 /// A ring of bytes. Positions count from the start of the stream and wrap around.
+#[derive(Clone)]
 pub(crate) struct History {
     bytes: Table<u8>,
     /// One bit per byte: whether a string ends behind it.

@@ -16,12 +16,13 @@ use crate::table::Versioned;
 use crate::template::{Hole, HoleKind};
 use crate::text::Texts;
 
+#[derive(Clone)]
 pub(crate) struct Holes {
     pub(crate) rows: Rows,
     pub(crate) references: Cache<Reference>,
     pub(crate) grids: Cache<Grid>,
     pub(crate) texts: Texts,
-    categories: Cache<Category>,
+    pub(crate) categories: Cache<Category>,
     /// What filled the holes of the present message.
     pub(crate) seen: Vec<Seen>,
 }

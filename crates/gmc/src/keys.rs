@@ -10,7 +10,10 @@ use crate::cache::Cache;
 use crate::hash::hash;
 use crate::table::{Table, Versioned};
 
+mod snapshot;
+
 /// The keys of templates, and what is needed to try others.
+#[derive(Clone)]
 pub(crate) struct Keys {
     keys: Cache<Key>,
     /// The key that was found last: a new template's first guess.

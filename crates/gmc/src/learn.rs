@@ -30,7 +30,7 @@ pub(crate) struct Scratch {
 /// long.
 const TOKENS_MAX: usize = 4096;
 /// A template of more holes costs more memory than it saves bytes.
-const HOLES_MAX: usize = 512;
+pub(crate) const HOLES_MAX: usize = 512;
 
 /// Makes a template of `message`, given the known template that is most like it.
 pub(crate) fn learn(

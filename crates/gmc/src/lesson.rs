@@ -8,8 +8,10 @@
 use alloc::vec::Vec;
 use core::mem::size_of;
 
+mod snapshot;
+
 /// The decisions of a packet with their contexts.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(crate) struct Lesson {
     contexts: Vec<Contexts>,
     /// A decision's place in its row times two, one more if it is `true`; [`NEXT`] is added to the

@@ -71,8 +71,14 @@
 //! - On links that lose packets a packet that comes sixteen acknowledgements late or more may be
 //!   taken for another one, unless [`Config::check`] is on or something below drops such packets.
 //!
+//! # Joining late
+//!
+//! [`Encoder::snapshot`] is the model for a decoder that comes late, which goes on as if it had all
+//! packets so far: [`Decoder::from_snapshot`]. [`Encoder::compact`] makes it small, at little cost.
+//!
 //! Compression leaks: the length of a packet tells how well a message agrees with earlier ones. Do
-//! not mix secrets with what an attacker can choose in one stream.
+//! not mix secrets with what an attacker can choose in one stream: give them an encoder of their own,
+//! or at least do not let them be learned ([`Encoder::set_channel_learning`]).
 
 #![no_std]
 
@@ -85,6 +91,7 @@ mod cache;
 mod category;
 mod choice;
 mod config;
+mod control;
 mod datagram;
 mod decoder;
 mod encoder;
@@ -106,6 +113,8 @@ mod number;
 mod packet;
 mod range_coder;
 mod reference;
+mod settings;
+mod snapshot;
 mod speller;
 mod stream;
 mod table;
@@ -115,10 +124,11 @@ mod text;
 mod token;
 
 pub use batch::Message;
-pub use config::{Config, Delivery};
+pub use config::{Config, Delivery, Effort};
 pub use decoder::Decoder;
 pub use encoder::Encoder;
 pub use error::{AckError, DecodeError, EncodeError};
+pub use snapshot::SnapshotError;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -8,6 +8,8 @@ use alloc::vec::Vec;
 use crate::float_text::{self, Binary, DECIMALS_MAX, DOUBLE, Decimal, SINGLE, Tie, trim};
 use crate::number;
 
+mod snapshot;
+
 /// A number as it stands in a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Numeral {

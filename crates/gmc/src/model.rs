@@ -7,6 +7,8 @@ use crate::lesson::{Contexts, Lesson, PREDICTORS};
 use crate::range_coder::Coder;
 use crate::table::{Table, Versioned};
 
+mod snapshot;
+
 /// The probability that a decision is `true`: twelve bits of it, and in the low four bits how often
 /// it was adapted, since a young probability should move faster than an old one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,6 +112,7 @@ pub(crate) enum Learning {
 }
 
 /// Contexts found by hash. When the table is full, the least used context of four gives way.
+#[derive(Clone)]
 pub(crate) struct Rows {
     /// [`ROW`] cells for each row; the first is the tag.
     cells: Table<Bit>,
@@ -292,6 +295,7 @@ impl Rows {
 
 /// Single decisions found by hash, unchecked: for contexts so many and so sparse that rows would
 /// waste most of their room.
+#[derive(Clone)]
 pub(crate) struct Letters {
     bits: Table<Bit>,
 }

@@ -15,6 +15,8 @@ use crate::reference::Reference;
 use crate::speller::Setting;
 use crate::token::{DIGITS_MAX, FRACTION_MAX};
 
+mod snapshot;
+
 /// How a number is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Format {

@@ -4,7 +4,8 @@
 //! packet = body [check]           check: one byte, only if configured
 //! body   = coded | plain
 //! coded  = a range coder's bytes, the first of which is 16 or more
-//! plain  = 0 form bytes           form: a codec's number, and 128 if there are several messages
+//! plain  = 0 form bytes           form: a codec's number, 128 more if there are several messages,
+//!                                 64 more if the packet is not learned
 //! ```
 //!
 //! That is on an ordered link; [`datagram`](crate::datagram) has the forms on other links.
@@ -19,7 +20,7 @@ use alloc::vec::Vec;
 use groupwire_codecs as codecs;
 
 use crate::batch::Batch;
-use crate::config::{Config, Delivery};
+use crate::config::{Config, Delivery, Effort};
 use crate::error::DecodeError;
 use crate::range_coder::PLAIN_END;
 
@@ -27,6 +28,8 @@ use crate::range_coder::PLAIN_END;
 const PLAIN: u8 = 0;
 /// In the form byte: several messages.
 const SEVERAL: u8 = 0x80;
+/// In the form byte: the packet is not learned.
+const NOT_LEARNED: u8 = 0x40;
 /// A message larger than this is no small message: there is little to learn from it, and spelling it by the model
 /// costs 0.2 µs a byte, where a codec's share is a tenth of that.
 pub(crate) const BULK: usize = 4096;
@@ -37,8 +40,8 @@ const CODEC_MIN: usize = 200;
 /// What is in front of the bytes of a plain packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Front {
-    /// On an ordered link.
-    Ordered,
+    /// On an ordered link, and whether it is learned.
+    Ordered(bool),
     /// The low bits of the packet's number, and how it will be learned.
     Datagram(u8, Kind),
 }
@@ -72,7 +75,9 @@ impl Front {
 
     fn write(self, codec: u8, several: bool, out: &mut Vec<u8>) {
         let Self::Datagram(number, kind) = self else {
-            out.extend_from_slice(&[PLAIN, codec | if several { SEVERAL } else { 0 }]);
+            let several = if several { SEVERAL } else { 0 };
+            let unlearned = if self == Self::Ordered(false) { NOT_LEARNED } else { 0 };
+            out.extend_from_slice(&[PLAIN, codec | several | unlearned]);
             return;
         };
         let form = match kind {
@@ -95,7 +100,9 @@ impl Front {
         if !is_datagram {
             return match body {
                 [PLAIN, form, rest @ ..] => {
-                    Ok((Self::Ordered, form & !SEVERAL, form & SEVERAL != 0, rest))
+                    let codec = form & !(SEVERAL | NOT_LEARNED);
+                    let learns = form & NOT_LEARNED == 0;
+                    Ok((Self::Ordered(learns), codec, form & SEVERAL != 0, rest))
                 }
                 _ => Err(DecodeError::Malformed),
             };
@@ -125,13 +132,19 @@ pub(crate) fn make_smallest(
     plain: &mut Vec<u8>,
     out: &mut Vec<u8>,
     start: usize,
+    effort: Effort,
 ) -> bool {
     let coded = out.len() - start;
     // A packet that the model predicts well is far beyond the reach of a codec.
-    if batch.len() == 0 || coded * 8 < batch.bytes.len() {
+    let is_hopeless = coded * 8 < batch.bytes.len() && effort != Effort::Best;
+    if batch.len() == 0 || is_hopeless {
         return false;
     }
-    let candidates = if coded < CODEC_MIN { 1 } else { codecs::ALL.len() };
+    let candidates = match effort {
+        Effort::Fast => 1,
+        Effort::Normal if coded < CODEC_MIN => 1,
+        Effort::Normal | Effort::Best => codecs::ALL.len(),
+    };
     let mut replaced = false;
     for codec in codecs::ALL[..candidates].iter().filter(|codec| front.is_short(codec.number())) {
         let end = out.len();
@@ -147,10 +160,16 @@ pub(crate) fn make_smallest(
 }
 
 /// Appends a plain packet of messages that the model does not touch.
-pub(crate) fn make_bulk(front: Front, batch: &Batch, plain: &mut Vec<u8>, out: &mut Vec<u8>) {
+pub(crate) fn make_bulk(
+    front: Front,
+    batch: &Batch,
+    plain: &mut Vec<u8>,
+    out: &mut Vec<u8>,
+    effort: Effort,
+) {
     let start = out.len();
     write_plain(front, codecs::ALL[0], batch, plain, out);
-    make_smallest(front, batch, plain, out, start);
+    make_smallest(front, batch, plain, out, start, effort);
 }
 
 fn write_plain(

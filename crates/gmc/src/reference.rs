@@ -11,6 +11,8 @@ use crate::model::Rows;
 use crate::number::Format;
 use crate::range_coder::Coder;
 
+mod snapshot;
+
 /// The last values in a hole.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Reference {

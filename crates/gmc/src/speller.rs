@@ -10,6 +10,9 @@ use crate::model::{Bit, Learning, Letters, Rows};
 use crate::range_coder::Coder;
 use crate::table::{Table, Versioned};
 
+mod snapshot;
+
+#[derive(Clone)]
 pub(crate) struct Speller {
     letters: Letters,
     pub(crate) history: History,

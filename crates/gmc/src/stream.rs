@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 use crate::batch::{Batch, Message};
 use crate::choice::Choices;
 use crate::config::Config;
+use crate::control::Control;
 use crate::error::DecodeError;
 use crate::fields::Fields;
 use crate::hash::hash;
@@ -25,8 +26,17 @@ use crate::speller::Setting;
 use crate::table::{Table, Version, Versioned};
 use crate::templates::Templates;
 
+pub(crate) mod compact;
+mod snapshot;
+
 pub(crate) struct Stream {
     config: Config,
+    /// The most memory that the configuration of both ends allows.
+    memory_max: usize,
+    /// Whether the first template that fits is taken, instead of the best.
+    hasty: bool,
+    /// Whether, for that, another one was taken than the best.
+    strayed: bool,
     templates: Templates,
     choices: Choices,
     holes: Holes,
@@ -46,6 +56,7 @@ const MISS: u32 = 0x3155;
 
 impl Stream {
     pub(crate) fn new(config: Config) -> Self {
+        let config = Config { memory: config.memory_bounded(), ..config };
         let budget = config.budget();
         Self {
             templates: Templates::new(budget.templates),
@@ -57,8 +68,40 @@ impl Stream {
             unused: Batch::default(),
             key: Vec::new(),
             scratch: learn::Scratch::default(),
+            memory_max: config.memory,
+            hasty: false,
+            strayed: false,
             config,
         }
+    }
+
+    /// An empty model of so many bytes, with the same settings.
+    pub(crate) fn empty(&self, memory: usize) -> Self {
+        let mut empty = Self::new(Config { memory, ..self.config.clone() });
+        (empty.memory_max, empty.hasty) = (self.memory_max, self.hasty);
+        empty
+    }
+
+    /// The most memory that both ends allow.
+    pub(crate) fn memory_max(&self) -> usize {
+        self.memory_max
+    }
+
+    /// The memory, if it is less than that.
+    pub(crate) fn less_memory(&self) -> Option<u32> {
+        Some(self.config.memory)
+            .filter(|&memory| memory != self.memory_max)
+            .map(|memory| memory as u32)
+    }
+
+    pub(crate) fn set_hasty(&mut self, hasty: bool) {
+        self.hasty = hasty;
+    }
+
+    /// Whether a message of the last packet was coded with another template than a decoder would
+    /// choose that is given the message.
+    pub(crate) fn has_strayed(&self) -> bool {
+        self.strayed
     }
 
     pub(crate) fn config(&self) -> &Config {
@@ -122,6 +165,68 @@ impl Stream {
         memory
     }
 
+    /// Codes a packet for an ordered link: whether it is learned, what it asks of the model besides, and
+    /// the messages. Learns it if so.
+    pub(crate) fn code_ordered<C: Coder>(
+        &mut self,
+        coder: &mut C,
+        learns: bool,
+        given: &Batch,
+        done: &mut Batch,
+    ) -> Result<(), DecodeError> {
+        let (learns, control) = self.code_front(coder, learns, given.control)?;
+        done.control = control;
+        self.strayed = false;
+        if learns {
+            self.code(coder, given, done)?;
+        } else {
+            self.record(Some(1));
+            let result = self.code(coder, given, done);
+            self.undo(0);
+            self.record(None);
+            result?;
+        }
+        self.obey(control);
+        Ok(())
+    }
+
+    /// Codes whether a packet is learned, and what it asks of the model besides.
+    pub(crate) fn code_front<C: Coder>(
+        &mut self,
+        coder: &mut C,
+        learns: bool,
+        control: Control,
+    ) -> Result<(bool, Control), DecodeError> {
+        let rows = &mut self.holes.rows;
+        let row = rows.single(0x1ea2);
+        // Nearly always one cheap decision says all.
+        if rows.bit(coder, row, 0, learns && control.is_empty()) {
+            return Ok((true, Control::default()));
+        }
+        let learns = rows.bit(coder, row, 1, learns);
+        let control = control.code(coder, rows)?;
+        let memory = control.memory.map_or(0, |memory| memory as usize);
+        if memory > self.memory_max {
+            return Err(DecodeError::TooLarge);
+        }
+        Ok((learns, control))
+    }
+
+    /// Does what a packet asked for that was learned.
+    fn obey(&mut self, control: Control) {
+        if let Some(memory) = control.memory {
+            let count_max = self.templates.count_max();
+            *self = self.empty(memory as usize);
+            self.templates.set_count_max(count_max);
+        }
+        if let Some(count) = control.templates_max {
+            self.templates.set_count_max(count as usize);
+        }
+        if control.compact {
+            self.compact();
+        }
+    }
+
     /// Codes a packet for a link that loses some: how many packets it is behind the epoch, less one,
     /// whether it will be learned, and the messages. What it teaches is left in [`Stream::lesson`].
     pub(crate) fn code_datagram<C: Coder>(
@@ -156,8 +261,11 @@ impl Stream {
         let distance = u32::try_from(distance).map_err(|_| DecodeError::Malformed)?;
         let number = epoch.wrapping_add(1).wrapping_add(distance);
         rows.packet = number;
-        let row = rows.single(0x1ea2);
-        let learns = rows.bit(coder, row, 0, learns);
+        let (learns, control) = self.code_front(coder, learns, given.control)?;
+        if control.memory.is_some() {
+            return Err(DecodeError::Malformed);
+        }
+        done.control = control;
         self.code(coder, given, done)?;
         Ok((number, learns))
     }
@@ -190,6 +298,7 @@ impl Stream {
         let rows = &mut self.holes.rows;
         rows.learning = Learning::Now;
         core::mem::swap(&mut rows.lesson, lesson);
+        self.obey(batch.control);
     }
 
     /// Codes the messages of a packet. They are appended to `done`, whether they were given or
@@ -257,7 +366,13 @@ impl Stream {
             None
         } else {
             let likely = self.choices.recent(stream).likely();
-            self.templates.find(given.bytes, &likely, &mut self.scratch.spans)
+            // What is only learned is learned alike by all.
+            let hasty = self.hasty && self.holes.rows.learning != Learning::Taught;
+            let spans = &mut self.scratch.spans;
+            let first =
+                if hasty { self.templates.first(given.bytes, &likely, spans) } else { None };
+            self.strayed |= first.is_some();
+            first.or_else(|| self.templates.find(given.bytes, &likely, spans))
         };
         let choice = self.choices.code(coder, &mut self.holes.rows, stream, choice)?;
         if let Some(number) = choice {

@@ -37,6 +37,7 @@ pub(crate) trait Versioned {
 }
 
 /// A table of fixed size. Changes go through [`Table::change`].
+#[derive(Clone)]
 pub(crate) struct Table<T> {
     items: Vec<T>,
     /// Which items changed.
@@ -64,6 +65,7 @@ fn index([a, b, c]: Place) -> usize {
     u32::from_le_bytes([a, b, c, 0]) as usize
 }
 
+#[derive(Clone)]
 struct Mark {
     version: Version,
     start: usize,
@@ -105,6 +107,16 @@ impl<T: Clone> Table<T> {
             self.log(version, index);
         }
         &mut self.items[index]
+    }
+
+    /// Makes the item this one, if it is not.
+    pub(crate) fn put(&mut self, index: usize, item: T)
+    where
+        T: PartialEq,
+    {
+        if self.items[index] != item {
+            *self.change(index) = item;
+        }
     }
 
     #[inline]

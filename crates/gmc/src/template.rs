@@ -138,6 +138,13 @@ impl Template {
         self.holes[index].shape = shape;
     }
 
+    /// Gives the holes these names.
+    pub(crate) fn rename(&mut self, labels: &[u32]) {
+        for (hole, &label) in self.holes.iter_mut().zip(labels) {
+            hole.label = label;
+        }
+    }
+
     /// Bytes outside of holes: what a message that fits the template need not say.
     pub(crate) fn fixed(&self) -> usize {
         self.fixed

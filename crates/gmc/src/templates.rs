@@ -10,12 +10,17 @@ use crate::learn;
 use crate::table::{Table, Versioned};
 use crate::template::Template;
 
+mod snapshot;
+
 /// Templates by number. Numbers are reused.
+#[derive(Clone)]
 pub(crate) struct Templates {
     slots: Table<Option<Arc<Template>>>,
     /// Grow with each use of a template, fade with each eviction.
     uses: Table<u32>,
     budget: usize,
+    /// No more templates than this are kept.
+    count_max: Table<usize>,
     /// How many messages have fitted each.
     fits: Table<u16>,
     memory: Table<usize>,
@@ -48,6 +53,7 @@ impl Templates {
             uses: Table::new(0, count),
             fits: Table::new(0, count),
             budget,
+            count_max: Table::new(count, 1),
             memory: Table::new(count * PLACE, 1),
         }
     }
@@ -67,6 +73,7 @@ impl Templates {
         visit(&mut self.uses);
         visit(&mut self.fits);
         visit(&mut self.memory);
+        visit(&mut self.count_max);
     }
 
     pub(crate) fn get(&self, number: usize) -> Option<&Template> {
@@ -106,6 +113,19 @@ impl Templates {
         let found = self.get(best?)?;
         found.matches(message, spans);
         best
+    }
+
+    /// The first of the likely templates that fits, unless [`Templates::find`] returns the same.
+    pub(crate) fn first(
+        &self,
+        message: &[u8],
+        likely: &[usize],
+        spans: &mut Vec<Range<usize>>,
+    ) -> Option<usize> {
+        let first = likely.iter().copied().find(|&number| {
+            self.get(number).is_some_and(|template| template.matches(message, spans))
+        })?;
+        self.get(first).is_some_and(Template::has_text).then_some(first)
     }
 
     /// Notes that a message fitted.
@@ -177,7 +197,11 @@ impl Templates {
         let free = loop {
             let free = self.slots.iter().position(Option::is_none);
             match free {
-                Some(free) if self.memory() + size <= self.budget => break free,
+                Some(free)
+                    if self.memory() + size <= self.budget && self.count() < self.count_max[0] =>
+                {
+                    break free;
+                }
                 _ => self.evict(),
             }
         };
@@ -186,6 +210,25 @@ impl Templates {
         *self.uses.change(free) = USE;
         *self.fits.change(free) = 0;
         Some(free)
+    }
+
+    /// How many templates there are.
+    fn count(&self) -> usize {
+        self.slots.iter().flatten().count()
+    }
+
+    /// Keeps no more templates than this from now on, and at least one.
+    pub(crate) fn set_count_max(&mut self, count: usize) {
+        let count = count.clamp(1, self.slots.len());
+        self.count_max.put(0, count);
+        while self.count() > count {
+            self.evict();
+        }
+    }
+
+    /// How many templates are kept at most.
+    pub(crate) fn count_max(&self) -> usize {
+        self.count_max[0]
     }
 
     /// Drops the template that saves least, and lets the fame of the others fade.

@@ -15,6 +15,9 @@ use crate::range_coder::Coder;
 use crate::speller::{Setting, Speller};
 use crate::table::Versioned;
 
+mod snapshot;
+
+#[derive(Clone)]
 pub(crate) struct Texts {
     pub(crate) speller: Speller,
     recents: Cache<Recent>,

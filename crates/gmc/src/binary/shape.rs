@@ -1,6 +1,8 @@
 //! What a binary hole has turned out to hold. Learned from the values, and revised when the stream
 //! changes.
 
+mod snapshot;
+
 /// What the values of a hole are taken as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Shape {

@@ -1,6 +1,8 @@
 //! The name of the epoch in front of a packet. It is coded without any model, since it says which.
 
+use crate::control;
 use crate::datagram::number;
+use crate::error::DecodeError;
 use crate::range_coder::Coder;
 
 /// How an epoch is named.
@@ -24,6 +26,8 @@ pub(crate) const INDEX_AHEAD: u32 = 1 << (INDEX_BITS - 1);
 /// The empty model is rare: it is named in front of the first packets only.
 const EMPTY: u32 = 65536 / 64;
 const EVEN: u32 = 1 << 15;
+/// Few sessions change their memory.
+const LESS: u32 = 65536 / 64;
 
 impl Name {
     pub(crate) fn index(index: u32) -> Self {
@@ -57,6 +61,21 @@ impl Name {
         } else {
             Self::Number(code_bits(coder, NUMBER_BITS, self.low()))
         }
+    }
+
+    /// Codes the memory of the empty model, which is mostly all that both ends allow; of other models
+    /// it is known.
+    pub(crate) fn code_memory<C: Coder>(
+        self,
+        coder: &mut C,
+        memory_max: usize,
+        given: usize,
+    ) -> Result<usize, DecodeError> {
+        if !matches!(self, Self::Empty(_)) || !coder.bit(LESS, given != memory_max) {
+            return Ok(memory_max);
+        }
+        let memory = control::code_memory(coder, given as u32)? as usize;
+        if memory < memory_max { Ok(memory) } else { Err(DecodeError::Malformed) }
     }
 
     fn low(self) -> u32 {

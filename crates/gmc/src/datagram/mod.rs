@@ -11,12 +11,17 @@
 //! ```text
 //! packet          = coded [check] | plain [check]
 //! coded           = a range coder's bytes, the first of which is 16 or more, of:
-//!                   name, distance, learns, messages
+//!                   name, memory, distance, usual [learns, control], messages
 //! name            = the low five bits of the acknowledgement's index, to a single decoder
 //!                 | the low sixteen bits of the epoch's packet number, to many decoders
 //!                 | for the empty model, the low sixteen bits of the number before its first packet
+//! memory          = only behind the name of the empty model: whether it has less memory than
+//!                   configured, and how much
 //! distance        = the packet's number minus the epoch's, minus one
+//! usual           = whether the packet is learned and there is no control part
 //! learns          = whether the packet will be learned when it is acknowledged
+//! control         = whether the model, having learned the packet, is compacted or keeps fewer
+//!                   templates
 //! plain           = form number [base] [codec] bytes
 //! form            = one byte: an even number, one more if there are several messages
 //!                   0, 2, 4: codec 0, 1, 2; 6, 8, 10: the same, under the first, empty model;
@@ -47,15 +52,17 @@ use crate::hash::{hash, hash_message};
 
 /// The hash of everything that was learned, one packet further.
 pub(crate) fn chain(before: u32, number: u32, batch: &Batch) -> u32 {
-    batch.iter().fold(hash(before, number), |chain, message| {
+    let start = batch.control.chain(hash(before, number));
+    batch.iter().fold(start, |chain, message| {
         let fields = message.fields.iter().fold(chain, |chain, &field| hash(chain, field));
         hash_message(hash(fields, message.bytes.len() as u32), message.bytes)
     })
 }
 
-/// The hash when nothing has been learned since packet `base`.
-pub(crate) fn first_chain(base: u32) -> u32 {
-    hash(0xc4a1, base & 0xffff)
+/// The hash when nothing has been learned since packet `base`. A model of less memory than configured
+/// is another one.
+pub(crate) fn first_chain(base: u32, less: Option<u32>) -> u32 {
+    less.iter().fold(hash(0xc4a1, base & 0xffff), |chain, &memory| hash(chain, memory))
 }
 
 /// What an acknowledgement says of an epoch, to be compared.

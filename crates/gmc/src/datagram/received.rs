@@ -11,6 +11,7 @@ use crate::datagram::{chain, first_chain, number, seal};
 use crate::error::DecodeError;
 use crate::lesson::Lesson;
 use crate::packet::Kind;
+use crate::snapshot::{Pending, Position};
 use crate::table::is_later;
 
 /// A packet that came and was not learned yet.
@@ -52,6 +53,8 @@ pub(crate) struct Received {
     /// Packets behind the current epoch that teach nothing.
     untaught: Untaught,
     seen: Seen,
+    /// The newest packet that was made with a model.
+    modelled: u32,
     spare: Vec<Packet>,
     memory: usize,
     budget: usize,
@@ -93,16 +96,53 @@ impl Received {
             lost: false,
             unknown: 0,
             base: 0,
-            current: Epoch { index: 0, number: 0, chain: first_chain(0) },
+            current: Epoch { index: 0, number: 0, chain: first_chain(0, None) },
             past: VecDeque::new(),
             promises: VecDeque::new(),
             pending: VecDeque::new(),
             untaught: Untaught::default(),
             seen: Seen::default(),
+            modelled: 0,
             spare: Vec::new(),
             memory: 0,
             budget,
         }
+    }
+
+    /// A decoder that has all packets up to a position: those behind the epoch wait to be learned.
+    pub(crate) fn at(
+        skips: bool,
+        budget: usize,
+        position: Position,
+        pending: Vec<Pending>,
+    ) -> Self {
+        let Position { base, epoch, chain, index, newest } = position;
+        // The names of a predecessor's promises are left out.
+        let index = if skips { index.wrapping_add(INDEX_AHEAD) } else { index };
+        let mut received = Self {
+            base,
+            current: Epoch { index, number: epoch, chain },
+            seen: Seen { newest, mask: u128::MAX },
+            modelled: newest,
+            ..Self::new(skips, budget)
+        };
+        for ahead in 1..=newest.wrapping_sub(epoch).min(DISTANCE_MAX) {
+            received.untaught.add(epoch, epoch.wrapping_add(ahead));
+        }
+        for Pending { number, lesson } in pending {
+            if let Some((batch, lesson)) = lesson {
+                received.untaught.remove(number.wrapping_sub(1), number);
+                let packet = Packet { number, batch, lesson };
+                received.memory += packet.memory();
+                received.pending.push_back(packet);
+            }
+        }
+        received
+    }
+
+    /// Bytes for packets that wait to be learned.
+    pub(crate) fn set_budget(&mut self, budget: usize) {
+        self.budget = budget;
     }
 
     /// Bytes of what waits to be learned.
@@ -128,12 +168,14 @@ impl Received {
 
     /// Whether the empty model named after packet `base` can be a new one.
     pub(crate) fn may_start(&self, base: u32) -> bool {
-        self.is_new() || !is_later(self.seen.newest, base)
+        self.is_new() || !is_later(self.modelled, base)
     }
 
     /// Starts with a new, empty model.
-    pub(crate) fn start(&mut self, base: u32) {
-        if self.is_new() && base != self.base {
+    pub(crate) fn start(&mut self, base: u32, less: Option<u32>) {
+        // Packets that are not learned may have come before the first that is.
+        self.untaught.remove(self.current.number, base);
+        if self.is_new() && base != self.base && !is_later(self.seen.newest, base) {
             self.seen = Seen { newest: base, mask: 0 };
         }
         // Packets that name epochs of a predecessor may still come: other names are used.
@@ -141,11 +183,10 @@ impl Received {
             if self.lost { self.unknown.wrapping_add(INDEX_AHEAD) } else { self.promised().index };
         self.lost = false;
         self.base = base;
-        self.current = Epoch { index, number: base, chain: first_chain(base) };
+        self.current = Epoch { index, number: base, chain: first_chain(base, less) };
         self.past.clear();
         self.promises.clear();
         self.memory = 0;
-        self.untaught = Untaught::default();
         while let Some(packet) = self.pending.pop_front() {
             self.keep(packet);
         }
@@ -159,7 +200,7 @@ impl Received {
             Kind::Known => self.lost |= self.is_new(),
             Kind::First => {
                 if self.lost {
-                    self.start(0);
+                    self.start(0, None);
                 }
                 return self.base == 0;
             }
@@ -169,7 +210,7 @@ impl Received {
                     if !self.may_start(base) {
                         return false;
                     }
-                    self.start(base);
+                    self.start(base, None);
                 }
             }
         }
@@ -253,6 +294,13 @@ impl Received {
     /// Whether the packet came before, or is too old to tell.
     pub(crate) fn is_old(&self, number: u32) -> bool {
         self.seen.contains(number)
+    }
+
+    /// Notes that a packet was made with the present model.
+    pub(crate) fn note_modelled(&mut self, number: u32) {
+        if is_later(number, self.modelled) {
+            self.modelled = number;
+        }
     }
 
     /// Notes a packet that was decoded, and what it teaches if it does.

@@ -11,6 +11,7 @@ use crate::datagram::{chain, first_chain, number, seal};
 use crate::error::AckError;
 use crate::lesson::Lesson;
 use crate::packet::{Front, Kind};
+use crate::snapshot::Position;
 use crate::table::is_later;
 
 /// A packet that will be learned, if and when it is acknowledged.
@@ -66,7 +67,7 @@ impl Sent {
             epoch: 0,
             index: 0,
             next: 1,
-            chain: first_chain(0),
+            chain: first_chain(0, None),
             pending: VecDeque::new(),
             spare: Vec::new(),
             memory: 0,
@@ -220,6 +221,34 @@ impl Sent {
         None
     }
 
+    /// The number before the first packet of the present model.
+    pub(crate) fn base(&self) -> u32 {
+        self.base
+    }
+
+    /// Where a decoder stands that has everything.
+    pub(crate) fn position(&self) -> Position {
+        Position {
+            base: self.base,
+            epoch: self.epoch,
+            chain: self.chain,
+            index: self.index,
+            newest: self.next.wrapping_sub(1),
+        }
+    }
+
+    /// The packets that wait to be learned: their numbers, and what they teach if they do.
+    pub(crate) fn pending(&self) -> impl Iterator<Item = (u32, Option<(&Batch, &Lesson)>)> {
+        self.pending
+            .iter()
+            .map(|packet| (packet.number, packet.learns.then_some((&packet.batch, &packet.lesson))))
+    }
+
+    /// Bytes for packets that wait to be learned.
+    pub(crate) fn set_budget(&mut self, budget: usize) {
+        self.budget = budget;
+    }
+
     /// Keeps the buffers of a packet that was learned.
     pub(crate) fn keep(&mut self, packet: Packet) {
         if self.spare.len() < SPARE_MAX {
@@ -228,10 +257,10 @@ impl Sent {
     }
 
     /// Starts a new, empty model with the next packet.
-    pub(crate) fn restart(&mut self) {
+    pub(crate) fn restart(&mut self, less: Option<u32>) {
         self.base = self.next.wrapping_sub(1);
         self.epoch = self.base;
-        self.chain = first_chain(self.base);
+        self.chain = first_chain(self.base, less);
         self.memory = 0;
         while let Some(packet) = self.pending.pop_front() {
             self.keep(packet);

@@ -1,0 +1,64 @@
+//! Categories in a snapshot.
+
+use super::{Category, Novelty};
+use crate::hash::hash;
+use crate::range_coder::Coder;
+use crate::snapshot::archive::{Archive, Result};
+
+// Contexts.
+const USED: u32 = 0xe00;
+const RANK: u32 = 0xe01;
+const NOVELTY: u32 = 0xe02;
+const VALUE: u32 = 0xe03;
+
+impl Category {
+    pub(crate) fn archive<C: Coder>(&mut self, archive: &mut Archive<C>) -> Result<()> {
+        self.novelty = self.novelty.archive(archive)?;
+        let used = archive.up_to(USED, Self::VALUES, self.used.into())?;
+        self.used = used as u8;
+        self.rank = archive.up_to(RANK, Self::VALUES - 1, self.rank.into())? as u8;
+        let mut before = 0;
+        for value in &mut self.values[..used] {
+            *value = archive.number_like(VALUE, before, (*value).into()) as i32;
+            before = (*value).into();
+        }
+        Ok(())
+    }
+
+    /// Forgets values that are no use as long as they are not one of a few.
+    pub(crate) fn compact(&mut self) {
+        self.novelty = self.novelty.rounded();
+        if !self.is_few() {
+            self.values = [0; Self::VALUES];
+            self.used = 0;
+            self.rank = 0;
+        }
+    }
+
+    /// What stands for the values that are known.
+    pub(crate) fn identities(&self) -> impl Iterator<Item = u32> + '_ {
+        self.known().iter().map(|&value| identity(value.into()))
+    }
+}
+
+/// Stands for a value.
+fn identity(value: i64) -> u32 {
+    hash(value as u32, (value >> 32) as u32)
+}
+
+impl Novelty {
+    pub(crate) fn archive<C: Coder>(self, archive: &mut Archive<C>) -> Result<Self> {
+        Ok(Self(archive.byte(NOVELTY, self.0)?))
+    }
+
+    /// Near enough: what is low stays low.
+    pub(crate) fn rounded(self) -> Self {
+        match self.0 {
+            0..8 => Self(0),
+            8..Self::LOW => Self(16),
+            Self::LOW..128 => Self(64),
+            128..224 => Self(128),
+            _ => Self(255),
+        }
+    }
+}

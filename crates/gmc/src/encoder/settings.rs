@@ -1,0 +1,88 @@
+//! What can be changed while an encoder runs. Decoders are told in the packets.
+
+use super::Encoder;
+use crate::config::{Config, Effort};
+
+impl Encoder {
+    /// Whether messages are learned; at first they are. While they are not, they are coded with what
+    /// is known and leave no trace in the model: for messages that are unlike those to come, or that
+    /// no later packet's length may tell of.
+    ///
+    /// Each packet that is not learned takes about a byte more on links that are not ordered.
+    pub fn set_learning(&mut self, learning: bool) {
+        self.settings.is_off = !learning;
+    }
+
+    /// Whether messages of this channel, their first field, are learned; at first they are. A packet
+    /// is learned if all its messages may be, so that channels which are not learned should have
+    /// packets of their own.
+    ///
+    /// Such messages are still coded with what other channels have taught, so that *their* lengths
+    /// tell how much they agree with it. That matters if an attacker sees lengths, wants to know what
+    /// the messages of this channel are, and writes to another one: then give the channel an encoder
+    /// of its own, whose model is nobody else's.
+    ///
+    /// ```
+    /// use groupwire_gmc::{Config, Decoder, Encoder, Message};
+    ///
+    /// let config = Config { fields: 1, ..Config::default() };
+    /// let (mut encoder, mut decoder) = (Encoder::new(config.clone()), Decoder::new(config));
+    /// encoder.set_channel_learning(7, false);
+    /// let secret = Message { fields: &[7], bytes: b"the key is 83a1fd" };
+    /// let (mut first, mut second) = (Vec::new(), Vec::new());
+    /// encoder.encode_packet([secret], &mut first)?;
+    /// encoder.encode_packet([secret], &mut second)?;
+    /// assert!(second.len() + 2 >= first.len(), "it is as new as it was");
+    /// decoder.decode_packet(&first, |message| assert_eq!(message, secret))?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn set_channel_learning(&mut self, channel: u32, learning: bool) {
+        if learning {
+            self.settings.unlearned.remove(&channel);
+        } else {
+            self.settings.unlearned.insert(channel);
+        }
+    }
+
+    /// Keeps at most so many templates, at least one, as soon as all models have learned the next
+    /// packet that is learned. Fewer templates make encoding faster where messages are of many kinds.
+    pub fn set_templates_max(&mut self, count: usize) {
+        let count = u32::try_from(count).unwrap_or(u32::MAX);
+        self.settings.templates_max = Some(count);
+        self.settings.wanted.templates_max = Some(count);
+    }
+
+    /// Starts a new, empty model of so many bytes, between [`Config::MEMORY_MIN`] and what
+    /// [`Config::memory`] is at both ends; a value outside is taken as the nearer bound.
+    ///
+    /// On an ordered link the new model takes over behind the next packet, which is coded with the
+    /// old one. On other links the next packet starts anew: see [`Encoder::restart`].
+    pub fn set_memory(&mut self, bytes: usize) {
+        let memory = bytes.clamp(Config::MEMORY_MIN, self.stream.memory_max());
+        if self.sent.is_some() {
+            self.restart_with(memory);
+        } else {
+            self.settings.wanted.memory = u32::try_from(memory).ok();
+        }
+    }
+
+    /// How much work is spent on each packet from now on. Decoders need not know.
+    pub fn set_effort(&mut self, effort: Effort) {
+        self.settings.effort = effort;
+        self.stream.set_hasty(effort == Effort::Fast);
+    }
+
+    /// Makes the model small enough for a snapshot of less than 4 KiB, in most sessions at a cost of
+    /// one to two percent over the next thousand messages: rounds probabilities, and forgets what was
+    /// used little or long ago. All models do it when they have learned the next packet that is
+    /// learned; the next snapshot after that is small.
+    ///
+    /// It takes some milliseconds for a model of 64 KiB, at both ends. On links that are not ordered
+    /// a decoder cannot go back behind it: a packet that was coded before and comes late, when a
+    /// packet that was coded after it has come, is answered with
+    /// [`DecodeError::UnknownEpoch`](crate::DecodeError::UnknownEpoch), and in a room the decoder
+    /// that lacks it needs a snapshot.
+    pub fn compact(&mut self) {
+        self.settings.wanted.compact = true;
+    }
+}

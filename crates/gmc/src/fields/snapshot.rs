@@ -1,0 +1,37 @@
+//! Fields in a snapshot.
+
+use alloc::vec::Vec;
+
+use super::{CHANNELS, Fields};
+use crate::range_coder::Coder;
+use crate::snapshot::SnapshotError;
+use crate::snapshot::archive::{Archive, Result};
+
+// Contexts.
+const CHANNEL: u32 = 0xf00;
+const LAST: u32 = 0xf10;
+
+impl Fields {
+    pub(crate) fn archive<C: Coder>(&mut self, archive: &mut Archive<C>) -> Result<()> {
+        self.channel.put(0, number(archive, CHANNEL, self.channel[0])?);
+        for index in 0..self.last.len() {
+            let context = LAST + (index % self.count) as u32;
+            self.last.put(index, number(archive, context, self.last[index])?);
+        }
+        Ok(())
+    }
+
+    /// Channels and senders of which something is known.
+    pub(crate) fn known(&self) -> Vec<(u32, u32)> {
+        let field =
+            |base: usize, index| if index < self.count { self.last[base + index] } else { 0 };
+        (0..CHANNELS)
+            .map(|channel| channel * self.count)
+            .map(|base| (field(base, 0), field(base, 1)))
+            .collect()
+    }
+}
+
+fn number<C: Coder>(archive: &mut Archive<C>, context: u32, given: u32) -> Result<u32> {
+    u32::try_from(archive.number(context, given.into())).map_err(|_| SnapshotError::Malformed)
+}

@@ -1,0 +1,46 @@
+//! Grids in a snapshot.
+
+use super::{BELIEF_MAX, GRAIN_MAX, Grid, PERIOD, STEPS_MAX};
+use crate::range_coder::Coder;
+use crate::snapshot::SnapshotError;
+use crate::snapshot::archive::{Archive, Result};
+
+// Contexts.
+const LOW: u32 = 0xb00;
+const SPAN: u32 = 0xb01;
+const LAST: u32 = 0xb02;
+const INDEX: u32 = 0xb03;
+const STEPS: u32 = 0xb04;
+const BELIEF: u32 = 0xb05;
+const GRAIN: u32 = 0xb06;
+const COMMON: u32 = 0xb07;
+const CHANGES: u32 = 0xb08;
+
+impl Grid {
+    /// Codes a grid, given another one.
+    pub(crate) fn archive<C: Coder>(
+        &mut self,
+        archive: &mut Archive<C>,
+        guess: &Self,
+    ) -> Result<()> {
+        self.line = self.line.archive(archive, guess.line)?;
+        self.low = archive.number_like(LOW, guess.low, self.low);
+        self.high = archive.number_like(SPAN, self.low, self.high);
+        self.last = archive.number_like(LAST, self.low, self.last);
+        self.low_index = archive.signed(INDEX, self.low_index.into()) as i32;
+        self.steps = archive.up_to(STEPS, STEPS_MAX as usize, self.steps as usize)? as u32;
+        self.belief = archive.up_to(BELIEF, BELIEF_MAX.into(), self.belief.into())? as u8;
+        self.grain = archive.up_to(GRAIN, GRAIN_MAX as usize, self.grain.into())? as u8;
+        self.common = archive.byte(COMMON, self.common)?;
+        self.changes = archive.up_to(CHANGES, usize::from(PERIOD) - 1, self.changes.into())? as u8;
+        if self.is_sound() { Ok(()) } else { Err(SnapshotError::Malformed) }
+    }
+
+    /// Whether it can have been learned.
+    fn is_sound(&self) -> bool {
+        let ends = [self.low, self.high, self.last];
+        ends.into_iter().all(|ordinal| self.line.has(ordinal))
+            && i64::from(self.low_index).abs() <= 2 * STEPS_MAX
+            && (self.steps == 0 || self.low < self.high)
+    }
+}

@@ -1,0 +1,139 @@
+//! Strings in a snapshot, and what compaction leaves of them.
+
+use alloc::vec::Vec;
+
+use super::{History, Place};
+use crate::range_coder::Coder;
+use crate::snapshot::SnapshotError;
+use crate::snapshot::archive::{Archive, Result};
+
+// Contexts.
+const HEAD: u32 = 0x600;
+const STRING: u32 = 0x601;
+const STALE: u32 = 0x602;
+const WHOLE: u32 = 0x603;
+const NUMBER: u32 = 0x604;
+const AGE: u32 = 0x605;
+const LENGTH: u32 = 0x606;
+
+impl History {
+    /// Codes all strings that are there. The index follows from them.
+    pub(crate) fn archive<C: Coder>(&mut self, archive: &mut Archive<C>) -> Result<()> {
+        let head = archive.number(HEAD, self.head().into());
+        let head = u32::try_from(head).map_err(|_| SnapshotError::Malformed)?;
+        let strings = if C::DECODES { Vec::new() } else { self.strings() };
+        let mut given = strings.iter();
+        let mut left = self.bytes.len().min(head as usize);
+        *self.head.change(0) = head.wrapping_sub(left as u32);
+        while left > 0 {
+            let given: Vec<u8> =
+                given.next().map_or(Vec::new(), |&place| self.bytes(place).collect());
+            let string = archive.string(STRING, left, &given)?;
+            if string.is_empty() {
+                return Err(SnapshotError::Malformed);
+            }
+            archive.check()?;
+            left -= string.len();
+            self.add(&string);
+        }
+        Ok(())
+    }
+
+    /// Codes where a string is, as the number of strings since, if it is there.
+    pub(crate) fn archive_place<C: Coder>(
+        &self,
+        archive: &mut Archive<C>,
+        strings: &[Place],
+        given: Place,
+    ) -> Result<Place> {
+        if archive.flag(STALE, !self.has(given)) {
+            return Ok(self.stale());
+        }
+        let number = strings.iter().rev().position(|&string| string == given);
+        if archive.flag(WHOLE, number.is_some()) {
+            let number = archive.up_to(NUMBER, strings.len(), number.unwrap_or(0))?;
+            let string = strings.iter().rev().nth(number);
+            return string.copied().ok_or(SnapshotError::Malformed);
+        }
+        let age = archive.number(AGE, self.head().wrapping_sub(given.start).into());
+        let length = archive.number(LENGTH, given.length.into());
+        let place = Place {
+            start: self.head().wrapping_sub(age as u32),
+            length: u32::try_from(length).map_err(|_| SnapshotError::Malformed)?,
+        };
+        if self.has(place) { Ok(place) } else { Err(SnapshotError::Malformed) }
+    }
+
+    /// The strings that are there, the oldest first; of the oldest perhaps only the end.
+    pub(crate) fn strings(&self) -> Vec<Place> {
+        let head = self.head();
+        let filled = self.bytes.len().min(head as usize) as u32;
+        let mut strings = Vec::new();
+        let mut start = head.wrapping_sub(filled);
+        for back in (0..filled).rev() {
+            let next = head.wrapping_sub(back);
+            let at = self.wrap(next.wrapping_sub(1));
+            if self.ends[at / 8] >> (at % 8) & 1 == 1 || back == 0 {
+                strings.push(Place { start, length: next.wrapping_sub(start) });
+                start = next;
+            }
+        }
+        strings
+    }
+
+    /// Forgets all but these strings, which become the only ones, in this order. Returns where they
+    /// are.
+    pub(crate) fn keep(&mut self, places: &[Place]) -> Vec<Place> {
+        let strings: Vec<Vec<u8>> =
+            places.iter().map(|&place| self.bytes(place).collect()).collect();
+        for index in 0..self.bytes.len() {
+            self.bytes.put(index, 0);
+        }
+        for index in 0..self.ends.len() {
+            self.ends.put(index, 0);
+        }
+        for index in 0..self.index.len() {
+            self.index.put(index, 0);
+        }
+        *self.head.change(0) = 0;
+        strings.iter().map(|string| self.add(string)).collect()
+    }
+
+    /// A place of which nothing is left, now and later.
+    pub(crate) fn stale(&self) -> Place {
+        let behind = self.bytes.len() as u32 + 1;
+        Place { start: self.head().wrapping_sub(behind), length: 1 }
+    }
+
+    fn add(&mut self, string: &[u8]) -> Place {
+        let start = self.head();
+        for end in 1..=string.len() {
+            self.push(&string[..end]);
+        }
+        if !string.is_empty() {
+            self.end();
+        }
+        Place { start, length: string.len() as u32 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strings_are_those_that_were_added() {
+        let mut history = History::new(1024);
+        for index in 0..100u8 {
+            history.add(&[b'a' + index % 20; 7]);
+        }
+        let strings = history.strings();
+        assert!(strings.len() > 10);
+        assert!(strings[1..].iter().all(|place| place.length == 7 && history.has(*place)));
+        let last = *strings.last().expect("there are some");
+        assert_eq!(history.bytes(last).collect::<Vec<_>>(), [b'a' + 99 % 20; 7]);
+        assert!(!history.has(history.stale()));
+        let kept = history.keep(&strings[5..8]);
+        assert_eq!(history.strings(), kept);
+    }
+}

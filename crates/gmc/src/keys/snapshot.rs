@@ -1,0 +1,76 @@
+//! Keys in a snapshot, and what compaction leaves of them.
+
+use super::{FAILURES_MAX, Key, Keys, TRIAL};
+use crate::cache::snapshot::Candidate;
+use crate::hash::hash;
+use crate::range_coder::Coder;
+use crate::snapshot::SnapshotError;
+use crate::snapshot::archive::{Archive, Result};
+
+// Contexts.
+const KEYS: u32 = 0x1200;
+const PROBES: u32 = 0x1201;
+const LABEL: u32 = 0x1202;
+const TRIAL_LABEL: u32 = 0x1203;
+const FAILURES: u32 = 0x1204;
+const WAIT: u32 = 0x1205;
+const AGE: u32 = 0x1206;
+const COST: u32 = 0x1207;
+const NUMBER: u32 = 0x1208;
+
+impl Keys {
+    pub(crate) fn archive<C: Coder>(&mut self, archive: &mut Archive<C>) -> Result<()> {
+        let latest = archive.name(LABEL, self.latest[0])?;
+        self.latest.put(0, latest);
+        let candidates = (0..=255).map(|key| Candidate { key, context: 0 });
+        let candidates: alloc::vec::Vec<_> = candidates.collect();
+        let mut progress = self.keys.archive(archive, KEYS);
+        self.keys.archive_some(archive, &mut progress, &candidates, |archive, _, key| {
+            key.archive(archive)
+        })?;
+        let mut before = 0;
+        let progress = self.probes.archive(archive, PROBES);
+        self.probes.archive_rest(archive, progress, |archive, probe| {
+            probe.number = archive.number_like(NUMBER, before, probe.number);
+            before = probe.number;
+            Ok(())
+        })
+    }
+
+    /// Keeps the keys of the templates used last, at most so many; ends all trials if told so.
+    pub(crate) fn compact(&mut self, most: usize, ends_trials: bool) {
+        self.keys.compact(most, |_| true);
+        if !ends_trials {
+            return;
+        }
+        self.keys.change_all(|key| (key.age, key.cost, key.trial_cost) = (0, 0, 0));
+        self.probes.compact(0, |_| false);
+    }
+
+    /// The names of holes that are keys, each once.
+    pub(crate) fn labels(&self) -> alloc::vec::Vec<u32> {
+        let mut labels = alloc::vec![self.latest[0]];
+        self.keys.each(|key| labels.push(key.label));
+        labels.sort_unstable();
+        labels.dedup();
+        labels
+    }
+}
+
+impl Key {
+    fn archive<C: Coder>(&mut self, archive: &mut Archive<C>) -> Result<()> {
+        self.label = archive.name(LABEL, self.label)?;
+        self.trial = archive.name(TRIAL_LABEL, self.trial)?;
+        self.failures = archive.up_to(FAILURES, FAILURES_MAX.into(), self.failures.into())? as u8;
+        let most = ((1usize << self.failures) - 1) * 2;
+        self.wait = archive.up_to(hash(WAIT, self.failures.into()), most, self.wait.into())? as u8;
+        self.age = archive.up_to(AGE, usize::from(TRIAL) - 1, self.age.into())? as u8;
+        if self.age > 0 {
+            for cost in [&mut self.cost, &mut self.trial_cost] {
+                let coded = archive.number(COST, (*cost).into());
+                *cost = u16::try_from(coded).map_err(|_| SnapshotError::Malformed)?;
+            }
+        }
+        Ok(())
+    }
+}

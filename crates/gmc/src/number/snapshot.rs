@@ -1,0 +1,25 @@
+//! How numbers are written, in a snapshot.
+
+use super::Format;
+use crate::range_coder::Coder;
+use crate::snapshot::SnapshotError;
+use crate::snapshot::archive::{Archive, Result};
+use crate::token::DIGITS_MAX;
+
+// Contexts.
+const SAME: u32 = 0xa00;
+const WIDTH: u32 = 0xa01;
+const DECIMALS: u32 = 0xa02;
+const ZEROS: u32 = 0xa03;
+
+impl Format {
+    pub(crate) fn archive<C: Coder>(self, archive: &mut Archive<C>, guess: Self) -> Result<Self> {
+        if archive.flag(SAME, self == guess) {
+            return Ok(guess);
+        }
+        let width = archive.up_to(WIDTH, DIGITS_MAX, self.width.into())? as u8;
+        let decimals = archive.up_to(DECIMALS, Self::SPLIT.into(), self.decimals.into())? as u8;
+        let zeros = archive.up_to(ZEROS, super::DECIMALS_MAX.into(), self.zeros.into())? as u8;
+        if width == 0 { Err(SnapshotError::Malformed) } else { Ok(Self { width, decimals, zeros }) }
+    }
+}

@@ -1,0 +1,41 @@
+//! References in a snapshot, and what compaction leaves of them.
+
+use super::Reference;
+use crate::range_coder::Coder;
+use crate::snapshot::archive::{Archive, Result};
+
+// Contexts.
+const SEEN: u32 = 0x900;
+const VALUE: u32 = 0x901;
+const DELTA: u32 = 0x902;
+const COST: u32 = 0x903;
+const STAMP: u32 = 0x904;
+
+/// Compaction rounds costs to multiples of this: the best predictor is what matters.
+const COST_UNIT: u8 = 4;
+
+impl Reference {
+    /// Codes a reference, given another one of the same hole.
+    pub(crate) fn archive<C: Coder>(
+        &mut self,
+        archive: &mut Archive<C>,
+        guess: &Self,
+    ) -> Result<()> {
+        self.seen = archive.flag(SEEN, self.seen);
+        self.value = archive.number_like(VALUE, guess.value, self.value);
+        self.delta = archive.signed(DELTA, self.delta.into()) as i32;
+        for (index, cost) in self.costs.iter_mut().enumerate() {
+            let guess = i64::from(guess.costs[index]);
+            *cost = archive.number_like(COST + 0x10 * index as u32, guess, (*cost).into()) as u8;
+        }
+        self.stamp = archive.number_like(STAMP, guess.stamp.into(), self.stamp.into()) as u16;
+        self.format = self.format.archive(archive, guess.format)?;
+        Ok(())
+    }
+
+    pub(crate) fn compact(&mut self) {
+        for cost in &mut self.costs {
+            *cost = (*cost / COST_UNIT) * COST_UNIT + COST_UNIT / 2;
+        }
+    }
+}

@@ -1,0 +1,386 @@
+//! Snapshots: the model for a decoder that comes late.
+//!
+//! ```text
+//! snapshot = version settings guard body
+//! version  = one byte
+//! settings = four bytes: a hash of the settings that both ends must share
+//! guard    = four bytes: a hash of the body
+//! body     = a range coder's bytes, of: memory, position, the model, pending packets
+//! position = on ordered links the hash of all messages so far; on others the number before the
+//!            first packet of the model, the number of the epoch's packet, the hash of all that is
+//!            learned, the acknowledgement's index, the number of the newest packet
+//! pending  = for each packet behind the epoch: whether there is another one, its number, whether it
+//!            is learned, and then the packet as if it were coded under the epoch, and how its lesson
+//!            differs from the one that this would be
+//! ```
+
+pub(crate) mod archive;
+
+use alloc::vec::Vec;
+
+use archive::{Archive, Result};
+
+use crate::batch::Batch;
+use crate::config::{Config, Delivery};
+use crate::datagram::acknowledgement::DISTANCE_MAX;
+use crate::hash::{hash, hash_message};
+use crate::lesson::Lesson;
+use crate::range_coder::{Coder, RangeDecoder, RangeEncoder};
+use crate::stream::Stream;
+
+/// Why there is no decoder for a snapshot. Ask the encoder's side for another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SnapshotError {
+    /// The peer sent a snapshot in another format than this version's.
+    #[error("peer sent a snapshot of another version")]
+    OtherVersion,
+    /// The peer's [`Config`] is another one: both ends must use the same. The fault is either's.
+    #[error("peer made the snapshot under other settings")]
+    OtherConfig,
+    /// The snapshot was damaged or cut short on the way.
+    #[error("the snapshot was damaged on the way")]
+    Damaged,
+    /// The peer sent a snapshot that no encoder makes.
+    #[error("peer sent a snapshot that no encoder makes")]
+    Malformed,
+}
+
+/// Where a decoder stands. On an ordered link there is only the hash.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Position {
+    /// The number before the first packet of the model.
+    pub(crate) base: u32,
+    /// The number of the packet that was learned last.
+    pub(crate) epoch: u32,
+    /// The hash of all that is learned.
+    pub(crate) chain: u32,
+    /// The index of the acknowledgement that made the epoch.
+    pub(crate) index: u32,
+    /// The newest packet's number.
+    pub(crate) newest: u32,
+}
+
+/// A packet that waits to be learned.
+pub(crate) struct Pending {
+    pub(crate) number: u32,
+    /// What it teaches, if it does.
+    pub(crate) lesson: Option<(Batch, Lesson)>,
+}
+
+/// What a snapshot holds.
+pub(crate) struct Snapshot {
+    pub(crate) stream: Stream,
+    pub(crate) position: Position,
+    pub(crate) pending: Vec<Pending>,
+}
+
+/// Changes with the format.
+const VERSION: u8 = 1;
+/// The version and two hashes.
+const FRONT: usize = 9;
+
+// Contexts.
+const MORE: u32 = 0x1400;
+const LEARNS: u32 = 0x1401;
+
+/// Appends a snapshot.
+pub(crate) fn write<'a>(
+    mut stream: Stream,
+    position: Position,
+    pending: impl Iterator<Item = (u32, Option<(&'a Batch, &'a Lesson)>)>,
+    out: &mut Vec<u8>,
+) {
+    let mut body = Vec::new();
+    let mut archive = Archive::new(RangeEncoder::new(&mut body));
+    let memory = stream.config().memory as u32;
+    archive.raw(32, memory);
+    archive_position(&mut archive, stream.config(), position);
+    let mut written = stream.archive(&mut archive);
+    for (number, lesson) in pending {
+        archive.flag(MORE, true);
+        archive.raw(32, number);
+        if archive.flag(LEARNS, lesson.is_some())
+            && let Some((batch, lesson)) = lesson
+        {
+            let packet = stream.archive_packet(&mut archive, position.epoch, number, batch, lesson);
+            written = written.and(packet.map(|_| ()));
+        }
+    }
+    archive.flag(MORE, false);
+    archive.coder.finish();
+    debug_assert!(written.is_ok(), "what was learned can be written");
+    let settings = settings(stream.config(), stream.memory_max());
+    out.push(VERSION);
+    out.extend_from_slice(&settings.to_le_bytes());
+    out.extend_from_slice(&hash_message(settings, &body).to_le_bytes());
+    out.extend_from_slice(&body);
+}
+
+/// Reads a snapshot, given an empty model of the same settings.
+pub(crate) fn read(empty: &Stream, bytes: &[u8]) -> Result<Snapshot> {
+    let (&[version, a, b, c, d, e, f, g, h], body) =
+        bytes.split_first_chunk::<FRONT>().ok_or(SnapshotError::Damaged)?;
+    if version != VERSION {
+        return Err(SnapshotError::OtherVersion);
+    }
+    let settings = settings(empty.config(), empty.memory_max());
+    if u32::from_le_bytes([a, b, c, d]) != settings {
+        return Err(SnapshotError::OtherConfig);
+    }
+    if u32::from_le_bytes([e, f, g, h]) != hash_message(settings, body) {
+        return Err(SnapshotError::Damaged);
+    }
+    let mut archive = Archive::new(RangeDecoder::new(body));
+    let snapshot = read_body(&mut archive, empty)?;
+    if archive.coder.is_complete() { Ok(snapshot) } else { Err(SnapshotError::Malformed) }
+}
+
+fn read_body(archive: &mut Archive<RangeDecoder<'_>>, empty: &Stream) -> Result<Snapshot> {
+    let memory = archive.raw(32, 0) as usize;
+    if !(Config::MEMORY_MIN..=empty.memory_max()).contains(&memory) {
+        return Err(SnapshotError::Malformed);
+    }
+    let mut stream = empty.empty(memory);
+    let position = archive_position(archive, stream.config(), Position::default());
+    stream.archive(archive)?;
+    let pending = read_pending(archive, &mut stream, position.epoch)?;
+    Ok(Snapshot { stream, position, pending })
+}
+
+fn read_pending(
+    archive: &mut Archive<RangeDecoder<'_>>,
+    stream: &mut Stream,
+    epoch: u32,
+) -> Result<Vec<Pending>> {
+    let mut pending = Vec::new();
+    // The encoder only guesses what a packet will take before it waits.
+    let mut left = 2 * stream.room();
+    let mut last = epoch;
+    while archive.flag(MORE, false) {
+        let number = archive.raw(32, 0);
+        let ahead = number.wrapping_sub(last);
+        if ahead == 0 || number.wrapping_sub(epoch) > DISTANCE_MAX + 1 {
+            return Err(SnapshotError::Malformed);
+        }
+        last = number;
+        let lesson = if archive.flag(LEARNS, false) {
+            let given = (Batch::default(), Lesson::default());
+            let (batch, lesson) =
+                stream.archive_packet(archive, epoch, number, &given.0, &given.1)?;
+            let memory = batch.memory() + lesson.memory();
+            // One packet may be larger than all the room for them.
+            if memory > left && !pending.is_empty() {
+                return Err(SnapshotError::Malformed);
+            }
+            left = left.saturating_sub(memory);
+            Some((batch, lesson))
+        } else {
+            None
+        };
+        pending.push(Pending { number, lesson });
+    }
+    Ok(pending)
+}
+
+fn archive_position<C: Coder>(
+    archive: &mut Archive<C>,
+    config: &Config,
+    given: Position,
+) -> Position {
+    let chain = archive.raw(32, given.chain);
+    if config.delivery == Delivery::Ordered {
+        return Position { chain, ..Position::default() };
+    }
+    let base = archive.raw(32, given.base);
+    let epoch = archive.raw(32, given.epoch);
+    let index = archive.raw(8, given.index & 0xff);
+    let newest = epoch.wrapping_add(archive.raw(16, given.newest.wrapping_sub(given.epoch)));
+    Position { base, epoch, chain, index, newest }
+}
+
+/// A hash of what both ends must agree on.
+fn settings(config: &Config, memory_max: usize) -> u32 {
+    let delivery = match config.delivery {
+        Delivery::Ordered => 0,
+        Delivery::Datagrams => 1,
+        Delivery::Room => 2,
+    };
+    let numbers = [
+        delivery,
+        memory_max,
+        config.field_count(),
+        config.max_message,
+        config.max_messages_per_packet,
+        config.max_packet,
+        usize::from(config.check),
+    ];
+    let halves = |number: usize| [number as u64 as u32, (number as u64 >> 32) as u32];
+    numbers.into_iter().flat_map(halves).fold(0x54a9, hash)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::range_coder::Silent;
+    use crate::{Decoder, Encoder};
+    use alloc::format;
+    use alloc::vec;
+    use proptest::prelude::*;
+
+    /// A message of one of four types.
+    fn message(index: u32) -> Vec<u8> {
+        match index % 4 {
+            0 => format!(r#"{{"who":"user-{}","x":{}}}"#, index % 3, index * 7),
+            1 => format!("<x> {} </x>", f64::from(index) * 1.137 + 3.2),
+            2 => format!("say {} {}", ["hello", "good day", "bye"][index as usize % 3], index),
+            _ => format!(r#"{{"x":{}.5,"y":-{}}}"#, index % 17, index * index),
+        }
+        .into_bytes()
+    }
+
+    /// A session with all kinds of state.
+    fn session(delivery: Delivery) -> (Config, Encoder) {
+        let config = Config { memory: 16 << 10, delivery, ..Config::default() };
+        let mut encoder = Encoder::new(config.clone());
+        for index in 0..120u32 {
+            let packed = [0x82, 0xa1, b'a', 0xcd, 1, index as u8, 0xa1, b'b', 0xa2, b'h', b'i'];
+            encoder.encode(&message(index), &mut Vec::new()).expect("it is small");
+            encoder.encode(&packed, &mut Vec::new()).expect("it is small");
+            encoder.advance(encoder.newest().saturating_sub(4));
+        }
+        (config, encoder)
+    }
+
+    /// Puts a guard before a body that has been tampered with.
+    fn guard(bytes: &mut [u8]) {
+        if let Some((front, body)) = bytes.split_first_chunk_mut::<FRONT>() {
+            let [_, a, b, c, d, ..] = *front;
+            let settings = u32::from_le_bytes([a, b, c, d]);
+            front[5..].copy_from_slice(&hash_message(settings, body).to_le_bytes());
+        }
+    }
+
+    fn use_decoder(config: &Config, bytes: &[u8], encoder: &mut Encoder, junk: &[u8]) {
+        let Ok(mut decoder) = Decoder::from_snapshot(config.clone(), bytes) else { return };
+        for index in 0..20 {
+            let mut packet = Vec::new();
+            let message = format!(r#"{{"who":"user-{index}","x":{}}}"#, index * 9);
+            encoder.encode(message.as_bytes(), &mut packet).expect("it is small");
+            let _ = decoder.decode_packet(&packet, |_| {});
+            decoder.acknowledge(&mut Vec::new());
+        }
+        let Ok(mut decoder) = Decoder::from_snapshot(config.clone(), bytes) else { return };
+        for packet in junk.chunks(12) {
+            let _ = decoder.decode_packet(packet, |_| {});
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(400))]
+
+        #[test]
+        fn hostile_snapshots_are_harmless(
+            changes in proptest::collection::vec((0.0f64..1.0, any::<u8>()), 0..4),
+            cut in 0.0f64..1.5,
+            junk in proptest::collection::vec(any::<u8>(), 0..600),
+            room: bool,
+        ) {
+            let delivery = if room { Delivery::Room } else { Delivery::Ordered };
+            let (config, mut encoder) = session(delivery);
+            let mut bytes = Vec::new();
+            encoder.snapshot(&mut bytes);
+            for (at, byte) in changes {
+                let length = bytes.len() - FRONT;
+                bytes[FRONT + (at * length as f64) as usize] = byte;
+            }
+            bytes.truncate(FRONT + (cut * bytes.len() as f64) as usize);
+            guard(&mut bytes);
+            use_decoder(&config, &bytes, &mut encoder, &junk);
+        }
+
+        /// As above, but what follows the damage is believed too: any model that can be written must
+        /// be harmless, however improbable.
+        #[test]
+        fn improbable_models_are_harmless(
+            changes in proptest::collection::vec((0.0f64..1.0, any::<u8>()), 1..4),
+            junk in proptest::collection::vec(any::<u8>(), 0..600),
+        ) {
+            let (config, encoder) = session(Delivery::Ordered);
+            let mut bytes = Vec::new();
+            encoder.snapshot(&mut bytes);
+            let body = &mut bytes[FRONT..];
+            for (at, byte) in changes {
+                body[(at * body.len() as f64) as usize] = byte;
+            }
+            // Reading goes on with these where the body ends.
+            bytes.extend(junk.iter().cycle().take(40_000 * usize::from(!junk.is_empty())));
+            let empty = Stream::new(config.clone());
+            let mut archive = Archive::new(RangeDecoder::new(&bytes[FRONT..]));
+            if let Ok(Snapshot { mut stream, .. }) = read_body(&mut archive, &empty) {
+                let mut done = Batch::default();
+                for packet in junk.chunks(12) {
+                    done.clear();
+                    let mut coder = RangeDecoder::new(packet);
+                    let _ = stream.code_ordered(&mut coder, true, &Batch::default(), &mut done);
+                }
+                for index in 0..60u32 {
+                    let mut batch = Batch::default();
+                    let bytes = message(index);
+                    let message = crate::Message { fields: &[], bytes: &bytes };
+                    batch.add(message, &config).expect("it is small");
+                    done.clear();
+                    let learned = stream.code_ordered(&mut Silent, true, &batch, &mut done);
+                    prop_assert!(learned.is_ok() && done.bytes == batch.bytes);
+                    if index == 30 {
+                        stream.compact();
+                    }
+                }
+            }
+        }
+
+        #[test]
+        fn invented_snapshots_are_harmless(
+            body in proptest::collection::vec(any::<u8>(), 0..3000),
+            junk in proptest::collection::vec(any::<u8>(), 0..600),
+            room: bool,
+        ) {
+            let delivery = if room { Delivery::Room } else { Delivery::Ordered };
+            let config = Config { memory: 16 << 10, delivery, ..Config::default() };
+            let mut encoder = Encoder::new(config.clone());
+            let mut bytes = Vec::new();
+            encoder.snapshot(&mut bytes);
+            bytes.truncate(FRONT);
+            // The memory is written first, and most inventions get no further.
+            let mut start = vec![];
+            let mut coder = RangeEncoder::new(&mut start);
+            (0..32).rev().for_each(|shift| {
+                coder.bit(1 << 15, (16 << 10) >> shift & 1 == 1);
+            });
+            coder.finish();
+            bytes.extend(start);
+            bytes.extend(body);
+            guard(&mut bytes);
+            use_decoder(&config, &bytes, &mut encoder, &junk);
+        }
+    }
+
+    #[test]
+    fn a_newcomers_model_is_the_encoders() {
+        for delivery in [Delivery::Ordered, Delivery::Room, Delivery::Datagrams] {
+            let (config, encoder) = session(delivery);
+            let mut bytes = Vec::new();
+            encoder.snapshot(&mut bytes);
+            let empty = Stream::new(config);
+            let read = read(&empty, &bytes).expect("it was just made");
+            let mut again = Vec::new();
+            let pending: Vec<_> = read
+                .pending
+                .iter()
+                .map(|packet| (packet.number, packet.lesson.as_ref().map(|(b, l)| (b, l))))
+                .collect();
+            write(read.stream.copy(), read.position, pending.into_iter(), &mut again);
+            assert_eq!(again, bytes);
+        }
+    }
+}

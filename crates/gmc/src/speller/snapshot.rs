@@ -1,0 +1,28 @@
+//! What is known of spelling, in a snapshot, and what compaction leaves of it.
+
+use super::Speller;
+use crate::range_coder::Coder;
+use crate::snapshot::archive::{Archive, Result};
+
+/// Context of the first length of a match.
+const HIT: u32 = 0x1000;
+
+impl Speller {
+    pub(crate) fn archive<C: Coder>(&mut self, archive: &mut Archive<C>) -> Result<()> {
+        for length in 0..self.hits.len() {
+            let hit = self.hits[length].archive(archive, HIT);
+            self.hits.put(length, hit);
+        }
+        self.letters.archive(archive)?;
+        self.history.archive(archive)
+    }
+
+    /// Rounds, and keeps letters or forgets them: they are soon learned again.
+    pub(crate) fn compact(&mut self, keeps_letters: bool) {
+        for length in 0..self.hits.len() {
+            let hit = self.hits[length].rounded();
+            self.hits.put(length, hit);
+        }
+        self.letters.compact(keeps_letters);
+    }
+}

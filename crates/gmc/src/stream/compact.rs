@@ -1,0 +1,94 @@
+//! Compaction: forgets what is worth least until a snapshot of the model is small.
+
+use alloc::vec::Vec;
+
+use super::Stream;
+use crate::config::Delivery;
+use crate::range_coder::RangeEncoder;
+use crate::snapshot::archive::Archive;
+
+/// With what is in front of it, a model in a snapshot then has less than 4 KiB.
+const TARGET: usize = 4000;
+/// For the packets in a snapshot that wait to be learned.
+const WAITING: usize = 800;
+
+/// What a level of compaction keeps.
+struct Level {
+    /// Rows used less than this are forgotten.
+    uses: u16,
+    templates: usize,
+    /// Entries of each of the tables of values.
+    values: usize,
+    /// Of what is known of spelling.
+    spelling: Spelling,
+}
+
+/// What is kept of what is known of spelling.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Spelling {
+    /// All, but letters are rounded.
+    Letters,
+    /// All strings, but no letters.
+    Strings,
+    /// So many bytes of the strings that holes have had lately, and no letters.
+    Recent(usize),
+}
+
+/// From mild to harsh.
+const LEVELS: [Level; 12] = [
+    Level { uses: 1, templates: 255, values: 1024, spelling: Spelling::Letters },
+    Level { uses: 1, templates: 255, values: 512, spelling: Spelling::Strings },
+    Level { uses: 1, templates: 255, values: 256, spelling: Spelling::Recent(2048) },
+    Level { uses: 3, templates: 255, values: 128, spelling: Spelling::Recent(1024) },
+    Level { uses: 6, templates: 255, values: 96, spelling: Spelling::Recent(768) },
+    Level { uses: 12, templates: 64, values: 64, spelling: Spelling::Recent(512) },
+    Level { uses: 20, templates: 48, values: 64, spelling: Spelling::Recent(512) },
+    Level { uses: 22, templates: 32, values: 48, spelling: Spelling::Recent(384) },
+    Level { uses: 27, templates: 24, values: 48, spelling: Spelling::Recent(384) },
+    Level { uses: 31, templates: 16, values: 32, spelling: Spelling::Recent(256) },
+    Level { uses: 32, templates: 8, values: 16, spelling: Spelling::Recent(128) },
+    Level { uses: 32, templates: 2, values: 8, spelling: Spelling::Recent(0) },
+];
+
+impl Stream {
+    /// Forgets what is worth least, the same in all models that are equal, until the model takes few
+    /// enough bytes in a snapshot.
+    pub(crate) fn compact(&mut self) {
+        let target = match self.config.delivery {
+            Delivery::Ordered => TARGET,
+            _ => TARGET - WAITING,
+        };
+        // Of a larger model, letters alone are more than that.
+        let first = if self.config.memory / 8 > target { 1 } else { 0 };
+        for level in &LEVELS[first..] {
+            self.compact_to(level);
+            if self.archived_size() <= target {
+                break;
+            }
+        }
+    }
+
+    fn compact_to(&mut self, level: &Level) {
+        self.templates.compact(level.templates);
+        let last_miss = self.holes.texts.compact(level.values, self.last_miss[0], level.spelling);
+        self.last_miss.put(0, last_miss);
+        self.keys.compact(level.values, level.spelling != Spelling::Letters);
+        self.choices.compact(level.values);
+        self.holes.categories.compact(level.values, |_| true);
+        self.holes.categories.change_all(|category| category.compact());
+        self.holes.references.compact(level.values, |_| true);
+        self.holes.references.change_all(|reference| reference.compact());
+        self.holes.grids.compact(level.values / 4, |_| true);
+        self.holes.rows.compact(level.uses);
+    }
+
+    /// Bytes of the model in a snapshot.
+    pub(crate) fn archived_size(&mut self) -> usize {
+        let mut bytes = Vec::new();
+        let mut archive = Archive::new(RangeEncoder::new(&mut bytes));
+        let result = self.archive(&mut archive);
+        debug_assert!(result.is_ok(), "a model that was learned can be written");
+        archive.coder.finish();
+        bytes.len()
+    }
+}

@@ -1,0 +1,244 @@
+//! The model in a snapshot, part by part.
+
+use alloc::vec::Vec;
+
+use super::Stream;
+use crate::batch::Batch;
+use crate::binary::Shape;
+use crate::cache::Cache;
+use crate::cache::snapshot::Candidate;
+use crate::grid::Grid;
+use crate::hash::hash;
+use crate::learn;
+use crate::lesson::Lesson;
+use crate::range_coder::Coder;
+use crate::reference::Reference;
+use crate::snapshot::SnapshotError;
+use crate::snapshot::archive::{Archive, Result};
+use crate::template::HoleKind;
+
+// Contexts.
+const REFERENCES: u32 = 0x1300;
+const GRIDS: u32 = 0x1301;
+const CATEGORIES: u32 = 0x1302;
+
+impl Stream {
+    /// A copy of the model, without what serves to go back.
+    pub(crate) fn copy(&self) -> Self {
+        let mut copy = Self {
+            config: self.config.clone(),
+            memory_max: self.memory_max,
+            hasty: false,
+            strayed: false,
+            templates: self.templates.clone(),
+            choices: self.choices.clone(),
+            holes: self.holes.clone(),
+            fields: self.fields.clone(),
+            keys: self.keys.clone(),
+            last_miss: self.last_miss.clone(),
+            unused: Batch::default(),
+            key: Vec::new(),
+            scratch: learn::Scratch::default(),
+        };
+        copy.record(None);
+        copy
+    }
+
+    /// Codes the model. When reading, it must be an empty one.
+    ///
+    /// Most keys of the tables are hashes of names that follow from the templates, and of values that
+    /// follow from other tables, so that these come first and keys need not be coded.
+    pub(crate) fn archive<C: Coder>(&mut self, archive: &mut Archive<C>) -> Result<()> {
+        self.fields.archive(archive)?;
+        self.holes.texts.speller.archive(archive)?;
+        self.templates.archive(archive)?;
+        let history = &self.holes.texts.speller.history;
+        let strings = history.strings();
+        let last_miss = history.archive_place(archive, &strings, self.last_miss[0])?;
+        self.last_miss.put(0, last_miss);
+        self.keys.archive(archive)?;
+        self.choices.archive(archive, &self.streams())?;
+
+        let labels = self.labels();
+        let plain: Vec<_> = labels.iter().map(|&key| Candidate { key, context: 0 }).collect();
+        archive_categories(archive, &mut self.holes.categories, &plain)?;
+        let mut texts = core::mem::replace(
+            &mut self.holes.texts,
+            crate::text::Texts::new(&self.config.budget()),
+        );
+        let result = texts.archive(archive, &plain, |texts| {
+            let senders = self.senders(texts);
+            senders_of(&labels, senders.iter().map(|&sender| hash(sender, 1)), false)
+        });
+        self.holes.texts = texts;
+        result?;
+
+        let senders = self.senders(&self.holes.texts);
+        let candidates = senders_of(&labels, senders.iter().copied(), true);
+        archive_references(archive, &mut self.holes.references, &candidates)?;
+        archive_grids(archive, &mut self.holes.grids, &candidates)?;
+        self.holes.rows.archive(archive)
+    }
+
+    /// Codes a packet that waits to be learned, as if it were coded under the epoch where the model
+    /// is, and what its lesson really is.
+    pub(crate) fn archive_packet<C: Coder>(
+        &mut self,
+        archive: &mut Archive<C>,
+        epoch: u32,
+        number: u32,
+        batch: &Batch,
+        lesson: &Lesson,
+    ) -> Result<(Batch, Lesson)> {
+        let mut done = Batch::default();
+        let distance = number.wrapping_sub(epoch).wrapping_sub(1);
+        self.record(Some(epoch.wrapping_add(1)));
+        let result =
+            self.code_datagram(&mut archive.coder, epoch, distance, true, batch, &mut done);
+        self.undo(epoch);
+        self.record(None);
+        if result != Ok((number, true)) {
+            return Err(SnapshotError::Malformed);
+        }
+        let lesson = lesson.archive(archive, &done, self.lesson())?;
+        self.clear_lesson();
+        Ok((done, lesson))
+    }
+
+    /// Channels and senders, as choices have them.
+    fn streams(&self) -> Vec<Candidate> {
+        let known = self.fields.known().into_iter();
+        known
+            .map(|(channel, sender)| Candidate {
+                key: hash(channel, hash(sender, 0x5e)),
+                context: 0,
+            })
+            .collect()
+    }
+
+    /// The names under which the values of holes are known.
+    fn labels(&self) -> Vec<u32> {
+        let mut labels = Vec::new();
+        for hole in self.templates.holes() {
+            labels.push(hole.label);
+            let Shape { grid, .. } = hole.shape;
+            match hole.kind {
+                HoleKind::Field | HoleKind::Varint => {
+                    labels.push(hash(hole.label, hole.shape.form()))
+                }
+                HoleKind::Scalar(_) => labels.push(hash(hole.label, u32::from(grid.max(1)))),
+                _ => {}
+            }
+        }
+        let mut seen = alloc::collections::BTreeSet::new();
+        labels.retain(|&label| seen.insert(label));
+        labels
+    }
+
+    /// Whom values can belong to: senders, and what keys say.
+    fn senders(&self, texts: &crate::text::Texts) -> Vec<u32> {
+        let mut first: Vec<u32> =
+            self.fields.known().into_iter().map(|(_, sender)| hash(sender, 0x5e)).collect();
+        first.sort_unstable();
+        first.dedup();
+        let mut senders = first.clone();
+        for key in self.keys.labels() {
+            let mut identities = texts.identities(key);
+            for hole in self.templates.holes().filter(|hole| hole.label == key) {
+                for label in [
+                    key,
+                    hash(key, hole.shape.form()),
+                    hash(key, u32::from(hole.shape.grid.max(1))),
+                ] {
+                    let category = self.holes.categories.find(label);
+                    identities
+                        .extend(category.into_iter().flat_map(|category| category.identities()));
+                }
+            }
+            for &sender in &first {
+                senders
+                    .extend(identities.iter().map(|&identity| hash(hash(sender, key), identity)));
+            }
+        }
+        let mut seen = alloc::collections::BTreeSet::new();
+        senders.retain(|&sender| seen.insert(sender));
+        senders
+    }
+}
+
+/// The keys of these senders' values in these holes, and with `all` of anybody's.
+fn senders_of(
+    labels: &[u32],
+    senders: impl Iterator<Item = u32> + Clone,
+    all: bool,
+) -> Vec<Candidate> {
+    let mut candidates = Vec::new();
+    for &label in labels {
+        if all {
+            candidates.push(Candidate { key: label, context: 0 });
+        }
+        candidates.extend(senders.clone().enumerate().map(|(index, sender)| Candidate {
+            key: hash(label, sender),
+            context: 1 + index as u32,
+        }));
+    }
+    candidates
+}
+
+fn archive_categories<C: Coder>(
+    archive: &mut Archive<C>,
+    categories: &mut Cache<crate::category::Category>,
+    labels: &[Candidate],
+) -> Result<()> {
+    let mut progress = categories.archive(archive, CATEGORIES);
+    categories.archive_some(archive, &mut progress, labels, |archive, _, category| {
+        category.archive(archive)
+    })?;
+    categories.archive_rest(archive, progress, |archive, category| category.archive(archive))
+}
+
+fn archive_references<C: Coder>(
+    archive: &mut Archive<C>,
+    references: &mut Cache<Reference>,
+    candidates: &[Candidate],
+) -> Result<()> {
+    let mut progress = references.archive(archive, REFERENCES);
+    let mut last = Reference::default();
+    references.archive_some(
+        archive,
+        &mut progress,
+        candidates,
+        |archive, candidate, reference| {
+            if candidate.context == 0 {
+                last = Reference::default();
+            }
+            reference.archive(archive, &last)?;
+            last = *reference;
+            Ok(())
+        },
+    )?;
+    references.archive_rest(archive, progress, |archive, reference| {
+        reference.archive(archive, &last)?;
+        last = *reference;
+        Ok(())
+    })
+}
+
+fn archive_grids<C: Coder>(
+    archive: &mut Archive<C>,
+    grids: &mut Cache<Grid>,
+    candidates: &[Candidate],
+) -> Result<()> {
+    let mut progress = grids.archive(archive, GRIDS);
+    let mut last = Grid::default();
+    grids.archive_some(archive, &mut progress, candidates, |archive, _, grid| {
+        grid.archive(archive, &last)?;
+        last = *grid;
+        Ok(())
+    })?;
+    grids.archive_rest(archive, progress, |archive, grid| {
+        grid.archive(archive, &last)?;
+        last = *grid;
+        Ok(())
+    })
+}

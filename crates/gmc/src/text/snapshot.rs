@@ -1,0 +1,128 @@
+//! Strings of holes in a snapshot, and what compaction leaves of them.
+
+use alloc::vec::Vec;
+
+use super::{Recent, Texts};
+use crate::cache::snapshot::Candidate;
+use crate::hash::hash_message;
+use crate::history::{History, Place};
+use crate::range_coder::Coder;
+use crate::snapshot::archive::{Archive, Result};
+use crate::stream::compact::Spelling;
+
+// Contexts.
+const CACHE: u32 = 0x1102;
+const USED: u32 = 0x1100;
+const TAIL: u32 = 0x1101;
+
+impl Recent {
+    fn archive<C: Coder>(
+        &mut self,
+        archive: &mut Archive<C>,
+        history: &History,
+        strings: &[Place],
+    ) -> Result<()> {
+        self.novelty = self.novelty.archive(archive)?;
+        let used = archive.up_to(USED, Self::PLACES, self.used.into())?;
+        self.used = used as u8;
+        for place in &mut self.places[..used] {
+            *place = history.archive_place(archive, strings, *place)?;
+        }
+        let mut end = self.places.first().copied().filter(|&place| history.has(place));
+        if used == 0 {
+            end = None;
+        }
+        // The last bytes are mostly those of the last string.
+        let mut usual = [0; 2];
+        for byte in end.into_iter().flat_map(|place| history.bytes(place)) {
+            usual = [usual[1], byte];
+        }
+        if !archive.flag(TAIL, self.tail == usual) {
+            for byte in &mut self.tail {
+                *byte = archive.raw(8, (*byte).into()) as u8;
+            }
+        } else {
+            self.tail = usual;
+        }
+        Ok(())
+    }
+}
+
+impl Texts {
+    /// Codes the strings of the holes with these names, then of those that follow from them, then of
+    /// all others.
+    pub(crate) fn archive<C: Coder>(
+        &mut self,
+        archive: &mut Archive<C>,
+        labels: &[Candidate],
+        more: impl FnOnce(&Self) -> Vec<Candidate>,
+    ) -> Result<()> {
+        let strings = self.speller.history.strings();
+        let mut progress = self.recents.archive(archive, CACHE);
+        let Self { speller, recents } = self;
+        recents.archive_some(archive, &mut progress, labels, |archive, _, recent| {
+            recent.archive(archive, &speller.history, &strings)
+        })?;
+        let more = more(self);
+        let Self { speller, recents } = self;
+        recents.archive_some(archive, &mut progress, &more, |archive, _, recent| {
+            recent.archive(archive, &speller.history, &strings)
+        })?;
+        recents.archive_rest(archive, progress, |archive, recent| {
+            recent.archive(archive, &speller.history, &strings)
+        })
+    }
+
+    /// What stands for the strings that are known in a hole.
+    pub(crate) fn identities(&self, label: u32) -> Vec<u32> {
+        let history = &self.speller.history;
+        let known = self.recents.find(label).map_or(&[][..], Recent::known);
+        let known = known.iter().filter(|&&place| history.has(place));
+        known.map(|&place| hash_message(0x1d, &history.bytes(place).collect::<Vec<_>>())).collect()
+    }
+
+    /// Keeps the strings of the holes used last, at most so many, and what `spelling` says of the
+    /// rest. Returns where the string at `other` is now.
+    pub(crate) fn compact(&mut self, most: usize, other: Place, spelling: Spelling) -> Place {
+        self.recents.compact(most, |_| true);
+        self.recents.change_all(|recent| recent.novelty = recent.novelty.rounded());
+        self.speller.compact(spelling == Spelling::Letters);
+        match spelling {
+            Spelling::Recent(bytes) => self.keep_recent(other, bytes),
+            Spelling::Letters | Spelling::Strings => other,
+        }
+    }
+
+    /// Keeps, of all strings, so many bytes of those that holes refer to, and of `other`. Returns
+    /// where that is now.
+    fn keep_recent(&mut self, other: Place, bytes: usize) -> Place {
+        let history = &self.speller.history;
+        let mut kept = alloc::vec![other];
+        self.recents.each(|recent| kept.extend(recent.known()));
+        kept.retain(|&place| place.length > 0 && history.has(place));
+        let age = |place: &Place| history.head().wrapping_sub(place.start);
+        kept.sort_unstable_by_key(|place| (age(place), place.length));
+        kept.dedup();
+        let mut left = bytes;
+        kept.retain(|place| {
+            let fits = place.length as usize <= left;
+            left -= if fits { place.length as usize } else { 0 };
+            fits
+        });
+        // The oldest are added first.
+        kept.reverse();
+        let moved = self.speller.history.keep(&kept);
+        let gone = self.speller.history.stale();
+        let now = |place: Place| match kept.iter().position(|&known| known == place) {
+            Some(at) => moved[at],
+            None if place.length == 0 => Place::default(),
+            None => gone,
+        };
+        self.recents.change_all(|recent| {
+            for place in &mut recent.places[..usize::from(recent.used)] {
+                *place = now(*place);
+            }
+        });
+        now(other)
+    }
+}
