@@ -121,7 +121,7 @@ impl Encoder {
             sent.add(None);
         } else {
             let start = out.len();
-            let mut learns = learns && sent.has_room(&self.given);
+            let learns = learns && sent.has_room(&self.given);
             let is_single = self.stream.config().delivery == Delivery::Datagrams;
             if learns {
                 self.given.control = self.settings.wanted;
@@ -150,17 +150,16 @@ impl Encoder {
             self.stream.undo(number.wrapping_sub(1));
             coder.finish();
             debug_assert!(self.done.bytes == self.given.bytes, "the model codes what it was given");
-            // A plain packet does not tell the memory of an empty model.
-            let plain_learns = learns && (sent.epoch() != sent.base() || memory == memory_max);
-            let front = sent.front(plain_learns);
+            let front = sent.front(learns);
             let must_name = !learns && sent.must_name();
-            if !must_name
+            // A plain packet does not tell the memory of an empty model.
+            let must_tell = learns && sent.epoch() == sent.base() && memory != memory_max;
+            if !(must_name || must_tell)
                 && self.given.control.is_empty()
                 && packet::make_smallest(front, &self.given, &mut self.plain, out, start, effort)
             {
                 // The decoder knows nothing of how the packet was coded before.
                 self.stream.clear_lesson();
-                learns = plain_learns;
             } else {
                 seal = (sent.chain(), number);
             }

@@ -19,7 +19,7 @@ use crate::integer::{Contexts, code_unsigned};
 use crate::keys::Keys;
 use crate::learn;
 use crate::lesson::Lesson;
-use crate::model::Learning;
+use crate::model::{Bit, Learning};
 use crate::packet::BULK;
 use crate::range_coder::{Coder, Silent};
 use crate::speller::Setting;
@@ -44,6 +44,8 @@ pub(crate) struct Stream {
     keys: Keys,
     /// The last message that fitted no template.
     last_miss: Table<Place>,
+    /// Whether a packet is learned and asks of the model nothing besides.
+    usual: Table<Bit>,
     /// What a packet consists of while it is learned: a copy that nobody needs.
     unused: Batch,
     /// What fills the key hole of a message.
@@ -65,6 +67,7 @@ impl Stream {
             fields: Fields::new(config.field_count()),
             keys: Keys::new(budget.keys),
             last_miss: Table::new(Place::default(), 1),
+            usual: Table::new(Bit::LIKELY, 1),
             unused: Batch::default(),
             key: Vec::new(),
             scratch: learn::Scratch::default(),
@@ -130,6 +133,7 @@ impl Stream {
         self.fields.visit(visit);
         self.keys.visit(visit);
         visit(&mut self.last_miss);
+        visit(&mut self.usual);
     }
 
     /// Attributes all changes from now on to a version, so that they can be taken back; with `None`
@@ -197,13 +201,12 @@ impl Stream {
         learns: bool,
         control: Control,
     ) -> Result<(bool, Control), DecodeError> {
-        let rows = &mut self.holes.rows;
-        let row = rows.single(0x1ea2);
-        // Nearly always one cheap decision says all.
-        if rows.bit(coder, row, 0, learns && control.is_empty()) {
+        if self.usual.change(0).code(coder, learns && control.is_empty()) {
             return Ok((true, Control::default()));
         }
-        let learns = rows.bit(coder, row, 1, learns);
+        let rows = &mut self.holes.rows;
+        let row = rows.single(0x1ea2);
+        let learns = rows.bit(coder, row, 0, learns);
         let control = control.code(coder, rows)?;
         let memory = control.memory.map_or(0, |memory| memory as usize);
         if memory > self.memory_max {
@@ -298,6 +301,7 @@ impl Stream {
         let rows = &mut self.holes.rows;
         rows.learning = Learning::Now;
         core::mem::swap(&mut rows.lesson, lesson);
+        self.usual.change(0).code(&mut Silent, batch.control.is_empty());
         self.obey(batch.control);
     }
 

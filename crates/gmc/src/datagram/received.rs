@@ -129,13 +129,11 @@ impl Received {
         for ahead in 1..=newest.wrapping_sub(epoch).min(DISTANCE_MAX) {
             received.untaught.add(epoch, epoch.wrapping_add(ahead));
         }
-        for Pending { number, lesson } in pending {
-            if let Some((batch, lesson)) = lesson {
-                received.untaught.remove(number.wrapping_sub(1), number);
-                let packet = Packet { number, batch, lesson };
-                received.memory += packet.memory();
-                received.pending.push_back(packet);
-            }
+        for Pending { number, batch, lesson } in pending {
+            received.untaught.remove(number.wrapping_sub(1), number);
+            let packet = Packet { number, batch, lesson };
+            received.memory += packet.memory();
+            received.pending.push_back(packet);
         }
         received
     }
@@ -173,9 +171,7 @@ impl Received {
 
     /// Starts with a new, empty model.
     pub(crate) fn start(&mut self, base: u32, less: Option<u32>) {
-        // Packets that are not learned may have come before the first that is.
-        self.untaught.remove(self.current.number, base);
-        if self.is_new() && base != self.base && !is_later(self.seen.newest, base) {
+        if self.is_new() && !is_later(self.seen.newest, base) {
             self.seen = Seen { newest: base, mask: 0 };
         }
         // Packets that name epochs of a predecessor may still come: other names are used.
@@ -183,10 +179,13 @@ impl Received {
             if self.lost { self.unknown.wrapping_add(INDEX_AHEAD) } else { self.promised().index };
         self.lost = false;
         self.base = base;
+        let before = self.current.number;
         self.current = Epoch { index, number: base, chain: first_chain(base, less) };
         self.past.clear();
         self.promises.clear();
         self.memory = 0;
+        // Packets that teach nothing may have come before the first that does.
+        self.untaught.remove(before, base);
         while let Some(packet) = self.pending.pop_front() {
             self.keep(packet);
         }

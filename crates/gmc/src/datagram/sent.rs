@@ -237,11 +237,9 @@ impl Sent {
         }
     }
 
-    /// The packets that wait to be learned: their numbers, and what they teach if they do.
-    pub(crate) fn pending(&self) -> impl Iterator<Item = (u32, Option<(&Batch, &Lesson)>)> {
-        self.pending
-            .iter()
-            .map(|packet| (packet.number, packet.learns.then_some((&packet.batch, &packet.lesson))))
+    /// The packets that wait to be learned: their numbers, and what they teach.
+    pub(crate) fn pending(&self) -> impl Iterator<Item = (u32, &Batch, &Lesson)> {
+        self.pending.iter().map(|packet| (packet.number, &packet.batch, &packet.lesson))
     }
 
     /// Bytes for packets that wait to be learned.

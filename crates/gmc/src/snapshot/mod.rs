@@ -9,9 +9,9 @@
 //! position = on ordered links the hash of all messages so far; on others the number before the
 //!            first packet of the model, the number of the epoch's packet, the hash of all that is
 //!            learned, the acknowledgement's index, the number of the newest packet
-//! pending  = for each packet behind the epoch: whether there is another one, its number, whether it
-//!            is learned, and then the packet as if it were coded under the epoch, and how its lesson
-//!            differs from the one that this would be
+//! pending  = for each packet behind the epoch that will be learned: that there is another one, its
+//!            number, the packet as if it were coded under the epoch, and how its lesson differs from
+//!            the one that this would be
 //! ```
 
 pub(crate) mod archive;
@@ -64,8 +64,9 @@ pub(crate) struct Position {
 /// A packet that waits to be learned.
 pub(crate) struct Pending {
     pub(crate) number: u32,
-    /// What it teaches, if it does.
-    pub(crate) lesson: Option<(Batch, Lesson)>,
+    pub(crate) batch: Batch,
+    /// What it teaches.
+    pub(crate) lesson: Lesson,
 }
 
 /// What a snapshot holds.
@@ -82,13 +83,12 @@ const FRONT: usize = 9;
 
 // Contexts.
 const MORE: u32 = 0x1400;
-const LEARNS: u32 = 0x1401;
 
 /// Appends a snapshot.
 pub(crate) fn write<'a>(
     mut stream: Stream,
     position: Position,
-    pending: impl Iterator<Item = (u32, Option<(&'a Batch, &'a Lesson)>)>,
+    pending: impl Iterator<Item = (u32, &'a Batch, &'a Lesson)>,
     out: &mut Vec<u8>,
 ) {
     let mut body = Vec::new();
@@ -97,15 +97,11 @@ pub(crate) fn write<'a>(
     archive.raw(32, memory);
     archive_position(&mut archive, stream.config(), position);
     let mut written = stream.archive(&mut archive);
-    for (number, lesson) in pending {
+    for (number, batch, lesson) in pending {
         archive.flag(MORE, true);
         archive.raw(32, number);
-        if archive.flag(LEARNS, lesson.is_some())
-            && let Some((batch, lesson)) = lesson
-        {
-            let packet = stream.archive_packet(&mut archive, position.epoch, number, batch, lesson);
-            written = written.and(packet.map(|_| ()));
-        }
+        let packet = stream.archive_packet(&mut archive, position.epoch, number, batch, lesson);
+        written = written.and(packet.map(|_| ()));
     }
     archive.flag(MORE, false);
     archive.coder.finish();
@@ -164,21 +160,15 @@ fn read_pending(
             return Err(SnapshotError::Malformed);
         }
         last = number;
-        let lesson = if archive.flag(LEARNS, false) {
-            let given = (Batch::default(), Lesson::default());
-            let (batch, lesson) =
-                stream.archive_packet(archive, epoch, number, &given.0, &given.1)?;
-            let memory = batch.memory() + lesson.memory();
-            // One packet may be larger than all the room for them.
-            if memory > left && !pending.is_empty() {
-                return Err(SnapshotError::Malformed);
-            }
-            left = left.saturating_sub(memory);
-            Some((batch, lesson))
-        } else {
-            None
-        };
-        pending.push(Pending { number, lesson });
+        let given = (Batch::default(), Lesson::default());
+        let (batch, lesson) = stream.archive_packet(archive, epoch, number, &given.0, &given.1)?;
+        let memory = batch.memory() + lesson.memory();
+        // One packet may be larger than all the room for them.
+        if memory > left && !pending.is_empty() {
+            return Err(SnapshotError::Malformed);
+        }
+        left = left.saturating_sub(memory);
+        pending.push(Pending { number, batch, lesson });
     }
     Ok(pending)
 }
@@ -377,7 +367,7 @@ mod tests {
             let pending: Vec<_> = read
                 .pending
                 .iter()
-                .map(|packet| (packet.number, packet.lesson.as_ref().map(|(b, l)| (b, l))))
+                .map(|packet| (packet.number, &packet.batch, &packet.lesson))
                 .collect();
             write(read.stream.copy(), read.position, pending.into_iter(), &mut again);
             assert_eq!(again, bytes);

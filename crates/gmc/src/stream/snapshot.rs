@@ -21,6 +21,7 @@ use crate::template::HoleKind;
 const REFERENCES: u32 = 0x1300;
 const GRIDS: u32 = 0x1301;
 const CATEGORIES: u32 = 0x1302;
+const USUAL: u32 = 0x1303;
 
 impl Stream {
     /// A copy of the model, without what serves to go back.
@@ -36,6 +37,7 @@ impl Stream {
             fields: self.fields.clone(),
             keys: self.keys.clone(),
             last_miss: self.last_miss.clone(),
+            usual: self.usual.clone(),
             unused: Batch::default(),
             key: Vec::new(),
             scratch: learn::Scratch::default(),
@@ -50,6 +52,8 @@ impl Stream {
     /// follow from other tables, so that these come first and keys need not be coded.
     pub(crate) fn archive<C: Coder>(&mut self, archive: &mut Archive<C>) -> Result<()> {
         self.fields.archive(archive)?;
+        let usual = self.usual[0].archive(archive, USUAL);
+        self.usual.put(0, usual);
         self.holes.texts.speller.archive(archive)?;
         self.templates.archive(archive)?;
         let history = &self.holes.texts.speller.history;
