@@ -68,19 +68,25 @@ fn learning_goes_on_after_an_outage() {
 fn a_strange_packet_does_not_keep_a_new_decoder_from_learning() {
     for delivery in [Delivery::Datagrams, Delivery::Room] {
         let config = config(delivery, 64 << 10);
-        // The first packet of this encoder is plain, and that of the other one is not.
-        for first in [&b""[..], &pointer(0)] {
-            let mut encoder = Encoder::new(config.clone());
-            let mut decoder = Decoder::new(config.clone());
-            // A packet that names an epoch, perhaps of a predecessor.
-            assert_eq!(decoder.decode(&[0x77], &mut Vec::new()), Err(DecodeError::UnknownEpoch));
-            let mut packet = Vec::new();
-            encoder.encode(first, &mut packet).unwrap();
-            decoder.decode(&packet, &mut Vec::new()).unwrap();
-            assert_eq!(acknowledge(&mut encoder, &mut decoder), 1);
-            let mut decoders = [decoder];
-            send(&mut encoder, &mut decoders, 1);
-            assert_eq!(acknowledge(&mut encoder, &mut decoders[0]), 2);
+        // The first of these is plain, and the second one is too large to be learned.
+        for message in [b"".to_vec(), vec![b'x'; 5000], pointer(0)] {
+            for before in [0, 1, 2] {
+                let mut encoder = Encoder::new(config.clone());
+                let mut decoder = Decoder::new(config.clone());
+                for number in 1..=3 {
+                    if number == before + 1 {
+                        // A packet that names an epoch, perhaps of a predecessor.
+                        let strange = decoder.decode(&[0x77], &mut Vec::new());
+                        assert_eq!(strange, Err(DecodeError::UnknownEpoch));
+                    }
+                    let mut packet = Vec::new();
+                    encoder.encode(&message, &mut packet).unwrap();
+                    decoder.decode(&packet, &mut Vec::new()).unwrap();
+                }
+                let mut decoders = [decoder];
+                send(&mut encoder, &mut decoders, 1);
+                assert_eq!(acknowledge(&mut encoder, &mut decoders[0]), 4);
+            }
         }
     }
 }

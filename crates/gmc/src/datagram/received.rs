@@ -171,12 +171,18 @@ impl Received {
 
     /// Starts with a new, empty model.
     pub(crate) fn start(&mut self, base: u32, less: Option<u32>) {
-        if self.is_new() && !is_later(self.seen.newest, base) {
-            self.seen = Seen { newest: base, mask: 0 };
-        }
         // Packets that name epochs of a predecessor may still come: other names are used.
         let index =
             if self.lost { self.unknown.wrapping_add(INDEX_AHEAD) } else { self.promised().index };
+        if self.lost && base == self.base && less.is_none() {
+            // It was the predecessor that named an epoch. This model is still empty, and what came is this one's.
+            self.lost = false;
+            self.current.index = index;
+            return;
+        }
+        if self.is_new() && !is_later(self.seen.newest, base) {
+            self.seen = Seen { newest: base, mask: 0 };
+        }
         self.lost = false;
         self.base = base;
         let before = self.current.number;
@@ -306,7 +312,7 @@ impl Received {
     pub(crate) fn add(&mut self, number: u32, lesson: Option<(&Batch, &Lesson)>) {
         self.seen.add(number);
         let is_promised = !is_later(number, self.promised().number);
-        if self.lost || is_promised || self.pending.len() == PENDING_MAX {
+        if is_promised || self.pending.len() == PENDING_MAX {
             return;
         }
         let Some((batch, lesson)) = lesson else {
