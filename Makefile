@@ -15,6 +15,10 @@ WEB_SOURCES := $(shell find web \( -name node_modules -o -name dist -o -path web
 
 SOAK_CASES ?= 10000
 FUZZ_SECONDS ?= 60
+FUZZ_TARGETS ?= $$(cargo +nightly fuzz list)
+# Sessions of some dozens of steps, and long ones soon: a session of few steps finds nothing. Address sanitizers only
+# cost time, as there is no unsafe code.
+FUZZ_OPTIONS := -max_len=1024 -len_control=10 -timeout=20
 
 .PHONY: help run build test fmt fmt-check clippy licences core-check doc test-rust wasm web test-scripts test-web \
 	test-browser test-readme soak fuzz clean FORCE
@@ -77,11 +81,11 @@ test-readme: build ## run the README's commands
 soak: web ## run the randomised tests for long (SOAK_CASES=10000)
 	PROPTEST_CASES=$(SOAK_CASES) SIMULATIONS=$(SOAK_CASES) cargo test $(LOCKED) --workspace --release
 
-fuzz: ## fuzz each target (FUZZ_SECONDS=60); needs nightly Rust and cargo-fuzz
+fuzz: ## fuzz each target (FUZZ_SECONDS=60 FUZZ_TARGETS=...); needs nightly Rust and cargo-fuzz
 	@cargo +nightly fuzz --version >/dev/null 2>&1 || { echo "fuzz: needs a nightly Rust and cargo-fuzz:" \
 		"rustup toolchain install nightly && cargo install cargo-fuzz" >&2; exit 1; }
-	set -e; for target in $$(cargo +nightly fuzz list); do \
-		cargo +nightly fuzz run "$$target" -- -max_total_time=$(FUZZ_SECONDS); done
+	set -e; for target in $(FUZZ_TARGETS); do \
+		cargo +nightly fuzz run --sanitizer none "$$target" -- -max_total_time=$(FUZZ_SECONDS) $(FUZZ_OPTIONS); done
 
 # Leaves .cache/: the tools in there take minutes to build and do not depend on our sources.
 clean: ## remove what was built

@@ -22,6 +22,8 @@ pub struct Link {
     largest: usize,
     /// Whether an end believed what the other never said. There is no telling what comes then.
     deceived: bool,
+    /// Whether the encoder started anew. What was acknowledged before may then seem to be damaged.
+    anew: bool,
     /// Whether so much was sent without an answer that the encoder may have started anew by itself.
     long: bool,
 }
@@ -64,6 +66,7 @@ impl Link {
             sent: BTreeMap::new(),
             largest: 0,
             deceived: false,
+            anew: false,
             long: false,
             config,
         }
@@ -206,7 +209,9 @@ impl Link {
             Ok(top) => self.hear(end, top),
             Err(AckError::OrderedLink) if self.config.delivery == Delivery::Ordered => {}
             Err(AckError::NeverSent | AckError::Contradictory) => {}
-            Err(AckError::Diverged) if self.deceived || self.long => self.started_anew(),
+            Err(AckError::Diverged) if self.deceived || self.anew || self.long => {
+                self.started_anew()
+            }
             Err(error) => panic!("{error}"),
         }
         self.check_memory();
@@ -262,6 +267,7 @@ impl Link {
     }
 
     fn started_anew(&mut self) {
+        self.anew = true;
         for end in &mut self.ends {
             end.top = self.newest;
         }
