@@ -151,7 +151,7 @@ impl Encoder {
             coder.finish();
             debug_assert!(self.done.bytes == self.given.bytes, "the model codes what it was given");
             let front = sent.front(learns);
-            let must_name = !learns && sent.must_name();
+            let must_name = sent.must_name(learns, &self.given);
             // A plain packet does not tell the memory of an empty model.
             let must_tell = learns && sent.epoch() == sent.base() && memory != memory_max;
             if !(must_name || must_tell)
@@ -162,6 +162,7 @@ impl Encoder {
                 self.stream.clear_lesson();
             } else {
                 seal = (sent.chain(), number);
+                sent.name_epoch();
             }
             sent.add(learns.then(|| (&self.given, self.stream.lesson())));
         }

@@ -164,3 +164,21 @@ fn a_room_goes_on_behind_a_packet_that_fills_the_memory() {
     let tops = decoders.each_mut().map(|decoder| acknowledge(&mut encoder, decoder));
     assert_eq!(tops, [11, 11]);
 }
+
+#[test]
+fn a_room_goes_on_with_a_plain_packet_behind_one_that_fills_the_memory() {
+    let config = config(Delivery::Room, 8 << 10);
+    let mut encoder = Encoder::new(config.clone());
+    let mut decoder = Decoder::new(config);
+    // The first one is learned, as nothing else waits. A codec makes the others smaller than the model does.
+    let messages = [vec![b'a'; 4000], b"usr".to_vec(), b"!?".to_vec(), b"x".to_vec()];
+    for (index, message) in messages.iter().enumerate() {
+        let (mut packet, mut decoded) = (Vec::new(), Vec::new());
+        encoder.encode(message, &mut packet).unwrap();
+        decoder.decode(&packet, &mut decoded).unwrap();
+        assert_eq!(decoded, *message);
+        let top = acknowledge(&mut encoder, &mut decoder);
+        assert_eq!(top as usize, index + 1);
+        encoder.advance(top);
+    }
+}

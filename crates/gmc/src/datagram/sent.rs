@@ -49,6 +49,8 @@ pub(crate) struct Sent {
     pending: VecDeque<Packet>,
     spare: Vec<Packet>,
     memory: usize,
+    /// Bytes that waited to be learned until the present epoch or those before it, since an epoch was named.
+    unnamed: usize,
     budget: usize,
 }
 
@@ -71,6 +73,7 @@ impl Sent {
             pending: VecDeque::new(),
             spare: Vec::new(),
             memory: 0,
+            unnamed: 0,
             budget,
         }
     }
@@ -119,14 +122,25 @@ impl Sent {
 
     /// Whether there is room to learn these messages. The first packet is learned however large.
     pub(crate) fn has_room(&self, batch: &Batch) -> bool {
-        self.memory + batch.bytes.len() + batch.len() * LESSON <= self.budget
-            || self.pending.is_empty()
+        self.memory + guess(batch) <= self.budget || self.pending.is_empty()
     }
 
-    /// Whether the next packet, which is not learned, must name the epoch: a decoder that has not seen it named may
-    /// have no room for anything before.
-    pub(crate) fn must_name(&self) -> bool {
-        self.next.is_multiple_of(NAMED_EVERY)
+    /// Whether the next packet must name the epoch, though a codec would make it smaller: a decoder that has not seen
+    /// it named keeps what is learned up to there, and may have no room for more.
+    pub(crate) fn must_name(&self, learns: bool, batch: &Batch) -> bool {
+        if learns {
+            // What a single decoder has no room for is learned around.
+            !self.skips
+                && self.unnamed > 0
+                && self.unnamed + self.memory + guess(batch) > self.budget
+        } else {
+            self.next.is_multiple_of(NAMED_EVERY)
+        }
+    }
+
+    /// The next packet names the epoch.
+    pub(crate) fn name_epoch(&mut self) {
+        self.unnamed = 0;
     }
 
     /// Notes the next packet, and what it teaches if it does.
@@ -209,6 +223,7 @@ impl Sent {
         {
             let packet = self.pending.pop_front()?;
             self.memory -= packet.memory();
+            self.unnamed += packet.memory();
             if packet.learns {
                 self.chain = chain(self.chain, packet.number, &packet.batch);
                 return Some(packet);
@@ -259,9 +274,15 @@ impl Sent {
         self.base = self.next.wrapping_sub(1);
         self.epoch = self.base;
         self.chain = first_chain(self.base, less);
+        self.unnamed = 0;
         self.memory = 0;
         while let Some(packet) = self.pending.pop_front() {
             self.keep(packet);
         }
     }
+}
+
+/// What packets of these messages take until they are learned, about.
+fn guess(batch: &Batch) -> usize {
+    batch.bytes.len() + batch.len() * LESSON
 }
