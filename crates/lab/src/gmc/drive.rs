@@ -32,6 +32,7 @@ pub(super) struct Outcome {
     pub(super) decode_us: f64,
     pub(super) state: State,
     pub(super) templates: Option<usize>,
+    pub(super) snapshot_bytes: Option<u64>,
     /// The first message that arrived and did not decode to what was sent.
     pub(super) failure: Option<String>,
 }
@@ -73,6 +74,7 @@ pub(super) fn run(
     outcome.announcement_bytes += run.technique.announced();
     outcome.state = run.technique.state();
     outcome.templates = run.technique.templates();
+    outcome.snapshot_bytes = run.technique.snapshot_bytes();
     let encode_time: f64 =
         encode_us.iter().zip(&run.chunks).map(|(us, chunk)| us * chunk.len() as f64).sum();
     outcome.encode_us = encode_time / messages.len().max(1) as f64;

@@ -287,7 +287,7 @@ impl Group<'_> {
             templates: one.templates,
             announcement_bytes: one.announcement_bytes,
             ack_bytes: one.ack_bytes,
-            snapshot_bytes: None,
+            snapshot_bytes: one.snapshot_bytes,
             dictionary: kind.has_dictionary.then_some(self.dictionary.source),
             verified: failure.is_none(),
             failure,

@@ -39,6 +39,12 @@ pub(super) trait Technique {
     /// Bytes kept from one message to the next.
     fn state(&mut self) -> State;
 
+    /// What somebody who joins after the last message is sent, in bytes, if there is such a thing. Asked
+    /// last: it may change the technique.
+    fn snapshot_bytes(&mut self) -> Option<u64> {
+        None
+    }
+
     /// Templates in use at the sender, for techniques that have some.
     fn templates(&self) -> Option<usize> {
         None

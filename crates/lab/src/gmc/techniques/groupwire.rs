@@ -57,4 +57,19 @@ impl Technique for Groupwire {
     fn state(&mut self) -> State {
         State { encoder: Some(self.encoder.memory()), decoder: Some(self.decoder.memory()) }
     }
+
+    fn snapshot_bytes(&mut self) -> Option<u64> {
+        // Compacted as for a newcomer, with a packet more that both ends learn.
+        self.encoder.compact();
+        let (mut packet, mut ack) = (Vec::new(), Vec::new());
+        self.encoder.encode(b"{}", &mut packet).ok()?;
+        self.decoder.decode_packet(&packet, |_| {}).ok()?;
+        self.decoder.acknowledge(&mut ack);
+        if !ack.is_empty() {
+            self.encoder.acknowledge(&ack).ok()?;
+        }
+        let mut snapshot = Vec::new();
+        self.encoder.snapshot(&mut snapshot);
+        Some(snapshot.len() as u64)
+    }
 }
