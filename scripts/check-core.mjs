@@ -15,10 +15,11 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const ARROWS = {
   codecs: [],
   gmc: ["codecs"],
+  afec: [],
   session: ["gmc"],
   server: ["session"],
   client: ["session"],
-  lab: ["session", "gmc", "codecs"],
+  lab: ["session", "gmc", "afec", "codecs"],
   wasm: ["session"],
   cli: ["server", "client", "lab"],
 };
@@ -26,7 +27,7 @@ const ARROWS = {
 // The crates that know no world outside their arguments.
 //   no_std: the compiler itself keeps std out.
 //   std: std may be used except for the modules that reach the world.
-const CORE = { codecs: "std", gmc: "no_std", session: "no_std" };
+const CORE = { codecs: "std", gmc: "no_std", afec: "no_std", session: "no_std" };
 
 const WORLDLY_STD = ["env", "fs", "net", "os", "process", "thread", "time"];
 // Standard input and output of std::io; its traits and Cursor reach nothing.
