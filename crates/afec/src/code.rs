@@ -2,8 +2,10 @@
 
 use core::time::Duration;
 
-/// The most repeats of a message.
-pub const REPEATS: usize = 6;
+/// The last packet that a message can ride on: this many after its own.
+pub const LAST_RIDE: u8 = 32;
+/// The most packets of its own that a message can have.
+pub const EXTRAS: usize = 4;
 
 /// One more sending of a message, after the first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -15,23 +17,39 @@ pub enum Repeat {
     Extra(Duration),
 }
 
-/// The repeats of a message. At most [`REPEATS`], each once, sorted.
+/// The repeats of a message, each once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Repeats {
-    repeats: [Option<Repeat>; REPEATS],
+    /// A bit for each packet that goes anyway, the next one lowest.
+    rides: u32,
+    /// In µs, earliest first, zeros last.
+    extras: [u32; EXTRAS],
 }
 
 impl Repeats {
     /// None.
-    pub const NONE: Repeats = Repeats { repeats: [None; REPEATS] };
+    pub const NONE: Repeats = Repeats { rides: 0, extras: [0; EXTRAS] };
 
-    /// These repeats; what is more than [`REPEATS`] is left out.
+    /// These repeats. What is out of range ([`LAST_RIDE`], [`EXTRAS`], more than an hour) is left out.
     pub fn new(repeats: impl IntoIterator<Item = Repeat>) -> Self {
         let mut all = Repeats::NONE;
-        for (place, repeat) in all.repeats.iter_mut().zip(repeats) {
-            *place = Some(repeat);
+        let mut extras = 0;
+        for repeat in repeats {
+            match repeat {
+                Repeat::Ride(lag @ 1..=LAST_RIDE) => all.rides |= 1 << (lag - 1),
+                Repeat::Ride(_) => {}
+                Repeat::Extra(after) => {
+                    let Ok(micros @ 1..) = u32::try_from(after.as_micros()) else {
+                        continue;
+                    };
+                    if extras < EXTRAS && !all.extras.contains(&micros) {
+                        all.extras[extras] = micros;
+                        extras += 1;
+                    }
+                }
+            }
         }
-        all.repeats.sort_unstable_by_key(|repeat| (repeat.is_none(), *repeat));
+        all.extras[..extras].sort_unstable();
         all
     }
 
@@ -40,19 +58,22 @@ impl Repeats {
         Repeats::new((1..=n).map(Repeat::Ride))
     }
 
-    /// The repeats in turn.
+    /// The repeats in turn: rides first.
     pub fn iter(&self) -> impl Iterator<Item = Repeat> + '_ {
-        self.repeats.iter().flatten().copied()
+        let rides = (0..LAST_RIDE).filter(|bit| self.rides >> bit & 1 == 1);
+        let extras = self.extras.iter().filter(|micros| **micros > 0);
+        let extras = extras.map(|micros| Repeat::Extra(Duration::from_micros(u64::from(*micros))));
+        rides.map(|bit| Repeat::Ride(bit + 1)).chain(extras)
     }
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.iter().count()
+        self.rides.count_ones() as usize + self.extras.iter().filter(|micros| **micros > 0).count()
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.repeats[0].is_none()
+        *self == Repeats::NONE
     }
 }
 
@@ -75,4 +96,22 @@ impl Code {
     /// Each message once.
     pub const PLAIN: Code =
         Code { repeats: Repeats::NONE, other: Repeats::NONE, share: 0.0, ask: 0, close: false };
+}
+
+#[cfg(test)]
+mod tests {
+    use std::vec::Vec;
+
+    use super::*;
+
+    #[test]
+    fn repeats_come_back_sorted_and_once() {
+        let extra = |ms| Repeat::Extra(Duration::from_millis(ms));
+        let given = [Repeat::Ride(3), extra(20), Repeat::Ride(1), extra(10), Repeat::Ride(3), Repeat::Ride(0)];
+        let repeats = Repeats::new(given);
+        assert_eq!(repeats.iter().collect::<Vec<_>>(), [Repeat::Ride(1), Repeat::Ride(3), extra(10), extra(20)]);
+        assert_eq!(repeats.len(), 4);
+        assert_eq!(Repeats::new([Repeat::Ride(33), Repeat::Extra(Duration::MAX)]), Repeats::NONE);
+        assert_eq!(Repeats::repeat_last(2), Repeats::new([Repeat::Ride(2), Repeat::Ride(1)]));
+    }
 }

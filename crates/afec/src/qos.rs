@@ -2,6 +2,9 @@
 
 use core::time::Duration;
 
+/// The longest deadline.
+const LONGEST: Duration = Duration::from_secs(60);
+
 /// In which order a receiver hands over the messages of a channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Order {
@@ -31,4 +34,42 @@ pub struct Qos {
     pub priority: u8,
     /// If the path cannot meet the target, lower the target to what it can instead of only telling.
     pub may_lower: bool,
+}
+
+impl Qos {
+    /// 5 % may miss, 250 ms from application to application, as they come, at any rate.
+    pub const fn new() -> Self {
+        Qos {
+            target: 0.05,
+            deadline: Duration::from_millis(250),
+            order: Order::AsTheyCome,
+            rate_min: 0.0,
+            rate_max: 0.0,
+            priority: 128,
+            may_lower: false,
+        }
+    }
+
+    /// Says what makes no sense, if anything does.
+    pub(crate) fn validate(&self) -> Result<(), &'static str> {
+        if !(0.0..=1.0).contains(&self.target) {
+            return Err("target is a share from 0 to 1");
+        }
+        if self.deadline.is_zero() || self.deadline > LONGEST {
+            return Err("deadline lies between 1 ms and 60 s");
+        }
+        if !(self.rate_min >= 0.0 && self.rate_max >= 0.0) {
+            return Err("rates are numbers of messages per second, 0 for none");
+        }
+        if self.rate_max > 0.0 && self.rate_min > self.rate_max {
+            return Err("minimum rate is above its maximum rate");
+        }
+        Ok(())
+    }
+}
+
+impl Default for Qos {
+    fn default() -> Self {
+        Qos::new()
+    }
 }
