@@ -1,0 +1,270 @@
+//! Measures the loss estimator: `cargo run --release -p groupwire-afec --example loss`.
+//!
+//! For each channel: how near the model comes to the truth, how fast after a step, how steady otherwise.
+
+use std::time::Instant;
+
+use groupwire_afec::loss::{LAGS, LossEstimator, LossModel};
+use oorandom::Rand64;
+
+const CHANNELS: [(&str, Channel); 14] = [
+    ("rand0", Channel::Random(0.0)),
+    ("rand1", Channel::Random(0.01)),
+    ("rand5", Channel::Random(0.05)),
+    ("rand10", Channel::Random(0.1)),
+    ("rand20", Channel::Random(0.2)),
+    ("ge5b3", Channel::Gilbert(0.05, 3.0)),
+    ("ge10b3", Channel::Gilbert(0.1, 3.0)),
+    ("ge20b5", Channel::Gilbert(0.2, 5.0)),
+    ("pb5@4", Channel::Bursts(0.04, 5)),
+    ("pb5@8", Channel::Bursts(0.08, 5)),
+    ("pb10@2", Channel::Bursts(0.02, 10)),
+    ("pb10@4", Channel::Bursts(0.04, 10)),
+    ("out80", Channel::Outages(2.4, 60.0)),
+    ("out200", Channel::Outages(6.0, 90.0)),
+];
+
+/// How packets are lost.
+#[derive(Clone, Copy)]
+enum Channel {
+    /// Each with this probability.
+    Random(f64),
+    /// This share, in bursts of a geometric length with this mean.
+    Gilbert(f64, f64),
+    /// A burst starts on a packet outside of one with this probability; its length is evenly 1 to this.
+    Bursts(f64, u64),
+    /// So many in a row (a fraction: at random one more or less), somewhere in each period of so many.
+    Outages(f64, f64),
+}
+
+struct Source {
+    channel: Channel,
+    random: Rand64,
+    /// Lost packets left in this burst.
+    left: u64,
+    bad: bool,
+    /// Outages: time in packets, and when in this period the outage starts.
+    now: f64,
+    outage: f64,
+}
+
+impl Source {
+    fn new(channel: Channel, seed: u64) -> Self {
+        let mut random = Rand64::new(u128::from(seed) * 7919 + 13);
+        let mut now = 0.0;
+        if let Channel::Outages(_, every) = channel {
+            now = every * random.rand_float();
+        }
+        Source { channel, random, left: 0, bad: false, now, outage: 0.0 }
+    }
+
+    fn lost(&mut self) -> bool {
+        let random = &mut self.random;
+        match self.channel {
+            Channel::Random(rate) => random.rand_float() < rate,
+            Channel::Gilbert(rate, mean) => {
+                let leave = 1.0 / mean;
+                let change = if self.bad { leave } else { leave * rate / (1.0 - rate) };
+                self.bad ^= random.rand_float() < change;
+                self.bad
+            }
+            Channel::Bursts(start, longest) => {
+                if self.left == 0 && random.rand_float() < start {
+                    self.left = random.rand_range(1..longest + 1);
+                }
+                let lost = self.left > 0;
+                self.left = self.left.saturating_sub(1);
+                lost
+            }
+            Channel::Outages(length, every) => {
+                self.now += 1.0;
+                if self.now >= every {
+                    self.now -= every;
+                    self.outage = random.rand_float() * (every - length);
+                }
+                (self.outage..self.outage + length).contains(&self.now)
+            }
+        }
+    }
+}
+
+/// What is true of a channel, measured over many packets.
+fn truth(channel: Channel) -> LossModel {
+    let mut source = Source::new(channel, 4711);
+    let mut recent = 0_u16;
+    let (mut lost, mut pairs) = (0.0, [0.0; LAGS]);
+    let packets = 4_000_000;
+    for _ in 0..packets {
+        let now = source.lost();
+        if now {
+            lost += 1.0;
+            for (lag, pairs) in pairs.iter_mut().enumerate() {
+                *pairs += f64::from(recent >> lag & 1);
+            }
+        }
+        recent = recent << 1 | u16::from(now);
+    }
+    let rate = lost / f64::from(packets);
+    LossModel { rate, again: pairs.map(|pairs| pairs / f64::max(lost, 1.0)), weight: 0.0 }
+}
+
+/// Mean and standard deviation.
+fn spread(samples: &[f64]) -> (f64, f64) {
+    let mean = samples.iter().sum::<f64>() / samples.len() as f64;
+    let square = samples.iter().map(|sample| (sample - mean).powi(2)).sum::<f64>();
+    (mean, (square / samples.len() as f64).sqrt())
+}
+
+const SHOWN: [usize; 6] = [1, 2, 3, 4, 6, 10];
+
+fn stationary() {
+    println!("after N packets of a new path: rate and again[] at lags {SHOWN:?}: truth, mean (sd over 200 paths)");
+    for (name, channel) in CHANNELS {
+        let truth = truth(channel);
+        print!("{name:7}  truth {:.4} |", truth.rate);
+        SHOWN.iter().for_each(|lag| print!(" {:.3}       ", truth.again[lag - 1]));
+        println!();
+        for packets in [100, 300, 1000, 4000, 12000] {
+            let models: Vec<LossModel> = (0..200)
+                .map(|seed| {
+                    let mut source = Source::new(channel, seed);
+                    let mut estimator = LossEstimator::new();
+                    (0..packets).for_each(|_| estimator.push(source.lost()));
+                    estimator.model()
+                })
+                .collect();
+            let over = |pick: &dyn Fn(&LossModel) -> f64| spread(&models.iter().map(pick).collect::<Vec<_>>());
+            let (mean, sd) = over(&|model| model.rate);
+            let believed = over(&|model| model.rate_error()).0;
+            print!("{packets:7}  {mean:.4} sd {sd:.4} (believed {believed:.4}) |");
+            for lag in SHOWN {
+                let (mean, sd) = over(&|model| model.again[lag - 1]);
+                print!(" {mean:.3} ({sd:.3})");
+            }
+            println!();
+        }
+    }
+}
+
+fn steady() {
+    println!("steady, over 100,000 packets after 2,000: resets (weight falls under a quarter of its best), mean excess, reports per 1000");
+    for (name, channel) in CHANNELS {
+        let truth = truth(channel).rate;
+        let mut source = Source::new(channel, 99);
+        let mut estimator = LossEstimator::new();
+        let mut reported = estimator.model();
+        let (mut resets, mut best, mut excess, mut lack, mut reports) = (0, 0.0_f64, 0.0, 0.0, 0);
+        for packet in 0..102_000 {
+            estimator.push(source.lost());
+            let model = estimator.model();
+            let differs = model.differs(&reported);
+            if differs {
+                reported = model;
+            }
+            if packet < 2_000 {
+                continue;
+            }
+            reports += u32::from(differs);
+            best = best.max(model.weight);
+            if best > 800.0 && model.weight < best / 4.0 {
+                resets += 1;
+                best = 0.0;
+            }
+            excess += (model.rate - truth).max(0.0) / 100_000.0;
+            lack += (truth - model.rate).max(0.0) / 100_000.0;
+        }
+        let relative = |x: f64| if truth > 0.0 { x / truth } else { x };
+        println!(
+            "{name:7}  resets {resets:3}  excess {:.3}  lack {:.3}  reports {:.2}",
+            relative(excess),
+            relative(lack),
+            f64::from(reports) / 100.0
+        );
+    }
+}
+
+const AFTER: [usize; 12] = [3, 6, 9, 12, 15, 20, 30, 45, 60, 90, 150, 300];
+
+fn step(name: &str, before: Option<Channel>, after: Channel) {
+    let truth = truth(after);
+    let mut rates = vec![Vec::new(); AFTER.len()];
+    let mut again = vec![Vec::new(); AFTER.len()];
+    let mut gone = Vec::new();
+    for seed in 0..400 {
+        let mut estimator = LossEstimator::new();
+        if let Some(before) = before {
+            let mut source = Source::new(before, seed + 1000);
+            (0..3000).for_each(|_| estimator.push(source.lost()));
+        }
+        let mut source = Source::new(after, seed);
+        (0..seed).for_each(|_| drop(source.lost()));
+        let mut when = None;
+        for packet in 1..=300 {
+            estimator.push(source.lost());
+            let model = estimator.model();
+            if let Some(at) = AFTER.iter().position(|after| *after == packet) {
+                rates[at].push(model.rate);
+                again[at].push(model.again[3]);
+            }
+            if model.rate < 0.01 && when.is_none() {
+                when = Some(packet as f64);
+            }
+        }
+        gone.push(when.unwrap_or(f64::INFINITY));
+    }
+    println!("{name}: truth {:.3}, again[4] {:.3}", truth.rate, truth.again[3]);
+    print!("  packets after ");
+    AFTER.iter().for_each(|after| print!("{after:8}"));
+    print!("\n  mean rate     ");
+    rates.iter().for_each(|rates| print!("{:8.4}", spread(rates).0));
+    print!("\n  sd            ");
+    rates.iter().for_each(|rates| print!("{:8.4}", spread(rates).1));
+    print!("\n  mean again[4] ");
+    again.iter().for_each(|again| print!("{:8.4}", spread(again).0));
+    println!();
+    if truth.rate == 0.0 {
+        gone.sort_by(f64::total_cmp);
+        println!("  under 1 % after {} packets in the median, {} in 95 %", gone[200], gone[380]);
+    }
+}
+
+fn cost() {
+    let mut source = Source::new(Channel::Gilbert(0.1, 3.0), 1);
+    let losses: Vec<bool> = (0..1_000_000).map(|_| source.lost()).collect();
+    let mut estimator = LossEstimator::new();
+    let begun = Instant::now();
+    losses.iter().for_each(|lost| estimator.push(*lost));
+    let push = begun.elapsed().as_nanos() as f64 / 1e6;
+    let begun = Instant::now();
+    let mut sum = 0.0;
+    for lost in &losses[..200_000] {
+        estimator.push(*lost);
+        sum += estimator.model().rate;
+    }
+    let both = begun.elapsed().as_nanos() as f64 / 2e5;
+    println!(
+        "push {push:.0} ns, model {:.0} ns, state {} bytes ({sum:.0})",
+        both - push,
+        size_of::<LossEstimator>()
+    );
+}
+
+fn main() {
+    cost();
+    stationary();
+    steady();
+    step("new path, 20 % random", None, Channel::Random(0.2));
+    step("new path, pb5@8", None, Channel::Bursts(0.08, 5));
+    step("new path, 5 % random", None, Channel::Random(0.05));
+    step("0 -> 20 % random", Some(Channel::Random(0.0)), Channel::Random(0.2));
+    step("1 -> 20 % random", Some(Channel::Random(0.01)), Channel::Random(0.2));
+    step("5 -> 20 % random", Some(Channel::Random(0.05)), Channel::Random(0.2));
+    step("0 -> 10 % random", Some(Channel::Random(0.0)), Channel::Random(0.1));
+    step("0 -> pb5@8", Some(Channel::Random(0.0)), Channel::Bursts(0.08, 5));
+    step("0 -> ge20b5", Some(Channel::Random(0.0)), Channel::Gilbert(0.2, 5.0));
+    step("20 % random -> 0", Some(Channel::Random(0.2)), Channel::Random(0.0));
+    step("pb5@8 -> 0", Some(Channel::Bursts(0.08, 5)), Channel::Random(0.0));
+    step("ge20b5 -> 0", Some(Channel::Gilbert(0.2, 5.0)), Channel::Random(0.0));
+    step("20 % random -> pb5@8", Some(Channel::Random(0.2)), Channel::Bursts(0.08, 5));
+    step("ge20b5 -> 5 % random", Some(Channel::Gilbert(0.2, 5.0)), Channel::Random(0.05));
+}
