@@ -6,6 +6,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod choice;
 pub mod code;
 pub mod loss;
 pub mod qos;

@@ -1,0 +1,337 @@
+//! What to expect of a code.
+
+use core::time::Duration;
+
+use super::sets::RIDES;
+use super::{ANSWERS, Choice, Situation};
+use crate::code::{Code, Repeat, Repeats};
+use crate::loss::LAGS;
+
+/// The longest run of losses that is reckoned with, in packets: twice what is measured.
+const LONGEST_RUN: usize = 2 * LAGS;
+/// The most copies of a message beside the first.
+const COPIES: usize = 8;
+
+/// How often one message is asked for at most, in the model.
+const REQUESTS: u32 = 8;
+
+/// A situation in the units of the model: probabilities, intervals and packets.
+pub(super) struct Model<'a> {
+    situation: &'a Situation<'a>,
+    /// In seconds.
+    interval: f64,
+    /// How long after its message a repeat may be sent, in intervals.
+    pub(super) slack: f64,
+    /// From when a repeat would have come to when an answer to the first request comes, in intervals.
+    first_answer: f64,
+    /// From one request for a message to the next, in intervals.
+    ask_again: f64,
+    rate: f64,
+    /// The probability that a packet is lost, given that the one so many before was. 1 for itself.
+    again: [f64; LAGS + 1],
+    /// The probability that the next n packets are all lost, given that this one was.
+    run: [f64; LONGEST_RUN + 1],
+    /// How many packets are lost in a row.
+    run_length: f64,
+    /// The share of messages that have at least n others after them in their cluster, whose lengths are geometric.
+    onward: [f64; RIDES as usize + 2],
+}
+
+/// What sending with a set of repeats does, before the receiver asks.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sending {
+    misses: f64,
+    /// The share of messages that is lost without a packet after them to show it.
+    silent: f64,
+    cost: f64,
+    /// The last repeat, in intervals after the message.
+    last: f64,
+}
+
+/// Expected misses and bytes per message.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Outcome {
+    pub(super) misses: f64,
+    pub(super) cost: f64,
+}
+
+/// What asking for a message does.
+#[derive(Debug, Clone, Copy, Default)]
+struct Asking {
+    /// The probability that it comes in time.
+    success: f64,
+    /// How often it is asked for.
+    asks: f64,
+    /// In how many packets it is sent.
+    answers: f64,
+    /// How many of these would not go anyway.
+    packets: f64,
+}
+
+impl<'a> Model<'a> {
+    pub(super) fn new(situation: &'a Situation<'a>) -> Self {
+        let interval = situation.interval.max(Duration::from_millis(1)).as_secs_f64();
+        let intervals = |duration: Duration| duration.as_secs_f64() / interval;
+        let in_time = situation.one_way <= situation.deadline;
+        let mut again = [1.0; LAGS + 1];
+        if in_time {
+            for (known, lost) in again[1..].iter_mut().zip(situation.loss.again) {
+                *known = probability(lost);
+            }
+        }
+        let mut run = [1.0; LONGEST_RUN + 1];
+        for n in 1..=LONGEST_RUN {
+            run[n] = (run[n - 1] * again[1]).min(again[n.min(LAGS)]);
+        }
+        let ends = 1.0 / situation.cluster.max(1.0);
+        let mut onward = [1.0; RIDES as usize + 2];
+        for n in 1..onward.len() {
+            onward[n] = onward[n - 1] * (1.0 - ends);
+        }
+        Model {
+            situation,
+            interval,
+            slack: intervals(situation.deadline) - intervals(situation.one_way + situation.jitter),
+            first_answer: intervals(situation.ask_delay + situation.round_trip),
+            ask_again: 1.0 + intervals(situation.round_trip + situation.jitter),
+            rate: if in_time { probability(situation.loss.rate) } else { 1.0 },
+            again,
+            run,
+            run_length: run.iter().sum(),
+            onward,
+        }
+    }
+
+    /// So many intervals, rounded down to what a repeat can say.
+    pub(super) fn after(&self, intervals: f64) -> Duration {
+        Duration::from_micros((intervals * self.interval * 1e6) as u64)
+    }
+
+    /// Whether to close clusters: only if a packet one interval later is in time.
+    pub(super) fn closings(&self) -> impl Iterator<Item = bool> + use<> {
+        [false, true].into_iter().take(if self.slack >= 1.0 { 2 } else { 1 })
+    }
+
+    /// What two sets of repeats do, shared so that all together hold the target. The first misses more than that.
+    pub(super) fn mixed(&self, weaker: Repeats, stronger: Repeats, ask: u8, close: bool) -> Choice {
+        let target = self.situation.target;
+        let (weak, strong) = (self.sending(&weaker, close), self.sending(&stronger, close));
+        // Whether asking fits depends on the later of the two, which both wait for.
+        let last = weak.last.max(strong.last);
+        let least = |sending: Sending| self.outcome(&Sending { last, ..sending }, ask, 0.0).misses;
+        let (most, least) = (least(weak), least(strong));
+        let share = if least < target { (most - target) / (most - least) } else { 1.0 };
+        let code = match share {
+            1.0 => Code { repeats: stronger, other: stronger, share: 0.0, ask, close },
+            _ => Code { repeats: weaker, other: stronger, share, ask, close },
+        };
+        self.expect(code)
+    }
+
+    /// What to expect of a code; it is left open what would be possible with others.
+    pub(super) fn expect(&self, code: Code) -> Choice {
+        let sending = self.sending(&code.repeats, code.close);
+        let sending = sending.shared(&self.sending(&code.other, code.close), code.share);
+        let Outcome { misses, cost } = self.outcome(&sending, code.ask, self.situation.target);
+        Choice { code, misses, cost, possible: misses }
+    }
+
+    /// What repeats do, before the receiver asks.
+    pub(super) fn sending(&self, repeats: &Repeats, close: bool) -> Sending {
+        let Situation { repeat_bytes, packet_bytes, .. } = *self.situation;
+        let copies = Copies::new(repeats, self.interval);
+        let extras = copies.density - 1;
+        let mut sending = Sending {
+            misses: 0.0,
+            silent: self.silent(copies.density, close),
+            cost: extras as f64 * packet_bytes,
+            last: copies.last(),
+        };
+        // The last messages of a cluster, by how many follow, and then all others.
+        let tail = copies.longest_ride.max(usize::from(close));
+        for behind in 0..=tail {
+            let in_tail = behind < tail;
+            let share = self.onward[behind] - if in_tail { self.onward[behind + 1] } else { 0.0 };
+            let mut lost = self.rate;
+            let mut sent = 0;
+            let mut before = 0;
+            let own = copies.iter().filter(|copy| copy.ride <= behind).map(|copy| copy.lag);
+            let closing = (close && in_tail).then_some((behind + 1) * copies.density);
+            for lag in own.chain(closing) {
+                lost = self.also_lost(lost, lag.saturating_sub(before), lag);
+                before = lag;
+                sent += 1;
+            }
+            sending.misses += share * lost;
+            sending.cost += share * f64::from(sent) * repeat_bytes;
+        }
+        if close {
+            sending.cost += (1.0 - self.onward[1]) * packet_bytes;
+        }
+        sending
+    }
+
+    /// The probability that all copies are lost and one more, so many packets after the last and after the first.
+    fn also_lost(&self, all_lost: f64, after_last: usize, after_first: usize) -> f64 {
+        let markov = all_lost * self.again[after_last.min(LAGS)];
+        markov.min(self.rate * self.again[after_first.min(LAGS)])
+    }
+
+    /// The share of messages that are lost with all packets after them.
+    fn silent(&self, density: usize, close: bool) -> f64 {
+        let ends = 1.0 - self.onward[1];
+        let run_from =
+            |behind: usize| self.run.get((behind + usize::from(close) + 1) * density - 1);
+        let mut share = ends * self.rate;
+        let mut all = 0.0;
+        for lost in (0..).map_while(run_from) {
+            all += share * lost;
+            share *= 1.0 - ends;
+        }
+        all
+    }
+
+    /// In how many packets an answer may be sent. None if none is in time.
+    pub(super) fn answers(&self, sending: &Sending) -> u8 {
+        if sending.last + self.first_answer <= self.slack { ANSWERS } else { 0 }
+    }
+
+    /// What becomes of a way of sending when the receiver asks for what `target` does not permit to lose.
+    pub(super) fn outcome(&self, sending: &Sending, ask: u8, target: f64) -> Outcome {
+        if ask == 0 || sending.misses <= target {
+            return Outcome { misses: sending.misses, cost: sending.cost };
+        }
+        let asking = self.asking(sending.last, ask);
+        let noticed = sending.misses - sending.silent;
+        let misses = target.max(sending.misses - noticed * asking.success);
+        let asked = match sending.misses - misses {
+            0.0 => 0.0,
+            recovered => recovered / (noticed * asking.success),
+        };
+        let Situation { ask_bytes, packet_bytes, repeat_bytes, .. } = *self.situation;
+        // Those of one run of losses are asked for and answered together.
+        let together = (asked * self.run_length).max(1.0);
+        let packets = (asking.asks * ask_bytes + asking.packets * packet_bytes) / together;
+        let price = packets + asking.answers * repeat_bytes;
+        Outcome { misses, cost: sending.cost + asked * noticed * price }
+    }
+
+    /// What asking does for a message that is lost with its repeats, the last of which was sent so many intervals after
+    /// it.
+    fn asking(&self, last: f64, ask: u8) -> Asking {
+        let answers = f64::from(ask);
+        let request = 1.0 - probability(self.situation.loss_back);
+        let answer = 1.0 - self.rate * self.run[usize::from(ask) - 1];
+        let mut all = Asking::default();
+        // The gap is noticed when a packet comes: perhaps not the next one.
+        for (noticed, runs) in self.run.windows(2).enumerate() {
+            let mut slack = self.slack - last - self.first_answer - noticed as f64;
+            if slack < 0.0 {
+                break;
+            }
+            let mut missing = runs[0] - runs[1];
+            for _ in 0..REQUESTS {
+                if slack < 0.0 {
+                    break;
+                }
+                all.asks += missing;
+                all.answers += missing * request * answers;
+                all.packets += missing * request * (answers - libm::floor(slack)).max(0.0);
+                all.success += missing * request * answer;
+                missing *= 1.0 - request * answer;
+                slack -= self.ask_again;
+            }
+        }
+        all
+    }
+}
+
+impl Sending {
+    /// When a share of the messages is sent in another way. The receiver, which does not know which, waits for both.
+    pub(super) fn shared(&self, other: &Sending, share: f64) -> Sending {
+        let between = |a: f64, b: f64| a + share * (b - a);
+        Sending {
+            misses: between(self.misses, other.misses),
+            silent: between(self.silent, other.silent),
+            cost: between(self.cost, other.cost),
+            last: if share > 0.0 { self.last.max(other.last) } else { self.last },
+        }
+    }
+}
+
+/// The repeats of a message in the order they are sent.
+struct Copies {
+    copies: [Copy; COPIES],
+    len: usize,
+    /// How many packets are sent in an interval.
+    density: usize,
+    longest_ride: usize,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Copy {
+    /// In intervals after the message.
+    at: f64,
+    /// In packets after the message.
+    lag: usize,
+    /// In packets that go anyway; 0 for a packet of its own.
+    ride: usize,
+}
+
+impl Copies {
+    fn new(repeats: &Repeats, interval: f64) -> Self {
+        let extras = || {
+            repeats.iter().filter_map(|repeat| match repeat {
+                Repeat::Extra(after) => Some(after.as_secs_f64() / interval),
+                Repeat::Ride(_) => None,
+            })
+        };
+        let density = 1 + extras().count();
+        let mut all =
+            Copies { copies: [Copy::default(); COPIES], len: 0, density, longest_ride: 0 };
+        for repeat in repeats.iter() {
+            let copy = match repeat {
+                Repeat::Ride(ride) => {
+                    let ride = usize::from(ride);
+                    all.longest_ride = all.longest_ride.max(ride);
+                    Copy { at: ride as f64, lag: ride * density, ride }
+                }
+                Repeat::Extra(after) => {
+                    let at = after.as_secs_f64() / interval;
+                    // Of every message, those extra packets that are sent after this one and no later than that.
+                    let others = extras().map(|other| libm::floor(at - other) + libm::ceil(other));
+                    let lag = libm::floor(at) + others.sum::<f64>();
+                    Copy { at, lag: lag as usize, ride: 0 }
+                }
+            };
+            all.insert(copy);
+        }
+        all
+    }
+
+    fn insert(&mut self, copy: Copy) {
+        if self.len == COPIES {
+            return;
+        }
+        let mut at = self.len;
+        while at > 0 && self.copies[at - 1].at > copy.at {
+            self.copies[at] = self.copies[at - 1];
+            at -= 1;
+        }
+        self.copies[at] = copy;
+        self.len += 1;
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &Copy> {
+        self.copies[..self.len].iter()
+    }
+
+    fn last(&self) -> f64 {
+        self.iter().last().map_or(0.0, |copy| copy.at)
+    }
+}
+
+/// What is no probability, because a peer says so, is made one.
+fn probability(told: f64) -> f64 {
+    if told > 0.0 { told.min(1.0) } else { 0.0 }
+}

@@ -1,0 +1,324 @@
+//! A message stream over a lossy path, packet by packet, as the documentation of `groupwire_afec::choice` has it.
+
+use std::collections::BTreeMap;
+
+use groupwire_afec::choice::Situation;
+use groupwire_afec::code::{Code, Repeat, Repeats};
+use groupwire_afec::loss::{LAGS, LossModel};
+use oorandom::Rand64;
+
+/// How a path loses packets.
+#[derive(Debug, Clone, Copy)]
+pub enum Loss {
+    /// Each alike.
+    Random(f64),
+    /// Gilbert-Elliott: rate and mean burst.
+    Gilbert(f64, f64),
+    /// Bursts of 1 to so many packets; any packet outside one begins one with this probability.
+    Bursts(u64, f64),
+}
+
+/// A path that loses packets.
+pub struct Channel {
+    loss: Loss,
+    left: u64,
+    random: Rand64,
+}
+
+impl Channel {
+    pub fn new(loss: Loss, seed: u128) -> Self {
+        Channel { loss, left: 0, random: Rand64::new(seed) }
+    }
+
+    /// Whether the next packet is lost.
+    pub fn loses(&mut self) -> bool {
+        let chance = self.random.rand_float();
+        self.left = match (self.loss, self.left) {
+            (Loss::Random(rate), _) => u64::from(chance < rate),
+            (Loss::Gilbert(rate, burst), 0) => u64::from(chance < rate / (burst * (1.0 - rate))),
+            (Loss::Gilbert(_, burst), _) => u64::from(chance >= 1.0 / burst),
+            (Loss::Bursts(longest, start), 0 | 1) if chance < start => {
+                1 + self.random.rand_range(0..longest)
+            }
+            (Loss::Bursts(..), left) => left.saturating_sub(1),
+        };
+        self.left > 0
+    }
+
+    /// What an estimator would learn in the long run.
+    pub fn learn(loss: Loss) -> LossModel {
+        let mut channel = Channel::new(loss, 7);
+        let losses: Vec<bool> = (0..1_000_000).map(|_| channel.loses()).collect();
+        let lost = losses.iter().filter(|lost| **lost).count() as f64;
+        let again = std::array::from_fn(|lag| {
+            let both = losses.iter().zip(&losses[lag + 1..]).filter(|(a, b)| **a && **b).count();
+            both as f64 / lost.max(1.0)
+        });
+        let _: [f64; LAGS] = again;
+        LossModel { rate: lost / losses.len() as f64, again, weight: losses.len() as f64 }
+    }
+}
+
+/// What came of a run.
+#[derive(Debug, Clone, Copy)]
+pub struct Measured {
+    pub misses: f64,
+    /// Bytes per message beyond sending each once.
+    pub cost: f64,
+}
+
+/// Sends so many messages.
+pub fn run(
+    situation: &Situation,
+    code: &Code,
+    loss: Loss,
+    messages: usize,
+    seed: u128,
+) -> Measured {
+    Sim::new(situation, code, loss, messages, seed).run()
+}
+
+/// Times are in µs.
+type Time = i64;
+
+enum Event {
+    Regular(usize),
+    Extra(usize),
+    Close(usize),
+    Arrive { messages: Vec<usize>, newest: usize },
+    Check(usize),
+    Ask,
+    Asked(Vec<usize>),
+}
+
+struct Message {
+    sent: Time,
+    repeats: Repeats,
+    /// The last of its cluster.
+    last: usize,
+    came: Option<Time>,
+    checked: bool,
+}
+
+struct Sim<'a> {
+    situation: &'a Situation<'a>,
+    code: &'a Code,
+    channel: Channel,
+    random: Rand64,
+    messages: Vec<Message>,
+    events: BTreeMap<(Time, usize), Event>,
+    scheduled: usize,
+    /// Answers that ride on the packet of a message.
+    riding: Vec<(usize, usize)>,
+    next: usize,
+    noticed: usize,
+    asking: Vec<usize>,
+    /// How many messages the receiver may still lose.
+    credit: f64,
+    cost: f64,
+}
+
+fn micros(duration: std::time::Duration) -> Time {
+    duration.as_micros() as Time
+}
+
+fn rides(repeats: &Repeats) -> impl Iterator<Item = usize> + '_ {
+    repeats.iter().filter_map(|repeat| match repeat {
+        Repeat::Ride(lag) => Some(usize::from(lag)),
+        Repeat::Extra(_) => None,
+    })
+}
+
+impl<'a> Sim<'a> {
+    fn new(situation: &'a Situation, code: &'a Code, loss: Loss, count: usize, seed: u128) -> Self {
+        let mut random = Rand64::new(seed + 1);
+        let mut messages = Vec::with_capacity(count);
+        let (mut sent, mut last) = (0, 0);
+        for index in 0..count {
+            if index > last {
+                // Clusters from a third of the mean to five thirds of it, and pauses of two seconds.
+                let mean = situation.cluster as u64;
+                last = index + random.rand_range(mean / 3..mean * 5 / 3) as usize;
+                sent += 2_000_000;
+            }
+            sent += micros(situation.interval);
+            let repeats = if random.rand_float() < code.share { code.other } else { code.repeats };
+            messages.push(Message { sent, repeats, last, came: None, checked: false });
+        }
+        let mut sim = Sim {
+            situation,
+            code,
+            channel: Channel::new(loss, seed),
+            random,
+            messages,
+            events: BTreeMap::new(),
+            scheduled: 0,
+            riding: Vec::new(),
+            next: 0,
+            noticed: 0,
+            asking: Vec::new(),
+            credit: 0.0,
+            cost: 0.0,
+        };
+        sim.at(sim.messages[0].sent, Event::Regular(0));
+        sim
+    }
+
+    fn run(mut self) -> Measured {
+        while let Some(((now, _), event)) = self.events.pop_first() {
+            match event {
+                Event::Regular(message) => self.regular(now, message),
+                Event::Extra(message) => self.extra(now, vec![message]),
+                Event::Close(last) => self.close(now, last),
+                Event::Arrive { messages, newest } => self.arrive(now, &messages, newest),
+                Event::Check(message) => self.check(now, message),
+                Event::Ask => self.ask(now),
+                Event::Asked(messages) => self.answer(now, &messages),
+            }
+        }
+        let deadline = micros(self.situation.deadline);
+        let missed =
+            |message: &&Message| message.came.is_none_or(|came| came > message.sent + deadline);
+        let count = self.messages.len() as f64;
+        let misses = self.messages.iter().filter(missed).count() as f64 / count;
+        Measured { misses, cost: self.cost / count }
+    }
+
+    fn at(&mut self, time: Time, event: Event) {
+        self.scheduled += 1;
+        self.events.insert((time, self.scheduled), event);
+    }
+
+    fn send(&mut self, now: Time, messages: Vec<usize>) {
+        if !self.channel.loses() {
+            let newest = self.next - 1;
+            self.at(now + micros(self.situation.one_way), Event::Arrive { messages, newest });
+        }
+    }
+
+    fn regular(&mut self, now: Time, index: usize) {
+        self.next = index + 1;
+        let mut packet = vec![index];
+        for (earlier, message) in self.messages[..index].iter().enumerate().rev().take(8) {
+            if message.last >= index && rides(&message.repeats).any(|lag| lag == index - earlier) {
+                packet.push(earlier);
+            }
+        }
+        packet.extend(self.riding.iter().filter(|(on, _)| *on == index).map(|(_, answer)| *answer));
+        self.riding.retain(|(on, _)| *on > index);
+        self.cost += (packet.len() - 1) as f64 * self.situation.repeat_bytes;
+        self.send(now, packet);
+
+        for repeat in self.messages[index].repeats.iter().collect::<Vec<_>>() {
+            if let Repeat::Extra(after) = repeat {
+                self.at(now + micros(after), Event::Extra(index));
+            }
+        }
+        if let Some(next) = self.messages.get(index + 1) {
+            self.at(next.sent, Event::Regular(index + 1));
+        }
+        if self.code.close && self.messages[index].last == index {
+            let sets = [self.code.repeats, self.code.other];
+            let first = rides(&self.messages[index].repeats).min().unwrap_or(1) as Time;
+            let longest = sets.iter().flat_map(rides).max().unwrap_or(1) as Time;
+            let interval = micros(self.situation.interval);
+            let latest = self.slack(self.messages[index].sent, now) - (longest - 1) * interval;
+            self.at(now + (first * interval).min(latest), Event::Close(index));
+        }
+    }
+
+    fn extra(&mut self, now: Time, messages: Vec<usize>) {
+        self.cost +=
+            self.situation.packet_bytes + messages.len() as f64 * self.situation.repeat_bytes;
+        self.send(now, messages);
+    }
+
+    fn close(&mut self, now: Time, last: usize) {
+        let orphaned = |index: &usize| {
+            let message = &self.messages[*index];
+            let lacks = rides(&message.repeats).any(|lag| lag > last - index);
+            message.last == last && (*index == last || lacks)
+        };
+        let messages = (last.saturating_sub(8)..=last).filter(orphaned).collect();
+        self.extra(now, messages);
+    }
+
+    /// How long something that is sent for a message may still wait.
+    fn slack(&self, sent: Time, now: Time) -> Time {
+        let Situation { deadline, one_way, jitter, .. } = *self.situation;
+        sent + micros(deadline) - micros(one_way + jitter) - now
+    }
+
+    fn arrive(&mut self, now: Time, messages: &[usize], newest: usize) {
+        for index in messages {
+            self.messages[*index].came.get_or_insert(now);
+        }
+        let interval = micros(self.situation.interval);
+        let last_of = |repeats: Repeats| {
+            let at = |repeat: Repeat| match repeat {
+                Repeat::Ride(lag) => Time::from(lag) * interval,
+                Repeat::Extra(after) => micros(after),
+            };
+            repeats.iter().map(at).max()
+        };
+        let last = last_of(self.code.repeats).max(last_of(self.code.other));
+        while self.noticed <= newest {
+            let message = &self.messages[self.noticed];
+            self.credit = (self.credit + self.situation.target).min(20.0);
+            if message.came.is_none() {
+                let shown = message.sent + micros(self.situation.one_way) + interval;
+                let due = now.max(shown + last.unwrap_or(0));
+                let wait = micros(self.situation.ask_delay) - interval;
+                self.at(due + wait, Event::Check(self.noticed));
+            }
+            self.noticed += 1;
+        }
+    }
+
+    fn check(&mut self, now: Time, index: usize) {
+        let message = &mut self.messages[index];
+        if message.came.is_some() {
+            return;
+        }
+        let first = !std::mem::replace(&mut message.checked, true);
+        let late = now + micros(self.situation.round_trip + self.situation.jitter)
+            > message.sent + micros(self.situation.deadline);
+        if self.code.ask == 0 || late || (first && self.credit >= 1.0) {
+            self.credit = (self.credit - 1.0).max(-20.0);
+            return;
+        }
+        if self.asking.is_empty() {
+            self.at(now, Event::Ask);
+        }
+        self.asking.push(index);
+        let again = self.situation.round_trip + self.situation.jitter + self.situation.interval;
+        self.at(now + micros(again), Event::Check(index));
+    }
+
+    fn ask(&mut self, now: Time) {
+        let messages = std::mem::take(&mut self.asking);
+        self.cost += self.situation.ask_bytes;
+        if self.random.rand_float() >= self.situation.loss_back {
+            let back = micros(self.situation.round_trip) - micros(self.situation.one_way);
+            self.at(now + back, Event::Asked(messages));
+        }
+    }
+
+    fn answer(&mut self, now: Time, messages: &[usize]) {
+        let mut own = vec![Vec::new(); usize::from(self.code.ask)];
+        for index in messages {
+            let latest = now + self.slack(self.messages[*index].sent, now);
+            for copy in 0..usize::from(self.code.ask) {
+                let on = self.next + copy;
+                if self.messages.get(on).is_some_and(|packet| packet.sent <= latest) {
+                    self.riding.push((on, *index));
+                } else {
+                    own[copy].push(*index);
+                }
+            }
+        }
+        for messages in own.into_iter().filter(|messages| !messages.is_empty()) {
+            self.extra(now, messages);
+        }
+    }
+}
