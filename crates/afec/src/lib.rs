@@ -9,3 +9,4 @@ extern crate std;
 pub mod code;
 pub mod loss;
 pub mod qos;
+pub mod rate;

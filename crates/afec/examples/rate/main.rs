@@ -1,0 +1,147 @@
+//! Measures rate control on narrow links in simulated time.
+//!
+//! `cargo run --release --example rate [TRACE...]`; a trace is a file with the times, in ms, at which a link delivers
+//! 1500 bytes (mahimahi's format), unpacked.
+
+mod link;
+
+use link::{Capacity, Path, Seen};
+
+fn main() {
+    println!(
+        "{:44} {:>6} {:>6} {:>8} {:>6} {:>8} {:>8} {:>9}",
+        "", "p50", "p99", "p99 >5s", "util", "back off", "reports/s", "drop %"
+    );
+    for kbit in [28.8, 56.0] {
+        for over in [1.3, 2.0, 3.0] {
+            for delay in [25.0, 50.0] {
+                for (loss, first) in [(0.0, true), (0.2, true), (0.2, false)] {
+                    let path = Path { loss, loss_first: first, delay, ..Path::narrow(kbit, over) };
+                    let place = if loss == 0.0 {
+                        ""
+                    } else if first {
+                        " before"
+                    } else {
+                        " after"
+                    };
+                    row(
+                        &format!(
+                            "{kbit} kbit/s, x{over}, {delay} ms, {} % loss{place}",
+                            loss * 100.0
+                        ),
+                        &path,
+                    );
+                }
+            }
+        }
+    }
+    steps();
+    free();
+    shallow();
+    for trace in std::env::args().skip(1) {
+        let text = std::fs::read_to_string(&trace).expect("the trace can be read");
+        let times: Vec<f64> = text.lines().filter_map(|line| line.trim().parse().ok()).collect();
+        cellular(&trace, &times);
+    }
+}
+
+fn row(name: &str, path: &Path) -> Seen {
+    let seen = path.run();
+    let rate =
+        seen.delivered_between(3000.0, path.length) / path.capacity_between(3000.0, path.length);
+    println!(
+        "{name:44} {:6.1} {:6.1} {:8.1} {:6.2} {:8.0} {:8.1} {:9.1}",
+        seen.queueing(0.5, 0.0),
+        seen.queueing(0.99, 0.0),
+        seen.queueing(0.99, 5000.0),
+        rate,
+        seen.queue_below(60.0, 0.0),
+        seen.reports as f64 / path.length * 1000.0,
+        100.0 * seen.dropped as f64 / seen.sent as f64,
+    );
+    seen
+}
+
+fn steps() {
+    println!("\ncapacity x0.5 at 20 s, x4 at 40 s");
+    for kbit in [28.8, 56.0] {
+        for loss in [0.0, 0.2] {
+            let rate = kbit * 125.0;
+            let steps = vec![(0.0, rate), (20_000.0, rate / 2.0), (40_000.0, rate * 2.0)];
+            let path = Path {
+                capacity: Capacity::Steps(steps),
+                loss,
+                loss_first: false,
+                ..Path::narrow(kbit, 3.0)
+            };
+            let seen = row(&format!("{kbit} kbit/s, x3, {} % loss", loss * 100.0), &path);
+            println!(
+                "    x0.5: queue under 60 ms after {:.0} ms; x4: 80 % of the new rate after {:?} ms",
+                seen.queue_below(60.0, 20_000.0),
+                seen.rate_reached(rate * 1.6, 40_000.0),
+            );
+        }
+    }
+}
+
+fn free() {
+    println!("\n3 Mbit/s, 5 ms jitter: share of time with a cap");
+    for loss in [0.0, 0.2] {
+        for demand in [600.0, 1800.0, 20_000.0, 200_000.0] {
+            let path = Path {
+                loss,
+                jitter: 5.0,
+                demand: vec![(0.0, demand)],
+                ..Path::narrow(3000.0, 1.0)
+            };
+            let capped: Vec<f64> =
+                (1..=5).map(|seed| Path { seed, ..clone(&path) }.run().capped()).collect();
+            println!("    {demand} bytes/s, {} % loss: {capped:?}", loss * 100.0);
+        }
+    }
+}
+
+fn clone(path: &Path) -> Path {
+    let capacity = match &path.capacity {
+        Capacity::Steps(steps) => Capacity::Steps(steps.clone()),
+        Capacity::Opportunities(times) => Capacity::Opportunities(times.clone()),
+    };
+    Path { capacity, demand: path.demand.clone(), ..*path }
+}
+
+fn shallow() {
+    println!("\nqueue of 2 packets, no delay to see; the demand doubles at 20 s");
+    for (kbit, packet) in [(28.8, 60.0), (1000.0, 200.0)] {
+        for loss in [0.0, 0.2] {
+            let rate = kbit * 125.0;
+            let path = Path {
+                queue: packet * 2.0,
+                packet,
+                loss,
+                demand: vec![(0.0, rate * 0.7), (20_000.0, rate * 1.5)],
+                ..Path::narrow(kbit, 1.0)
+            };
+            let seen = row(&format!("{kbit} kbit/s, {} % loss", loss * 100.0), &path);
+            let first = seen.caps.iter().find(|(at, cap)| *at > 20_000.0 && cap.is_some());
+            println!("    first cap {first:?}, last {:?}", seen.caps.last());
+        }
+    }
+}
+
+fn cellular(name: &str, times: &[f64]) {
+    let length = times.last().map_or(0.0, |last| last.min(120_000.0));
+    let mean = times.iter().filter(|at| **at < length).count() as f64 * 1500.0 / length * 1000.0;
+    println!("\n{name}: {mean:.0} bytes/s");
+    for (over, packet) in [(0.1, 60.0), (1.3, 400.0)] {
+        let path = Path {
+            capacity: Capacity::Opportunities(times.to_vec()),
+            queue: mean * 0.3,
+            packet,
+            demand: vec![(0.0, mean * over)],
+            length,
+            ..Path::narrow(0.0, 1.0)
+        };
+        let seen = row(&format!("x{over}, packets of {packet}"), &path);
+        println!("    capped {:.2} of the time", seen.capped());
+    }
+}
