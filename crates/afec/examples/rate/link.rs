@@ -13,7 +13,7 @@ const REPORT_DELAY: f64 = 50.0;
 const REPORT_LOSS: f64 = 0.2;
 
 /// What the link lets through.
-pub enum Capacity {
+pub(crate) enum Capacity {
     /// From these times (ms) on so many bytes per second.
     Steps(Vec<(f64, f64)>),
     /// 1500 bytes at each of these times (ms).
@@ -21,43 +21,43 @@ pub enum Capacity {
 }
 
 /// One run.
-pub struct Path {
-    pub capacity: Capacity,
+pub(crate) struct Path {
+    pub(crate) capacity: Capacity,
     /// In bytes.
-    pub queue: f64,
+    pub(crate) queue: f64,
     /// In ms.
-    pub delay: f64,
+    pub(crate) delay: f64,
     /// Each packet's delay grows by up to so many ms.
-    pub jitter: f64,
-    pub loss: f64,
+    pub(crate) jitter: f64,
+    pub(crate) loss: f64,
     /// Whether packets are lost before they come to the queue, or after it.
-    pub loss_first: bool,
+    pub(crate) loss_first: bool,
     /// Bytes of a packet.
-    pub packet: f64,
+    pub(crate) packet: f64,
     /// From these times (ms) on the sender wants to send so many bytes per second.
-    pub demand: Vec<(f64, f64)>,
+    pub(crate) demand: Vec<(f64, f64)>,
     /// In ms.
-    pub length: f64,
-    pub seed: u64,
+    pub(crate) length: f64,
+    pub(crate) seed: u64,
 }
 
 /// What happened, sampled.
 #[derive(Default)]
-pub struct Seen {
+pub(crate) struct Seen {
     /// When a packet came to the queue and for how many ms it waited there.
-    pub queueing: Vec<(f64, f64)>,
+    pub(crate) queueing: Vec<(f64, f64)>,
     /// When the link delivered a packet (even if it was lost later), and its bytes.
-    pub delivered: Vec<(f64, f64)>,
+    pub(crate) delivered: Vec<(f64, f64)>,
     /// When the receiver had a cap, sampled every 10 ms.
-    pub caps: Vec<(f64, Option<u32>)>,
-    pub sent: usize,
-    pub dropped: usize,
-    pub reports: usize,
+    pub(crate) caps: Vec<(f64, Option<u32>)>,
+    pub(crate) sent: usize,
+    pub(crate) dropped: usize,
+    pub(crate) reports: usize,
 }
 
 impl Path {
     /// A link of so many kbit/s with a queue of 300 ms, wanted by a sender of 60-byte packets to so many times that.
-    pub fn narrow(kbit: f64, over: f64) -> Self {
+    pub(crate) fn narrow(kbit: f64, over: f64) -> Self {
         let rate = kbit * 125.0;
         Path {
             capacity: Capacity::Steps(vec![(0.0, rate)]),
@@ -74,7 +74,7 @@ impl Path {
     }
 
     /// Bytes that the link could deliver between two times.
-    pub fn capacity_between(&self, from: f64, to: f64) -> f64 {
+    pub(crate) fn capacity_between(&self, from: f64, to: f64) -> f64 {
         match &self.capacity {
             Capacity::Opportunities(times) => {
                 times.iter().filter(|t| (from..to).contains(*t)).count() as f64 * 1500.0
@@ -91,7 +91,7 @@ impl Path {
         }
     }
 
-    pub fn run(&self) -> Seen {
+    pub(crate) fn run(&self) -> Seen {
         let mut random = oorandom::Rand64::new(u128::from(self.seed));
         let mut seen = Seen::default();
         let mut link = Link::new(self);
@@ -211,7 +211,8 @@ impl<'a> Sender<'a> {
 struct Receiver {
     estimator: RateEstimator,
     highest: u64,
-    missing: Vec<u64>,
+    /// Numbers not come yet, and when that was noticed.
+    missing: Vec<(u64, f64)>,
     reported: u64,
     told: Option<u32>,
     told_at: f64,
@@ -233,13 +234,13 @@ impl Receiver {
     }
 
     fn arrived(&mut self, now: f64, packet: &Packet) {
-        self.missing.retain(|number| *number != packet.number);
-        self.missing.extend(self.highest + 1..packet.number);
+        self.missing.retain(|(number, _)| *number != packet.number);
+        self.missing.extend((self.highest + 1..packet.number).map(|number| (number, now)));
         self.highest = self.highest.max(packet.number);
         self.estimator.arrived(time(now), packet.sent, packet.bytes as usize);
-        // Three packets later it is not late but lost (RFC 9002, 6.1.1).
+        // Three packets (RFC 9002, 6.1.1) and 20 ms later it is not late but lost.
         let before = self.missing.len();
-        self.missing.retain(|number| number + 3 > self.highest);
+        self.missing.retain(|(number, noticed)| number + 3 > self.highest || now - noticed < 20.0);
         let lost = before - self.missing.len();
         if lost > 0 {
             self.estimator.lost(time(now), lost as u32);
@@ -348,7 +349,7 @@ impl<'a> Link<'a> {
 
 impl Seen {
     /// A quantile of the queueing delay, in ms, from a time on.
-    pub fn queueing(&self, quantile: f64, from: f64) -> f64 {
+    pub(crate) fn queueing(&self, quantile: f64, from: f64) -> f64 {
         let mut waits: Vec<f64> =
             self.queueing.iter().filter(|(at, _)| *at >= from).map(|(_, wait)| *wait).collect();
         waits.sort_by(f64::total_cmp);
@@ -359,7 +360,7 @@ impl Seen {
     }
 
     /// Bytes that the link delivered between two times.
-    pub fn delivered_between(&self, from: f64, to: f64) -> f64 {
+    pub(crate) fn delivered_between(&self, from: f64, to: f64) -> f64 {
         self.delivered
             .iter()
             .filter(|(at, _)| (from..to).contains(at))
@@ -368,7 +369,7 @@ impl Seen {
     }
 
     /// How many ms after `from` the queue is down to `wait` ms for a second at least.
-    pub fn queue_below(&self, wait: f64, from: f64) -> f64 {
+    pub(crate) fn queue_below(&self, wait: f64, from: f64) -> f64 {
         let mut below = from;
         for (at, waited) in self.queueing.iter().filter(|(at, _)| *at >= from) {
             if *at - below > 1000.0 {
@@ -382,7 +383,7 @@ impl Seen {
     }
 
     /// How many ms after `from` the link delivers at least so many bytes per second, over half a second.
-    pub fn rate_reached(&self, rate: f64, from: f64) -> Option<f64> {
+    pub(crate) fn rate_reached(&self, rate: f64, from: f64) -> Option<f64> {
         (1..400).map(|i| f64::from(i) * 100.0).find(|after| {
             let end = from + after;
             self.delivered_between(end - 500.0, end) >= rate / 2.0 && *after >= 500.0
@@ -390,7 +391,7 @@ impl Seen {
     }
 
     /// The share of time with a cap.
-    pub fn capped(&self) -> f64 {
+    pub(crate) fn capped(&self) -> f64 {
         self.caps.iter().filter(|(_, cap)| cap.is_some()).count() as f64 / self.caps.len() as f64
     }
 }

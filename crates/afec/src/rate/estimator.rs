@@ -10,7 +10,7 @@ use super::growth::LossGrowth;
 /// A queue of so many ms that stays is congestion: above what jitter of some ms and a scheduler's tick make, and little
 /// more than one packet of 60 bytes at 28.8 kbit/s (17 ms). LEDBAT (RFC 6817) allows 100 ms, SCReAM (RFC 8298) 60 ms:
 /// for pointers that is felt.
-const QUEUE_TARGET: f64 = 20.0;
+const QUEUE_TARGET: f64 = 16.0;
 
 /// In about so many ms a queue is to be gone.
 const DRAIN: f64 = 350.0;
@@ -24,11 +24,20 @@ const DRAIN_MOST: f64 = 0.85;
 /// Of the link's rate, when the queue is gone.
 const RESUME: f64 = 0.95;
 
+/// By this share of the losses less.
+const RESUME_LOSS: f64 = 0.4;
+
 /// The cap's growth per second near the last known limit.
 const CLIMB: f64 = 0.05;
 
 /// The growth per second that it comes to when the limit has gone.
 const CLIMB_MOST: f64 = 0.5;
+
+/// Below this share of what the link carried lately, the cap grows at that most.
+const FAR: f64 = 0.8;
+
+/// What is left of that knowledge when the link is full at less.
+const KNOWN_KEPT: f64 = 0.8;
 
 /// How much of the cap is used by a sender that wants more. Below, the cap does not rise: it would not be tested.
 const USED: f64 = 0.75;
@@ -47,6 +56,9 @@ const TRIAL: f64 = 0.8;
 
 /// A trial takes so many packets: losing one in five by chance looks like losing none once in 250 trials.
 const TRIAL_PACKETS: f64 = 60.0;
+
+/// A trial must come down to a loss that is not less than this, one of its packets.
+const TRIAL_BAR: f64 = 0.02;
 
 /// A trial that has not come to that in so many ms is over.
 const TRIAL_MOST: f64 = 8000.0;
@@ -99,6 +111,8 @@ struct Limited {
     /// The rate of the link, as last seen.
     limit: f64,
     cap: f64,
+    /// The rate to which the cap may come back soon: a link that was faster lately may be again.
+    known: f64,
     climb: f64,
     /// The queue that is being drained.
     drain: Option<Drain>,
@@ -126,8 +140,8 @@ struct Trial {
     cap: f64,
     /// What came through before.
     delivered: f64,
-    /// The share lost before.
-    loss: f64,
+    /// If no more than this share is lost now, sending less helps.
+    bar: f64,
     packets: f64,
     lost: f64,
 }
@@ -235,7 +249,7 @@ impl RateEstimator {
         let toward = |share: f64, per: f64| {
             share + (lost / packets.max(1.0) - share) * (packets / per).min(1.0)
         };
-        self.loss = toward(self.loss, 50.0);
+        self.loss = toward(self.loss, 100.0);
         if self.arrivals.queue() < QUEUE_TARGET {
             self.loss_idle = toward(self.loss_idle, 200.0);
         }
@@ -263,6 +277,7 @@ impl RateEstimator {
         State::Limited(Limited {
             limit,
             cap: limit * drain_factor(queue),
+            known: limit,
             climb: CLIMB,
             drain: Some(Drain { seen: self.now, queue, expected: 0.0 }),
             used: limit,
@@ -294,10 +309,10 @@ impl RateEstimator {
                 return State::Limited(limited);
             }
             limited.drain = None;
-            limited.cap = limited.limit * RESUME;
+            limited.cap = limited.limit * self.resume();
         }
-        if limited.loss_most.is_some_and(|most| self.loss > most) {
-            return self.try_less(limited.cap);
+        if let Some(most) = limited.loss_most.filter(|most| self.loss > *most) {
+            return self.try_less(limited.cap, most);
         }
         self.climb(&mut limited, passed);
         if limited.unused > UNUSED { State::Free } else { State::Limited(limited) }
@@ -318,7 +333,7 @@ impl RateEstimator {
             self.delay.rebase(self.arrivals.least(), 0);
             self.arrivals = Arrivals::new();
             limited.drain = None;
-            limited.cap = limited.limit * RESUME;
+            limited.cap = limited.limit * self.resume();
             return;
         }
         // Of a sender that already sends less, only a queue that falls tells the link's rate: else it would be its own.
@@ -331,7 +346,17 @@ impl RateEstimator {
             let weight = if first || rate < 0.7 * limited.limit { 1.0 } else { 0.2 };
             limited.limit += weight * (rate - limited.limit);
         }
+        if first {
+            limited.known *= KNOWN_KEPT;
+        }
+        limited.known = limited.known.max(limited.limit);
         limited.cap = limited.limit * drain_factor(queue);
+    }
+
+    /// How much of the link's rate to use when no queue stands: less where losses make the packets' spacing random, and
+    /// so a queue grow by chance.
+    fn resume(&self) -> f64 {
+        RESUME - RESUME_LOSS * self.loss_idle.min(0.5)
     }
 
     /// No queue stands.
@@ -342,7 +367,8 @@ impl RateEstimator {
         }
         limited.unused = 0.0;
         let seconds = passed / 1000.0;
-        limited.cap = (limited.cap * (1.0 + limited.climb * seconds)).min(RATE_MOST);
+        let climb = if limited.cap < FAR * limited.known { CLIMB_MOST } else { limited.climb };
+        limited.cap = (limited.cap * (1.0 + climb * seconds)).min(RATE_MOST);
         if limited.cap > limited.limit * (1.0 + CLIMB) {
             // The known limit has gone: the growth doubles in a second.
             limited.climb = (limited.climb * (1.0 + 0.7 * seconds)).min(CLIMB_MOST);
@@ -353,18 +379,20 @@ impl RateEstimator {
         if self.now < self.trial_after || !self.growth.suspected() {
             return State::Free;
         }
-        let sent = self.arrivals.lately().map_or(RATE_MOST, |flow| flow.delivered);
-        self.try_less(sent)
+        let rate = self.arrivals.lately().map_or(RATE_MOST, |flow| flow.delivered);
+        let loss = self.loss.max(self.growth.share().unwrap_or(0.0));
+        let bar = loss - 2.5 * libm::sqrt(loss * (1.0 - loss) / TRIAL_PACKETS);
+        // So little is lost just now that a trial could not show anything.
+        if bar < TRIAL_BAR { State::Free } else { self.try_less(rate, bar) }
     }
 
-    fn try_less(&mut self, rate: f64) -> State {
+    fn try_less(&self, rate: f64, bar: f64) -> State {
         let delivered = self.arrivals.lately().map_or(rate, |flow| flow.delivered);
-        let loss = self.growth.share().unwrap_or(0.0).max(self.loss);
         State::Trial(Trial {
             began: self.now,
             cap: TRIAL * rate,
             delivered,
-            loss,
+            bar,
             packets: 0.0,
             lost: 0.0,
         })
@@ -382,10 +410,9 @@ impl RateEstimator {
             return State::Trial(trial);
         }
         let loss = trial.lost / trial.packets.max(1.0);
-        let error = libm::sqrt(trial.loss * (1.0 - trial.loss) / TRIAL_PACKETS);
         self.growth = LossGrowth::default();
         self.loss = loss;
-        if over || loss > trial.loss - 2.5 * error {
+        if over || loss > trial.bar {
             self.trial_after = self.now + self.trial_pause;
             self.trial_pause = (2.0 * self.trial_pause).min(TRIAL_PAUSE_MOST);
             return State::Free;
@@ -395,13 +422,14 @@ impl RateEstimator {
         let limit = trial.delivered / (1.0 - loss.min(0.5));
         State::Limited(Limited {
             limit,
-            cap: limit * RESUME,
+            cap: limit * self.resume(),
+            known: limit,
             climb: CLIMB,
             drain: None,
             used: limit,
             unused: 0.0,
-            // Over 50 packets, three standard errors of a tenth lost.
-            loss_most: Some(loss + 0.13),
+            // Over some 100 packets, three standard errors of a fifth lost.
+            loss_most: Some(loss + 0.1),
         })
     }
 }

@@ -8,8 +8,8 @@ const INTERVAL: f64 = 500.0;
 /// An interval with fewer packets has no rate to speak of.
 const PACKETS: f64 = 5.0;
 
-/// How much an interval still counts at the next: 20 intervals, 10 s of activity.
-const DECAY: f64 = 0.95;
+/// How much an interval still counts at the next: 30 intervals, 15 s of activity.
+const DECAY: f64 = 0.97;
 
 /// Nothing is said before so many packets.
 const EVIDENCE: f64 = 100.0;
@@ -22,7 +22,7 @@ const EXTREME: f64 = 0.4;
 
 /// How many standard errors make growth believed. With losses in bursts counted as [`CLUMPING`] and some hundred
 /// looks per hour, chance alone comes here less than once a day.
-const SIGMAS: f64 = 4.0;
+const SIGMAS: f64 = 3.0;
 
 /// How many losses come together: the variance of their number is that much larger (FINDINGS: bursts of 3 to 5).
 const CLUMPING: f64 = 3.0;
