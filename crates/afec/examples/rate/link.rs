@@ -13,6 +13,7 @@ const REPORT_DELAY: f64 = 50.0;
 const REPORT_LOSS: f64 = 0.2;
 
 /// What the link lets through.
+#[derive(Clone)]
 pub(crate) enum Capacity {
     /// From these times (ms) on so many bytes per second.
     Steps(Vec<(f64, f64)>),
@@ -21,6 +22,7 @@ pub(crate) enum Capacity {
 }
 
 /// One run.
+#[derive(Clone)]
 pub(crate) struct Path {
     pub(crate) capacity: Capacity,
     /// In bytes.
@@ -50,6 +52,8 @@ pub(crate) struct Seen {
     pub(crate) delivered: Vec<(f64, f64)>,
     /// When the receiver had a cap, sampled every 10 ms.
     pub(crate) caps: Vec<(f64, Option<u32>)>,
+    /// When packets were sent, and their bytes.
+    pub(crate) offered: Vec<(f64, f64)>,
     pub(crate) sent: usize,
     pub(crate) dropped: usize,
     pub(crate) reports: usize,
@@ -108,6 +112,7 @@ impl Path {
             }
             while let Some(packet) = sender.poll(now) {
                 seen.sent += 1;
+                seen.offered.push((now, packet.bytes));
                 if self.loss_first && random.rand_float() < self.loss {
                     continue;
                 }
@@ -361,11 +366,12 @@ impl Seen {
 
     /// Bytes that the link delivered between two times.
     pub(crate) fn delivered_between(&self, from: f64, to: f64) -> f64 {
-        self.delivered
-            .iter()
-            .filter(|(at, _)| (from..to).contains(at))
-            .map(|(_, bytes)| bytes)
-            .sum()
+        between(&self.delivered, from, to)
+    }
+
+    /// Bytes that were sent between two times.
+    pub(crate) fn offered_between(&self, from: f64, to: f64) -> f64 {
+        between(&self.offered, from, to)
     }
 
     /// How many ms after `from` the queue is down to `wait` ms for a second at least.
@@ -383,15 +389,18 @@ impl Seen {
     }
 
     /// How many ms after `from` the link delivers at least so many bytes per second, over half a second.
-    pub(crate) fn rate_reached(&self, rate: f64, from: f64) -> Option<f64> {
-        (1..400).map(|i| f64::from(i) * 100.0).find(|after| {
-            let end = from + after;
-            self.delivered_between(end - 500.0, end) >= rate / 2.0 && *after >= 500.0
-        })
+    pub(crate) fn rate_reached(&self, rate: f64, from: f64) -> f64 {
+        let reached =
+            |after: &f64| self.delivered_between(from + after - 500.0, from + after) >= rate / 2.0;
+        (5..400).map(|i| f64::from(i) * 100.0).find(reached).unwrap_or(f64::INFINITY)
     }
 
     /// The share of time with a cap.
     pub(crate) fn capped(&self) -> f64 {
         self.caps.iter().filter(|(_, cap)| cap.is_some()).count() as f64 / self.caps.len() as f64
     }
+}
+
+fn between(bytes: &[(f64, f64)], from: f64, to: f64) -> f64 {
+    bytes.iter().filter(|(at, _)| (from..to).contains(at)).map(|(_, bytes)| bytes).sum()
 }

@@ -12,6 +12,12 @@ use super::growth::LossGrowth;
 /// for pointers that is felt.
 const QUEUE_TARGET: f64 = 16.0;
 
+/// On a path whose delay varies by itself, up to so many ms are no congestion ...
+const QUEUE_TARGET_MOST: f64 = 60.0;
+
+/// ... for about so many ms after this showed.
+const QUEUE_TARGET_RETURN: f64 = 20_000.0;
+
 /// In about so many ms a queue is to be gone.
 const DRAIN: f64 = 350.0;
 
@@ -93,6 +99,8 @@ pub struct RateEstimator {
     loss: f64,
     /// When the last step was.
     stepped: f64,
+    /// The queue that is congestion, in ms.
+    target: f64,
     state: State,
     trial_after: f64,
     trial_pause: f64,
@@ -187,6 +195,7 @@ impl RateEstimator {
             loss_idle: 0.0,
             loss: 0.0,
             stepped: 0.0,
+            target: QUEUE_TARGET,
             state: State::Free,
             trial_after: 0.0,
             trial_pause: TRIAL_PAUSE,
@@ -250,7 +259,7 @@ impl RateEstimator {
             share + (lost / packets.max(1.0) - share) * (packets / per).min(1.0)
         };
         self.loss = toward(self.loss, 100.0);
-        if self.arrivals.queue() < QUEUE_TARGET {
+        if self.arrivals.queue() < self.target {
             self.loss_idle = toward(self.loss_idle, 200.0);
         }
         if let State::Trial(trial) = &mut self.state {
@@ -261,7 +270,8 @@ impl RateEstimator {
 
     /// So many ms have passed.
     fn step(&mut self, passed: f64) {
-        let congested = self.arrivals.stands(QUEUE_TARGET);
+        self.target += (QUEUE_TARGET - self.target) * (passed / QUEUE_TARGET_RETURN);
+        let congested = self.arrivals.stands(self.target);
         self.state = match self.state {
             State::Free | State::Trial(_) if congested => self.begin(),
             State::Free => self.suspect(),
@@ -288,7 +298,7 @@ impl RateEstimator {
 
     /// The rate at which the sender fills the link, now that it is busy: what comes through, and what is always lost.
     fn link_rate(&self) -> Option<f64> {
-        let flow = self.arrivals.busy(QUEUE_TARGET / 2.0)?;
+        let flow = self.arrivals.busy(self.target / 2.0)?;
         // The floor's double, so that a sender at the floor is seen to send less than this.
         let least = 2.0 * f64::from(RATE_FLOOR);
         Some((flow.delivered / (1.0 - self.loss_idle.min(0.5))).clamp(least, RATE_MOST))
@@ -305,7 +315,7 @@ impl RateEstimator {
             return State::Limited(limited);
         }
         if let Some(drain) = limited.drain {
-            if self.arrivals.queue() > QUEUE_TARGET / 2.0 && self.now - drain.seen < DRAIN {
+            if self.arrivals.queue() > self.target / 2.0 && self.now - drain.seen < DRAIN {
                 return State::Limited(limited);
             }
             limited.drain = None;
@@ -330,6 +340,8 @@ impl RateEstimator {
         if drain.expected > (drain.queue / 2.0).max(40.0)
             && drain.queue - queue < drain.expected * 0.3
         {
+            // If it was not a longer way but one that varies, it will be shorter again, and then longer.
+            self.target = self.target.max(queue).min(QUEUE_TARGET_MOST);
             self.delay.rebase(self.arrivals.least(), 0);
             self.arrivals = Arrivals::new();
             limited.drain = None;
@@ -338,7 +350,7 @@ impl RateEstimator {
         }
         // Of a sender that already sends less, only a queue that falls tells the link's rate: else it would be its own.
         let falls =
-            self.arrivals.busy(QUEUE_TARGET / 2.0).is_some_and(|flow| flow.rise < -QUEUE_TARGET);
+            self.arrivals.busy(self.target / 2.0).is_some_and(|flow| flow.rise < -QUEUE_TARGET);
         if let Some(rate) =
             self.link_rate().filter(|_| first || falls || sending > 0.9 * limited.limit)
         {
