@@ -66,6 +66,12 @@ const TRIAL_PACKETS: f64 = 60.0;
 /// A trial must come down to a loss that is not less than this, one of its packets.
 const TRIAL_BAR: f64 = 0.02;
 
+/// It takes so many ms at least ...
+const TRIAL_LEAST: f64 = 1000.0;
+
+/// ... after these, in which the sender comes to know.
+const TRIAL_GRACE: f64 = 600.0;
+
 /// A trial that has not come to that in so many ms is over.
 const TRIAL_MOST: f64 = 8000.0;
 
@@ -145,6 +151,8 @@ struct Drain {
 #[derive(Debug, Clone, Copy)]
 struct Trial {
     began: f64,
+    /// Since when packets are counted.
+    counted: f64,
     cap: f64,
     /// What came through before.
     delivered: f64,
@@ -152,6 +160,8 @@ struct Trial {
     bar: f64,
     packets: f64,
     lost: f64,
+    /// Of those that came.
+    bytes: f64,
 }
 
 /// Whether a cap is to be reported.
@@ -212,6 +222,9 @@ impl RateEstimator {
         let size = f64::from(size);
         self.growth.arrived(self.now, size);
         self.count(1.0, 0.0);
+        if let State::Trial(trial) = &mut self.state {
+            trial.bytes += size;
+        }
         if self.arrivals.push(self.now, delay, size) {
             // A pause of the sender is no time in which it could have used anything.
             let passed = (self.now - self.stepped).min(200.0);
@@ -322,7 +335,7 @@ impl RateEstimator {
             limited.cap = limited.limit * self.resume();
         }
         if let Some(most) = limited.loss_most.filter(|most| self.loss > *most) {
-            return self.try_less(limited.cap, most);
+            return self.try_less(limited.limit.min(limited.cap), most);
         }
         self.climb(&mut limited, passed);
         if limited.unused > UNUSED { State::Free } else { State::Limited(limited) }
@@ -402,24 +415,28 @@ impl RateEstimator {
         let delivered = self.arrivals.lately().map_or(rate, |flow| flow.delivered);
         State::Trial(Trial {
             began: self.now,
+            counted: self.now,
             cap: TRIAL * rate,
             delivered,
             bar,
             packets: 0.0,
             lost: 0.0,
+            bytes: 0.0,
         })
     }
 
     fn judge(&mut self, mut trial: Trial) -> State {
-        let sending = self.arrivals.lately().map_or(0.0, |flow| flow.sending);
-        if sending > trial.cap * 1.15 {
-            // The sender does not know yet.
-            trial.packets = 0.0;
-            trial.lost = 0.0;
-        }
+        let counted = self.now - trial.counted;
         let over = self.now - trial.began > TRIAL_MOST;
-        if trial.packets < TRIAL_PACKETS && !over {
+        let enough = trial.packets >= TRIAL_PACKETS && counted >= TRIAL_LEAST;
+        if !enough && !over && self.now - trial.began >= TRIAL_GRACE {
             return State::Trial(trial);
+        }
+        let received = (trial.packets - trial.lost).max(1.0);
+        let sent = trial.bytes * trial.packets / received / counted.max(1.0) * 1000.0;
+        if !over && (!enough || sent > trial.cap * 1.15) {
+            // The sender may not know yet.
+            return State::Trial(Trial { counted: self.now, packets: 0.0, lost: 0.0, bytes: 0.0, ..trial });
         }
         let loss = trial.lost / trial.packets.max(1.0);
         self.growth = LossGrowth::default();
@@ -440,8 +457,8 @@ impl RateEstimator {
             drain: None,
             used: limit,
             unused: 0.0,
-            // Over some 100 packets, three standard errors of a fifth lost.
-            loss_most: Some(loss + 0.1),
+            // Two standard errors of a fifth lost of 60 packets.
+            loss_most: Some(loss + 0.12),
         })
     }
 }
