@@ -32,6 +32,10 @@ pub(crate) struct Path {
     /// Each packet's delay grows by up to so many ms.
     pub(crate) jitter: f64,
     pub(crate) loss: f64,
+    /// How many packets are lost together, on average (Gilbert's model).
+    pub(crate) burst: f64,
+    /// Nothing is lost before this time (ms).
+    pub(crate) loss_from: f64,
     /// Whether packets are lost before they come to the queue, or after it.
     pub(crate) loss_first: bool,
     /// Bytes of a packet.
@@ -69,6 +73,8 @@ impl Path {
             delay: 25.0,
             jitter: 0.0,
             loss: 0.0,
+            burst: 1.0,
+            loss_from: 0.0,
             loss_first: true,
             packet: 60.0,
             demand: vec![(0.0, rate * over)],
@@ -99,6 +105,19 @@ impl Path {
         let mut random = oorandom::Rand64::new(u128::from(self.seed));
         let mut seen = Seen::default();
         let mut link = Link::new(self);
+        let mut losing = false;
+        let mut loses = |now: f64, random: &mut oorandom::Rand64| {
+            if now < self.loss_from {
+                return false;
+            }
+            // Random losses are bursts that stop and start independently of what went before.
+            let (stop, start) = match self.burst {
+                1.0 => (1.0 - self.loss, self.loss),
+                burst => (1.0 / burst, self.loss / (1.0 - self.loss) / burst),
+            };
+            losing = if losing { random.rand_float() >= stop } else { random.rand_float() < start };
+            losing
+        };
         let mut sender = Sender::new(self);
         let mut receiver = Receiver::new();
         let mut flying: Vec<(f64, Packet)> = Vec::new();
@@ -113,7 +132,7 @@ impl Path {
             while let Some(packet) = sender.poll(now) {
                 seen.sent += 1;
                 seen.offered.push((now, packet.bytes));
-                if self.loss_first && random.rand_float() < self.loss {
+                if self.loss_first && loses(now, &mut random) {
                     continue;
                 }
                 if !link.push(now, packet) {
@@ -123,7 +142,7 @@ impl Path {
             while let Some((packet, began)) = link.poll(now) {
                 seen.queueing.push((packet.queued, began - packet.queued));
                 seen.delivered.push((now, packet.bytes));
-                if !self.loss_first && random.rand_float() < self.loss {
+                if !self.loss_first && loses(now, &mut random) {
                     continue;
                 }
                 flying.push((now + self.delay + random.rand_float() * self.jitter, packet));
@@ -204,7 +223,7 @@ impl<'a> Sender<'a> {
         if !self.waits || !self.budget.allows(time(now), bytes as usize) {
             return None;
         }
-        self.waits = self.next <= now;
+        self.waits = false;
         self.budget.spend(time(now), bytes as usize);
         self.number += 1;
         // A clock of its own, 100 ppm slow.

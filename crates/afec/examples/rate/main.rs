@@ -91,17 +91,31 @@ fn steps() {
 
 fn free() {
     println!("\n3 Mbit/s, 5 ms jitter");
+    let open = || Path { jitter: 5.0, length: 300_000.0, ..Path::narrow(3000.0, 1.0) };
     for loss in [0.0, 0.2] {
         for demand in [600.0, 1800.0, 20_000.0, 200_000.0] {
-            let path = Path {
-                loss,
-                jitter: 5.0,
-                demand: vec![(0.0, demand)],
-                ..Path::narrow(3000.0, 1.0)
-            };
-            row(&format!("{demand} bytes/s, {} % loss", loss * 100.0), &path);
+            let path = Path { loss, demand: vec![(0.0, demand)], length: 60_000.0, ..open() };
+            row(&format!("{demand} bytes/s, {loss} lost"), &path);
         }
     }
+    // A pointer's clusters; its rate varies by a half.
+    let cluster = |i: u32| {
+        let start = f64::from(i) * 3000.0;
+        [(start, 1200.0 * f64::from(1 + i % 2)), (start + 1100.0, 0.0)]
+    };
+    let clusters: Vec<(f64, f64)> = (0..100).flat_map(cluster).collect();
+    for (loss, burst) in [(0.2, 1.0), (0.1, 3.0), (0.2, 5.0)] {
+        let path = Path { loss, burst, demand: clusters.clone(), ..open() };
+        row(&format!("clusters, {loss} lost in bursts of {burst}"), &path);
+    }
+    // Redundancy answers to loss, so that the rate grows with it.
+    let path = Path {
+        loss: 0.2,
+        loss_from: 60_000.0,
+        demand: vec![(0.0, 1800.0), (61_000.0, 3600.0)],
+        ..open()
+    };
+    row("0.2 lost from 60 s on, twice the rate 1 s later", &path);
 }
 
 fn shallow() {

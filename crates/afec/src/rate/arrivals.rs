@@ -25,8 +25,8 @@ struct Slot {
     /// The relative delay of the last.
     relative: f64,
     /// The least queueing delay of its packets.
-    queue: f64,
-    bytes: f64,
+    queue: f32,
+    bytes: f32,
 }
 
 /// The newest packets.
@@ -59,20 +59,25 @@ impl Arrivals {
         if self.count > 0 && now - newest.began < SLOT {
             newest.end = now;
             newest.relative = delay.relative;
-            newest.queue = newest.queue.min(delay.queue);
-            newest.bytes += bytes;
+            newest.queue = newest.queue.min(delay.queue as f32);
+            newest.bytes += bytes as f32;
             return false;
         }
         self.slots.copy_within(..SLOTS - 1, 1);
-        self.slots[0] =
-            Slot { began: now, end: now, relative: delay.relative, queue: delay.queue, bytes };
+        self.slots[0] = Slot {
+            began: now,
+            end: now,
+            relative: delay.relative,
+            queue: delay.queue as f32,
+            bytes: bytes as f32,
+        };
         self.count = (self.count + 1).min(SLOTS);
         true
     }
 
     /// The queue that the newest packets found, in ms.
     pub(super) fn queue(&self) -> f64 {
-        self.recent().take(3).map(|slot| slot.queue).reduce(f64::min).unwrap_or(0.0)
+        self.recent().take(3).map(|slot| f64::from(slot.queue)).reduce(f64::min).unwrap_or(0.0)
     }
 
     /// The least delay, as [`Delay::relative`], of what is recent.
@@ -82,7 +87,7 @@ impl Arrivals {
 
     /// Whether all packets of the last moments found a queue of more than `threshold` ms.
     pub(super) fn stands(&self, threshold: f64) -> bool {
-        let queued = || self.recent().take_while(|slot| slot.queue > threshold);
+        let queued = || self.recent().take_while(|slot| f64::from(slot.queue) > threshold);
         let span = queued().last().map_or(0.0, |oldest| self.slots[0].end - oldest.end);
         queued().count() >= STANDING_SLOTS && span >= STANDING
     }
@@ -90,7 +95,7 @@ impl Arrivals {
     /// How packets came while there was a queue of more than `threshold` ms, up to now. Then the link was busy, and
     /// what it delivered is what it can.
     pub(super) fn busy(&self, threshold: f64) -> Option<Flow> {
-        self.flow(self.recent().take_while(|slot| slot.queue > threshold).count())
+        self.flow(self.recent().take_while(|slot| f64::from(slot.queue) > threshold).count())
     }
 
     /// How packets came lately.
@@ -108,7 +113,7 @@ impl Arrivals {
             return None;
         }
         let (newest, oldest) = (&self.slots[0], &self.slots[count - 1]);
-        let bytes: f64 = self.slots[..count - 1].iter().map(|slot| slot.bytes).sum();
+        let bytes: f64 = self.slots[..count - 1].iter().map(|slot| f64::from(slot.bytes)).sum();
         let span = (newest.end - oldest.end).max(1.0);
         let rise = newest.relative - oldest.relative;
         // Clocks of whole ms, jitter and lies make it wrong; the quotient stays within reason.

@@ -149,3 +149,92 @@ impl Budget {
 fn burst(rate: f64) -> f64 {
     rate * BURST
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    /// Sends packets of 60 bytes as soon as they are allowed; returns how many bytes went.
+    fn send(budget: &mut Budget, from: Duration, to: Duration) -> usize {
+        let mut now = from;
+        let mut sent = 0;
+        loop {
+            now = budget.next(now, 60);
+            if now >= to || sent > 1_000_000 {
+                return sent;
+            }
+            budget.heard();
+            assert!(budget.allows(now, 60));
+            budget.spend(now, 60);
+            sent += 60;
+        }
+    }
+
+    #[test]
+    fn the_lowest_limit_counts() {
+        let mut budget = Budget::new(Some(9000));
+        assert_eq!(budget.rate(SECOND), Some(9000));
+        budget.set_reported_rate(Some(u32::MAX));
+        assert_eq!(budget.rate(SECOND), Some(9000));
+        budget.set_transport_rate(Some(5000));
+        assert_eq!(budget.rate(SECOND), Some(5000));
+        budget.set_reported_rate(Some(0));
+        assert_eq!(budget.rate(SECOND), Some(RATE_FLOOR));
+    }
+
+    #[test]
+    fn sends_at_the_rate() {
+        let mut budget = Budget::new(Some(3600));
+        let sent = send(&mut budget, SECOND, SECOND * 11);
+        assert!((36_000..36_300).contains(&sent), "{sent}");
+        // A pause saves no more than the burst.
+        let sent = send(&mut budget, SECOND * 60, SECOND * 61);
+        assert!((3600..3900).contains(&sent), "{sent}");
+    }
+
+    #[test]
+    fn a_silent_receiver_slows_the_sender_down() {
+        let mut budget = Budget::new(None);
+        for ms in (0..4000).step_by(10) {
+            budget.spend(Duration::from_millis(ms), 200);
+        }
+        let at = |seconds: u32| budget.rate(SECOND * seconds);
+        let first = at(5).expect("the receiver is silent");
+        assert!((12_000..16_000).contains(&first), "{first}");
+        assert!(at(7).expect("it still is") <= first / 2 + 1);
+        assert_eq!(at(60), Some(1200));
+        budget.heard();
+        assert_eq!(budget.rate(SECOND * 60), None);
+    }
+
+    #[test]
+    fn a_silent_receiver_does_not_raise_a_low_limit() {
+        let mut budget = Budget::new(Some(600));
+        budget.spend(SECOND, 60);
+        assert_eq!(budget.rate(SECOND * 60), Some(600));
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_breaks_it(steps in prop::collection::vec((0u8..7, any::<u64>(), any::<u32>()), 0..200)) {
+            let mut budget = Budget::new(Some(10_000));
+            for (what, nanos, number) in steps {
+                let now = Duration::from_nanos(nanos);
+                match what {
+                    0 => budget.set_reported_rate(Some(number)),
+                    1 => budget.set_transport_rate(Some(number)),
+                    2 => budget.set_reported_rate(None),
+                    3 => budget.heard(),
+                    4 => budget.spend(now, number as usize),
+                    _ => prop_assert_eq!(budget.allows(now, number as usize), budget.next(now, number as usize) <= now),
+                }
+                let rate = budget.rate(now).expect("the application wants no more");
+                prop_assert!((RATE_FLOOR..=10_000).contains(&rate));
+            }
+        }
+    }
+}

@@ -425,7 +425,7 @@ impl RateEstimator {
         })
     }
 
-    fn judge(&mut self, mut trial: Trial) -> State {
+    fn judge(&mut self, trial: Trial) -> State {
         let counted = self.now - trial.counted;
         let over = self.now - trial.began > TRIAL_MOST;
         let enough = trial.packets >= TRIAL_PACKETS && counted >= TRIAL_LEAST;
@@ -436,7 +436,13 @@ impl RateEstimator {
         let sent = trial.bytes * trial.packets / received / counted.max(1.0) * 1000.0;
         if !over && (!enough || sent > trial.cap * 1.15) {
             // The sender may not know yet.
-            return State::Trial(Trial { counted: self.now, packets: 0.0, lost: 0.0, bytes: 0.0, ..trial });
+            return State::Trial(Trial {
+                counted: self.now,
+                packets: 0.0,
+                lost: 0.0,
+                bytes: 0.0,
+                ..trial
+            });
         }
         let loss = trial.lost / trial.packets.max(1.0);
         self.growth = LossGrowth::default();
@@ -465,4 +471,104 @@ impl RateEstimator {
 
 fn drain_factor(queue: f64) -> f64 {
     (1.0 - queue / DRAIN).clamp(DRAIN_LEAST, DRAIN_MOST)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn takes_under_1_kb() {
+        assert!(size_of::<RateEstimator>() < 1024, "{}", size_of::<RateEstimator>());
+    }
+
+    /// Packets of `bytes(i)` every 33 ms, each with a delay of `delay(i)` ms, for `count`; the lowest and the last cap.
+    fn feed(
+        count: u64,
+        bytes: impl Fn(u64) -> usize,
+        delay: impl Fn(u64) -> u64,
+    ) -> (Option<u32>, Option<u32>) {
+        let mut estimator = RateEstimator::new();
+        let mut least = None;
+        for i in 0..count {
+            let sent = i * 33;
+            let now = Duration::from_millis(sent + delay(i));
+            estimator.arrived(now, sent as u16, bytes(i));
+            least = match (least, estimator.cap(now)) {
+                (Some(least), Some(cap)) => Some(u32::min(least, cap)),
+                (least, cap) => least.or(cap),
+            };
+        }
+        (least, estimator.cap(Duration::from_millis(count * 33)))
+    }
+
+    #[test]
+    fn a_longer_route_is_soon_no_congestion() {
+        for longer in [30, 100, 400] {
+            let (least, last) = feed(1200, |_| 60, |i| if i < 300 { 40 } else { 40 + longer });
+            assert!(least.is_none_or(|cap| cap > 500), "{longer}: {least:?}");
+            assert_eq!(last, None, "{longer}");
+        }
+    }
+
+    #[test]
+    fn longer_packets_are_no_congestion() {
+        // At 28.8 kbit/s 40 bytes take 11 ms and 100 bytes 28 ms: half of the link's rate.
+        let bytes = |i: u64| if (i / 30) % 2 == 0 { 40 } else { 100 };
+        let (least, _) = feed(1200, bytes, |i| 40 + bytes(i) as u64 * 1000 / 3600);
+        assert_eq!(least, None);
+    }
+
+    #[test]
+    fn what_is_reported() {
+        assert_eq!(differs(None, None), News::None);
+        assert_eq!(differs(None, Some(1000)), News::Urgent);
+        assert_eq!(differs(Some(1000), Some(980)), News::None);
+        assert_eq!(differs(Some(1000), Some(960)), News::Urgent);
+        assert_eq!(differs(Some(1000), Some(1040)), News::None);
+        assert_eq!(differs(Some(1000), Some(1050)), News::Worth);
+        assert_eq!(differs(Some(u32::MAX), None), News::Worth);
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_breaks_it(
+            steps in prop::collection::vec((any::<bool>(), 0u64..100, any::<u16>(), any::<u32>(), 0u8..20), 0..400),
+        ) {
+            let mut estimator = RateEstimator::new();
+            let mut now = Duration::ZERO;
+            for (arrives, ms, sent, number, rare) in steps {
+                now = match rare {
+                    0 => Duration::from_nanos(u64::from(number) << 30),
+                    1 => Duration::MAX,
+                    _ => now.saturating_add(Duration::from_millis(ms)),
+                };
+                if arrives {
+                    estimator.arrived(now, sent, number as usize);
+                } else {
+                    estimator.lost(now, number);
+                }
+                if let Some(cap) = estimator.cap(now) {
+                    prop_assert!((RATE_FLOOR..=RATE_MOST as u32).contains(&cap));
+                }
+                prop_assert!(estimator.loss.is_finite() && estimator.target.is_finite());
+            }
+        }
+
+        /// A clock that is made up after a true beginning, at real spacing.
+        #[test]
+        fn a_lying_clock_harms_no_invariant(lies in prop::collection::vec(0u16..500, 1..600)) {
+            let mut estimator = RateEstimator::new();
+            for (i, lie) in lies.iter().enumerate() {
+                let ms = i as u64 * 17;
+                estimator.arrived(Duration::from_millis(ms + 40), (ms as u16).wrapping_sub(*lie), 60);
+                if let State::Limited(limited) = &estimator.state {
+                    prop_assert!(limited.limit.is_finite() && limited.cap > 0.0 && limited.climb <= CLIMB_MOST);
+                    prop_assert!(limited.limit <= RATE_MOST && limited.cap <= RATE_MOST);
+                }
+            }
+        }
+    }
 }

@@ -202,7 +202,8 @@ mod tests {
             prop_assert!(total <= f64::from(budget) * (1.0 + 1e-9) + 1e-3, "{total} of {budget}");
             let least = |demand: &Demand| if demand.conflated { demand.rate_min } else { demand.rate };
             let yielded = sane.iter().zip(&shares).all(|(demand, share)| {
-                share.redundancy == 0.0 && share.rate <= least(demand) || share.rate == 0.0 || demand.message == 0.0
+                let redundancy = share.rate * share.redundancy;
+                redundancy < 1e-3 && share.rate <= least(demand) || share.rate == 0.0 || demand.message == 0.0
             });
             for (demand, share) in sane.iter().zip(&shares) {
                 prop_assert!(share.rate >= 0.0 && share.rate <= demand.rate);
