@@ -163,11 +163,11 @@ mod tests {
         let mut now = from;
         let mut sent = 0;
         loop {
+            budget.heard();
             now = budget.next(now, 60);
             if now >= to || sent > 1_000_000 {
                 return sent;
             }
-            budget.heard();
             assert!(budget.allows(now, 60));
             budget.spend(now, 60);
             sent += 60;

@@ -401,12 +401,15 @@ impl RateEstimator {
     }
 
     fn suspect(&mut self) -> State {
-        if self.now < self.trial_after || !self.growth.suspected() {
+        if self.now < self.trial_after {
             return State::Free;
         }
+        let Some(clumping) = self.growth.suspected() else {
+            return State::Free;
+        };
         let rate = self.arrivals.lately().map_or(RATE_MOST, |flow| flow.delivered);
         let loss = self.loss.max(self.growth.share().unwrap_or(0.0));
-        let bar = loss - 2.5 * libm::sqrt(loss * (1.0 - loss) / TRIAL_PACKETS);
+        let bar = loss - 2.5 * libm::sqrt(loss * (1.0 - loss) * clumping / TRIAL_PACKETS);
         // So little is lost just now that a trial could not show anything.
         if bar < TRIAL_BAR { State::Free } else { self.try_less(rate, bar) }
     }
@@ -484,24 +487,25 @@ mod tests {
         assert!(size_of::<RateEstimator>() < 1024, "{}", size_of::<RateEstimator>());
     }
 
-    /// Packets of `bytes(i)` every 33 ms, each with a delay of `delay(i)` ms, for `count`; the lowest and the last cap.
+    /// Packets of `bytes(i)`, 30 a second or as many as the cap allows, each with a delay of `delay(i)` ms; returns the
+    /// lowest and the last cap.
     fn feed(
         count: u64,
         bytes: impl Fn(u64) -> usize,
         delay: impl Fn(u64) -> u64,
     ) -> (Option<u32>, Option<u32>) {
         let mut estimator = RateEstimator::new();
-        let mut least = None;
+        let mut caps = std::vec::Vec::new();
+        let mut sent = 0;
         for i in 0..count {
-            let sent = i * 33;
             let now = Duration::from_millis(sent + delay(i));
             estimator.arrived(now, sent as u16, bytes(i));
-            least = match (least, estimator.cap(now)) {
-                (Some(least), Some(cap)) => Some(u32::min(least, cap)),
-                (least, cap) => least.or(cap),
-            };
+            let cap = estimator.cap(now);
+            caps.extend(cap);
+            sent += cap.map_or(33, |cap| (bytes(i) as u64 * 1000 / u64::from(cap)).max(33));
         }
-        (least, estimator.cap(Duration::from_millis(count * 33)))
+        let last = estimator.cap(Duration::from_millis(sent));
+        (caps.into_iter().min(), last)
     }
 
     #[test]
@@ -509,13 +513,13 @@ mod tests {
         for longer in [30, 100, 400] {
             let (least, last) = feed(1200, |_| 60, |i| if i < 300 { 40 } else { 40 + longer });
             assert!(least.is_none_or(|cap| cap > 500), "{longer}: {least:?}");
-            assert_eq!(last, None, "{longer}");
+            assert_eq!(last, None, "{longer}: {least:?}");
         }
     }
 
     #[test]
     fn longer_packets_are_no_congestion() {
-        // At 28.8 kbit/s 40 bytes take 11 ms and 100 bytes 28 ms: half of the link's rate.
+        // At 28.8 kbit/s 40 bytes take 11 ms and 100 bytes 28 ms: the most is 83 % of the link's rate.
         let bytes = |i: u64| if (i / 30) % 2 == 0 { 40 } else { 100 };
         let (least, _) = feed(1200, bytes, |i| 40 + bytes(i) as u64 * 1000 / 3600);
         assert_eq!(least, None);

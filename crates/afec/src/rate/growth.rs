@@ -5,6 +5,13 @@
 /// enough to see the bursts of a busy one.
 const INTERVAL: f64 = 500.0;
 
+/// After so many ms without a packet another cluster begins. What was lost between, in whichever of them, is not counted:
+/// it would make a rate that never was.
+const PAUSE: f64 = 250.0;
+
+/// By so many packets after the pause such losses are found.
+const PAUSE_PACKETS: f64 = 4.0;
+
 /// An interval with fewer packets has no rate to speak of.
 const PACKETS: f64 = 5.0;
 
@@ -20,12 +27,9 @@ const HEAVY: f64 = 0.08;
 /// Above this share redundancy is no answer, so less is tried even though nothing shows that it helps.
 const EXTREME: f64 = 0.4;
 
-/// How many standard errors make growth believed. With losses in bursts counted as [`CLUMPING`] and some hundred
-/// looks per hour, chance alone comes here less than once a day.
+/// How many standard errors make growth believed: chance alone comes here some times a day, and is then found out by a
+/// trial.
 const SIGMAS: f64 = 3.0;
-
-/// How many losses come together: the variance of their number is that much larger (FINDINGS: bursts of 3 to 5).
-const CLUMPING: f64 = 3.0;
 
 /// Rate and losses of the last seconds.
 #[derive(Debug, Clone, Default)]
@@ -35,6 +39,7 @@ pub(super) struct LossGrowth {
     bytes: f64,
     received: f64,
     lost: f64,
+    since_pause: f64,
     sums: Sums,
 }
 
@@ -46,22 +51,40 @@ struct Sums {
     x: f64,
     xx: f64,
     lost_x: f64,
+    /// Of intervals: their number, and the square of their losses over their packets.
+    intervals: f64,
+    lost_lost: f64,
 }
 
 impl LossGrowth {
     /// A packet came at `now`, in ms.
     pub(super) fn arrived(&mut self, now: f64, bytes: f64) {
-        if now - self.began >= INTERVAL {
-            self.close(now);
+        if now - self.last > PAUSE {
+            self.close(self.last);
+            *self = LossGrowth { began: now, last: now, sums: self.sums, ..LossGrowth::default() };
+            return;
         }
         self.last = now;
         self.bytes += bytes;
         self.received += 1.0;
+        self.since_pause += 1.0;
+        if now - self.began >= INTERVAL {
+            self.close(now);
+            *self = LossGrowth {
+                began: now,
+                last: now,
+                sums: self.sums,
+                since_pause: self.since_pause,
+                ..LossGrowth::default()
+            };
+        }
     }
 
     /// So many packets were found lost.
     pub(super) fn lost(&mut self, packets: f64) {
-        self.lost += packets;
+        if self.since_pause >= PAUSE_PACKETS {
+            self.lost += packets;
+        }
     }
 
     /// The share of packets lost, if enough came to say.
@@ -69,40 +92,41 @@ impl LossGrowth {
         (self.sums.packets >= EVIDENCE).then(|| self.sums.lost / self.sums.packets)
     }
 
-    /// Whether sending less may lose less.
-    pub(super) fn suspected(&self) -> bool {
-        let Some(share) = self.share().filter(|share| *share >= HEAVY) else {
-            return false;
-        };
-        if share >= EXTREME {
-            return true;
-        }
-        let Sums { packets, lost, x, xx, lost_x } = self.sums;
+    /// If sending less may lose less: by how much the number of losses varies more than it would if they were
+    /// independent, which is about how many come together.
+    pub(super) fn suspected(&self) -> Option<f64> {
+        let share = self.share().filter(|share| *share >= HEAVY)?;
+        let Sums { packets, lost, x, xx, lost_x, intervals, lost_lost } = self.sums;
+        let variance = share * (1.0 - share);
         // The slope of a packet's probability to be lost over the rate, by least squares.
-        let spread = xx - x * x / packets;
         let mean = x / packets;
-        if spread <= 0.01 * mean * mean * packets {
-            return false;
-        }
-        let slope = (lost_x - lost * mean) / spread;
-        let error = libm::sqrt(share * (1.0 - share) * CLUMPING / spread);
+        let spread = xx - x * mean;
+        let covariance = lost_x - lost * mean;
+        let varied = spread > 0.01 * mean * mean * packets;
+        let explained = if varied { covariance * covariance / spread } else { 0.0 };
+        let residual = (lost_lost - lost * share - explained).max(0.0);
+        let clumping = (residual / (intervals * variance).max(1e-9)).max(1.0);
         // Of an overloaded link the loss grows faster than the rate.
-        slope > SIGMAS * error && slope * mean > share / 2.0
+        let grows = varied
+            && covariance > SIGMAS * libm::sqrt(variance * clumping * spread)
+            && covariance / spread * mean > share / 2.0;
+        (grows || share >= EXTREME).then_some(clumping)
     }
 
-    fn close(&mut self, now: f64) {
-        if self.received >= PACKETS && self.last > self.began {
-            let packets = self.received + self.lost;
-            let bytes = self.bytes * packets / self.received;
-            // The time from first to last holds all but one packet. Bytes per ms are kB/s.
-            let x = bytes * (packets - 1.0) / packets / (self.last - self.began);
-            let sums = &mut self.sums;
-            sums.packets = sums.packets * DECAY + packets;
-            sums.lost = sums.lost * DECAY + self.lost;
-            sums.x = sums.x * DECAY + packets * x;
-            sums.xx = sums.xx * DECAY + packets * x * x;
-            sums.lost_x = sums.lost_x * DECAY + self.lost * x;
+    fn close(&mut self, end: f64) {
+        if self.received < PACKETS || end <= self.began {
+            return;
         }
-        *self = LossGrowth { began: now, sums: self.sums, ..LossGrowth::default() };
+        let packets = self.received + self.lost;
+        // Bytes per ms are kB/s.
+        let x = self.bytes * packets / self.received / (end - self.began);
+        let sums = &mut self.sums;
+        sums.packets = sums.packets * DECAY + packets;
+        sums.lost = sums.lost * DECAY + self.lost;
+        sums.x = sums.x * DECAY + packets * x;
+        sums.xx = sums.xx * DECAY + packets * x * x;
+        sums.lost_x = sums.lost_x * DECAY + self.lost * x;
+        sums.intervals = sums.intervals * DECAY + 1.0;
+        sums.lost_lost = sums.lost_lost * DECAY + self.lost * self.lost / packets;
     }
 }
