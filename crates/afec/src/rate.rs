@@ -14,6 +14,7 @@ mod delay;
 mod estimator;
 mod growth;
 mod share;
+mod trial;
 
 pub use budget::Budget;
 pub use estimator::{News, RateEstimator, differs};

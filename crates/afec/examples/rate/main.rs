@@ -5,6 +5,10 @@
 
 mod link;
 
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use groupwire_afec::rate::{Budget, RateEstimator};
 use link::{Capacity, Path, Seen};
 
 fn main() {
@@ -35,6 +39,7 @@ fn main() {
     steps();
     free();
     shallow();
+    speed();
     for trace in std::env::args().skip(1) {
         let text = std::fs::read_to_string(&trace).expect("the trace can be read");
         let times: Vec<f64> = text.lines().filter_map(|line| line.trim().parse().ok()).collect();
@@ -141,6 +146,33 @@ fn shallow() {
             );
         }
     }
+}
+
+fn speed() {
+    for (packets, spacing) in [("60 a second", 16_667), ("6000 a second", 167)] {
+        let mut estimator = RateEstimator::new();
+        let mut budget = Budget::new(Some(1_000_000));
+        let count = 5_000_000;
+        let began = Instant::now();
+        for i in 0..count {
+            let now = Duration::from_micros(i * spacing + i % 7 * 300);
+            estimator.arrived(now, (i * spacing / 1000) as u16, 60);
+            black_box(estimator.cap(now));
+        }
+        let estimating = began.elapsed().as_nanos() as f64 / count as f64;
+        let began = Instant::now();
+        for i in 0..count {
+            let now = Duration::from_micros(i * spacing);
+            black_box(budget.allows(now, 60));
+            budget.spend(now, 60);
+            budget.heard();
+        }
+        let budgeting = began.elapsed().as_nanos() as f64 / count as f64;
+        println!(
+            "\n{packets}: {estimating:.0} ns per packet received, {budgeting:.0} ns per packet sent"
+        );
+    }
+    println!("{} and {} bytes of state", size_of::<RateEstimator>(), size_of::<Budget>());
 }
 
 fn cellular(name: &str, times: &[f64]) {

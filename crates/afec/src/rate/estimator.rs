@@ -6,6 +6,7 @@ use super::RATE_FLOOR;
 use super::arrivals::Arrivals;
 use super::delay::QueueDelay;
 use super::growth::LossGrowth;
+use super::trial::{self, Trial, Verdict};
 
 /// A queue of so many ms that stays is congestion: above what jitter of some ms and a scheduler's tick make, and little
 /// more than one packet of 60 bytes at 28.8 kbit/s (17 ms). LEDBAT (RFC 6817) allows 100 ms, SCReAM (RFC 8298) 60 ms:
@@ -54,26 +55,14 @@ const UNUSED: f64 = 10_000.0;
 /// After so many ms without a packet nothing is known of the path.
 const STALE: f64 = 60_000.0;
 
+/// A link is not taken for slower than this, the floor's double, so that a sender at the floor is seen to send less.
+const LIMIT_LEAST: f64 = 2.0 * RATE_FLOOR as f64;
+
 /// A limit above that is none, in bytes per second: 1 Gbit/s.
 const RATE_MOST: f64 = 125e6;
 
-/// Of the rate at which much is lost, to see whether less is lost with less.
-const TRIAL: f64 = 0.8;
-
-/// A trial takes so many packets: losing one in five by chance looks like losing none once in 250 trials.
-const TRIAL_PACKETS: f64 = 60.0;
-
-/// A trial must come down to a loss that is not less than this, one of its packets.
-const TRIAL_BAR: f64 = 0.02;
-
-/// It takes so many ms at least ...
-const TRIAL_LEAST: f64 = 1000.0;
-
-/// ... after these, in which the sender comes to know.
-const TRIAL_GRACE: f64 = 600.0;
-
-/// A trial that has not come to that in so many ms is over.
-const TRIAL_MOST: f64 = 8000.0;
+/// So much more lost than in the trial is congestion again: two standard errors of a fifth lost of 60 packets.
+const LOSS_MARGIN: f64 = 0.12;
 
 /// After a trial that showed nothing, so many ms without another; then twice as long, up to the most.
 const TRIAL_PAUSE: f64 = 30_000.0;
@@ -148,22 +137,6 @@ struct Drain {
     expected: f64,
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Trial {
-    began: f64,
-    /// Since when packets are counted.
-    counted: f64,
-    cap: f64,
-    /// What came through before.
-    delivered: f64,
-    /// If no more than this share is lost now, sending less helps.
-    bar: f64,
-    packets: f64,
-    lost: f64,
-    /// Of those that came.
-    bytes: f64,
-}
-
 /// Whether a cap is to be reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum News {
@@ -223,7 +196,7 @@ impl RateEstimator {
         self.growth.arrived(self.now, size);
         self.count(1.0, 0.0);
         if let State::Trial(trial) = &mut self.state {
-            trial.bytes += size;
+            trial.arrived(size);
         }
         if self.arrivals.push(self.now, delay, size) {
             // A pause of the sender is no time in which it could have used anything.
@@ -276,8 +249,7 @@ impl RateEstimator {
             self.loss_idle = toward(self.loss_idle, 200.0);
         }
         if let State::Trial(trial) = &mut self.state {
-            trial.packets += packets;
-            trial.lost += lost;
+            trial.count(packets, lost);
         }
     }
 
@@ -312,9 +284,7 @@ impl RateEstimator {
     /// The rate at which the sender fills the link, now that it is busy: what comes through, and what is always lost.
     fn link_rate(&self) -> Option<f64> {
         let flow = self.arrivals.busy(self.target / 2.0)?;
-        // The floor's double, so that a sender at the floor is seen to send less than this.
-        let least = 2.0 * f64::from(RATE_FLOOR);
-        Some((flow.delivered / (1.0 - self.loss_idle.min(0.5))).clamp(least, RATE_MOST))
+        Some((flow.delivered / (1.0 - self.loss_idle.min(0.5))).clamp(LIMIT_LEAST, RATE_MOST))
     }
 
     fn follow(&mut self, mut limited: Limited, congested: bool, passed: f64) -> State {
@@ -409,55 +379,32 @@ impl RateEstimator {
         };
         let rate = self.arrivals.lately().map_or(RATE_MOST, |flow| flow.delivered);
         let loss = self.loss.max(self.growth.share().unwrap_or(0.0));
-        let bar = loss - 2.5 * libm::sqrt(loss * (1.0 - loss) * clumping / TRIAL_PACKETS);
-        // So little is lost just now that a trial could not show anything.
-        if bar < TRIAL_BAR { State::Free } else { self.try_less(rate, bar) }
+        trial::bar(loss, clumping).map_or(State::Free, |bar| self.try_less(rate, bar))
     }
 
     fn try_less(&self, rate: f64, bar: f64) -> State {
         let delivered = self.arrivals.lately().map_or(rate, |flow| flow.delivered);
-        State::Trial(Trial {
-            began: self.now,
-            counted: self.now,
-            cap: TRIAL * rate,
-            delivered,
-            bar,
-            packets: 0.0,
-            lost: 0.0,
-            bytes: 0.0,
-        })
+        State::Trial(Trial::new(self.now, rate, delivered, bar))
     }
 
     fn judge(&mut self, trial: Trial) -> State {
-        let counted = self.now - trial.counted;
-        let over = self.now - trial.began > TRIAL_MOST;
-        let enough = trial.packets >= TRIAL_PACKETS && counted >= TRIAL_LEAST;
-        if !enough && !over && self.now - trial.began >= TRIAL_GRACE {
-            return State::Trial(trial);
-        }
-        let received = (trial.packets - trial.lost).max(1.0);
-        let sent = trial.bytes * trial.packets / received / counted.max(1.0) * 1000.0;
-        if !over && (!enough || sent > trial.cap * 1.15) {
-            // The sender may not know yet.
-            return State::Trial(Trial {
-                counted: self.now,
-                packets: 0.0,
-                lost: 0.0,
-                bytes: 0.0,
-                ..trial
-            });
-        }
-        let loss = trial.lost / trial.packets.max(1.0);
+        let (trial, verdict) = trial.judge(self.now);
+        let helps = match verdict {
+            Verdict::Open => return State::Trial(trial),
+            Verdict::Helps => true,
+            Verdict::InVain => false,
+        };
+        let loss = trial.loss();
         self.growth = LossGrowth::default();
         self.loss = loss;
-        if over || loss > trial.bar {
+        if !helps {
             self.trial_after = self.now + self.trial_pause;
             self.trial_pause = (2.0 * self.trial_pause).min(TRIAL_PAUSE_MOST);
             return State::Free;
         }
         self.trial_pause = TRIAL_PAUSE;
         self.loss_idle = loss;
-        let limit = trial.delivered / (1.0 - loss.min(0.5));
+        let limit = (trial.delivered / (1.0 - loss.min(0.5))).clamp(LIMIT_LEAST, RATE_MOST);
         State::Limited(Limited {
             limit,
             cap: limit * self.resume(),
@@ -466,8 +413,7 @@ impl RateEstimator {
             drain: None,
             used: limit,
             unused: 0.0,
-            // Two standard errors of a fifth lost of 60 packets.
-            loss_most: Some(loss + 0.12),
+            loss_most: Some(loss + LOSS_MARGIN),
         })
     }
 }
@@ -520,7 +466,7 @@ mod tests {
     #[test]
     fn longer_packets_are_no_congestion() {
         // At 28.8 kbit/s 40 bytes take 11 ms and 100 bytes 28 ms: the most is 83 % of the link's rate.
-        let bytes = |i: u64| if (i / 30) % 2 == 0 { 40 } else { 100 };
+        let bytes = |i: u64| if (i / 30).is_multiple_of(2) { 40 } else { 100 };
         let (least, _) = feed(1200, bytes, |i| 40 + bytes(i) as u64 * 1000 / 3600);
         assert_eq!(least, None);
     }

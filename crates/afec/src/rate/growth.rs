@@ -27,9 +27,8 @@ const HEAVY: f64 = 0.08;
 /// Above this share redundancy is no answer, so less is tried even though nothing shows that it helps.
 const EXTREME: f64 = 0.4;
 
-/// How many standard errors make growth believed: chance alone comes here some times a day, and is then found out by a
-/// trial.
-const SIGMAS: f64 = 3.0;
+/// How many standard errors make growth believed. With three, a pointer's clusters under random loss led to trials.
+const SIGMAS: f64 = 4.0;
 
 /// Rate and losses of the last seconds.
 #[derive(Debug, Clone, Default)]
