@@ -10,3 +10,4 @@ pub mod choice;
 pub mod code;
 pub mod loss;
 pub mod qos;
+pub mod rate;

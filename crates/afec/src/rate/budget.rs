@@ -1,0 +1,240 @@
+//! The sender's part: no more than the path carries.
+
+use core::time::Duration;
+
+use super::RATE_FLOOR;
+
+/// How much may go at once, in seconds of the rate; a packet may go in any case. 40 ms is a room's tick.
+const BURST: f64 = 0.04;
+
+/// After so much sending without a word from the receiver, the rate falls. A receiver of packets is to say something
+/// at least twice in that time.
+const SILENCE: Duration = Duration::from_secs(4);
+
+/// In the silence the rate halves in each such time ...
+const HALVING: f64 = 2.0;
+
+/// ... down to this, in bytes per second: an awareness message of 60 bytes 20 times a second, which no path on which
+/// people work together is too narrow for.
+const SAFE: f64 = 1200.0;
+
+/// Holds the packets of a sender to what the path carries: a token bucket at the lower of what the receiver reports,
+/// what the transport knows and what the application wants at most.
+///
+/// If the receiver falls silent while packets are sent, for 4 s, the rate halves every 2 s from what was sent lately
+/// (or the limit, if lower), down to 1200 bytes/s, until it is heard again. Without packets nothing falls: who does
+/// not send gets no answer.
+///
+/// No report lowers the rate below [`RATE_FLOOR`], nor raises it above what the application wants.
+#[derive(Debug, Clone)]
+pub struct Budget {
+    wanted: Option<u32>,
+    reported: Option<u32>,
+    transport: Option<u32>,
+    /// Bytes that may go; negative after a packet larger than the burst.
+    tokens: f64,
+    filled: Duration,
+    /// When the first packet after the last word from the receiver was sent.
+    unanswered: Option<Duration>,
+    /// What is sent, smoothed over about a second, in bytes per second.
+    sending: f64,
+    sent: Duration,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Budget::new(None)
+    }
+}
+
+impl Budget {
+    /// A path of which nothing is known. `wanted`: the most that the application wants to send, in bytes per second.
+    pub fn new(wanted: Option<u32>) -> Self {
+        Budget {
+            wanted,
+            reported: None,
+            transport: None,
+            tokens: 0.0,
+            filled: Duration::ZERO,
+            unanswered: None,
+            sending: 0.0,
+            sent: Duration::ZERO,
+        }
+    }
+
+    /// What the application wants to send at most, in bytes per second.
+    pub fn set_wanted_rate(&mut self, wanted: Option<u32>) {
+        self.wanted = wanted;
+    }
+
+    /// What the transport can send, in bytes per second, such as QUIC's congestion window over its round trip time.
+    pub fn set_transport_rate(&mut self, rate: Option<u32>) {
+        self.transport = rate;
+    }
+
+    /// What the receiver says that the path carries ([`RateEstimator::cap`](super::RateEstimator::cap)).
+    pub fn set_reported_rate(&mut self, rate: Option<u32>) {
+        self.reported = rate;
+    }
+
+    /// The receiver was heard to receive: it reported anything, or acknowledged.
+    pub fn heard(&mut self) {
+        self.unanswered = None;
+    }
+
+    /// What may be sent, in bytes per second; `None`: no limit is known.
+    pub fn rate(&self, now: Duration) -> Option<u32> {
+        let limit = [self.wanted, self.reported, self.transport].into_iter().flatten().min();
+        let limit = limit.map(|limit| limit.max(RATE_FLOOR));
+        let Some(fallback) = self.fallback(now, limit) else {
+            return limit;
+        };
+        Some(limit.map_or(fallback, |limit| limit.min(fallback)))
+    }
+
+    /// Whether a packet of so many bytes, headers included, may go now.
+    pub fn allows(&mut self, now: Duration, bytes: usize) -> bool {
+        self.next(now, bytes) <= now
+    }
+
+    /// A packet of so many bytes goes now, allowed or not.
+    pub fn spend(&mut self, now: Duration, bytes: usize) {
+        self.fill(now);
+        let bytes = bytes.min(usize::from(u16::MAX)) as f64;
+        if let Some(rate) = self.rate(now) {
+            // A debt of a second at most: what had to go anyway does not silence a sender for long.
+            self.tokens = (self.tokens - bytes).max(-bytes.max(f64::from(rate)));
+        }
+        self.unanswered.get_or_insert(now);
+        let passed = now.saturating_sub(self.sent).as_secs_f64();
+        self.sending = self.sending * libm::exp(-passed) + bytes;
+        self.sent = self.sent.max(now);
+    }
+
+    /// When a packet of so many bytes will be allowed: `now` if it is. A later change of the rate changes it.
+    pub fn next(&mut self, now: Duration, bytes: usize) -> Duration {
+        self.fill(now);
+        let Some(rate) = self.rate(now).map(f64::from) else {
+            return now;
+        };
+        let bytes = bytes.min(usize::from(u16::MAX)) as f64;
+        // A packet larger than the bucket goes when that is full.
+        let missing = bytes.min(burst(rate)) - self.tokens;
+        if missing <= 0.0 {
+            return now;
+        }
+        // Rounded up, so that it is allowed then.
+        now.saturating_add(Duration::from_secs_f64(missing / rate))
+            .saturating_add(Duration::from_micros(1))
+    }
+
+    fn fill(&mut self, now: Duration) {
+        let passed = now.saturating_sub(self.filled).as_secs_f64();
+        self.filled = self.filled.max(now);
+        match self.rate(now).map(f64::from) {
+            Some(rate) => self.tokens = (self.tokens + passed * rate).min(burst(rate)),
+            None => self.tokens = 0.0,
+        }
+    }
+
+    /// The limit that silence sets.
+    fn fallback(&self, now: Duration, limit: Option<u32>) -> Option<u32> {
+        let silence = now.saturating_sub(self.unanswered?).checked_sub(SILENCE)?.as_secs_f64();
+        let from = limit.map_or(self.sending, |limit| self.sending.min(f64::from(limit)));
+        let rate = from * libm::exp2(-silence / HALVING);
+        Some(rate.max(SAFE) as u32)
+    }
+}
+
+fn burst(rate: f64) -> f64 {
+    rate * BURST
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    /// Sends packets of 60 bytes as soon as they are allowed; returns how many bytes went.
+    fn send(budget: &mut Budget, from: Duration, to: Duration) -> usize {
+        let mut now = from;
+        let mut sent = 0;
+        loop {
+            budget.heard();
+            now = budget.next(now, 60);
+            if now >= to || sent > 1_000_000 {
+                return sent;
+            }
+            assert!(budget.allows(now, 60));
+            budget.spend(now, 60);
+            sent += 60;
+        }
+    }
+
+    #[test]
+    fn the_lowest_limit_counts() {
+        let mut budget = Budget::new(Some(9000));
+        assert_eq!(budget.rate(SECOND), Some(9000));
+        budget.set_reported_rate(Some(u32::MAX));
+        assert_eq!(budget.rate(SECOND), Some(9000));
+        budget.set_transport_rate(Some(5000));
+        assert_eq!(budget.rate(SECOND), Some(5000));
+        budget.set_reported_rate(Some(0));
+        assert_eq!(budget.rate(SECOND), Some(RATE_FLOOR));
+    }
+
+    #[test]
+    fn sends_at_the_rate() {
+        let mut budget = Budget::new(Some(3600));
+        let sent = send(&mut budget, SECOND, SECOND * 11);
+        assert!((36_000..36_300).contains(&sent), "{sent}");
+        // A pause saves no more than the burst.
+        let sent = send(&mut budget, SECOND * 60, SECOND * 61);
+        assert!((3600..3900).contains(&sent), "{sent}");
+    }
+
+    #[test]
+    fn a_silent_receiver_slows_the_sender_down() {
+        let mut budget = Budget::new(None);
+        for ms in (0..4000).step_by(10) {
+            budget.spend(Duration::from_millis(ms), 200);
+        }
+        let at = |seconds: u32| budget.rate(SECOND * seconds);
+        let first = at(5).expect("the receiver is silent");
+        assert!((12_000..16_000).contains(&first), "{first}");
+        assert!(at(7).expect("it still is") <= first / 2 + 1);
+        assert_eq!(at(60), Some(1200));
+        budget.heard();
+        assert_eq!(budget.rate(SECOND * 60), None);
+    }
+
+    #[test]
+    fn a_silent_receiver_does_not_raise_a_low_limit() {
+        let mut budget = Budget::new(Some(600));
+        budget.spend(SECOND, 60);
+        assert_eq!(budget.rate(SECOND * 60), Some(600));
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_breaks_it(steps in prop::collection::vec((0u8..7, any::<u64>(), any::<u32>()), 0..200)) {
+            let mut budget = Budget::new(Some(10_000));
+            for (what, nanos, number) in steps {
+                let now = Duration::from_nanos(nanos);
+                match what {
+                    0 => budget.set_reported_rate(Some(number)),
+                    1 => budget.set_transport_rate(Some(number)),
+                    2 => budget.set_reported_rate(None),
+                    3 => budget.heard(),
+                    4 => budget.spend(now, number as usize),
+                    _ => prop_assert_eq!(budget.allows(now, number as usize), budget.next(now, number as usize) <= now),
+                }
+                let rate = budget.rate(now).expect("the application wants no more");
+                prop_assert!((RATE_FLOOR..=10_000).contains(&rate));
+            }
+        }
+    }
+}

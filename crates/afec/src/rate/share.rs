@@ -1,0 +1,231 @@
+//! Who gets what of a budget.
+
+use alloc::vec::Vec;
+
+/// What a channel wants of the budget. Numbers that are negative or not finite count as 0, those above a million as a
+/// million.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Demand {
+    /// Bytes of a message on the wire, with its share of the packet's headers.
+    pub message: f64,
+    /// Messages per second that the channel would send.
+    pub rate: f64,
+    /// Messages per second below which it must not be slowed down.
+    pub rate_min: f64,
+    /// Bytes per message that its redundancy takes.
+    pub redundancy: f64,
+    /// Who yields first: the least.
+    pub priority: u8,
+    /// Whether it can be slowed down: only the newest value of a key matters.
+    pub conflated: bool,
+}
+
+/// What a channel gets.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Share {
+    /// Messages per second.
+    pub rate: f64,
+    /// Bytes of redundancy per message. Less than wanted: its loss target may not hold.
+    pub redundancy: f64,
+    /// Whether the rate is below the least that the channel must have: `rate_min` if it is conflated, else `rate`. The
+    /// application is to be told; `rate` is what would fit.
+    pub short: bool,
+}
+
+/// Divides `budget`, in bytes per second (`None`: no limit is known), among channels; the shares are in the order of
+/// the demands. While the budget does not suffice, in this order: conflated channels slow down to their minimum rate;
+/// redundancy is left out; channels fall below what they must have, and are reported as short. In each step the lowest
+/// priority yields first, and channels of equal priority yield in proportion to what they have to give.
+///
+/// The shares never cost more than the budget. More budget never gives a channel less.
+pub fn share(demands: &[Demand], budget: Option<u32>) -> Vec<Share> {
+    let demands: Vec<Demand> = demands.iter().map(sane).collect();
+    let mut shares: Vec<Share> = demands
+        .iter()
+        .map(|d| Share { rate: d.rate, redundancy: d.redundancy, short: false })
+        .collect();
+    let Some(budget) = budget else {
+        return shares;
+    };
+    let total: f64 = demands.iter().zip(&shares).map(|(demand, share)| cost(demand, share)).sum();
+    let mut excess = total - f64::from(budget);
+    for step in [Step::SlowDown, Step::LeaveRedundancy, Step::FallShort] {
+        let mut next = priority_from(&demands, 0);
+        while let Some(priority) = next
+            && excess > 0.0
+        {
+            excess -= step.yield_at(priority, excess, &demands, &mut shares);
+            next = priority.checked_add(1).and_then(|above| priority_from(&demands, above));
+        }
+    }
+    shares
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Step {
+    SlowDown,
+    LeaveRedundancy,
+    FallShort,
+}
+
+impl Step {
+    /// Takes `excess` bytes per second, or what there is, from the channels of a priority; returns what it took.
+    fn yield_at(self, priority: u8, excess: f64, demands: &[Demand], shares: &mut [Share]) -> f64 {
+        let gives = |(demand, share): (&Demand, &Share)| {
+            cost(demand, share) - cost(demand, &self.last(demand, share))
+        };
+        let chosen = |(demand, _): &(&Demand, &Share)| demand.priority == priority;
+        let all: f64 = demands.iter().zip(shares.iter()).filter(chosen).map(gives).sum();
+        if all <= 0.0 {
+            return 0.0;
+        }
+        let part = (excess / all).min(1.0);
+        for (demand, share) in
+            demands.iter().zip(shares).filter(|(demand, _)| demand.priority == priority)
+        {
+            let last = self.last(demand, share);
+            // Exactly `last` in the end, so that nothing is left over by rounding.
+            let toward =
+                |from: f64, to: f64| if part == 1.0 { to } else { from + part * (to - from) };
+            let short = share.short || last.short && last.rate < share.rate;
+            *share = Share {
+                rate: toward(share.rate, last.rate),
+                redundancy: toward(share.redundancy, last.redundancy),
+                short,
+            };
+        }
+        all.min(excess)
+    }
+
+    /// The least that this step leaves a channel.
+    fn last(self, demand: &Demand, share: &Share) -> Share {
+        match self {
+            Step::SlowDown if demand.conflated => Share { rate: demand.rate_min, ..*share },
+            Step::SlowDown => *share,
+            Step::LeaveRedundancy => Share { redundancy: 0.0, ..*share },
+            Step::FallShort => Share { rate: 0.0, short: true, ..*share },
+        }
+    }
+}
+
+fn sane(demand: &Demand) -> Demand {
+    let sane = |value: f64| if value.is_finite() { value.clamp(0.0, 1e6) } else { 0.0 };
+    let rate = sane(demand.rate);
+    Demand {
+        message: sane(demand.message),
+        rate,
+        rate_min: sane(demand.rate_min).min(rate),
+        redundancy: sane(demand.redundancy),
+        ..*demand
+    }
+}
+
+fn cost(demand: &Demand, share: &Share) -> f64 {
+    share.rate * (demand.message + share.redundancy)
+}
+
+fn priority_from(demands: &[Demand], least: u8) -> Option<u8> {
+    demands.iter().map(|demand| demand.priority).filter(|priority| *priority >= least).min()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn pointer() -> Demand {
+        Demand {
+            message: 50.0,
+            rate: 30.0,
+            rate_min: 10.0,
+            redundancy: 20.0,
+            priority: 1,
+            conflated: true,
+        }
+    }
+
+    fn chat() -> Demand {
+        Demand {
+            message: 80.0,
+            rate: 5.0,
+            rate_min: 0.0,
+            redundancy: 80.0,
+            priority: 9,
+            conflated: false,
+        }
+    }
+
+    #[test]
+    fn who_yields_first() {
+        let at = |budget| share(&[pointer(), chat()], Some(budget));
+        // 30 * 70 + 5 * 160 = 2900 are wanted.
+        assert!(at(2900).iter().all(|share| !share.short && share.redundancy > 0.0));
+        // The pointer slows down first: 20 * 70 + 800.
+        let shares = at(2200);
+        assert!((shares[0].rate - 20.0).abs() < 1e-9 && shares[0].redundancy == 20.0);
+        // At its minimum it gives its redundancy: 10 * 60 + 800.
+        let shares = at(1400);
+        assert_eq!((shares[0].rate, shares[1].redundancy), (10.0, 80.0));
+        assert!((shares[0].redundancy - 10.0).abs() < 1e-9);
+        // Then the chat gives its own: 10 * 50 + 5 * 80.
+        let shares = at(900);
+        assert_eq!((shares[0].redundancy, shares[1].redundancy), (0.0, 0.0));
+        assert!(shares.iter().all(|share| !share.short));
+        // Then the pointer can not be met.
+        let shares = at(600);
+        assert!(shares[0].short && !shares[1].short && (shares[0].rate - 4.0).abs() < 1e-9);
+        let shares = at(0);
+        assert!(shares.iter().all(|share| share.short && share.rate == 0.0));
+    }
+
+    fn demand() -> impl Strategy<Value = Demand> {
+        let number = prop_oneof![8 => 0.0..100.0f64, 1 => Just(0.0), 1 => any::<f64>()];
+        (number.clone(), number.clone(), number.clone(), number, 0u8..4, any::<bool>()).prop_map(
+            |(message, rate, rate_min, redundancy, priority, conflated)| Demand {
+                message,
+                rate,
+                rate_min,
+                redundancy,
+                priority,
+                conflated,
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn shares_keep_the_rules(demands in prop::collection::vec(demand(), 0..8), budget in 0u32..60_000) {
+            let shares = share(&demands, Some(budget));
+            let sane: Vec<Demand> = demands.iter().map(super::sane).collect();
+            let total: f64 = sane.iter().zip(&shares).map(|(demand, share)| cost(demand, share)).sum();
+            prop_assert!(total <= f64::from(budget) * (1.0 + 1e-9) + 1e-3, "{total} of {budget}");
+            let least = |demand: &Demand| if demand.conflated { demand.rate_min } else { demand.rate };
+            let yielded = sane.iter().zip(&shares).all(|(demand, share)| {
+                let redundancy = share.rate * share.redundancy;
+                redundancy < 1e-3 && share.rate <= least(demand) || share.rate == 0.0 || demand.message == 0.0
+            });
+            for (demand, share) in sane.iter().zip(&shares) {
+                prop_assert!(share.rate >= 0.0 && share.rate <= demand.rate);
+                prop_assert!(share.redundancy >= 0.0 && share.redundancy <= demand.redundancy);
+                prop_assert_eq!(share.short, share.rate < least(demand), "{:?} {:?}", demand, share);
+                if share.short {
+                    prop_assert!(yielded, "short while others can yield: {:?} {:?}", sane, shares);
+                }
+            }
+        }
+
+        #[test]
+        fn more_budget_never_gives_less(
+            demands in prop::collection::vec(demand(), 0..8),
+            budget in 0u32..60_000,
+            more in 0u32..10_000,
+        ) {
+            let less = share(&demands, Some(budget));
+            for (a, b) in less.iter().zip(share(&demands, Some(budget + more))) {
+                prop_assert!(b.rate >= a.rate - 1e-6 && b.redundancy >= a.redundancy - 1e-6, "{a:?} {b:?}");
+                prop_assert!(a.short || !b.short);
+            }
+        }
+    }
+}
