@@ -1,11 +1,13 @@
 //! What Groupwire is measured with: [traces](trace) of recorded sessions, a [generated session](session) in several
-//! formats, the [formats written by hand](hand) that the compressor is compared with, a [link] in simulated time, and
+//! formats, the [formats written by hand](hand) that the compressor is compared with, a [link] in simulated time, a [simulated network](sim),
+//! and
 //! experiments that run it beside its peers: [gmc].
 
 pub mod gmc;
 pub mod hand;
 pub mod link;
 pub mod session;
+pub mod sim;
 pub mod trace;
 
 pub use trace::{Trace, TraceMessage};

@@ -1,0 +1,222 @@
+//! What a link carries in a time: without end, at a rate, or as a recorded cellular link did.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::trace::{Error, read_file};
+
+/// Bytes of one delivery opportunity of a trace, as mahimahi counts them.
+const OPPORTUNITY: usize = 1500;
+
+/// Opportunities that a trace may have: an hour at 100 Mbit/s.
+const MAX_OPPORTUNITIES: usize = 30_000_000;
+
+/// What a link carries in a time.
+#[derive(Debug, Clone, Default)]
+pub enum Capacity {
+    /// All at once.
+    #[default]
+    Unlimited,
+    /// So many bytes per second, more than 0.
+    BytesPerSecond(f64),
+    /// As a recorded link did, from its start at time 0; a trace that ends starts again.
+    Trace(Arc<CapacityTrace>),
+}
+
+impl Capacity {
+    /// A rate as links are sold: 56 kbit/s are 7,000 bytes per second.
+    pub fn kbit(kbit_per_second: f64) -> Self {
+        Capacity::BytesPerSecond(kbit_per_second * 125.0)
+    }
+}
+
+/// When a recorded link could send, each time one packet of 1500 bytes: the format of
+/// [mahimahi](http://mahimahi.mit.edu), a time in ms per line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CapacityTrace {
+    /// Sorted, in ms.
+    opportunities: Vec<u32>,
+}
+
+impl CapacityTrace {
+    /// Reads a trace, unpacking it if its name ends in .gz.
+    ///
+    /// # Errors
+    /// A file that is not there or cannot be read ([`Error::Read`]), that is too long, or that has a line which is no
+    /// time in ms or goes back in time.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        Self::parse(path, &read_file(path)?)
+    }
+
+    fn parse(path: &Path, bytes: &[u8]) -> Result<Self, Error> {
+        let wrong = |line, why| Error::Row { path: path.to_owned(), line, why };
+        let text = std::str::from_utf8(bytes).map_err(|_| wrong(1, "this is not text"))?;
+        let mut opportunities: Vec<u32> = Vec::new();
+        for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.is_empty()) {
+            let time = line.trim().parse();
+            let time = time.map_err(|_| wrong(at + 1, "a time in whole milliseconds is due"))?;
+            if opportunities.last().is_some_and(|last| *last > time) {
+                return Err(wrong(at + 1, "times never go back"));
+            }
+            if opportunities.len() >= MAX_OPPORTUNITIES {
+                let (what, found, limit) =
+                    ("a number of lines", opportunities.len() + 1, MAX_OPPORTUNITIES);
+                return Err(Error::Limit { path: path.to_owned(), what, found, limit });
+            }
+            opportunities.push(time);
+        }
+        match opportunities.last() {
+            Some(1..) => Ok(CapacityTrace { opportunities }),
+            _ => Err(wrong(1, "a trace lasts longer than 0 ms")),
+        }
+    }
+
+    /// How long it is until it starts again.
+    pub fn duration(&self) -> Duration {
+        Duration::from_millis(u64::from(*self.opportunities.last().unwrap_or(&0)))
+    }
+
+    /// Its mean capacity, in bytes per second.
+    pub fn mean_rate(&self) -> f64 {
+        (self.opportunities.len() * OPPORTUNITY) as f64 / self.duration().as_secs_f64()
+    }
+
+    /// The time of the n-th opportunity.
+    fn time(&self, n: u64) -> Duration {
+        let count = self.opportunities.len() as u64;
+        let within = Duration::from_millis(u64::from(self.opportunities[(n % count) as usize]));
+        self.duration() * u32::try_from(n / count).unwrap_or(u32::MAX) + within
+    }
+
+    /// The first opportunity at `now` or later.
+    fn from(&self, now: Duration) -> u64 {
+        // Rounded up: what is sent within a millisecond has missed what was at its start.
+        let now = now.as_nanos().div_ceil(1_000_000) as u64;
+        let period = (self.duration().as_millis() as u64).max(1);
+        // The end of one round is not yet the start of the next.
+        let round = now.saturating_sub(1) / period;
+        let within = now - round * period;
+        let before = self.opportunities.partition_point(|time| u64::from(*time) < within);
+        round * self.opportunities.len() as u64 + before as u64
+    }
+}
+
+/// The sending end of a link at work: when what is given to it has left.
+#[derive(Debug, Clone)]
+pub(super) struct Transmitter {
+    capacity: Capacity,
+    /// When all that was accepted has left.
+    idle: Duration,
+    /// Of a trace: the first opportunity that is not yet used, and the bytes left in the one before it.
+    next: u64,
+    left: usize,
+}
+
+impl Transmitter {
+    pub(super) fn new(capacity: Capacity) -> Self {
+        Transmitter { capacity, idle: Duration::ZERO, next: 0, left: 0 }
+    }
+
+    pub(super) fn is_unlimited(&self) -> bool {
+        matches!(self.capacity, Capacity::Unlimited)
+    }
+
+    /// Sends after all that was sent before, and tells when it has left; unless that takes longer than `patience`,
+    /// and then nothing is sent.
+    pub(super) fn send(
+        &mut self,
+        now: Duration,
+        len: usize,
+        patience: Option<Duration>,
+    ) -> Option<Duration> {
+        let (mut next, mut left) = (self.next, self.left);
+        let leaves = match &self.capacity {
+            Capacity::Unlimited => return Some(now),
+            Capacity::BytesPerSecond(rate) => {
+                // A rate of next to nothing sends next to never, without an overflow.
+                let seconds = (len as f64 / rate).clamp(0.0, 1e9);
+                self.idle.max(now) + Duration::from_secs_f64(seconds)
+            }
+            Capacity::Trace(trace) => {
+                if self.idle < now {
+                    left = 0;
+                }
+                let more = len.saturating_sub(left).div_ceil(OPPORTUNITY);
+                if more > 0 {
+                    // Opportunities that passed while there was nothing to send are gone.
+                    next = next.max(trace.from(now)) + more as u64;
+                }
+                left = left + more * OPPORTUNITY - len;
+                trace.time(next.saturating_sub(1))
+            }
+        };
+        if patience.is_some_and(|patience| leaves.saturating_sub(now) > patience) {
+            return None;
+        }
+        (self.idle, self.next, self.left) = (leaves, next, left);
+        Some(leaves)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    fn trace(text: &str) -> CapacityTrace {
+        CapacityTrace::parse("x".as_ref(), text.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn a_trace_gives_a_packet_per_line_and_starts_again() {
+        let mut sender = Transmitter::new(Capacity::Trace(trace("2\n5\n5\n10\n").into()));
+        let mut sends = |now: u32, len| sender.send(MS * now, len, None).unwrap().as_millis();
+        assert_eq!(sends(0, 1500), 2);
+        assert_eq!((sends(0, 1500), sends(0, 1500), sends(0, 1500)), (5, 5, 10));
+        assert_eq!(sends(0, 1500), 12, "the second round starts after 10 ms");
+        // Two in one opportunity; a third that begins in it ends in the next; the rest of that one is used too.
+        assert_eq!((sends(13, 700), sends(13, 700), sends(13, 700)), (15, 15, 15));
+        assert_eq!((sends(14, 800), sends(14, 100), sends(14, 100)), (15, 15, 20));
+        // What is left of an opportunity is gone once it has passed.
+        assert_eq!(sends(21, 100), 22);
+        assert_eq!(sends(1_000_000, 100), 1_000_000, "of the round that ends there");
+        assert_eq!(sends(1_000_001, 100), 1_000_002);
+    }
+
+    #[test]
+    fn a_saturated_trace_carries_its_mean_rate() {
+        let trace = trace("0\n1\n1\n7\n20\n");
+        let rate = trace.mean_rate();
+        let mut sender = Transmitter::new(Capacity::Trace(trace.into()));
+        let mut last = Duration::ZERO;
+        (0..10_000).for_each(|_| last = sender.send(Duration::ZERO, 400, None).unwrap());
+        let measured = 4e6 / last.as_secs_f64();
+        assert!((measured / rate - 1.0).abs() < 0.01, "{measured} of {rate}");
+    }
+
+    #[test]
+    fn a_rate_is_held_and_patience_ends() {
+        let mut sender = Transmitter::new(Capacity::kbit(56.0));
+        assert_eq!(sender.send(MS, 70, None), Some(11 * MS));
+        assert_eq!(sender.send(MS, 70, Some(20 * MS)), Some(21 * MS));
+        assert_eq!(sender.send(MS, 70, Some(20 * MS)), None);
+        assert_eq!(
+            sender.send(2 * MS, 70, Some(30 * MS)),
+            Some(31 * MS),
+            "the refused left no mark"
+        );
+        assert_eq!(sender.send(100 * MS, 70, None), Some(110 * MS));
+    }
+
+    #[test]
+    fn what_is_no_trace_is_refused() {
+        for (text, at) in [("", 1), ("0\n", 1), ("1\nx\n", 2), ("5\n4\n", 2), ("-1\n", 1)] {
+            let error = CapacityTrace::parse("x".as_ref(), text.as_bytes()).unwrap_err();
+            assert!(matches!(error, Error::Row { line, .. } if line == at), "{text:?}: {error}");
+        }
+        let absent = CapacityTrace::read("/nowhere/x.gz".as_ref()).unwrap_err();
+        assert!(matches!(absent, Error::Read { .. }), "{absent}");
+    }
+}

@@ -1,0 +1,317 @@
+//! One direction of a path: when what is sent arrives, if it does.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use oorandom::Rand64;
+
+use super::capacity::{Capacity, Transmitter};
+use super::loss::{Loss, LossProcess};
+use super::random::derive;
+
+/// Bytes of the headers of IPv4 and UDP.
+pub const UDP_HEADER: usize = 28;
+/// Bytes of the header of IPv4 alone, for packets that contain the one of TCP.
+pub const IP_HEADER: usize = 20;
+
+/// What a link does to packets. The default carries everything at once, with the headers of UDP.
+#[derive(Debug, Clone)]
+pub struct LinkConfig {
+    /// How long a packet travels after it has been sent.
+    pub delay: Duration,
+    /// By how much longer at most; evenly distributed. Packets stay in order: who comes early waits.
+    pub jitter: Duration,
+    /// The probability that a packet takes another way, and so may be overtaken.
+    pub reorder: f64,
+    /// By how much longer that way is at most; evenly distributed.
+    pub reorder_by: Duration,
+    /// The probability that a packet arrives twice, the second time up to [`LinkConfig::reorder_by`] later.
+    pub duplicate: f64,
+    /// The probability that a packet arrives with some of its bits flipped.
+    pub corrupt: f64,
+    /// What it carries in a time.
+    pub capacity: Capacity,
+    /// How much waits before what comes is dropped.
+    pub queue: Queue,
+    /// What is lost on the way, after the queue: a packet that is lost has used capacity.
+    pub loss: Loss,
+    /// Bytes that headers add to each packet.
+    pub header: usize,
+}
+
+impl Default for LinkConfig {
+    fn default() -> Self {
+        LinkConfig {
+            delay: Duration::ZERO,
+            jitter: Duration::ZERO,
+            reorder: 0.0,
+            reorder_by: Duration::ZERO,
+            duplicate: 0.0,
+            corrupt: 0.0,
+            capacity: Capacity::Unlimited,
+            queue: Queue::Unlimited,
+            loss: Loss::NONE,
+            header: UDP_HEADER,
+        }
+    }
+}
+
+/// How much may wait to be sent; what comes on top of it is dropped (drop-tail).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Queue {
+    /// All.
+    #[default]
+    Unlimited,
+    /// So many bytes, with headers, the packet that is being sent among them.
+    Bytes(usize),
+    /// What has been sent after so long.
+    Time(Duration),
+}
+
+/// When a packet arrives: never, once or twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Arrivals {
+    /// When it arrives, if it does.
+    pub first: Option<Duration>,
+    /// When it arrives again, if it does.
+    pub second: Option<Duration>,
+    /// Whether bits of it are to be flipped, by [`Link::damage`].
+    pub corrupt: bool,
+}
+
+/// What a link has done so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct LinkStats {
+    /// Packets given to it.
+    pub packets: u64,
+    /// Their bytes, with headers.
+    pub bytes: u64,
+    /// Packets lost on the way.
+    pub lost: u64,
+    /// Packets for which the queue had no room.
+    pub dropped: u64,
+    /// Packets that arrived a second time.
+    pub duplicated: u64,
+}
+
+/// One direction of a path.
+///
+/// ```
+/// use groupwire_lab::sim::{Capacity, Link, LinkConfig};
+/// use std::time::Duration;
+///
+/// let ms = Duration::from_millis(1);
+/// let config = LinkConfig { delay: 20 * ms, capacity: Capacity::kbit(64.0), ..LinkConfig::default() };
+/// let mut link = Link::new(config, 1);
+/// // 52 bytes and 28 of headers are sent in 10 ms; the second packet waits for the first.
+/// assert_eq!(link.send(5 * ms, 52).first, Some(35 * ms));
+/// assert_eq!(link.send(5 * ms, 52).first, Some(45 * ms));
+/// ```
+#[derive(Debug, Clone)]
+pub struct Link {
+    config: LinkConfig,
+    transmitter: Transmitter,
+    /// What waits, if the queue counts bytes: when each packet has left, and its length.
+    waiting: VecDeque<(Duration, usize)>,
+    waiting_bytes: usize,
+    loss: LossProcess,
+    random: Rand64,
+    /// The last arrival of what is kept in order.
+    last: Duration,
+    stats: LinkStats,
+}
+
+impl Link {
+    /// A link with nothing on it. The same seed does the same; two links that share one lose together.
+    pub fn new(config: LinkConfig, seed: u64) -> Self {
+        Link {
+            transmitter: Transmitter::new(config.capacity.clone()),
+            waiting: VecDeque::new(),
+            waiting_bytes: 0,
+            loss: LossProcess::new(&config.loss, derive(seed, 0)),
+            random: Rand64::new(derive(seed, 1).into()),
+            last: Duration::ZERO,
+            stats: LinkStats::default(),
+            config,
+        }
+    }
+
+    /// Sends a packet of `len` bytes, headers not counted. Time never goes back.
+    ///
+    /// What the n-th packet meets on the way depends on configuration, seed, n and, for outages and steps, the time
+    /// alone.
+    pub fn send(&mut self, now: Duration, len: usize) -> Arrivals {
+        let len = len + self.config.header;
+        self.stats.packets += 1;
+        self.stats.bytes += len as u64;
+        let lost = self.loss.lost(now);
+        let late = self.chance(self.config.reorder);
+        let twice = self.chance(self.config.duplicate);
+        let corrupt = self.chance(self.config.corrupt);
+        let jitter = self.up_to(self.config.jitter);
+        let by = self.up_to(self.config.reorder_by);
+        let by_second = self.up_to(self.config.reorder_by);
+
+        let Some(left) = self.transmit(now, len) else {
+            self.stats.dropped += 1;
+            return Arrivals::default();
+        };
+        if lost {
+            self.stats.lost += 1;
+            return Arrivals::default();
+        }
+        let in_order = (left + self.config.delay + jitter).max(self.last);
+        let first = if late {
+            in_order + by
+        } else {
+            self.last = in_order;
+            in_order
+        };
+        self.stats.duplicated += u64::from(twice);
+        Arrivals { first: Some(first), second: twice.then_some(first + by_second), corrupt }
+    }
+
+    /// Flips a few bits of a packet: one to four.
+    pub fn damage(&mut self, packet: &mut [u8]) {
+        if packet.is_empty() {
+            return;
+        }
+        for _ in 0..self.random.rand_range(1..5) {
+            let at = self.random.rand_range(0..packet.len() as u64 * 8) as usize;
+            packet[at / 8] ^= 1 << (at % 8);
+        }
+    }
+
+    /// What it has done so far.
+    pub fn stats(&self) -> LinkStats {
+        self.stats
+    }
+
+    /// When a packet has left the queue, if that takes it.
+    fn transmit(&mut self, now: Duration, len: usize) -> Option<Duration> {
+        if self.transmitter.is_unlimited() {
+            return Some(now);
+        }
+        match self.config.queue {
+            Queue::Unlimited => self.transmitter.send(now, len, None),
+            Queue::Time(longest) => self.transmitter.send(now, len, Some(longest)),
+            Queue::Bytes(most) => {
+                while let Some(&(_, gone)) = self.waiting.front().filter(|one| one.0 <= now) {
+                    self.waiting_bytes -= gone;
+                    self.waiting.pop_front();
+                }
+                if self.waiting_bytes + len > most {
+                    return None;
+                }
+                let left = self.transmitter.send(now, len, None)?;
+                self.waiting.push_back((left, len));
+                self.waiting_bytes += len;
+                Some(left)
+            }
+        }
+    }
+
+    /// Draws nothing for what never happens: most links do little of all this, and are many times faster so.
+    fn chance(&mut self, probability: f64) -> bool {
+        probability > 0.0 && self.random.rand_float() < probability
+    }
+
+    fn up_to(&mut self, longest: Duration) -> Duration {
+        if longest.is_zero() {
+            return Duration::ZERO;
+        }
+        longest.mul_f64(self.random.rand_float())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    /// When packets arrive that are sent every 10 ms.
+    fn arrivals(config: &LinkConfig, seed: u64) -> Vec<Arrivals> {
+        let mut link = Link::new(config.clone(), seed);
+        (0..20_000).map(|n| link.send(10 * MS * n, 22)).collect()
+    }
+
+    fn plain() -> LinkConfig {
+        LinkConfig { delay: 100 * MS, ..LinkConfig::default() }
+    }
+
+    #[test]
+    fn without_more_everything_arrives_once_after_the_delay() {
+        for (n, found) in (0..).zip(arrivals(&plain(), 1)) {
+            let first = Some(10 * MS * n + 100 * MS);
+            assert_eq!(found, Arrivals { first, second: None, corrupt: false });
+        }
+    }
+
+    #[test]
+    fn jitter_spreads_but_does_not_reorder() {
+        let config = LinkConfig { jitter: 30 * MS, ..plain() };
+        let times: Vec<_> = arrivals(&config, 1).iter().map(|one| one.first.unwrap()).collect();
+        assert!(times.is_sorted());
+        let delays = (0..).zip(&times).map(|(n, time)| (*time - 10 * MS * n).as_secs_f64() - 0.1);
+        let delays: Vec<_> = delays.collect();
+        assert!(delays.iter().all(|delay| (-1e-9..0.030_001).contains(delay)));
+        // Waiting for who is late makes the mean more than half of 30 ms.
+        let mean = delays.iter().sum::<f64>() / delays.len() as f64;
+        assert!((0.0155..0.022).contains(&mean), "{mean}");
+    }
+
+    #[test]
+    fn packets_are_overtaken_doubled_damaged_and_lost_as_often_as_asked() {
+        let config = LinkConfig {
+            reorder: 0.1,
+            reorder_by: 40 * MS,
+            duplicate: 0.02,
+            corrupt: 0.03,
+            loss: "rand20".parse().unwrap(),
+            ..plain()
+        };
+        let found = arrivals(&config, 2);
+        let share = |what: &dyn Fn(&Arrivals) -> bool| {
+            found.iter().filter(|one| what(one)).count() as f64 / found.len() as f64
+        };
+        assert!((share(&|one| one.first.is_none()) - 0.2).abs() < 0.01);
+        assert!((share(&|one| one.second.is_some()) - 0.8 * 0.02).abs() < 0.004);
+        assert!((share(&|one| one.corrupt) - 0.8 * 0.03).abs() < 0.005);
+        let times: Vec<_> = found.iter().filter_map(|one| one.first).collect();
+        let overtaken = times.windows(2).filter(|pair| pair[0] > pair[1]).count() as f64;
+        // One in ten by up to 40 ms, with the next (that is not lost) after 10 ms or a little more.
+        assert!((0.05..0.08).contains(&(overtaken / 20_000.0)), "{overtaken}");
+        assert_eq!(found, arrivals(&config, 2));
+        assert_ne!(found, arrivals(&config, 3));
+    }
+
+    #[test]
+    fn a_full_queue_drops_what_comes() {
+        // 50 bytes take 10 ms: of packets that come every 5 ms half are dropped.
+        for queue in [Queue::Bytes(250), Queue::Time(50 * MS)] {
+            let capacity = Capacity::BytesPerSecond(5000.0);
+            let mut link = Link::new(LinkConfig { capacity, queue, ..plain() }, 1);
+            let waits: Vec<_> = (0..2000)
+                .filter_map(|n| Some(link.send(5 * MS * n, 22).first? - 100 * MS - 5 * MS * n))
+                .collect();
+            assert!((1000..1010).contains(&waits.len()), "{queue:?}: {}", waits.len());
+            assert_eq!(waits[1990 / 2..].iter().max(), Some(&(50 * MS)), "{queue:?}");
+            let stats = link.stats();
+            assert_eq!((stats.packets, stats.bytes), (2000, 100_000));
+            assert_eq!(stats.dropped as usize, 2000 - waits.len());
+        }
+    }
+
+    #[test]
+    fn damage_is_a_few_bits() {
+        let mut link = Link::new(plain(), 4);
+        for _ in 0..1000 {
+            let mut packet = [0; 20];
+            link.damage(&mut packet);
+            let flipped: u32 = packet.iter().map(|byte: &u8| byte.count_ones()).sum();
+            assert!(flipped <= 4);
+        }
+        link.damage(&mut []);
+    }
+}
