@@ -3,6 +3,7 @@
 //! and
 //! experiments that run it beside its peers: [gmc].
 
+pub mod emulator;
 pub mod gmc;
 pub mod hand;
 pub mod link;
