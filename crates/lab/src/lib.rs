@@ -1,7 +1,6 @@
 //! What Groupwire is measured with: [traces](trace) of recorded sessions, a [generated session](session) in several
-//! formats, the [formats written by hand](hand) that the compressor is compared with, a [link] in simulated time, a [simulated network](sim),
-//! and
-//! experiments that run it beside its peers: [gmc].
+//! formats, the [formats written by hand](hand) that the compressor is compared with, a [link] and a whole
+//! [network](sim) in simulated time, and experiments that run it beside its peers: [gmc].
 
 pub mod emulator;
 pub mod gmc;

@@ -33,7 +33,7 @@ mod json_float;
 mod motion;
 mod msgpack;
 mod participant;
-mod random;
+pub(crate) mod random;
 mod text;
 mod typing;
 mod xml;

@@ -2,35 +2,35 @@
 //! the same session on every machine.
 
 /// A source of random numbers.
-pub(super) struct Random(oorandom::Rand64);
+pub(crate) struct Random(oorandom::Rand64);
 
 impl Random {
-    pub(super) fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self(oorandom::Rand64::new(u128::from(seed)))
     }
 
     /// From 0, and below `end`.
-    pub(super) fn below(&mut self, end: usize) -> usize {
+    pub(crate) fn below(&mut self, end: usize) -> usize {
         self.0.rand_range(0..end as u64) as usize
     }
 
     /// Evenly spread.
-    pub(super) fn between(&mut self, low: f64, high: f64) -> f64 {
+    pub(crate) fn between(&mut self, low: f64, high: f64) -> f64 {
         low + (high - low) * self.0.rand_float()
     }
 
-    pub(super) fn chance(&mut self, probability: f64) -> bool {
+    pub(crate) fn chance(&mut self, probability: f64) -> bool {
         self.0.rand_float() < probability
     }
 
     /// Nearly normally distributed with variance 1: a sum of twelve (Irwin-Hall), never over 6.
-    pub(super) fn normal(&mut self) -> f64 {
+    pub(crate) fn normal(&mut self) -> f64 {
         (0..12).map(|_| self.0.rand_float()).sum::<f64>() - 6.0
     }
 
     /// Nearly log-normal around a median, as human times are: exp(z) is (1 + z/16)^16, less its far tail. `spread` is
     /// the standard deviation of the logarithm, at most 2.
-    pub(super) fn skewed(&mut self, median: f64, spread: f64) -> f64 {
+    pub(crate) fn skewed(&mut self, median: f64, spread: f64) -> f64 {
         let base = 1.0 + self.normal() * spread / 16.0;
         let (two, four) = (base * base, base * base * base * base);
         let eight = four * four;
@@ -38,11 +38,11 @@ impl Random {
         median * eight * eight
     }
 
-    pub(super) fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+    pub(crate) fn pick<T: Copy>(&mut self, from: &[T]) -> T {
         from[self.below(from.len())]
     }
 
-    pub(super) fn shuffle<T>(&mut self, list: &mut [T]) {
+    pub(crate) fn shuffle<T>(&mut self, list: &mut [T]) {
         for end in (1..list.len()).rev() {
             let other = self.below(end + 1);
             list.swap(end, other);
@@ -50,7 +50,7 @@ impl Random {
     }
 
     /// Splits `total` into as many parts as there are weights, in proportion to them, each rounded so that all sum up.
-    pub(super) fn split(total: usize, weights: &[f64]) -> Vec<usize> {
+    pub(crate) fn split(total: usize, weights: &[f64]) -> Vec<usize> {
         let all: f64 = weights.iter().sum();
         let mut seen = 0.0;
         let mut given = 0;

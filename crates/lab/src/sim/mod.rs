@@ -2,6 +2,7 @@
 //! with delay, jitter, reordering, duplicates, damage, a [capacity](capacity) with a queue, and [loss].
 
 pub mod capacity;
+pub mod input;
 pub mod link;
 pub mod loss;
 pub mod network;
