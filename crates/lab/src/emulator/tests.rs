@@ -46,7 +46,12 @@ fn udp(client: Host) -> (UdpSocket, UdpSocket) {
 }
 
 /// How late datagrams arrive that are sent at a rate, beyond their delay; sorted, in ms.
-fn errors(delay: Duration, per_second: u32, count: u32, sockets: (UdpSocket, UdpSocket)) -> Vec<f64> {
+fn errors(
+    delay: Duration,
+    per_second: u32,
+    count: u32,
+    sockets: (UdpSocket, UdpSocket),
+) -> Vec<f64> {
     let (sender, server) = sockets;
     let start = Instant::now();
     let receiver = thread::spawn(move || {
@@ -84,7 +89,9 @@ fn delays_are_exact_and_packets_counted() {
         let quantile = |share: f64| late[(share * (late.len() - 1) as f64) as usize];
         println!(
             "{rate}/s: late by {:.3} ms in the median, p99 {:.3}, most {:.3}",
-            quantile(0.5), quantile(0.99), quantile(1.0)
+            quantile(0.5),
+            quantile(0.99),
+            quantile(1.0)
         );
         assert_eq!(late.len(), rate as usize, "nothing is lost");
         assert!(quantile(0.0) >= 0.0, "nothing comes early");
