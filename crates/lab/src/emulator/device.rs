@@ -11,9 +11,9 @@ use std::time::Instant;
 use tun_rs::{DeviceBuilder, InterruptEvent, SyncDevice};
 
 use super::courier::Courier;
+use super::links::Links;
 use super::network::{Direction, readdress};
 use super::{EmulatorError, Host, MAX_CLIENTS, Namespace, Path, PathStats};
-use crate::sim::{Link, LinkConfig};
 
 /// One per namespace: a second emulator finds the name taken.
 const DEVICE: &str = "groupwire0";
@@ -31,12 +31,6 @@ pub struct Emulator {
     reader: Option<JoinHandle<()>>,
 }
 
-#[derive(Debug)]
-struct Links {
-    up: Link,
-    down: Link,
-}
-
 impl Emulator {
     /// Sets up a network with the server and a client at the end of each path.
     ///
@@ -52,7 +46,9 @@ impl Emulator {
         let device = Arc::new(device.map_err(EmulatorError::Device)?);
         set_up(paths.len())?;
 
-        let links = Arc::new(Mutex::new(paths.iter().map(Links::new).collect()));
+        // What comes from the device has its headers.
+        let links = |path| Links::new(path, 0);
+        let links = Arc::new(Mutex::new(paths.iter().map(links).collect()));
         let stop = Arc::new(InterruptEvent::new()?);
         let writer = Arc::clone(&device);
         let courier = Courier::start(move |packet: Vec<u8>| {
@@ -79,8 +75,7 @@ impl Emulator {
     /// # Panics
     /// If there is no such path.
     pub fn stats(&self, n: usize) -> PathStats {
-        let links = &self.lock()[n];
-        PathStats { up: links.up.stats(), down: links.down.stats() }
+        self.lock()[n].stats()
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Links>> {
@@ -101,17 +96,6 @@ impl Drop for Emulator {
 impl fmt::Debug for Emulator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Emulator").field("links", &self.links).finish_non_exhaustive()
-    }
-}
-
-impl Links {
-    fn new(path: &Path) -> Self {
-        // What comes from the device has its headers.
-        let link =
-            |config: &LinkConfig, seed| Link::new(LinkConfig { header: 0, ..config.clone() }, seed);
-        // Links draw from streams derived from their seed, which neighbours do not share.
-        let seed = path.seed.wrapping_mul(2);
-        Links { up: link(&path.up, seed), down: link(&path.down, seed.wrapping_add(1)) }
     }
 }
 

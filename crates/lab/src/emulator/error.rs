@@ -44,6 +44,12 @@ pub enum EmulatorError {
     /// There were no clients or too many.
     #[error("a network has 1 to {MAX_CLIENTS} clients, not {0}")]
     Clients(usize),
+    /// A proxy was to do to a TCP stream what only happens to packets.
+    #[error(
+        "a proxy cannot lose, reorder, repeat or damage packets of a TCP connection; the emulator can, in a network \
+         namespace"
+    )]
+    NotForStreams,
     /// The system gave no thread or socket.
     #[error(transparent)]
     System(#[from] io::Error),

@@ -21,9 +21,10 @@
 mod courier;
 mod device;
 mod error;
+mod links;
 mod namespace;
 mod network;
-//PROXY
+pub mod proxy;
 #[cfg(test)]
 pub(crate) mod tests;
 

@@ -18,11 +18,16 @@ pub use wire::Hop;
 
 use std::io;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::emulator::EmulatorError;
 use crate::sim::LinkStats;
 use crate::sim::input::{Update, number_of, write_payload};
-use wire::{Arrival, Transport, Wire};
+use wire::{Arrival, Wire};
+
+/// After a measurement, for packets that the kernel still sends: TCP's last acknowledgement is delayed by up to 40 ms.
+const LAST_PACKETS: Duration = Duration::from_millis(100);
 
 /// Which of the kernel's transports carries what an [`End`] sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,32 +98,34 @@ pub struct Traffic {
 /// `patience` has passed since the last was sent.
 ///
 /// # Errors
-/// If a socket fails, or what was delivered is not what was sent ([`io::ErrorKind::InvalidData`]).
+/// If a socket fails, what was delivered is not what was sent ([`io::ErrorKind::InvalidData`]), or TCP is to go through
+/// a proxy that would lose.
 pub fn measure(
     hops: &[Hop<'_>],
     scheme: &dyn Scheme,
     updates: &[Update],
     patience: Duration,
-) -> io::Result<Outcome> {
+) -> Result<Outcome, EmulatorError> {
     let (events, arrivals) = channel();
-    let mut ends = Vec::with_capacity(2 * hops.len());
+    let (mut ends, mut meters) = (Vec::with_capacity(2 * hops.len()), Vec::new());
     for hop in hops {
         let (sender, receiver) = scheme.ends();
-        let (from, to) = wire::open(hop, scheme.carrier())?;
-        for (transport, end) in [(from, sender), (to, receiver)] {
+        let line = wire::open(hop, scheme.carrier())?;
+        for (transport, end) in [(line.sender, sender), (line.receiver, receiver)] {
             let wire = Wire::start(transport, ends.len(), events.clone())?;
             ends.push(Station { end, wire });
         }
+        meters.push((line.meter.stats(), line.meter));
     }
-    let before: Vec<_> = hops.iter().map(Hop::stats).collect();
     let (clock, messages) = (Instant::now(), vec![Message::default(); updates.len()]);
     let mut run = Run { ends, messages, arrived: 0, clock };
     run.all(updates, &arrivals, patience)?;
+    thread::sleep(LAST_PACKETS);
 
     let mut outcome = Outcome::default();
     outcome.latencies.extend(run.messages.iter().map(Message::latency));
-    for (hop, before) in hops.iter().zip(before) {
-        let [forward, back] = hop.stats();
+    for (before, meter) in meters {
+        let [forward, back] = meter.stats();
         outcome.forward.add(before[0], forward);
         outcome.back.add(before[1], back);
     }

@@ -32,7 +32,7 @@ fn side_by_side(
                 let updates = &updates;
                 scope.spawn(move || {
                     let hops = [Hop::Up(emulator, n)];
-                    measure(&hops, schemes[n], updates, 5000 * MS).unwrap()
+                    measure(&hops, schemes[n], updates, 3000 * MS).unwrap()
                 })
             })
             .collect();
@@ -72,7 +72,7 @@ fn under_loss_udp_loses_tcp_waits_and_repeats_help() {
         return;
     };
     let emulator = Emulator::start(&namespace, &paths("rand20", 3)).unwrap();
-    let outcomes = side_by_side(&emulator, &[&Udp, &Tcp, &RepeatLast(3)], 600);
+    let outcomes = side_by_side(&emulator, &[&Udp, &Tcp, &RepeatLast(3)], 400);
     for (name, outcome) in ["udp", "tcp", "fec-3"].iter().zip(&outcomes) {
         println!(
             "{name}: never {:.3} mer(100 ms) {:.3} mean {:?} p99 {:?} {:?} {:?}",
@@ -87,7 +87,7 @@ fn under_loss_udp_loses_tcp_waits_and_repeats_help() {
     let [udp, tcp, repeats] = &outcomes[..] else { panic!("three schemes") };
     // Exactly what the simulated link loses, packet by packet.
     let mut link = Link::new(paths("rand20", 1)[0].up.clone(), 2);
-    let expected: Vec<_> = (0..600).map(|_| link.send(Duration::ZERO, 0).first.is_some()).collect();
+    let expected: Vec<_> = (0..400).map(|_| link.send(Duration::ZERO, 0).first.is_some()).collect();
     let come: Vec<_> = udp.latencies.iter().map(Option::is_some).collect();
     assert_eq!(come, expected);
     assert!((0.15..0.25).contains(&udp.never()), "{}", udp.never());
@@ -111,4 +111,20 @@ fn two_hops_delay_and_lose_twice() {
     assert_eq!(udp.forward.lost, udp.latencies.iter().filter(|one| one.is_none()).count() as u64);
     let tcp = measure(&hops, &Tcp, &updates(100), 10_000 * MS).unwrap();
     assert_eq!(tcp.never(), 0.0);
+}
+
+#[test]
+fn proxies_do_the_same_to_datagrams_and_delay_streams() {
+    let lossy = paths("rand20", 1).remove(0);
+    let udp = measure(&[Hop::Proxied(&lossy)], &Udp, &updates(100), 200 * MS).unwrap();
+    let mut link = Link::new(lossy.up.clone(), 2);
+    let expected = (0..100).map(|_| link.send(Duration::ZERO, 0).first.is_some());
+    assert!(udp.latencies.iter().map(Option::is_some).eq(expected));
+    assert!((25 * MS..27 * MS).contains(&udp.latency_quantile(0.5)));
+    let refused = measure(&[Hop::Proxied(&lossy)], &Tcp, &updates(1), MS);
+    assert!(matches!(refused, Err(EmulatorError::NotForStreams)));
+    let slow = paths("rand0", 1).remove(0);
+    let tcp = measure(&[Hop::Proxied(&slow)], &Tcp, &updates(50), 200 * MS).unwrap();
+    assert_eq!(tcp.never(), 0.0);
+    assert!((25 * MS..27 * MS).contains(&tcp.latency_quantile(0.5)));
 }

@@ -11,7 +11,8 @@ use std::time::Duration;
 use socket2::{Domain, Socket, Type};
 
 use super::Carrier;
-use crate::emulator::{Emulator, Host};
+use crate::emulator::proxy::{TcpProxy, UdpProxy};
+use crate::emulator::{Emulator, EmulatorError, Host, Path};
 use crate::sim::LinkStats;
 
 /// How often a thread that waits for datagrams looks whether it is to end.
@@ -24,28 +25,33 @@ pub enum Hop<'a> {
     Up(&'a Emulator, usize),
     /// From the server to the client at the end of that path.
     Down(&'a Emulator, usize),
+    /// Through a [proxy](crate::emulator::proxy) on loopback whose path goes up, where there is no emulator.
+    Proxied(&'a Path),
 }
 
-impl Hop<'_> {
-    fn hosts(&self) -> (Host, Host) {
-        match self {
-            Hop::Up(emulator, client) => (emulator.client(*client), Host::SERVER),
-            Hop::Down(emulator, client) => (Host::SERVER, emulator.client(*client)),
-        }
-    }
+/// A hop whose sockets are open.
+pub(super) struct Line<'a> {
+    pub(super) sender: Transport,
+    pub(super) receiver: Transport,
+    pub(super) meter: Meter<'a>,
+}
 
-    /// What it has carried forward and back.
+/// What tells the traffic of a hop.
+pub(super) enum Meter<'a> {
+    Emulated { emulator: &'a Emulator, client: usize, is_up: bool },
+    UdpProxy(UdpProxy),
+    TcpProxy(TcpProxy),
+}
+
+impl Meter<'_> {
+    /// What has gone forward and back.
     pub(super) fn stats(&self) -> [LinkStats; 2] {
-        match self {
-            Hop::Up(emulator, client) => {
-                let stats = emulator.stats(*client);
-                [stats.up, stats.down]
-            }
-            Hop::Down(emulator, client) => {
-                let stats = emulator.stats(*client);
-                [stats.down, stats.up]
-            }
-        }
+        let (stats, is_up) = match self {
+            Meter::Emulated { emulator, client, is_up } => (emulator.stats(*client), *is_up),
+            Meter::UdpProxy(proxy) => (proxy.stats(), true),
+            Meter::TcpProxy(proxy) => (proxy.stats(), true),
+        };
+        if is_up { [stats.up, stats.down] } else { [stats.down, stats.up] }
     }
 }
 
@@ -65,24 +71,48 @@ pub(super) enum Transport {
 }
 
 /// Opens the sockets of the sender and of the receiver.
-pub(super) fn open(hop: &Hop<'_>, carrier: Carrier) -> io::Result<(Transport, Transport)> {
-    let (from, to) = hop.hosts();
-    let any_port = |host: Host| SocketAddr::from((host.local(), 0));
-    let address = |port| SocketAddr::from((to.remote(), port));
-    match carrier {
+pub(super) fn open<'a>(hop: &Hop<'a>, carrier: Carrier) -> Result<Line<'a>, EmulatorError> {
+    let (from, to, emulator, client, is_up) = match hop {
+        Hop::Up(emulator, n) => (emulator.client(*n), Host::SERVER, *emulator, *n, true),
+        Hop::Down(emulator, n) => (Host::SERVER, emulator.client(*n), *emulator, *n, false),
+        Hop::Proxied(path) => return open_proxied(path, carrier),
+    };
+    let meter = Meter::Emulated { emulator, client, is_up };
+    let (sender, receiver) = match carrier {
         Carrier::Udp => {
-            let receiver = UdpSocket::bind(any_port(to))?;
-            let peer = address(receiver.local_addr()?.port());
-            let sender = UdpSocket::bind(any_port(from))?;
-            Ok((Transport::Udp(sender, Some(peer)), Transport::Udp(receiver, None)))
+            let receiver = UdpSocket::bind((to.local(), 0))?;
+            let peer = SocketAddr::from((to.remote(), receiver.local_addr()?.port()));
+            let sender = UdpSocket::bind((from.local(), 0))?;
+            (Transport::Udp(sender, Some(peer)), Transport::Udp(receiver, None))
         }
         Carrier::Tcp => {
-            let listener = TcpListener::bind(any_port(to))?;
+            let listener = TcpListener::bind((to.local(), 0))?;
+            let peer = SocketAddr::from((to.remote(), listener.local_addr()?.port()));
             let sender = Socket::new(Domain::IPV4, Type::STREAM, None)?;
-            sender.bind(&any_port(from).into())?;
-            sender.connect(&address(listener.local_addr()?.port()).into())?;
-            let (receiver, _) = listener.accept()?;
-            Ok((Transport::Tcp(sender.into()), Transport::Tcp(receiver)))
+            sender.bind(&SocketAddr::from((from.local(), 0)).into())?;
+            sender.connect(&peer.into())?;
+            (Transport::Tcp(sender.into()), Transport::Tcp(listener.accept()?.0))
+        }
+    };
+    Ok(Line { sender, receiver, meter })
+}
+
+fn open_proxied<'a>(path: &Path, carrier: Carrier) -> Result<Line<'a>, EmulatorError> {
+    let loopback = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    match carrier {
+        Carrier::Udp => {
+            let receiver = UdpSocket::bind(loopback)?;
+            let proxy = UdpProxy::start(receiver.local_addr()?, path.clone())?;
+            let sender = Transport::Udp(UdpSocket::bind(loopback)?, Some(proxy.address()));
+            let receiver = Transport::Udp(receiver, None);
+            Ok(Line { sender, receiver, meter: Meter::UdpProxy(proxy) })
+        }
+        Carrier::Tcp => {
+            let listener = TcpListener::bind(loopback)?;
+            let proxy = TcpProxy::start(listener.local_addr()?, path.clone())?;
+            let sender = Transport::Tcp(TcpStream::connect(proxy.address())?);
+            let receiver = Transport::Tcp(listener.accept()?.0);
+            Ok(Line { sender, receiver, meter: Meter::TcpProxy(proxy) })
         }
     }
 }
