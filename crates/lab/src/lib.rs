@@ -2,6 +2,8 @@
 //! formats, the [formats written by hand](hand) that the compressor is compared with, a [link] and a whole
 //! [network](sim) in simulated time, and experiments that run it beside its peers: [gmc].
 
+pub mod afec;
+pub mod emulator;
 pub mod gmc;
 pub mod hand;
 pub mod link;

@@ -1,0 +1,3 @@
+//! The experiment `afec`: what schemes against loss achieve and cost.
+
+pub mod real;

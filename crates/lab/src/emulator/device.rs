@@ -1,0 +1,184 @@
+//! The network itself: a TUN device, a thread that reads it and a courier that writes it.
+
+use std::fmt::{self, Write as _};
+use std::fs;
+use std::io::{self, Write as _};
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Instant;
+
+use tun_rs::{DeviceBuilder, InterruptEvent, SyncDevice};
+
+use super::courier::Courier;
+use super::links::Links;
+use super::network::{Direction, readdress};
+use super::{EmulatorError, Host, MAX_CLIENTS, Namespace, Path, PathStats};
+
+/// One per namespace: a second emulator finds the name taken.
+const DEVICE: &str = "groupwire0";
+
+/// Of Ethernet.
+const MTU: usize = 1500;
+
+/// Packets that wait for the thread that reads: a burst of 100 KB of the smallest TCP segments does not overflow it.
+const KERNEL_QUEUE: usize = 4096;
+
+/// An emulated network that is up until it is dropped.
+pub struct Emulator {
+    links: Arc<Mutex<Vec<Links>>>,
+    stop: Arc<InterruptEvent>,
+    reader: Option<JoinHandle<()>>,
+}
+
+impl Emulator {
+    /// Sets up a network with the server and a client at the end of each path.
+    ///
+    /// Time starts now for losses that depend on it.
+    ///
+    /// # Errors
+    /// Where no TUN device is permitted or `ip` is not installed; if there is another emulator in this namespace.
+    pub fn start(_namespace: &Namespace, paths: &[Path]) -> Result<Self, EmulatorError> {
+        if paths.is_empty() || paths.len() > MAX_CLIENTS {
+            return Err(EmulatorError::Clients(paths.len()));
+        }
+        let device = DeviceBuilder::new().name(DEVICE).build_sync();
+        let device = Arc::new(device.map_err(EmulatorError::Device)?);
+        set_up(paths.len())?;
+
+        // What comes from the device has its headers.
+        let links = |path| Links::new(path, 0);
+        let links = Arc::new(Mutex::new(paths.iter().map(links).collect()));
+        let stop = Arc::new(InterruptEvent::new()?);
+        let writer = Arc::clone(&device);
+        let courier = Courier::start(move |packet: Vec<u8>| {
+            // The kernel refuses what was damaged beyond recognition, as a network card does.
+            let _ = writer.send(&packet);
+        })?;
+        let reader = Reader { device, stop: Arc::clone(&stop), links: Arc::clone(&links), courier };
+        let thread = std::thread::Builder::new().name("emulator".into());
+        let thread = thread.spawn(move || reader.run())?;
+        Ok(Emulator { links, stop, reader: Some(thread) })
+    }
+
+    /// The client at the end of the n-th path.
+    ///
+    /// # Panics
+    /// If there is no such path.
+    pub fn client(&self, n: usize) -> Host {
+        let host = Host::client(n).filter(|_| n < self.lock().len());
+        host.expect("the caller gave a path for each client")
+    }
+
+    /// What the n-th path has carried so far.
+    ///
+    /// # Panics
+    /// If there is no such path.
+    pub fn stats(&self, n: usize) -> PathStats {
+        self.lock()[n].stats()
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Links>> {
+        self.links.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Emulator {
+    fn drop(&mut self) {
+        // It can only fail if the thread has ended by itself.
+        let _ = self.stop.trigger();
+        if let Some(reader) = self.reader.take() {
+            let _ = reader.join();
+        }
+    }
+}
+
+impl fmt::Debug for Emulator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Emulator").field("links", &self.links).finish_non_exhaustive()
+    }
+}
+
+/// What the kernel sends goes through the links.
+struct Reader {
+    device: Arc<SyncDevice>,
+    stop: Arc<InterruptEvent>,
+    links: Arc<Mutex<Vec<Links>>>,
+    courier: Courier<Vec<u8>>,
+}
+
+impl Reader {
+    fn run(self) {
+        let start = Instant::now();
+        let mut buffer = [0; MTU];
+        loop {
+            match self.device.recv_intr(&mut buffer, &self.stop) {
+                Ok(len) => self.carry(start, &mut buffer[..len]),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                // We were told to stop, or the device is gone.
+                Err(_) => return,
+            }
+        }
+    }
+
+    fn carry(&self, start: Instant, packet: &mut [u8]) {
+        let mut links = self.links.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(direction) = readdress(packet, links.len()) else {
+            return;
+        };
+        let link = match direction {
+            Direction::Up(client) => &mut links[client].up,
+            Direction::Down(client) => &mut links[client].down,
+        };
+        let arrivals = link.send(start.elapsed(), packet.len());
+        if arrivals.corrupt {
+            link.damage(packet);
+        }
+        drop(links);
+        for arrival in arrivals.first.into_iter().chain(arrivals.second) {
+            self.courier.send(start + arrival, packet.to_vec());
+        }
+    }
+}
+
+/// Gives the hosts their addresses.
+fn set_up(clients: usize) -> Result<(), EmulatorError> {
+    // Else a connection starts with what the last one to the same host has learnt of the path.
+    let metrics = "/proc/sys/net/ipv4/tcp_no_metrics_save";
+    fs::write(metrics, "1")
+        .map_err(|error| EmulatorError::SetUp { why: format!("{metrics}: {error}") })?;
+
+    let clients: Vec<_> = (0..clients).filter_map(Host::client).collect();
+    let mut commands = format!(
+        "link set lo up\n\
+         link set {DEVICE} up mtu {MTU} txqueuelen {KERNEL_QUEUE}\n"
+    );
+    for host in [Host::SERVER].iter().chain(&clients) {
+        // Writing to a string does not fail.
+        let _ = writeln!(commands, "address add {}/32 dev {DEVICE}", host.local());
+    }
+    let route = |to: Host, from: Host| {
+        format!("route add {} dev {DEVICE} src {}\n", to.remote(), from.local())
+    };
+    commands.extend(clients.iter().map(|client| route(*client, Host::SERVER)));
+    commands.push_str(&route(Host::SERVER, clients[0]));
+    ip(&commands)
+}
+
+/// Runs commands of iproute2's `ip`, a line each.
+fn ip(commands: &str) -> Result<(), EmulatorError> {
+    let mut ip = Command::new("ip");
+    ip.args(["-batch", "-"]).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = ip.spawn().map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => EmulatorError::Missing { program: "ip", package: "iproute2" },
+        _ => EmulatorError::System(error),
+    })?;
+    if let Some(mut input) = child.stdin.take() {
+        input.write_all(commands.as_bytes())?;
+    }
+    let output = child.wait_with_output()?;
+    if output.status.success() {
+        return Ok(());
+    }
+    Err(EmulatorError::SetUp { why: String::from_utf8_lossy(&output.stderr).trim().to_owned() })
+}

@@ -1,0 +1,56 @@
+use std::io;
+
+use super::MAX_CLIENTS;
+
+/// Why there is no emulated network.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EmulatorError {
+    /// A program that sets up networks is not installed.
+    #[error("{program} is not installed; it is in the package {package}")]
+    Missing {
+        /// Its name.
+        program: &'static str,
+        /// The package that has it, in most distributions.
+        package: &'static str,
+    },
+    /// The system does not permit a network namespace.
+    #[error(
+        "this machine does not permit a network namespace of one's own ({why}); run as root, or allow unprivileged user \
+         namespaces (sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns=0), and in a \
+         container CAP_SYS_ADMIN"
+    )]
+    NamespaceRefused {
+        /// What `unshare` said.
+        why: String,
+    },
+    /// This process uses the network that others use, too.
+    #[error(
+        "the emulator only works in a network namespace of its own, and this process is in none"
+    )]
+    NotInNamespace,
+    /// There is no TUN device.
+    #[error(
+        "no TUN device ({0}); /dev/net/tun has to be there and writable (modprobe tun; in a container \
+         --device /dev/net/tun)"
+    )]
+    Device(io::Error),
+    /// Addresses or routes were refused.
+    #[error("the network in the namespace cannot be set up: {why}")]
+    SetUp {
+        /// What was said about it.
+        why: String,
+    },
+    /// There were no clients or too many.
+    #[error("a network has 1 to {MAX_CLIENTS} clients, not {0}")]
+    Clients(usize),
+    /// A proxy was to do to a TCP stream what only happens to packets.
+    #[error(
+        "a proxy cannot lose, reorder, repeat or damage packets of a TCP connection; the emulator can, in a network \
+         namespace"
+    )]
+    NotForStreams,
+    /// The system gave no thread or socket.
+    #[error(transparent)]
+    System(#[from] io::Error),
+}

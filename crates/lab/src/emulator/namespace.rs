@@ -1,0 +1,76 @@
+//! A network namespace of our own: nothing in it is connected with the machine's network.
+
+use std::ffi::OsString;
+use std::fs::read_link;
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+use super::EmulatorError;
+
+/// Tells a process that it was started in a namespace of its own: the identity of the one it was started from.
+const OUTSIDE: &str = "GROUPWIRE_LAB_OUTSIDE_NETWORK";
+
+/// Proof that this process is in a network namespace that was made for it.
+#[derive(Debug)]
+pub struct Namespace(());
+
+impl Namespace {
+    /// Goes on in a namespace of its own: unless this process is in one, it becomes the same program with the same
+    /// arguments within one. So call this first, before anything has been done or printed.
+    ///
+    /// # Errors
+    /// Where namespaces are not permitted, or `unshare` is not installed.
+    pub fn enter() -> Result<Namespace, EmulatorError> {
+        if let Some(namespace) = Self::here() {
+            return Ok(namespace);
+        }
+        let mut command = Self::command()?;
+        command.arg(std::env::current_exe()?).args(std::env::args_os().skip(1));
+        // This only comes back if it failed.
+        Err(not_started(command.exec()))
+    }
+
+    /// The namespace that this process is in, if it was made for it.
+    pub fn here() -> Option<Namespace> {
+        let outside = std::env::var_os(OUTSIDE).filter(|outside| !outside.is_empty())?;
+        (identity().ok()? != outside).then_some(Namespace(()))
+    }
+
+    /// A command that runs in a new namespace the program that is added to it as arguments: its path and its own.
+    ///
+    /// # Errors
+    /// Where namespaces are not permitted, or `unshare` is not installed.
+    pub fn command() -> Result<Command, EmulatorError> {
+        let outside = identity()?;
+        let trial = unshare().arg("true").output().map_err(not_started)?;
+        if !trial.status.success() {
+            let why = String::from_utf8_lossy(&trial.stderr).trim().to_owned();
+            return Err(EmulatorError::NamespaceRefused { why });
+        }
+        let mut command = unshare();
+        command.env(OUTSIDE, outside);
+        Ok(command)
+    }
+}
+
+fn unshare() -> Command {
+    let mut command = Command::new("unshare");
+    // The user who started us is root within, so that no rights are needed outside.
+    command.args(["--net", "--map-root-user", "--"]);
+    command
+}
+
+/// The kernel's name of the namespace that this process is in.
+fn identity() -> io::Result<OsString> {
+    Ok(read_link("/proc/self/ns/net")?.into_os_string())
+}
+
+fn not_started(error: io::Error) -> EmulatorError {
+    match error.kind() {
+        io::ErrorKind::NotFound => {
+            EmulatorError::Missing { program: "unshare", package: "util-linux" }
+        }
+        _ => EmulatorError::System(error),
+    }
+}

@@ -1,0 +1,127 @@
+//! Who has which address, and what becomes of a packet's.
+
+use std::net::Ipv4Addr;
+
+/// The most clients that a network has: each has a byte of the addresses to itself.
+pub const MAX_CLIENTS: usize = 250;
+
+/// A network within 10.0.0.0/8, which RFC 1918 leaves to anybody.
+const NETWORK: [u8; 2] = [10, 87];
+const LOCAL: u8 = 1;
+const REMOTE: u8 = 2;
+
+/// A host of the emulated network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Host(u8);
+
+impl Host {
+    /// The server, to which all paths lead.
+    pub const SERVER: Host = Host(0);
+
+    /// The n-th client, from 0 on.
+    pub(super) fn client(n: usize) -> Option<Host> {
+        u8::try_from(n + 1).ok().filter(|_| n < MAX_CLIENTS).map(Host)
+    }
+
+    /// The address that programs on this host bind to. Of what is bound to no address, a server receives all that is
+    /// sent to it, and what is sent goes the way of client 0.
+    pub fn local(self) -> Ipv4Addr {
+        self.address(LOCAL)
+    }
+
+    /// The address that programs on other hosts send to, and see packets of this one come from.
+    pub fn remote(self) -> Ipv4Addr {
+        self.address(REMOTE)
+    }
+
+    fn address(self, side: u8) -> Ipv4Addr {
+        Ipv4Addr::new(NETWORK[0], NETWORK[1], self.0, side)
+    }
+}
+
+/// Which way a packet goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Direction {
+    /// From the client of this number to the server.
+    Up(usize),
+    /// From the server to the client of this number.
+    Down(usize),
+}
+
+/// Readdresses an IPv4 packet from `A.local -> B.remote` to `A.remote -> B.local`, and says which way it goes; none if
+/// it is none of the network's `clients`.
+pub(super) fn readdress(packet: &mut [u8], clients: usize) -> Option<Direction> {
+    let header: &mut [u8; 20] = packet.first_chunk_mut()?;
+    let (source, destination) = (host(&header[12..16], LOCAL)?, host(&header[16..20], REMOTE)?);
+    let direction = match (usize::from(source), usize::from(destination)) {
+        (client @ 1.., 0) => Direction::Up(client - 1),
+        (0, client @ 1..) => Direction::Down(client - 1),
+        _ => return None,
+    };
+    let (Direction::Up(client) | Direction::Down(client)) = direction;
+    if header[0] >> 4 != 4 || client >= clients {
+        return None;
+    }
+    // The internet checksum is a sum of 16-bit words (RFC 1071): one more here and one less there leaves it as it is.
+    (header[15], header[19]) = (REMOTE, LOCAL);
+    Some(direction)
+}
+
+fn host(address: &[u8], side: u8) -> Option<u8> {
+    match *address {
+        [first, second, host, last] if [first, second] == NETWORK && last == side => Some(host),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn packet(source: [u8; 4], destination: [u8; 4]) -> Vec<u8> {
+        [&[0x45, 0, 0, 20, 0, 0, 0, 0, 64, 17, 0, 0][..], &source, &destination].concat()
+    }
+
+    fn sum(packet: &[u8]) -> u32 {
+        packet.chunks(2).map(|word| u32::from(word[0]) << 8 | u32::from(word[1])).sum()
+    }
+
+    #[test]
+    fn both_ways_are_told_apart_and_sums_stay() {
+        let mut up = packet([10, 87, 3, 1], [10, 87, 0, 2]);
+        let before = sum(&up);
+        assert_eq!(readdress(&mut up, 3), Some(Direction::Up(2)));
+        assert_eq!(up, packet([10, 87, 3, 2], [10, 87, 0, 1]));
+        assert_eq!(sum(&up), before);
+        let mut down = packet([10, 87, 0, 1], [10, 87, 3, 2]);
+        assert_eq!(readdress(&mut down, 3), Some(Direction::Down(2)));
+        assert_eq!(down, packet([10, 87, 0, 2], [10, 87, 3, 1]));
+    }
+
+    #[test]
+    fn strangers_are_left_alone() {
+        let strangers = [
+            ([10, 87, 3, 1], [10, 87, 2, 2]),
+            ([10, 87, 4, 1], [10, 87, 0, 2]),
+            ([10, 87, 0, 1], [10, 87, 0, 2]),
+            ([10, 87, 1, 2], [10, 87, 0, 2]),
+            ([10, 87, 1, 1], [10, 87, 0, 1]),
+            ([10, 88, 1, 1], [10, 87, 0, 2]),
+        ];
+        for (source, destination) in strangers {
+            let mut one = packet(source, destination);
+            assert_eq!(readdress(&mut one, 3), None, "{source:?} {destination:?}");
+            assert_eq!(one, packet(source, destination));
+        }
+        assert_eq!(readdress(&mut packet([10, 87, 1, 1], [10, 87, 0, 2])[..19], 3), None);
+        assert_eq!(readdress(&mut [0x60; 40], 3), None);
+    }
+
+    #[test]
+    fn clients_have_addresses_of_their_own_up_to_the_limit() {
+        let last = Host::client(MAX_CLIENTS - 1).unwrap();
+        assert_eq!(last.local(), Ipv4Addr::new(10, 87, 250, 1));
+        assert_eq!(Host::client(MAX_CLIENTS), None);
+        assert_eq!(Host::SERVER.remote(), Ipv4Addr::new(10, 87, 0, 2));
+    }
+}

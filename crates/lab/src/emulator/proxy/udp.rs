@@ -1,0 +1,212 @@
+use std::collections::BTreeMap;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::Instant;
+
+use super::{Clients, LOOK_UP};
+use crate::emulator::courier::Courier;
+use crate::emulator::links::Links;
+use crate::emulator::{Path, PathStats};
+use crate::sim::Link;
+use crate::sim::link::UDP_HEADER;
+
+/// A UDP server's stand-in, a path away from it, until it is dropped.
+#[derive(Debug)]
+pub struct UdpProxy {
+    address: SocketAddr,
+    clients: Clients,
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl UdpProxy {
+    /// Stands in for a server. Each address that sends is a client, for which the server sees an address of its own.
+    ///
+    /// # Errors
+    /// If the system gives no socket or thread.
+    pub fn start(server: SocketAddr, path: Path) -> io::Result<Self> {
+        let front = socket()?;
+        let address = front.local_addr()?;
+        let (clients, stop) = (Clients::default(), Arc::new(AtomicBool::new(false)));
+        let courier = Courier::start(|Datagram { by, to, bytes }| {
+            // A destination that is gone refuses it; so does a network lose it.
+            let _ = by.send_to(&bytes, to);
+        })?;
+        let start = Instant::now();
+        let (clients_too, stop_too) = (clients.clone(), Arc::clone(&stop));
+        let common =
+            Common { server, path, front, clients: clients_too, courier, start, stop: stop_too };
+        let thread = thread::Builder::new().name("udp proxy".into());
+        let thread = thread.spawn(move || Arc::new(common).run())?;
+        Ok(UdpProxy { address, clients, stop, thread: Some(thread) })
+    }
+
+    /// Where clients send to.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// What all clients' paths have carried so far, headers of IP and UDP counted.
+    pub fn stats(&self) -> PathStats {
+        self.clients.stats()
+    }
+}
+
+impl Drop for UdpProxy {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// What the threads of a proxy share.
+struct Common {
+    server: SocketAddr,
+    path: Path,
+    /// Where clients send to.
+    front: Arc<UdpSocket>,
+    clients: Clients,
+    courier: Courier<Datagram>,
+    start: Instant,
+    stop: Arc<AtomicBool>,
+}
+
+/// Where the server sees a client.
+struct Back {
+    number: usize,
+    socket: Arc<UdpSocket>,
+    thread: JoinHandle<()>,
+}
+
+struct Datagram {
+    by: Arc<UdpSocket>,
+    to: SocketAddr,
+    bytes: Vec<u8>,
+}
+
+impl Common {
+    /// Carries what clients send.
+    fn run(self: Arc<Self>) {
+        let mut backs: BTreeMap<SocketAddr, Back> = BTreeMap::new();
+        self.read(&self.front, |client, bytes| {
+            if !backs.contains_key(&client)
+                && let Ok(back) = self.welcome(client)
+            {
+                backs.insert(client, back);
+            }
+            if let Some(back) = backs.get(&client) {
+                let up: fn(&mut Links) -> &mut Link = |links| &mut links.up;
+                self.carry(back.number, up, &back.socket, self.server, bytes);
+            }
+        });
+        for back in backs.into_values() {
+            let _ = back.thread.join();
+        }
+    }
+
+    /// Gives a client a socket towards the server, and a thread that carries what comes back.
+    fn welcome(self: &Arc<Self>, client: SocketAddr) -> io::Result<Back> {
+        let number = self.clients.add(&self.path, UDP_HEADER)?;
+        let socket = socket()?;
+        let (common, theirs) = (Arc::clone(self), Arc::clone(&socket));
+        let thread =
+            thread::Builder::new().name(format!("udp proxy {number}")).spawn(move || {
+                common.read(&theirs, |from, bytes| {
+                    if from == common.server {
+                        common.carry(number, |links| &mut links.down, &common.front, client, bytes);
+                    }
+                });
+            })?;
+        Ok(Back { number, socket, thread })
+    }
+
+    fn read(&self, socket: &UdpSocket, mut handle: impl FnMut(SocketAddr, &mut [u8])) {
+        let mut buffer = [0; 65_536];
+        while !self.stop.load(Ordering::Relaxed) {
+            // An error is the timeout, or a refusal that an earlier datagram met: neither ends anything.
+            if let Ok((len, from)) = socket.recv_from(&mut buffer) {
+                handle(from, &mut buffer[..len]);
+            }
+        }
+    }
+
+    fn carry(
+        &self,
+        client: usize,
+        direction: fn(&mut Links) -> &mut Link,
+        by: &Arc<UdpSocket>,
+        to: SocketAddr,
+        bytes: &mut [u8],
+    ) {
+        let arrivals = self.clients.with(|all| {
+            let link = direction(&mut all[client]);
+            let arrivals = link.send(self.start.elapsed(), bytes.len());
+            if arrivals.corrupt {
+                link.damage(bytes);
+            }
+            arrivals
+        });
+        for arrival in arrivals.first.into_iter().chain(arrivals.second) {
+            let datagram = Datagram { by: Arc::clone(by), to, bytes: bytes.to_vec() };
+            self.courier.send(self.start + arrival, datagram);
+        }
+    }
+}
+
+fn socket() -> io::Result<Arc<UdpSocket>> {
+    let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
+    socket.set_read_timeout(Some(LOOK_UP))?;
+    Ok(Arc::new(socket))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::sim::LinkConfig;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    #[test]
+    fn clients_reach_the_server_and_are_answered_over_paths_of_their_own() {
+        let server = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let link = LinkConfig { loss: "rand20".parse().unwrap(), ..LinkConfig::default() };
+        let path = Path::symmetric(link, 20 * MS, 1);
+        let proxy = UdpProxy::start(server.local_addr().unwrap(), path).unwrap();
+        let echo = server.try_clone().unwrap();
+        echo.set_read_timeout(Some(1000 * MS)).unwrap();
+        let echo = thread::spawn(move || {
+            while let Ok((1, from)) = echo.recv_from(&mut [0]) {
+                echo.send_to(&[7], from).unwrap();
+            }
+        });
+        let clients: Vec<_> = (0..2).map(|_| socket().unwrap()).collect();
+        for client in &clients {
+            client.connect(proxy.address()).unwrap();
+        }
+        let mut answered = [0; 2];
+        for _ in 0..50 {
+            let start = Instant::now();
+            clients.iter().for_each(|client| assert_eq!(client.send(&[1]).unwrap(), 1));
+            for (client, answered) in clients.iter().zip(&mut answered) {
+                if client.recv(&mut [0]).is_ok() {
+                    *answered += 1;
+                    assert!(start.elapsed() >= 20 * MS);
+                }
+            }
+        }
+        // The same seed, so the same is lost; 0.8^2 of 50 on average.
+        assert!(answered[0] == answered[1] && (20..45).contains(&answered[0]), "{answered:?}");
+        let stats = proxy.stats();
+        assert_eq!((stats.up.packets, stats.up.bytes), (100, 2900));
+        assert_eq!(stats.down.packets, 100 - stats.up.lost);
+        assert_eq!(stats.down.packets - stats.down.lost, answered[0] + answered[1]);
+        echo.join().unwrap();
+    }
+}

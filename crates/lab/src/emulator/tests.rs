@@ -1,0 +1,171 @@
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::thread;
+use std::time::Instant;
+
+use super::*;
+use crate::sim::{Capacity, Queue};
+
+const MS: Duration = Duration::from_millis(1);
+
+/// Runs the test of this name once more, in a network namespace; gives the namespace there, and nothing here. Where
+/// none is permitted, says so.
+pub(crate) fn namespace_for(test: &str) -> Option<Namespace> {
+    if let Some(namespace) = Namespace::here() {
+        return Some(namespace);
+    }
+    match Namespace::command() {
+        Ok(mut command) => {
+            command.arg(std::env::current_exe().unwrap()).args(["--exact", test, "--nocapture"]);
+            let output = command.output().unwrap();
+            let said = String::from_utf8_lossy(&output.stdout);
+            let failed = String::from_utf8_lossy(&output.stderr);
+            println!("{said}{failed}");
+            assert!(output.status.success(), "in the namespace: {said}{failed}");
+            assert!(said.contains("1 passed"), "there is no test {test}");
+        }
+        Err(error) => println!("{test} skipped: {error}"),
+    }
+    None
+}
+
+fn delayed(delay: Duration) -> LinkConfig {
+    LinkConfig { delay, ..LinkConfig::default() }
+}
+
+/// A socket of the client that sends to the server's, and that one.
+fn udp(client: Host) -> (UdpSocket, UdpSocket) {
+    let server = UdpSocket::bind((Host::SERVER.local(), 0)).unwrap();
+    let port = server.local_addr().unwrap().port();
+    let sender = UdpSocket::bind((client.local(), 0)).unwrap();
+    sender.connect((Host::SERVER.remote(), port)).unwrap();
+    for socket in [&server, &sender] {
+        socket.set_read_timeout(Some(300 * MS)).unwrap();
+    }
+    (sender, server)
+}
+
+/// How late datagrams arrive that are sent at a rate, beyond their delay; sorted, in ms.
+fn errors(
+    delay: Duration,
+    per_second: u32,
+    count: u32,
+    sockets: (UdpSocket, UdpSocket),
+) -> Vec<f64> {
+    let (sender, server) = sockets;
+    let start = Instant::now();
+    let receiver = thread::spawn(move || {
+        let mut times = Vec::new();
+        let mut buffer = [0; 64];
+        while let Ok(16) = server.recv(&mut buffer) {
+            let sent = Duration::from_nanos(u64::from_le_bytes(buffer[..8].try_into().unwrap()));
+            let error = start.elapsed().as_secs_f64() - (sent + delay).as_secs_f64();
+            times.push(error * 1000.0);
+        }
+        times
+    });
+    for n in 0..count {
+        let due = Duration::from_secs_f64(f64::from(n) / f64::from(per_second));
+        thread::sleep(due.saturating_sub(start.elapsed()));
+        let now = (start.elapsed().as_nanos() as u64).to_le_bytes();
+        sender.send(&[now, [0; 8]].concat()).unwrap();
+    }
+    let mut times = receiver.join().unwrap();
+    times.sort_by(f64::total_cmp);
+    times
+}
+
+#[test]
+fn delays_are_exact_and_packets_counted() {
+    let Some(namespace) = namespace_for("emulator::tests::delays_are_exact_and_packets_counted")
+    else {
+        return;
+    };
+    let path = Path::symmetric(LinkConfig::default(), 50 * MS, 1);
+    let emulator = Emulator::start(&namespace, &[path]).unwrap();
+    for rate in [100, 2000] {
+        let before = emulator.stats(0);
+        let late = errors(25 * MS, rate, rate, udp(emulator.client(0)));
+        let quantile = |share: f64| late[(share * (late.len() - 1) as f64) as usize];
+        println!(
+            "{rate}/s: late by {:.3} ms in the median, p99 {:.3}, most {:.3}",
+            quantile(0.5),
+            quantile(0.99),
+            quantile(1.0)
+        );
+        assert_eq!(late.len(), rate as usize, "nothing is lost");
+        assert!(quantile(0.0) >= 0.0, "nothing comes early");
+        // What a busy machine adds is not the emulator's; on an idle one the median is 0.1 ms.
+        assert!(quantile(0.5) < 0.5, "{}", quantile(0.5));
+        let stats = emulator.stats(0);
+        assert_eq!(stats.up.packets - before.up.packets, u64::from(rate));
+        assert_eq!(stats.up.bytes - before.up.bytes, u64::from(rate) * (28 + 16));
+        assert_eq!(stats.down.packets, 0);
+    }
+}
+
+#[test]
+fn each_client_has_a_path_of_its_own() {
+    let Some(namespace) = namespace_for("emulator::tests::each_client_has_a_path_of_its_own")
+    else {
+        return;
+    };
+    let deaf = LinkConfig { loss: "rand100".parse().unwrap(), ..LinkConfig::default() };
+    let slow = Path { up: delayed(80 * MS), down: delayed(5 * MS), seed: 1 };
+    let paths = [Path { up: delayed(10 * MS), down: deaf, seed: 1 }, slow];
+    let emulator = Emulator::start(&namespace, &paths).unwrap();
+    assert!(matches!(Emulator::start(&namespace, &paths), Err(EmulatorError::Device(_))));
+
+    let round_trip = |client: Host| {
+        let (sender, server) = udp(client);
+        let start = Instant::now();
+        sender.send(b"?").unwrap();
+        let (_, from) = server.recv_from(&mut [0]).unwrap();
+        assert_eq!(from.ip(), client.remote());
+        let there = start.elapsed();
+        server.send_to(b"!", from).unwrap();
+        let back = sender.recv(&mut [0]).is_ok();
+        (there, back.then(|| start.elapsed() - there))
+    };
+    let (there, back) = round_trip(emulator.client(0));
+    assert!((10 * MS..15 * MS).contains(&there), "{there:?}");
+    assert_eq!(back, None);
+    assert_eq!(emulator.stats(0).down.lost, 1);
+    let (there, back) = round_trip(emulator.client(1));
+    assert!((80 * MS..85 * MS).contains(&there), "{there:?}");
+    assert!((5 * MS..10 * MS).contains(&back.unwrap()), "{back:?}");
+    assert_eq!(emulator.stats(1).up.packets, 1);
+}
+
+#[test]
+fn tcp_fills_a_narrow_link_and_no_more() {
+    let Some(namespace) = namespace_for("emulator::tests::tcp_fills_a_narrow_link_and_no_more")
+    else {
+        return;
+    };
+    let narrow = LinkConfig {
+        capacity: Capacity::kbit(2000.0),
+        queue: Queue::Bytes(50_000),
+        loss: "rand1".parse().unwrap(),
+        ..delayed(10 * MS)
+    };
+    let path = Path { up: narrow, down: delayed(10 * MS), seed: 3 };
+    let emulator = Emulator::start(&namespace, &[path]).unwrap();
+    let listener = TcpListener::bind((Host::SERVER.local(), 0)).unwrap();
+    let to = SocketAddr::from((Host::SERVER.remote(), listener.local_addr().unwrap().port()));
+    let sent: Vec<u8> = (0..300_000u32).map(|n| (n.wrapping_mul(n) >> 7) as u8).collect();
+    let start = Instant::now();
+    let sender = {
+        let sent = sent.clone();
+        thread::spawn(move || TcpStream::connect(to).unwrap().write_all(&sent).unwrap())
+    };
+    let mut received = Vec::new();
+    listener.accept().unwrap().0.read_to_end(&mut received).unwrap();
+    sender.join().unwrap();
+    assert!(received == sent, "every byte arrives, whatever was lost");
+    let rate = 300_000.0 * 8.0 / start.elapsed().as_secs_f64() / 1000.0;
+    let stats = emulator.stats(0);
+    println!("{rate:.0} kbit/s over 2000, {stats:?}");
+    assert!((1000.0..2000.0).contains(&rate), "{rate} kbit/s");
+    assert!(stats.up.lost > 0);
+}
