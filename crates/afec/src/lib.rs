@@ -8,4 +8,5 @@ extern crate std;
 
 pub mod code;
 pub mod loss;
+pub mod playout;
 pub mod qos;
