@@ -9,6 +9,23 @@
 //! least delay at which as many messages come in time. It starts at twice the first message's age. Afterwards it moves
 //! gently, because while it grows, what is played runs slower than life, and faster while it shrinks: at half speed
 //! ([`RISE`]) and 5 % faster ([`FALL`]) at most. So played time never stands still, jumps or runs backwards.
+//!
+//! ```
+//! use core::time::Duration;
+//! use groupwire_afec::playout::{Playout, PlayoutConfig};
+//!
+//! const POINTER: u32 = 0;
+//! let ms = Duration::from_millis;
+//! let mut playout = Playout::new(PlayoutConfig::default());
+//! // A message of 20 bytes comes at 1000 ms and is 40 ms old.
+//! for early in playout.push(ms(1000), POINTER, ms(1000) - ms(40), 20, "here") {
+//!     println!("{} has to go at once", early.item);
+//! }
+//! let due = playout.next().expect("it waits");
+//! assert!(due > ms(1030) && due <= ms(1040), "nearly 80 ms after its origin");
+//! assert_eq!(playout.pop(ms(1030)), None);
+//! assert_eq!(playout.pop(due).expect("it is due").item, "here");
+//! ```
 
 mod ages;
 mod delay;
