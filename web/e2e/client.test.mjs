@@ -46,6 +46,7 @@ test("messages reach the other participant and, as ordered, their sender", async
   assert.ok(ada.told.messages.every(({ own, sender }) => own && sender === ada.room.self.id));
   const [first, second, third] = bo.told.messages;
   assert.deepEqual([first.position, second.position, third.position], [1, 2, 0]);
+  assert.deepEqual([first.index, second.index, third.index], [1, 2, 1]);
   assert.deepEqual([third.key, third.own, third.stale, third.state], ["p", false, false, false]);
   assert.ok(third.age >= 0 && third.age < 5000);
   const { sent, roundTrip } = ada.room.stats;

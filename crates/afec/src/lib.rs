@@ -9,5 +9,6 @@ extern crate std;
 pub mod choice;
 pub mod code;
 pub mod loss;
+pub mod playout;
 pub mod qos;
 pub mod rate;

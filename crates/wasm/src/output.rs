@@ -78,6 +78,7 @@ fn incoming(message: Incoming) -> Plain {
         .with("key", message.key.map(|key| String::from_utf8_lossy(&key).into_owned()))
         .with("age", millis(message.age))
         .with("position", number(message.position))
+        .with("index", message.index)
         .with("stale", message.stale)
         .with("state", message.state)
 }

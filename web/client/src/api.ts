@@ -99,6 +99,11 @@ export interface Message {
   readonly age: number;
   /** The place of a transaction in the room's order; 0 for awareness. */
   readonly position: number;
+  /**
+   * The sender's own count, modulo 2^32: of its transactions, or of its messages on an awareness channel. Says which
+   * of two messages was made first, where `age` is only an estimate.
+   */
+  readonly index: number;
   /** Awareness that was overtaken by a later transaction of the same sender. */
   readonly stale: boolean;
   /** Part of the state that a late joiner is sent, not something that happened just now. */

@@ -58,16 +58,18 @@ class IncomingMessage implements Message {
   readonly key: string | undefined;
   readonly age: number;
   readonly position: number;
+  readonly index: number;
   readonly stale: boolean;
   readonly state: boolean;
 
-  constructor({ data, sender, own, key, age, position, stale, state }: CoreMessage) {
+  constructor({ data, sender, own, key, age, position, index, stale, state }: CoreMessage) {
     this.data = data;
     this.sender = sender;
     this.own = own;
     this.key = key;
     this.age = age;
     this.position = position;
+    this.index = index;
     this.stale = stale;
     this.state = state;
   }

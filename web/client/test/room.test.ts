@@ -93,8 +93,8 @@ test("a message arrives as it was sent, with what is known of it", async () => {
   );
   expect(got).toMatchObject([
     { data: '{"x":[1]}', sender: 5, own: false, position: 1, stale: false, state: false, key: undefined },
-    { data: "mine", sender: 1, own: true, position: 2 },
-    { data: Uint8Array.of(0, 255), sender: 5, position: 0, key: "k" },
+    { data: "mine", sender: 1, own: true, position: 2, index: 1 },
+    { data: Uint8Array.of(0, 255), sender: 5, position: 0, index: 1, key: "k" },
   ]);
   expect(got[0]?.json()).toEqual({ x: [1] });
   expect(() => got[2]?.json()).toThrow(SyntaxError);

@@ -18,7 +18,7 @@ import { box, contains, isHit, union } from "./view/geometry";
 import { Gestures } from "./view/gestures";
 import { Renderer } from "./view/render";
 import { Telepointers } from "./view/telepointers";
-import { onThemeChanged } from "./view/theme";
+import { onThemeChanged, wantsStillness } from "./view/theme";
 
 /** A name that is longer does not fit on a telepointer; others may send what they like. */
 export const NAME_LENGTH = 30;
@@ -274,6 +274,9 @@ export class Board implements Canvas {
       this.wasLive = isLive;
       this.onChanged();
     }
+    const views = this.pointers.views(now).filter(({ id }) => this.isHere(id));
+    // A stroke that is being drawn is its own trace.
+    for (const { id } of views) if (this.live.tip(id)) this.pointers.clearTrace(id);
     const find = (id: string) => this.document.shapes.get(id);
     const lifted = this.live.dragViews(now, find);
     // One's own hand is nearer than anybody else's.
@@ -281,12 +284,12 @@ export class Board implements Canvas {
     this.renderer.draw({
       lifted,
       strokes: [...this.live.strokeViews(), ...(this.stroke ? [this.stroke] : [])],
+      traces: wantsStillness() ? [] : this.pointers.traces(now).filter(({ id }) => this.isHere(id)),
       selection: this.selection,
       marquee: this.marquee,
       erased: this.erased,
       edited: this.editor.edited,
     });
-    const views = this.pointers.views(now).filter(({ id }) => this.isHere(id));
     this.telepointers.draw(views, (id) => this.live.tip(id));
     if (isLive || !this.pointers.isStill(now)) this.requestFrame();
   }

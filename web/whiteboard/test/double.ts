@@ -40,6 +40,7 @@ interface Post {
   readonly sender: number;
   readonly key: string | undefined;
   readonly position: number;
+  readonly index: number;
   readonly madeAt: number;
 }
 
@@ -150,7 +151,7 @@ export class DoubleRoom<P> implements Room<P> {
     const channel = new DoubleChannel(name, qos, (data, key) => {
       this.sentMessages++;
       this.sentBytes += data.length;
-      const post = { channel: name, data, key, sender: this.id, madeAt: Date.now() };
+      const post = { channel: name, data, key, sender: this.id, index: this.sentMessages, madeAt: Date.now() };
       this.hub.post(post, qos.kind === "transaction");
     });
     this.channels.set(name, channel);
@@ -202,6 +203,7 @@ export class DoubleRoom<P> implements Room<P> {
       key: post.key,
       age: Date.now() - post.madeAt,
       position: post.position,
+      index: post.index,
       stale: false,
       state,
     });

@@ -38,10 +38,10 @@ describe("track", () => {
 describe("pointers", () => {
   test("fade when they rest, are hidden when they leave the board, go with their participant", () => {
     const pointers = new Pointers();
-    pointers.receive(1, { x: 5, y: 6 }, 1000, 0);
+    pointers.receive(1, { x: 5, y: 6 }, 1000, 0, 0);
     expect(pointers.views(1100)).toEqual([{ id: 1, x: 5, y: 6, opacity: 1 }]);
     expect(pointers.views(20_000)[0]?.opacity).toBeLessThan(0.5);
-    pointers.receive(1, { x: 5, y: 6, off: true }, 21_000, 0);
+    pointers.receive(1, { x: 5, y: 6, off: true }, 21_000, 0, 1);
     expect(pointers.views(21_100)[0]?.opacity).toBe(0);
     pointers.keep((id) => id !== 1);
     expect(pointers.views(21_100)).toEqual([]);
@@ -50,7 +50,7 @@ describe("pointers", () => {
   test("nonsense is not shown", () => {
     const pointers = new Pointers();
     for (const value of [undefined, null, 7, "x", { x: 1 }, { x: "1", y: 2 }, { x: Number.NaN, y: 1 }])
-      pointers.receive(1, value, 0, 0);
+      pointers.receive(1, value, 0, 0, 0);
     expect(pointers.views(10)).toEqual([]);
   });
 });

@@ -61,6 +61,16 @@ pub(crate) async fn until<T>(events: &mut Events, wanted: impl Fn(&Event) -> Opt
     timeout(PATIENCE, reading).await.expect("it did not come")
 }
 
+/// Waits for what no event tells.
+pub(crate) async fn until_true(what: &str, is_true: impl Fn() -> bool) {
+    let waiting = async {
+        while !is_true() {
+            sleep(Duration::from_millis(10)).await;
+        }
+    };
+    timeout(PATIENCE, waiting).await.unwrap_or_else(|_| panic!("{what}: it did not come to that"));
+}
+
 /// The texts of the next so many messages, own ones included.
 pub(crate) async fn texts(events: &mut Events, count: usize) -> Vec<String> {
     let mut texts = Vec::new();

@@ -1,6 +1,7 @@
 /** Where the others' pointers are, from the `pointer` channel. */
 
 import { isCoordinate, isRecord } from "../model/shapes";
+import { Trace, type TracePoint } from "./trace";
 import { Track } from "./track";
 
 /** `{"x":812,"y":334}`, in board units; `off`: it left the board. */
@@ -23,26 +24,40 @@ const IDLE = 6000;
 const FADE = 1500;
 const FADED = 0.25;
 
+/** The way by which a pointer came. */
+export interface TraceView {
+  readonly id: number;
+  readonly points: readonly TracePoint[];
+}
+
 interface Pointer {
   readonly track: Track;
-  off: boolean;
-  movedAt: number;
+  readonly trace: Trace;
+  /** The newest message's; see `Message.index`. */
+  readonly index: number;
+  readonly off: boolean;
+  readonly movedAt: number;
 }
 
 export class Pointers {
   private readonly pointers = new Map<number, Pointer>();
 
-  receive(sender: number, value: unknown, now: number, age: number): void {
+  /** A message came from a participant whose application had made it `age` milliseconds before. */
+  receive(sender: number, value: unknown, now: number, age: number, index: number): void {
     const message = parsePointer(value);
     if (!message) return;
-    const pointer = this.pointers.get(sender) ?? { track: new Track(), off: false, movedAt: 0 };
+    const { x, y, off = false } = message;
+    const pointer = this.pointers.get(sender);
+    // Indices are counted modulo 2^32, and so are their differences.
+    const isLate = pointer !== undefined && ((index - pointer.index) | 0) <= 0;
+    const trace = pointer?.trace ?? new Trace();
+    trace.add({ x, y, off }, now - age, isLate);
+    // The pointer has gone on.
+    if (isLate) return;
     // Coming back elsewhere is no movement: start anew.
-    if (pointer.off && !message.off) this.pointers.delete(sender);
-    const current = this.pointers.get(sender) ?? { track: new Track(), off: false, movedAt: 0 };
-    current.track.push([message.x, message.y], now, age);
-    current.off = message.off ?? false;
-    current.movedAt = now - age;
-    this.pointers.set(sender, current);
+    const track = pointer && (off || !pointer.off) ? pointer.track : new Track();
+    track.push([x, y], now, age);
+    this.pointers.set(sender, { track, trace, index, off, movedAt: now - age });
   }
 
   /** Only these participants are still here. */
@@ -59,10 +74,23 @@ export class Pointers {
     });
   }
 
+  traces(now: number): TraceView[] {
+    return [...this.pointers].flatMap(([id, { track, trace, off }]) => {
+      const ways = trace.at(track.played(now), off ? undefined : track.at(now));
+      return ways.map((points) => ({ id, points }));
+    });
+  }
+
+  /** The way is to be seen otherwise. */
+  clearTrace(id: number): void {
+    this.pointers.get(id)?.trace.clear();
+  }
+
   /** Nothing moves or fades at the moment. */
   isStill(now: number): boolean {
     return [...this.pointers.values()].every(
-      ({ track, off, movedAt }) => track.isSettled(now) && (off || now - movedAt > IDLE + FADE),
+      ({ track, trace, off, movedAt }) =>
+        track.isSettled(now) && trace.isGone(track.played(now)) && (off || now - movedAt > IDLE + FADE),
     );
   }
 }

@@ -128,9 +128,11 @@ export class Session {
 
   private listen(): void {
     const { document, live, pointers, events } = this.options;
-    this.onLive(this.pointer, (sender, value, now, age) => pointers.receive(sender, value, now, age));
-    this.onLive(this.stroke, (sender, value, now) => live.receiveStroke(sender, value, now));
-    this.onLive(this.drag, (sender, value, now, age) => live.receiveDrag(sender, value, now, age));
+    this.onLive(this.pointer, (message, value, now) =>
+      pointers.receive(message.sender, value, now, message.age, message.index),
+    );
+    this.onLive(this.stroke, ({ sender }, value, now) => live.receiveStroke(sender, value, now));
+    this.onLive(this.drag, ({ sender, age }, value, now) => live.receiveDrag(sender, value, now, age));
     this.draw.on("message", (message) => this.receiveOperation(message));
     this.room.provideSnapshot(() => document.snapshot());
     this.room.on("snapshot", (snapshot) => this.receiveSnapshot(snapshot));
@@ -151,12 +153,12 @@ export class Session {
     this.room.on("error", (error) => events.error(error));
   }
 
-  private onLive(channel: Channel, receive: (sender: number, value: unknown, now: number, age: number) => void): void {
+  private onLive(channel: Channel, receive: (message: Message, value: unknown, now: number) => void): void {
     channel.on("message", (message) => {
       this.record("received", message.sender, channel.name, message.data);
       // Overtaken by the operation that finished it.
       if (message.stale || message.own) return;
-      receive(message.sender, parse(message), performance.now(), message.age);
+      receive(message, parse(message), performance.now());
       this.options.events.moved();
     });
   }
@@ -182,6 +184,8 @@ export class Session {
   }
 
   private receiveGap({ reason }: Gap): void {
+    // Others have these ids now, and count anew.
+    if (reason !== "history") this.options.pointers.keep(() => false);
     if (reason === "incarnation") this.restorer.begin();
     // After "session" nothing is missing: this window is another participant now, and what was not ordered is sent
     // again by the client; the document knows by (by, n) what it has already.

@@ -13,10 +13,10 @@ const DELAY_MIN = 30;
 const DELAY_MAX = 300;
 
 /** After a longer silence the last position was a rest, not the start of a slow movement. */
-const REST = 160;
+export const REST = 160;
 
 /** How long the movement out of a rest takes: about one tick of the room. */
-const START = 45;
+export const START = 45;
 
 /** More positions than arrive within the longest delay. */
 const KEPT = 32;
@@ -39,7 +39,7 @@ export class Track {
 
   /** Where it is to be seen at `now`; undefined before the first position. */
   at(now: number): readonly number[] | undefined {
-    const time = now - this.delay;
+    const time = this.played(now);
     while (this.samples.length > 3 && (this.samples[2]?.time ?? time) <= time) this.samples.shift();
     const next = this.samples.findIndex((sample) => sample.time > time);
     if (next < 0) return this.samples.at(-1)?.values;
@@ -51,9 +51,14 @@ export class Track {
     return to.values.map((_, i) => hermite(before, from, to, after, i, time));
   }
 
+  /** When that was made which is to be seen at `now`. */
+  played(now: number): number {
+    return now - this.delay;
+  }
+
   /** The last position has been reached. */
   isSettled(now: number): boolean {
-    return (this.samples.at(-1)?.time ?? -Infinity) <= now - this.delay;
+    return (this.samples.at(-1)?.time ?? -Infinity) <= this.played(now);
   }
 
   /** Quick to grow, so that the movement does not stop and start; slow to shrink. */

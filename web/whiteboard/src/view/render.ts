@@ -6,9 +6,11 @@
 import type { Document } from "../model/document";
 import type { Shape } from "../model/shapes";
 import type { StrokeView } from "../net/live";
+import type { TraceView } from "../net/pointers";
 import type { Camera, Rect } from "./camera";
 import { box, corners, extent, FONT, grown, HANDLE, LINE_HEIGHT, overlaps, strokeScale, union } from "./geometry";
 import { cachedPath, smoothPath } from "./paths";
+import { drawTrace } from "./traces";
 import { accent, paint } from "./theme";
 
 /** What is to be seen beside the document. */
@@ -16,6 +18,7 @@ export interface Extras {
   /** Objects that look otherwise than in the document, or are not in it yet. */
   readonly lifted: ReadonlyMap<string, Shape>;
   readonly strokes: readonly StrokeView[];
+  readonly traces: readonly TraceView[];
   readonly selection: ReadonlySet<string>;
   readonly marquee: Rect | undefined;
   /** Under the eraser: they go when it is lifted. */
@@ -97,7 +100,7 @@ export class Renderer {
     this.dirty = undefined;
   }
 
-  private drawOverlay({ lifted, strokes, selection, marquee }: Extras): void {
+  private drawOverlay({ lifted, strokes, traces, selection, marquee }: Extras): void {
     const ctx = this.overlay;
     ctx.setTransform(1, 0, 0, 1, 0, 0);
     ctx.clearRect(0, 0, ctx.canvas.width, ctx.canvas.height);
@@ -107,6 +110,7 @@ export class Renderer {
       if (points.length >= 2) drawLine(ctx, smoothPath(points), paint(color), width);
     }
     ctx.setTransform(this.scale, 0, 0, this.scale, 0, 0);
+    for (const trace of traces) drawTrace(ctx, trace, this.camera);
     this.drawSelection(ctx, selection, lifted);
     if (marquee) this.drawMarquee(ctx, marquee);
   }

@@ -26,10 +26,17 @@ const DARK: Readonly<Record<Color, string>> = {
 
 /** Asked for when needed, so that the module can be imported where there is no window. */
 function dark(): MediaQueryList {
-  query ??= matchMedia("(prefers-color-scheme: dark)");
-  return query;
+  darkQuery ??= matchMedia("(prefers-color-scheme: dark)");
+  return darkQuery;
 }
-let query: MediaQueryList | undefined;
+let darkQuery: MediaQueryList | undefined;
+let stillQuery: MediaQueryList | undefined;
+
+/** Nothing should move that need not. */
+export function wantsStillness(): boolean {
+  stillQuery ??= matchMedia("(prefers-reduced-motion: reduce)");
+  return stillQuery.matches;
+}
 
 export function paint(color: Color): string {
   return (dark().matches ? DARK : LIGHT)[color];
