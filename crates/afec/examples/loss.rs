@@ -118,7 +118,9 @@ fn spread(samples: &[f64]) -> (f64, f64) {
 const SHOWN: [usize; 6] = [1, 2, 3, 4, 6, 10];
 
 fn stationary() {
-    println!("after N packets of a new path: rate and again[] at lags {SHOWN:?}: truth, mean (sd over 200 paths)");
+    println!(
+        "after N packets of a new path: rate and again[] at lags {SHOWN:?}: truth, mean (sd over 200 paths)"
+    );
     for (name, channel) in CHANNELS {
         let truth = truth(channel);
         print!("{name:7}  truth {:.4} |", truth.rate);
@@ -133,7 +135,9 @@ fn stationary() {
                     estimator.model()
                 })
                 .collect();
-            let over = |pick: &dyn Fn(&LossModel) -> f64| spread(&models.iter().map(pick).collect::<Vec<_>>());
+            let over = |pick: &dyn Fn(&LossModel) -> f64| {
+                spread(&models.iter().map(pick).collect::<Vec<_>>())
+            };
             let (mean, sd) = over(&|model| model.rate);
             let believed = over(&|model| model.rate_error()).0;
             print!("{packets:7}  {mean:.4} sd {sd:.4} (believed {believed:.4}) |");
@@ -147,7 +151,9 @@ fn stationary() {
 }
 
 fn steady() {
-    println!("steady, over 100,000 packets after 2,000: resets (weight falls under a quarter of its best), mean excess, reports per 1000");
+    println!(
+        "steady, over 100,000 packets after 2,000: resets (weight falls under a quarter of its best), mean excess, reports per 1000"
+    );
     for (name, channel) in CHANNELS {
         let truth = truth(channel).rate;
         let mut source = Source::new(channel, 99);

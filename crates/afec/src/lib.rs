@@ -8,7 +8,21 @@ extern crate std;
 
 pub mod choice;
 pub mod code;
+mod endpoint;
 pub mod loss;
+mod path;
 pub mod playout;
-pub mod qos;
+mod qos;
 pub mod rate;
+mod receiver;
+mod scheme;
+mod sender;
+pub mod stats;
+mod wire;
+
+pub use endpoint::{Config, Endpoint, Notice};
+pub use qos::{Order, Qos};
+pub use receiver::Delivery;
+pub use scheme::{Afec2012, Scheme};
+pub use sender::{Made, SendError, Submission, Submitted};
+pub use wire::PacketError;

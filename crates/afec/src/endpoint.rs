@@ -1,0 +1,319 @@
+//! One end of a path: sends and receives.
+
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use crate::path::Path;
+use crate::qos::Qos;
+use crate::receiver::{Delivery, Receiver};
+use crate::scheme::Scheme;
+use crate::sender::{Made, SendError, Sender, Submission, Submitted};
+use crate::stats::{ReceiverStats, SenderStats};
+use crate::wire::{
+    ECHO, HEADER, Header, Messages, PacketError, Reader, Report, ReportReader, write_header,
+};
+use crate::{code::Code, loss::LossModel, wire::ChannelReport};
+
+/// Packets whose time of sending is remembered, to measure round trips.
+const SENT: usize = 64;
+
+/// Bytes kept free for the header and a report, so that what fits once always fits.
+const ROOM: usize = HEADER + 40;
+
+/// What an endpoint is told at its beginning.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Config {
+    /// Who decides on redundancy. The same at both ends.
+    pub scheme: Scheme,
+    /// The largest packet that the transport takes, in bytes without its own headers.
+    pub mtu: usize,
+    /// What the transport adds to each packet: 28 for IPv4 and UDP.
+    pub transport_headers: usize,
+    /// What a message costs that is repeated in a packet that goes anyway, in bytes, if something beneath compresses
+    /// packets; else its length counts.
+    pub repeat_price: Option<f64>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config { scheme: Scheme::Adaptive, mtu: 1200, transport_headers: 28, repeat_price: None }
+    }
+}
+
+/// Something the application should know of.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Notice {
+    /// The path cannot meet a channel's target: of its messages, `expected` will miss at best (0 to 1). Lower the
+    /// target, allow more time, or go on and know it.
+    CannotMeet {
+        /// The channel.
+        channel: u32,
+        /// What it asked for.
+        target: f64,
+        /// What is to be expected.
+        expected: f64,
+    },
+    /// The path can meet the target again.
+    CanMeet {
+        /// The channel.
+        channel: u32,
+    },
+}
+
+/// One end of a path for packets that may be lost, delayed, reordered and repeated: what an application sends at one
+/// end comes out at the other within each channel's loss target and deadline, at the least cost.
+///
+/// No socket, no clock: hand it what comes ([`receive`](Endpoint::receive)), ask it what to send
+/// ([`transmit`](Endpoint::transmit)) until it has nothing more, and come back at [`timeout`](Endpoint::timeout) or
+/// with the next happening. `now` is the time since any moment, the same for all calls.
+///
+/// ```
+/// use core::time::Duration;
+/// use groupwire_afec::{Config, Endpoint, Qos, Submission};
+///
+/// let mut here = Endpoint::new(Config::default());
+/// let mut there = Endpoint::new(Config::default());
+/// for end in [&mut here, &mut there] {
+///     end.open(7, Qos::new())?;
+/// }
+/// let now = Duration::ZERO;
+/// here.send(now, 7, Submission::new(b"pointer 10 20"))?;
+/// let mut packet = Vec::new();
+/// while here.transmit(now, &mut packet).is_some() {
+///     there.receive(now + Duration::from_millis(20), &packet, |message| {
+///         assert_eq!(message.payload, b"pointer 10 20");
+///     })?;
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Endpoint {
+    config: Config,
+    sender: Sender,
+    receiver: Receiver,
+    path: Path,
+    next_number: u32,
+    /// When the last packets were sent, by number.
+    sent: [Option<(u32, Duration)>; SENT],
+    /// The newest report that came.
+    echo: u8,
+    /// When it came, and how many packets more are to tell.
+    echoing: Option<(Duration, u8)>,
+    start: Vec<u8>,
+    notices: Vec<Notice>,
+    decided: Option<Duration>,
+}
+
+impl Endpoint {
+    /// An end without channels.
+    pub fn new(config: Config) -> Self {
+        Endpoint {
+            config,
+            sender: Sender::new(
+                config.scheme,
+                config.transport_headers + HEADER,
+                config.repeat_price,
+            ),
+            receiver: Receiver::new(config.scheme),
+            path: Path::new(),
+            next_number: 0,
+            sent: [None; SENT],
+            echo: 0,
+            echoing: None,
+            start: Vec::new(),
+            notices: Vec::new(),
+            decided: None,
+        }
+    }
+
+    /// Opens a channel for both directions. Both ends open the same ones, with the same QoS.
+    ///
+    /// # Errors
+    /// If it is open, there are too many, or the QoS makes no sense.
+    pub fn open(&mut self, channel: u32, qos: Qos) -> Result<(), SendError> {
+        self.sender.open(channel, qos)?;
+        self.receiver.open(channel, qos)
+    }
+
+    /// Takes a message to send.
+    ///
+    /// # Errors
+    /// If the channel is not open or the message fits no packet.
+    pub fn send(
+        &mut self,
+        now: Duration,
+        channel: u32,
+        message: Submission<'_>,
+    ) -> Result<Submitted, SendError> {
+        self.sender.submit(now, channel, message, self.config.mtu.saturating_sub(ROOM))
+    }
+
+    /// Writes the next packet that is due into `packet`, whose old content goes, and says what it is made of; `None` if
+    /// none is due.
+    pub fn transmit(&mut self, now: Duration, packet: &mut Vec<u8>) -> Option<Made> {
+        let messages = self.sender.next().is_some_and(|at| at <= now);
+        let report = self.receiver.next_report(now, &self.path).is_some_and(|at| at <= now);
+        if !messages && !report {
+            return None;
+        }
+        let number = self.next_number;
+        let mut header = Header {
+            number: number as u16,
+            sent: now.as_millis() as u16,
+            report: false,
+            ask: self.sender.wants_asks(),
+            echo: self.echo,
+            held: self.echoing.map(|(at, _)| now.saturating_sub(at).as_millis().min(60_000) as u32),
+        };
+        packet.clear();
+        write_header(header, packet);
+        let before = packet.len();
+        let reported = self.receiver.report(now, !messages, &self.path, packet);
+        let report_bytes = (packet.len() - before) as u32;
+        if !messages && !reported {
+            return None;
+        }
+        let room = self.config.mtu.saturating_sub(packet.len());
+        let mut made = Made::default();
+        if messages {
+            made = self.sender.fill(now, number, &self.path, room, packet);
+        }
+        if made.new + made.repeated == 0 && !reported {
+            return None;
+        }
+        made.report_bytes = report_bytes;
+        header.report = reported;
+        // The header's length does not depend on what is known only now.
+        self.start.clear();
+        write_header(header, &mut self.start);
+        packet[..before].copy_from_slice(&self.start);
+        self.echoing = self.echoing.and_then(|(at, left)| Some((at, left.checked_sub(1)?)));
+        self.sent[number as usize % SENT] = Some((number, now));
+        self.next_number = number.wrapping_add(1);
+        Some(made)
+    }
+
+    /// Takes a packet from the other end and hands its messages to `deliver`, those of a channel oldest first.
+    ///
+    /// # Errors
+    /// If the packet is not what the other end writes: what stood before the fault was used, the rest was not. A
+    /// repeated packet is told as [`PacketError::Duplicate`] and harmless.
+    pub fn receive<F: FnMut(Delivery<'_>)>(
+        &mut self,
+        now: Duration,
+        packet: &[u8],
+        mut deliver: F,
+    ) -> Result<(), PacketError> {
+        let mut reader = Reader::new(packet);
+        let header = Header::read(&mut reader)?;
+        let queued = self.receiver.arrived(now, &header).ok_or(PacketError::Duplicate)?;
+        if header.report {
+            self.take_report(now, &mut reader)?;
+        }
+        self.receiver.messages(now, queued, &self.path, Messages::new(reader), &mut deliver)
+    }
+
+    fn take_report(&mut self, now: Duration, reader: &mut Reader<'_>) -> Result<(), PacketError> {
+        let (report, count) = Report::read(reader)?;
+        self.echo = report.number & ECHO;
+        self.echoing = Some((now, 1));
+        self.measure(now, &report);
+        if let Some(losses) = report.losses {
+            self.sender.lost_like(losses);
+        }
+        let mut channels = ReportReader::new(reader, count);
+        let mut standing = false;
+        while let Some((channel, part)) = channels.next()? {
+            match part {
+                ChannelReport::Asks { first, more } => {
+                    self.sender.asked(now, channel, first, more, &self.path);
+                }
+                ChannelReport::Standing(quarters) => {
+                    self.sender.stands(channel, f64::from(quarters) / 4.0);
+                    standing = true;
+                }
+                ChannelReport::Step(steps) => self.sender.step(channel, steps),
+            }
+        }
+        let old = self.decided.is_none_or(|at| at + Duration::from_secs(1) <= now);
+        if standing || report.losses.is_some() || old {
+            self.decided = Some(now);
+            self.decide();
+        }
+        Ok(())
+    }
+
+    fn measure(&mut self, now: Duration, report: &Report) {
+        let sent = self.sent[usize::from(report.highest) % SENT];
+        if let Some((number, at)) = sent
+            && number as u16 == report.highest
+        {
+            let hold = Duration::from_millis(u64::from(report.hold));
+            if let Some(round_trip) = now.checked_sub(at + hold) {
+                self.path.sample(round_trip);
+            }
+        }
+    }
+
+    fn decide(&mut self) {
+        let loss_back = self.receiver.loss().rate;
+        let notices = &mut self.notices;
+        self.sender.decide(&self.path, loss_back, |channel, qos, told| {
+            // One per channel, the newest: nobody has to read them in time.
+            notices.retain(|notice| !notice.is_about(channel));
+            notices.push(match told {
+                Some(expected) => Notice::CannotMeet { channel, target: qos.target, expected },
+                None => Notice::CanMeet { channel },
+            });
+        });
+    }
+
+    /// Judges messages by the time and hands over what was held back for missing ones that are given up now.
+    pub fn expire<F: FnMut(Delivery<'_>)>(&mut self, now: Duration, mut deliver: F) {
+        self.receiver.expire(now, &mut deliver);
+    }
+
+    /// When to call [`transmit`](Endpoint::transmit) and [`expire`](Endpoint::expire) again, if nothing happens before.
+    pub fn timeout(&self, now: Duration) -> Option<Duration> {
+        let report = self.receiver.next_report(now, &self.path);
+        [self.sender.next(), report, self.receiver.next_expiry()].into_iter().flatten().min()
+    }
+
+    /// The next thing that the application should know of.
+    pub fn notice(&mut self) -> Option<Notice> {
+        if self.notices.is_empty() { None } else { Some(self.notices.remove(0)) }
+    }
+
+    /// What was sent on a channel, and the code that is in force.
+    pub fn sent(&self, channel: u32) -> Option<(SenderStats, Code)> {
+        self.sender.stats(channel)
+    }
+
+    /// What came on a channel.
+    pub fn received(&self, channel: u32) -> Option<&ReceiverStats> {
+        self.receiver.stats(channel)
+    }
+
+    /// What is believed of the path from the other end.
+    pub fn loss(&self) -> LossModel {
+        self.receiver.loss()
+    }
+
+    /// The smoothed round trip, once it was measured.
+    pub fn round_trip(&self) -> Option<Duration> {
+        self.path.is_known().then(|| self.path.round_trip())
+    }
+
+    /// Memory in use, in bytes.
+    pub fn memory(&self) -> usize {
+        size_of::<Self>() + self.sender.memory() + self.receiver.memory()
+    }
+}
+
+impl Notice {
+    fn is_about(&self, id: u32) -> bool {
+        match self {
+            Notice::CannotMeet { channel, .. } | Notice::CanMeet { channel } => *channel == id,
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! How long packets take.
+
+use core::time::Duration;
+
+/// Round trips remembered for the smallest.
+const SAMPLES: usize = 16;
+/// What is assumed before the first round trip is known.
+const UNKNOWN: Duration = Duration::from_millis(100);
+/// The least margin kept from a deadline.
+const MARGIN: Duration = Duration::from_millis(3);
+
+/// Round trips of a path: the smallest of the last ones tells the path's own delay (as in RFC 5905, section 10), the
+/// smoothed one what queues add (RFC 6298, section 2).
+#[derive(Debug, Clone)]
+pub(crate) struct Path {
+    samples: [Option<Duration>; SAMPLES],
+    next: usize,
+    smoothed: Option<Duration>,
+    variation: Duration,
+}
+
+impl Path {
+    pub(crate) fn new() -> Self {
+        Path { samples: [None; SAMPLES], next: 0, smoothed: None, variation: Duration::ZERO }
+    }
+
+    pub(crate) fn sample(&mut self, round_trip: Duration) {
+        self.samples[self.next] = Some(round_trip);
+        self.next = (self.next + 1) % SAMPLES;
+        match self.smoothed {
+            None => {
+                self.smoothed = Some(round_trip);
+                self.variation = round_trip / 8;
+            }
+            Some(smoothed) => {
+                self.variation = (self.variation * 3 + smoothed.abs_diff(round_trip)) / 4;
+                self.smoothed = Some((smoothed * 7 + round_trip) / 8);
+            }
+        }
+    }
+
+    /// Whether a round trip was ever measured.
+    pub(crate) fn is_known(&self) -> bool {
+        self.smoothed.is_some()
+    }
+
+    /// The smallest of the last round trips.
+    pub(crate) fn smallest(&self) -> Duration {
+        self.samples.iter().flatten().copied().min().unwrap_or(UNKNOWN)
+    }
+
+    /// The smoothed round trip.
+    pub(crate) fn round_trip(&self) -> Duration {
+        self.smoothed.unwrap_or(UNKNOWN)
+    }
+
+    /// The way to the other end: half of the path's own delay, and all that queues add, since ours are the larger.
+    pub(crate) fn one_way(&self) -> Duration {
+        self.round_trip().saturating_sub(self.smallest() / 2)
+    }
+
+    /// What to keep from a deadline.
+    pub(crate) fn jitter(&self) -> Duration {
+        (self.variation / 2).clamp(MARGIN, Duration::from_millis(50))
+    }
+}

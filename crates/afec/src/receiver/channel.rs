@@ -1,0 +1,442 @@
+//! One channel of a receiver: which messages came in time.
+
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use super::window::Window;
+use crate::path::Path;
+use crate::qos::{Order, Qos};
+use crate::stats::ReceiverStats;
+use crate::wire::MessageHead;
+
+/// Missing messages remembered; older ones are given up.
+const MISSING: usize = 128;
+/// Messages held back until an older one comes.
+const HELD: usize = 64;
+/// Keys whose newest message is remembered.
+const KEYS: usize = 64;
+/// How many messages may miss in a row before the receiver asks, if the target permits them: what it saved before.
+const SAVED: f64 = 4.0;
+/// The most it remembers of missed messages.
+const OWED: f64 = 12.0;
+/// The same for what it reports.
+const STANDING: (f64, f64) = (-20.0, 31.0);
+/// How often it asks for a message.
+const ASKS: u8 = 4;
+
+/// A message as it is handed to the application.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Delivery<'a> {
+    /// Its channel.
+    pub channel: u32,
+    /// Its place among the messages of the channel, from 0.
+    pub index: u32,
+    /// Its key, if the channel conflates.
+    pub key: Option<u32>,
+    /// How long ago the first application had it: its age when it was sent, half of the round trip, and what
+    /// queues added.
+    pub age: Duration,
+    /// Whether it came only because it was repeated.
+    pub recovered: bool,
+    /// Its bytes.
+    pub payload: &'a [u8],
+}
+
+/// A message that did not come yet.
+#[derive(Debug, Clone, Copy)]
+struct Missing {
+    index: u32,
+    /// When the sender's application had it: drawn from the messages around it.
+    origin: Duration,
+    found: Duration,
+    asked: Option<Duration>,
+    asks: u8,
+    /// The target permits to miss it: nobody asks for it.
+    waived: bool,
+    judged: bool,
+}
+
+/// What became of a message, as far as its deadline goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Outcome {
+    Met,
+    Late,
+    Never,
+}
+
+#[derive(Debug)]
+struct Held {
+    index: u32,
+    origin: Duration,
+    key: Option<u32>,
+    recovered: bool,
+    payload: Vec<u8>,
+}
+
+#[derive(Debug)]
+pub(super) struct Channel {
+    pub(super) id: u32,
+    pub(super) qos: Qos,
+    pub(super) stats: ReceiverStats,
+    /// The index after the highest that came.
+    next: u32,
+    missing: VecDeque<Missing>,
+    held: VecDeque<Held>,
+    spare: Vec<Vec<u8>>,
+    keys: Vec<(u32, u32)>,
+    last_origin: Option<Duration>,
+    /// Between messages, in seconds.
+    interval: f64,
+    /// How long after it was found missing a message came by itself, in seconds: the longest lately.
+    recovery: f64,
+    /// Messages missed beyond what the target permits.
+    owed: f64,
+    standing: f64,
+    pub(super) reported_standing: f64,
+    /// For the paper's controller.
+    pub(super) window: Option<Window>,
+}
+
+impl Channel {
+    pub(super) fn new(id: u32, qos: Qos, window: Option<Window>) -> Self {
+        Channel {
+            id,
+            qos,
+            stats: ReceiverStats::default(),
+            next: 0,
+            missing: VecDeque::new(),
+            held: VecDeque::new(),
+            spare: Vec::new(),
+            keys: Vec::new(),
+            last_origin: None,
+            interval: 0.033,
+            recovery: 0.0,
+            owed: 0.0,
+            standing: 0.0,
+            reported_standing: 0.0,
+            window,
+        }
+    }
+
+    /// How many more messages were missed lately than the target permits.
+    pub(super) fn standing(&self) -> f64 {
+        self.standing
+    }
+
+    /// A message came that is `age` old.
+    pub(super) fn message<F: FnMut(Delivery<'_>)>(
+        &mut self,
+        now: Duration,
+        head: &MessageHead,
+        age: Duration,
+        payload: &[u8],
+        deliver: &mut F,
+    ) {
+        let ahead = head.index.wrapping_sub(self.next as u16) as i16;
+        let index = self.next.wrapping_add_signed(i32::from(ahead));
+        let origin = now.saturating_sub(age);
+        if ahead < 0 {
+            let Some(missing) = self.found(index) else {
+                self.stats.useless += 1;
+                return;
+            };
+            if missing.judged {
+                self.stats.late += 1;
+                return;
+            }
+            if missing.waived {
+                self.charge(-1.0);
+            }
+            if missing.asked.is_none() {
+                let took = now.saturating_sub(missing.found).as_secs_f64();
+                self.recovery = self.recovery.max(took);
+            }
+        } else {
+            self.note_gap(now, index, origin);
+        }
+        let in_time = age <= self.qos.deadline;
+        self.judge(if in_time { Outcome::Met } else { Outcome::Late }, true);
+        self.supersede(now, index, head.key);
+        if !in_time {
+            self.stats.late += 1;
+            return;
+        }
+        let recovered = head.repeated;
+        self.stats.recovered += u64::from(recovered);
+        self.stats.latency.add(age);
+        let key = head.key.map(|(key, _)| key);
+        self.hand_over(
+            now,
+            Held { index, origin, key, recovered, payload: Vec::new() },
+            payload,
+            deliver,
+        );
+    }
+
+    fn hand_over<F: FnMut(Delivery<'_>)>(
+        &mut self,
+        now: Duration,
+        held: Held,
+        payload: &[u8],
+        deliver: &mut F,
+    ) {
+        if self.qos.order == Order::Newest && !self.is_newest(held.key, held.index) {
+            self.stats.superseded += 1;
+            return;
+        }
+        let waits = self.qos.order == Order::InOrder && self.waits_for_older(held.index);
+        if !waits {
+            deliver(self.delivery(now, &held, payload));
+            return self.release(now, deliver);
+        }
+        let mut held = held;
+        held.payload = self.spare.pop().unwrap_or_default();
+        held.payload.extend_from_slice(payload);
+        let place = self.held.partition_point(|other| before(other.index, held.index));
+        self.held.insert(place, held);
+        if self.held.len() > HELD {
+            let oldest = self.held.front().expect("there are many").index;
+            self.missing.retain(|missing| !before(missing.index, oldest));
+            self.release(now, deliver);
+        }
+    }
+
+    fn delivery<'a>(&self, now: Duration, held: &Held, payload: &'a [u8]) -> Delivery<'a> {
+        Delivery {
+            channel: self.id,
+            index: held.index,
+            key: held.key,
+            age: now.saturating_sub(held.origin),
+            recovered: held.recovered,
+            payload,
+        }
+    }
+
+    /// Hands over what was held back and need not wait any more.
+    fn release<F: FnMut(Delivery<'_>)>(&mut self, now: Duration, deliver: &mut F) {
+        while let Some(index) = self.held.front().map(|held| held.index) {
+            if self.waits_for_older(index) {
+                return;
+            }
+            let mut held = self.held.pop_front().expect("it was looked at");
+            let mut payload = core::mem::take(&mut held.payload);
+            deliver(self.delivery(now, &held, &payload));
+            payload.clear();
+            self.spare.push(payload);
+        }
+    }
+
+    fn waits_for_older(&self, index: u32) -> bool {
+        self.missing.iter().any(|missing| !missing.judged && before(missing.index, index))
+    }
+
+    fn is_newest(&mut self, key: Option<u32>, index: u32) -> bool {
+        let key = key.unwrap_or(0);
+        if let Some(place) = self.keys.iter().position(|(known, _)| *known == key) {
+            if before(index, self.keys[place].1) {
+                return false;
+            }
+            self.keys.remove(place);
+        } else if self.keys.len() == KEYS {
+            self.keys.remove(0);
+        }
+        self.keys.push((key, index));
+        true
+    }
+
+    /// A newer value of a key meets the one before it, if that is missing and its deadline has not passed.
+    fn supersede(&mut self, now: Duration, index: u32, key: Option<(u32, u32)>) {
+        let (Order::Newest, Some((_, back @ 1..))) = (self.qos.order, key) else {
+            return;
+        };
+        let older = index.wrapping_sub(back);
+        let deadline = self.qos.deadline;
+        let met = |missing: &Missing| {
+            missing.index == older && !missing.judged && now <= missing.origin + deadline
+        };
+        if let Some(place) = self.missing.iter().position(met) {
+            let missing = self.missing.remove(place).expect("it was found");
+            self.judge(Outcome::Met, !missing.waived);
+            if missing.waived {
+                self.charge(-1.0);
+            }
+        }
+    }
+
+    fn found(&mut self, index: u32) -> Option<Missing> {
+        let place = self.missing.iter().position(|missing| missing.index == index)?;
+        self.missing.remove(place)
+    }
+
+    /// Notes which messages are missing below `index`, the highest now.
+    fn note_gap(&mut self, now: Duration, index: u32, origin: Duration) {
+        let gap = index.wrapping_sub(self.next);
+        let last = self.last_origin.unwrap_or(origin);
+        let spacing = origin.saturating_sub(last).as_secs_f64() / f64::from(gap + 1);
+        if spacing < 0.25 {
+            self.interval += (spacing - self.interval) / 16.0;
+        }
+        let spacing = spacing.min(self.interval * 1.25);
+        if gap > 0 {
+            self.recovery *= 0.98;
+        }
+        let listed = gap.min(MISSING as u32);
+        for _ in 0..gap - listed {
+            self.judge(Outcome::Never, true);
+        }
+        for nth in gap - listed..gap {
+            if self.missing.len() == MISSING {
+                self.give_up_oldest();
+            }
+            self.missing.push_back(Missing {
+                index: self.next.wrapping_add(nth),
+                origin: last + Duration::from_secs_f64(spacing * f64::from(nth + 1)),
+                found: now,
+                asked: None,
+                asks: 0,
+                waived: false,
+                judged: false,
+            });
+        }
+        self.next = index.wrapping_add(1);
+        self.last_origin = Some(origin);
+    }
+
+    fn give_up_oldest(&mut self) {
+        if let Some(missing) = self.missing.pop_front()
+            && !missing.judged
+        {
+            self.judge(Outcome::Never, !missing.waived);
+        }
+    }
+
+    /// Judges the messages whose deadline has passed, and hands over what waited for them.
+    pub(super) fn expire<F: FnMut(Delivery<'_>)>(&mut self, now: Duration, deliver: &mut F) {
+        let deadline = self.qos.deadline;
+        let mut given_up = false;
+        for place in 0..self.missing.len() {
+            let missing = self.missing[place];
+            if !missing.judged && missing.origin + deadline < now {
+                self.missing[place].judged = true;
+                self.judge(Outcome::Never, !missing.waived);
+                given_up = true;
+            }
+        }
+        // They stay for a while, so that a late one is told from a repeated one.
+        let forget = |missing: &Missing| missing.judged && missing.origin + deadline * 3 < now;
+        while self.missing.front().is_some_and(forget) {
+            self.missing.pop_front();
+        }
+        if given_up {
+            self.release(now, deliver);
+        }
+    }
+
+    /// When a message that others wait for is given up.
+    pub(super) fn next_expiry(&self) -> Option<Duration> {
+        let oldest = self
+            .missing
+            .iter()
+            .filter(|missing| !missing.judged)
+            .map(|missing| missing.origin)
+            .min()?;
+        (!self.held.is_empty()).then(|| oldest + self.qos.deadline + Duration::from_millis(1))
+    }
+
+    /// A message is met or missed. `charge`: it was not charged before.
+    fn judge(&mut self, outcome: Outcome, charge: bool) {
+        let missed = outcome != Outcome::Met;
+        self.stats.judged += 1;
+        self.stats.missed += u64::from(missed);
+        if let Some(window) = &mut self.window {
+            window.push(outcome);
+        }
+        let target = self.qos.target;
+        let (min, max) = STANDING;
+        self.standing = (self.standing + f64::from(u8::from(missed)) - target).clamp(min, max);
+        self.owed = (self.owed - target).max(-SAVED);
+        if missed && charge {
+            self.charge(1.0);
+        }
+    }
+
+    fn charge(&mut self, messages: f64) {
+        self.owed = (self.owed + messages).clamp(-SAVED, OWED);
+    }
+
+    /// Finds the messages to ask for and hands their indices over, ascending. What the target permits to miss is left.
+    pub(super) fn asks(
+        &mut self,
+        now: Duration,
+        wait: Duration,
+        path: &Path,
+        mut ask: impl FnMut(u32),
+    ) {
+        for place in 0..self.missing.len() {
+            let missing = self.missing[place];
+            if !self.ask_time(&missing, now, wait, path).is_some_and(|at| at <= now) {
+                continue;
+            }
+            if missing.asked.is_none() && self.owed + 1.0 <= 0.0 {
+                self.missing[place].waived = true;
+                self.charge(1.0);
+                continue;
+            }
+            let missing = &mut self.missing[place];
+            missing.asked = Some(now);
+            missing.asks += 1;
+            self.stats.asked += 1;
+            ask(missing.index);
+        }
+    }
+
+    /// When to look for messages to ask for.
+    pub(super) fn next_ask(&self, now: Duration, wait: Duration, path: &Path) -> Option<Duration> {
+        self.missing.iter().filter_map(|missing| self.ask_time(missing, now, wait, path)).min()
+    }
+
+    /// When to ask for a message, if an answer can still come in time.
+    fn ask_time(
+        &self,
+        missing: &Missing,
+        now: Duration,
+        wait: Duration,
+        path: &Path,
+    ) -> Option<Duration> {
+        if missing.judged || missing.waived || missing.asks == ASKS {
+            return None;
+        }
+        let back = path.smallest() + path.jitter();
+        let latest = (missing.origin + self.qos.deadline).saturating_sub(back);
+        let at = match missing.asked {
+            None => (missing.found + wait).min(latest),
+            // An answer may wait for a packet that goes anyway.
+            Some(asked) => asked + back + Duration::from_secs_f64(self.interval * 1.3),
+        };
+        (at.max(now) <= latest).then_some(at)
+    }
+
+    /// How long to wait for a message before asking: its packet may have been overtaken by so many others, or it may be
+    /// repeated.
+    pub(super) fn wait(&self, packets: u32) -> Duration {
+        Duration::from_secs_f64((self.interval * f64::from(packets)).max(self.recovery))
+    }
+
+    pub(super) fn memory(&self) -> usize {
+        let held: usize = self.held.iter().map(|held| held.payload.capacity()).sum();
+        let spare: usize = self.spare.iter().map(Vec::capacity).sum();
+        size_of::<Self>()
+            + self.missing.capacity() * size_of::<Missing>()
+            + self.held.capacity() * size_of::<Held>()
+            + held
+            + spare
+            + self.keys.capacity() * size_of::<(u32, u32)>()
+            + self.window.as_ref().map_or(0, Window::memory)
+    }
+}
+
+/// Whether index `a` comes before `b`, on a circle.
+fn before(a: u32, b: u32) -> bool {
+    (a.wrapping_sub(b) as i32) < 0
+}

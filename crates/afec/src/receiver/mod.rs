@@ -1,0 +1,334 @@
+//! The receiving half: what came, what is missing, and what the sender should know of it.
+
+mod channel;
+mod delays;
+mod numbers;
+mod window;
+
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use self::channel::Channel;
+pub use self::channel::Delivery;
+use self::delays::Delays;
+use self::numbers::Numbers;
+use self::window::Window;
+use crate::loss::{LossEstimator, LossModel};
+use crate::path::Path;
+use crate::qos::Qos;
+use crate::scheme::Scheme;
+use crate::sender::{CHANNELS, SendError};
+use crate::stats::ReceiverStats;
+use crate::wire::{ChannelReport, ECHO, Header, Messages, PacketError, Report};
+
+/// While messages come, the sender hears from the receiver at least this often: it shows that somebody listens, and
+/// measures the round trip.
+const HEARTBEAT: Duration = Duration::from_secs(5);
+/// After the first packet, sooner: the round trip is not known yet.
+const FIRST_HEARTBEAT: Duration = Duration::from_millis(300);
+/// News that is not urgent waits this long for a packet that goes anyway.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// A change of a channel's standing by so many messages is news.
+const STANDING_NEWS: f64 = 5.0;
+
+/// See the [module](self).
+#[derive(Debug)]
+pub(crate) struct Receiver {
+    scheme: Scheme,
+    channels: Vec<Channel>,
+    numbers: Numbers,
+    delays: Delays,
+    losses: LossEstimator,
+    path: Path,
+    /// Whether the sender wants to be asked for what is missing.
+    asks: bool,
+    reported: Reported,
+    /// Messages came since the last report.
+    news: Option<Duration>,
+    last_arrival: Duration,
+    parts: Vec<(u32, ChannelReport)>,
+}
+
+/// What the sender was told.
+#[derive(Debug)]
+struct Reported {
+    number: u8,
+    at: Option<Duration>,
+    losses: LossModel,
+    /// The sender has not shown that it knows the newest report about losses.
+    open: bool,
+    /// The number of that report.
+    open_number: u8,
+    echoed: bool,
+}
+
+impl Receiver {
+    pub(crate) fn new(scheme: Scheme) -> Self {
+        Receiver {
+            scheme,
+            channels: Vec::new(),
+            numbers: Numbers::default(),
+            delays: Delays::default(),
+            losses: LossEstimator::new(),
+            path: Path::new(),
+            asks: false,
+            reported: Reported {
+                number: 0,
+                at: None,
+                losses: LossModel::default(),
+                open: false,
+                open_number: 0,
+                echoed: true,
+            },
+            news: None,
+            last_arrival: Duration::ZERO,
+            parts: Vec::new(),
+        }
+    }
+
+    pub(crate) fn open(&mut self, id: u32, qos: Qos) -> Result<(), SendError> {
+        qos.validate().map_err(SendError::Qos)?;
+        if self.channels.iter().any(|channel| channel.id == id) {
+            return Err(SendError::Open(id));
+        }
+        if self.channels.len() == CHANNELS {
+            return Err(SendError::TooManyChannels);
+        }
+        let window = match self.scheme {
+            Scheme::Afec2012(settings) => Some(Window::new(settings)),
+            _ => None,
+        };
+        self.channels.push(Channel::new(id, qos, window));
+        Ok(())
+    }
+
+    pub(crate) fn stats(&self, id: u32) -> Option<&ReceiverStats> {
+        self.channels.iter().find(|channel| channel.id == id).map(|channel| &channel.stats)
+    }
+
+    /// What is believed of the path from the other end.
+    pub(crate) fn loss(&self) -> LossModel {
+        self.losses.model()
+    }
+
+    /// A packet came, of which the header has been read. Whether it is new.
+    pub(crate) fn arrived(&mut self, now: Duration, header: &Header) -> Option<Duration> {
+        let losses = &mut self.losses;
+        if !self.numbers.arrived(header.number, |lost| losses.push(lost)) {
+            return None;
+        }
+        self.last_arrival = now;
+        self.asks = header.ask;
+        let reported = &mut self.reported;
+        if header.echo == reported.number & ECHO && !reported.echoed {
+            reported.echoed = true;
+            if let (Some(at), Some(held)) = (reported.at, header.held) {
+                let held = Duration::from_millis(u64::from(held));
+                self.path.sample(now.saturating_sub(at).saturating_sub(held));
+            }
+        }
+        // Reports since then say the same or newer things.
+        if reported.open && header.echo.wrapping_sub(reported.open_number) & ECHO < 4 {
+            reported.open = false;
+        }
+        Some(self.delays.arrived(now, header.sent))
+    }
+
+    /// The messages of a packet that queues delayed by `queued`.
+    pub(crate) fn messages<F: FnMut(Delivery<'_>)>(
+        &mut self,
+        now: Duration,
+        queued: Duration,
+        sender_path: &Path,
+        messages: Messages<'_>,
+        deliver: &mut F,
+    ) -> Result<(), PacketError> {
+        let way = self.way(sender_path) + queued;
+        for message in messages {
+            let (head, payload) = message?;
+            let channel = self.channels.iter_mut().find(|channel| channel.id == head.channel);
+            let channel = channel.ok_or(PacketError::UnknownChannel(head.channel))?;
+            let age = Duration::from_millis(u64::from(head.age)) + way;
+            channel.message(now, &head, age, payload, deliver);
+            self.news.get_or_insert(now);
+        }
+        self.expire(now, deliver);
+        Ok(())
+    }
+
+    /// Half of the path's own round trip.
+    fn way(&self, sender_path: &Path) -> Duration {
+        match (self.path.is_known(), sender_path.is_known()) {
+            (_, true) => sender_path.smallest() / 2,
+            (true, false) => self.path.smallest() / 2,
+            (false, false) => Duration::ZERO,
+        }
+    }
+
+    /// Judges messages whose deadline has passed.
+    pub(crate) fn expire<F: FnMut(Delivery<'_>)>(&mut self, now: Duration, deliver: &mut F) {
+        for channel in &mut self.channels {
+            channel.expire(now, deliver);
+        }
+    }
+
+    /// When [`Receiver::expire`] hands something over.
+    pub(crate) fn next_expiry(&self) -> Option<Duration> {
+        self.channels.iter().filter_map(Channel::next_expiry).min()
+    }
+
+    /// When a report is due that gets a packet of its own.
+    pub(crate) fn next_report(&self, now: Duration, sender_path: &Path) -> Option<Duration> {
+        match self.scheme {
+            Scheme::Fixed(_) | Scheme::Fec(_) => return self.next_ask(now, sender_path),
+            Scheme::Afec2012(_) => {
+                return self
+                    .channels
+                    .iter()
+                    .filter_map(|channel| channel.window.as_ref()?.next_look())
+                    .min();
+            }
+            Scheme::Adaptive => {}
+        }
+        let asks = self.next_ask(now, sender_path);
+        let Some(news) = self.news else {
+            return asks;
+        };
+        let heartbeat = match self.reported.at {
+            None => news + FIRST_HEARTBEAT,
+            Some(at) => (at + HEARTBEAT).max(news),
+        };
+        let losses = self.losses_news(now);
+        let standing =
+            self.standing_news().then(|| self.reported.at.map_or(now, |at| at + PATIENCE));
+        [Some(heartbeat), asks, losses, standing].into_iter().flatten().min()
+    }
+
+    fn next_ask(&self, now: Duration, sender_path: &Path) -> Option<Duration> {
+        if !self.asks {
+            return None;
+        }
+        let (path, overtaken) = (self.ask_path(sender_path), self.numbers.reorder());
+        self.channels
+            .iter()
+            .filter_map(|channel| channel.next_ask(now, channel.wait(overtaken), path))
+            .min()
+    }
+
+    fn ask_path<'a>(&'a self, sender_path: &'a Path) -> &'a Path {
+        if sender_path.is_known() { sender_path } else { &self.path }
+    }
+
+    /// When to tell how the path loses packets.
+    fn losses_news(&self, now: Duration) -> Option<Duration> {
+        if self.losses.model().differs(&self.reported.losses) {
+            return Some(now);
+        }
+        let again =
+            || self.reported.at.map_or(now, |at| at + self.path.smallest() * 2 + PATIENCE / 8);
+        self.reported.open.then(again)
+    }
+
+    fn standing_news(&self) -> bool {
+        let news = |channel: &Channel| {
+            (channel.standing() - channel.reported_standing).abs() >= STANDING_NEWS
+        };
+        self.channels.iter().any(news)
+    }
+
+    /// Writes a report, if there is anything to say. `alone`: it would be for this report that a packet goes.
+    pub(crate) fn report(
+        &mut self,
+        now: Duration,
+        alone: bool,
+        sender_path: &Path,
+        out: &mut Vec<u8>,
+    ) -> bool {
+        self.parts.clear();
+        let open = matches!(self.scheme, Scheme::Adaptive);
+        self.collect_asks(now, sender_path);
+        self.collect_steps(now);
+        let model = self.losses.model();
+        let losses = open && (model.differs(&self.reported.losses) || self.reported.open);
+        let due = self.next_report(now, sender_path).is_some_and(|at| at <= now);
+        let quiet = self.reported.at.is_none_or(|at| at + PATIENCE / 2 <= now);
+        let rides = !alone && open && self.news.is_some() && quiet;
+        if self.parts.is_empty() && !due && !rides {
+            return false;
+        }
+        if open {
+            self.collect_standings();
+        }
+        let reported = &mut self.reported;
+        reported.number = reported.number.wrapping_add(1) & 0x0f;
+        reported.at = Some(now);
+        reported.echoed = false;
+        if losses {
+            reported.losses = model;
+            reported.open = true;
+            reported.open_number = reported.number;
+        }
+        self.news = None;
+        let report = Report {
+            number: reported.number,
+            highest: self.numbers.highest() as u16,
+            hold: now.saturating_sub(self.last_arrival).as_millis().min(60_000) as u32,
+            losses: losses.then_some(model),
+            rate: None,
+        };
+        report.write(&self.parts, out);
+        true
+    }
+
+    fn collect_asks(&mut self, now: Duration, sender_path: &Path) {
+        if !self.asks {
+            return;
+        }
+        let path = if sender_path.is_known() { sender_path } else { &self.path };
+        let parts = &mut self.parts;
+        for channel in &mut self.channels {
+            let wait = channel.wait(self.numbers.reorder());
+            let id = channel.id;
+            let mut open: Option<(u32, u32)> = None;
+            let mut close = |open: Option<(u32, u32)>| {
+                if let Some((first, more)) = open {
+                    parts.push((id, ChannelReport::Asks { first: first as u16, more }));
+                }
+            };
+            channel.asks(now, wait, path, |index| match &mut open {
+                Some((first, more)) if index.wrapping_sub(*first) <= 14 => {
+                    *more |= 1 << (index.wrapping_sub(*first) - 1);
+                }
+                _ => {
+                    close(open.take());
+                    open = Some((index, 0));
+                }
+            });
+            close(open);
+        }
+    }
+
+    fn collect_steps(&mut self, now: Duration) {
+        for channel in &mut self.channels {
+            let step = channel.window.as_mut().and_then(|window| window.step(now));
+            if let Some(step) = step {
+                self.parts.push((channel.id, ChannelReport::Step(step)));
+            }
+        }
+    }
+
+    fn collect_standings(&mut self) {
+        for channel in &mut self.channels {
+            if (channel.standing() - channel.reported_standing).abs() >= STANDING_NEWS / 2.0 {
+                channel.reported_standing = channel.standing();
+                let quarters = (channel.standing() * 4.0).clamp(-128.0, 127.0) as i8;
+                self.parts.push((channel.id, ChannelReport::Standing(quarters)));
+            }
+        }
+    }
+
+    pub(crate) fn memory(&self) -> usize {
+        let channels: usize = self.channels.iter().map(Channel::memory).sum();
+        size_of::<Self>() + channels + self.parts.capacity() * size_of::<(u32, ChannelReport)>()
+    }
+}

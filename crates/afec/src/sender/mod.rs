@@ -1,0 +1,517 @@
+//! The sending half: which messages go into which packet.
+
+mod cadence;
+mod channel;
+mod history;
+mod schedule;
+
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use thiserror::Error;
+
+use self::channel::{Channel, Waiting};
+use self::history::Sent;
+use self::schedule::{Due, Schedule};
+use crate::choice::{Situation, choose};
+use crate::code::{Code, Repeat};
+use crate::loss::LossModel;
+use crate::path::Path;
+use crate::qos::Qos;
+use crate::scheme::Scheme;
+use crate::stats::SenderStats;
+use crate::wire::{MessageHead, message_len, write_message};
+
+/// The most messages of a channel that wait for their packet.
+pub const WAITING: usize = 64;
+/// The largest number of a channel: it travels with two more bits.
+pub const LAST_CHANNEL: u32 = u32::MAX / 4;
+/// The most channels.
+pub const CHANNELS: usize = 64;
+/// How often a message is sent again because the receiver asks.
+const ANSWERS: u8 = 4;
+
+/// Why a message was not taken, or a channel not opened. The application is at fault.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum SendError {
+    /// The channel was not opened.
+    #[error("channel {0} is not open: open it first")]
+    NotOpen(u32),
+    /// The channel is open already.
+    #[error("channel {0} is open already")]
+    Open(u32),
+    /// The channel's number is too large.
+    #[error("channel {0}: the largest number is {LAST_CHANNEL}")]
+    Id(u32),
+    /// Too many channels.
+    #[error("no more than {CHANNELS} channels can be open")]
+    TooManyChannels,
+    /// Something in the QoS makes no sense.
+    #[error("the channel's {0}")]
+    Qos(&'static str),
+    /// The message fits no packet.
+    #[error(
+        "a message of {len} bytes does not fit a packet of the path, which takes {room}: send it reliably"
+    )]
+    TooLarge {
+        /// Its bytes.
+        len: usize,
+        /// What would fit.
+        room: usize,
+    },
+}
+
+/// What became of a message that was handed in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Submitted {
+    /// It goes with one of the next packets.
+    Accepted,
+    /// It goes, in the place of an older one of its key that had not been sent.
+    Conflated,
+    /// Too many messages wait; the oldest was dropped for it.
+    Dropped,
+}
+
+/// What a packet was made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Made {
+    /// Messages that went for the first time.
+    pub new: u32,
+    /// Messages that went again.
+    pub repeated: u32,
+    /// Bytes of those, with what stands before each.
+    pub repeated_bytes: u32,
+    /// Bytes of the report to the other end.
+    pub report_bytes: u32,
+}
+
+/// See the [module](self).
+#[derive(Debug)]
+pub(crate) struct Sender {
+    channels: Vec<Channel>,
+    schedule: Schedule,
+    /// Packets with new messages so far.
+    rides: u32,
+    entries: Vec<Entry>,
+    loss: LossModel,
+    scheme: Scheme,
+    /// IP, UDP or the like, and ours, in bytes.
+    headers: usize,
+    repeat_price: Option<f64>,
+}
+
+/// A message in the packet that is being made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Entry {
+    channel: usize,
+    index: u32,
+}
+
+impl Sender {
+    pub(crate) fn new(scheme: Scheme, headers: usize, repeat_price: Option<f64>) -> Self {
+        Sender {
+            channels: Vec::new(),
+            schedule: Schedule::default(),
+            rides: 0,
+            entries: Vec::new(),
+            loss: LossModel::default(),
+            scheme,
+            headers,
+            repeat_price,
+        }
+    }
+
+    pub(crate) fn open(&mut self, id: u32, qos: Qos) -> Result<(), SendError> {
+        qos.validate().map_err(SendError::Qos)?;
+        if id > LAST_CHANNEL {
+            return Err(SendError::Id(id));
+        }
+        if self.place(id).is_some() {
+            return Err(SendError::Open(id));
+        }
+        if self.channels.len() == CHANNELS {
+            return Err(SendError::TooManyChannels);
+        }
+        self.channels.push(Channel::new(id, qos, self.scheme.first_code()));
+        Ok(())
+    }
+
+    fn place(&self, id: u32) -> Option<usize> {
+        self.channels.iter().position(|channel| channel.id == id)
+    }
+
+    pub(crate) fn stats(&self, id: u32) -> Option<(SenderStats, Code)> {
+        self.place(id).map(|place| (self.channels[place].stats, self.channels[place].code))
+    }
+
+    /// Takes a message that is `age` old; `room` is what a packet holds for messages.
+    pub(crate) fn submit(
+        &mut self,
+        now: Duration,
+        id: u32,
+        message: Submission<'_>,
+        room: usize,
+    ) -> Result<Submitted, SendError> {
+        let place = self.place(id).ok_or(SendError::NotOpen(id))?;
+        let channel = &mut self.channels[place];
+        let worst = MessageHead {
+            channel: id,
+            index: 0,
+            age: u32::MAX,
+            repeated: false,
+            key: channel.conflates().then_some((message.key, u32::MAX)),
+        };
+        let len = message_len(&worst, message.payload.len());
+        if len > room {
+            return Err(SendError::TooLarge { len, room });
+        }
+        let origin = now.saturating_sub(message.age);
+        let mut payload = channel.history.buffer();
+        payload.extend_from_slice(message.payload);
+        let waiting = Waiting { origin, key: message.key, payload };
+        if channel.conflates()
+            && let Some(older) = channel.waiting.iter_mut().find(|older| older.key == message.key)
+        {
+            let older = core::mem::replace(older, waiting);
+            channel.history.recycle(older.payload);
+            channel.stats.conflated += 1;
+            return Ok(Submitted::Conflated);
+        }
+        channel.waiting.push_back(waiting);
+        if channel.waiting.len() > WAITING {
+            let oldest = channel.waiting.pop_front().expect("more than one waits");
+            channel.history.recycle(oldest.payload);
+            channel.stats.stale += 1;
+            return Ok(Submitted::Dropped);
+        }
+        Ok(Submitted::Accepted)
+    }
+
+    /// When something is due.
+    pub(crate) fn next(&self) -> Option<Duration> {
+        let waiting = self.channels.iter().filter(|channel| !channel.waiting.is_empty());
+        let new = waiting.map(|channel| channel.paced).min();
+        let closing = self.channels.iter().filter_map(|channel| channel.closing).min();
+        [new, closing, self.schedule.next()].into_iter().flatten().min()
+    }
+
+    /// Appends what goes into packet `number`, as much as `room` bytes hold, and says what that was.
+    pub(crate) fn fill(
+        &mut self,
+        now: Duration,
+        number: u32,
+        path: &Path,
+        room: usize,
+        out: &mut Vec<u8>,
+    ) -> Made {
+        let mut made = Made::default();
+        let mut left = room;
+        self.entries.clear();
+        for place in 0..self.channels.len() {
+            self.take_new(now, place, number, path, &mut left, &mut made);
+        }
+        let rides = (made.new > 0).then_some(self.rides.wrapping_add(1));
+        self.close(now, path);
+        self.take_again(now, rides, number, &mut left, &mut made);
+        if let Some(rides) = rides {
+            self.rides = rides;
+            self.plan(now, made.new as usize, path);
+        }
+        self.entries.sort_unstable();
+        for entry in &self.entries {
+            let channel = &self.channels[entry.channel];
+            if let Some(sent) = channel.history.get(entry.index) {
+                write_message(&head(channel.id, sent, now), &sent.payload, out);
+            }
+        }
+        made
+    }
+
+    /// Takes the new messages of a channel that fit.
+    fn take_new(
+        &mut self,
+        now: Duration,
+        place: usize,
+        number: u32,
+        path: &Path,
+        left: &mut usize,
+        made: &mut Made,
+    ) {
+        let channel = &mut self.channels[place];
+        if channel.paced > now {
+            return;
+        }
+        let before = made.new;
+        while let Some(waiting) = channel.waiting.front() {
+            if waiting.origin + channel.qos.deadline < now + path.one_way() {
+                let stale = channel.waiting.pop_front().expect("it is the front");
+                channel.history.recycle(stale.payload);
+                channel.stats.stale += 1;
+                continue;
+            }
+            let index = channel.next_index;
+            let worst = MessageHead {
+                channel: channel.id,
+                index: 0,
+                age: age(now, waiting.origin),
+                repeated: false,
+                key: channel.conflates().then_some((waiting.key, u32::MAX)),
+            };
+            let len = message_len(&worst, waiting.payload.len());
+            if len > *left {
+                break;
+            }
+            let waiting = channel.waiting.pop_front().expect("it is the front");
+            let key = channel.key(waiting.key, index);
+            *left -= len;
+            channel.next_index = index.wrapping_add(1);
+            channel.bytes += (len as f64 - channel.bytes) / 32.0;
+            channel.stats.messages += 1;
+            channel.stats.bytes += len as u64;
+            channel.history.push(Sent {
+                index,
+                origin: waiting.origin,
+                key,
+                payload: waiting.payload,
+                packet: number,
+                ..Sent::default()
+            });
+            self.entries.push(Entry { channel: place, index });
+            made.new += 1;
+        }
+        if made.new > before {
+            channel.cadence.message(now);
+            channel.paced = now + channel.spacing();
+        }
+    }
+
+    /// Lets the last message of each cluster that ends go again.
+    fn close(&mut self, now: Duration, path: &Path) {
+        for (place, channel) in self.channels.iter().enumerate() {
+            if !channel.closing.is_some_and(|at| at <= now) {
+                continue;
+            }
+            let index = channel.next_index.wrapping_sub(1);
+            if let Some(last) = channel.history.get(index) {
+                let until = (last.origin + channel.qos.deadline).saturating_sub(path.one_way());
+                self.schedule.push(Due { channel: place, index, ride: None, at: Some(now), until });
+            }
+        }
+    }
+
+    /// Takes the messages that are to be sent again and fit.
+    fn take_again(
+        &mut self,
+        now: Duration,
+        rides: Option<u32>,
+        number: u32,
+        left: &mut usize,
+        made: &mut Made,
+    ) {
+        let mut closed = 0u64;
+        for (place, channel) in self.channels.iter_mut().enumerate() {
+            if channel.closing.is_some_and(|at| at <= now) {
+                channel.closing = None;
+                closed |= 1 << place;
+            }
+        }
+        let (channels, entries) = (&mut self.channels, &mut self.entries);
+        let closes = |place: usize| closed >> place & 1 == 1;
+        self.schedule.take(now, rides, closes, |due| {
+            let channel = &mut channels[due.channel];
+            let Some(sent) = channel.history.get_mut(due.index) else {
+                return true;
+            };
+            if sent.packet == number {
+                // Twice in a packet is of no use; in a later one it may be.
+                return false;
+            }
+            let len = message_len(&head(channel.id, sent, now), sent.payload.len());
+            if len > *left {
+                channel.stats.crowded_out += 1;
+                return true;
+            }
+            *left -= len;
+            sent.packet = number;
+            sent.repeated = true;
+            channel.stats.repeats += 1;
+            channel.stats.repeat_bytes += len as u64;
+            made.repeated += 1;
+            made.repeated_bytes += len as u32;
+            entries.push(Entry { channel: due.channel, index: due.index });
+            true
+        });
+    }
+
+    /// Plans the repeats of the messages that are new in this packet: the first entries.
+    fn plan(&mut self, now: Duration, new: usize, path: &Path) {
+        for entry in 0..new {
+            let Entry { channel: place, index } = self.entries[entry];
+            let channel = &mut self.channels[place];
+            let Some(sent) = channel.history.get(index) else {
+                continue;
+            };
+            let until = (sent.origin + channel.qos.deadline).saturating_sub(path.one_way());
+            let interval = channel.cadence.interval();
+            let repeats = channel.repeats();
+            for repeat in repeats.iter() {
+                let (ride, at) = match repeat {
+                    Repeat::Ride(lag) => {
+                        let at = (now + interval * u32::from(lag) + interval * 3 / 4).min(until);
+                        let each = self.scheme.closes_each();
+                        (Some(self.rides.wrapping_add(u32::from(lag))), each.then_some(at))
+                    }
+                    Repeat::Extra(after) => (None, Some(now + after)),
+                };
+                self.schedule.push(Due { channel: place, index, ride, at, until });
+            }
+            let code = channel.code;
+            channel.closing = None;
+            if code.close && !self.scheme.closes_each() {
+                // When the last message's first ride is due, or the oldest of the others would be late.
+                let ride = |repeat| if let Repeat::Ride(lag) = repeat { Some(lag) } else { None };
+                let lag = repeats.iter().filter_map(ride).min().unwrap_or(1);
+                let due = now + interval * u32::from(lag) + interval / 2;
+                let late = self.schedule.first_until(place).map_or(until, |first| first.min(until));
+                channel.closing = Some(due.min(late).max(now));
+            }
+        }
+    }
+
+    /// The receiver misses message `first` of a channel and those after it whose bit is set in `more`.
+    pub(crate) fn asked(&mut self, now: Duration, id: u32, first: u16, more: u32, path: &Path) {
+        let Some(place) = self.place(id) else {
+            return;
+        };
+        let missing =
+            (0..32u16).filter(|bit| more >> bit & 1 == 1).map(|bit| first.wrapping_add(bit + 1));
+        for low in core::iter::once(first).chain(missing) {
+            self.answer(now, place, low, path);
+        }
+    }
+
+    fn answer(&mut self, now: Duration, place: usize, low: u16, path: &Path) {
+        let channel = &mut self.channels[place];
+        let back = (channel.next_index as u16).wrapping_sub(low);
+        let index = channel.next_index.wrapping_sub(u32::from(back));
+        let Some(sent) = channel.history.get_mut(index) else {
+            return;
+        };
+        let until = (sent.origin + channel.qos.deadline).saturating_sub(path.one_way());
+        let answered = sent.answered.is_some_and(|at| now < at + path.round_trip() / 2);
+        if now > until || answered || sent.answers == ANSWERS {
+            return;
+        }
+        sent.answers += 1;
+        sent.answered = Some(now);
+        channel.stats.answers += 1;
+        let interval = channel.cadence.interval();
+        // A packet that goes anyway is cheaper, if one is to be expected in time.
+        let next =
+            channel.cadence.next(now).map(|next| next + interval / 4).filter(|next| *next <= until);
+        for nth in 0..u32::from(channel.code.ask.max(1)) {
+            let ride = Some(self.rides.wrapping_add(nth + 1));
+            let at = Some((next.unwrap_or(now) + interval * nth).min(until.max(now)));
+            self.schedule.push(Due { channel: place, index, ride, at, until });
+        }
+    }
+
+    /// What the receiver says of missed messages against the target, in messages.
+    pub(crate) fn stands(&mut self, id: u32, standing: f64) {
+        if let Some(place) = self.place(id) {
+            self.channels[place].standing = standing;
+        }
+    }
+
+    /// NAK and DEC of the paper.
+    pub(crate) fn step(&mut self, id: u32, steps: i8) {
+        if let Some(place) = self.place(id) {
+            self.scheme.step(&mut self.channels[place].code, steps);
+        }
+    }
+
+    pub(crate) fn lost_like(&mut self, loss: LossModel) {
+        self.loss = loss;
+    }
+
+    /// Chooses anew for every channel. `loss_back` is the share of packets lost on the way back.
+    pub(crate) fn decide(
+        &mut self,
+        path: &Path,
+        loss_back: f64,
+        mut tell: impl FnMut(u32, Qos, Option<f64>),
+    ) {
+        if !matches!(self.scheme, Scheme::Adaptive) {
+            return;
+        }
+        for channel in &mut self.channels {
+            let interval = channel.cadence.interval();
+            let target = channel.qos.target;
+            let aim = (target - channel.standing / 300.0).clamp(target * 0.35, target * 1.1);
+            let choice = choose(&Situation {
+                loss: &self.loss,
+                loss_back,
+                one_way: path.one_way(),
+                round_trip: path.round_trip(),
+                jitter: path.jitter(),
+                deadline: channel.qos.deadline,
+                interval,
+                cluster: channel.cadence.cluster(),
+                target: aim,
+                repeat_bytes: self.repeat_price.unwrap_or(channel.bytes),
+                packet_bytes: self.headers as f64,
+                ask_bytes: self.headers as f64 + 10.0,
+                ask_delay: interval,
+            });
+            channel.code = choice.code;
+            let told = (choice.possible > target * 1.05).then_some(choice.possible);
+            if told.is_some() != channel.told.is_some() {
+                tell(channel.id, channel.qos, told);
+            }
+            channel.told = told;
+        }
+    }
+
+    /// Whether the receiver should ask for what it misses.
+    pub(crate) fn wants_asks(&self) -> bool {
+        self.channels.iter().any(|channel| channel.code.ask > 0)
+    }
+
+    pub(crate) fn memory(&self) -> usize {
+        let channels: usize = self.channels.iter().map(Channel::memory).sum();
+        channels + self.schedule.memory() + self.entries.capacity() * size_of::<Entry>()
+    }
+}
+
+/// A message as an application hands it in.
+#[derive(Debug, Clone, Copy)]
+pub struct Submission<'a> {
+    /// What it replaces, on a channel that conflates; else ignored.
+    pub key: u32,
+    /// How old it is already, if it came over another hop.
+    pub age: Duration,
+    /// Its bytes.
+    pub payload: &'a [u8],
+}
+
+impl<'a> Submission<'a> {
+    /// A new message without a key.
+    pub fn new(payload: &'a [u8]) -> Self {
+        Submission { key: 0, age: Duration::ZERO, payload }
+    }
+}
+
+fn head(channel: u32, sent: &Sent, now: Duration) -> MessageHead {
+    MessageHead {
+        channel,
+        index: sent.index as u16,
+        age: age(now, sent.origin),
+        repeated: sent.repeated,
+        key: sent.key,
+    }
+}
+
+/// In ms, rounded up, so that rounding never makes a message seem in time.
+fn age(now: Duration, origin: Duration) -> u32 {
+    now.saturating_sub(origin).as_micros().div_ceil(1000).min(u128::from(u32::MAX)) as u32
+}

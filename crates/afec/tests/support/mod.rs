@@ -1,0 +1,174 @@
+//! Two endpoints and a path between them in simulated time.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use groupwire_afec::{Config, Endpoint, Order, Qos, Submission};
+use oorandom::Rand64;
+
+/// What the path does to packets, in both directions.
+#[derive(Debug, Clone, Copy)]
+pub struct Weather {
+    pub loss: f64,
+    pub delay: Duration,
+    /// The share of packets that take up to 80 ms longer.
+    pub reorder: f64,
+    pub duplicate: f64,
+    pub corrupt: f64,
+}
+
+impl Weather {
+    pub fn losing(loss: f64) -> Self {
+        let delay = Duration::from_millis(25);
+        Weather { loss, delay, reorder: 0.0, duplicate: 0.0, corrupt: 0.0 }
+    }
+}
+
+/// A message that came out at the other end.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Came {
+    pub end: usize,
+    pub channel: u32,
+    pub index: u32,
+    /// As told.
+    pub age: Duration,
+    /// In truth, from the time that the payload says.
+    pub true_age: Duration,
+    pub recovered: bool,
+}
+
+pub struct World {
+    pub ends: [Endpoint; 2],
+    pub now: Duration,
+    pub weather: Weather,
+    pub came: Vec<Came>,
+    /// Packets and bytes (with 28 of headers) that each end sent.
+    pub sent: [(u64, u64); 2],
+    travelling: BTreeMap<(Duration, u64), (usize, Vec<u8>)>,
+    random: Rand64,
+    count: u64,
+    packet: Vec<u8>,
+}
+
+impl World {
+    pub fn new(config: Config, weather: Weather, seed: u64) -> Self {
+        World {
+            ends: [Endpoint::new(config), Endpoint::new(config)],
+            now: Duration::ZERO,
+            weather,
+            came: Vec::new(),
+            sent: [(0, 0); 2],
+            travelling: BTreeMap::new(),
+            random: Rand64::new(seed.into()),
+            count: 0,
+            packet: Vec::new(),
+        }
+    }
+
+    pub fn open(&mut self, channel: u32, qos: Qos) {
+        for end in &mut self.ends {
+            end.open(channel, qos).expect("the QoS makes sense");
+        }
+    }
+
+    /// Sends a message that tells when it was sent.
+    pub fn send(&mut self, end: usize, channel: u32, key: u32) {
+        let mut payload = (self.now.as_micros() as u64).to_be_bytes().to_vec();
+        payload.extend((0..12).map(|place| place * 7));
+        let message = Submission { key, ..Submission::new(&payload) };
+        self.ends[end].send(self.now, channel, message).expect("the message is small");
+        self.transmit(end);
+    }
+
+    /// Lets everything happen up to `until`.
+    pub fn run(&mut self, until: Duration) {
+        loop {
+            let arrival = self.travelling.first_key_value().map(|((at, _), _)| *at);
+            let timeouts = [0, 1].map(|end| self.ends[end].timeout(self.now));
+            let next = timeouts.into_iter().flatten().chain(arrival).min();
+            let Some(next) = next.filter(|next| *next <= until) else {
+                break;
+            };
+            self.now = self.now.max(next);
+            if arrival.is_some_and(|at| at <= self.now) {
+                let (_, (end, packet)) = self.travelling.pop_first().expect("one arrives");
+                self.arrive(end, &packet);
+            }
+            for end in [0, 1] {
+                self.expire(end);
+                self.transmit(end);
+            }
+        }
+        self.now = until;
+    }
+
+    fn transmit(&mut self, end: usize) {
+        let mut packet = std::mem::take(&mut self.packet);
+        let mut packets = 0;
+        while self.ends[end].transmit(self.now, &mut packet).is_some() {
+            packets += 1;
+            assert!(packets < 50, "an endpoint sends without end");
+            self.sent[end].0 += 1;
+            self.sent[end].1 += packet.len() as u64 + 28;
+            self.carry(1 - end, &packet);
+        }
+        self.packet = packet;
+    }
+
+    fn carry(&mut self, to: usize, packet: &[u8]) {
+        let weather = self.weather;
+        let copies = if self.random.rand_float() < weather.duplicate { 2 } else { 1 };
+        for _ in 0..copies {
+            if self.random.rand_float() < weather.loss {
+                continue;
+            }
+            let mut packet = packet.to_vec();
+            if self.random.rand_float() < weather.corrupt {
+                let place = self.random.rand_range(0..packet.len() as u64) as usize;
+                packet[place] ^= 1 << self.random.rand_range(0..8);
+            }
+            let longer = if self.random.rand_float() < weather.reorder { 80_000 } else { 1000 };
+            let jitter = Duration::from_micros(self.random.rand_range(0..longer));
+            self.count += 1;
+            self.travelling.insert((self.now + weather.delay + jitter, self.count), (to, packet));
+        }
+    }
+
+    fn arrive(&mut self, end: usize, packet: &[u8]) {
+        let (now, came) = (self.now, &mut self.came);
+        // Errors are of no interest here: what matters is what comes out all the same.
+        let _ =
+            self.ends[end].receive(now, packet, |message| came.push(record(now, end, &message)));
+    }
+
+    fn expire(&mut self, end: usize) {
+        let (now, came) = (self.now, &mut self.came);
+        self.ends[end].expire(now, |message| came.push(record(now, end, &message)));
+    }
+
+    /// Sends `count` messages from end 0, 30 a second in clusters of 40 with a second between them.
+    pub fn point(&mut self, channel: u32, count: u32) {
+        for nth in 0..count {
+            let gap = if nth % 40 == 39 { 1000 } else { 33 };
+            self.send(0, channel, 0);
+            self.run(self.now + Duration::from_millis(gap));
+        }
+    }
+}
+
+fn record(now: Duration, end: usize, message: &groupwire_afec::Delivery<'_>) -> Came {
+    let sent = message.payload.first_chunk().map_or(0, |bytes| u64::from_be_bytes(*bytes));
+    Came {
+        end,
+        channel: message.channel,
+        index: message.index,
+        age: message.age,
+        true_age: now.saturating_sub(Duration::from_micros(sent)),
+        recovered: message.recovered,
+    }
+}
+
+/// The QoS of most tests: 250 ms, 5 %.
+pub fn pointer(order: Order) -> Qos {
+    Qos { order, ..Qos::new() }
+}

@@ -1,0 +1,3 @@
+fn main() {
+    groupwire_lab::afec::probe();
+}

@@ -1,0 +1,48 @@
+//! One set of conditions: a path and what is asked of it.
+
+use std::time::Duration;
+
+use groupwire_afec::Qos;
+
+use crate::sim::{Capacity, LinkConfig, Loss, Queue};
+
+/// The channel that all schemes use.
+pub(super) const CHANNEL: u32 = 1;
+/// What a narrow link's queue holds before it drops.
+const QUEUE: Duration = Duration::from_millis(300);
+/// Packets take up to this much longer.
+const JITTER: Duration = Duration::from_millis(2);
+
+/// A path, the same in both directions, and a contract.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Cell {
+    pub(super) loss: Loss,
+    pub(super) round_trip: Duration,
+    pub(super) deadline: Duration,
+    pub(super) target: f64,
+    /// Of each direction; none: unlimited.
+    pub(super) link_kbit: Option<f64>,
+    /// The messages go to a server and from there to the receiver, each hop with half of the round trip, the loss
+    /// and the link.
+    pub(super) relayed: bool,
+}
+
+impl Cell {
+    pub(super) fn link(&self) -> LinkConfig {
+        let hops = if self.relayed { 2 } else { 1 };
+        LinkConfig {
+            delay: self.round_trip / 2 / hops,
+            jitter: JITTER,
+            loss: self.loss.clone(),
+            capacity: self.link_kbit.map_or(Capacity::Unlimited, Capacity::kbit),
+            queue: Queue::Time(QUEUE),
+            ..LinkConfig::default()
+        }
+    }
+
+    /// The contract of one hop: with two, each may lose half.
+    pub(super) fn qos(&self) -> Qos {
+        let target = if self.relayed { self.target / 2.0 } else { self.target };
+        Qos { target, deadline: self.deadline, ..Qos::new() }
+    }
+}
