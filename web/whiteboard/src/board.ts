@@ -48,6 +48,7 @@ export class Board implements Canvas {
   private marquee: Rect | undefined;
   private erased: ReadonlySet<string> = new Set();
   private frame = 0;
+  private alarm: ReturnType<typeof setTimeout> | undefined;
   private touchSlack = 6;
 
   /** `onChanged`: tools, selection, zoom or undo may be different: the controls should look. */
@@ -291,7 +292,10 @@ export class Board implements Canvas {
       edited: this.editor.edited,
     });
     this.telepointers.draw(views, (id) => this.live.tip(id));
-    if (isLive || !this.pointers.isStill(now)) this.requestFrame();
+    clearTimeout(this.alarm);
+    const rest = isLive ? 0 : this.pointers.changesIn(now);
+    if (rest === 0) this.requestFrame();
+    else if (rest < Infinity) this.alarm = setTimeout(() => this.requestFrame(), rest);
   }
 
   private isHere(id: number): boolean {

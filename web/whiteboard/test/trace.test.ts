@@ -97,8 +97,10 @@ describe("traces of pointers", () => {
     expect(way?.length).toBeLessThanOrEqual(13);
     // The longest delay of a track is 300 ms.
     expect(ways(pointers, 5450 + 300 + TRACE)).toEqual([]);
-    expect(pointers.isStill(5450 + 300 + TRACE)).toBe(false);
-    expect(pointers.isStill(20_000)).toBe(true);
+    expect(pointers.changesIn(5450 + TRACE - 50)).toBe(0);
+    // Until it fades for having rested.
+    expect(pointers.changesIn(5450 + 300 + TRACE)).toBe(6000 - 350 - TRACE);
+    expect(pointers.changesIn(20_000)).toBe(Infinity);
   });
 
   test("which came first is told by the index where ages are wrong, also when it starts again at 0", () => {

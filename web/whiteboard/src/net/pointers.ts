@@ -86,13 +86,16 @@ export class Pointers {
     this.pointers.get(id)?.trace.clear();
   }
 
-  /** Nothing moves or fades at the moment. */
-  isStill(now: number): boolean {
-    return [...this.pointers.values()].every(
-      ({ track, trace, off, movedAt }) =>
-        track.isSettled(now) && trace.isGone(track.played(now)) && (off || now - movedAt > IDLE + FADE),
-    );
+  /** Milliseconds until something is seen otherwise: 0 while it moves or fades, Infinity if it rests for good. */
+  changesIn(now: number): number {
+    return Math.min(...[...this.pointers.values()].map((pointer) => changesIn(pointer, now)));
   }
+}
+
+function changesIn({ track, trace, off, movedAt }: Pointer, now: number): number {
+  if (!track.isSettled(now) || !trace.isGone(track.played(now))) return 0;
+  const rested = now - movedAt;
+  return off || rested > IDLE + FADE ? Infinity : Math.max(IDLE - rested, 0);
 }
 
 function parsePointer(value: unknown): PointerMessage | undefined {

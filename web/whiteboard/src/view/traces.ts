@@ -3,11 +3,12 @@
 import type { TraceView } from "../net/pointers";
 import type { TracePoint } from "../net/trace";
 import type { Camera, Point } from "./camera";
+import { control } from "./paths";
 import { colorOf } from "./theme";
 
-/** CSS pixels where the pointer is: as much as the tip of the arrow covers. */
-const WIDTH = 7;
-const OPACITY = 0.4;
+/** CSS pixels where the pointer is, hardly more than the tip of its arrow. */
+const WIDTH = 6;
+const OPACITY = 0.45;
 
 /** Pieces of the curve between two positions: at a fast pointer's 100 pixels no corner is seen. */
 const PIECES = 8;
@@ -15,50 +16,54 @@ const PIECES = 8;
 /** In screen coordinates. */
 export function drawTrace(ctx: CanvasRenderingContext2D, { id, points }: TraceView, camera: Camera): void {
   const line = smooth(points.map(({ x, y, age }) => ({ ...camera.toScreen({ x, y }), age })));
+  const [left, right] = sides(line);
+  const [head, end] = [line.at(-1), left.at(-1)];
+  if (!head || !end) return;
   // One outline in one colour: pieces on top of each other would show where they meet.
-  const [first, ...rest] = outline(line);
-  if (!first) return;
   ctx.beginPath();
-  ctx.moveTo(first.x, first.y);
-  for (const { x, y } of rest) ctx.lineTo(x, y);
+  for (const { x, y } of left) ctx.lineTo(x, y);
+  const angle = Math.atan2(end.y - head.y, end.x - head.x);
+  ctx.arc(head.x, head.y, Math.hypot(end.x - head.x, end.y - head.y), angle, angle + Math.PI);
+  for (const { x, y } of right.reverse()) ctx.lineTo(x, y);
   ctx.globalAlpha = OPACITY;
   ctx.fillStyle = colorOf(id);
   ctx.fill();
   ctx.globalAlpha = 1;
 }
 
-/** There on one side and back on the other. */
-function outline(line: readonly TracePoint[]): Point[] {
-  const there: Point[] = [];
-  const back: Point[] = [];
+function sides(line: readonly TracePoint[]): [left: Point[], right: Point[]] {
+  const left: Point[] = [];
+  const right: Point[] = [];
   line.forEach(({ x, y, age }, i) => {
-    const [from, to] = [line[Math.max(i - 1, 0)], line[Math.min(i + 1, line.length - 1)]];
+    const [from, to] = [line[i - 1] ?? line[0], line[i + 1] ?? line.at(-1)];
     if (!from || !to) return;
     const length = Math.hypot(to.x - from.x, to.y - from.y);
     if (length === 0) return;
     const half = ((1 - age) * WIDTH) / 2 / length;
     const [dx, dy] = [(to.y - from.y) * half, (from.x - to.x) * half];
-    there.push({ x: x + dx, y: y + dy });
-    back.push({ x: x - dx, y: y - dy });
+    left.push({ x: x + dx, y: y + dy });
+    right.push({ x: x - dx, y: y - dy });
   });
-  return [...there, ...back.reverse()];
+  return [left, right];
 }
 
-/** More points, on a curve through these (Catmull-Rom). */
+/** More points, on the curve that a stroke through these is drawn with. */
 function smooth(points: readonly TracePoint[]): TracePoint[] {
   return points.flatMap((to, i) => {
     const from = points[i - 1];
     if (!from) return [to];
-    const [before, after] = [points[i - 2] ?? from, points[i + 1] ?? to];
+    const leave = control(points[i - 2] ?? from, from, to);
+    const arrive = control(points[i + 1] ?? to, to, from);
     return Array.from({ length: PIECES }, (_, k) => {
       const t = (k + 1) / PIECES;
-      const at = (a: number, b: number, c: number, d: number): number =>
-        b + (t / 2) * (c - a + t * (2 * a - 5 * b + 4 * c - d + t * (3 * (b - c) + d - a)));
-      return {
-        x: at(before.x, from.x, to.x, after.x),
-        y: at(before.y, from.y, to.y, after.y),
-        age: from.age + (to.age - from.age) * t,
-      };
+      const x = bezier(from.x, leave.x, arrive.x, to.x, t);
+      const y = bezier(from.y, leave.y, arrive.y, to.y, t);
+      return { x, y, age: from.age + (to.age - from.age) * t };
     });
   });
+}
+
+function bezier(a: number, b: number, c: number, d: number, t: number): number {
+  const s = 1 - t;
+  return s * s * s * a + 3 * s * s * t * b + 3 * s * t * t * c + t * t * t * d;
 }
