@@ -128,8 +128,7 @@ impl TcpConnection {
 /// let mut network = Network::new();
 /// network.add(TcpEnd::new(1, [(10 * ms, b"hello".to_vec())]));
 /// network.add(TcpEnd::new(0, []));
-/// network.join(0, 1, config.clone(), 1);
-/// network.join(1, 0, config, 2);
+/// network.join_both(0, 1, config, 1);
 /// network.run_until(1000 * ms);
 /// assert_eq!(network.node(1).arrived(), [(35 * ms, b"hello".to_vec())]);
 /// // 52 bytes of headers; length and message. The acknowledgement has no more than the headers.

@@ -21,8 +21,7 @@ fn latencies(config: &LinkConfig, seed: u64, count: usize) -> Vec<Duration> {
     let mut network = Network::new();
     network.add(TcpEnd::new(1, messages));
     network.add(TcpEnd::new(0, []));
-    network.join(0, 1, config.clone(), seed);
-    network.join(1, 0, config.clone(), seed + 1000);
+    network.join_both(0, 1, config.clone(), seed);
     network.run_until(end);
     let arrived = network.node(1).arrived();
     let numbers = arrived.iter().map(|(_, payload)| number_of(payload));
@@ -104,8 +103,7 @@ fn a_bulk_transfer_fills_a_link() {
     let messages = (0..200).map(|n| (Duration::ZERO, vec![n; 10_000]));
     network.add(TcpEnd::new(1, messages));
     network.add(TcpEnd::new(0, []));
-    network.join(0, 1, config.clone(), 1);
-    network.join(1, 0, config, 2);
+    network.join_both(0, 1, config, 1);
     network.run_until(60_000 * MS);
     let arrived = network.node(1).arrived();
     assert_eq!(arrived.len(), 200);
