@@ -175,7 +175,8 @@ impl Sender {
         if let Some(rtt) = sample {
             self.rto.measured(rtt);
         }
-        if ack > self.unacknowledged {
+        let advanced = ack > self.unacknowledged;
+        if advanced {
             self.buffer.drain(..(ack - self.unacknowledged) as usize);
             self.unacknowledged = ack;
             self.rto.recover();
@@ -189,7 +190,10 @@ impl Sender {
             }
         }
         self.find_lost(now);
-        self.plan_probe(now);
+        // What says nothing new, as each packet of the other direction does, must not put it off.
+        if advanced || !self.may_probe() {
+            self.plan_probe(now);
+        }
     }
 
     /// Does what is due of its timers.
@@ -289,14 +293,17 @@ impl Sender {
         chunk
     }
 
-    /// Puts the probe off, to when the newest segments should have been acknowledged. There is none while losses are
-    /// known or something is missing, which has its own timer (RFC 8985, 7.2), and none after the timeout's time.
+    /// There is no probe while losses are known or something is missing, which has its own timer (RFC 8985, 7.2).
+    fn may_probe(&self) -> bool {
+        self.recovery.is_none() && self.flight.iter().all(|sent| sent.fate == Fate::UnderWay)
+    }
+
+    /// Puts the probe off, to when the newest segments should have been acknowledged, at most to the timeout.
     fn plan_probe(&mut self, now: Duration) {
         if matches!(self.probe, Probe::Until(_) | Probe::Now) {
             return;
         }
-        let whole = self.flight.iter().all(|sent| sent.fate == Fate::UnderWay);
-        self.probe = match self.expires.filter(|_| whole && self.recovery.is_none()) {
+        self.probe = match self.expires.filter(|_| self.may_probe()) {
             Some(expires) => {
                 let probe = now + self.rto.probe_timeout(self.flight.len() == 1);
                 Probe::At(probe.min(expires))
@@ -460,7 +467,8 @@ mod tests {
         sender.write(std::iter::repeat_n(0, 3 * MSS));
         assert_eq!(sent(&mut sender, 200 * MS), [1, 2, 3]);
         // After two round trips of 100 ms and 2 ms; the timeout would be after 300 ms.
-        assert_eq!(sender.expires(), Some(402 * MS));
+        sender.acknowledged(300 * MS, at(1), &[]);
+        assert_eq!(sender.expires(), Some(402 * MS), "nothing new puts nothing off");
         sender.check_timers(402 * MS);
         assert_eq!(sent(&mut sender, 402 * MS), [3]);
         sender.acknowledged(502 * MS, at(1), &[at(3)..at(4)]);
