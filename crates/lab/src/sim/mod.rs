@@ -1,5 +1,5 @@
 //! A network in simulated time, the same one for the same seed: [nodes](network) of any kind joined by [links](link)
-//! with delay, jitter, reordering, duplicates, damage, a [capacity](capacity) with a queue, and [loss]; [tcp]
+//! with delay, jitter, reordering, duplicates, damage, a [capacity] with a queue, and [loss]; [tcp]
 //! and [rooms with their clients](session) over them, and [what a telepointer sends](input).
 
 pub mod capacity;
@@ -7,7 +7,7 @@ pub mod input;
 pub mod link;
 pub mod loss;
 pub mod network;
-mod random;
+pub(crate) mod random;
 pub mod session;
 pub mod tcp;
 

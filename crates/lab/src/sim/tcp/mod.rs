@@ -2,13 +2,15 @@
 //! links that lose.
 //!
 //! What there is: segments as long as real ones, no Nagle, selective acknowledgements, retransmission after three
-//! duplicate acknowledgements or a timeout of the round trip and at least 200 ms, doubled each time, slow start and
-//! AIMD from a first window of 10, acknowledgements delayed by 40 ms or for a second segment and sent at once when
-//! something is missing.
+//! duplicate acknowledgements, after one and a quarter of a round trip (RACK), after a tail loss probe, or after a
+//! timeout of the round trip and at least 200 ms, doubled each time; slow start and AIMD from a first window of 10;
+//! acknowledgements delayed by 40 ms or for a second segment, and sent at once when something is missing.
 //!
-//! What there is not: opening and closing (the connection stands), flow control (the application reads at once), early
-//! detection by time and tail loss probes (RACK-TLP, RFC 8985), CUBIC, and joining small segments that are sent again.
+//! What there is not: opening and closing (the connection stands), flow control (the application reads at once), CUBIC,
+//! undoing what turns out to have been too early (DSACK, F-RTO), Linux's quick acknowledgements at the start, and its
+//! joining of small segments that are sent again.
 
+mod rack;
 mod receiver;
 mod rtt;
 mod segment;
@@ -81,7 +83,7 @@ impl TcpConnection {
 
     /// Sends what is due, and tells when to come back if nothing happens before.
     pub fn poll(&mut self, now: Duration, send: &mut dyn FnMut(&[u8])) -> Option<Duration> {
-        self.sender.check_timeout(now);
+        self.sender.check_timers(now);
         while let Some(chunk) = self.sender.send(now) {
             self.data.clear();
             self.sender.copy(&chunk, &mut self.data);
@@ -126,8 +128,7 @@ impl TcpConnection {
 /// let mut network = Network::new();
 /// network.add(TcpEnd::new(1, [(10 * ms, b"hello".to_vec())]));
 /// network.add(TcpEnd::new(0, []));
-/// network.join(0, 1, config.clone(), 1);
-/// network.join(1, 0, config, 2);
+/// network.join_both(0, 1, config, 1);
 /// network.run_until(1000 * ms);
 /// assert_eq!(network.node(1).arrived(), [(35 * ms, b"hello".to_vec())]);
 /// // 52 bytes of headers; length and message. The acknowledgement has no more than the headers.

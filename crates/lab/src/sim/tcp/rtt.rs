@@ -39,6 +39,13 @@ impl Rto {
         self.backoff = 0;
     }
 
+    /// When to probe for a lost tail: two round trips, and as long as the only segment under way may wait for its
+    /// acknowledgement (RFC 8985, 7.2, with Linux's numbers).
+    pub(super) fn probe_timeout(&self, only_one: bool) -> Duration {
+        let wait = if only_one { LEAST_MARGIN } else { Duration::from_millis(2) };
+        self.estimate.map_or(INITIAL, |(smooth, _)| smooth * 2 + wait)
+    }
+
     pub(super) fn timeout(&self) -> Duration {
         let base = self
             .estimate

@@ -1,20 +1,19 @@
 //! The sending half of a connection: what is under way, what was lost, and how much may be sent.
 //!
-//! Slow start and AIMD (RFC 5681), counted in segments as Linux counts, with selective acknowledgements (RFC 6675) and
-//! the retransmission timeout of RFC 6298.
+//! Slow start and AIMD (RFC 5681), counted in segments as Linux counts, with selective acknowledgements (RFC 6675),
+//! loss detected by time and tail loss probes (RFC 8985) and the retransmission timeout of RFC 6298.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::time::Duration;
 
+use super::rack::Rack;
 use super::rtt::Rto;
 
 /// Data bytes of a segment at most: what Ethernet carries, less IP's and TCP's headers with timestamps.
 const MSS: usize = 1448;
 /// Segments that may be under way at first (RFC 6928).
 const INITIAL_WINDOW: u32 = 10;
-/// A segment is lost when so many that were sent after it arrived (RFC 5681, 3.2).
-const DUPLICATE_ACKS: u32 = 3;
 
 #[derive(Debug)]
 pub(super) struct Sender {
@@ -35,8 +34,25 @@ pub(super) struct Sender {
     limited: bool,
     recovery: Option<Recovery>,
     rto: Rto,
+    /// When the retransmission timer expires.
     expires: Option<Duration>,
+    rack: Rack,
+    /// When a segment that seems lost has had its time.
+    overdue: Option<Duration>,
+    probe: Probe,
     last_sent: Duration,
+}
+
+/// A tail loss probe: when nothing comes back, one segment more shows sooner than a timeout what was lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Probe {
+    Idle,
+    /// It is sent at that time.
+    At(Duration),
+    /// It is sent whatever the window says.
+    Now,
+    /// It was sent, when all before this place had been sent. There is one at a time.
+    Until(u64),
 }
 
 #[derive(Debug)]
@@ -85,6 +101,9 @@ impl Default for Sender {
             recovery: None,
             rto: Rto::default(),
             expires: None,
+            rack: Rack::default(),
+            overdue: None,
+            probe: Probe::Idle,
             last_sent: Duration::ZERO,
         }
     }
@@ -111,9 +130,13 @@ impl Sender {
         self.next
     }
 
-    /// When the retransmission timer expires, if it runs.
+    /// When the first of its timers expires, if one runs.
     pub(super) fn expires(&self) -> Option<Duration> {
-        self.expires
+        let probe = match self.probe {
+            Probe::At(time) => Some(time),
+            _ => None,
+        };
+        [self.expires, self.overdue, probe].into_iter().flatten().min()
     }
 
     /// Takes an acknowledgement.
@@ -122,21 +145,27 @@ impl Sender {
             return;
         }
         let under_way = self.flight.len() as u32;
-        let mut sample = None;
+        let (mut sample, mut repeated) = (None, false);
         let mut arrived = 0;
         while let Some(first) = self.flight.front()
             && first.seq + first.len as u64 <= ack
         {
-            if first.fate != Fate::Arrived && !first.again {
+            if first.fate != Fate::Arrived {
+                let end = first.seq + first.len as u64;
+                self.rack.arrived(now, first.at, end, first.again);
                 sample.get_or_insert(now - first.at);
             }
+            repeated |= first.again;
             arrived += 1;
             self.flight.pop_front();
         }
+        // Others may have arrived long ago, and waited with it for the one that was repeated (Karn's algorithm).
+        sample = sample.filter(|_| !repeated);
         for sent in &mut self.flight {
             let end = sent.seq + sent.len as u64;
             let covers = |block: &&Range<u64>| block.start <= sent.seq && end <= block.end;
             if sent.fate != Fate::Arrived && sacks.iter().find(covers).is_some() {
+                self.rack.arrived(now, sent.at, end, sent.again);
                 if !sent.again {
                     sample.get_or_insert(now - sent.at);
                 }
@@ -146,7 +175,8 @@ impl Sender {
         if let Some(rtt) = sample {
             self.rto.measured(rtt);
         }
-        if ack > self.unacknowledged {
+        let advanced = ack > self.unacknowledged;
+        if advanced {
             self.buffer.drain(..(ack - self.unacknowledged) as usize);
             self.unacknowledged = ack;
             self.rto.recover();
@@ -155,15 +185,34 @@ impl Sender {
             if self.recovery.as_ref().is_some_and(|recovery| recovery.until <= ack) {
                 self.recovery = None;
             }
+            if matches!(self.probe, Probe::Until(end) if end <= ack) {
+                self.probe = Probe::Idle;
+            }
         }
-        self.find_lost();
+        self.find_lost(now);
+        // What says nothing new, as each packet of the other direction does, must not put it off.
+        if advanced || !self.may_probe() {
+            self.plan_probe(now);
+        }
     }
 
-    /// The retransmission timer expires: all that is not known to have arrived is taken for lost.
-    pub(super) fn check_timeout(&mut self, now: Duration) {
-        if self.expires.is_none_or(|expires| now < expires) {
-            return;
+    /// Does what is due of its timers.
+    pub(super) fn check_timers(&mut self, now: Duration) {
+        if self.overdue.is_some_and(|overdue| overdue <= now) {
+            self.find_lost(now);
+            self.plan_probe(now);
         }
+        if matches!(self.probe, Probe::At(time) if time <= now) {
+            self.probe = Probe::Now;
+            self.expires = Some(now + self.rto.timeout());
+        }
+        if self.expires.is_some_and(|expires| expires <= now) {
+            self.time_out(now);
+        }
+    }
+
+    /// All that is not known to have arrived is taken for lost.
+    fn time_out(&mut self, now: Duration) {
         for sent in self.flight.iter_mut().filter(|sent| sent.fate != Fate::Arrived) {
             sent.fate = Fate::Lost;
         }
@@ -174,12 +223,16 @@ impl Sender {
         self.window = 1;
         self.credit = 0;
         self.recovery = Some(Recovery { until: self.next, timed_out: true, first: false });
+        (self.probe, self.overdue) = (Probe::Idle, None);
         self.rto.back_off();
         self.expires = Some(now + self.rto.timeout());
     }
 
     /// What may be sent now: first what was lost, then new data.
     pub(super) fn send(&mut self, now: Duration) -> Option<Chunk> {
+        if self.probe == Probe::Now {
+            return self.send_probe(now);
+        }
         let window = self.window_after_idle(now);
         let under_way = self.flight.iter().filter(|sent| sent.fate == Fate::UnderWay).count();
         let lost = self.flight.iter().position(|sent| sent.fate == Fate::Lost);
@@ -196,13 +249,15 @@ impl Sender {
         if let Some(recovery) = &mut self.recovery {
             recovery.first = false;
         }
-        let Some(lost) = lost else { return Some(self.send_new(now, unsent.min(MSS))) };
+        let Some(lost) = lost else {
+            let chunk = self.send_new(now, unsent.min(MSS));
+            self.plan_probe(now);
+            return Some(chunk);
+        };
         if lost == 0 {
             self.expires = Some(now + self.rto.timeout());
         }
-        let sent = &mut self.flight[lost];
-        (sent.fate, sent.at, sent.again) = (Fate::UnderWay, now, true);
-        Some(Chunk { seq: sent.seq, len: sent.len })
+        Some(self.send_again(now, lost))
     }
 
     /// The bytes of a chunk.
@@ -217,6 +272,44 @@ impl Sender {
         self.flight.push_back(Sent { seq, len, at: now, again: false, fate: Fate::UnderWay });
         self.expires.get_or_insert(now + self.rto.timeout());
         Chunk { seq, len }
+    }
+
+    fn send_again(&mut self, now: Duration, place: usize) -> Chunk {
+        let sent = &mut self.flight[place];
+        (sent.fate, sent.at, sent.again) = (Fate::UnderWay, now, true);
+        Chunk { seq: sent.seq, len: sent.len }
+    }
+
+    /// New data if there is some, else the last segment once more.
+    fn send_probe(&mut self, now: Duration) -> Option<Chunk> {
+        self.last_sent = now;
+        let unsent = self.unsent();
+        let last = self.flight.len().checked_sub(1);
+        let chunk = match last {
+            _ if unsent > 0 => Some(self.send_new(now, unsent.min(MSS))),
+            last => last.map(|last| self.send_again(now, last)),
+        };
+        self.probe = Probe::Until(self.next);
+        chunk
+    }
+
+    /// There is no probe while losses are known or something is missing, which has its own timer (RFC 8985, 7.2).
+    fn may_probe(&self) -> bool {
+        self.recovery.is_none() && self.flight.iter().all(|sent| sent.fate == Fate::UnderWay)
+    }
+
+    /// Puts the probe off, to when the newest segments should have been acknowledged, at most to the timeout.
+    fn plan_probe(&mut self, now: Duration) {
+        if matches!(self.probe, Probe::Until(_) | Probe::Now) {
+            return;
+        }
+        self.probe = match self.expires.filter(|_| self.may_probe()) {
+            Some(expires) => {
+                let probe = now + self.rto.probe_timeout(self.flight.len() == 1);
+                Probe::At(probe.min(expires))
+            }
+            None => Probe::Idle,
+        };
     }
 
     /// The window halves with each timeout that nothing was sent for, down to the first window (RFC 2861, 3.1, as Linux
@@ -249,18 +342,20 @@ impl Sender {
         }
     }
 
-    /// Takes for lost what three later segments have overtaken; who was sent again is left to the timer.
-    fn find_lost(&mut self) {
-        let mut later = 0;
+    /// Takes for lost what has had its time, and plans to look again when more has.
+    fn find_lost(&mut self, now: Duration) {
+        let arrived = self.flight.iter().filter(|sent| sent.fate == Fate::Arrived).count();
+        let slack = self.rack.slack(self.recovery.is_some(), arrived);
         let mut found = false;
-        for sent in self.flight.iter_mut().rev() {
-            match sent.fate {
-                Fate::Arrived => later += 1,
-                Fate::UnderWay if later >= DUPLICATE_ACKS && !sent.again => {
+        self.overdue = None;
+        for sent in self.flight.iter_mut().filter(|sent| sent.fate == Fate::UnderWay) {
+            match self.rack.lost_at(sent.at, sent.seq + sent.len as u64, slack) {
+                Some(time) if time <= now => {
                     sent.fate = Fate::Lost;
                     found = true;
                 }
-                Fate::UnderWay | Fate::Lost => {}
+                // All that seems lost at one time, so that one timer serves for it.
+                later => self.overdue = self.overdue.max(later),
             }
         }
         if found && self.recovery.is_none() {
@@ -330,22 +425,54 @@ mod tests {
         let mut sender = segments(20);
         sent(&mut sender, Duration::ZERO);
         assert_eq!(sender.expires(), Some(1000 * MS));
-        sender.acknowledged(100 * MS, at(0), &[at(9)..at(10)]);
-        sent(&mut sender, 100 * MS);
-        sender.check_timeout(999 * MS);
+        sender.check_timers(999 * MS);
         assert!(sent(&mut sender, 999 * MS).is_empty());
-        sender.check_timeout(1000 * MS);
-        assert_eq!(sent(&mut sender, 1000 * MS), [0]);
-        // 100 ms smoothed, 200 ms margin, doubled.
-        assert_eq!(sender.expires(), Some(1600 * MS));
-        sender.check_timeout(1600 * MS);
-        assert_eq!(sent(&mut sender, 1600 * MS), [0]);
-        assert_eq!(sender.expires(), Some(2800 * MS));
+        sender.check_timers(1000 * MS);
+        assert_eq!(sent(&mut sender, 1000 * MS), [10], "a probe");
+        sender.check_timers(2000 * MS);
+        assert_eq!(sent(&mut sender, 2000 * MS), [0]);
+        assert_eq!(sender.expires(), Some(4000 * MS));
+        sender.check_timers(4000 * MS);
+        assert_eq!(sent(&mut sender, 4000 * MS), [0]);
+        assert_eq!(sender.expires(), Some(8000 * MS));
         assert_eq!((sender.window, sender.threshold), (1, 5));
-        sender.acknowledged(1700 * MS, at(1), &[at(9)..at(10)]);
-        assert_eq!(sent(&mut sender, 1700 * MS), [1, 2]);
-        sender.acknowledged(1800 * MS, at(3), &[at(9)..at(10)]);
-        assert_eq!(sent(&mut sender, 1800 * MS), [3, 4, 5, 6], "what arrived is not sent again");
+        sender.acknowledged(4100 * MS, at(1), &[at(5)..at(7)]);
+        assert_eq!(sent(&mut sender, 4100 * MS), [1, 2]);
+        sender.acknowledged(4200 * MS, at(3), &[at(5)..at(7)]);
+        assert_eq!(sent(&mut sender, 4200 * MS), [3, 4, 7, 8], "what arrived is not sent again");
+    }
+
+    #[test]
+    fn one_later_segment_and_a_quarter_round_trip_show_a_loss() {
+        let mut sender = segments(2);
+        sent(&mut sender, Duration::ZERO);
+        sender.acknowledged(100 * MS, at(0), &[at(1)..at(2)]);
+        assert_eq!(sender.expires(), Some(125 * MS));
+        sender.check_timers(124 * MS);
+        assert!(sent(&mut sender, 124 * MS).is_empty());
+        sender.check_timers(125 * MS);
+        assert_eq!(sent(&mut sender, 125 * MS), [0]);
+        // And again, if the repeat is lost: something sent after it arrives.
+        sender.write(std::iter::repeat_n(0, MSS));
+        assert_eq!(sent(&mut sender, 130 * MS), [2]);
+        sender.acknowledged(230 * MS, at(0), &[at(1)..at(3)]);
+        assert_eq!(sent(&mut sender, 230 * MS), [0]);
+    }
+
+    #[test]
+    fn a_probe_finds_a_lost_tail_before_the_timeout() {
+        let mut sender = segments(1);
+        sent(&mut sender, Duration::ZERO);
+        sender.acknowledged(100 * MS, at(1), &[]);
+        sender.write(std::iter::repeat_n(0, 3 * MSS));
+        assert_eq!(sent(&mut sender, 200 * MS), [1, 2, 3]);
+        // After two round trips of 100 ms and 2 ms; the timeout would be after 300 ms.
+        sender.acknowledged(300 * MS, at(1), &[]);
+        assert_eq!(sender.expires(), Some(402 * MS), "nothing new puts nothing off");
+        sender.check_timers(402 * MS);
+        assert_eq!(sent(&mut sender, 402 * MS), [3]);
+        sender.acknowledged(502 * MS, at(1), &[at(3)..at(4)]);
+        assert_eq!(sent(&mut sender, 502 * MS), [1, 2]);
     }
 
     #[test]

@@ -21,8 +21,7 @@ fn latencies(config: &LinkConfig, seed: u64, count: usize) -> Vec<Duration> {
     let mut network = Network::new();
     network.add(TcpEnd::new(1, messages));
     network.add(TcpEnd::new(0, []));
-    network.join(0, 1, config.clone(), seed);
-    network.join(1, 0, config.clone(), seed + 1000);
+    network.join_both(0, 1, config.clone(), seed);
     network.run_until(end);
     let arrived = network.node(1).arrived();
     let numbers = arrived.iter().map(|(_, payload)| number_of(payload));
@@ -70,14 +69,17 @@ fn all_arrive_in_order_on_a_bad_link() {
 }
 
 #[test]
-fn a_loss_costs_a_round_trip_and_three_messages() {
+fn a_loss_costs_a_round_trip_and_the_next_message() {
     let latencies = latencies(&link("rand1"), 2, 20_000);
     let quantile = |part: f64| latencies[(part * 20_000.0) as usize].as_millis();
     assert_eq!(quantile(0.9), 50);
-    // The lost message waits 100 ms for three later ones, a round trip more, and those after it wait in line: 250 ms,
-    // or until the timeout of a round trip and 200 ms at the end of a cluster.
-    assert!((150..=250).contains(&quantile(0.98)), "{}", quantile(0.98));
-    assert!((240..500).contains(&quantile(0.995)), "{}", quantile(0.995));
+    // A later message shows the loss after 33 ms and a round trip of 100 ms, the repeat takes 50 ms: 183 ms for one
+    // message in a hundred. Three after it wait in line, for 150, 117 and 83 ms, and some more for the halved window.
+    for (part, ms) in [(0.96, 83..=117), (0.98, 116..=150), (0.994, 180..=190)] {
+        assert!(ms.contains(&quantile(part)), "{part}: {}", quantile(part));
+    }
+    // What is lost at the end of a cluster waits for a probe.
+    assert!((250..500).contains(&quantile(0.9999)), "{}", quantile(0.9999));
 }
 
 #[test]
@@ -101,8 +103,7 @@ fn a_bulk_transfer_fills_a_link() {
     let messages = (0..200).map(|n| (Duration::ZERO, vec![n; 10_000]));
     network.add(TcpEnd::new(1, messages));
     network.add(TcpEnd::new(0, []));
-    network.join(0, 1, config.clone(), 1);
-    network.join(1, 0, config, 2);
+    network.join_both(0, 1, config, 1);
     network.run_until(60_000 * MS);
     let arrived = network.node(1).arrived();
     assert_eq!(arrived.len(), 200);
