@@ -107,9 +107,19 @@ mod tests {
     #[test]
     fn repeats_come_back_sorted_and_once() {
         let extra = |ms| Repeat::Extra(Duration::from_millis(ms));
-        let given = [Repeat::Ride(3), extra(20), Repeat::Ride(1), extra(10), Repeat::Ride(3), Repeat::Ride(0)];
+        let given = [
+            Repeat::Ride(3),
+            extra(20),
+            Repeat::Ride(1),
+            extra(10),
+            Repeat::Ride(3),
+            Repeat::Ride(0),
+        ];
         let repeats = Repeats::new(given);
-        assert_eq!(repeats.iter().collect::<Vec<_>>(), [Repeat::Ride(1), Repeat::Ride(3), extra(10), extra(20)]);
+        assert_eq!(
+            repeats.iter().collect::<Vec<_>>(),
+            [Repeat::Ride(1), Repeat::Ride(3), extra(10), extra(20)]
+        );
         assert_eq!(repeats.len(), 4);
         assert_eq!(Repeats::new([Repeat::Ride(33), Repeat::Extra(Duration::MAX)]), Repeats::NONE);
         assert_eq!(Repeats::repeat_last(2), Repeats::new([Repeat::Ride(2), Repeat::Ride(1)]));

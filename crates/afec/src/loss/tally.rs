@@ -3,107 +3,108 @@
 use super::LAGS;
 
 /// What is believed of a path of which nothing was seen, in packets: of those after one that came, so many of so many
-/// were lost. Few, so that some ten packets outweigh it. Less than one loss, because most paths lose nothing.
-const STARTS: f64 = 0.3;
-const STARTS_OF: f64 = 3.0;
+/// were lost. Few, so that some ten packets outweigh it. Much less than one loss, because most paths lose nothing.
+const STARTS: f32 = 0.2;
+const STARTS_OF: f32 = 3.0;
 /// The same of packets after a lost one.
-const GOES_ON: f64 = 0.6;
-const GOES_ON_OF: f64 = 3.0;
-/// The weight of the two-state chain that a stretch resembles most against pairs that were counted, in losses.
-const CHAIN_WEIGHT: f64 = 10.0;
+const GOES_ON: f32 = 0.5;
+const GOES_ON_OF: f32 = 1.5;
+/// The weight of the chain that a stretch resembles most against pairs that were counted, in losses.
+const CHAIN_WEIGHT: f32 = 10.0;
 
 /// Running counts since any time. They wrap around: only the difference of two means something, if it is less than
 /// 65,536 packets.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Counts {
-    packets: u16,
-    lost: u16,
-    /// `pairs[d - 1]`: lost packets that came d after a lost one.
-    pairs: [u16; LAGS],
+    /// Packets that came, and packets that were lost, after one that came.
+    after_came: [u16; 2],
+    /// The same after a lost one.
+    after_lost: [u16; 2],
+    /// `farther[d - 2]`: lost packets that came d after a lost one.
+    farther: [u16; LAGS - 1],
     /// Which of the last packets were lost, the very last one lowest.
     recent: u16,
 }
 
 impl Counts {
     pub(super) fn push(&mut self, lost: bool) {
-        self.packets = self.packets.wrapping_add(1);
+        let after = if self.last_lost() { &mut self.after_lost } else { &mut self.after_came };
+        let count = &mut after[usize::from(lost)];
+        *count = count.wrapping_add(1);
         if lost {
-            self.lost = self.lost.wrapping_add(1);
-            for (lag, pairs) in self.pairs.iter_mut().enumerate() {
-                *pairs = pairs.wrapping_add(self.recent >> lag & 1);
+            for (lag, pairs) in (2..).zip(&mut self.farther) {
+                *pairs = pairs.wrapping_add(self.recent >> (lag - 1) & 1);
             }
         }
         self.recent = self.recent << 1 | u16::from(lost);
     }
 
-    /// These counts had there been so many more packets before, none of them lost.
-    pub(super) fn after_clean(self, packets: u16) -> Self {
-        Counts { packets: self.packets.wrapping_sub(packets), ..self }
+    /// These counts as if so many packets had come meanwhile.
+    pub(super) fn less_clean(mut self, packets: u16) -> Self {
+        self.after_came[0] = self.after_came[0].wrapping_sub(packets);
+        self
     }
 
-    pub(super) fn packets_since(&self, start: &Counts) -> u16 {
-        self.packets.wrapping_sub(start.packets)
+    fn last_lost(&self) -> bool {
+        self.recent & 1 == 1
+    }
+
+    pub(super) fn packets(&self) -> u16 {
+        let [after_came, after_lost] = [self.after_came, self.after_lost];
+        let sum = after_came[0].wrapping_add(after_came[1]);
+        sum.wrapping_add(after_lost[0]).wrapping_add(after_lost[1])
     }
 
     /// The probability that the next packet is lost if all since `start` were of a kind.
-    pub(super) fn next_lost(&self, start: &Counts) -> f64 {
-        if self.recent & 1 == 0 { self.starts(start) } else { self.goes_on(start) }
+    pub(super) fn next_lost(&self, start: &Counts) -> f32 {
+        if self.last_lost() { self.goes_on(start) } else { self.starts(start) }
     }
 
     /// The probability that a packet is lost after one that came.
-    fn starts(&self, start: &Counts) -> f64 {
-        let lost = self.lost.wrapping_sub(start.lost);
-        let starts = f64::from(lost) - f64::from(self.pairs[0].wrapping_sub(start.pairs[0]));
-        let of = f64::from(self.packets_since(start)) - f64::from(self.lost_before(start, 1));
-        (starts + STARTS) / (of + STARTS_OF)
+    fn starts(&self, start: &Counts) -> f32 {
+        let [came, lost] = since(self.after_came, start.after_came);
+        (lost + STARTS) / (came + lost + STARTS_OF)
     }
 
     /// The probability that a packet is lost after a lost one.
-    fn goes_on(&self, start: &Counts) -> f64 {
-        let pairs = f64::from(self.pairs[0].wrapping_sub(start.pairs[0]));
-        (pairs + GOES_ON) / (f64::from(self.lost_before(start, 1)) + GOES_ON_OF)
+    fn goes_on(&self, start: &Counts) -> f32 {
+        let [came, lost] = since(self.after_lost, start.after_lost);
+        (lost + GOES_ON) / (came + lost + GOES_ON_OF)
     }
 
-    /// How many packets since `start` came so many after a lost one.
-    fn lost_before(&self, start: &Counts, lag: usize) -> u16 {
-        let last = |counts: &Counts| (counts.recent & ((1 << lag) - 1)).count_ones() as u16;
-        self.lost.wrapping_sub(start.lost).wrapping_sub(last(self)).wrapping_add(last(start))
+    /// The share of packets lost since `start`. As counted and not as the chain has it, whose few bursts would have to
+    /// tell their mean length first.
+    pub(super) fn rate(&self, start: &Counts) -> f32 {
+        let [came, lost] = since(self.after_came, start.after_came);
+        let [ended, went_on] = since(self.after_lost, start.after_lost);
+        (lost + went_on + STARTS) / (came + lost + ended + went_on + STARTS_OF)
     }
 
-    /// What follows from all since `start`, if all were of a kind.
-    pub(super) fn chain(&self, start: &Counts) -> Chain {
-        let starts = self.starts(start);
+    /// [`again`](super::LossModel::again) since `start`: pairs as counted or, where there are few, as expected of a
+    /// two-state Markov chain (the simple Gilbert model). The chain alone has far too long a tail for many bursts.
+    pub(super) fn again(&self, start: &Counts) -> [f32; LAGS] {
+        let rate = self.rate(start);
         let goes_on = self.goes_on(start);
-        let rate = starts / (starts + 1.0 - goes_on);
-        Chain { rate, tie: (goes_on - starts).max(0.0) }
-    }
-
-    /// `again` since `start`: pairs as counted, and as in the chain where there are few.
-    pub(super) fn again(&self, start: &Counts, chain: &Chain) -> [f64; LAGS] {
-        let mut tie = 1.0;
-        let mut again = [0.0; LAGS];
-        for (lag, again) in (1..).zip(&mut again) {
-            tie *= chain.tie;
-            let expected = chain.rate + (1.0 - chain.rate) * tie;
-            let pairs = f64::from(self.pairs[lag - 1].wrapping_sub(start.pairs[lag - 1]));
-            let of = f64::from(self.lost_before(start, lag));
-            *again = (pairs + CHAIN_WEIGHT * expected) / (of + CHAIN_WEIGHT);
+        // What the loss of a packet says of the next one: 0 for nothing, 1 for all.
+        let tie = (goes_on - self.starts(start)).clamp(0.0, 1.0);
+        let mut power = tie;
+        let mut again = [goes_on; LAGS];
+        let [ended, went_on] = since(self.after_lost, start.after_lost);
+        let mut of = ended + went_on;
+        for lag in 2..=LAGS {
+            power *= tie;
+            let expected = rate + (1.0 - rate) * power;
+            // Of the packets so many places after a lost one, not all are the same as with one place less.
+            let lost = |counts: &Counts| f32::from(counts.recent >> (lag - 1) & 1);
+            of += lost(start) - lost(self);
+            let [pairs] = since([self.farther[lag - 2]], [start.farther[lag - 2]]);
+            again[lag - 1] = (pairs + CHAIN_WEIGHT * expected) / (of + CHAIN_WEIGHT);
         }
         again
     }
 }
 
-/// A two-state Markov chain (simple Gilbert model): the next packet's loss depends on this one's.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Chain {
-    pub(super) rate: f64,
-    /// How much the loss of a packet says of the next one's: 0 for nothing, 1 for all.
-    pub(super) tie: f64,
-}
-
-impl Chain {
-    /// The variance of the share of packets lost, times the number of packets.
-    pub(super) fn variance(&self) -> f64 {
-        self.rate * (1.0 - self.rate) * (1.0 + self.tie) / (1.0 - self.tie)
-    }
+/// How far running counts have come.
+fn since<const N: usize>(now: [u16; N], start: [u16; N]) -> [f32; N] {
+    core::array::from_fn(|at| f32::from(now[at].wrapping_sub(start[at])))
 }
