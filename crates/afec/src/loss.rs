@@ -1,36 +1,52 @@
 //! What a receiver learns of how a path loses packets.
 //!
-//! A receiver [pushes](LossEstimator::push) of each packet whether it was lost and asks for the [`LossModel`]. It sends
-//! that, in [five bytes](LossModel::write), when it [differs](LossModel::differs) from what it sent last.
+//! A receiver [pushes](LossEstimator::push) for each packet whether it was lost and asks for the [`LossModel`]. It
+//! sends that, in [six bytes](LossModel::write), when it [differs](LossModel::differs) from what it sent last.
 
 mod estimator;
 mod tally;
 mod wire;
 
 pub use estimator::LossEstimator;
+pub use wire::WIRE_BYTES;
 
 /// How far apart two packets may be for their losses to be compared.
 pub const LAGS: usize = 12;
 
-/// A difference in the share of lost messages that matters for no target, as a sender takes a tenth of it as margin. TODO
+/// A difference in the share of messages lost that matters to no target: a third of the least target, 1 %.
 const SMALL: f64 = 0.003;
+/// The share by which a rate must differ for a sender to do noticeably else: the lower one when much is known, the
+/// upper one when little is. With the lower one a target of 5 % may be missed by half a point until the next report.
+const NOTICEABLE: (f64, f64) = (0.12, 0.25);
 
 /// What is believed of a path's losses.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LossModel {
     /// The share of packets that are lost (PER).
     pub rate: f64,
     /// `again[d - 1]`: the probability that packet i + d is lost, given that packet i was.
     pub again: [f64; LAGS],
-    /// How many packets tell as much as is known of the rate. Small just after a change, and while it is not yet clear
-    /// whether there was one.
+    /// How many packets this is drawn from: those since the losses last changed. Small just after a change; in between
+    /// (the geometric mean) while it is not clear whether they did.
     pub weight: f64,
 }
 
+impl Default for LossModel {
+    /// A path of which nothing is known and that is believed to lose nothing.
+    fn default() -> Self {
+        LossModel { rate: 0.0, again: [0.0; LAGS], weight: 0.0 }
+    }
+}
+
 impl LossModel {
-    /// The standard deviation of [`rate`](LossModel::rate), losses that come in one burst counted as one event.
+    /// The standard deviation of [`rate`](LossModel::rate) by what it was drawn from. Losses in one burst count as one
+    /// event, half an event is added, so that it is not 0 where nothing was lost.
     pub fn rate_error(&self) -> f64 {
-        libm::sqrt(self.variance() / self.weight.max(1.0))
+        let packets = self.weight.max(0.0) + 1.0;
+        let rate = (self.rate + 0.5 / packets).clamp(0.0, 1.0);
+        // The variance of a mean whose terms depend on the ones before as in a two-state Markov chain.
+        let tie = ((self.again[0] - self.rate) / (1.0 - self.rate).max(SMALL)).clamp(0.0, 0.97);
+        libm::sqrt(rate * (1.0 - rate) / packets * (1.0 + tie) / (1.0 - tie))
     }
 
     /// How many bursts of losses this is drawn from; a loss by itself is one.
@@ -38,19 +54,13 @@ impl LossModel {
         self.weight * self.rate * (1.0 - self.again[0])
     }
 
-    /// The variance of the share of packets lost, times the number of packets.
-    fn variance(&self) -> f64 {
-        let tie = ((self.again[0] - self.rate) / (1.0 - self.rate)).clamp(0.0, 0.95);
-        self.rate * (1.0 - self.rate) * (1.0 + tie) / (1.0 - tie)
-    }
-
     /// Whether a sender with this model would do noticeably else than with `reported`, for some miss target of 1 to
     /// 20 %: whether a message sent once, or twice at some distance, is lost noticeably more or less often.
     ///
-    /// While little is known the model moves much; it is to move by more, then, so as not to be reported too often.
+    /// While little is known the model moves much. It is to move further then, so as not to be reported all the time.
     pub fn differs(&self, reported: &LossModel) -> bool {
-        let error = self.rate_error() / self.rate.max(SMALL);
-        let share = error.clamp(0.08, 0.2);
+        let (least, most) = NOTICEABLE;
+        let share = (self.rate_error() / self.rate.max(SMALL)).clamp(least, most);
         let near =
             |now: f64, then: f64, share: f64| (now - then).abs() <= SMALL + share * now.max(then);
         let twice = |model: &LossModel, lag: usize| model.rate * model.again[lag - 1];
@@ -60,3 +70,6 @@ impl LossModel {
                 .any(|lag| !near(twice(self, *lag), twice(reported, *lag), 1.5 * share))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -10,7 +10,7 @@ const STARTS_OF: f32 = 3.0;
 const GOES_ON: f32 = 0.5;
 const GOES_ON_OF: f32 = 1.5;
 /// The weight of the chain that a stretch resembles most against pairs that were counted, in losses.
-const CHAIN_WEIGHT: f32 = 2.0;
+const CHAIN_WEIGHT: f32 = 10.0;
 
 /// Running counts since any time. They wrap around: only the difference of two means something, if it is less than
 /// 65,536 packets.

@@ -1,0 +1,242 @@
+use std::vec::Vec;
+
+use oorandom::Rand64;
+use proptest::prelude::*;
+
+use super::*;
+
+/// Which of so many packets are lost when a burst starts on a packet outside of one with a probability and is as
+/// likely to be 1 to `longest` packets long.
+fn bursts(seed: u64, start: f64, longest: u64, packets: usize) -> Vec<bool> {
+    let mut random = Rand64::new(u128::from(seed));
+    let mut left = 0;
+    let lost = |_| {
+        if left == 0 && random.rand_float() < start {
+            left = random.rand_range(1..longest + 1);
+        }
+        let lost = left > 0;
+        left = left.saturating_sub(1);
+        lost
+    };
+    (0..packets).map(lost).collect()
+}
+
+fn random(seed: u64, rate: f64, packets: usize) -> Vec<bool> {
+    bursts(seed, rate, 1, packets)
+}
+
+fn push(estimator: &mut LossEstimator, losses: &[bool]) {
+    losses.iter().for_each(|lost| estimator.push(*lost));
+}
+
+fn learned(losses: &[bool]) -> LossEstimator {
+    let mut estimator = LossEstimator::new();
+    push(&mut estimator, losses);
+    estimator
+}
+
+/// The mean over seeds of what a function makes of them.
+fn mean(seeds: u64, mut of: impl FnMut(u64) -> f64) -> f64 {
+    (0..seeds).map(&mut of).sum::<f64>() / seeds as f64
+}
+
+#[test]
+fn nothing_is_believed_lost_at_first() {
+    assert!(LossEstimator::new().model().rate < 0.002);
+    assert!(learned(&[false; 1000]).model().rate < 0.0005);
+    assert_eq!(LossModel::read(learned(&[false; 1000]).model().write()).rate, 0.0);
+}
+
+#[test]
+fn a_steady_rate_is_learned_without_bias() {
+    for rate in [0.01, 0.05, 0.2] {
+        let learned = mean(40, |seed| learned(&random(seed, rate, 6000)).model().rate);
+        assert!((learned / rate - 1.0).abs() < 0.05, "{rate}: {learned}");
+    }
+}
+
+#[test]
+fn the_curve_of_bursts_is_learned_as_it_is_and_not_as_a_chains() {
+    // Bursts of 1 to 5 from 4 % of packets: a chain with the same rate and again[0] would have again[3] = 0.28.
+    let truth = [(1, 0.681), (2, 0.435), (3, 0.258), (4, 0.147), (6, 0.106), (10, 0.112)];
+    for (lag, truth) in truth {
+        let learned = mean(20, |seed| learned(&bursts(seed, 0.04, 5, 6000)).model().again[lag - 1]);
+        assert!((learned - truth).abs() < 0.02, "{lag}: {learned}");
+    }
+}
+
+#[test]
+fn few_bursts_give_a_falling_curve() {
+    let mut losses = [false; 200];
+    losses[100..103].fill(true);
+    losses[150..153].fill(true);
+    let again = learned(&losses).model().again;
+    assert!(again[0] > 0.4 && again.is_sorted_by(|near, far| near >= far), "{again:?}");
+}
+
+#[test]
+fn a_step_to_20_percent_is_noticed_in_15_packets() {
+    let after = |packets: usize| {
+        mean(300, |seed| {
+            let mut estimator = learned(&[false; 3000]);
+            push(&mut estimator, &random(seed, 0.2, packets));
+            estimator.model().rate
+        })
+    };
+    for (packets, least) in [(12, 0.14), (15, 0.15), (30, 0.18), (60, 0.19), (200, 0.19)] {
+        let rate = after(packets);
+        assert!((least..0.21).contains(&rate), "{packets}: {rate}");
+    }
+}
+
+#[test]
+fn a_new_path_that_loses_is_noticed_as_fast() {
+    let rate = mean(300, |seed| learned(&random(seed, 0.2, 15)).model().rate);
+    assert!((0.14..0.21).contains(&rate), "{rate}");
+}
+
+#[test]
+fn a_step_to_bursts_is_noticed_in_100_packets() {
+    // The truth is 0.207. In 60 packets there are 4 bursts.
+    for (packets, least) in [(60, 0.18), (100, 0.195), (150, 0.2)] {
+        let rate = mean(300, |seed| {
+            let mut estimator = learned(&[false; 3000]);
+            push(&mut estimator, &bursts(seed, 0.08, 5, packets));
+            estimator.model().rate
+        });
+        assert!((least..0.23).contains(&rate), "{packets}: {rate}");
+    }
+}
+
+#[test]
+fn the_end_of_loss_is_noticed_in_80_packets() {
+    let mut late = 0;
+    for seed in 0..100 {
+        let mut estimator = learned(&random(seed, 0.2, 3000));
+        push(&mut estimator, &[false; 80]);
+        late += u32::from(estimator.model().rate >= 0.01);
+    }
+    assert!(late <= 2, "{late} of 100");
+}
+
+#[test]
+fn what_held_before_an_outage_is_believed_again_soon() {
+    let mut estimator = learned(&random(1, 0.05, 4000));
+    push(&mut estimator, &[true; 60]);
+    assert!(estimator.model().rate > 0.8);
+    push(&mut estimator, &random(2, 0.05, 40));
+    let model = estimator.model();
+    assert!(model.weight > 1000.0 && (0.04..0.09).contains(&model.rate), "{model:?}");
+}
+
+#[test]
+fn a_steady_path_is_rarely_believed_to_have_changed_and_rarely_reported() {
+    for losses in [random(3, 0.05, 50_000), bursts(3, 0.04, 5, 50_000)] {
+        let truth = losses.iter().filter(|lost| **lost).count() as f64 / losses.len() as f64;
+        let mut estimator = learned(&losses[..2000]);
+        let mut reported = estimator.model();
+        let (mut changes, mut reports, mut excess) = (0, 0, 0.0);
+        let mut settled = true;
+        for lost in &losses[2000..] {
+            estimator.push(*lost);
+            let model = estimator.model();
+            excess += (model.rate / truth - 1.0).max(0.0) / 48_000.0;
+            if model.differs(&reported) {
+                reported = model;
+                reports += 1;
+            }
+            changes += u32::from(settled && model.weight < 100.0);
+            settled = model.weight > 400.0 || settled && model.weight >= 100.0;
+        }
+        assert!(changes <= 5, "{changes} changes");
+        assert!(reports <= 150, "{reports} reports");
+        assert!(excess < 0.05, "{excess}");
+    }
+}
+
+#[test]
+fn the_error_is_told_as_it_is() {
+    for (start, longest) in [(0.1, 1), (0.04, 5)] {
+        let rates: Vec<LossModel> =
+            (0..100).map(|seed| learned(&bursts(seed, start, longest, 3000)).model()).collect();
+        let rate = mean(100, |seed| rates[seed as usize].rate);
+        let error = libm::sqrt(mean(100, |seed| (rates[seed as usize].rate - rate).powi(2)));
+        let told = mean(100, |seed| rates[seed as usize].rate_error());
+        assert!((0.6..1.5).contains(&(told / error)), "{told} for {error}");
+    }
+}
+
+#[test]
+fn bursts_are_counted() {
+    let losses = bursts(1, 0.04, 5, 4000);
+    let truth = losses.windows(2).filter(|pair| !pair[0] && pair[1]).count() as f64;
+    let bursts = learned(&losses).model().bursts();
+    assert!((bursts / truth - 1.0).abs() < 0.2, "{bursts} for {truth}");
+}
+
+#[test]
+fn the_state_is_small() {
+    assert!(size_of::<LossEstimator>() < 2048);
+}
+
+/// Flags of stretches that each lose otherwise, longer than memory.
+fn any_losses() -> impl Strategy<Value = Vec<bool>> {
+    let stretch = (any::<u64>(), 0.0..1.0_f64, 1..20_u64, 0..9000_usize);
+    let losses = |(seed, start, longest, packets)| bursts(seed, start, longest, packets);
+    proptest::collection::vec(stretch.prop_map(losses), 1..5).prop_map(|all| all.concat())
+}
+
+fn check_possible(model: &LossModel) {
+    assert!((0.0..=1.0).contains(&model.rate), "{model:?}");
+    assert!(model.again.iter().all(|again| (0.0..=1.0).contains(again)), "{model:?}");
+    assert!((0.0..=65_536.0).contains(&model.weight), "{model:?}");
+    assert!(model.rate_error().is_finite() && model.bursts() >= 0.0, "{model:?}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    #[test]
+    fn any_losses_give_a_possible_model(losses in any_losses()) {
+        let mut estimator = LossEstimator::new();
+        for (packet, lost) in losses.iter().enumerate() {
+            estimator.push(*lost);
+            if packet % 97 == 0 {
+                check_possible(&estimator.model());
+            }
+        }
+        let model = estimator.model();
+        check_possible(&model);
+        let told = LossModel::read(model.write());
+        if model.rate < 0.000_25 {
+            prop_assert_eq!(told.rate, 0.0);
+            return Ok(());
+        }
+        let near = model.rate.max(0.0005);
+        prop_assert!((told.rate / near - 1.0).abs() < 0.016, "{} {}", told.rate, model.rate);
+        prop_assert!((told.again[0] - model.again[0]).abs() < 0.25 * model.rate + 0.005);
+        for lag in [2, 3, 4, 5, 7, 9, 12] {
+            let (told, again) = (told.again[lag - 1], model.again[lag - 1]);
+            // Below the rate the steps are halves of it, above up to 0.11 near 1.
+            prop_assert!((told - again).abs() < 0.06 + 0.2 * model.rate, "{lag}: {told} {again}");
+        }
+        if model.weight >= 1.0 {
+            let factor = told.weight / model.weight;
+            prop_assert!((0.49..2.05).contains(&factor), "{}", factor);
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_a_possible_model(bytes: [u8; WIRE_BYTES]) {
+        let model = LossModel::read(bytes);
+        check_possible(&model);
+        // Losses and their pairs can be: P(both lost) >= 2 P(lost) - 1.
+        for again in model.again {
+            prop_assert!(model.rate * again >= 2.0 * model.rate - 1.0 - 1e-9);
+        }
+        // Told again it stays the same, near enough not to be reported.
+        let again = LossModel::read(model.write());
+        prop_assert!((again.rate - model.rate).abs() < 1e-9);
+        prop_assert_eq!(again.write()[..1].to_vec(), bytes[..1].to_vec());
+    }
+}
