@@ -146,7 +146,7 @@ fn tcp_fills_a_narrow_link_and_no_more() {
     let narrow = LinkConfig {
         capacity: Capacity::kbit(2000.0),
         queue: Queue::Bytes(50_000),
-        loss: "rand1".parse().unwrap(),
+        loss: "rand2".parse().unwrap(),
         ..delayed(10 * MS)
     };
     let path = Path { up: narrow, down: delayed(10 * MS), seed: 3 };
@@ -166,6 +166,6 @@ fn tcp_fills_a_narrow_link_and_no_more() {
     let rate = 300_000.0 * 8.0 / start.elapsed().as_secs_f64() / 1000.0;
     let stats = emulator.stats(0);
     println!("{rate:.0} kbit/s over 2000, {stats:?}");
-    assert!((1000.0..2000.0).contains(&rate), "{rate} kbit/s");
-    assert!(stats.up.lost > 0);
+    assert!((500.0..2000.0).contains(&rate), "{rate} kbit/s");
+    assert!(stats.up.lost > 0, "{stats:?}");
 }
