@@ -1,3 +1,5 @@
+//! What can be in the way of an emulated network.
+
 use std::io;
 
 use super::MAX_CLIENTS;
