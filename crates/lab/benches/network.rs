@@ -35,8 +35,7 @@ fn pair(config: &LinkConfig) -> u64 {
     let mut network = Network::new();
     network.add(Pacer { to: 1, next: Duration::ZERO, seen: 0 });
     network.add(Pacer { to: 0, next: EVERY / 2, seen: 0 });
-    network.join(0, 1, config.clone(), 1);
-    network.join(1, 0, config.clone(), 2);
+    network.join_both(0, 1, config.clone(), 1);
     network.run_until(EVERY * PACKETS / 2);
     network.node(0).seen + network.node(1).seen
 }

@@ -21,7 +21,8 @@
 //! burst may follow at once; packets lost in a row are therefore a little more than m: m / (1 - p).
 //!
 //! Bursts are counted in packets, not in time, as in the paper: who sends more packets meets more bursts, each of
-//! them shorter. Outages are in time, whatever is sent.
+//! them shorter, and who sends fewer meets longer ones. TCP, which within a burst sends one packet per timeout and
+//! doubles that each time, can take minutes to get through one of ten. Outages are in time, whatever is sent.
 
 mod name;
 

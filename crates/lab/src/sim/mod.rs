@@ -1,14 +1,19 @@
 //! A network in simulated time, the same one for the same seed: [nodes](network) of any kind joined by [links](link)
-//! with delay, jitter, reordering, duplicates, damage, a [capacity](capacity) with a queue, and [loss].
+//! with delay, jitter, reordering, duplicates, damage, a [capacity] with a queue, and [loss]; [tcp]
+//! and [rooms with their clients](session) over them, and [what a telepointer sends](input).
 
 pub mod capacity;
 pub mod input;
 pub mod link;
 pub mod loss;
 pub mod network;
-mod random;
+pub(crate) mod random;
+pub mod session;
+pub mod tcp;
 
 pub use capacity::{Capacity, CapacityTrace};
 pub use link::{Arrivals, Link, LinkConfig, LinkStats, Queue};
 pub use loss::{Loss, LossProcess};
 pub use network::{Network, Node};
+pub use session::{App, ClientNode, RoomNode};
+pub use tcp::{TcpConnection, TcpEnd};

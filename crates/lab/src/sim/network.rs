@@ -5,6 +5,7 @@ use std::collections::BinaryHeap;
 use std::time::Duration;
 
 use super::link::{Link, LinkConfig, LinkStats};
+use super::random::derive;
 
 /// The least time between two polls of a node that nothing else happens to: one that always wants to be polled at once
 /// cannot keep time from passing.
@@ -158,6 +159,15 @@ impl<N: Node> Network<N> {
         let row = &mut wires.between[from];
         row.resize((to + 1).max(row.len()), None);
         row[to] = Some(number);
+    }
+
+    /// Lays two links of the same kind, one each way. They lose independently of each other.
+    ///
+    /// # Panics
+    /// If there is no such node.
+    pub fn join_both(&mut self, one: usize, other: usize, config: LinkConfig, seed: u64) {
+        self.join(one, other, config.clone(), derive(seed, 0));
+        self.join(other, one, config, derive(seed, 1));
     }
 
     /// The time.
@@ -335,8 +345,7 @@ mod tests {
         let mut network = Network::new();
         network.add(Talker::new(1, 10 * MS));
         network.add(Talker::new(0, 7 * MS));
-        network.join(0, 1, config.clone(), seed);
-        network.join(1, 0, config.clone(), seed + 1);
+        network.join_both(0, 1, config.clone(), seed);
         network
     }
 

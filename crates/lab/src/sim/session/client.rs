@@ -1,0 +1,102 @@
+//! A participant: a client of the session and its application.
+
+use std::time::Duration;
+
+use groupwire_session::client::{Client, Event, Input, Output};
+
+use super::{Arrived, Transport};
+use crate::sim::network::Node;
+
+/// What an application does with its client.
+pub trait App {
+    /// Something happened. The application may answer through the client.
+    fn event(&mut self, now: Duration, client: &mut Client, event: Event);
+
+    /// Does what is due, and tells when it next has something to do by itself.
+    fn act(&mut self, now: Duration, client: &mut Client) -> Option<Duration>;
+}
+
+/// A client with its application, joined to the node of its room.
+pub struct ClientNode<A> {
+    client: Client,
+    app: A,
+    room: usize,
+    transport: Option<Transport>,
+    /// How many transports there were.
+    dialed: u32,
+}
+
+impl<A: App> ClientNode<A> {
+    /// A client whose room is the [`RoomNode`](super::RoomNode) with that number.
+    pub fn new(room: usize, client: Client, app: A) -> Self {
+        ClientNode { client, app, room, transport: None, dialed: 0 }
+    }
+
+    /// The client.
+    pub fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// The application.
+    pub fn app(&self) -> &A {
+        &self.app
+    }
+
+    /// Does what the client says, and tells when it wants a timeout.
+    fn drain(&mut self, now: Duration) -> Option<Duration> {
+        loop {
+            match self.client.poll_output(now) {
+                Output::Timeout(at) => return at,
+                Output::Event(event) => self.app.event(now, &mut self.client, event),
+                Output::Dial => {
+                    self.dialed += 1;
+                    self.transport = Some(Transport::new(self.dialed));
+                    self.client.handle_input(now, Input::Opened);
+                }
+                Output::Send(packet) => {
+                    if let Some(transport) = &mut self.transport {
+                        transport.write(&packet);
+                    }
+                }
+                Output::Hangup => {
+                    if let Some(transport) = &mut self.transport {
+                        transport.close();
+                    }
+                    self.client.handle_input(now, Input::Closed);
+                }
+            }
+        }
+    }
+}
+
+impl<A: App> Node for ClientNode<A> {
+    fn receive(&mut self, now: Duration, from: usize, packet: &[u8]) {
+        let Some(transport) = self.transport.as_mut().filter(|_| from == self.room) else { return };
+        transport.connection.receive(now, packet);
+        while let Some(arrived) = transport.read() {
+            let input = match &arrived {
+                Arrived::Packet(packet) => Input::Packet(packet),
+                Arrived::Close => Input::Closed,
+            };
+            self.client.handle_input(now, input);
+        }
+    }
+
+    fn poll(&mut self, now: Duration, send: &mut dyn FnMut(usize, &[u8])) -> Option<Duration> {
+        self.client.handle_input(now, Input::Timeout);
+        loop {
+            let act = self.app.act(now, &mut self.client);
+            let timeout = self.drain(now);
+            let Some(transport) = &mut self.transport else {
+                return [act, timeout].into_iter().flatten().min();
+            };
+            let room = self.room;
+            let resend = transport.poll(now, &mut |packet| send(room, packet));
+            let taken = transport.taken();
+            (0..taken).for_each(|_| self.client.handle_input(now, Input::Sent));
+            if taken == 0 {
+                return [act, timeout, resend].into_iter().flatten().min();
+            }
+        }
+    }
+}

@@ -1,0 +1,138 @@
+use std::collections::HashSet;
+
+use groupwire_session::client::{ChannelId, Client, Config, Event, Outgoing, Sent, Status};
+use groupwire_session::{AllowAll, Qos, Room, room};
+
+use super::*;
+use crate::sim::link::{IP_HEADER, LinkConfig};
+use crate::sim::network::{Network, Node};
+use crate::sim::random::derive;
+
+const MS: Duration = Duration::from_millis(1);
+const EACH: u64 = 200;
+
+/// Draws at times of its own, moves its pointer 25 times a second meanwhile, and keeps all that it sees.
+struct Person {
+    seed: u64,
+    draw: ChannelId,
+    point: ChannelId,
+    drawn: u64,
+    next_draw: Duration,
+    next_point: Duration,
+    connected: bool,
+    document: Vec<String>,
+    pointers: usize,
+    gaps: usize,
+}
+
+impl App for Person {
+    fn event(&mut self, _: Duration, _: &mut Client, event: Event) {
+        match event {
+            Event::Status(status) => self.connected = status == Status::Connected,
+            Event::Message(message) if message.channel == self.draw => {
+                self.document.push(String::from_utf8(message.bytes).unwrap());
+            }
+            Event::Message(_) => self.pointers += 1,
+            Event::Gap { .. } => self.gaps += 1,
+            _ => {}
+        }
+    }
+
+    fn act(&mut self, now: Duration, client: &mut Client) -> Option<Duration> {
+        while self.drawn < EACH && self.next_draw <= now {
+            let text = format!("{}/{}", self.seed, self.drawn);
+            let message = Outgoing { bytes: text.as_bytes(), text: true, ..Outgoing::default() };
+            assert_eq!(client.send(now, self.draw, message).unwrap(), Sent::Accepted);
+            self.next_draw += MS * (derive(self.seed, self.drawn) % 300) as u32;
+            self.drawn += 1;
+        }
+        if self.drawn == EACH {
+            return None;
+        }
+        while self.next_point <= now {
+            let bytes = now.as_micros().to_le_bytes();
+            let message = Outgoing { bytes: &bytes, key: Some(b"me"), ..Outgoing::default() };
+            client.send(now, self.point, message).unwrap();
+            self.next_point += 40 * MS;
+        }
+        Some(self.next_draw.min(self.next_point))
+    }
+}
+
+fn person(number: u64) -> ClientNode<Person> {
+    let config = Config { seed: number, ..Config::new("demo") };
+    let mut client = Client::new(Duration::ZERO, config).unwrap();
+    let draw = client.channel("draw", Qos::transaction()).unwrap();
+    let point = client.channel("pointer", Qos::awareness().rate(0, 25)).unwrap();
+    let person = Person {
+        seed: number,
+        draw,
+        point,
+        drawn: 0,
+        next_draw: MS * (100 * number) as u32,
+        next_point: Duration::ZERO,
+        connected: false,
+        document: Vec::new(),
+        pointers: 0,
+        gaps: 0,
+    };
+    ClientNode::new(0, client, person)
+}
+
+fn meet(loss: &str, seed: u64, time: Duration) -> (RoomNode, Vec<ClientNode<Person>>, u64) {
+    let room = Room::new(room::Config::new("demo", 7), Box::new(AllowAll));
+    let mut server = RoomNode::new(room, seed);
+    let mut people: Vec<_> = (1..=4).map(person).collect();
+    let mut network: Network<&mut dyn Node> = Network::new();
+    network.add(&mut server);
+    for (number, person) in (1..).zip(&mut people) {
+        network.add(person);
+        let config = LinkConfig {
+            delay: 20 * MS,
+            loss: loss.parse().unwrap(),
+            header: IP_HEADER,
+            ..LinkConfig::default()
+        };
+        network.join_both(0, number, config, derive(seed, number as u64));
+    }
+    network.run_until(time);
+    let lost = (1..5).filter_map(|number| Some(network.link_stats(0, number)?.lost)).sum();
+    (server, people, lost)
+}
+
+fn check(people: &[ClientNode<Person>], case: &str) {
+    let document = &people[0].app().document;
+    assert_eq!(document.len() as u64, 4 * EACH, "{case}: each transaction arrives");
+    let distinct: HashSet<&String> = document.iter().collect();
+    assert_eq!(distinct.len(), document.len(), "{case}: once");
+    for person in people {
+        let app = person.app();
+        assert!(app.connected, "{case}: {}", app.seed);
+        assert_eq!(&app.document, document, "{case}: all see the same order");
+        assert_eq!((person.client().pending(), app.gaps), (0, 0), "{case}");
+        let own = document.iter().filter(|text| text.starts_with(&format!("{}/", app.seed)));
+        let expected = (0..EACH).map(|number| format!("{}/{number}", app.seed));
+        assert!(own.cloned().eq(expected), "{case}: in the order they were sent");
+    }
+}
+
+#[test]
+fn four_people_see_each_transaction_once_and_in_order() {
+    for (seed, loss) in (1..).zip(["rand0", "rand3", "rand3", "rand10", "ge5b3", "out200"]) {
+        let (server, people, lost) = meet(loss, seed, 90_000 * MS);
+        assert!(loss == "rand0" || lost > 50, "{loss}: {lost}");
+        check(&people, loss);
+        // 30 s of pointers at 25 per second from three others; conflation takes many while TCP waits.
+        let pointers: Vec<_> = people.iter().map(|person| person.app().pointers).collect();
+        assert!(pointers.iter().all(|count| *count > 500), "{loss}: {pointers:?}");
+        assert!(server.log().len() >= 4);
+    }
+}
+
+#[test]
+fn a_long_outage_breaks_transports_and_loses_nothing() {
+    // Longer than keep-alive waits: all come back over new transports. Within the first minute there are two.
+    let (_, people, _) = meet("stepout12000/30000-0", 3, 180_000 * MS);
+    assert!(people.iter().any(|person| person.client().stats().reconnects > 0));
+    check(&people, "outage");
+}

@@ -1,0 +1,186 @@
+//! TCP as Linux has it, as far as the latency and bytes of small messages depend on it: an ordered reliable stream over
+//! links that lose.
+//!
+//! What there is: segments as long as real ones, no Nagle, selective acknowledgements, retransmission after three
+//! duplicate acknowledgements, after one and a quarter of a round trip (RACK), after a tail loss probe, or after a
+//! timeout of the round trip and at least 200 ms, doubled each time; slow start and AIMD from a first window of 10;
+//! acknowledgements delayed by 40 ms or for a second segment, and sent at once when something is missing.
+//!
+//! What there is not: opening and closing (the connection stands), flow control (the application reads at once), CUBIC,
+//! undoing what turns out to have been too early (DSACK, F-RTO), Linux's quick acknowledgements at the start, and its
+//! joining of small segments that are sent again.
+
+mod rack;
+mod receiver;
+mod rtt;
+mod segment;
+mod sender;
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use super::network::Node;
+use receiver::Receiver;
+use segment::Segment;
+use sender::Sender;
+
+/// Bytes before each message that say how long it is.
+const LENGTH: usize = 2;
+
+/// One end of a connection, without a network: messages go in and out, segments go out and in.
+#[derive(Debug, Default)]
+pub struct TcpConnection {
+    port: u32,
+    sender: Sender,
+    receiver: Receiver,
+    /// A segment being written.
+    packet: Vec<u8>,
+    data: Vec<u8>,
+}
+
+impl TcpConnection {
+    /// An end of a connection that stands. Both ends have the same port; later connections between the same nodes have
+    /// others.
+    pub fn new(port: u32) -> Self {
+        TcpConnection { port, ..TcpConnection::default() }
+    }
+
+    /// Its port.
+    pub fn port(&self) -> u32 {
+        self.port
+    }
+
+    /// The port that a segment is for, if it is whole.
+    pub fn port_of(packet: &[u8]) -> Option<u32> {
+        Segment::read(packet).map(|segment| segment.port)
+    }
+
+    /// Writes a message; it leaves with the next [`TcpConnection::poll`] if the congestion window allows.
+    ///
+    /// # Panics
+    /// If it is longer than 65,535 bytes.
+    pub fn write(&mut self, message: &[u8]) {
+        let length = u16::try_from(message.len()).expect("messages have up to 65,535 bytes");
+        self.sender.write(length.to_be_bytes().into_iter().chain(message.iter().copied()));
+    }
+
+    /// The next message that has arrived whole, all before it having been read.
+    pub fn read(&mut self) -> Option<Vec<u8>> {
+        let stream = self.receiver.ready();
+        let length = u16::from_be_bytes([*stream.front()?, *stream.get(1)?]);
+        let end = LENGTH + usize::from(length);
+        (stream.len() >= end).then(|| stream.drain(..end).skip(LENGTH).collect())
+    }
+
+    /// Takes a segment. A damaged one is dropped, and one of another connection.
+    pub fn receive(&mut self, now: Duration, packet: &[u8]) {
+        let Some(segment) = Segment::read(packet).filter(|one| one.port == self.port) else {
+            return;
+        };
+        self.sender.acknowledged(now, segment.ack, &segment.sacks);
+        self.receiver.receive(now, segment.seq, segment.data);
+    }
+
+    /// Sends what is due, and tells when to come back if nothing happens before.
+    pub fn poll(&mut self, now: Duration, send: &mut dyn FnMut(&[u8])) -> Option<Duration> {
+        self.sender.check_timers(now);
+        while let Some(chunk) = self.sender.send(now) {
+            self.data.clear();
+            self.sender.copy(&chunk, &mut self.data);
+            self.send_segment(chunk.seq, send);
+        }
+        if self.receiver.due().is_some_and(|due| due <= now) {
+            self.data.clear();
+            self.send_segment(self.sender.next(), send);
+        }
+        [self.sender.expires(), self.receiver.due()].into_iter().flatten().min()
+    }
+
+    /// Bytes written, lengths among them, that the other end has not acknowledged.
+    pub fn pending(&self) -> usize {
+        self.sender.pending()
+    }
+
+    /// Of these, the bytes that were never sent, since the congestion window is full.
+    pub fn unsent(&self) -> usize {
+        self.sender.unsent()
+    }
+
+    /// Sends `data` with the newest acknowledgement.
+    fn send_segment(&mut self, seq: u64, send: &mut dyn FnMut(&[u8])) {
+        let (ack, sacks) = self.receiver.acknowledge();
+        self.packet.clear();
+        Segment { port: self.port, seq, ack, sacks, data: &self.data }.write(&mut self.packet);
+        send(&self.packet);
+    }
+}
+
+/// An end of a connection as a node: it writes messages at their times and notes when others arrive.
+///
+/// Its links have [`IP_HEADER`](super::link::IP_HEADER) for a header; TCP's own is in the segments.
+///
+/// ```
+/// use groupwire_lab::sim::{LinkConfig, Network, TcpEnd, link::IP_HEADER};
+/// use std::time::Duration;
+///
+/// let ms = Duration::from_millis(1);
+/// let config = LinkConfig { delay: 25 * ms, header: IP_HEADER, ..LinkConfig::default() };
+/// let mut network = Network::new();
+/// network.add(TcpEnd::new(1, [(10 * ms, b"hello".to_vec())]));
+/// network.add(TcpEnd::new(0, []));
+/// network.join_both(0, 1, config, 1);
+/// network.run_until(1000 * ms);
+/// assert_eq!(network.node(1).arrived(), [(35 * ms, b"hello".to_vec())]);
+/// // 52 bytes of headers; length and message. The acknowledgement has no more than the headers.
+/// assert_eq!(network.link_stats(0, 1).map(|stats| stats.bytes), Some(52 + 2 + 5));
+/// assert_eq!(network.link_stats(1, 0).map(|stats| stats.bytes), Some(52));
+/// ```
+#[derive(Debug)]
+pub struct TcpEnd {
+    peer: usize,
+    connection: TcpConnection,
+    to_send: VecDeque<(Duration, Vec<u8>)>,
+    arrived: Vec<(Duration, Vec<u8>)>,
+}
+
+impl TcpEnd {
+    /// The end whose other end is node `peer`. Messages are sorted by time.
+    pub fn new(peer: usize, messages: impl IntoIterator<Item = (Duration, Vec<u8>)>) -> Self {
+        let to_send = messages.into_iter().collect();
+        TcpEnd { peer, connection: TcpConnection::new(0), to_send, arrived: Vec::new() }
+    }
+
+    /// What has arrived, and when.
+    pub fn arrived(&self) -> &[(Duration, Vec<u8>)] {
+        &self.arrived
+    }
+}
+
+impl Node for TcpEnd {
+    fn receive(&mut self, now: Duration, from: usize, packet: &[u8]) {
+        if from == self.peer {
+            self.connection.receive(now, packet);
+            while let Some(message) = self.connection.read() {
+                self.arrived.push((now, message));
+            }
+        }
+    }
+
+    fn poll(&mut self, now: Duration, send: &mut dyn FnMut(usize, &[u8])) -> Option<Duration> {
+        let peer = self.peer;
+        // Each message is a write of its own, and so, with Nagle off, a segment.
+        while let Some((at, message)) = self.to_send.front()
+            && *at <= now
+        {
+            self.connection.write(message);
+            self.to_send.pop_front();
+            self.connection.poll(now, &mut |packet| send(peer, packet));
+        }
+        let wanted = self.connection.poll(now, &mut |packet| send(peer, packet));
+        let next = self.to_send.front().map(|(at, _)| *at);
+        [wanted, next].into_iter().flatten().min()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,80 @@
+//! When to give up waiting for an acknowledgement (RFC 6298).
+
+use std::time::Duration;
+
+/// Before anything is known of the path (RFC 6298, 2.1).
+const INITIAL: Duration = Duration::from_secs(1);
+/// What Linux adds to the round trip at least (`TCP_RTO_MIN`); the RFC's minimum of 1 s is for the sum.
+const LEAST_MARGIN: Duration = Duration::from_millis(200);
+/// Linux's `TCP_RTO_MAX`.
+const LONGEST: Duration = Duration::from_secs(120);
+
+/// The retransmission timeout.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Rto {
+    /// The smoothed round trip and its variation, once it was measured.
+    estimate: Option<(Duration, Duration)>,
+    /// How often it was doubled.
+    backoff: u32,
+}
+
+impl Rto {
+    /// A round trip was measured, on something that was sent once (Karn's algorithm).
+    pub(super) fn measured(&mut self, rtt: Duration) {
+        self.estimate = Some(match self.estimate {
+            None => (rtt, rtt / 2),
+            Some((smooth, variation)) => {
+                (smooth * 7 / 8 + rtt / 8, variation * 3 / 4 + smooth.abs_diff(rtt) / 4)
+            }
+        });
+    }
+
+    /// Nothing came in time.
+    pub(super) fn back_off(&mut self) {
+        self.backoff += 1;
+    }
+
+    /// Something new was acknowledged. Linux takes this as proof that the path works, measured or not.
+    pub(super) fn recover(&mut self) {
+        self.backoff = 0;
+    }
+
+    /// When to probe for a lost tail: two round trips, and as long as the only segment under way may wait for its
+    /// acknowledgement (RFC 8985, 7.2, with Linux's numbers).
+    pub(super) fn probe_timeout(&self, only_one: bool) -> Duration {
+        let wait = if only_one { LEAST_MARGIN } else { Duration::from_millis(2) };
+        self.estimate.map_or(INITIAL, |(smooth, _)| smooth * 2 + wait)
+    }
+
+    pub(super) fn timeout(&self) -> Duration {
+        let base = self
+            .estimate
+            .map_or(INITIAL, |(smooth, variation)| smooth + (variation * 4).max(LEAST_MARGIN));
+        (base * 2_u32.pow(self.backoff.min(10))).min(LONGEST)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    #[test]
+    fn the_timeout_follows_the_round_trip_and_doubles() {
+        let mut rto = Rto::default();
+        assert_eq!(rto.timeout(), 1000 * MS);
+        rto.measured(100 * MS);
+        assert_eq!(rto.timeout(), 300 * MS);
+        rto.measured(500 * MS);
+        // 150 ms smoothed, and four times 137.5 ms.
+        assert_eq!(rto.timeout(), 700 * MS);
+        (0..30).for_each(|_| rto.back_off());
+        assert_eq!(rto.timeout(), LONGEST);
+        rto.recover();
+        (0..100).for_each(|_| rto.measured(50 * MS));
+        assert_eq!(rto.timeout().as_millis(), 250);
+        rto.back_off();
+        assert_eq!(rto.timeout().as_millis(), 500);
+    }
+}

@@ -1,0 +1,111 @@
+use super::super::input::{generated, number_of, write_payload};
+use super::super::link::{IP_HEADER, LinkConfig};
+use super::super::network::Network;
+use super::*;
+
+const MS: Duration = Duration::from_millis(1);
+
+/// A telepointer over a link: the latency of each message, sorted; all are checked to arrive in order.
+fn latencies(config: &LinkConfig, seed: u64, count: usize) -> Vec<Duration> {
+    let updates = generated(seed, count);
+    let messages: Vec<_> = (0..)
+        .zip(&updates)
+        .map(|(number, update)| {
+            let mut payload = Vec::new();
+            write_payload(number, update.len, &mut payload);
+            (update.at, payload)
+        })
+        .collect();
+    // Ten timeouts in a row, each doubled, take minutes: a burst of ten packets ends only with the tenth.
+    let end = updates[count - 1].at + Duration::from_secs(3600);
+    let mut network = Network::new();
+    network.add(TcpEnd::new(1, messages));
+    network.add(TcpEnd::new(0, []));
+    network.join_both(0, 1, config.clone(), seed);
+    network.run_until(end);
+    let arrived = network.node(1).arrived();
+    let numbers = arrived.iter().map(|(_, payload)| number_of(payload));
+    assert!(numbers.eq((0..count as u32).map(Some)), "{}: all arrive, in order", config.loss);
+    assert_eq!(network.node(0).connection.pending(), 0);
+    let mut latencies: Vec<_> =
+        arrived.iter().zip(&updates).map(|(arrived, sent)| arrived.0 - sent.at).collect();
+    latencies.sort_unstable();
+    latencies
+}
+
+fn link(loss: &str) -> LinkConfig {
+    LinkConfig {
+        delay: 50 * MS,
+        loss: loss.parse().unwrap(),
+        header: IP_HEADER,
+        ..LinkConfig::default()
+    }
+}
+
+#[test]
+fn without_loss_a_message_takes_one_way() {
+    let latencies = latencies(&link("rand0"), 1, 5000);
+    assert_eq!((latencies[0], latencies[4999]), (50 * MS, 50 * MS));
+}
+
+#[test]
+fn all_arrive_in_order_whatever_is_lost() {
+    for (seed, loss) in (1..).zip(["rand1", "rand20", "pb10@4", "ge20b5", "out200", "rand30"]) {
+        latencies(&link(loss), seed, 2000);
+    }
+}
+
+#[test]
+fn all_arrive_in_order_on_a_bad_link() {
+    let config = LinkConfig {
+        jitter: 20 * MS,
+        reorder: 0.1,
+        reorder_by: 80 * MS,
+        duplicate: 0.1,
+        corrupt: 0.1,
+        ..link("rand10")
+    };
+    latencies(&config, 9, 5000);
+}
+
+#[test]
+fn a_loss_costs_a_round_trip_and_the_next_message() {
+    let latencies = latencies(&link("rand1"), 2, 20_000);
+    let quantile = |part: f64| latencies[(part * 20_000.0) as usize].as_millis();
+    assert_eq!(quantile(0.9), 50);
+    // A later message shows the loss after 33 ms and a round trip of 100 ms, the repeat takes 50 ms: 183 ms for one
+    // message in a hundred. Three after it wait in line, for 150, 117 and 83 ms, and some more for the halved window.
+    for (part, ms) in [(0.96, 83..=117), (0.98, 116..=150), (0.994, 180..=190)] {
+        assert!(ms.contains(&quantile(part)), "{part}: {}", quantile(part));
+    }
+    // What is lost at the end of a cluster waits for a probe.
+    assert!((250..500).contains(&quantile(0.9999)), "{}", quantile(0.9999));
+}
+
+#[test]
+fn loss_and_a_narrow_link_are_shared_by_what_waits() {
+    // 80-byte packets take 46 ms at 14 kbit/s, for messages that come every 33 ms: they are joined while they wait.
+    let config = LinkConfig { capacity: super::super::Capacity::kbit(14.0), ..link("rand5") };
+    let latencies = latencies(&config, 3, 3000);
+    assert!(latencies[1500] < 2000 * MS, "{:?}", latencies[1500]);
+    assert!(latencies[1500] > 100 * MS, "{:?}", latencies[1500]);
+}
+
+#[test]
+fn a_bulk_transfer_fills_a_link() {
+    // 2 MB at 8 Mbit/s take 2 s and the headers' share.
+    let config = LinkConfig {
+        capacity: super::super::Capacity::kbit(8000.0),
+        queue: super::super::Queue::Bytes(100_000),
+        ..link("rand0")
+    };
+    let mut network = Network::new();
+    let messages = (0..200).map(|n| (Duration::ZERO, vec![n; 10_000]));
+    network.add(TcpEnd::new(1, messages));
+    network.add(TcpEnd::new(0, []));
+    network.join_both(0, 1, config, 1);
+    network.run_until(60_000 * MS);
+    let arrived = network.node(1).arrived();
+    assert_eq!(arrived.len(), 200);
+    assert!((2.0..4.0).contains(&arrived[199].0.as_secs_f64()), "{:?}", arrived[199].0);
+}
