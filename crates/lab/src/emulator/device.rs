@@ -4,7 +4,7 @@ use std::fmt::{self, Write as _};
 use std::fs;
 use std::io::{self, Write as _};
 use std::process::{Command, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
@@ -12,11 +12,11 @@ use tun_rs::{DeviceBuilder, InterruptEvent, SyncDevice};
 
 use super::courier::Courier;
 use super::links::Links;
-use super::network::{Direction, readdress};
+use super::network::{Route, readdress};
 use super::{EmulatorError, Host, MAX_CLIENTS, Namespace, Path, PathStats};
 
 /// One per namespace: a second emulator finds the name taken.
-const DEVICE: &str = "groupwire0";
+pub(super) const DEVICE: &str = "groupwire0";
 
 /// Of Ethernet.
 const MTU: usize = 1500;
@@ -78,7 +78,7 @@ impl Emulator {
         self.lock()[n].stats()
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Links>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<Links>> {
         self.links.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -123,21 +123,14 @@ impl Reader {
 
     fn carry(&self, start: Instant, packet: &mut [u8]) {
         let mut links = self.links.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(direction) = readdress(packet, links.len()) else {
+        let Some(route) = readdress(packet, links.len()) else {
             return;
         };
-        let link = match direction {
-            Direction::Up(client) => &mut links[client].up,
-            Direction::Down(client) => &mut links[client].down,
+        let direction = match route {
+            Route::Up(client) => &mut links[client].up,
+            Route::Down(client) => &mut links[client].down,
         };
-        let arrivals = link.send(start.elapsed(), packet.len());
-        if arrivals.corrupt {
-            link.damage(packet);
-        }
-        drop(links);
-        for arrival in arrivals.first.into_iter().chain(arrivals.second) {
-            self.courier.send(start + arrival, packet.to_vec());
-        }
+        direction.carry(start, packet, &self.courier, <[u8]>::to_vec);
     }
 }
 

@@ -1,3 +1,5 @@
+//! What can be in the way of an emulated network.
+
 use std::io;
 
 use super::MAX_CLIENTS;
@@ -14,6 +16,9 @@ pub enum EmulatorError {
         /// The package that has it, in most distributions.
         package: &'static str,
     },
+    /// This is not Linux.
+    #[error("the emulator needs network namespaces and TUN devices of Linux")]
+    OnlyLinux,
     /// The system does not permit a network namespace.
     #[error(
         "this machine does not permit a network namespace of one's own ({why}); run as root, or allow unprivileged user \

@@ -1,24 +1,63 @@
-use super::{Path, PathStats};
-use crate::sim::{Link, LinkConfig};
+//! The links of a path at work.
 
-/// Both directions of a path at work.
+use std::time::Instant;
+
+use super::courier::Courier;
+use super::{Path, PathStats};
+use crate::sim::{Link, LinkConfig, LinkStats};
+
+/// Both directions of a path.
 #[derive(Debug)]
 pub(super) struct Links {
-    pub(super) up: Link,
-    pub(super) down: Link,
+    pub(super) up: Direction,
+    pub(super) down: Direction,
+}
+
+/// One direction of a path.
+#[derive(Debug)]
+pub(super) struct Direction {
+    pub(super) link: Link,
+    /// Packets that the courier had no room for.
+    refused: u64,
 }
 
 impl Links {
     /// The links of a path, whose packets have so many bytes of headers that we do not see.
     pub(super) fn new(path: &Path, header: usize) -> Self {
-        let link =
-            |config: &LinkConfig, seed| Link::new(LinkConfig { header, ..config.clone() }, seed);
+        let direction = |config: &LinkConfig, seed| Direction {
+            link: Link::new(LinkConfig { header, ..config.clone() }, seed),
+            refused: 0,
+        };
         // Two seeds for each of the path's, so that no direction loses what another does.
         let seed = path.seed.wrapping_mul(2);
-        Links { up: link(&path.up, seed), down: link(&path.down, seed.wrapping_add(1)) }
+        Links { up: direction(&path.up, seed), down: direction(&path.down, seed.wrapping_add(1)) }
     }
 
     pub(super) fn stats(&self) -> PathStats {
         PathStats { up: self.up.stats(), down: self.down.stats() }
+    }
+}
+
+impl Direction {
+    /// Hands a packet to the courier, as a parcel, for when it arrives; `start` is when the link's time began.
+    pub(super) fn carry<T>(
+        &mut self,
+        start: Instant,
+        packet: &mut [u8],
+        courier: &Courier<T>,
+        parcel: impl Fn(&[u8]) -> T,
+    ) {
+        let arrivals = self.link.send(start.elapsed(), packet.len());
+        if arrivals.corrupt {
+            self.link.damage(packet);
+        }
+        for arrival in arrivals.first.into_iter().chain(arrivals.second) {
+            self.refused += u64::from(!courier.send(start + arrival, parcel(packet)));
+        }
+    }
+
+    fn stats(&self) -> LinkStats {
+        let stats = self.link.stats();
+        LinkStats { dropped: stats.dropped + self.refused, ..stats }
     }
 }

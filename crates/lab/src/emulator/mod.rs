@@ -17,19 +17,45 @@
 //!
 //! One server and any number of clients, each with a [`Path`] of its own: two links, whose loss, queue and counts they
 //! share with nobody. Where namespaces are not permitted there is [`proxy`], which knows less.
+//!
+//! ```no_run
+//! use std::net::UdpSocket;
+//! use std::time::Duration;
+//! use groupwire_lab::emulator::{Emulator, Host, Namespace, Path};
+//! use groupwire_lab::sim::LinkConfig;
+//!
+//! let namespace = Namespace::enter()?;
+//! let lossy = LinkConfig { loss: "rand5".parse()?, ..LinkConfig::default() };
+//! let emulator = Emulator::start(&namespace, &[Path::symmetric(lossy, Duration::from_millis(50), 1)])?;
+//! let server = UdpSocket::bind((Host::SERVER.local(), 7000))?;
+//! let client = UdpSocket::bind((emulator.client(0).local(), 0))?;
+//! client.send_to(b"hello", (Host::SERVER.remote(), 7000))?;
+//! let (_, from) = server.recv_from(&mut [0; 64])?; // 25 ms later, or never
+//! assert_eq!(from.ip(), emulator.client(0).remote());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod courier;
+#[cfg(target_os = "linux")]
 mod device;
+#[cfg(not(target_os = "linux"))]
+mod elsewhere;
 mod error;
 mod links;
+#[cfg(target_os = "linux")]
 mod namespace;
+#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "its packets are the kernel's"))]
 mod network;
 pub mod proxy;
 #[cfg(test)]
 pub(crate) mod tests;
 
+#[cfg(target_os = "linux")]
 pub use device::Emulator;
+#[cfg(not(target_os = "linux"))]
+pub use elsewhere::{Emulator, Namespace};
 pub use error::EmulatorError;
+#[cfg(target_os = "linux")]
 pub use namespace::Namespace;
 pub use network::{Host, MAX_CLIENTS};
 

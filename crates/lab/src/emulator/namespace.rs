@@ -1,15 +1,19 @@
 //! A network namespace of our own: nothing in it is connected with the machine's network.
 
 use std::ffi::OsString;
-use std::fs::read_link;
+use std::fs::{read_link, read_to_string};
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 use super::EmulatorError;
+use super::device::DEVICE;
 
 /// Tells a process that it was started in a namespace of its own: the identity of the one it was started from.
 const OUTSIDE: &str = "GROUPWIRE_LAB_OUTSIDE_NETWORK";
+
+/// The routes of the network namespace that the reader is in.
+const ROUTES: &str = "/proc/self/net/route";
 
 /// Proof that this process is in a network namespace that was made for it.
 #[derive(Debug)]
@@ -34,7 +38,8 @@ impl Namespace {
     /// The namespace that this process is in, if it was made for it.
     pub fn here() -> Option<Namespace> {
         let outside = std::env::var_os(OUTSIDE).filter(|outside| !outside.is_empty())?;
-        (identity().ok()? != outside).then_some(Namespace(()))
+        let is_ours = identity().ok()? != outside && leads_nowhere(&read_to_string(ROUTES).ok()?);
+        is_ours.then_some(Namespace(()))
     }
 
     /// A command that runs in a new namespace the program that is added to it as arguments: its path and its own.
@@ -66,11 +71,32 @@ fn identity() -> io::Result<OsString> {
     Ok(read_link("/proc/self/ns/net")?.into_os_string())
 }
 
+/// Whether all routes of this table, which has a line of titles, are the emulator's. A variable of the environment may
+/// be anything, and the machine's own network is not to be touched.
+fn leads_nowhere(routes: &str) -> bool {
+    routes.lines().skip(1).all(|route| route.split_whitespace().next() == Some(DEVICE))
+}
+
 fn not_started(error: io::Error) -> EmulatorError {
     match error.kind() {
         io::ErrorKind::NotFound => {
             EmulatorError::Missing { program: "unshare", package: "util-linux" }
         }
         _ => EmulatorError::System(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_network_with_other_routes_is_not_ours() {
+        let title = "Iface\tDestination\tGateway\n";
+        let routes = |more: &str| leads_nowhere(&format!("{title}{more}"));
+        assert!(routes(""));
+        assert!(routes("groupwire0\t0200570A\t00000000\n"));
+        assert!(!routes("eth0\t00000000\t0100000A\n"));
+        assert!(!routes("groupwire0\t0200570A\t00000000\neth0\t00000000\t0100000A\n"));
     }
 }

@@ -41,7 +41,7 @@ impl Host {
 
 /// Which way a packet goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Direction {
+pub(super) enum Route {
     /// From the client of this number to the server.
     Up(usize),
     /// From the server to the client of this number.
@@ -50,21 +50,21 @@ pub(super) enum Direction {
 
 /// Readdresses an IPv4 packet from `A.local -> B.remote` to `A.remote -> B.local`, and says which way it goes; none if
 /// it is none of the network's `clients`.
-pub(super) fn readdress(packet: &mut [u8], clients: usize) -> Option<Direction> {
+pub(super) fn readdress(packet: &mut [u8], clients: usize) -> Option<Route> {
     let header: &mut [u8; 20] = packet.first_chunk_mut()?;
     let (source, destination) = (host(&header[12..16], LOCAL)?, host(&header[16..20], REMOTE)?);
-    let direction = match (usize::from(source), usize::from(destination)) {
-        (client @ 1.., 0) => Direction::Up(client - 1),
-        (0, client @ 1..) => Direction::Down(client - 1),
+    let route = match (usize::from(source), usize::from(destination)) {
+        (client @ 1.., 0) => Route::Up(client - 1),
+        (0, client @ 1..) => Route::Down(client - 1),
         _ => return None,
     };
-    let (Direction::Up(client) | Direction::Down(client)) = direction;
+    let (Route::Up(client) | Route::Down(client)) = route;
     if header[0] >> 4 != 4 || client >= clients {
         return None;
     }
     // The internet checksum is a sum of 16-bit words (RFC 1071): one more here and one less there leaves it as it is.
     (header[15], header[19]) = (REMOTE, LOCAL);
-    Some(direction)
+    Some(route)
 }
 
 fn host(address: &[u8], side: u8) -> Option<u8> {
@@ -90,11 +90,11 @@ mod tests {
     fn both_ways_are_told_apart_and_sums_stay() {
         let mut up = packet([10, 87, 3, 1], [10, 87, 0, 2]);
         let before = sum(&up);
-        assert_eq!(readdress(&mut up, 3), Some(Direction::Up(2)));
+        assert_eq!(readdress(&mut up, 3), Some(Route::Up(2)));
         assert_eq!(up, packet([10, 87, 3, 2], [10, 87, 0, 1]));
         assert_eq!(sum(&up), before);
         let mut down = packet([10, 87, 0, 1], [10, 87, 3, 2]);
-        assert_eq!(readdress(&mut down, 3), Some(Direction::Down(2)));
+        assert_eq!(readdress(&mut down, 3), Some(Route::Down(2)));
         assert_eq!(down, packet([10, 87, 0, 2], [10, 87, 3, 1]));
     }
 

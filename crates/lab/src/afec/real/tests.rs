@@ -1,5 +1,5 @@
 use super::*;
-use crate::emulator::tests::namespace_for;
+use crate::emulator::tests::emulator_for;
 use crate::emulator::{Emulator, Path};
 use crate::sim::input::generated;
 use crate::sim::{Link, LinkConfig};
@@ -12,10 +12,10 @@ fn paths(loss: &str, count: usize) -> Vec<Path> {
     vec![Path::symmetric(link, 50 * MS, 1); count]
 }
 
-/// A message each 10 ms, so that tests are short.
+/// A message each 5 ms, so that tests are short.
 fn updates(count: usize) -> Vec<Update> {
     let mut updates = generated(1, count);
-    (0..).zip(&mut updates).for_each(|(n, update)| update.at = 10 * MS * n);
+    (0..).zip(&mut updates).for_each(|(n, update)| update.at = 5 * MS * n);
     updates
 }
 
@@ -32,7 +32,7 @@ fn side_by_side(
                 let updates = &updates;
                 scope.spawn(move || {
                     let hops = [Hop::Up(emulator, n)];
-                    measure(&hops, schemes[n], updates, 3000 * MS).unwrap()
+                    measure(&hops, schemes[n], updates, 2000 * MS).unwrap()
                 })
             })
             .collect();
@@ -42,12 +42,10 @@ fn side_by_side(
 
 #[test]
 fn without_loss_a_message_takes_the_delay() {
-    let Some(namespace) =
-        namespace_for("afec::real::tests::without_loss_a_message_takes_the_delay")
-    else {
+    let name = "afec::real::tests::without_loss_a_message_takes_the_delay";
+    let Some(emulator) = emulator_for(name, &paths("rand0", 3)) else {
         return;
     };
-    let emulator = Emulator::start(&namespace, &paths("rand0", 3)).unwrap();
     let outcomes = side_by_side(&emulator, &[&Udp, &Tcp, &RepeatLast(3)], 200);
     for (name, outcome) in ["udp", "tcp", "fec-3"].iter().zip(&outcomes) {
         let (mean, p99) = (outcome.mean_latency(), outcome.latency_quantile(0.99));
@@ -66,12 +64,10 @@ fn without_loss_a_message_takes_the_delay() {
 
 #[test]
 fn under_loss_udp_loses_tcp_waits_and_repeats_help() {
-    let Some(namespace) =
-        namespace_for("afec::real::tests::under_loss_udp_loses_tcp_waits_and_repeats_help")
-    else {
+    let name = "afec::real::tests::under_loss_udp_loses_tcp_waits_and_repeats_help";
+    let Some(emulator) = emulator_for(name, &paths("rand20", 3)) else {
         return;
     };
-    let emulator = Emulator::start(&namespace, &paths("rand20", 3)).unwrap();
     let outcomes = side_by_side(&emulator, &[&Udp, &Tcp, &RepeatLast(3)], 400);
     for (name, outcome) in ["udp", "tcp", "fec-3"].iter().zip(&outcomes) {
         println!(
@@ -92,7 +88,7 @@ fn under_loss_udp_loses_tcp_waits_and_repeats_help() {
     assert_eq!(come, expected);
     assert!((0.15..0.25).contains(&udp.never()), "{}", udp.never());
     assert_eq!(tcp.never(), 0.0);
-    assert!(tcp.latency_quantile(0.99) > 4 * udp.latency_quantile(0.99));
+    assert!(tcp.latency_quantile(0.99) > 100 * MS, "four times the delay, and more");
     // 0.2^4, and what else three deviations allow.
     assert!(repeats.never() < 0.02, "{}", repeats.never());
     assert!(repeats.wire_bytes() > udp.wire_bytes() * 5 / 4);
@@ -100,10 +96,10 @@ fn under_loss_udp_loses_tcp_waits_and_repeats_help() {
 
 #[test]
 fn two_hops_delay_and_lose_twice() {
-    let Some(namespace) = namespace_for("afec::real::tests::two_hops_delay_and_lose_twice") else {
+    let name = "afec::real::tests::two_hops_delay_and_lose_twice";
+    let Some(emulator) = emulator_for(name, &paths("rand10", 2)) else {
         return;
     };
-    let emulator = Emulator::start(&namespace, &paths("rand10", 2)).unwrap();
     let hops = [Hop::Up(&emulator, 0), Hop::Down(&emulator, 1)];
     let udp = measure(&hops, &Udp, &updates(300), 200 * MS).unwrap();
     assert!((0.11..0.28).contains(&udp.never()), "{} of 0.19", udp.never());

@@ -1,4 +1,4 @@
-//! Where the machine permits no namespace: proxies on loopback with the links of a [`Path`](super::Path), a pair for
+//! Where the machine permits no namespace: proxies on loopback with the links of a [`Path`], a pair for
 //! each client.
 //!
 //! [`UdpProxy`] treats datagrams as the [`Emulator`](super::Emulator) does. [`TcpProxy`] cannot: TCP ends at the proxy

@@ -1,3 +1,5 @@
+//! Datagrams: each meets the links.
+
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
@@ -8,9 +10,8 @@ use std::time::Instant;
 
 use super::{Clients, LOOK_UP};
 use crate::emulator::courier::Courier;
-use crate::emulator::links::Links;
+use crate::emulator::links::{Direction, Links};
 use crate::emulator::{Path, PathStats};
-use crate::sim::Link;
 use crate::sim::link::UDP_HEADER;
 
 /// A UDP server's stand-in, a path away from it, until it is dropped.
@@ -100,7 +101,7 @@ impl Common {
                 backs.insert(client, back);
             }
             if let Some(back) = backs.get(&client) {
-                let up: fn(&mut Links) -> &mut Link = |links| &mut links.up;
+                let up: fn(&mut Links) -> &mut Direction = |links| &mut links.up;
                 self.carry(back.number, up, &back.socket, self.server, bytes);
             }
         });
@@ -138,23 +139,18 @@ impl Common {
     fn carry(
         &self,
         client: usize,
-        direction: fn(&mut Links) -> &mut Link,
+        direction: fn(&mut Links) -> &mut Direction,
         by: &Arc<UdpSocket>,
         to: SocketAddr,
         bytes: &mut [u8],
     ) {
-        let arrivals = self.clients.with(|all| {
-            let link = direction(&mut all[client]);
-            let arrivals = link.send(self.start.elapsed(), bytes.len());
-            if arrivals.corrupt {
-                link.damage(bytes);
-            }
-            arrivals
+        self.clients.with(|all| {
+            direction(&mut all[client]).carry(self.start, bytes, &self.courier, |bytes| Datagram {
+                by: Arc::clone(by),
+                to,
+                bytes: bytes.to_vec(),
+            });
         });
-        for arrival in arrivals.first.into_iter().chain(arrivals.second) {
-            let datagram = Datagram { by: Arc::clone(by), to, bytes: bytes.to_vec() };
-            self.courier.send(self.start + arrival, datagram);
-        }
     }
 }
 

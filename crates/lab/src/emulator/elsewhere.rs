@@ -1,0 +1,56 @@
+//! What there is of the emulator without Linux: an error.
+
+use std::process::Command;
+
+use super::{EmulatorError, Host, Path, PathStats};
+
+/// Proof that this process is in a network namespace, which it is only on Linux.
+#[derive(Debug)]
+pub enum Namespace {}
+
+impl Namespace {
+    /// There is none.
+    ///
+    /// # Errors
+    /// Always.
+    pub fn enter() -> Result<Namespace, EmulatorError> {
+        Err(EmulatorError::OnlyLinux)
+    }
+
+    /// There is none.
+    pub fn here() -> Option<Namespace> {
+        None
+    }
+
+    /// There is none.
+    ///
+    /// # Errors
+    /// Always.
+    pub fn command() -> Result<Command, EmulatorError> {
+        Err(EmulatorError::OnlyLinux)
+    }
+}
+
+/// An emulated network, which there is only on Linux.
+#[derive(Debug)]
+pub enum Emulator {}
+
+impl Emulator {
+    /// Never called, for want of a namespace.
+    ///
+    /// # Errors
+    /// None, as it is never called.
+    pub fn start(namespace: &Namespace, _paths: &[Path]) -> Result<Self, EmulatorError> {
+        match *namespace {}
+    }
+
+    /// Never called.
+    pub fn client(&self, _n: usize) -> Host {
+        match *self {}
+    }
+
+    /// Never called.
+    pub fn stats(&self, _n: usize) -> PathStats {
+        match *self {}
+    }
+}
