@@ -45,13 +45,13 @@ fn table() {
     for (name, loss) in CHANNELS {
         let model = Channel::learn(loss);
         for cell in CELLS {
-            for target in [0.05, 0.1, 0.2] {
+            for target in [0.05, 0.1] {
                 let situation = situation(&model, cell, target);
                 let start = std::time::Instant::now();
                 let choice = choose(&situation);
                 let took = start.elapsed();
                 let family = family(&situation);
-                let messages = 40_000;
+                let messages = 20_000;
                 let measured = run(&situation, &choice.code, loss, messages, 1);
                 let mut tried = 0;
                 let best = family.iter().find_map(|code| {
