@@ -23,7 +23,7 @@
 //!
 //! Lags are counted in packets, extra ones too, as the losses of [`LossModel::again`] are. Where losses depend on time
 //! and not on packets, the model of a sender that begins to send extra packets flatters them until its losses are
-//! measured anew, packets lying closer. Losses come in bursts that are independent of each other and lose all packets.
+//! measured anew, packets lying closer. Sets that share messages are each reckoned with as if all were sent so. Losses come in bursts that are independent of each other and lose all packets.
 
 mod hull;
 mod losses;
@@ -119,6 +119,12 @@ pub fn choose(situation: &Situation) -> Choice {
     Choice { possible: search.possible, ..search.best.unwrap_or(search.fallback) }
 }
 
+/// What to expect of a code, for whoever has one already. [`Choice::possible`] says no more than [`Choice::misses`]. Of
+/// more than eight repeats only the first eight are reckoned with.
+pub fn expect(situation: &Situation, code: Code) -> Choice {
+    Model::new(situation).expect(code)
+}
+
 /// The best of what was weighed so far.
 struct Search<'a> {
     situation: &'a Situation<'a>,
@@ -145,15 +151,16 @@ impl<'a> Search<'a> {
         let worth = WORTH * (self.situation.packet_bytes + self.situation.repeat_bytes);
         let worse = |choice: &Choice| choice.cost + worth * choice.misses;
         let sendings = self.model.sendings(&repeats);
-        for close in [false, true].into_iter().filter(|close| !close || self.model.may_close()) {
-            let sending = &sendings[usize::from(close)];
-            for ask in 0..=self.model.answers(sending) {
+        for ask in 0..=self.model.answers(&sendings[0]) {
+            let asking = self.model.asking(&sendings[0], ask);
+            for close in self.model.closings() {
+                let sending = &sendings[usize::from(close)];
                 let code = Code { repeats, other: repeats, share: 0.0, ask, close };
-                let choice =
-                    |Outcome { misses, cost }| Choice { code, misses, cost, possible: misses };
-                let asking = self.model.asking(sending, ask);
-                let most = choice(self.model.outcome(sending, &asking, 0.0));
-                let exact = choice(self.model.outcome(sending, &asking, target));
+                let choice = |to: f64| {
+                    let Outcome { misses, cost } = self.model.outcome(sending, &asking, to);
+                    Choice { code, misses, cost, possible: misses }
+                };
+                let (most, exact) = (choice(0.0), choice(target));
                 let point = Point { misses: most.misses, cost: most.cost, repeats };
                 self.hulls[usize::from(close)][usize::from(ask)].add(point);
                 self.possible = self.possible.min(most.misses);
@@ -212,7 +219,7 @@ pub fn family(situation: &Situation) -> Vec<Code> {
                 _ => continue,
             };
             for share in steps.map(|eighths| f64::from(eighths) / 8.0) {
-                for close in [false, true].into_iter().filter(|close| !close || model.may_close()) {
+                for close in model.closings() {
                     let at = usize::from(close);
                     let shared = sending[at].shared(&stronger[at], share);
                     for ask in 0..=model.answers(&shared) {

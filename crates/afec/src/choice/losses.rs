@@ -56,6 +56,11 @@ impl Losses {
         losses
     }
 
+    /// The probability that the next n packets are all lost, given that this one was.
+    pub(super) fn run(&self, n: usize) -> f64 {
+        self.run[n.min(LONGEST_RUN)]
+    }
+
     fn same_burst(&self, lag: usize) -> f64 {
         self.same_burst[lag.min(LONGEST_RUN)]
     }
@@ -70,7 +75,7 @@ pub(super) struct AllLost<'a> {
     /// The probability that all so far are lost, and that this one is the first of them in its burst.
     begins: [f64; REPEATS + 2],
     /// How many packets, the first included.
-    pub(super) len: usize,
+    len: usize,
 }
 
 impl<'a> AllLost<'a> {

@@ -3,9 +3,8 @@
 use core::time::Duration;
 
 use super::losses::{AllLost, Losses, REPEATS, probability};
-use super::sets::RIDES;
 use super::{ANSWERS, Choice, Situation};
-use crate::code::{Code, EXTRAS, Repeat, Repeats};
+use crate::code::{Code, EXTRAS, LAST_RIDE, Repeat, Repeats};
 
 /// How often one message is asked for at most, in the model.
 const REQUESTS: u32 = 8;
@@ -26,7 +25,7 @@ pub(super) struct Model<'a> {
     /// in an interval.
     silent: [[f64; EXTRAS + 2]; 2],
     /// The share of messages that have at least n others after them in their cluster, whose lengths are geometric.
-    onward: [f64; RIDES as usize + 2],
+    onward: [f64; LAST_RIDE as usize + 2],
 }
 
 /// What sending with a set of repeats does, before the receiver asks.
@@ -66,7 +65,7 @@ impl<'a> Model<'a> {
         let intervals = |duration: Duration| duration.as_secs_f64() / interval;
         let in_time = situation.one_way <= situation.deadline;
         let ends = 1.0 / situation.cluster.max(1.0);
-        let mut onward = [1.0; RIDES as usize + 2];
+        let mut onward = [1.0; LAST_RIDE as usize + 2];
         for n in 1..onward.len() {
             onward[n] = onward[n - 1] * (1.0 - ends);
         }
@@ -78,9 +77,10 @@ impl<'a> Model<'a> {
             silent: [silent(false), silent(true)],
             situation,
             interval,
-            slack: intervals(situation.deadline) - intervals(situation.one_way + situation.jitter),
-            first_answer: intervals(situation.ask_delay + situation.round_trip),
-            ask_again: 1.0 + intervals(situation.round_trip + situation.jitter),
+            slack: intervals(situation.deadline)
+                - intervals(situation.one_way.saturating_add(situation.jitter)),
+            first_answer: intervals(situation.ask_delay.saturating_add(situation.round_trip)),
+            ask_again: 1.0 + intervals(situation.round_trip.saturating_add(situation.jitter)),
             losses,
             onward,
         }
@@ -91,9 +91,9 @@ impl<'a> Model<'a> {
         Duration::from_micros((intervals * self.interval * 1e6) as u64)
     }
 
-    /// Whether a packet that closes a cluster, one interval later, is in time.
-    pub(super) fn may_close(&self) -> bool {
-        self.slack >= 1.0
+    /// Whether to close clusters: only if a packet that does, one interval after the last, is in time.
+    pub(super) fn closings(&self) -> impl Iterator<Item = bool> + use<> {
+        [false, true].into_iter().take(if self.slack >= 1.0 { 2 } else { 1 })
     }
 
     /// What two sets of repeats do, shared so that all together hold the target. The first misses more than that.
@@ -141,27 +141,35 @@ impl<'a> Model<'a> {
         // The last messages of a cluster, by how many follow, and then all others.
         let tail = copies.longest_ride.max(1);
         let mut early = AllLost::new(&self.losses);
+        let mut early_sent = 0;
         let mut later = copies.as_slice();
         for behind in 0..=tail {
             while let Some((copy, rest)) =
                 later.split_first().filter(|(copy, _)| copy.ride <= behind)
             {
-                early.add(copy.lag);
+                early_sent += 1;
+                if copy.at <= self.slack {
+                    early.add(copy.lag);
+                }
                 later = rest;
             }
             let mut all = early;
+            let mut sent = early_sent;
             for extra in later.iter().filter(|copy| copy.ride == 0) {
-                all.add(extra.lag);
+                sent += 1;
+                if extra.at <= self.slack {
+                    all.add(extra.lag);
+                }
             }
             let in_tail = behind < tail;
             let share = self.onward[behind] - if in_tail { self.onward[behind + 1] } else { 0.0 };
-            for sending in &mut sendings {
-                sending.misses += share * all.probability();
-                sending.cost += share * (all.len - 1) as f64 * repeat_bytes;
-                if in_tail {
-                    // Only the second one closes.
+            for (sending, close) in sendings.iter_mut().zip([false, true]) {
+                if close && in_tail {
                     all.add((behind + 1) * density);
+                    sent += 1;
                 }
+                sending.misses += share * all.probability();
+                sending.cost += share * f64::from(sent) * repeat_bytes;
             }
         }
         sendings
@@ -199,14 +207,18 @@ impl<'a> Model<'a> {
         }
         let answers = f64::from(ask);
         let request = 1.0 - probability(self.situation.loss_back);
-        let answer = 1.0 - self.losses.rate * self.losses.run[usize::from(ask) - 1];
-        // The gap is noticed when a packet comes: perhaps not the next one.
-        for (noticed, runs) in self.losses.run.windows(2).enumerate() {
+        let answer = 1.0 - self.losses.rate * self.losses.run(usize::from(ask) - 1);
+        // The gap is noticed when a packet comes: perhaps not the next one. All packets until the last repeat are taken
+        // to be lost with it, mostly to one burst.
+        let waited = libm::ceil(sending.last) as usize;
+        let lost = self.losses.run(waited);
+        for noticed in 0..self.losses.run.len() - 1 {
+            let run = |n: usize| if lost > 0.0 { self.losses.run(waited + n) / lost } else { 0.0 };
             let mut slack = self.slack - sending.last - self.first_answer - noticed as f64;
             if slack < 0.0 {
                 break;
             }
-            let mut missing = runs[0] - runs[1];
+            let mut missing = if noticed == 0 { 1.0 } else { run(noticed) } - run(noticed + 1);
             for _ in 0..REQUESTS {
                 if slack < 0.0 {
                     break;
