@@ -308,12 +308,11 @@ impl<'a> Sim<'a> {
         let mut own = vec![Vec::new(); usize::from(self.code.ask)];
         for index in messages {
             let latest = now + self.slack(self.messages[*index].sent, now);
-            for copy in 0..usize::from(self.code.ask) {
-                let on = self.next + copy;
+            for (on, own) in (self.next..).zip(&mut own) {
                 if self.messages.get(on).is_some_and(|packet| packet.sent <= latest) {
                     self.riding.push((on, *index));
                 } else {
-                    own[copy].push(*index);
+                    own.push(*index);
                 }
             }
         }
