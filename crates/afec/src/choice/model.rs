@@ -185,7 +185,7 @@ impl<'a> Model<'a> {
         if asking.success == 0.0 || sending.misses <= target {
             return Outcome { misses: sending.misses, cost: sending.cost };
         }
-        let noticed = sending.misses - sending.silent;
+        let noticed = (sending.misses - sending.silent).max(0.0);
         let misses = target.max(sending.misses - noticed * asking.success);
         let asked = match sending.misses - misses {
             0.0 => 0.0,

@@ -10,7 +10,7 @@ use crate::code::{Repeat, Repeats};
 pub(super) const RIDES: u32 = 8;
 /// The most rides of a message.
 const MOST_RIDES: u32 = 4;
-/// The most rides beside extra packets, and the last of them. Where more fit, they are cheaper than extra packets.
+/// The most rides beside extra packets, and the last packet for them. Where more fit, they are cheaper than extra packets.
 const BESIDE_EXTRAS: (u32, u32) = (1, 4);
 /// The most extra packets of a message.
 const MOST_EXTRAS: u32 = 3;
