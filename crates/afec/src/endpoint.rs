@@ -151,7 +151,7 @@ impl Endpoint {
     /// Writes the next packet that is due into `packet`, whose old content goes, and says what it is made of; `None` if
     /// none is due.
     pub fn transmit(&mut self, now: Duration, packet: &mut Vec<u8>) -> Option<Made> {
-        let messages = self.sender.next().is_some_and(|at| at <= now);
+        let messages = self.sender.next(now).is_some_and(|at| at <= now);
         let report = self.receiver.next_report(now, &self.path).is_some_and(|at| at <= now);
         if !messages && !report {
             return None;
@@ -188,6 +188,7 @@ impl Endpoint {
         write_header(header, &mut self.start);
         packet[..before].copy_from_slice(&self.start);
         self.echoing = self.echoing.and_then(|(at, left)| Some((at, left.checked_sub(1)?)));
+        self.sender.spend(now, packet.len() + self.config.transport_headers);
         self.sent[number as usize % SENT] = Some((number, now));
         self.next_number = number.wrapping_add(1);
         Some(made)
@@ -206,7 +207,8 @@ impl Endpoint {
     ) -> Result<(), PacketError> {
         let mut reader = Reader::new(packet);
         let header = Header::read(&mut reader)?;
-        let queued = self.receiver.arrived(now, &header).ok_or(PacketError::Duplicate)?;
+        let bytes = packet.len() + self.config.transport_headers;
+        let queued = self.receiver.arrived(now, &header, bytes).ok_or(PacketError::Duplicate)?;
         if header.report {
             self.take_report(now, &mut reader)?;
         }
@@ -221,6 +223,7 @@ impl Endpoint {
         if let Some(losses) = report.losses {
             self.sender.lost_like(losses);
         }
+        self.sender.heard(report.rate);
         let mut channels = ReportReader::new(reader, count);
         let mut standing = false;
         while let Some((channel, part)) = channels.next()? {
@@ -236,9 +239,9 @@ impl Endpoint {
             }
         }
         let old = self.decided.is_none_or(|at| at + Duration::from_secs(1) <= now);
-        if standing || report.losses.is_some() || old {
+        if standing || report.losses.is_some() || report.rate.is_some() || old {
             self.decided = Some(now);
-            self.decide();
+            self.decide(now);
         }
         Ok(())
     }
@@ -255,10 +258,10 @@ impl Endpoint {
         }
     }
 
-    fn decide(&mut self) {
+    fn decide(&mut self, now: Duration) {
         let loss_back = self.receiver.loss().rate;
         let notices = &mut self.notices;
-        self.sender.decide(&self.path, loss_back, |channel, qos, told| {
+        self.sender.decide(now, &self.path, loss_back, |channel, qos, told| {
             // One per channel, the newest: nobody has to read them in time.
             notices.retain(|notice| !notice.is_about(channel));
             notices.push(match told {
@@ -276,7 +279,12 @@ impl Endpoint {
     /// When to call [`transmit`](Endpoint::transmit) and [`expire`](Endpoint::expire) again, if nothing happens before.
     pub fn timeout(&self, now: Duration) -> Option<Duration> {
         let report = self.receiver.next_report(now, &self.path);
-        [self.sender.next(), report, self.receiver.next_expiry()].into_iter().flatten().min()
+        [self.sender.next(now), report, self.receiver.next_expiry()].into_iter().flatten().min()
+    }
+
+    /// Tells what the transport can send, in bytes per second, if it knows, as QUIC does. Ours only ever lowers it.
+    pub fn set_transport_rate(&mut self, rate: Option<u32>) {
+        self.sender.set_transport_rate(rate);
     }
 
     /// The next thing that the application should know of.

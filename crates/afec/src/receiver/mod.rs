@@ -16,6 +16,7 @@ use self::window::Window;
 use crate::loss::{LossEstimator, LossModel};
 use crate::path::Path;
 use crate::qos::Qos;
+use crate::rate::{News, RateEstimator, differs};
 use crate::scheme::Scheme;
 use crate::sender::{CHANNELS, SendError};
 use crate::stats::ReceiverStats;
@@ -26,6 +27,8 @@ use crate::wire::{ChannelReport, ECHO, Header, Messages, PacketError, Report};
 const HEARTBEAT: Duration = Duration::from_secs(5);
 /// After the first packet, sooner: the round trip is not known yet.
 const FIRST_HEARTBEAT: Duration = Duration::from_millis(300);
+/// If the sender does not seem to have heard it, sooner.
+const UNHEARD: Duration = Duration::from_secs(1);
 /// News that is not urgent waits this long for a packet that goes anyway.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// A change of a channel's standing by so many messages is news.
@@ -39,6 +42,9 @@ pub(crate) struct Receiver {
     numbers: Numbers,
     delays: Delays,
     losses: LossEstimator,
+    rate: RateEstimator,
+    /// What the path carries, in bytes per second, if it shows a limit.
+    cap: Option<u32>,
     path: Path,
     /// Whether the sender wants to be asked for what is missing.
     asks: bool,
@@ -55,7 +61,8 @@ struct Reported {
     number: u8,
     at: Option<Duration>,
     losses: LossModel,
-    /// The sender has not shown that it knows the newest report about losses.
+    rate: Option<u32>,
+    /// The sender has not shown that it knows the newest report about losses or the rate.
     open: bool,
     /// The number of that report.
     open_number: u8,
@@ -70,12 +77,15 @@ impl Receiver {
             numbers: Numbers::default(),
             delays: Delays::default(),
             losses: LossEstimator::new(),
+            rate: RateEstimator::new(),
+            cap: None,
             path: Path::new(),
             asks: false,
             reported: Reported {
                 number: 0,
                 at: None,
                 losses: LossModel::default(),
+                rate: None,
                 open: false,
                 open_number: 0,
                 echoed: true,
@@ -112,11 +122,24 @@ impl Receiver {
     }
 
     /// A packet came, of which the header has been read. Whether it is new.
-    pub(crate) fn arrived(&mut self, now: Duration, header: &Header) -> Option<Duration> {
+    pub(crate) fn arrived(
+        &mut self,
+        now: Duration,
+        header: &Header,
+        bytes: usize,
+    ) -> Option<Duration> {
         let losses = &mut self.losses;
-        if !self.numbers.arrived(header.number, |lost| losses.push(lost)) {
+        let mut lost_now = 0;
+        let settle = |lost| {
+            losses.push(lost);
+            lost_now += u32::from(lost);
+        };
+        if !self.numbers.arrived(header.number, settle) {
             return None;
         }
+        self.rate.arrived(now, header.sent, bytes);
+        self.rate.lost(now, lost_now);
+        self.cap = self.rate.cap(now);
         self.last_arrival = now;
         self.asks = header.ask;
         let reported = &mut self.reported;
@@ -196,7 +219,7 @@ impl Receiver {
         };
         let heartbeat = match self.reported.at {
             None => news + FIRST_HEARTBEAT,
-            Some(at) => (at + HEARTBEAT).max(news),
+            Some(at) => (at + if self.reported.echoed { HEARTBEAT } else { UNHEARD }).max(news),
         };
         let losses = self.losses_news(now);
         let standing =
@@ -224,6 +247,11 @@ impl Receiver {
         if self.losses.model().differs(&self.reported.losses) {
             return Some(now);
         }
+        match differs(self.reported.rate, self.cap) {
+            News::Urgent => return Some(now),
+            News::Worth => return Some(self.reported.at.map_or(now, |at| at + PATIENCE / 2)),
+            News::None => {}
+        }
         let again =
             || self.reported.at.map_or(now, |at| at + self.path.smallest() * 2 + PATIENCE / 8);
         self.reported.open.then(again)
@@ -249,7 +277,9 @@ impl Receiver {
         self.collect_asks(now, sender_path);
         self.collect_steps(now);
         let model = self.losses.model();
-        let losses = open && (model.differs(&self.reported.losses) || self.reported.open);
+        let open_news = open && self.reported.open;
+        let losses = open_news || (open && model.differs(&self.reported.losses));
+        let rate = open_news || (open && differs(self.reported.rate, self.cap) != News::None);
         let due = self.next_report(now, sender_path).is_some_and(|at| at <= now);
         let quiet = self.reported.at.is_none_or(|at| at + PATIENCE / 2 <= now);
         let rides = !alone && open && self.news.is_some() && quiet;
@@ -265,6 +295,11 @@ impl Receiver {
         reported.echoed = false;
         if losses {
             reported.losses = model;
+        }
+        if rate {
+            reported.rate = self.cap;
+        }
+        if losses || rate {
             reported.open = true;
             reported.open_number = reported.number;
         }
@@ -274,7 +309,7 @@ impl Receiver {
             highest: self.numbers.highest() as u16,
             hold: now.saturating_sub(self.last_arrival).as_millis().min(60_000) as u32,
             losses: losses.then_some(model),
-            rate: None,
+            rate: rate.then_some(self.cap.unwrap_or(0)),
         };
         report.write(&self.parts, out);
         true

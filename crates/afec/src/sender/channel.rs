@@ -6,12 +6,22 @@ use core::time::Duration;
 
 use super::cadence::Cadence;
 use super::history::History;
+use crate::choice::Choice;
 use crate::code::{Code, Repeats};
 use crate::qos::{Order, Qos};
 use crate::stats::SenderStats;
 
 /// Keys whose last message is remembered.
 const KEYS: usize = 64;
+
+/// Messages over which what was missed too much or too little is made up for.
+const SETTLED_OVER: f64 = 300.0;
+/// How far the aim may be from the target for that: times it.
+const AIM: (f64, f64) = (0.35, 1.1);
+/// A target is called out of reach if this many times it is.
+const CANNOT: f64 = 1.1;
+/// For how long it has to be in reach again before the application is told so.
+const RELIEF: Duration = Duration::from_secs(10);
 
 /// A message that was not sent yet.
 #[derive(Debug)]
@@ -40,6 +50,12 @@ pub(super) struct Channel {
     pub(super) bytes: f64,
     /// What the receiver last said of missed messages against the target.
     pub(super) standing: f64,
+    /// The interval between messages that the path's rate leaves, if that is too little.
+    pub(super) slowed: Option<Duration>,
+    /// What is being decided.
+    pub(super) choice: Option<Choice>,
+    /// Since when the target could be met again, of which the application was told that it cannot.
+    could: Option<Duration>,
     /// The share of messages that is expected to miss, if the application was told that the target cannot be met.
     pub(super) told: Option<f64>,
     pub(super) stats: SenderStats,
@@ -62,6 +78,9 @@ impl Channel {
             paced: Duration::ZERO,
             bytes: 25.0,
             standing: 0.0,
+            slowed: None,
+            choice: None,
+            could: None,
             told: None,
             stats: SenderStats::default(),
             keys: Vec::new(),
@@ -97,8 +116,36 @@ impl Channel {
         Some((key, back))
     }
 
-    /// The mean interval between messages at the channel's highest rate.
+    /// The share of messages that may miss, as far as the next ones go: less if many missed lately, more if few.
+    pub(super) fn aim(&self) -> f64 {
+        let target = self.qos.target;
+        (target - self.standing / SETTLED_OVER).clamp(target * AIM.0, target * AIM.1)
+    }
+
+    /// Whether the application is to be told that the target cannot be met, and what can: `possible` misses, or what
+    /// it was told already.
+    pub(super) fn judge(&mut self, now: Duration, possible: f64) -> Option<f64> {
+        let target = self.qos.target;
+        if possible > target * CANNOT {
+            self.could = None;
+            return Some(self.told.unwrap_or(possible));
+        }
+        let told = self.told?;
+        if possible > target {
+            self.could = None;
+            return Some(told);
+        }
+        let since = *self.could.get_or_insert(now);
+        (now < since + RELIEF).then_some(told)
+    }
+
+    /// The mean interval between messages at the channel's highest rate, or at what the path leaves it.
     pub(super) fn spacing(&self) -> Duration {
+        if let Some(slowed) = self.slowed
+            && self.conflates()
+        {
+            return slowed.min(Duration::from_secs(60));
+        }
         if self.qos.rate_max > 0.0 {
             Duration::from_secs_f64((1.0 / self.qos.rate_max).min(60.0))
         } else {

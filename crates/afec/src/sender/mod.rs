@@ -18,16 +18,19 @@ use crate::code::{Code, Repeat};
 use crate::loss::LossModel;
 use crate::path::Path;
 use crate::qos::Qos;
+use crate::rate::{Budget, Demand, share};
 use crate::scheme::Scheme;
 use crate::stats::SenderStats;
 use crate::wire::{MessageHead, message_len, write_message};
 
 /// The most messages of a channel that wait for their packet.
-pub const WAITING: usize = 64;
+pub(crate) const WAITING: usize = 64;
 /// The largest number of a channel: it travels with two more bits.
-pub const LAST_CHANNEL: u32 = u32::MAX / 4;
+pub(crate) const LAST_CHANNEL: u32 = u32::MAX / 4;
 /// The most channels.
-pub const CHANNELS: usize = 64;
+pub(crate) const CHANNELS: usize = 64;
+/// What a report takes that asks for a message.
+const ASK_BYTES: f64 = 10.0;
 /// How often a message is sent again because the receiver asks.
 const ANSWERS: u8 = 4;
 
@@ -94,6 +97,9 @@ pub(crate) struct Sender {
     rides: u32,
     entries: Vec<Entry>,
     loss: LossModel,
+    budget: Budget,
+    /// No packet goes before.
+    allowed: Option<Duration>,
     scheme: Scheme,
     /// IP, UDP or the like, and ours, in bytes.
     headers: usize,
@@ -115,6 +121,8 @@ impl Sender {
             rides: 0,
             entries: Vec::new(),
             loss: LossModel::default(),
+            budget: Budget::new(None),
+            allowed: None,
             scheme,
             headers,
             repeat_price,
@@ -188,11 +196,38 @@ impl Sender {
     }
 
     /// When something is due.
-    pub(crate) fn next(&self) -> Option<Duration> {
+    pub(crate) fn next(&self, now: Duration) -> Option<Duration> {
         let waiting = self.channels.iter().filter(|channel| !channel.waiting.is_empty());
         let new = waiting.map(|channel| channel.paced).min();
         let closing = self.channels.iter().filter_map(|channel| channel.closing).min();
-        [new, closing, self.schedule.next()].into_iter().flatten().min()
+        let at = [new, closing, self.schedule.next()].into_iter().flatten().min()?;
+        Some(at.max(self.allowed.unwrap_or(now)))
+    }
+
+    /// A packet of so many bytes went.
+    pub(crate) fn spend(&mut self, now: Duration, bytes: usize) {
+        // Other schemes know no rate, and nobody reports to them.
+        if !matches!(self.scheme, Scheme::Adaptive) {
+            return;
+        }
+        self.budget.spend(now, bytes);
+        // Packets are built when there is room for one like the last, so what waits is as new as can be.
+        let limited = self.budget.rate(now).is_some();
+        self.allowed = limited.then(|| self.budget.next(now, bytes));
+    }
+
+    /// The receiver reported, and perhaps what the path carries; 0: no limit is known.
+    pub(crate) fn heard(&mut self, rate: Option<u32>) {
+        self.budget.heard();
+        if let Some(rate) = rate {
+            self.budget.set_reported_rate((rate > 0).then_some(rate));
+            self.allowed = None;
+        }
+    }
+
+    pub(crate) fn set_transport_rate(&mut self, rate: Option<u32>) {
+        self.budget.set_transport_rate(rate);
+        self.allowed = None;
     }
 
     /// Appends what goes into packet `number`, as much as `room` bytes hold, and says what that was.
@@ -437,6 +472,7 @@ impl Sender {
     /// Chooses anew for every channel. `loss_back` is the share of packets lost on the way back.
     pub(crate) fn decide(
         &mut self,
+        now: Duration,
         path: &Path,
         loss_back: f64,
         mut tell: impl FnMut(u32, Qos, Option<f64>),
@@ -444,27 +480,40 @@ impl Sender {
         if !matches!(self.scheme, Scheme::Adaptive) {
             return;
         }
+        let headers = self.headers as f64;
+        let mut demands = Vec::with_capacity(self.channels.len());
         for channel in &mut self.channels {
-            let interval = channel.cadence.interval();
-            let target = channel.qos.target;
-            let aim = (target - channel.standing / 300.0).clamp(target * 0.35, target * 1.1);
-            let choice = choose(&Situation {
-                loss: &self.loss,
-                loss_back,
-                one_way: path.one_way(),
-                round_trip: path.round_trip(),
-                jitter: path.jitter(),
-                deadline: channel.qos.deadline,
-                interval,
-                cluster: channel.cadence.cluster(),
-                target: aim,
-                repeat_bytes: self.repeat_price.unwrap_or(channel.bytes),
-                packet_bytes: self.headers as f64,
-                ask_bytes: self.headers as f64 + 10.0,
-                ask_delay: interval,
+            let situation =
+                situation(channel, &self.loss, path, loss_back, headers, self.repeat_price);
+            let choice = choose(&situation);
+            channel.choice = Some(choice);
+            demands.push(Demand {
+                message: channel.bytes + headers,
+                rate: channel.cadence.interval().as_secs_f64().recip(),
+                rate_min: channel.qos.rate_min,
+                redundancy: choice.cost,
+                priority: channel.qos.priority,
+                conflated: channel.conflates(),
             });
+        }
+        let shares = share(&demands, self.budget.rate(now));
+        for ((channel, share), demand) in self.channels.iter_mut().zip(shares).zip(&demands) {
+            let Some(mut choice) = channel.choice.take() else {
+                continue;
+            };
+            channel.slowed = (share.rate < demand.rate)
+                .then(|| Duration::from_secs_f64(share.rate.max(0.1).recip()));
+            if share.redundancy < demand.redundancy {
+                let mut situation =
+                    situation(channel, &self.loss, path, loss_back, headers, self.repeat_price);
+                while choice.cost > share.redundancy && situation.target < 1.0 {
+                    situation.target = (situation.target * 1.3).max(0.01);
+                    choice = choose(&situation);
+                }
+                choice.possible = choice.possible.max(choice.misses);
+            }
             channel.code = choice.code;
-            let told = (choice.possible > target * 1.05).then_some(choice.possible);
+            let told = channel.judge(now, choice.possible);
             if told.is_some() != channel.told.is_some() {
                 tell(channel.id, channel.qos, told);
             }
@@ -480,6 +529,32 @@ impl Sender {
     pub(crate) fn memory(&self) -> usize {
         let channels: usize = self.channels.iter().map(Channel::memory).sum();
         channels + self.schedule.memory() + self.entries.capacity() * size_of::<Entry>()
+    }
+}
+
+fn situation<'a>(
+    channel: &Channel,
+    loss: &'a LossModel,
+    path: &Path,
+    loss_back: f64,
+    headers: f64,
+    repeat_price: Option<f64>,
+) -> Situation<'a> {
+    let interval = channel.cadence.interval();
+    Situation {
+        loss,
+        loss_back,
+        one_way: path.one_way(),
+        round_trip: path.round_trip(),
+        jitter: path.jitter(),
+        deadline: channel.qos.deadline,
+        interval,
+        cluster: channel.cadence.cluster(),
+        target: channel.aim(),
+        repeat_bytes: repeat_price.unwrap_or(channel.bytes),
+        packet_bytes: headers,
+        ask_bytes: headers + ASK_BYTES,
+        ask_delay: interval,
     }
 }
 
