@@ -30,7 +30,7 @@ const NIBBLE: u8 = 15;
 
 impl LossModel {
     /// In the form in which it is sent. Rates come back within 1.6 % of themselves, `again[0]` within 0.005, `again` at
-    /// the lags that are told within 0.06, mostly 0.03.
+    /// the lags that are told within 0.06, mostly 0.03; what of `again` is below the rate within a quarter of the rate.
     pub fn write(&self) -> [u8; WIRE_BYTES] {
         let rate_code = code_of_rate(self.rate);
         let rate = rate(rate_code);
@@ -51,8 +51,9 @@ impl LossModel {
     pub fn read(bytes: [u8; WIRE_BYTES]) -> Self {
         let [rate_code, first, nibbles @ ..] = bytes;
         let rate = rate(rate_code);
-        let nibble =
-            |at: usize| if at % 2 == 0 { nibbles[at / 2] >> 4 } else { nibbles[at / 2] & NIBBLE };
+        let nibble = |at: usize| {
+            if at.is_multiple_of(2) { nibbles[at / 2] >> 4 } else { nibbles[at / 2] & NIBBLE }
+        };
         let mut again = [0.0; LAGS];
         again[0] = self::again(first, BYTE, rate);
         let mut from = 1;
