@@ -1,13 +1,13 @@
 //! Learns a path's losses and notices when they change.
 //!
-//! This is Bayesian online changepoint detection (Adams and MacKay, 2007). A *belief* is a packet since which the losses
-//! have been of one kind, and how likely that is. Each belief foretells the next packet by what was counted since its
-//! start, as a two-state Markov chain: so bursts are no surprise on a path that has bursts. Those that foretell well
-//! become likelier. With each packet a new belief begins, which knows nothing. The model is the mean over the beliefs;
-//! after a change the new ones take over as fast as the evidence permits, without a threshold.
+//! This is Bayesian online changepoint detection (Adams and MacKay, 2007). A *belief* is a packet since which the
+//! losses have been of one kind, and how likely that is. Each belief foretells the next packet by what was counted
+//! since its start, as a two-state Markov chain: so bursts are no surprise on a path that has bursts. Those that
+//! foretell well become likelier. With each packet a new belief begins, which knows nothing. The model is the mean over
+//! the beliefs; after a change the new ones take over as fast as the evidence permits, without a threshold.
 //!
-//! Beliefs are kept dense where they are young and ever sparser with age, as what began at nearly the same time foretells
-//! nearly the same.
+//! Beliefs are kept dense where they are young and ever sparser with age, as what began at nearly the same time
+//! foretells nearly the same.
 
 use super::tally::Counts;
 use super::{LAGS, LossModel};
@@ -64,8 +64,8 @@ impl LossEstimator {
         LossEstimator { counts, starts, likely, held: 2 }
     }
 
-    /// Takes note of the next packet by number: whether it was lost. After some 10,000 lost in a row more of them change
-    /// little, so a caller may stop there.
+    /// Takes note of the next packet by number: whether it was lost. After some 10,000 lost in a row more of them
+    /// change little, so a caller may stop there.
     pub fn push(&mut self, lost: bool) {
         if self.held == BELIEFS {
             self.thin();
