@@ -8,8 +8,8 @@
 //! | 5 | high bits: `again` at lag 12; low bits: the binary logarithm of the weight |
 //!
 //! `again` is told relative to the rate, which it equals where losses do not hang together: a code of 0 is 0, then come
-//! a half of the rate, the rate, and from there to 1 the power of 1.5 of equal steps, so that steps are small where most
-//! of the curve is. Lags between are interpolated.
+//! a half of the rate, the rate, and from there to 1 the power of 1.5 of equal steps, so that steps are small where
+//! most of the curve is. Lags between are interpolated.
 
 use super::{LAGS, LossModel};
 
