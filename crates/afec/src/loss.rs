@@ -49,6 +49,14 @@ impl LossModel {
         libm::sqrt(rate * (1.0 - rate) / packets * (1.0 + tie) / (1.0 - tie))
     }
 
+    /// A model that loses more, by so many standard errors of the rate, in bursts as long.
+    pub fn doubted(&self, errors: f64) -> LossModel {
+        let rate = (self.rate + errors * self.rate_error()).clamp(self.rate, 1.0);
+        let tie = |again: f64| ((again - self.rate) / (1.0 - self.rate).max(SMALL)).clamp(-1.0, 1.0);
+        let again = self.again.map(|again| (rate + tie(again) * (1.0 - rate)).clamp(0.0, 1.0));
+        LossModel { rate, again, weight: self.weight }
+    }
+
     /// How many bursts of losses this is drawn from; a loss by itself is one.
     pub fn bursts(&self) -> f64 {
         self.weight * self.rate * (1.0 - self.again[0])

@@ -32,7 +32,7 @@ const UNHEARD: Duration = Duration::from_secs(1);
 /// News that is not urgent waits this long for a packet that goes anyway.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// A change of a channel's standing by so many messages is news.
-const STANDING_NEWS: f64 = 5.0;
+const STANDING_NEWS: f64 = 3.0;
 
 /// See the [module](self).
 #[derive(Debug)]

@@ -15,7 +15,7 @@ use crate::stats::SenderStats;
 const KEYS: usize = 64;
 
 /// Messages over which what was missed too much or too little is made up for.
-const SETTLED_OVER: f64 = 300.0;
+const SETTLED_OVER: f64 = 150.0;
 /// How far the aim may be from the target for that: times it.
 const AIM: (f64, f64) = (0.35, 1.1);
 /// A target is called out of reach if this many times it is.

@@ -29,6 +29,12 @@ pub(crate) const WAITING: usize = 64;
 pub(crate) const LAST_CHANNEL: u32 = u32::MAX / 4;
 /// The most channels.
 pub(crate) const CHANNELS: usize = 64;
+/// How many standard errors of the loss rate are added to it: little is known just after a change, and to repeat too
+/// little then costs more than to repeat too much.
+const DOUBT: f64 = 0.4;
+/// Where asking does a part, the rest is to be stronger by this: a receiver that has to ask for nearly all that it misses
+/// has nothing left for the answers that fail.
+const ASKING: f64 = 0.93;
 /// What a report takes that asks for a message.
 const ASK_BYTES: f64 = 10.0;
 /// How often a message is sent again because the receiver asks.
@@ -481,11 +487,15 @@ impl Sender {
             return;
         }
         let headers = self.headers as f64;
+        let loss = self.loss.doubted(DOUBT);
         let mut demands = Vec::with_capacity(self.channels.len());
         for channel in &mut self.channels {
             let situation =
-                situation(channel, &self.loss, path, loss_back, headers, self.repeat_price);
-            let choice = choose(&situation);
+                situation(channel, &loss, path, loss_back, headers, self.repeat_price);
+            let mut choice = choose(&situation);
+            if choice.code.ask > 0 {
+                choice = choose(&Situation { target: situation.target * ASKING, ..situation });
+            }
             channel.choice = Some(choice);
             demands.push(Demand {
                 message: channel.bytes + headers,
@@ -505,7 +515,7 @@ impl Sender {
                 .then(|| Duration::from_secs_f64(share.rate.max(0.1).recip()));
             if share.redundancy < demand.redundancy {
                 let mut situation =
-                    situation(channel, &self.loss, path, loss_back, headers, self.repeat_price);
+                    situation(channel, &loss, path, loss_back, headers, self.repeat_price);
                 while choice.cost > share.redundancy && situation.target < 1.0 {
                     situation.target = (situation.target * 1.3).max(0.01);
                     choice = choose(&situation);

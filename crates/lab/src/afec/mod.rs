@@ -95,3 +95,31 @@ fn short(c: &Code) -> String {
         c.close
     )
 }
+
+pub fn steps() {
+    let n: usize = 1350;
+    let input: Arc<[_]> = (0..n).map(|i| crate::sim::input::Update { at: crate::sim::input::INTERVAL * i as u32, key: 0, len: 20 }).collect();
+    let at = Duration::from_secs(20);
+    for path in ["50/250", "100/250", "250/250", "50/100", "100/100"] {
+        let (rtt, deadline) = path.split_once('/').unwrap();
+        for channel in ["step0-20", "step0-pb5@8", "step20-0", "steppb5@8-0"] {
+            let mut bins = [(0u32, 0u32); 50];
+            let mut reps = [0.0; 50];
+            for seed in 0..200 {
+                let loss: crate::sim::Loss = channel.parse().unwrap();
+                let loss = loss.with_step_at(at + Duration::from_micros(seed * 1300));
+                let cell = cell::Cell { loss, round_trip: Duration::from_millis(rtt.parse().unwrap()), deadline: Duration::from_millis(deadline.parse().unwrap()), target: 0.05, link_kbit: None, relayed: false };
+                let log = pair::run(&cell, &pair::Setup { scheme: Scheme::Adaptive, price: None, input: &input, seed: seed + 1000, timed: true });
+                for (sent, latency) in &log.messages {
+                    if *sent >= at { let b = ((*sent - at).as_millis() / 500) as usize; if b < 50 { bins[b].0 += 1; bins[b].1 += u32::from(log.missed(*latency)); } }
+                }
+                for (t, bytes) in &log.by_time { if *t >= at { let b = ((*t - at).as_millis() / 500) as usize; if b < 50 { reps[b] += bytes / 200.0; } } }
+            }
+            let m: Vec<String> = bins.iter().take(24).map(|b| format!("{:.1}", 100.0 * f64::from(b.1) / f64::from(b.0.max(1)))).collect();
+            let later = |from: usize| { let s = bins[from..].iter().fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1)); 100.0 * f64::from(s.1) / f64::from(s.0) };
+            let r: Vec<String> = reps.iter().take(24).map(|b| format!("{:.0}", b)).collect();
+            println!("{path} {channel}: {} | from 2 s {:.2} from 5 s {:.2}", m.join(" "), later(4), later(10));
+            println!("     bytes {}", r.join(" "));
+        }
+    }
+}
