@@ -43,6 +43,8 @@ const ANSWERS: u8 = 3;
 /// What a message is worth, in packets, where no code meets the target: a code that pays more for each message that it
 /// saves is absurd. One repeat of each message on a path that loses 3 % pays 20 packets of its own for each.
 const WORTH: f64 = 20.0;
+/// Up to so many times the target, the least misses count as nearly meeting it: expectations are not that exact.
+const NEAR: f64 = 2.0;
 /// Targets are met if they are missed by no more than this, for rounding.
 const ROUNDING: f64 = 1e-9;
 /// How far the model may be off, as a share of what it expects, for [`family`] to hold the best code.
@@ -100,7 +102,7 @@ pub struct Choice {
 ///
 /// If none does, the code that is best when a message that misses costs as much as twenty packets: of the codes that
 /// are cheapest for their misses, the one with the fewest at which the last step still saved a message for each twenty
-/// packets' worth of bytes.
+/// packets' worth of bytes. But if the target is nearly held, the one with the fewest misses.
 pub fn choose(situation: &Situation) -> Choice {
     let model = Model::new(situation);
     let mut search = Search::new(situation, &model);
@@ -116,7 +118,9 @@ pub fn choose(situation: &Situation) -> Choice {
             search.share();
         }
     }
-    Choice { possible: search.possible, ..search.best.unwrap_or(search.fallback) }
+    let near = search.possible <= situation.target * NEAR;
+    let fallback = if near { search.nearest } else { search.fallback };
+    Choice { possible: search.possible, ..search.best.unwrap_or(fallback) }
 }
 
 /// What to expect of a code, for whoever has one already. [`Choice::possible`] says no more than [`Choice::misses`]. Of
@@ -133,7 +137,8 @@ struct Search<'a> {
     hulls: [[Hull; ANSWERS as usize + 1]; 2],
     /// The cheapest that holds the target.
     best: Option<Choice>,
-    /// The best if none does.
+    /// The best if none does: at any price where one nearly does, else at a sensible one.
+    nearest: Choice,
     fallback: Choice,
     possible: f64,
 }
@@ -142,7 +147,15 @@ impl<'a> Search<'a> {
     fn new(situation: &'a Situation<'a>, model: &'a Model<'a>) -> Self {
         let hulls = [const { [const { Hull::new() }; ANSWERS as usize + 1] }; 2];
         let fallback = model.expect(Code::PLAIN);
-        Search { situation, model, hulls, best: None, fallback, possible: fallback.misses }
+        Search {
+            situation,
+            model,
+            hulls,
+            best: None,
+            nearest: fallback,
+            fallback,
+            possible: fallback.misses,
+        }
     }
 
     /// All messages sent with one set of repeats.
@@ -164,6 +177,9 @@ impl<'a> Search<'a> {
                 let point = Point { misses: most.misses, cost: most.cost, repeats };
                 self.hulls[usize::from(close)][usize::from(ask)].add(point);
                 self.possible = self.possible.min(most.misses);
+                if most.misses < self.nearest.misses {
+                    self.nearest = most;
+                }
                 if worse(&most) < worse(&self.fallback) {
                     self.fallback = most;
                 }

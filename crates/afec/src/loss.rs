@@ -52,7 +52,8 @@ impl LossModel {
     /// A model that loses more, by so many standard errors of the rate, in bursts as long.
     pub fn doubted(&self, errors: f64) -> LossModel {
         let rate = (self.rate + errors * self.rate_error()).clamp(self.rate, 1.0);
-        let tie = |again: f64| ((again - self.rate) / (1.0 - self.rate).max(SMALL)).clamp(-1.0, 1.0);
+        let tie =
+            |again: f64| ((again - self.rate) / (1.0 - self.rate).max(SMALL)).clamp(-1.0, 1.0);
         let again = self.again.map(|again| (rate + tie(again) * (1.0 - rate)).clamp(0.0, 1.0));
         LossModel { rate, again, weight: self.weight }
     }

@@ -15,7 +15,9 @@ use crate::stats::SenderStats;
 const KEYS: usize = 64;
 
 /// Messages over which what was missed too much or too little is made up for.
-const SETTLED_OVER: f64 = 150.0;
+const SETTLED_OVER: f64 = 300.0;
+/// What a receiver that asks makes up for by itself, in messages.
+const OWED: f64 = 6.0;
 /// How far the aim may be from the target for that: times it.
 const AIM: (f64, f64) = (0.35, 1.1);
 /// A target is called out of reach if this many times it is.
@@ -119,7 +121,10 @@ impl Channel {
     /// The share of messages that may miss, as far as the next ones go: less if many missed lately, more if few.
     pub(super) fn aim(&self) -> f64 {
         let target = self.qos.target;
-        (target - self.standing / SETTLED_OVER).clamp(target * AIM.0, target * AIM.1)
+        // A receiver that asks makes up for what it missed by itself.
+        let standing =
+            if self.code.ask > 0 { (self.standing - OWED).max(0.0) } else { self.standing };
+        (target - standing / SETTLED_OVER).clamp(target * AIM.0, target * AIM.1)
     }
 
     /// Whether the application is to be told that the target cannot be met, and what can: `possible` misses, or what

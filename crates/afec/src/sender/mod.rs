@@ -490,10 +490,16 @@ impl Sender {
         let loss = self.loss.doubted(DOUBT);
         let mut demands = Vec::with_capacity(self.channels.len());
         for channel in &mut self.channels {
-            let situation =
-                situation(channel, &loss, path, loss_back, headers, self.repeat_price);
+            let situation = situation(channel, &loss, path, loss_back, headers, self.repeat_price);
             let mut choice = choose(&situation);
-            if choice.code.ask > 0 {
+            if choice.misses > situation.target {
+                // Out of reach with all caution; perhaps not without.
+                choice = choose(&Situation {
+                    target: channel.qos.target,
+                    loss: &self.loss,
+                    ..situation
+                });
+            } else if choice.code.ask > 0 {
                 choice = choose(&Situation { target: situation.target * ASKING, ..situation });
             }
             channel.choice = Some(choice);
