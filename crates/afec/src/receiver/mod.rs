@@ -117,8 +117,12 @@ impl Receiver {
         if !self.numbers.arrived(header.number, |lost| losses.push(lost)) {
             return None;
         }
-        self.last_arrival = now;
-        self.asks = header.ask;
+        // An overtaken packet tells nothing that a newer one did not tell better.
+        let newest = self.numbers.highest() as u16 == header.number;
+        if newest {
+            self.last_arrival = now;
+            self.asks = header.ask;
+        }
         let reported = &mut self.reported;
         if header.echo == reported.number & ECHO && !reported.echoed {
             reported.echoed = true;
@@ -131,7 +135,7 @@ impl Receiver {
         if reported.open && header.echo.wrapping_sub(reported.open_number) & ECHO < 4 {
             reported.open = false;
         }
-        Some(self.delays.arrived(now, header.sent))
+        Some(self.delays.arrived(now, header.sent, newest))
     }
 
     /// The messages of a packet that queues delayed by `queued`.
