@@ -4,8 +4,10 @@ use core::time::Duration;
 
 /// The smallest difference of the clocks is taken over one to two of these.
 const PERIOD: Duration = Duration::from_secs(10);
-/// What two clocks that count whole ms may be off.
-const ROUNDING: Duration = Duration::from_millis(4);
+/// A packet that took this much less, in ms, than the fastest one is not believed,
+const EARLY: i16 = 50;
+/// until so many running agree: one that lies would make all that follow seem late.
+const AGREE: u8 = 6;
 
 /// Differences between the receiver's and the sender's clock, in ms, of which the sender's has 16 bits.
 #[derive(Debug, Default)]
@@ -14,45 +16,46 @@ pub(super) struct Delays {
     smallest: Option<(i16, i16)>,
     origin: u16,
     since: Duration,
-    /// When the newest packet came, and what delay it had.
-    last: Option<(Duration, i16)>,
+    /// The last one that was not believed, and how many agree.
+    early: (i16, u8),
 }
 
 impl Delays {
-    /// A packet came that was sent at `sent`: how much longer it took than the fastest one lately. `newest`: it was sent
-    /// after all that came before.
-    pub(super) fn arrived(&mut self, now: Duration, sent: u16, newest: bool) -> Duration {
+    /// A packet came that was sent at `sent`: how much longer it took than the fastest one lately.
+    pub(super) fn arrived(&mut self, now: Duration, sent: u16) -> Duration {
         let difference = (now.as_millis() as u16).wrapping_sub(sent);
-        let mut delay = difference.wrapping_sub(self.origin) as i16;
-        if self.smallest.is_none() || (newest && self.is_impossible(now, delay)) {
-            self.origin = difference;
-            self.since = now;
-            self.smallest = Some((0, 0));
-            delay = 0;
-        }
-        if newest {
-            self.last = Some((now, delay));
-        }
-        let (mut this, mut last) = self.smallest.unwrap_or_default();
+        let (mut this, mut last) = match self.smallest {
+            Some(smallest) => smallest,
+            None => {
+                self.origin = difference;
+                self.since = now;
+                (0, 0)
+            }
+        };
+        let delay = difference.wrapping_sub(self.origin) as i16;
         let age = now.saturating_sub(self.since);
-        if age >= PERIOD {
-            self.since = now;
+        if age >= PERIOD * 2 {
             // After a silence both are old: the clocks may have drifted apart.
-            last = if age < PERIOD * 2 { this } else { delay };
-            this = delay;
+            (this, last) = (delay, delay);
+            self.since = now;
+        } else if delay < this.min(last).saturating_sub(EARLY) && !self.agree(delay) {
+            return Duration::ZERO;
+        } else if age >= PERIOD {
+            (this, last) = (delay, this);
+            self.since = now;
         }
+        self.early.1 = 0;
         this = this.min(delay);
         self.smallest = Some((this, last));
         Duration::from_millis((i32::from(delay) - i32::from(this.min(last))).max(0) as u64)
     }
 
-    /// A queue does not grow faster than time goes. If it seems so, a clock was set or a packet lied, and what was
-    /// drawn from that would make all that follows seem late.
-    fn is_impossible(&self, now: Duration, delay: i16) -> bool {
-        self.last.is_some_and(|(at, last)| {
-            let grown = (i32::from(delay) - i32::from(last)).max(0) as u64;
-            Duration::from_millis(grown) > now.saturating_sub(at) + ROUNDING
-        })
+    /// Whether enough packets were as early as this one.
+    fn agree(&mut self, delay: i16) -> bool {
+        let (other, count) = self.early;
+        let near = count > 0 && delay.abs_diff(other) <= EARLY.unsigned_abs();
+        self.early = (delay, if near { count + 1 } else { 1 });
+        self.early.1 >= AGREE
     }
 }
 
@@ -64,11 +67,11 @@ mod tests {
     fn the_fastest_packet_counts_as_undelayed() {
         let mut delays = Delays::default();
         let ms = Duration::from_millis;
-        assert_eq!(delays.arrived(ms(100_000), 65_000, true), ms(0));
-        assert_eq!(delays.arrived(ms(100_040), 65_030, true), ms(10));
-        assert_eq!(delays.arrived(ms(100_055), 65_060, true), ms(0));
-        assert_eq!(delays.arrived(ms(100_100), 65_100, true), ms(5));
-        assert_eq!(delays.arrived(ms(101_000), 464, true), ms(5), "the sender's clock wrapped");
+        assert_eq!(delays.arrived(ms(100_000), 65_000), ms(0));
+        assert_eq!(delays.arrived(ms(100_040), 65_030), ms(10));
+        assert_eq!(delays.arrived(ms(100_055), 65_060), ms(0));
+        assert_eq!(delays.arrived(ms(100_100), 65_100), ms(5));
+        assert_eq!(delays.arrived(ms(101_000), 464), ms(5), "the sender's clock wrapped");
     }
 
     #[test]
@@ -78,32 +81,40 @@ mod tests {
         for second in 0..40u64 {
             let way = if second < 10 { 20 } else { 50 };
             let now = Duration::from_millis(second * 1000 + way);
-            last = delays.arrived(now, (second * 1000) as u16, true);
+            last = delays.arrived(now, (second * 1000) as u16);
         }
         assert_eq!(last, Duration::ZERO);
     }
 
     #[test]
     fn a_lie_about_the_time_delays_nothing_after_it() {
-        for lie in [50, 300, 20_000, 40_000u16] {
+        for lie in [-20_000, -300, 300, 20_000, 40_000i32] {
             let mut delays = Delays::default();
-            for nth in 0..100u16 {
-                let sent = if nth == 50 { nth * 33 + lie } else { nth * 33 };
-                let delay = delays.arrived(Duration::from_millis(u64::from(nth) * 33), sent, true);
-                assert!(
-                    nth == 50 || delay < Duration::from_millis(50),
-                    "{lie}: {delay:?} at {nth}"
-                );
+            for nth in 0..100i32 {
+                let sent = if nth % 50 == 49 { nth * 33 + lie } else { nth * 33 };
+                let delay = delays.arrived(Duration::from_millis(nth as u64 * 33), sent as u16);
+                assert!(nth % 50 == 49 || delay.is_zero(), "{lie}: {delay:?} at {nth}");
             }
         }
+    }
+
+    #[test]
+    fn a_much_faster_path_is_soon_believed() {
+        let mut delays = Delays::default();
+        let ms = Duration::from_millis;
+        for nth in 0..20u16 {
+            let way = if nth < 10 { 300 } else { 20 };
+            assert_eq!(delays.arrived(ms(u64::from(nth) * 33 + way), nth * 33), ms(0));
+        }
+        assert_eq!(delays.arrived(ms(20 * 33 + 30), 20 * 33), ms(10));
     }
 
     #[test]
     fn drift_in_a_silence_is_no_delay() {
         let mut delays = Delays::default();
         let ms = Duration::from_millis;
-        delays.arrived(ms(0), 0, true);
-        assert_eq!(delays.arrived(ms(3_600_360), 3_600_000u32 as u16, true), ms(0));
-        assert_eq!(delays.arrived(ms(3_600_400), 3_600_030u32 as u16, true), ms(10));
+        delays.arrived(ms(0), 0);
+        assert_eq!(delays.arrived(ms(3_600_360), 3_600_000u32 as u16), ms(0));
+        assert_eq!(delays.arrived(ms(3_600_400), 3_600_030u32 as u16), ms(10));
     }
 }

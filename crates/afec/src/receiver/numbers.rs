@@ -8,9 +8,9 @@ const JUMP: u32 = 256;
 const REORDER: u32 = 16;
 /// In-order packets after which one packet less is waited for.
 const CALM: u32 = 500;
-/// So many ascending packets running that are too old to be told from repeated ones, and nothing else between them: the
-/// highest number was a lie or the sender began anew (RFC 3550, appendix A.1, which takes two). More than a moment's
-/// reordering brings, few enough to take a quarter of a second.
+/// So many packets running, near each other, that are too old to be told from repeated ones: the highest number was a
+/// lie or the sender began anew (RFC 3550, appendix A.1, which takes two). More than a moment's reordering brings, few
+/// enough to take a quarter of a second.
 const ASTRAY: u8 = 6;
 
 /// The numbers of the packets that came, and how long to wait for one that did not.
@@ -74,8 +74,9 @@ impl Numbers {
     /// A packet came that is too old. Whether to believe that it is the newest all the same.
     fn strayed(&mut self, low: u16) -> bool {
         let (last, count) = self.astray;
-        let follows = (1..=JUMP).contains(&u32::from(low.wrapping_sub(last)));
-        let count = if count > 0 && follows { count + 1 } else { 1 };
+        let apart = u32::from((low.wrapping_sub(last) as i16).unsigned_abs());
+        let near = count > 0 && (1..=JUMP).contains(&apart);
+        let count = if near { count + 1 } else { 1 };
         self.astray = (low, count);
         if count < ASTRAY {
             return false;
