@@ -89,7 +89,7 @@ impl Channel {
             return None;
         }
         let known = self.keys.iter().position(|(known, _)| *known == key);
-        let back = known.map_or(0, |place| index - self.keys.remove(place).1);
+        let back = known.map_or(0, |place| index.wrapping_sub(self.keys.remove(place).1));
         if self.keys.len() == KEYS {
             self.keys.remove(0);
         }

@@ -28,6 +28,8 @@ pub const WAITING: usize = 64;
 pub const LAST_CHANNEL: u32 = u32::MAX / 4;
 /// The most channels.
 pub const CHANNELS: usize = 64;
+/// While all messages are expected to come too late, one goes each time.
+const PROBE: Duration = Duration::from_millis(200);
 /// How often a message is sent again because the receiver asks.
 const ANSWERS: u8 = 4;
 
@@ -243,7 +245,11 @@ impl Sender {
         }
         let before = made.new;
         while let Some(waiting) = channel.waiting.front() {
-            if waiting.origin + channel.qos.deadline < now + path.one_way() {
+            let expired = waiting.origin + channel.qos.deadline < now;
+            let hopeless = waiting.origin + channel.qos.deadline < now + path.one_way();
+            // Where nothing goes, nobody learns that the path became faster.
+            let probes = channel.cadence.last().is_none_or(|last| last + PROBE <= now);
+            if expired || (hopeless && !probes) {
                 let stale = channel.waiting.pop_front().expect("it is the front");
                 channel.history.recycle(stale.payload);
                 channel.stats.stale += 1;
