@@ -17,6 +17,9 @@ use crate::{code::Code, loss::LossModel, wire::ChannelReport};
 /// Packets whose time of sending is remembered, to measure round trips.
 const SENT: usize = 64;
 
+/// Between two choices of codes, which take far longer than all else that a packet makes necessary.
+const DECISIONS: Duration = Duration::from_millis(20);
+
 /// Bytes kept free for the header and a report, so that what fits once always fits.
 const ROOM: usize = HEADER + 40;
 
@@ -102,6 +105,10 @@ pub struct Endpoint {
     start: Vec<u8>,
     notices: Vec<Notice>,
     decided: Option<Duration>,
+    /// There is news since then.
+    undecided: bool,
+    /// The newest packet that a round trip was measured with.
+    measured: Option<u32>,
 }
 
 impl Endpoint {
@@ -123,6 +130,8 @@ impl Endpoint {
             start: Vec::new(),
             notices: Vec::new(),
             decided: None,
+            undecided: false,
+            measured: None,
         }
     }
 
@@ -151,6 +160,7 @@ impl Endpoint {
     /// Writes the next packet that is due into `packet`, whose old content goes, and says what it is made of; `None` if
     /// none is due.
     pub fn transmit(&mut self, now: Duration, packet: &mut Vec<u8>) -> Option<Made> {
+        self.decide_if_due(now);
         let messages = self.sender.next(now).is_some_and(|at| at <= now);
         let report = self.receiver.next_report(now, &self.path).is_some_and(|at| at <= now);
         if !messages && !report {
@@ -238,19 +248,31 @@ impl Endpoint {
                 ChannelReport::Step(steps) => self.sender.step(channel, steps),
             }
         }
-        let old = self.decided.is_none_or(|at| at + Duration::from_secs(1) <= now);
-        if standing || report.losses.is_some() || report.rate.is_some() || old {
+        let age = self.decided.map(|at| now.saturating_sub(at));
+        self.undecided |= standing || report.losses.is_some() || report.rate.is_some();
+        self.undecided |= age.is_none_or(|age| age >= Duration::from_secs(1));
+        self.decide_if_due(now);
+        Ok(())
+    }
+
+    fn decide_if_due(&mut self, now: Duration) {
+        let rested = self.decided.is_none_or(|at| at + DECISIONS <= now);
+        if self.undecided && rested {
+            self.undecided = false;
             self.decided = Some(now);
             self.decide(now);
         }
-        Ok(())
     }
 
     fn measure(&mut self, now: Duration, report: &Report) {
         let sent = self.sent[usize::from(report.highest) % SENT];
         if let Some((number, at)) = sent
             && number as u16 == report.highest
+            && self.measured.is_none_or(|newest| number.wrapping_sub(newest) as i32 > 0)
         {
+            // Each packet measures once, and none older than one that did (RFC 9002, section 5.1): else who repeats an
+            // old number makes the path look as slow as he likes.
+            self.measured = Some(number);
             let hold = Duration::from_millis(u64::from(report.hold));
             if let Some(round_trip) = now.checked_sub(at + hold) {
                 self.path.sample(round_trip);

@@ -6,6 +6,11 @@ use core::time::Duration;
 const SAMPLES: usize = 16;
 /// What is assumed before the first round trip is known.
 const UNKNOWN: Duration = Duration::from_millis(100);
+/// A longer round trip is no path to keep deadlines on. It is one that slept, or a lie.
+const LONGEST: Duration = Duration::from_secs(3);
+/// One round trip counts as at most this many smoothed ones more than [`UNKNOWN`]: a single one, true or not, must not
+/// make everything look hopeless.
+const OUTLIER: u32 = 4;
 /// The least margin kept from a deadline.
 const MARGIN: Duration = Duration::from_millis(3);
 
@@ -25,6 +30,8 @@ impl Path {
     }
 
     pub(crate) fn sample(&mut self, round_trip: Duration) {
+        let most = UNKNOWN + self.round_trip() * OUTLIER;
+        let round_trip = round_trip.min(most).min(LONGEST);
         self.samples[self.next] = Some(round_trip);
         self.next = (self.next + 1) % SAMPLES;
         match self.smoothed {
@@ -62,5 +69,26 @@ impl Path {
     /// What to keep from a deadline.
     pub(crate) fn jitter(&self) -> Duration {
         (self.variation / 2).clamp(MARGIN, Duration::from_millis(50))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_absurd_round_trip_moves_little() {
+        let mut path = Path::new();
+        path.sample(Duration::from_secs(3600));
+        assert!(path.one_way() < Duration::from_millis(500), "{path:?}");
+        for _ in 0..16 {
+            path.sample(Duration::from_millis(50));
+        }
+        path.sample(Duration::from_secs(3600));
+        assert!(path.one_way() < Duration::from_millis(150), "{path:?}");
+        for _ in 0..100 {
+            path.sample(Duration::MAX);
+        }
+        assert!(path.round_trip() <= LONGEST, "{path:?}");
     }
 }

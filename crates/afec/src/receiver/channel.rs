@@ -14,6 +14,13 @@ use crate::wire::MessageHead;
 const MISSING: usize = 128;
 /// Messages held back until an older one comes.
 const HELD: usize = 64;
+/// Their bytes, whatever the size of the packets that a peer sends.
+const HELD_BYTES: usize = 4 * 1024;
+/// Emptied buffers that are kept, and the largest of them.
+const SPARE: usize = 8;
+const SPARE_BYTES: usize = 256;
+/// So many new messages running, near each other, that are older than what is remembered: the highest index was a lie or the sender began anew.
+const ASTRAY: u8 = 6;
 /// Keys whose newest message is remembered.
 const KEYS: usize = 64;
 /// How many messages may miss in a row before the receiver asks, if the target permits them: what it saved before.
@@ -83,6 +90,11 @@ pub(super) struct Channel {
     next: u32,
     missing: VecDeque<Missing>,
     held: VecDeque<Held>,
+    held_bytes: usize,
+    /// The last message that was older than what is remembered, and how many there were running.
+    astray: (u16, u8),
+    /// When a message came last that was not.
+    sane: Duration,
     spare: Vec<Vec<u8>>,
     keys: Vec<(u32, u32)>,
     last_origin: Option<Duration>,
@@ -107,6 +119,9 @@ impl Channel {
             next: 0,
             missing: VecDeque::new(),
             held: VecDeque::new(),
+            held_bytes: 0,
+            astray: (0, 0),
+            sane: Duration::ZERO,
             spare: Vec::new(),
             keys: Vec::new(),
             last_origin: None,
@@ -133,14 +148,20 @@ impl Channel {
         payload: &[u8],
         deliver: &mut F,
     ) {
-        let ahead = head.index.wrapping_sub(self.next as u16) as i16;
-        let index = self.next.wrapping_add_signed(i32::from(ahead));
-        let origin = now.saturating_sub(age);
-        if ahead < 0 {
-            let Some(missing) = self.found(index) else {
+        let mut ahead = self.ahead(head.index);
+        let mut found = if ahead < 0 { self.found(self.index(ahead)) } else { None };
+        if ahead < 0 && found.is_none() {
+            if !self.strayed(now, head) {
                 self.stats.useless += 1;
                 return;
-            };
+            }
+            self.restart(now, head.index, deliver);
+            (ahead, found) = (0, None);
+        }
+        (self.astray.1, self.sane) = (0, now);
+        let index = self.index(ahead);
+        let origin = now.saturating_sub(age);
+        if let Some(missing) = found {
             if missing.judged {
                 self.stats.late += 1;
                 return;
@@ -174,6 +195,41 @@ impl Channel {
         );
     }
 
+    /// How far an index is ahead of the next one that is expected.
+    fn ahead(&self, low: u16) -> i16 {
+        low.wrapping_sub(self.next as u16) as i16
+    }
+
+    fn index(&self, ahead: i16) -> u32 {
+        self.next.wrapping_add_signed(i32::from(ahead))
+    }
+
+    /// A message came that is older than what is remembered. Whether to believe that it is the newest all the same: it
+    /// is sent for the first time, as were others near it, and whatever came before them is too late by now to come
+    /// again.
+    fn strayed(&mut self, now: Duration, head: &MessageHead) -> bool {
+        if head.repeated {
+            return false;
+        }
+        let (last, count) = self.astray;
+        let apart = usize::from((head.index.wrapping_sub(last) as i16).unsigned_abs());
+        let near = count > 0 && (1..=MISSING).contains(&apart);
+        let count = if near { count.saturating_add(1) } else { 1 };
+        self.astray = (head.index, count);
+        count >= ASTRAY && self.sane + self.qos.deadline < now
+    }
+
+    /// Counts from this index on. What is missing is given up, what was held back is handed over.
+    fn restart<F: FnMut(Delivery<'_>)>(&mut self, now: Duration, low: u16, deliver: &mut F) {
+        while !self.missing.is_empty() {
+            self.give_up_oldest();
+        }
+        self.release(now, deliver);
+        self.keys.clear();
+        self.last_origin = None;
+        self.next = self.index(self.ahead(low));
+    }
+
     fn hand_over<F: FnMut(Delivery<'_>)>(
         &mut self,
         now: Duration,
@@ -193,11 +249,14 @@ impl Channel {
         let mut held = held;
         held.payload = self.spare.pop().unwrap_or_default();
         held.payload.extend_from_slice(payload);
+        self.held_bytes += held.payload.capacity();
         let place = self.held.partition_point(|other| before(other.index, held.index));
         self.held.insert(place, held);
-        if self.held.len() > HELD {
-            let oldest = self.held.front().expect("there are many").index;
-            self.missing.retain(|missing| !before(missing.index, oldest));
+        while self.held.len() >= HELD || self.held_bytes > HELD_BYTES {
+            let oldest = self.held.front().expect("what takes room is there").index;
+            while self.missing.front().is_some_and(|missing| before(missing.index, oldest)) {
+                self.give_up_oldest();
+            }
             self.release(now, deliver);
         }
     }
@@ -221,9 +280,12 @@ impl Channel {
             }
             let mut held = self.held.pop_front().expect("it was looked at");
             let mut payload = core::mem::take(&mut held.payload);
+            self.held_bytes -= payload.capacity();
             deliver(self.delivery(now, &held, &payload));
-            payload.clear();
-            self.spare.push(payload);
+            if self.spare.len() < SPARE && payload.capacity() <= SPARE_BYTES {
+                payload.clear();
+                self.spare.push(payload);
+            }
         }
     }
 
@@ -282,9 +344,7 @@ impl Channel {
             self.recovery *= 0.98;
         }
         let listed = gap.min(MISSING as u32);
-        for _ in 0..gap - listed {
-            self.judge(Outcome::Never, true);
-        }
+        self.judge_never(gap - listed);
         for nth in gap - listed..gap {
             if self.missing.len() == MISSING {
                 self.give_up_oldest();
@@ -361,21 +421,38 @@ impl Channel {
         }
     }
 
+    /// So many messages never came and never were missing long enough to be asked for. A peer may claim 32,000 in five
+    /// bytes, so this does not take them one by one.
+    fn judge_never(&mut self, count: u32) {
+        if count == 0 {
+            return;
+        }
+        self.stats.judged += u64::from(count);
+        self.stats.missed += u64::from(count);
+        if let Some(window) = &mut self.window {
+            window.push_missed(count as usize);
+        }
+        let beyond = f64::from(count) * (1.0 - self.qos.target);
+        self.standing = (self.standing + beyond).min(STANDING.1);
+        self.charge(beyond);
+    }
+
     fn charge(&mut self, messages: f64) {
         self.owed = (self.owed + messages).clamp(-SAVED, OWED);
     }
 
-    /// Finds the messages to ask for and hands their indices over, ascending. What the target permits to miss is left.
+    /// Finds the messages to ask for and hands their indices over, ascending, until `ask` takes no more. What the target
+    /// permits to miss is left.
     pub(super) fn asks(
         &mut self,
         now: Duration,
         wait: Duration,
         path: &Path,
-        mut ask: impl FnMut(u32),
+        mut ask: impl FnMut(u32) -> bool,
     ) {
         for place in 0..self.missing.len() {
             let missing = self.missing[place];
-            if !self.ask_time(&missing, now, wait, path).is_some_and(|at| at <= now) {
+            if self.ask_time(&missing, now, wait, path).is_none_or(|at| at > now) {
                 continue;
             }
             if missing.asked.is_none() && self.owed + 1.0 <= 0.0 {
@@ -383,11 +460,13 @@ impl Channel {
                 self.charge(1.0);
                 continue;
             }
+            if !ask(missing.index) {
+                return;
+            }
             let missing = &mut self.missing[place];
             missing.asked = Some(now);
             missing.asks += 1;
             self.stats.asked += 1;
-            ask(missing.index);
         }
     }
 

@@ -4,6 +4,10 @@ use core::time::Duration;
 
 /// The smallest difference of the clocks is taken over one to two of these.
 const PERIOD: Duration = Duration::from_secs(10);
+/// A packet that took this much less, in ms, than the fastest one is not believed,
+const EARLY: i16 = 50;
+/// until so many running agree: one that lies would make all that follow seem late.
+const AGREE: u8 = 6;
 
 /// Differences between the receiver's and the sender's clock, in ms, of which the sender's has 16 bits.
 #[derive(Debug, Default)]
@@ -12,6 +16,8 @@ pub(super) struct Delays {
     smallest: Option<(i16, i16)>,
     origin: u16,
     since: Duration,
+    /// The last one that was not believed, and how many agree.
+    early: (i16, u8),
 }
 
 impl Delays {
@@ -27,14 +33,29 @@ impl Delays {
             }
         };
         let delay = difference.wrapping_sub(self.origin) as i16;
-        if now.saturating_sub(self.since) >= PERIOD {
+        let age = now.saturating_sub(self.since);
+        if age >= PERIOD * 2 {
+            // After a silence both are old: the clocks may have drifted apart.
+            (this, last) = (delay, delay);
             self.since = now;
-            last = this;
-            this = delay;
+        } else if delay < this.min(last).saturating_sub(EARLY) && !self.agree(delay) {
+            return Duration::ZERO;
+        } else if age >= PERIOD {
+            (this, last) = (delay, this);
+            self.since = now;
         }
+        self.early.1 = 0;
         this = this.min(delay);
         self.smallest = Some((this, last));
         Duration::from_millis((i32::from(delay) - i32::from(this.min(last))).max(0) as u64)
+    }
+
+    /// Whether enough packets were as early as this one.
+    fn agree(&mut self, delay: i16) -> bool {
+        let (other, count) = self.early;
+        let near = count > 0 && delay.abs_diff(other) <= EARLY.unsigned_abs();
+        self.early = (delay, if near { count + 1 } else { 1 });
+        self.early.1 >= AGREE
     }
 }
 
@@ -59,9 +80,41 @@ mod tests {
         let mut last = Duration::ZERO;
         for second in 0..40u64 {
             let way = if second < 10 { 20 } else { 50 };
-            last =
-                delays.arrived(Duration::from_millis(second * 1000 + way), (second * 1000) as u16);
+            let now = Duration::from_millis(second * 1000 + way);
+            last = delays.arrived(now, (second * 1000) as u16);
         }
         assert_eq!(last, Duration::ZERO);
+    }
+
+    #[test]
+    fn a_lie_about_the_time_delays_nothing_after_it() {
+        for lie in [-20_000, -300, 300, 20_000, 40_000i32] {
+            let mut delays = Delays::default();
+            for nth in 0..100i32 {
+                let sent = if nth % 50 == 49 { nth * 33 + lie } else { nth * 33 };
+                let delay = delays.arrived(Duration::from_millis(nth as u64 * 33), sent as u16);
+                assert!(nth % 50 == 49 || delay.is_zero(), "{lie}: {delay:?} at {nth}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_much_faster_path_is_soon_believed() {
+        let mut delays = Delays::default();
+        let ms = Duration::from_millis;
+        for nth in 0..20u16 {
+            let way = if nth < 10 { 300 } else { 20 };
+            assert_eq!(delays.arrived(ms(u64::from(nth) * 33 + way), nth * 33), ms(0));
+        }
+        assert_eq!(delays.arrived(ms(20 * 33 + 30), 20 * 33), ms(10));
+    }
+
+    #[test]
+    fn drift_in_a_silence_is_no_delay() {
+        let mut delays = Delays::default();
+        let ms = Duration::from_millis;
+        delays.arrived(ms(0), 0);
+        assert_eq!(delays.arrived(ms(3_600_360), 3_600_000u32 as u16), ms(0));
+        assert_eq!(delays.arrived(ms(3_600_400), 3_600_030u32 as u16), ms(10));
     }
 }

@@ -31,6 +31,11 @@ const FIRST_HEARTBEAT: Duration = Duration::from_millis(300);
 const UNHEARD: Duration = Duration::from_secs(1);
 /// News that is not urgent waits this long for a packet that goes anyway.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// Between two packets that go for reports alone, whatever comes: at most 200 a second.
+const APART: Duration = Duration::from_millis(5);
+/// The most that a report says of channels, so that packets with large messages hold it too. The rest waits for the
+/// next one.
+const PARTS: usize = 16;
 /// A change of a channel's standing by so many messages is news.
 const STANDING_NEWS: f64 = 3.0;
 
@@ -140,8 +145,12 @@ impl Receiver {
         self.rate.arrived(now, header.sent, bytes);
         self.rate.lost(now, lost_now);
         self.cap = self.rate.cap(now);
-        self.last_arrival = now;
-        self.asks = header.ask;
+        // An overtaken packet tells nothing that a newer one did not tell better.
+        let newest = self.numbers.highest() as u16 == header.number;
+        if newest {
+            self.last_arrival = now;
+            self.asks = header.ask;
+        }
         let reported = &mut self.reported;
         if header.echo == reported.number & ECHO && !reported.echoed {
             reported.echoed = true;
@@ -202,6 +211,11 @@ impl Receiver {
 
     /// When a report is due that gets a packet of its own.
     pub(crate) fn next_report(&self, now: Duration, sender_path: &Path) -> Option<Duration> {
+        let due = self.due(now, sender_path)?;
+        Some(self.reported.at.map_or(due, |at| due.max(at + APART)))
+    }
+
+    fn due(&self, now: Duration, sender_path: &Path) -> Option<Duration> {
         match self.scheme {
             Scheme::Fixed(_) | Scheme::Fec(_) => return self.next_ask(now, sender_path),
             Scheme::Afec2012(_) => {
@@ -321,6 +335,7 @@ impl Receiver {
         }
         let path = if sender_path.is_known() { sender_path } else { &self.path };
         let parts = &mut self.parts;
+        let mut left = PARTS;
         for channel in &mut self.channels {
             let wait = channel.wait(self.numbers.reorder());
             let id = channel.id;
@@ -330,14 +345,19 @@ impl Receiver {
                     parts.push((id, ChannelReport::Asks { first: first as u16, more }));
                 }
             };
-            channel.asks(now, wait, path, |index| match &mut open {
-                Some((first, more)) if index.wrapping_sub(*first) <= 14 => {
-                    *more |= 1 << (index.wrapping_sub(*first) - 1);
+            channel.asks(now, wait, path, |index| {
+                match &mut open {
+                    Some((first, more)) if (1..=14).contains(&index.wrapping_sub(*first)) => {
+                        *more |= 1 << (index.wrapping_sub(*first) - 1);
+                    }
+                    _ if left == 0 => return false,
+                    _ => {
+                        left -= 1;
+                        close(open.take());
+                        open = Some((index, 0));
+                    }
                 }
-                _ => {
-                    close(open.take());
-                    open = Some((index, 0));
-                }
+                true
             });
             close(open);
         }
@@ -345,6 +365,9 @@ impl Receiver {
 
     fn collect_steps(&mut self, now: Duration) {
         for channel in &mut self.channels {
+            if self.parts.len() == PARTS {
+                return;
+            }
             let step = channel.window.as_mut().and_then(|window| window.step(now));
             if let Some(step) = step {
                 self.parts.push((channel.id, ChannelReport::Step(step)));
@@ -354,6 +377,9 @@ impl Receiver {
 
     fn collect_standings(&mut self) {
         for channel in &mut self.channels {
+            if self.parts.len() == PARTS {
+                return;
+            }
             if (channel.standing() - channel.reported_standing).abs() >= STANDING_NEWS / 2.0 {
                 channel.reported_standing = channel.standing();
                 let quarters = (channel.standing() * 4.0).clamp(-128.0, 127.0) as i8;

@@ -42,7 +42,14 @@ impl Window {
             - usize::from(old && self.filled == self.outcomes.len());
         self.next = (self.next + 1) % self.outcomes.len();
         self.filled = (self.filled + 1).min(self.outcomes.len());
-        self.since += 1;
+        self.since = self.since.saturating_add(1);
+    }
+
+    /// So many messages never came.
+    pub(super) fn push_missed(&mut self, count: usize) {
+        for _ in 0..count.min(self.outcomes.len()) {
+            self.push(Outcome::Never);
+        }
     }
 
     /// When to look next.

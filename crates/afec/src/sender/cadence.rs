@@ -39,6 +39,11 @@ impl Cadence {
         self.last = Some(now);
     }
 
+    /// When a message went last.
+    pub(super) fn last(&self) -> Option<Duration> {
+        self.last
+    }
+
     /// Between the messages of a cluster, at least a millisecond.
     pub(super) fn interval(&self) -> Duration {
         Duration::from_secs_f64(self.interval.max(0.001))

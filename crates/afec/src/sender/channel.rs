@@ -18,8 +18,13 @@ const KEYS: usize = 64;
 const SETTLED_OVER: f64 = 300.0;
 /// What a receiver that asks makes up for by itself, in messages.
 const OWED: f64 = 6.0;
-/// How far the aim may be from the target for that: times it.
-const AIM: (f64, f64) = (0.35, 1.1);
+/// The aim and the most it may be, as shares of the target: a little less, for then the most windows hold it, where the
+/// path loses more than the target and a bit; but nothing is to be repeated on a path that nearly holds it by itself.
+const CAREFUL: (f64, f64) = (0.97, 0.97);
+const CALM: (f64, f64) = (1.0, 1.1);
+const LOSES: f64 = 1.3;
+/// The least aim, as a share of the target.
+const LEAST: f64 = 0.35;
 /// A target is called out of reach if this many times it is.
 const CANNOT: f64 = 1.1;
 /// For how long it has to be in reach again before the application is told so.
@@ -110,7 +115,7 @@ impl Channel {
             return None;
         }
         let known = self.keys.iter().position(|(known, _)| *known == key);
-        let back = known.map_or(0, |place| index - self.keys.remove(place).1);
+        let back = known.map_or(0, |place| index.wrapping_sub(self.keys.remove(place).1));
         if self.keys.len() == KEYS {
             self.keys.remove(0);
         }
@@ -118,13 +123,15 @@ impl Channel {
         Some((key, back))
     }
 
-    /// The share of messages that may miss, as far as the next ones go: less if many missed lately, more if few.
-    pub(super) fn aim(&self) -> f64 {
+    /// The share of messages that may miss, as far as the next ones go, on a path that loses so much: less if many
+    /// missed lately, more if few.
+    pub(super) fn aim(&self, loss: f64) -> f64 {
         let target = self.qos.target;
+        let (margin, most) = if loss > target * LOSES { CAREFUL } else { CALM };
         // A receiver that asks makes up for what it missed by itself.
-        let standing =
-            if self.code.ask > 0 { (self.standing - OWED).max(0.0) } else { self.standing };
-        (target - standing / SETTLED_OVER).clamp(target * AIM.0, target * AIM.1)
+        let asks = self.code.ask > 0;
+        let standing = if asks { (self.standing - OWED).max(0.0) } else { self.standing };
+        (target * margin - standing / SETTLED_OVER).clamp(target * LEAST, target * most)
     }
 
     /// Whether the application is to be told that the target cannot be met, and what can: `possible` misses, or what

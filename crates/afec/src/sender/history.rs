@@ -8,6 +8,8 @@ use core::time::Duration;
 pub(super) const MESSAGES: usize = 32;
 /// The most bytes of messages kept; what is older goes, except for the newest message.
 pub(super) const BYTES: usize = 8 * 1024;
+/// The largest emptied buffer that is kept: small messages in large buffers would crowd others out.
+const SPARE_BYTES: usize = 256;
 
 /// A message that was sent at least once.
 #[derive(Debug, Default)]
@@ -30,6 +32,7 @@ pub(super) struct Sent {
 #[derive(Debug, Default)]
 pub(super) struct History {
     messages: VecDeque<Sent>,
+    /// What their buffers take.
     bytes: usize,
     /// Emptied buffers.
     spare: Vec<Vec<u8>>,
@@ -43,7 +46,7 @@ impl History {
 
     /// Gives a buffer back that is not needed after all.
     pub(super) fn recycle(&mut self, mut buffer: Vec<u8>) {
-        if self.spare.len() < 4 && buffer.capacity() <= BYTES / 4 {
+        if self.spare.len() < 4 && buffer.capacity() <= SPARE_BYTES {
             buffer.clear();
             self.spare.push(buffer);
         }
@@ -51,11 +54,11 @@ impl History {
 
     /// Adds the next message.
     pub(super) fn push(&mut self, sent: Sent) {
-        self.bytes += sent.payload.len();
+        self.bytes += sent.payload.capacity();
         self.messages.push_back(sent);
         while self.messages.len() > MESSAGES || (self.bytes > BYTES && self.messages.len() > 1) {
             let oldest = self.messages.pop_front().expect("there is more than one");
-            self.bytes -= oldest.payload.len();
+            self.bytes -= oldest.payload.capacity();
             self.recycle(oldest.payload);
         }
     }

@@ -37,6 +37,8 @@ const DOUBT: f64 = 0.4;
 const ASKING: f64 = 0.93;
 /// What a report takes that asks for a message.
 const ASK_BYTES: f64 = 10.0;
+/// While all messages are expected to come too late, one goes each time.
+const PROBE: Duration = Duration::from_millis(200);
 /// How often a message is sent again because the receiver asks.
 const ANSWERS: u8 = 4;
 
@@ -284,7 +286,11 @@ impl Sender {
         }
         let before = made.new;
         while let Some(waiting) = channel.waiting.front() {
-            if waiting.origin + channel.qos.deadline < now + path.one_way() {
+            let expired = waiting.origin + channel.qos.deadline < now;
+            let hopeless = waiting.origin + channel.qos.deadline < now + path.one_way();
+            // Where nothing goes, nobody learns that the path became faster.
+            let probes = channel.cadence.last().is_none_or(|last| last + PROBE <= now);
+            if expired || (hopeless && !probes) {
                 let stale = channel.waiting.pop_front().expect("it is the front");
                 channel.history.recycle(stale.payload);
                 channel.stats.stale += 1;
@@ -329,7 +335,7 @@ impl Sender {
     /// Lets the last message of each cluster that ends go again.
     fn close(&mut self, now: Duration, path: &Path) {
         for (place, channel) in self.channels.iter().enumerate() {
-            if !channel.closing.is_some_and(|at| at <= now) {
+            if channel.closing.is_none_or(|at| at > now) {
                 continue;
             }
             let index = channel.next_index.wrapping_sub(1);
@@ -566,7 +572,7 @@ fn situation<'a>(
         deadline: channel.qos.deadline,
         interval,
         cluster: channel.cadence.cluster(),
-        target: channel.aim(),
+        target: channel.aim(loss.rate),
         repeat_bytes: repeat_price.unwrap_or(channel.bytes),
         packet_bytes: headers,
         ask_bytes: headers + ASK_BYTES,

@@ -4,7 +4,7 @@
 //! packet   = flags number(2) sent(2) [held] [report] message*
 //! flags    = version(2 bits, 01) report(1) ask(1) held(1) echo(3)
 //! message  = channel*4+repeated*2+keyed index(2) age [key back] length bytes
-//! report   = number*16+sections(1) highest(2) hold [losses(5)] [rate] [count channel*]
+//! report   = number*16+sections(1) highest(2) hold [losses(6)] [rate] [count channel*]
 //! channel  = channel*4+kind  kind 0, asks: first(2) more    1, standing: debt(1)    2, step: steps(1)
 //! ```
 //!
