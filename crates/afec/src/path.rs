@@ -4,6 +4,8 @@ use core::time::Duration;
 
 /// Round trips remembered for the smallest.
 const SAMPLES: usize = 16;
+/// Of them, those that it takes to give messages up for them.
+const SURE: usize = 4;
 /// What is assumed before the first round trip is known.
 const UNKNOWN: Duration = Duration::from_millis(100);
 /// A longer round trip is no path to keep deadlines on. It is one that slept, or a lie.
@@ -64,6 +66,12 @@ impl Path {
     /// The way to the other end: half of the path's own delay, and all that queues add, since ours are the larger.
     pub(crate) fn one_way(&self) -> Duration {
         self.round_trip().saturating_sub(self.smallest() / 2)
+    }
+
+    /// What the way to the other end takes for sure: nothing is, before some round trips agree. One alone may lie.
+    pub(crate) fn surely(&self) -> Duration {
+        let known = self.samples.iter().flatten().count();
+        if known < SURE { Duration::ZERO } else { self.one_way() }
     }
 
     /// What to keep from a deadline.

@@ -19,7 +19,8 @@ const HELD_BYTES: usize = 4 * 1024;
 /// Emptied buffers that are kept, and the largest of them.
 const SPARE: usize = 8;
 const SPARE_BYTES: usize = 256;
-/// So many new messages running, near each other, that are older than what is remembered: the highest index was a lie or the sender began anew.
+/// So many new messages running, near each other, that are older than what is remembered: the highest index was a lie or
+/// the sender began anew.
 const ASTRAY: u8 = 6;
 /// Keys whose newest message is remembered.
 const KEYS: usize = 64;
@@ -245,6 +246,10 @@ impl Channel {
         if !waits {
             deliver(self.delivery(now, &held, payload));
             return self.release(now, deliver);
+        }
+        // What is waited for is no younger, or this one would wait beyond its own deadline.
+        for missing in self.missing.iter_mut().filter(|missing| before(missing.index, held.index)) {
+            missing.origin = missing.origin.min(held.origin);
         }
         let mut held = held;
         held.payload = self.spare.pop().unwrap_or_default();
