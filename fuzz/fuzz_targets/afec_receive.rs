@@ -83,5 +83,5 @@ fn hears(end: &mut Endpoint, config: Config, start: Duration) {
             });
         }
     }
-    assert!(heard.iter().all(|count| *count >= 29), "{heard:?}: {end:?}");
+    assert!(heard.iter().all(|count| *count >= 25), "{heard:?}: {end:?}");
 }

@@ -149,11 +149,14 @@ impl Channel {
         payload: &[u8],
         deliver: &mut F,
     ) {
+        let in_time = age <= self.qos.deadline;
         let mut ahead = self.ahead(head.index);
         let mut found = if ahead < 0 { self.found(self.index(ahead)) } else { None };
-        if ahead < 0 && found.is_none() {
-            if !self.strayed(now, head) {
-                self.stats.useless += 1;
+        if ahead < 0 && found.is_none_or(|missing| missing.judged) {
+            if !(in_time && self.strayed(now, head)) {
+                let count =
+                    if found.is_some() { &mut self.stats.late } else { &mut self.stats.useless };
+                *count += 1;
                 return;
             }
             self.restart(now, head.index, deliver);
@@ -163,10 +166,6 @@ impl Channel {
         let index = self.index(ahead);
         let origin = now.saturating_sub(age);
         if let Some(missing) = found {
-            if missing.judged {
-                self.stats.late += 1;
-                return;
-            }
             if missing.waived {
                 self.charge(-1.0);
             }
@@ -177,7 +176,6 @@ impl Channel {
         } else {
             self.note_gap(now, index, origin);
         }
-        let in_time = age <= self.qos.deadline;
         self.judge(if in_time { Outcome::Met } else { Outcome::Late }, true);
         self.supersede(now, index, head.key);
         if !in_time {
@@ -205,7 +203,7 @@ impl Channel {
         self.next.wrapping_add_signed(i32::from(ahead))
     }
 
-    /// A message came that is older than what is remembered. Whether to believe that it is the newest all the same: it
+    /// A message came in time that is older than what is awaited. Whether to believe that it is the newest: it
     /// is sent for the first time, as were others near it, and whatever came before them is too late by now to come
     /// again.
     fn strayed(&mut self, now: Duration, head: &MessageHead) -> bool {
