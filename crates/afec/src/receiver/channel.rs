@@ -377,13 +377,11 @@ impl Channel {
     /// Judges the messages whose deadline has passed, and hands over what waited for them.
     pub(super) fn expire<F: FnMut(Delivery<'_>)>(&mut self, now: Duration, deliver: &mut F) {
         let deadline = self.qos.deadline;
-        let mut given_up = false;
         for place in 0..self.missing.len() {
             let missing = self.missing[place];
             if !missing.judged && missing.origin + deadline < now {
                 self.missing[place].judged = true;
                 self.judge(Outcome::Never, !missing.waived);
-                given_up = true;
             }
         }
         // They stay for a while, so that a late one is told from a repeated one.
@@ -391,9 +389,8 @@ impl Channel {
         while self.missing.front().is_some_and(forget) {
             self.missing.pop_front();
         }
-        if given_up {
-            self.release(now, deliver);
-        }
+        // Also for what came too late, or was given up because too much is missing.
+        self.release(now, deliver);
     }
 
     /// When a message that others wait for is given up.
