@@ -1,10 +1,12 @@
-//! What the targets of `groupwire-gmc` share: reading an input, writing messages, and a link whose ends are watched.
+//! What the targets share: reading an input and, for `groupwire-gmc`, writing messages and a link whose ends are watched.
 
+mod afec;
 mod input;
 mod link;
 mod messages;
 mod watched;
 
+pub use afec::afec_scheme;
 pub use input::Input;
 pub use link::Link;
 pub use messages::{Messages, Sent};

@@ -4,12 +4,16 @@ use core::time::Duration;
 
 /// Round trips remembered for the smallest.
 const SAMPLES: usize = 16;
+/// Of them, those that it takes to give messages up for them.
+const SURE: usize = 4;
 /// What is assumed before the first round trip is known.
 const UNKNOWN: Duration = Duration::from_millis(100);
 /// A longer round trip is no path to keep deadlines on. It is one that slept, or a lie.
 const LONGEST: Duration = Duration::from_secs(3);
-/// One round trip counts as at most this many smoothed ones more than [`UNKNOWN`]: a single one, true or not, must not
-/// make everything look hopeless.
+/// The first round trip counts as at most this: it may be a lie, and there may be no other for long.
+const FIRST: Duration = Duration::from_millis(200);
+/// Others count as at most this many smoothed ones more than [`UNKNOWN`]: a single one, true or not, must not make
+/// everything look hopeless.
 const OUTLIER: u32 = 4;
 /// The least margin kept from a deadline.
 const MARGIN: Duration = Duration::from_millis(3);
@@ -30,7 +34,12 @@ impl Path {
     }
 
     pub(crate) fn sample(&mut self, round_trip: Duration) {
-        let most = UNKNOWN + self.round_trip() * OUTLIER;
+        if self.smoothed == Some(FIRST) {
+            // The first one was cut. Two that are long are believed.
+            *self = Path::new();
+            self.smoothed = Some(round_trip.min(LONGEST));
+        }
+        let most = self.smoothed.map_or(FIRST, |smoothed| UNKNOWN + smoothed * OUTLIER);
         let round_trip = round_trip.min(most).min(LONGEST);
         self.samples[self.next] = Some(round_trip);
         self.next = (self.next + 1) % SAMPLES;
@@ -66,6 +75,12 @@ impl Path {
         self.round_trip().saturating_sub(self.smallest() / 2)
     }
 
+    /// What the way to the other end takes for sure: nothing is, before some round trips agree. One alone may lie.
+    pub(crate) fn surely(&self) -> Duration {
+        let known = self.samples.iter().flatten().count();
+        if known < SURE { Duration::ZERO } else { self.one_way() }
+    }
+
     /// What to keep from a deadline.
     pub(crate) fn jitter(&self) -> Duration {
         (self.variation / 2).clamp(MARGIN, Duration::from_millis(50))
@@ -77,10 +92,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_long_path_is_soon_believed() {
+        let mut path = Path::new();
+        path.sample(Duration::from_millis(600));
+        path.sample(Duration::from_millis(600));
+        assert_eq!(path.smallest(), Duration::from_millis(600));
+    }
+
+    #[test]
     fn one_absurd_round_trip_moves_little() {
         let mut path = Path::new();
         path.sample(Duration::from_secs(3600));
-        assert!(path.one_way() < Duration::from_millis(500), "{path:?}");
+        assert_eq!(path.one_way(), FIRST / 2);
         for _ in 0..16 {
             path.sample(Duration::from_millis(50));
         }

@@ -19,7 +19,8 @@ const HELD_BYTES: usize = 4 * 1024;
 /// Emptied buffers that are kept, and the largest of them.
 const SPARE: usize = 8;
 const SPARE_BYTES: usize = 256;
-/// So many new messages running, near each other, that are older than what is remembered: the highest index was a lie or the sender began anew.
+/// So many new messages running, near each other, that are older than what is remembered: the highest index was a lie or
+/// the sender began anew.
 const ASTRAY: u8 = 6;
 /// Keys whose newest message is remembered.
 const KEYS: usize = 64;
@@ -148,11 +149,14 @@ impl Channel {
         payload: &[u8],
         deliver: &mut F,
     ) {
+        let in_time = age <= self.qos.deadline;
         let mut ahead = self.ahead(head.index);
         let mut found = if ahead < 0 { self.found(self.index(ahead)) } else { None };
-        if ahead < 0 && found.is_none() {
-            if !self.strayed(now, head) {
-                self.stats.useless += 1;
+        if ahead < 0 && found.is_none_or(|missing| missing.judged) {
+            if !(in_time && self.strayed(now, head)) {
+                let count =
+                    if found.is_some() { &mut self.stats.late } else { &mut self.stats.useless };
+                *count += 1;
                 return;
             }
             self.restart(now, head.index, deliver);
@@ -162,10 +166,6 @@ impl Channel {
         let index = self.index(ahead);
         let origin = now.saturating_sub(age);
         if let Some(missing) = found {
-            if missing.judged {
-                self.stats.late += 1;
-                return;
-            }
             if missing.waived {
                 self.charge(-1.0);
             }
@@ -176,7 +176,6 @@ impl Channel {
         } else {
             self.note_gap(now, index, origin);
         }
-        let in_time = age <= self.qos.deadline;
         self.judge(if in_time { Outcome::Met } else { Outcome::Late }, true);
         self.supersede(now, index, head.key);
         if !in_time {
@@ -204,7 +203,7 @@ impl Channel {
         self.next.wrapping_add_signed(i32::from(ahead))
     }
 
-    /// A message came that is older than what is remembered. Whether to believe that it is the newest all the same: it
+    /// A message came in time that is older than what is awaited. Whether to believe that it is the newest: it
     /// is sent for the first time, as were others near it, and whatever came before them is too late by now to come
     /// again.
     fn strayed(&mut self, now: Duration, head: &MessageHead) -> bool {
@@ -245,6 +244,10 @@ impl Channel {
         if !waits {
             deliver(self.delivery(now, &held, payload));
             return self.release(now, deliver);
+        }
+        // What is waited for is no younger, or this one would wait beyond its own deadline.
+        for missing in self.missing.iter_mut().filter(|missing| before(missing.index, held.index)) {
+            missing.origin = missing.origin.min(held.origin);
         }
         let mut held = held;
         held.payload = self.spare.pop().unwrap_or_default();
@@ -374,13 +377,11 @@ impl Channel {
     /// Judges the messages whose deadline has passed, and hands over what waited for them.
     pub(super) fn expire<F: FnMut(Delivery<'_>)>(&mut self, now: Duration, deliver: &mut F) {
         let deadline = self.qos.deadline;
-        let mut given_up = false;
         for place in 0..self.missing.len() {
             let missing = self.missing[place];
             if !missing.judged && missing.origin + deadline < now {
                 self.missing[place].judged = true;
                 self.judge(Outcome::Never, !missing.waived);
-                given_up = true;
             }
         }
         // They stay for a while, so that a late one is told from a repeated one.
@@ -388,9 +389,8 @@ impl Channel {
         while self.missing.front().is_some_and(forget) {
             self.missing.pop_front();
         }
-        if given_up {
-            self.release(now, deliver);
-        }
+        // Also for what came too late, or was given up because too much is missing.
+        self.release(now, deliver);
     }
 
     /// When a message that others wait for is given up.

@@ -8,6 +8,9 @@ const PERIOD: Duration = Duration::from_secs(10);
 const EARLY: i16 = 50;
 /// until so many running agree: one that lies would make all that follow seem late.
 const AGREE: u8 = 6;
+/// In the beginning the fastest one may be the liar: if the others took this much more, in ms, and agree, they are
+/// believed.
+const LATE: i16 = 200;
 
 /// Differences between the receiver's and the sender's clock, in ms, of which the sender's has 16 bits.
 #[derive(Debug, Default)]
@@ -17,7 +20,9 @@ pub(super) struct Delays {
     origin: u16,
     since: Duration,
     /// The last one that was not believed, and how many agree.
-    early: (i16, u8),
+    odd: (i16, u8),
+    /// How many agreed with the smallest, up to [`AGREE`].
+    support: u8,
 }
 
 impl Delays {
@@ -33,29 +38,35 @@ impl Delays {
             }
         };
         let delay = difference.wrapping_sub(self.origin) as i16;
+        let smallest = this.min(last);
+        let late = (i32::from(delay) - i32::from(smallest)).max(0);
         let age = now.saturating_sub(self.since);
-        if age >= PERIOD * 2 {
+        let early = delay < smallest.saturating_sub(EARLY);
+        let liar = late > LATE.into() && self.support < AGREE;
+        if (early || liar) && age < PERIOD * 2 && !self.agree(delay) {
+            return Duration::from_millis(late as u64);
+        }
+        if early || liar || age >= PERIOD * 2 {
             // After a silence both are old: the clocks may have drifted apart.
             (this, last) = (delay, delay);
             self.since = now;
-        } else if delay < this.min(last).saturating_sub(EARLY) && !self.agree(delay) {
-            return Duration::ZERO;
         } else if age >= PERIOD {
             (this, last) = (delay, this);
             self.since = now;
         }
-        self.early.1 = 0;
+        self.odd.1 = 0;
+        self.support = (self.support + 1).min(AGREE);
         this = this.min(delay);
         self.smallest = Some((this, last));
         Duration::from_millis((i32::from(delay) - i32::from(this.min(last))).max(0) as u64)
     }
 
-    /// Whether enough packets were as early as this one.
+    /// Whether enough packets running were like this one.
     fn agree(&mut self, delay: i16) -> bool {
-        let (other, count) = self.early;
+        let (other, count) = self.odd;
         let near = count > 0 && delay.abs_diff(other) <= EARLY.unsigned_abs();
-        self.early = (delay, if near { count + 1 } else { 1 });
-        self.early.1 >= AGREE
+        self.odd = (delay, if near { count + 1 } else { 1 });
+        self.odd.1 >= AGREE
     }
 }
 
@@ -88,6 +99,14 @@ mod tests {
 
     #[test]
     fn a_lie_about_the_time_delays_nothing_after_it() {
+        for lie in [-20_000, -300, 300, 20_000, 40_000i32] {
+            let mut delays = Delays::default();
+            let late = (0..100i32).filter(|nth| {
+                let sent = if *nth == 0 { lie } else { nth * 33 };
+                !delays.arrived(Duration::from_millis(*nth as u64 * 33), sent as u16).is_zero()
+            });
+            assert!(late.count() < usize::from(AGREE), "{lie}");
+        }
         for lie in [-20_000, -300, 300, 20_000, 40_000i32] {
             let mut delays = Delays::default();
             for nth in 0..100i32 {

@@ -172,20 +172,21 @@ impl Receiver {
         now: Duration,
         queued: Duration,
         sender_path: &Path,
-        messages: Messages<'_>,
+        mut messages: Messages<'_>,
         deliver: &mut F,
     ) -> Result<(), PacketError> {
         let way = self.way(sender_path) + queued;
-        for message in messages {
+        let result = messages.try_for_each(|message| {
             let (head, payload) = message?;
             let channel = self.channels.iter_mut().find(|channel| channel.id == head.channel);
             let channel = channel.ok_or(PacketError::UnknownChannel(head.channel))?;
             let age = Duration::from_millis(u64::from(head.age)) + way;
             channel.message(now, &head, age, payload, deliver);
             self.news.get_or_insert(now);
-        }
+            Ok(())
+        });
         self.expire(now, deliver);
-        Ok(())
+        result
     }
 
     /// Half of the path's own round trip.

@@ -287,7 +287,7 @@ impl Sender {
         let before = made.new;
         while let Some(waiting) = channel.waiting.front() {
             let expired = waiting.origin + channel.qos.deadline < now;
-            let hopeless = waiting.origin + channel.qos.deadline < now + path.one_way();
+            let hopeless = waiting.origin + channel.qos.deadline < now + path.surely();
             // Where nothing goes, nobody learns that the path became faster.
             let probes = channel.cadence.last().is_none_or(|last| last + PROBE <= now);
             if expired || (hopeless && !probes) {

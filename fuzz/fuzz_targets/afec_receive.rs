@@ -1,0 +1,87 @@
+//! An endpoint that gets any packets at any times: it stands, stays small, sends no more than it says, and hears an
+//! honest peer within a second of the end of that.
+//!
+//! The input is a configuration and steps.
+
+#![no_main]
+
+use std::time::Duration;
+
+use groupwire_afec::{Config, Endpoint, Order, Qos, Submission};
+use groupwire_fuzz::{Input, afec_scheme};
+use libfuzzer_sys::fuzz_target;
+
+const ORDERS: [Order; 3] = [Order::AsTheyCome, Order::InOrder, Order::Newest];
+/// What a channel may take in each direction.
+const CHANNEL: usize = 16 * 1024;
+
+fuzz_target!(|data: &[u8]| {
+    let mut input = Input::new(data);
+    let config = Config { scheme: afec_scheme(&mut input), ..Config::default() };
+    let mut end = opened(config);
+    let mut out = Vec::new();
+    let mut now = Duration::ZERO;
+    // Packets that went, and messages that were to go.
+    let (mut packets, mut messages) = (0, 0);
+    while !input.is_empty() {
+        let step = input.byte();
+        match step & 7 {
+            0 => {
+                let channel = u32::from(step >> 3) % 3;
+                let payload = [step; 16];
+                let message = Submission { key: channel, ..Submission::new(&payload) };
+                end.send(now, channel, message).expect("it is small");
+                messages += 1;
+            }
+            1..=3 => now += Duration::from_millis(u64::from(step >> 3)),
+            4 => now += Duration::from_millis(input.number().into()),
+            _ => {
+                // Of the right version, so that no input is wasted on that.
+                let mut packet = vec![0x40 | input.byte() & 0x3f];
+                packet.extend(input.piece());
+                let _ = end.receive(now, &packet, |_| {});
+            }
+        }
+        end.expire(now, |_| {});
+        let mut at_once = 0;
+        while end.transmit(now, &mut out).is_some() {
+            assert!(out.len() <= config.mtu);
+            packets += 1;
+            at_once += 1;
+            assert!(at_once < 200, "it sends without end");
+        }
+        assert!(end.timeout(now).is_none_or(|at| at > now), "all that was due was done");
+        assert!(end.memory() <= 2 * 3 * CHANNEL, "{} bytes", end.memory());
+        while end.notice().is_some() {}
+    }
+    let reports = 2 + now.as_millis() as u64 / 5;
+    assert!(packets <= reports + 60 * messages, "{packets} packets for {messages} messages");
+    hears(&mut end, config, now);
+});
+
+fn opened(config: Config) -> Endpoint {
+    let mut end = Endpoint::new(config);
+    for (channel, order) in (0..).zip(ORDERS) {
+        end.open(channel, Qos { order, ..Qos::new() }).expect("the QoS makes sense");
+    }
+    end
+}
+
+/// A peer that begins now is heard within a second.
+fn hears(end: &mut Endpoint, config: Config, start: Duration) {
+    let mut peer = opened(config);
+    let mut packet = Vec::new();
+    let mut heard = [0; 3];
+    for tick in 0..60 {
+        let now = start + Duration::from_millis(tick * 33);
+        for channel in 0..3 {
+            peer.send(now, channel, Submission::new(b"pointer 10 20")).expect("it is small");
+        }
+        while peer.transmit(now, &mut packet).is_some() {
+            let _ = end.receive(now, &packet, |message| {
+                heard[message.channel as usize] += u32::from(tick >= 30);
+            });
+        }
+    }
+    assert!(heard.iter().all(|count| *count >= 25), "{heard:?}: {end:?}");
+}
