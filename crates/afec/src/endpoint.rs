@@ -160,6 +160,7 @@ impl Endpoint {
     /// Writes the next packet that is due into `packet`, whose old content goes, and says what it is made of; `None` if
     /// none is due.
     pub fn transmit(&mut self, now: Duration, packet: &mut Vec<u8>) -> Option<Made> {
+        self.undecided |= self.sender.forget_limit(now);
         self.decide_if_due(now);
         let messages = self.sender.next(now).is_some_and(|at| at <= now);
         let report = self.receiver.next_report(now, &self.path).is_some_and(|at| at <= now);
@@ -233,7 +234,7 @@ impl Endpoint {
         if let Some(losses) = report.losses {
             self.sender.lost_like(losses);
         }
-        self.sender.heard(report.rate);
+        self.sender.heard(now, report.rate);
         let mut channels = ReportReader::new(reader, count);
         let mut standing = false;
         while let Some((channel, part)) = channels.next()? {

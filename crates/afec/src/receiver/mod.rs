@@ -27,7 +27,7 @@ use crate::wire::{ChannelReport, ECHO, Header, Messages, PacketError, Report};
 const HEARTBEAT: Duration = Duration::from_secs(5);
 /// After the first packet, sooner: the round trip is not known yet.
 const FIRST_HEARTBEAT: Duration = Duration::from_millis(300);
-/// If the sender does not seem to have heard it, sooner.
+/// If the sender does not seem to have heard it, or is to hold a limit, sooner.
 const UNHEARD: Duration = Duration::from_secs(1);
 /// News that is not urgent waits this long for a packet that goes anyway.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -234,7 +234,10 @@ impl Receiver {
         };
         let heartbeat = match self.reported.at {
             None => news + FIRST_HEARTBEAT,
-            Some(at) => (at + if self.reported.echoed { HEARTBEAT } else { UNHEARD }).max(news),
+            Some(at) => {
+                let calm = self.reported.echoed && self.cap.is_none();
+                (at + if calm { HEARTBEAT } else { UNHEARD }).max(news)
+            }
         };
         let losses = self.losses_news(now);
         let standing =
@@ -294,7 +297,9 @@ impl Receiver {
         let model = self.losses.model();
         let open_news = open && self.reported.open;
         let losses = open_news || (open && model.differs(&self.reported.losses));
-        let rate = open_news || (open && differs(self.reported.rate, self.cap) != News::None);
+        let limited = self.cap.is_some();
+        let rate_news = limited || differs(self.reported.rate, self.cap) != News::None;
+        let rate = open_news || (open && rate_news);
         let due = self.next_report(now, sender_path).is_some_and(|at| at <= now);
         let quiet = self.reported.at.is_none_or(|at| at + PATIENCE / 2 <= now);
         let rides = !alone && open && self.news.is_some() && quiet;
@@ -314,7 +319,7 @@ impl Receiver {
         if rate {
             reported.rate = self.cap;
         }
-        if losses || rate {
+        if losses || rate_news && open {
             reported.open = true;
             reported.open_number = reported.number;
         }

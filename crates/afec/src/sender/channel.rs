@@ -51,8 +51,8 @@ pub(super) struct Channel {
     pub(super) cadence: Cadence,
     /// When a packet goes that ends the cluster, unless there is a new message before.
     pub(super) closing: Option<Duration>,
-    /// The earliest time for the next new message.
-    pub(super) paced: Duration,
+    /// When new messages went last.
+    pub(super) last_new: Option<Duration>,
     /// Mean bytes of a message with what stands before it.
     pub(super) bytes: f64,
     /// What the receiver last said of missed messages against the target.
@@ -82,7 +82,7 @@ impl Channel {
             history: History::default(),
             cadence: Cadence::default(),
             closing: None,
-            paced: Duration::ZERO,
+            last_new: None,
             bytes: 25.0,
             standing: 0.0,
             slowed: None,
@@ -151,12 +151,17 @@ impl Channel {
         (now < since + RELIEF).then_some(told)
     }
 
+    /// The earliest time for the next new message.
+    pub(super) fn paced(&self) -> Duration {
+        self.last_new.map_or(Duration::ZERO, |last| last + self.spacing())
+    }
+
     /// The mean interval between messages at the channel's highest rate, or at what the path leaves it.
-    pub(super) fn spacing(&self) -> Duration {
+    fn spacing(&self) -> Duration {
         if let Some(slowed) = self.slowed
             && self.conflates()
         {
-            return slowed.min(Duration::from_secs(60));
+            return slowed;
         }
         if self.qos.rate_max > 0.0 {
             Duration::from_secs_f64((1.0 / self.qos.rate_max).min(60.0))

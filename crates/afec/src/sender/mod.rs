@@ -39,6 +39,10 @@ const ASKING: f64 = 0.93;
 const ASK_BYTES: f64 = 10.0;
 /// While all messages are expected to come too late, one goes each time.
 const PROBE: Duration = Duration::from_millis(200);
+/// Messages per second that a channel that conflates is left at least.
+const SLOWEST: f64 = 1.0;
+/// How long a limit holds that the receiver told.
+const LIMIT_HOLDS: Duration = Duration::from_secs(4);
 /// How often a message is sent again because the receiver asks.
 const ANSWERS: u8 = 4;
 
@@ -106,6 +110,8 @@ pub(crate) struct Sender {
     entries: Vec<Entry>,
     loss: LossModel,
     budget: Budget,
+    /// When the receiver last told a limit.
+    limited: Option<Duration>,
     /// No packet goes before.
     allowed: Option<Duration>,
     scheme: Scheme,
@@ -130,6 +136,7 @@ impl Sender {
             entries: Vec::new(),
             loss: LossModel::default(),
             budget: Budget::new(None),
+            limited: None,
             allowed: None,
             scheme,
             headers,
@@ -206,7 +213,7 @@ impl Sender {
     /// When something is due.
     pub(crate) fn next(&self, now: Duration) -> Option<Duration> {
         let waiting = self.channels.iter().filter(|channel| !channel.waiting.is_empty());
-        let new = waiting.map(|channel| channel.paced).min();
+        let new = waiting.map(Channel::paced).min();
         let closing = self.channels.iter().filter_map(|channel| channel.closing).min();
         let at = [new, closing, self.schedule.next()].into_iter().flatten().min()?;
         Some(at.max(self.allowed.unwrap_or(now)))
@@ -225,12 +232,24 @@ impl Sender {
     }
 
     /// The receiver reported, and perhaps what the path carries; 0: no limit is known.
-    pub(crate) fn heard(&mut self, rate: Option<u32>) {
+    pub(crate) fn heard(&mut self, now: Duration, rate: Option<u32>) {
         self.budget.heard();
         if let Some(rate) = rate {
             self.budget.set_reported_rate((rate > 0).then_some(rate));
+            self.limited = (rate > 0).then_some(now);
             self.allowed = None;
         }
+    }
+
+    /// Forgets a limit that the receiver does not repeat: nobody who wrote one report in its name slows a path for long.
+    pub(crate) fn forget_limit(&mut self, now: Duration) -> bool {
+        let forgets = self.limited.is_some_and(|since| since + LIMIT_HOLDS < now);
+        if forgets {
+            self.limited = None;
+            self.budget.set_reported_rate(None);
+            self.allowed = None;
+        }
+        forgets
     }
 
     pub(crate) fn set_transport_rate(&mut self, rate: Option<u32>) {
@@ -281,7 +300,7 @@ impl Sender {
         made: &mut Made,
     ) {
         let channel = &mut self.channels[place];
-        if channel.paced > now {
+        if channel.paced() > now {
             return;
         }
         let before = made.new;
@@ -328,7 +347,7 @@ impl Sender {
         }
         if made.new > before {
             channel.cadence.message(now);
-            channel.paced = now + channel.spacing();
+            channel.last_new = Some(now);
         }
     }
 
@@ -524,7 +543,7 @@ impl Sender {
                 continue;
             };
             channel.slowed = (share.rate < demand.rate)
-                .then(|| Duration::from_secs_f64(share.rate.max(0.1).recip()));
+                .then(|| Duration::from_secs_f64(share.rate.max(SLOWEST).recip()));
             if share.redundancy < demand.redundancy {
                 let mut situation =
                     situation(channel, &loss, path, loss_back, headers, self.repeat_price);
