@@ -72,9 +72,10 @@ fn hears(end: &mut Endpoint, config: Config, start: Duration) {
     let mut peer = opened(config);
     let mut packet = Vec::new();
     let mut heard = [0; 3];
-    for tick in 0..60 {
+    for tick in 0..75 {
         let now = start + Duration::from_millis(tick * 33);
-        for channel in 0..3 {
+        end.expire(now, |message| heard[message.channel as usize] += u32::from(tick >= 30));
+        for channel in (0..3).filter(|_| tick < 60) {
             peer.send(now, channel, Submission::new(b"pointer 10 20")).expect("it is small");
         }
         while peer.transmit(now, &mut packet).is_some() {

@@ -89,6 +89,23 @@ pub enum Notice {
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+///
+/// # Bad input
+///
+/// Whatever comes, in whatever order and number:
+///
+/// - Memory stays under 16 KB for each channel and direction, beside messages that wait to be sent.
+/// - Packets that go for reports alone are at least 5 ms apart and say at most 16 things of channels. No packet exceeds
+///   [`Config::mtu`].
+/// - A message is sent again as often as its code says (at most seven times if this crate chose it, 32 in the paper's),
+///   for at most four requests, each answered in at most three packets (or [`Code::ask`]), and once at the end of its
+///   cluster; not after its deadline.
+/// - Codes are chosen at most every 20 ms.
+/// - A packet that lies about its number, time or indices is forgotten after six honest ones; round trips that it lies
+///   about are cut. While messages seem hopeless, one goes every 200 ms, so that the path can show that they are not.
+///
+/// Packets are not authenticated. Who can write many of them as the peer can still distort what is believed of the path,
+/// within these bounds, until honest reports correct it.
 #[derive(Debug)]
 pub struct Endpoint {
     config: Config,
@@ -328,6 +345,11 @@ impl Endpoint {
     /// What is believed of the path from the other end.
     pub fn loss(&self) -> LossModel {
         self.receiver.loss()
+    }
+
+    /// What this end may send, in bytes per second of whole packets, headers included; `None`: the path shows no limit.
+    pub fn rate(&self, now: Duration) -> Option<u32> {
+        self.sender.rate(now)
     }
 
     /// The smoothed round trip, once it was measured.

@@ -10,7 +10,7 @@ use core::time::Duration;
 
 use self::channel::Channel;
 pub use self::channel::Delivery;
-use self::delays::Delays;
+use self::delays::{Clock, Delays, Queued};
 use self::numbers::Numbers;
 use self::window::Window;
 use crate::loss::{LossEstimator, LossModel};
@@ -29,6 +29,9 @@ const HEARTBEAT: Duration = Duration::from_secs(5);
 const FIRST_HEARTBEAT: Duration = Duration::from_millis(300);
 /// If the sender does not seem to have heard it, or is to hold a limit, sooner.
 const UNHEARD: Duration = Duration::from_secs(1);
+/// A packet that took this much longer than others tells nothing of the path's rate: a queue that long would have been seen
+/// to grow.
+const LONGEST_QUEUE: Duration = Duration::from_secs(2);
 /// News that is not urgent waits this long for a packet that goes anyway.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Between two packets that go for reports alone, whatever comes: at most 200 a second.
@@ -142,9 +145,8 @@ impl Receiver {
         if !self.numbers.arrived(header.number, settle) {
             return None;
         }
-        self.rate.arrived(now, header.sent, bytes);
-        self.rate.lost(now, lost_now);
-        self.cap = self.rate.cap(now);
+        let queued = self.delays.arrived(now, header.sent);
+        self.note_rate(now, queued, bytes, lost_now);
         // An overtaken packet tells nothing that a newer one did not tell better.
         let newest = self.numbers.highest() as u16 == header.number;
         if newest {
@@ -163,7 +165,22 @@ impl Receiver {
         if reported.open && header.echo.wrapping_sub(reported.open_number) & ECHO < 4 {
             reported.open = false;
         }
-        Some(self.delays.arrived(now, header.sent))
+        Some(queued.delay)
+    }
+
+    /// Learns what the path carries, from packets whose clock can be believed.
+    fn note_rate(&mut self, now: Duration, queued: Queued, bytes: usize, lost: u32) {
+        match queued.clock {
+            Clock::Odd => return,
+            Clock::New => self.rate = RateEstimator::new(),
+            Clock::Same => {}
+        }
+        if queued.delay < LONGEST_QUEUE {
+            let sent = now.saturating_sub(queued.delay).as_millis() as u16;
+            self.rate.arrived(now, sent, bytes);
+            self.rate.lost(now, lost);
+            self.cap = self.rate.cap(now);
+        }
     }
 
     /// The messages of a packet that queues delayed by `queued`.

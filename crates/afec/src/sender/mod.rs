@@ -241,6 +241,11 @@ impl Sender {
         }
     }
 
+    /// What may be sent, in bytes per second, if there is a limit.
+    pub(crate) fn rate(&self, now: Duration) -> Option<u32> {
+        self.budget.rate(now)
+    }
+
     /// Forgets a limit that the receiver does not repeat: nobody who wrote one report in its name slows a path for long.
     pub(crate) fn forget_limit(&mut self, now: Duration) -> bool {
         let forgets = self.limited.is_some_and(|since| since + LIMIT_HOLDS < now);
