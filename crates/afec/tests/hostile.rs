@@ -46,11 +46,13 @@ fn works_again(world: &mut World) -> Result<(), TestCaseError> {
     talk(world, 30);
     world.run(world.now + Duration::from_millis(300));
     for end in [0, 1] {
-        for channel in CHANNELS {
+        for (channel, order) in CHANNELS.into_iter().zip(ORDERS) {
+            // A channel that conflates goes slower for up to half a minute on a path that seems narrow.
+            let least = if order == Order::Newest { 2 } else { 28 };
             let of = world.came.iter().filter(|came| came.end == end && came.channel == channel);
             let count = of.count();
             prop_assert!(
-                count >= 28,
+                count >= least,
                 "{count} of 30 on {channel} at {end}, which sends {:?}: {:?}",
                 world.ends[1 - end].rate(world.now),
                 world.ends[end].received(channel)
