@@ -4,13 +4,11 @@ use core::time::Duration;
 
 /// The smallest difference of the clocks is taken over one to two of these.
 const PERIOD: Duration = Duration::from_secs(10);
-/// A packet that took this much less, in ms, than the fastest one is not believed,
-const EARLY: i16 = 50;
-/// until so many running agree: one that lies would make all that follow seem late.
+/// A packet that took this much less, in ms, than the fastest one is not believed, because one that lies would make all
+/// that follow seem late. In the beginning the fastest one may be the liar: then nor are those that took this much more.
+const ODD: i16 = 50;
+/// So many running that agree are believed.
 const AGREE: u8 = 6;
-/// In the beginning the fastest one may be the liar: if the others took this much more, in ms, and agree, they are
-/// believed.
-const LATE: i16 = 200;
 
 /// How long a packet was on its way beyond the fastest one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,8 +57,8 @@ impl Delays {
         let smallest = this.min(last);
         let late = (i32::from(delay) - i32::from(smallest)).max(0);
         let age = now.saturating_sub(self.since);
-        let early = delay < smallest.saturating_sub(EARLY);
-        let liar = late > LATE.into() && self.support < AGREE;
+        let early = delay < smallest.saturating_sub(ODD);
+        let liar = late > ODD.into() && self.support < AGREE;
         if (early || liar) && age < PERIOD * 2 && !self.agree(delay) {
             let delay = Duration::from_millis(late as u64);
             return Queued { delay, clock: Clock::Odd };
@@ -86,7 +84,7 @@ impl Delays {
     /// Whether enough packets running were like this one.
     fn agree(&mut self, delay: i16) -> bool {
         let (other, count) = self.odd;
-        let near = count > 0 && delay.abs_diff(other) <= EARLY.unsigned_abs();
+        let near = count > 0 && delay.abs_diff(other) <= ODD.unsigned_abs();
         self.odd = (delay, if near { count + 1 } else { 1 });
         self.odd.1 >= AGREE
     }
