@@ -55,6 +55,14 @@ pub enum Notice {
         target: f64,
         /// What is to be expected.
         expected: f64,
+        /// Whether the target was lowered to that ([`Qos::may_lower`]).
+        lowered: bool,
+    },
+    /// Repeats of this channel's messages do not all fit packets of the path's size any more: its target may not be met.
+    /// Send smaller messages, or ask for less.
+    Crowded {
+        /// The channel.
+        channel: u32,
     },
     /// The path can meet the target again.
     CanMeet {
@@ -206,6 +214,7 @@ impl Endpoint {
         if messages {
             made = self.sender.fill(now, number, &self.path, room, packet);
         }
+        self.note_crowded(now);
         if made.new + made.repeated == 0 && !reported {
             return None;
         }
@@ -220,6 +229,16 @@ impl Endpoint {
         self.sent[number as usize % SENT] = Some((number, now));
         self.next_number = number.wrapping_add(1);
         Some(made)
+    }
+
+    fn note_crowded(&mut self, now: Duration) {
+        let notices = &mut self.notices;
+        self.sender.crowded(now, |channel| {
+            let notice = Notice::Crowded { channel };
+            if !notices.contains(&notice) {
+                notices.push(notice);
+            }
+        });
     }
 
     /// Takes a packet from the other end and hands its messages to `deliver`, those of a channel oldest first.
@@ -305,7 +324,12 @@ impl Endpoint {
             // One per channel, the newest: nobody has to read them in time.
             notices.retain(|notice| !notice.is_about(channel));
             notices.push(match told {
-                Some(expected) => Notice::CannotMeet { channel, target: qos.target, expected },
+                Some(expected) => Notice::CannotMeet {
+                    channel,
+                    target: qos.target,
+                    expected,
+                    lowered: qos.may_lower,
+                },
                 None => Notice::CanMeet { channel },
             });
         });
@@ -367,6 +391,7 @@ impl Notice {
     fn is_about(&self, id: u32) -> bool {
         match self {
             Notice::CannotMeet { channel, .. } | Notice::CanMeet { channel } => *channel == id,
+            Notice::Crowded { .. } => false,
         }
     }
 }

@@ -12,6 +12,14 @@ pub enum Scheme {
     Fixed(Code),
     /// FEC-n of the paper: each packet repeats the last so many messages, also after the last message of a cluster.
     Fec(u8),
+    /// Neighbouring messages in different packets, none of them twice (paper, section 2.4.1). At most 32 messages make a
+    /// block.
+    Interleaved {
+        /// Packets of a block.
+        packets: u8,
+        /// Messages of a packet.
+        each: u8,
+    },
     /// The controller of the paper (section 3.3).
     Afec2012(Afec2012),
 }
@@ -46,7 +54,7 @@ impl Scheme {
     pub(crate) fn first_code(&self) -> Code {
         match self {
             Scheme::Fixed(code) => *code,
-            Scheme::Adaptive => Code::PLAIN,
+            Scheme::Adaptive | Scheme::Interleaved { .. } => Code::PLAIN,
             Scheme::Fec(n) => {
                 Code { repeats: Repeats::repeat_last(*n), close: true, ..Code::PLAIN }
             }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use groupwire_afec::code::{Code, Repeats};
-use groupwire_afec::{Afec2012, Config, Order, Scheme};
+use groupwire_afec::{Afec2012, Config, Notice, Order, Qos, Scheme};
 use proptest::prelude::*;
 use support::{Weather, World, pointer};
 
@@ -84,6 +84,53 @@ fn what_the_receiver_counts_is_what_happened() {
     }
 }
 
+#[test]
+fn interleaving_leaves_small_holes_and_takes_its_time() {
+    let scheme = Scheme::Interleaved { packets: 4, each: 2 };
+    let mut world = World::new(Config { scheme, ..Config::default() }, Weather::losing(0.1), 1);
+    world.open(3, Qos { deadline: Duration::from_secs(1), ..Qos::new() });
+    world.point(3, 4000);
+    let mut came = vec![false; 4000];
+    for message in &world.came {
+        came[message.index as usize] = true;
+    }
+    let lost = came.iter().filter(|came| !**came).count();
+    let pairs = came.windows(2).filter(|pair| !pair[0] && !pair[1]).count();
+    assert!((300..500).contains(&lost), "{lost}");
+    assert!(pairs * 100 < lost * 20, "{pairs} of {lost} have a lost neighbour");
+    assert!(world.sent[0].0 <= 2150, "two messages share a packet: {}", world.sent[0].0);
+    let oldest = world.came.iter().map(|came| came.true_age).max().expect("some came");
+    assert!(oldest > Duration::from_millis(200), "{oldest:?}");
+}
+
+#[test]
+fn an_application_is_told_what_cannot_be_met() {
+    for may_lower in [false, true] {
+        let mut world = World::new(Config::default(), Weather::losing(0.4), 1);
+        // 30 ms remain after the way: nothing but extra packets helps.
+        world.open(
+            3,
+            Qos { target: 0.001, deadline: Duration::from_millis(55), may_lower, ..Qos::new() },
+        );
+        world.point(3, 2000);
+        let notice = world.ends[0].notice().expect("it is told");
+        let Notice::CannotMeet { channel: 3, target, expected, lowered } = notice else {
+            panic!("{notice:?}");
+        };
+        assert!(target == 0.001 && expected > 0.001 && lowered == may_lower, "{notice:?}");
+    }
+}
+
+#[test]
+fn an_application_is_told_that_repeats_do_not_fit() {
+    let config = Config { mtu: 100, scheme: Scheme::Fec(7), ..Config::default() };
+    let mut world = World::new(config, Weather::losing(0.0), 1);
+    world.open(3, pointer(Order::AsTheyCome));
+    world.point(3, 100);
+    assert_eq!(world.ends[0].notice(), Some(Notice::Crowded { channel: 3 }));
+    assert_eq!(world.came.len(), 100);
+}
+
 fn weather() -> impl Strategy<Value = Weather> {
     (0.0..0.5f64, 1u64..100, 0.0..0.3f64, 0.0..0.2f64, 0.0..0.1f64).prop_map(
         |(loss, delay, reorder, duplicate, corrupt)| Weather {
@@ -109,6 +156,8 @@ fn any_scheme() -> impl Strategy<Value = Scheme> {
     prop_oneof![
         Just(Scheme::Adaptive),
         any_code().prop_map(Scheme::Fixed),
+        (0u8..9, 0u8..9).prop_map(|(packets, each)| Scheme::Interleaved { packets, each }),
+        (0u8..8).prop_map(Scheme::Fec),
         Just(Scheme::Afec2012(Afec2012::default())),
     ]
 }

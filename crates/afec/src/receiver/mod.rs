@@ -235,7 +235,9 @@ impl Receiver {
 
     fn due(&self, now: Duration, sender_path: &Path) -> Option<Duration> {
         match self.scheme {
-            Scheme::Fixed(_) | Scheme::Fec(_) => return self.next_ask(now, sender_path),
+            Scheme::Fixed(_) | Scheme::Fec(_) | Scheme::Interleaved { .. } => {
+                return self.next_ask(now, sender_path);
+            }
             Scheme::Afec2012(_) => {
                 return self
                     .channels

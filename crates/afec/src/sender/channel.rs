@@ -63,6 +63,8 @@ pub(super) struct Channel {
     pub(super) choice: Option<Choice>,
     /// Since when the target could be met again, of which the application was told that it cannot.
     could: Option<Duration>,
+    /// Since when repeats do not fit packets.
+    pub(super) crowded: Option<Duration>,
     /// The share of messages that is expected to miss, if the application was told that the target cannot be met.
     pub(super) told: Option<f64>,
     pub(super) stats: SenderStats,
@@ -88,6 +90,7 @@ impl Channel {
             slowed: None,
             choice: None,
             could: None,
+            crowded: None,
             told: None,
             stats: SenderStats::default(),
             keys: Vec::new(),
@@ -126,7 +129,8 @@ impl Channel {
     /// The share of messages that may miss, as far as the next ones go, on a path that loses so much: less if many
     /// missed lately, more if few.
     pub(super) fn aim(&self, loss: f64) -> f64 {
-        let target = self.qos.target;
+        let lowered = self.told.filter(|_| self.qos.may_lower);
+        let target = lowered.map_or(self.qos.target, |told| told.max(self.qos.target));
         let (margin, most) = if loss > target * LOSES { CAREFUL } else { CALM };
         // A receiver that asks makes up for what it missed by itself.
         let asks = self.code.ask > 0;

@@ -1,8 +1,11 @@
 //! The sending half: which messages go into which packet.
 
+mod answer;
 mod cadence;
 mod channel;
+mod decide;
 mod history;
+mod interleave;
 mod schedule;
 
 use alloc::vec::Vec;
@@ -12,13 +15,13 @@ use thiserror::Error;
 
 use self::channel::{Channel, Waiting};
 use self::history::Sent;
+use self::interleave::NO_PACKET;
 use self::schedule::{Due, Schedule};
-use crate::choice::{Situation, choose};
 use crate::code::{Code, Repeat};
 use crate::loss::LossModel;
 use crate::path::Path;
 use crate::qos::Qos;
-use crate::rate::{Budget, Demand, share};
+use crate::rate::Budget;
 use crate::scheme::Scheme;
 use crate::stats::SenderStats;
 use crate::wire::{MessageHead, message_len, write_message};
@@ -29,22 +32,12 @@ pub(crate) const WAITING: usize = 64;
 pub(crate) const LAST_CHANNEL: u32 = u32::MAX / 4;
 /// The most channels.
 pub(crate) const CHANNELS: usize = 64;
-/// How many standard errors of the loss rate are added to it: little is known just after a change, and to repeat too
-/// little then costs more than to repeat too much.
-const DOUBT: f64 = 0.4;
-/// Where asking does a part, the rest is to be stronger by this: a receiver that has to ask for nearly all that it misses
-/// has nothing left for the answers that fail.
-const ASKING: f64 = 0.93;
-/// What a report takes that asks for a message.
-const ASK_BYTES: f64 = 10.0;
 /// While all messages are expected to come too late, one goes each time.
 const PROBE: Duration = Duration::from_millis(200);
-/// Messages per second that a channel that conflates is left at least.
-const SLOWEST: f64 = 1.0;
+/// An application is told at most so often that repeats do not fit.
+const CROWDED: Duration = Duration::from_secs(30);
 /// How long a limit holds that the receiver told.
 const LIMIT_HOLDS: Duration = Duration::from_secs(4);
-/// How often a message is sent again because the receiver asks.
-const ANSWERS: u8 = 4;
 
 /// Why a message was not taken, or a channel not opened. The application is at fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
@@ -212,8 +205,11 @@ impl Sender {
 
     /// When something is due.
     pub(crate) fn next(&self, now: Duration) -> Option<Duration> {
-        let waiting = self.channels.iter().filter(|channel| !channel.waiting.is_empty());
-        let new = waiting.map(Channel::paced).min();
+        let new_at = |(place, channel): (usize, &Channel)| {
+            let block = self.block_due(place, now);
+            (!channel.waiting.is_empty()).then(|| block.unwrap_or_else(|| channel.paced()))
+        };
+        let new = self.channels.iter().enumerate().filter_map(new_at).min();
         let closing = self.channels.iter().filter_map(|channel| channel.closing).min();
         let at = [new, closing, self.schedule.next()].into_iter().flatten().min()?;
         Some(at.max(self.allowed.unwrap_or(now)))
@@ -304,6 +300,9 @@ impl Sender {
         left: &mut usize,
         made: &mut Made,
     ) {
+        if matches!(self.scheme, Scheme::Interleaved { .. }) {
+            return self.take_block(now, place, path);
+        }
         let channel = &mut self.channels[place];
         if channel.paced() > now {
             return;
@@ -400,15 +399,22 @@ impl Sender {
             let len = message_len(&head(channel.id, sent, now), sent.payload.len());
             if len > *left {
                 channel.stats.crowded_out += 1;
+                channel.crowded.get_or_insert(now);
                 return true;
             }
             *left -= len;
+            if sent.packet == NO_PACKET {
+                channel.stats.messages += 1;
+                channel.stats.bytes += len as u64;
+                made.new += 1;
+            } else {
+                sent.repeated = true;
+                channel.stats.repeats += 1;
+                channel.stats.repeat_bytes += len as u64;
+                made.repeated += 1;
+                made.repeated_bytes += len as u32;
+            }
             sent.packet = number;
-            sent.repeated = true;
-            channel.stats.repeats += 1;
-            channel.stats.repeat_bytes += len as u64;
-            made.repeated += 1;
-            made.repeated_bytes += len as u32;
             entries.push(Entry { channel: due.channel, index: due.index });
             true
         });
@@ -449,44 +455,6 @@ impl Sender {
         }
     }
 
-    /// The receiver misses message `first` of a channel and those after it whose bit is set in `more`.
-    pub(crate) fn asked(&mut self, now: Duration, id: u32, first: u16, more: u32, path: &Path) {
-        let Some(place) = self.place(id) else {
-            return;
-        };
-        let missing =
-            (0..32u16).filter(|bit| more >> bit & 1 == 1).map(|bit| first.wrapping_add(bit + 1));
-        for low in core::iter::once(first).chain(missing) {
-            self.answer(now, place, low, path);
-        }
-    }
-
-    fn answer(&mut self, now: Duration, place: usize, low: u16, path: &Path) {
-        let channel = &mut self.channels[place];
-        let back = (channel.next_index as u16).wrapping_sub(low);
-        let index = channel.next_index.wrapping_sub(u32::from(back));
-        let Some(sent) = channel.history.get_mut(index) else {
-            return;
-        };
-        let until = (sent.origin + channel.qos.deadline).saturating_sub(path.one_way());
-        let answered = sent.answered.is_some_and(|at| now < at + path.round_trip() / 2);
-        if now > until || answered || sent.answers == ANSWERS {
-            return;
-        }
-        sent.answers += 1;
-        sent.answered = Some(now);
-        channel.stats.answers += 1;
-        let interval = channel.cadence.interval();
-        // A packet that goes anyway is cheaper, if one is to be expected in time.
-        let next =
-            channel.cadence.next(now).map(|next| next + interval / 4).filter(|next| *next <= until);
-        for nth in 0..u32::from(channel.code.ask.max(1)) {
-            let ride = Some(self.rides.wrapping_add(nth + 1));
-            let at = Some((next.unwrap_or(now) + interval * nth).min(until.max(now)));
-            self.schedule.push(Due { channel: place, index, ride, at, until });
-        }
-    }
-
     /// What the receiver says of missed messages against the target, in messages.
     pub(crate) fn stands(&mut self, id: u32, standing: f64) {
         if let Some(place) = self.place(id) {
@@ -505,65 +473,14 @@ impl Sender {
         self.loss = loss;
     }
 
-    /// Chooses anew for every channel. `loss_back` is the share of packets lost on the way back.
-    pub(crate) fn decide(
-        &mut self,
-        now: Duration,
-        path: &Path,
-        loss_back: f64,
-        mut tell: impl FnMut(u32, Qos, Option<f64>),
-    ) {
-        if !matches!(self.scheme, Scheme::Adaptive) {
-            return;
-        }
-        let headers = self.headers as f64;
-        let loss = self.loss.doubted(DOUBT);
-        let mut demands = Vec::with_capacity(self.channels.len());
+    /// The channels whose repeats began not to fit packets, since the last call.
+    pub(crate) fn crowded(&mut self, now: Duration, mut tell: impl FnMut(u32)) {
         for channel in &mut self.channels {
-            let situation = situation(channel, &loss, path, loss_back, headers, self.repeat_price);
-            let mut choice = choose(&situation);
-            if choice.misses > situation.target {
-                // Out of reach with all caution; perhaps not without.
-                choice = choose(&Situation {
-                    target: channel.qos.target,
-                    loss: &self.loss,
-                    ..situation
-                });
-            } else if choice.code.ask > 0 {
-                choice = choose(&Situation { target: situation.target * ASKING, ..situation });
+            match channel.crowded {
+                Some(since) if since == now => tell(channel.id),
+                Some(since) if since + CROWDED < now => channel.crowded = None,
+                _ => {}
             }
-            channel.choice = Some(choice);
-            demands.push(Demand {
-                message: channel.bytes + headers,
-                rate: channel.cadence.interval().as_secs_f64().recip(),
-                rate_min: channel.qos.rate_min,
-                redundancy: choice.cost,
-                priority: channel.qos.priority,
-                conflated: channel.conflates(),
-            });
-        }
-        let shares = share(&demands, self.budget.rate(now));
-        for ((channel, share), demand) in self.channels.iter_mut().zip(shares).zip(&demands) {
-            let Some(mut choice) = channel.choice.take() else {
-                continue;
-            };
-            channel.slowed = (share.rate < demand.rate)
-                .then(|| Duration::from_secs_f64(share.rate.max(SLOWEST).recip()));
-            if share.redundancy < demand.redundancy {
-                let mut situation =
-                    situation(channel, &loss, path, loss_back, headers, self.repeat_price);
-                while choice.cost > share.redundancy && situation.target < 1.0 {
-                    situation.target = (situation.target * 1.3).max(0.01);
-                    choice = choose(&situation);
-                }
-                choice.possible = choice.possible.max(choice.misses);
-            }
-            channel.code = choice.code;
-            let told = channel.judge(now, choice.possible);
-            if told.is_some() != channel.told.is_some() {
-                tell(channel.id, channel.qos, told);
-            }
-            channel.told = told;
         }
     }
 
@@ -575,32 +492,6 @@ impl Sender {
     pub(crate) fn memory(&self) -> usize {
         let channels: usize = self.channels.iter().map(Channel::memory).sum();
         channels + self.schedule.memory() + self.entries.capacity() * size_of::<Entry>()
-    }
-}
-
-fn situation<'a>(
-    channel: &Channel,
-    loss: &'a LossModel,
-    path: &Path,
-    loss_back: f64,
-    headers: f64,
-    repeat_price: Option<f64>,
-) -> Situation<'a> {
-    let interval = channel.cadence.interval();
-    Situation {
-        loss,
-        loss_back,
-        one_way: path.one_way(),
-        round_trip: path.round_trip(),
-        jitter: path.jitter(),
-        deadline: channel.qos.deadline,
-        interval,
-        cluster: channel.cadence.cluster(),
-        target: channel.aim(loss.rate),
-        repeat_bytes: repeat_price.unwrap_or(channel.bytes),
-        packet_bytes: headers,
-        ask_bytes: headers + ASK_BYTES,
-        ask_delay: interval,
     }
 }
 

@@ -123,3 +123,20 @@ pub fn steps() {
         }
     }
 }
+
+pub fn narrow() {
+    let n = 20_000;
+    let input: Arc<[_]> = crate::sim::input::generated(1, n).into();
+    for kbit in [56.0, 28.8, 14.4] {
+        for (rtt, deadline) in [(50, 250), (100, 250)] {
+            for channel in ["rand0", "rand20", "pb10@4"] {
+                let cell = cell::Cell { loss: channel.parse().unwrap(), round_trip: Duration::from_millis(rtt), deadline: Duration::from_millis(deadline), target: 0.05, link_kbit: Some(kbit), relayed: false };
+                for (name, scheme) in [("udp", Scheme::Fixed(Code::PLAIN)), ("fec-3", Scheme::Fec(3)), ("2012", Scheme::Afec2012(groupwire_afec::Afec2012::default())), ("gw", Scheme::Adaptive)] {
+                    let log = pair::run(&cell, &pair::Setup { scheme, price: None, input: &input, seed: 1, timed: false });
+                    let f = log.figures(1000);
+                    println!("{kbit} {rtt}/{deadline} {channel} {name}: mer {:.4} never {:.4} mean {:.0} p99 {:.0} bytes {:.0} told {:?} code {}", f.mer, f.never, f.latency_mean, f.latency_p99, f.bytes_per_message, log.notices.iter().take(2).map(|n| (n.0.as_secs(), format!("{:?}", n.1))).collect::<Vec<_>>(), log.code);
+                }
+            }
+        }
+    }
+}
