@@ -104,6 +104,19 @@ fn interleaving_leaves_small_holes_and_takes_its_time() {
 }
 
 #[test]
+fn where_values_supersede_each_other_only_the_last_of_a_cluster_is_repeated() {
+    let mut world = World::new(Config::default(), Weather::losing(0.2), 1);
+    world.open(3, pointer(Order::Newest));
+    world.point(3, 12_000);
+    let last = |index: u32| index % 40 == 39 && index >= 400;
+    let came = world.came.iter().filter(|came| last(came.index)).count();
+    assert!(came >= 290 * 93 / 100, "{came} of 290");
+    let (sent, _) = world.ends[0].sent(3).expect("the channel is open");
+    assert!(sent.repeats < 900, "about two for each of 300: {sent:?}");
+    assert!(world.ends[1].received(3).expect("the channel is open").mer() < 0.02);
+}
+
+#[test]
 fn an_application_is_told_what_cannot_be_met() {
     for may_lower in [false, true] {
         let mut world = World::new(Config::default(), Weather::losing(0.4), 1);

@@ -310,17 +310,23 @@ impl Channel {
         true
     }
 
-    /// A newer value of a key meets the one before it, if that is missing and its deadline has not passed.
+    /// A newer value of a key meets the older ones that are missing, if their deadline has not passed. Whose key those had
+    /// is known of the one before it, and of all while only one key was ever seen.
     fn supersede(&mut self, now: Duration, index: u32, key: Option<(u32, u32)>) {
-        let (Order::Newest, Some((_, back @ 1..))) = (self.qos.order, key) else {
+        let (Order::Newest, Some((key, back))) = (self.qos.order, key) else {
             return;
         };
-        let older = index.wrapping_sub(back);
+        let only = self.keys.iter().all(|(known, _)| *known == key);
         let deadline = self.qos.deadline;
         let met = |missing: &Missing| {
-            missing.index == older && !missing.judged && now <= missing.origin + deadline
+            let older = if only {
+                before(missing.index, index)
+            } else {
+                back > 0 && missing.index == index.wrapping_sub(back)
+            };
+            older && !missing.judged && now <= missing.origin + deadline
         };
-        if let Some(place) = self.missing.iter().position(met) {
+        while let Some(place) = self.missing.iter().position(met) {
             let missing = self.missing.remove(place).expect("it was found");
             self.judge(Outcome::Met, !missing.waived);
             if missing.waived {

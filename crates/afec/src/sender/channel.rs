@@ -51,6 +51,9 @@ pub(super) struct Channel {
     pub(super) cadence: Cadence,
     /// When a packet goes that ends the cluster, unless there is a new message before.
     pub(super) closing: Option<Duration>,
+    /// How many such packets a cluster gets, if its code closes it, and how many are to come.
+    pub(super) closes: u8,
+    pub(super) closes_left: u8,
     /// When new messages went last.
     pub(super) last_new: Option<Duration>,
     /// Mean bytes of a message with what stands before it.
@@ -84,6 +87,8 @@ impl Channel {
             history: History::default(),
             cadence: Cadence::default(),
             closing: None,
+            closes: 1,
+            closes_left: 0,
             last_new: None,
             bytes: 25.0,
             standing: 0.0,

@@ -5,7 +5,8 @@ use core::time::Duration;
 
 use super::Sender;
 use super::channel::Channel;
-use crate::choice::{Situation, choose};
+use crate::choice::{Choice, Situation, choose};
+use crate::code::Code;
 use crate::loss::LossModel;
 use crate::path::Path;
 use crate::qos::Qos;
@@ -22,6 +23,8 @@ const ASKING: f64 = 0.93;
 const ASK_BYTES: f64 = 10.0;
 /// Messages per second that a channel that conflates is left at least.
 const SLOWEST: f64 = 1.0;
+/// The most packets that end a cluster of values that supersede each other.
+const CLOSES: u8 = 6;
 
 impl Sender {
     /// Chooses anew for every channel. `loss_back` is the share of packets lost on the way back.
@@ -40,6 +43,13 @@ impl Sender {
         let mut demands = Vec::with_capacity(self.channels.len());
         for channel in &mut self.channels {
             let situation = situation(channel, &loss, path, loss_back, headers, self.repeat_price);
+            let (choice, closes) = superseding(channel, &situation);
+            channel.closes = closes;
+            if let Some(choice) = choice {
+                channel.choice = Some(choice);
+                demands.push(demand(channel, headers, choice.cost));
+                continue;
+            }
             let mut choice = choose(&situation);
             if choice.misses > situation.target {
                 // Out of reach with all caution; perhaps not without.
@@ -52,14 +62,7 @@ impl Sender {
                 choice = choose(&Situation { target: situation.target * ASKING, ..situation });
             }
             channel.choice = Some(choice);
-            demands.push(Demand {
-                message: channel.bytes + headers,
-                rate: channel.cadence.interval().as_secs_f64().recip(),
-                rate_min: channel.qos.rate_min,
-                redundancy: choice.cost,
-                priority: channel.qos.priority,
-                conflated: channel.conflates(),
-            });
+            demands.push(demand(channel, headers, choice.cost));
         }
         let shares = share(&demands, self.budget.rate(now));
         for ((channel, share), demand) in self.channels.iter_mut().zip(shares).zip(&demands) {
@@ -84,6 +87,42 @@ impl Sender {
             }
             channel.told = told;
         }
+    }
+}
+
+/// What a channel needs where a newer value meets an older one that is missing, if that suffices: no repeats, but for the
+/// last value of a cluster, which nothing supersedes. Also how often that one goes again.
+fn superseding(channel: &Channel, situation: &Situation<'_>) -> (Option<Choice>, u8) {
+    if !channel.conflates() {
+        return (None, 1);
+    }
+    let (rate, target) = (situation.loss.rate, situation.target);
+    let left = situation.deadline.saturating_sub(situation.one_way + situation.jitter);
+    let newer = (left.as_secs_f64() / situation.interval.as_secs_f64()) as usize;
+    let again = |lag: usize| situation.loss.again[lag.min(situation.loss.again.len() - 1)];
+    // The last one went before the burst that a repeat one interval later may still be in.
+    let mut lost = rate;
+    let mut closes = 0;
+    while lost > target && closes < CLOSES {
+        lost *= again(0);
+        closes += 1;
+    }
+    let misses = rate * libm::pow(again(0), newer.min(8) as f64);
+    let cost =
+        f64::from(closes) * (situation.packet_bytes + situation.repeat_bytes) / situation.cluster;
+    let code = Code { close: closes > 0, ..Code::PLAIN };
+    let choice = Choice { code, misses, cost, possible: misses };
+    ((misses <= target).then_some(choice), closes.max(1))
+}
+
+fn demand(channel: &Channel, headers: f64, redundancy: f64) -> Demand {
+    Demand {
+        message: channel.bytes + headers,
+        rate: channel.cadence.interval().as_secs_f64().recip(),
+        rate_min: channel.qos.rate_min,
+        redundancy,
+        priority: channel.qos.priority,
+        conflated: channel.conflates(),
     }
 }
 

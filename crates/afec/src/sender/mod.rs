@@ -381,7 +381,9 @@ impl Sender {
         let mut closed = 0u64;
         for (place, channel) in self.channels.iter_mut().enumerate() {
             if channel.closing.is_some_and(|at| at <= now) {
-                channel.closing = None;
+                channel.closes_left = channel.closes_left.saturating_sub(1);
+                let again = (channel.closes_left > 0).then(|| now + channel.cadence.interval());
+                channel.closing = again;
                 closed |= 1 << place;
             }
         }
@@ -451,6 +453,7 @@ impl Sender {
                 let due = now + interval * u32::from(lag) + interval / 2;
                 let late = self.schedule.first_until(place).map_or(until, |first| first.min(until));
                 channel.closing = Some(due.min(late).max(now));
+                channel.closes_left = channel.closes;
             }
         }
     }
