@@ -1,1 +1,0 @@
-fn main() { groupwire_lab::afec::steps(); }
