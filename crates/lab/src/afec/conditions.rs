@@ -20,8 +20,8 @@ use crate::sim::input::Update;
 const COMPRESSED: f64 = 4.0;
 /// Messages of the run in which time is taken.
 const TIMED: usize = 10_000;
-/// Of a quick search: only each so manieth code.
-const QUICK_EVERY: usize = 12;
+/// Codes that a quick search tries, for each target and price.
+const QUICK_CODES: usize = 24;
 
 /// A path, and who is to run on it.
 #[derive(Debug, Clone)]
@@ -76,8 +76,8 @@ impl Conditions {
                 (*one, log)
             })
             .collect();
-        let every = if options.quick { QUICK_EVERY } else { 1 };
-        let mut search = Search::new(input, options.seed, every);
+        let most = if options.quick { QUICK_CODES } else { usize::MAX };
+        let mut search = Search::new(input, options.seed, most);
         let mut rows = Vec::new();
         for target in &self.targets {
             let cell = self.cell(*target);
@@ -98,7 +98,8 @@ impl Conditions {
                     rows.push(bench.adaptive(*contender, &cell, *price, &mut search, plain_bytes));
                 }
             }
-            let feasible = rows[from..].iter().filter_map(|row: &Row| row.feasible).reduce(|a, b| a || b);
+            let feasible =
+                rows[from..].iter().filter_map(|row: &Row| row.feasible).reduce(|a, b| a || b);
             rows[from..].iter_mut().for_each(|row| row.feasible = feasible);
         }
         rows

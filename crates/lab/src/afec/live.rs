@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::Duration;
 
-use groupwire_afec::{Config, Endpoint, Submission};
+use groupwire_afec::{Config, Endpoint, PacketError, Submission};
 
 use super::cell::{CHANNEL, Cell};
 use super::contender::Contender;
@@ -72,13 +72,13 @@ pub fn run_real(
     let rows = |real: bool, logs: &[Log]| -> Vec<Row> {
         let mut rows = Vec::new();
         for ((cell, contender), log) in runs.iter().zip(logs) {
-            let plain = runs.iter().zip(logs).find(|((one, contender), _)| {
-                one == cell && *contender == Contender::Udp
-            });
+            let plain = runs
+                .iter()
+                .zip(logs)
+                .find(|((one, contender), _)| one == cell && *contender == Contender::Udp);
             let plain = plain.map_or(1.0, |(_, log)| log.figures(0, None).bytes_per_message);
             let figures = log.figures(warm_up(count), None);
-            let row =
-                Row::new((Part::Grid, contender.to_string()), cell, (log, figures), plain);
+            let row = Row::new((Part::Grid, contender.to_string()), cell, (log, figures), plain);
             rows.push(Row { real, seed: options.seed, quick: options.quick, ..row });
         }
         rows
@@ -138,8 +138,7 @@ impl Scheme for Ends<'_> {
 
     fn ends(&self) -> (Box<dyn End>, Box<dyn End>) {
         let end = || {
-            let mut endpoint =
-                Endpoint::new(Config { scheme: self.scheme, ..Config::default() });
+            let mut endpoint = Endpoint::new(Config { scheme: self.scheme, ..Config::default() });
             endpoint.open(CHANNEL, self.cell.qos()).expect("the contract makes sense");
             Box::new(Live { endpoint, came: Vec::new(), now: Duration::ZERO })
         };
@@ -163,8 +162,10 @@ impl End for Live {
     fn receive(&mut self, now: Duration, packet: &[u8]) {
         self.now = now;
         let came = &mut self.came;
-        // Nothing forges packets here; a message that does not come counts as missed.
-        drop(self.endpoint.receive(now, packet, |message| came.push(message.payload.to_vec())));
+        let received =
+            self.endpoint.receive(now, packet, |message| came.push(message.payload.to_vec()));
+        // Nothing forges packets here, so an error is a repeated packet.
+        debug_assert!(matches!(received, Ok(())) || received == Err(PacketError::Duplicate));
     }
 
     fn poll(&mut self, now: Duration) -> Option<Output> {

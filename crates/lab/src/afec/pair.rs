@@ -150,9 +150,9 @@ impl Station {
         }
         if self.closely {
             let code = after.sent(CHANNEL).map(|(_, code)| code);
-            if let Some(code) = code.filter(|code| {
-                self.counted.codes.last().is_none_or(|(_, last)| last != code)
-            }) {
+            if let Some(code) =
+                code.filter(|code| self.counted.codes.last().is_none_or(|(_, last)| last != code))
+            {
                 self.counted.codes.push((now, code));
             }
         }

@@ -132,9 +132,8 @@ fn grid(options: &Options, contenders: &[Contender]) -> Vec<Job> {
 }
 
 fn steps(options: &Options, contenders: &[Contender]) -> Vec<Job> {
-    let contenders = only(contenders, |one| {
-        matches!(one, Contender::Afec2012 | Contender::Groupwire)
-    });
+    let contenders =
+        only(contenders, |one| matches!(one, Contender::Afec2012 | Contender::Groupwire));
     let mut jobs = Vec::new();
     for Way { round_trip, deadline } in ways(options, &STEP_WAYS) {
         for loss in channels(options, &STEPS, true) {

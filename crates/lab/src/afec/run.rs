@@ -122,8 +122,8 @@ impl Log {
         let mean = latencies.iter().map(|latency| ms(*latency)).sum::<f64>()
             / latencies.len().max(1) as f64;
         let p99 = latencies.len().saturating_sub(1) * 99 / 100;
-        let saved = price
-            .map_or(0.0, |price| self.repeated_bytes as f64 - price * self.repeats as f64);
+        let saved =
+            price.map_or(0.0, |price| self.repeated_bytes as f64 - price * self.repeats as f64);
         Figures {
             mer: share(missed(messages), messages.len()),
             never: share(never, messages.len()),
@@ -146,8 +146,7 @@ impl Log {
         let third = bursts.nth(2).map(|(sent, _)| *sent + self.deadline);
         let is_told = |notice: &Notice| matches!(notice, Notice::CannotMeet { .. });
         let first = self.notices.iter().find(|(_, notice)| is_told(notice)).map(|(at, _)| *at);
-        let after =
-            first.map(|at| at.saturating_sub(third.unwrap_or(Duration::MAX)).as_secs_f64());
+        let after = first.map(|at| at.saturating_sub(third.unwrap_or(Duration::MAX)).as_secs_f64());
         let end = self.messages.last().map_or(Duration::ZERO, |(sent, _)| *sent);
         let ends = self.notices.iter().skip(1).map(|(at, _)| *at).chain([end]);
         let stood = self.notices.iter().zip(ends).filter(|((_, notice), _)| is_told(notice));

@@ -53,8 +53,8 @@ pub(super) struct Best {
 pub(super) struct Search<'a> {
     input: &'a Arc<[Update]>,
     seed: u64,
-    /// Only each so manieth code is tried.
-    every: usize,
+    /// Of each family so many codes are tried at the most, evenly spread.
+    most: usize,
     trials: Vec<Trial>,
 }
 
@@ -69,8 +69,8 @@ struct Trial {
 }
 
 impl<'a> Search<'a> {
-    pub(super) fn new(input: &'a Arc<[Update]>, seed: u64, every: usize) -> Self {
-        Search { input, seed, every: every.max(1), trials: Vec::new() }
+    pub(super) fn new(input: &'a Arc<[Update]>, seed: u64, most: usize) -> Self {
+        Search { input, seed, most: most.max(1), trials: Vec::new() }
     }
 
     /// Tries the codes of a family on `cell`, cheapest first. `price`: what a repeat costs, if not its length.
@@ -80,7 +80,8 @@ impl<'a> Search<'a> {
         // By what they cost in their trial.
         let mut hopeful: BTreeMap<(u64, usize), Code> = BTreeMap::new();
         let mut least: Option<(f64, Code)> = None;
-        for (place, code) in codes.iter().enumerate().step_by(self.every) {
+        let step = codes.len().div_ceil(self.most).max(1);
+        for (place, code) in codes.iter().enumerate().step_by(step) {
             tried += 1;
             let (mut mer, mut cost) = self.try_on(cell, code, GLANCE, price);
             if mer <= cell.target * TOO_FAR.0 + TOO_FAR.1 {
@@ -170,5 +171,5 @@ fn sampled(cell: &Cell) -> LossModel {
             lost.iter().zip(&lost[lag..]).filter(|(first, second)| **first && **second).count();
         *again = both as f64 / all;
     }
-    LossModel { rate: all / SAMPLE as f64, again, weight: SAMPLE as f64, ..LossModel::default() }
+    LossModel { rate: all / SAMPLE as f64, again, weight: SAMPLE as f64 }
 }

@@ -28,9 +28,8 @@ pub(super) fn write(directory: &Path, row: &Row, log: &Log) -> io::Result<()> {
         while let Some((_, next)) = codes.next_if(|(from, _)| from <= sent) {
             code = super::code_name(next);
         }
-        let ms = latency.map_or(String::new(), |latency| {
-            format!("{:.2}", latency.as_secs_f64() * 1e3)
-        });
+        let ms =
+            latency.map_or(String::new(), |latency| format!("{:.2}", latency.as_secs_f64() * 1e3));
         let mer = missed as f64 / window.len() as f64;
         writeln!(file, "{:.3},{ms},{mer:.4},\"{code}\"", sent.as_secs_f64())?;
     }
