@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use groupwire_afec::Scheme;
 use groupwire_afec::choice::{Situation, family};
-use groupwire_afec::code::Code;
+use groupwire_afec::code::{Code, Repeat, Repeats};
 use groupwire_afec::loss::{LAGS, LossModel};
 
 use super::cell::Cell;
@@ -65,7 +65,11 @@ struct Trial {
     /// If the code asks: receivers skip losses that the target permits. Else targets make no difference to it.
     target: Option<f64>,
     messages: usize,
-    log: Log,
+    mer: f64,
+    /// All per message: bytes with repeats at full price, repeats, and their bytes.
+    bytes: f64,
+    repeats: f64,
+    repeated_bytes: f64,
 }
 
 impl<'a> Search<'a> {
@@ -75,26 +79,27 @@ impl<'a> Search<'a> {
 
     /// Tries the codes of a family on `cell`, cheapest first. `price`: what a repeat costs, if not its length.
     pub(super) fn best(&mut self, cell: &Cell, price: Option<f64>) -> Best {
-        let codes = codes(cell, price);
         let (mut tried, mut beyond) = (0, 0);
         // By what they cost in their trial.
         let mut hopeful: BTreeMap<(u64, usize), Code> = BTreeMap::new();
         let mut least: Option<(f64, Code)> = None;
-        let step = codes.len().div_ceil(self.most).max(1);
-        for (place, code) in codes.iter().enumerate().step_by(step) {
-            tried += 1;
-            let (mut mer, mut cost) = self.try_on(cell, code, GLANCE, price);
+        let simple = thinned(simple(), self.most).map(|code| (code, false));
+        let family = thinned(codes(cell, price), self.most).map(|code| (code, true));
+        for (code, is_ordered) in simple.chain(family) {
+            let (mut mer, mut cost) = self.try_on(cell, &code, GLANCE, price);
             if mer <= cell.target * TOO_FAR.0 + TOO_FAR.1 {
-                (mer, cost) = self.try_on(cell, code, TRIAL, price);
+                (mer, cost) = self.try_on(cell, &code, TRIAL, price);
             }
             if mer <= cell.target * HOPEFUL {
-                hopeful.insert(((cost * 1e6) as u64, place), *code);
+                hopeful.insert(((cost * 1e6) as u64, tried), code);
             }
+            tried += 1;
             if least.is_none_or(|(least, _)| mer < least) {
-                least = Some((mer, *code));
+                least = Some((mer, code));
             }
             let cheapest = hopeful.first_key_value().map(|((cost, _), _)| *cost as f64 / 1e6);
-            beyond += usize::from(cheapest.is_some_and(|cheapest| cost > cheapest * CLEARLY));
+            let is_beyond = cheapest.is_some_and(|cheapest| cost > cheapest * CLEARLY);
+            beyond += usize::from(is_ordered && is_beyond);
             if beyond > BEYOND {
                 break;
             }
@@ -126,11 +131,24 @@ impl<'a> Search<'a> {
         });
         let place = known.unwrap_or_else(|| {
             let log = self.run(cell, *code, &self.input[..messages].into());
-            self.trials.push(Trial { code: *code, target, messages, log });
+            let figures = log.figures(messages / 20, None);
+            self.trials.push(Trial {
+                code: *code,
+                target,
+                messages,
+                mer: figures.mer,
+                bytes: figures.bytes_per_message,
+                repeats: figures.repeats_per_message,
+                repeated_bytes: log.repeated_bytes as f64 / messages.max(1) as f64,
+            });
             self.trials.len() - 1
         });
-        let figures = self.trials[place].log.figures(messages / 20, price);
-        (figures.mer, figures.bytes_per_message)
+        let trial = &self.trials[place];
+        let cost = match price {
+            Some(price) => trial.bytes - trial.repeated_bytes + price * trial.repeats,
+            None => trial.bytes,
+        };
+        (trial.mer, cost)
     }
 
     fn run(&self, cell: &Cell, code: Code, input: &Arc<[Update]>) -> Log {
@@ -138,6 +156,31 @@ impl<'a> Search<'a> {
         let setup = Setup { scheme, price: None, input, seed: self.seed, closely: false };
         pair::run(cell, &setup)
     }
+}
+
+/// At most so many, evenly spread.
+fn thinned(codes: Vec<Code>, most: usize) -> impl Iterator<Item = Code> {
+    let step = codes.len().div_ceil(most).max(1);
+    codes.into_iter().step_by(step)
+}
+
+/// Codes that are tried whatever a model expects of them, for it may be off: no repeat, one at each near distance for a
+/// share of the messages in steps of one sixteenth, two as far apart as the first is away, the last so many.
+fn simple() -> Vec<Code> {
+    let mut codes = vec![Code::PLAIN];
+    for distance in 1..=6 {
+        let one = Repeats::new([Repeat::Ride(distance)]);
+        let two = Repeats::new([Repeat::Ride(distance), Repeat::Ride(2 * distance)]);
+        for close in [false, true] {
+            let shares = (1..16).map(|share| f64::from(share) / 16.0);
+            codes.extend(shares.map(|share| Code { other: one, share, close, ..Code::PLAIN }));
+            let whole = |repeats| Code { repeats, other: repeats, close, ..Code::PLAIN };
+            codes.extend([whole(one), whole(two)]);
+        }
+    }
+    let fec = (2..=12).map(Repeats::repeat_last);
+    codes.extend(fec.map(|repeats| Code { repeats, other: repeats, close: true, ..Code::PLAIN }));
+    codes
 }
 
 /// The family that is tried on a cell.
