@@ -1,5 +1,6 @@
 //! `groupwire lab`: experiments that run Groupwire beside its peers.
 
+mod afec;
 mod gmc;
 mod table;
 
@@ -17,12 +18,15 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Experiment {
+    /// Which share of messages misses its deadline, and what holding a target costs.
+    Afec(afec::Args),
     /// How small messages get, how fast, with how much memory.
     Gmc(gmc::Args),
 }
 
 pub(crate) fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
     match args.experiment {
+        Experiment::Afec(args) => afec::run(args),
         Experiment::Gmc(args) => gmc::run(args),
     }
 }

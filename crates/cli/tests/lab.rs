@@ -63,3 +63,40 @@ fn gmc_says_what_it_does_not_know() {
         assert!(text.contains("there "), "{text}");
     }
 }
+
+#[test]
+fn afec_prints_a_row_of_json_per_line() {
+    let channel =
+        ["--channel", "rand10", "--path", "50/250", "--target", "5", "--messages", "1200"];
+    let output =
+        lab(&[&["afec", "--part", "grid", "--json", "--seed", "3"], &channel[..]].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    let rows: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    for row in &rows {
+        assert_eq!((&row["part"], &row["channel"]), (&"grid".into(), &"rand10".into()));
+        assert_eq!((&row["target"], &row["verified"]), (&0.05.into(), &true.into()));
+        assert_eq!(row["seed"], 3);
+    }
+    let schemes = ["tcp", "udp", "fec-2", "fec-7", "afec-2012", "groupwire", "best-static"];
+    assert!(schemes.iter().all(|name| rows.iter().any(|row| row["scheme"] == *name)));
+}
+
+#[test]
+fn afec_prints_tables_for_people() {
+    let output = lab(&["afec", "--part", "narrow", "--scheme", "udp", "--messages", "1200"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("narrow: rand20, 50 ms round trip, 250 ms deadline"), "{text}");
+    assert_eq!(text.lines().filter(|line| line.starts_with("udp ")).count(), 4, "{text}");
+}
+
+#[test]
+fn afec_says_what_it_does_not_know() {
+    let unknown = [("--scheme", "fec-1"), ("--channel", "rain"), ("--path", "50"), ("--part", "x")];
+    for (option, value) in unknown {
+        let output = lab(&["afec", option, value]);
+        assert!(!output.status.success());
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert!(text.contains(value), "{text}");
+    }
+}

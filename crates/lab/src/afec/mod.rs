@@ -1,142 +1,304 @@
 //! The experiment `afec`: which share of messages misses its deadline, and what holding a target costs, for every scheme
 //! on every channel, in simulated time.
+//!
+//! All schemes send the same messages over paths that lose the n-th packet by the same random numbers. docs/lab.md says
+//! how each scheme, channel and part is set up.
+//!
+//! ```
+//! use groupwire_lab::afec::{self, Options, Part, Update};
+//!
+//! let options = Options {
+//!     parts: vec![Part::Grid],
+//!     channels: vec!["rand10".parse()?],
+//!     ways: vec!["50/250".parse()?],
+//!     targets: vec![0.05],
+//!     schemes: vec!["udp".into(), "groupwire".into()],
+//!     messages: Some(3000),
+//!     ..Options::default()
+//! };
+//! let mut missed = Vec::new();
+//! afec::run(&options, &mut |update| {
+//!     if let Update::Row(row) = update {
+//!         assert!(row.verified);
+//!         missed.push(row.mer);
+//!     }
+//! })?;
+//! assert!(missed[0] > 0.08 && missed[1] < 0.07);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod cell;
+mod conditions;
+mod contender;
+mod live;
 mod pair;
+mod plan;
 pub mod real;
 mod row;
 mod run;
 mod search;
+mod series;
+mod steps;
+mod stream;
 
+#[cfg(test)]
+mod tests;
+
+pub use live::run_real;
+pub use plan::Way;
+pub use row::{Part, Row};
+
+use std::collections::BTreeMap;
+use std::num::NonZero;
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
+use std::thread;
 
-use groupwire_afec::code::Code;
-use groupwire_afec::{Afec2012, Notice, Scheme};
+use groupwire_afec::code::{Code, Repeat};
 
-pub use row::Row;
+use crate::sim::Loss;
+use crate::sim::input::{self, generated, joined, recorded};
+use contender::Contender;
+use plan::Job;
+use run::WINDOW;
 
-use cell::Cell;
-use pair::Setup;
-use run::{Figures, Log, WINDOW};
+/// Messages per run: 100 windows of 1000 after those that are left out.
+const MESSAGES: usize = 101_000;
+/// Of a quick experiment: a window, after as many messages as schemes need to settle at the least.
+const QUICK_MESSAGES: usize = 1250;
+/// Seeds of each step.
+const SEEDS: u64 = 200;
+/// Of a quick experiment.
+const QUICK_SEEDS: u64 = 3;
+
+/// What to measure.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Options {
+    /// The parts; none for all.
+    pub parts: Vec<Part>,
+    /// The channels; none for all. In the parts grid and steps any loss that has a name.
+    pub channels: Vec<Loss>,
+    /// The schemes by name; none for all.
+    pub schemes: Vec<String>,
+    /// Round trips and deadlines of grid, steps and narrow; none for all.
+    pub ways: Vec<Way>,
+    /// Shares of messages that may miss, in the grid (where none means all) and in steps and narrow (5 % unless
+    /// stated, and of several the first).
+    pub targets: Vec<f64>,
+    /// Messages per run, but not of steps.
+    pub messages: Option<usize>,
+    /// Of the network and the generated pointer.
+    pub seed: u64,
+    /// Runs of each step.
+    pub seeds: Option<u64>,
+    /// At most 30 seconds: every row, of fewer messages, with a coarser search.
+    pub quick: bool,
+    /// How many runs at a time; by default as many as there are cores.
+    pub threads: Option<NonZero<usize>>,
+    /// A directory of recorded pointers (`*.csv`, `*.csv.gz`) to send instead of a generated one.
+    pub mouse: Option<PathBuf>,
+    /// An existing directory for the time series of the part paper.
+    pub series: Option<PathBuf>,
+}
+
+/// What there is to tell while the experiment runs.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Update {
+    /// So many runs are over, of about so many.
+    Progress {
+        /// Runs that are over.
+        done: usize,
+        /// All runs.
+        total: usize,
+        /// The path that was begun last.
+        what: String,
+    },
+    /// A row is there.
+    Row(Box<Row>),
+}
+
+/// Why there are no rows.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// There is no such scheme.
+    #[error("there is no scheme {name}; there are {known}")]
+    Scheme {
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        known: String,
+    },
+    /// A recording cannot be read.
+    #[error(transparent)]
+    File(#[from] crate::trace::Error),
+    /// The directory of recordings cannot be read.
+    #[error("cannot read the directory {path:?}: {error}")]
+    Directory {
+        /// Which.
+        path: PathBuf,
+        /// Why not.
+        error: std::io::Error,
+    },
+    /// The directory has no recordings in it.
+    #[error("no recording (*.csv or *.csv.gz) in {path:?} has enough motion in it")]
+    NoRecordings {
+        /// Which.
+        path: PathBuf,
+    },
+    /// Sockets failed, or the network that they need.
+    #[error(transparent)]
+    Emulator(#[from] crate::emulator::EmulatorError),
+}
+
+/// The names of all schemes, in the order of the rows.
+pub fn schemes() -> Vec<String> {
+    Contender::ALL.iter().map(Contender::to_string).collect()
+}
+
+/// Runs the experiment in simulated time, and tells `tell` how it goes. Rows come in the same order each time.
+///
+/// # Errors
+/// A scheme that there is not, recordings that cannot be read.
+pub fn run(options: &Options, tell: &mut dyn FnMut(Update)) -> Result<(), Error> {
+    let contenders = chosen(options)?;
+    let input = Input::of(options)?;
+    let messages = input.updates(options.seed, messages(options));
+    let seeds = options.seeds.unwrap_or(if options.quick { QUICK_SEEDS } else { SEEDS });
+    let jobs = plan::jobs(options, &contenders);
+    let total = jobs.iter().map(Job::runs).sum();
+    let cores = || thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
+    let threads = options.threads.unwrap_or_else(cores).get().min(jobs.len().max(1));
+
+    let next = AtomicUsize::new(0);
+    let (sender, receiver) = channel();
+    thread::scope(|scope| {
+        for _ in 0..threads {
+            let (sender, jobs, next) = (sender.clone(), &jobs, &next);
+            let (input, messages) = (&input, &messages);
+            scope.spawn(move || {
+                // The receiver is there for as long as any thread is, so sending does not fail.
+                loop {
+                    let place = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(job) = jobs.get(place) else {
+                        break;
+                    };
+                    let mut begun = || drop(sender.send((place, None)));
+                    let rows = job.rows(input, messages, seeds, options, &mut begun);
+                    drop(sender.send((place, Some(rows))));
+                }
+            });
+        }
+        drop(sender);
+        // Rows wait for those of the jobs before theirs.
+        let (mut done, mut shown, mut waiting) = (0, 0, BTreeMap::new());
+        while let Ok((place, rows)) = receiver.recv() {
+            match rows {
+                None => {
+                    let what = jobs[place].to_string();
+                    tell(Update::Progress { done, total, what });
+                    done += 1;
+                }
+                Some(rows) => {
+                    waiting.insert(place, rows);
+                }
+            }
+            while let Some(rows) = waiting.remove(&shown) {
+                rows.into_iter().for_each(|row| tell(Update::Row(Box::new(row))));
+                shown += 1;
+            }
+        }
+    });
+    Ok(())
+}
+
+/// Messages per run.
+fn messages(options: &Options) -> usize {
+    options.messages.unwrap_or(if options.quick { QUICK_MESSAGES } else { MESSAGES })
+}
 
 /// Messages that are left out of the figures, while schemes that adapt begin to.
 fn warm_up(messages: usize) -> usize {
-    (messages / 20).min(WINDOW)
+    (messages / 5).min(WINDOW)
 }
 
-pub fn probe() {
-    let args: Vec<String> = std::env::args().skip(1).collect();
-    let n: usize = args.first().map_or(21_000, |a| a.parse().unwrap());
-    let only: Vec<&str> = args.get(1).map_or(vec![], |a| a.split(',').collect());
-    let paths: Vec<&str> =
-        args.get(2).map_or(vec!["50/250", "100/250", "250/250", "50/100", "100/100"], |a| {
-            a.split(',').collect()
-        });
-    let target: f64 = args.get(3).map_or(0.05, |a| a.parse().unwrap());
-    let price: Option<f64> = args.get(4).map(|a| a.parse().unwrap());
-    let input: Arc<[_]> = crate::sim::input::generated(1, n).into();
-    let mut ratios = vec![];
-    for path in paths {
-        let (rtt, deadline) = path.split_once('/').unwrap();
-        for channel in crate::sim::Loss::CHANNELS {
-            if channel.starts_with("step")
-                || (!only.is_empty() && !only.contains(&channel) && only != ["all"])
-            {
-                continue;
+fn chosen(options: &Options) -> Result<Vec<Contender>, Error> {
+    let named = |name: &String| Contender::ALL.iter().find(|one| one.to_string() == *name);
+    if let Some(name) = options.schemes.iter().find(|name| named(name).is_none()) {
+        return Err(Error::Scheme { name: name.clone(), known: schemes().join(", ") });
+    }
+    let wanted = |one: &&Contender| {
+        options.schemes.is_empty() || options.schemes.iter().any(|name| one.to_string() == *name)
+    };
+    Ok(Contender::ALL.iter().filter(wanted).copied().collect())
+}
+
+/// What is sent.
+#[derive(Debug)]
+enum Input {
+    Generated,
+    Recorded(Vec<Vec<input::Update>>),
+}
+
+impl Input {
+    fn of(options: &Options) -> Result<Self, Error> {
+        let Some(path) = &options.mouse else {
+            return Ok(Input::Generated);
+        };
+        let unreadable = |error| Error::Directory { path: path.clone(), error };
+        let mut files = Vec::new();
+        for entry in path.read_dir().map_err(unreadable)? {
+            let file = entry.map_err(unreadable)?.path();
+            let name = file.to_string_lossy();
+            if name.ends_with(".csv") || name.ends_with(".csv.gz") {
+                files.push(file);
             }
-            let cell = cell::Cell {
-                loss: channel.parse().unwrap(),
-                round_trip: Duration::from_millis(rtt.parse().unwrap()),
-                deadline: Duration::from_millis(deadline.parse().unwrap()),
-                target,
-                link_kbit: None,
-                relayed: false,
-            };
-            let go = |scheme| {
-                pair::run(
-                    &cell,
-                    &pair::Setup { scheme, price, input: &input, seed: 1, timed: false },
-                )
-            };
-            let udp = go(Scheme::Fixed(Code::PLAIN)).figures(warm_up(n));
-            let ours = go(Scheme::Adaptive);
-            let gw = ours.figures(warm_up(n));
-            let over = |f: &Figures| f.bytes_per_message / udp.bytes_per_message - 1.0;
-            if std::env::var("SEARCH").is_ok() {
-                let best = search::best(&cell, &input, price, 1, 1);
-                let b = best.log.figures(warm_up(n));
-                println!("BEST {path} {channel} {:.4} {:.2} {:.4} {} {}", b.mer, b.windows_met, over(&b), best.feasible, short(&best.code).replace(' ', ""));
-                continue;
-            }
-            let file = std::fs::read_to_string("/tmp/best.txt").unwrap_or_default();
-            let line = file.lines().find(|l| l.starts_with(&format!("BEST {path} {channel} "))).unwrap_or("x x x 1 0 1 false none").to_owned();
-            let f: Vec<&str> = line.split(' ').collect();
-            let (bm, bw, bo, feas) = (f[3].parse::<f64>().unwrap(), f[4].parse::<f64>().unwrap(), f[5].parse::<f64>().unwrap(), f[6] == "true");
-            let ratio = over(&gw).max(0.01) / bo.max(0.01);
-            if feas { ratios.push(ratio); }
-            println!("{path:8} {channel:8} udp {:.3} | gw {:.4} met {:.2} over {:.3} told {} | best {bm:.4} met {bw:.2} over {bo:.3} {feas} ratio {ratio:.2} {}{}{} | {} | {}", udp.mer, gw.mer, gw.windows_met, over(&gw), ours.notices.len(), if feas && gw.mer > target * 1.1 { "MER! " } else { "" }, if feas && gw.windows_met + 0.02 < bw { "WIN! " } else { "" }, if ratio > 1.25 { "OVER!" } else { "" }, f[7], ours.code);
+        }
+        files.sort();
+        let recordings = files.iter().map(|file| recorded(file)).collect::<Result<Vec<_>, _>>()?;
+        match recordings.iter().any(|one| !one.is_empty()) {
+            true => Ok(Input::Recorded(recordings)),
+            false => Err(Error::NoRecordings { path: path.clone() }),
         }
     }
-    let g = (ratios.iter().map(|r: &f64| r.ln()).sum::<f64>() / ratios.len() as f64).exp();
-    println!(
-        "geo {g:.3} worst {:.2} of {}",
-        ratios.iter().cloned().fold(0.0, f64::max),
-        ratios.len()
-    );
-}
-fn short(c: &Code) -> String {
-    format!(
-        "{:?} / {:?} x{:.2} ask{} {}",
-        c.repeats.iter().collect::<Vec<_>>(),
-        c.other.iter().collect::<Vec<_>>(),
-        c.share,
-        c.ask,
-        c.close
-    )
-}
 
-pub fn steps() {
-    let n: usize = 1350;
-    let input: Arc<[_]> = (0..n).map(|i| crate::sim::input::Update { at: crate::sim::input::INTERVAL * i as u32, key: 0, len: 20 }).collect();
-    let at = Duration::from_secs(20);
-    for path in ["50/250", "100/250", "250/250", "50/100", "100/100"] {
-        let (rtt, deadline) = path.split_once('/').unwrap();
-        for channel in ["step0-20", "step0-pb5@8", "step20-0", "steppb5@8-0"] {
-            let mut bins = [(0u32, 0u32); 50];
-            let mut reps = [0.0; 50];
-            for seed in 0..200 {
-                let loss: crate::sim::Loss = channel.parse().unwrap();
-                let loss = loss.with_step_at(at + Duration::from_micros(seed * 1300));
-                let cell = cell::Cell { loss, round_trip: Duration::from_millis(rtt.parse().unwrap()), deadline: Duration::from_millis(deadline.parse().unwrap()), target: 0.05, link_kbit: None, relayed: false };
-                let log = pair::run(&cell, &pair::Setup { scheme: Scheme::Adaptive, price: None, input: &input, seed: seed + 1000, timed: true });
-                for (sent, latency) in &log.messages {
-                    if *sent >= at { let b = ((*sent - at).as_millis() / 500) as usize; if b < 50 { bins[b].0 += 1; bins[b].1 += u32::from(log.missed(*latency)); } }
-                }
-                for (t, bytes) in &log.by_time { if *t >= at { let b = ((*t - at).as_millis() / 500) as usize; if b < 50 { reps[b] += bytes / 200.0; } } }
+    /// The same for the same seed.
+    fn updates(&self, seed: u64, count: usize) -> Arc<[input::Update]> {
+        match self {
+            Input::Generated => generated(seed, count).into(),
+            Input::Recorded(recordings) => {
+                let mut recordings = recordings.clone();
+                let from = (seed % recordings.len().max(1) as u64) as usize;
+                recordings.rotate_left(from);
+                joined(&recordings, count).into()
             }
-            let m: Vec<String> = bins.iter().take(24).map(|b| format!("{:.1}", 100.0 * f64::from(b.1) / f64::from(b.0.max(1)))).collect();
-            let later = |from: usize| { let s = bins[from..].iter().fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1)); 100.0 * f64::from(s.1) / f64::from(s.0) };
-            let r: Vec<String> = reps.iter().take(24).map(|b| format!("{:.0}", b)).collect();
-            println!("{path} {channel}: {} | from 2 s {:.2} from 5 s {:.2}", m.join(" "), later(4), later(10));
-            println!("     bytes {}", r.join(" "));
         }
     }
 }
 
-pub fn narrow() {
-    let n = 20_000;
-    let input: Arc<[_]> = crate::sim::input::generated(1, n).into();
-    for kbit in [56.0, 28.8, 14.4] {
-        for (rtt, deadline) in [(50, 250), (100, 250)] {
-            for channel in ["rand0", "rand20", "pb10@4"] {
-                let cell = cell::Cell { loss: channel.parse().unwrap(), round_trip: Duration::from_millis(rtt), deadline: Duration::from_millis(deadline), target: 0.05, link_kbit: Some(kbit), relayed: false };
-                for (name, scheme) in [("udp", Scheme::Fixed(Code::PLAIN)), ("fec-3", Scheme::Fec(3)), ("2012", Scheme::Afec2012(groupwire_afec::Afec2012::default())), ("gw", Scheme::Adaptive)] {
-                    let log = pair::run(&cell, &pair::Setup { scheme, price: None, input: &input, seed: 1, timed: false });
-                    let f = log.figures(1000);
-                    println!("{kbit} {rtt}/{deadline} {channel} {name}: mer {:.4} never {:.4} mean {:.0} p99 {:.0} bytes {:.0} told {:?} code {}", f.mer, f.never, f.latency_mean, f.latency_p99, f.bytes_per_message, log.notices.iter().take(2).map(|n| (n.0.as_secs(), format!("{:?}", n.1))).collect::<Vec<_>>(), log.code);
-                }
-            }
-        }
+/// A code for people: the packets back in which a message goes again, extra packets as +ms; the share of messages for
+/// which another set is used; how many answers are sent if asked; whether the end of a cluster is repeated.
+fn code_name(code: &Code) -> String {
+    let set = |repeats: &groupwire_afec::code::Repeats| {
+        let one = |repeat| match repeat {
+            Repeat::Ride(distance) => distance.to_string(),
+            other => format!("{other:?}"),
+        };
+        let all: Vec<String> = repeats.iter().map(one).collect();
+        if all.is_empty() { "plain".to_owned() } else { all.join(" ") }
+    };
+    let mut name = set(&code.repeats);
+    if code.share > 0.0 {
+        name.push_str(&format!(", {:.2} of it {}", code.share, set(&code.other)));
     }
+    if code.ask > 0 {
+        name.push_str(&format!(", ask {}", code.ask));
+    }
+    if code.close {
+        name.push_str(", close");
+    }
+    name
 }

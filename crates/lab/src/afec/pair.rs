@@ -1,17 +1,16 @@
 //! Endpoints of `groupwire-afec` as nodes of a simulated network.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use groupwire_afec::{Config, Endpoint, Notice, Scheme, Submission};
+use groupwire_afec::code::Code;
+use groupwire_afec::{Config, Endpoint, Notice, PacketError, Scheme, Submission};
 
 use super::cell::{CHANNEL, Cell};
 use super::run::Log;
-use crate::sim::input::{Update, number_of, write_payload};
-use crate::sim::{LinkConfig, Network, Node};
-
-/// IP and UDP.
-const HEADERS: usize = 28;
+use crate::sim::input::{Update, write_payload};
+use crate::sim::link::UDP_HEADER;
+use crate::sim::{Network, Node};
 
 /// What a run is made with, besides its cell.
 #[derive(Debug, Clone)]
@@ -21,25 +20,20 @@ pub(super) struct Setup<'a> {
     pub(super) price: Option<f64>,
     pub(super) input: &'a Arc<[Update]>,
     pub(super) seed: u64,
-    /// Whether to note the bytes by time.
-    pub(super) timed: bool,
+    /// Whether to note codes and what each packet took.
+    pub(super) closely: bool,
 }
 
 /// Sends the input from one end to the other.
 pub(super) fn run(cell: &Cell, setup: &Setup<'_>) -> Log {
     let mut network = Network::new();
-    let hops = if cell.relayed { 2 } else { 1 };
+    let hops = cell.hops();
     for place in 0..=hops {
         network.add(Station::new(cell, setup, place, hops));
     }
-    for place in 0..hops {
-        let link = |seed: u64| -> (LinkConfig, u64) {
-            (cell.link(), setup.seed.wrapping_mul(64).wrapping_add(seed))
-        };
-        let (there, seed) = link(2 * place as u64);
-        network.join(place, place + 1, there, seed);
-        let (back, seed) = link(2 * place as u64 + 1);
-        network.join(place + 1, place, back, seed);
+    for hop in 0..hops {
+        network.join(hop, hop + 1, cell.link(hop), link_seed(setup.seed, hop, false));
+        network.join(hop + 1, hop, cell.link(hop), link_seed(setup.seed, hop, true));
     }
     network.run_until(
         setup.input.last().map_or(Duration::ZERO, |last| last.at)
@@ -53,32 +47,40 @@ pub(super) fn run(cell: &Cell, setup: &Setup<'_>) -> Log {
     log
 }
 
+/// Of the link of a hop, there or back: the same for every scheme.
+pub(super) fn link_seed(seed: u64, hop: usize, back: bool) -> u64 {
+    seed.wrapping_mul(64).wrapping_add(2 * hop as u64 + u64::from(back))
+}
+
 /// The sender, a relay or the receiver: an endpoint towards each neighbour.
 struct Station {
     place: usize,
     /// Towards the sender and towards the receiver.
     before: Option<Endpoint>,
     after: Option<Endpoint>,
-    input: Option<Arc<[Update]>>,
+    /// What the sender sends.
+    input: Arc<[Update]>,
     next: usize,
-    price: Option<f64>,
     packet: Vec<u8>,
-    /// Message numbers and when they came.
-    came: Vec<(u32, Duration)>,
+    /// What came, and when.
+    came: Vec<(Duration, Vec<u8>)>,
     /// What a relay is to send on: age and payload.
     onward: Vec<(Duration, Vec<u8>)>,
     counted: Counted,
-    timed: bool,
+    closely: bool,
 }
 
 #[derive(Debug, Clone, Default)]
-pub(super) struct Counted {
-    /// Bytes on the wire, headers included, repeats at their price.
-    pub(super) bytes: f64,
-    pub(super) packets: u64,
-    pub(super) repeats: u64,
-    pub(super) notices: Vec<(Duration, Notice)>,
-    pub(super) by_time: Vec<(Duration, f64)>,
+struct Counted {
+    bytes: u64,
+    packets: u64,
+    repeats: u64,
+    repeated_bytes: u64,
+    repeated_at: Vec<(Duration, u32)>,
+    notices: Vec<(Duration, Notice)>,
+    codes: Vec<(Duration, Code)>,
+    work: Vec<Duration>,
+    refused: Option<PacketError>,
 }
 
 impl Station {
@@ -94,23 +96,66 @@ impl Station {
             place,
             before: (place > 0).then(endpoint),
             after: (place < last).then(endpoint),
-            input: (place == 0).then(|| Arc::clone(setup.input)),
+            input: if place == 0 { Arc::clone(setup.input) } else { Arc::from(Vec::new()) },
             next: 0,
-            price: setup.price,
             packet: Vec::new(),
             came: Vec::new(),
             onward: Vec::new(),
             counted: Counted::default(),
-            timed: setup.timed,
+            closely: setup.closely,
         }
     }
 
     fn settle(&self, log: &mut Log) {
-        if self.after.is_none() {
-            log.arrivals(&self.came);
+        let counted = &self.counted;
+        log.bytes += counted.bytes as f64;
+        log.packets += counted.packets;
+        log.repeats += counted.repeats;
+        log.repeated_bytes += counted.repeated_bytes;
+        log.work.extend_from_slice(&counted.work);
+        if let Some(after) = &self.after {
+            log.repeated_at.extend_from_slice(&counted.repeated_at);
+            // Of two senders the second has the losses.
+            log.codes.clone_from(&counted.codes);
+            log.code = after.sent(CHANNEL).map(|(_, code)| code);
+            log.notices.extend_from_slice(&counted.notices);
         }
-        if let Some(a) = &self.after { log.code = super::short(&a.sent(CHANNEL).expect("x").1).replace(' ', ""); }
-        log.count(&self.counted, self.place == 0);
+        for (at, payload) in self.came.iter().filter(|_| self.after.is_none()) {
+            log.arrival(payload, *at);
+        }
+        for endpoint in [&self.before, &self.after].into_iter().flatten() {
+            log.memory = log.memory.max(endpoint.memory());
+        }
+        if let Some(error) = &counted.refused {
+            log.fail(|| format!("a packet was refused: {error}"));
+        }
+    }
+
+    /// Hands to the endpoint what is to be sent now.
+    fn submit(&mut self, now: Duration) {
+        let Some(after) = &mut self.after else {
+            return;
+        };
+        while let Some(update) = self.input.get(self.next).filter(|update| update.at <= now) {
+            self.packet.clear();
+            write_payload(self.next as u32, update.len, &mut self.packet);
+            self.next += 1;
+            let age = now.saturating_sub(update.at);
+            let message = Submission { age, ..Submission::new(&self.packet) };
+            after.send(now, CHANNEL, message).expect("messages are small");
+        }
+        for (age, payload) in self.onward.drain(..) {
+            let message = Submission { age, ..Submission::new(&payload) };
+            after.send(now, CHANNEL, message).expect("messages are small");
+        }
+        if self.closely {
+            let code = after.sent(CHANNEL).map(|(_, code)| code);
+            if let Some(code) =
+                code.filter(|code| self.counted.codes.last().is_none_or(|(_, last)| last != code))
+            {
+                self.counted.codes.push((now, code));
+            }
+        }
     }
 }
 
@@ -122,65 +167,52 @@ impl Node for Station {
         let Some(endpoint) = endpoint else {
             return;
         };
+        let start = self.closely.then(Instant::now);
         let received = endpoint.receive(now, packet, |message| {
+            let payload = message.payload.to_vec();
             if relays {
-                onward.push((message.age, message.payload.to_vec()));
+                onward.push((message.age, payload));
             } else {
-                came.extend(number_of(message.payload).map(|number| (number, now)));
+                came.push((now, payload));
             }
         });
+        self.counted.work.extend(start.map(|start| start.elapsed()));
         // A repeated packet is no fault of anyone here.
-        debug_assert!(
-            !matches!(received, Err(error) if error != groupwire_afec::PacketError::Duplicate)
-        );
+        if let Err(error) = received
+            && error != PacketError::Duplicate
+        {
+            self.counted.refused.get_or_insert(error);
+        }
     }
 
     fn poll(&mut self, now: Duration, send: &mut dyn FnMut(usize, &[u8])) -> Option<Duration> {
-        if let (Some(input), Some(after)) = (&self.input, &mut self.after) {
-            while let Some(update) = input.get(self.next).filter(|update| update.at <= now) {
-                self.packet.clear();
-                write_payload(self.next as u32, update.len, &mut self.packet);
-                let age = now.saturating_sub(update.at);
-                let message = Submission { age, ..Submission::new(&self.packet) };
-                after.send(now, CHANNEL, message).expect("messages are small");
-                self.next += 1;
-            }
-        }
-        if let Some(after) = &mut self.after {
-            for (age, payload) in self.onward.drain(..) {
-                let message = Submission { age, ..Submission::new(&payload) };
-                after.send(now, CHANNEL, message).expect("messages are small");
-            }
-        }
-        let input = self.input.as_ref().and_then(|input| input.get(self.next));
-        let mut timeout = input.map(|update| update.at);
-        for (to, endpoint) in
-            [(self.place.wrapping_sub(1), &mut self.before), (self.place + 1, &mut self.after)]
-        {
+        self.submit(now);
+        let mut timeout = self.input.get(self.next).map(|update| update.at);
+        let (before, after) = (self.place.wrapping_sub(1), self.place + 1);
+        for (to, endpoint) in [(before, &mut self.before), (after, &mut self.after)] {
             let Some(endpoint) = endpoint else {
                 continue;
             };
-            let mut guard = 0;
-            while let Some(made) = endpoint.transmit(now, &mut self.packet) {
-                guard += 1;
-                assert!(guard < 100, "{now:?} {made:?} {:?}", endpoint.sent(CHANNEL));
-                let mut bytes = (self.packet.len() + HEADERS) as f64;
-                if let Some(price) = self.price {
-                    bytes += price * f64::from(made.repeated) - f64::from(made.repeated_bytes);
-                }
-                let counted = &mut self.counted;
-                counted.bytes += bytes;
+            let counted = &mut self.counted;
+            loop {
+                let start = self.closely.then(Instant::now);
+                let Some(made) = endpoint.transmit(now, &mut self.packet) else {
+                    break;
+                };
+                counted.work.extend(start.map(|start| start.elapsed()));
+                counted.bytes += (self.packet.len() + UDP_HEADER) as u64;
                 counted.packets += 1;
                 counted.repeats += u64::from(made.repeated);
-                if self.timed {
-                    counted.by_time.push((now, bytes));
+                counted.repeated_bytes += u64::from(made.repeated_bytes);
+                if made.repeated > 0 {
+                    counted.repeated_at.push((now, made.repeated));
                 }
                 send(to, &self.packet);
             }
             // What is handed over here was held back; nothing is on a channel without order.
             endpoint.expire(now, |_| {});
             while let Some(notice) = endpoint.notice() {
-                self.counted.notices.push((now, notice));
+                counted.notices.push((now, notice));
             }
             timeout = [timeout, endpoint.timeout(now)].into_iter().flatten().min();
         }

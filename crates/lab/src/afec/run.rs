@@ -3,30 +3,41 @@
 use std::time::Duration;
 
 use groupwire_afec::Notice;
+use groupwire_afec::code::Code;
 
 use super::cell::Cell;
-use super::pair::Counted;
-use crate::sim::input::Update;
+use crate::sim::input::{Update, number_of};
 
 /// Messages over which the paper takes its rate.
 pub(super) const WINDOW: usize = 1000;
 
 /// The fate of every message, and what it cost.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Log {
     /// When each message was sent, and how long it took; never: `None`.
     pub(super) messages: Vec<(Duration, Option<Duration>)>,
     deadline: Duration,
     target: f64,
-    /// Bytes on the wire both ways.
+    /// Bytes on the wire both ways, headers included, of all hops.
     pub(super) bytes: f64,
     pub(super) packets: u64,
-    /// Messages that the sender sent again.
+    /// Messages sent again, and their bytes.
     pub(super) repeats: u64,
+    pub(super) repeated_bytes: u64,
     /// When the sending application was told something.
     pub(super) notices: Vec<(Duration, Notice)>,
-    pub(super) by_time: Vec<(Duration, f64)>,
-    pub(super) code: String,
+    /// When the sender repeated how many messages.
+    pub(super) repeated_at: Vec<(Duration, u32)>,
+    /// The code that the last sender used, from when on, if asked for.
+    pub(super) codes: Vec<(Duration, Code)>,
+    /// The code in force at the end.
+    pub(super) code: Option<Code>,
+    /// Bytes that an end keeps, at most.
+    pub(super) memory: usize,
+    /// What each packet took to make or to take in, if asked for.
+    pub(super) work: Vec<Duration>,
+    /// What arrived that was not sent, first of all.
+    pub(super) failure: Option<String>,
 }
 
 /// Figures of a log.
@@ -38,8 +49,18 @@ pub(super) struct Figures {
     pub(super) windows_met: f64,
     pub(super) latency_mean: f64,
     pub(super) latency_p99: f64,
+    /// With repeats at their price.
     pub(super) bytes_per_message: f64,
     pub(super) repeats_per_message: f64,
+}
+
+/// What the sending application was told of a target that cannot be met.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct Told {
+    /// Seconds from the third run of missed messages until it was told for the first time, 0 if before.
+    pub(super) after: Option<f64>,
+    /// The share of the time for which it stood.
+    pub(super) share: f64,
 }
 
 impl Log {
@@ -48,33 +69,32 @@ impl Log {
             messages: input.iter().map(|update| (update.at, None)).collect(),
             deadline: cell.deadline,
             target: cell.target,
-            bytes: 0.0,
-            packets: 0,
-            repeats: 0,
-            notices: Vec::new(),
-            by_time: Vec::new(),
-            code: String::new(),
+            ..Log::default()
         }
     }
 
-    /// Messages came, by number; the first time counts.
-    pub(super) fn arrivals(&mut self, came: &[(u32, Duration)]) {
-        for &(number, at) in came {
-            if let Some((sent, latency)) = self.messages.get_mut(number as usize) {
-                latency.get_or_insert(at.saturating_sub(*sent));
+    /// A message came, which has to be one that was sent, for the first time.
+    pub(super) fn arrival(&mut self, payload: &[u8], at: Duration) {
+        let number = number_of(payload).map(|number| number as usize);
+        let fault = match number.and_then(|number| self.messages.get_mut(number)) {
+            None => "what came was never sent",
+            Some((sent, _)) if *sent > at => "a message came before it was sent",
+            Some((_, Some(_))) => "a message came twice",
+            Some((sent, latency)) => {
+                *latency = Some(at - *sent);
+                return;
             }
-        }
+        };
+        self.fail(|| format!("{fault}: {payload:?} at {at:?}"));
     }
 
-    /// A station sent so much.
-    pub(super) fn count(&mut self, counted: &Counted, first: bool) {
-        self.bytes += counted.bytes;
-        self.packets += counted.packets;
-        self.repeats += counted.repeats;
-        self.by_time.extend_from_slice(&counted.by_time);
-        if first {
-            self.notices.extend_from_slice(&counted.notices);
-        }
+    pub(super) fn fail(&mut self, why: impl FnOnce() -> String) {
+        self.failure.get_or_insert_with(why);
+    }
+
+    /// The same messages, judged by another target.
+    pub(super) fn with_target(&self, target: f64) -> Self {
+        Log { target, ..self.clone() }
     }
 
     /// Whether a message never came, or too late.
@@ -82,8 +102,9 @@ impl Log {
         latency.is_none_or(|latency| latency > self.deadline)
     }
 
-    /// The figures of all messages but the first `skip`, when schemes that adapt begin to.
-    pub(super) fn figures(&self, skip: usize) -> Figures {
+    /// The figures of all messages but the first `skip`, when schemes that adapt begin to; `price`: what a repeat
+    /// costs, if not its length. Costs are those of all messages.
+    pub(super) fn figures(&self, skip: usize, price: Option<f64>) -> Figures {
         let messages = &self.messages[skip.min(self.messages.len())..];
         let share = |wrong: usize, all: usize| wrong as f64 / all.max(1) as f64;
         let missed = |messages: &[(Duration, Option<Duration>)]| {
@@ -101,6 +122,8 @@ impl Log {
         let mean = latencies.iter().map(|latency| ms(*latency)).sum::<f64>()
             / latencies.len().max(1) as f64;
         let p99 = latencies.len().saturating_sub(1) * 99 / 100;
+        let saved =
+            price.map_or(0.0, |price| self.repeated_bytes as f64 - price * self.repeats as f64);
         Figures {
             mer: share(missed(messages), messages.len()),
             never: share(never, messages.len()),
@@ -108,8 +131,26 @@ impl Log {
             windows_met: share(windows.clone().filter(met).count(), windows.len()),
             latency_mean: mean,
             latency_p99: latencies.get(p99).map_or(0.0, |latency| ms(*latency)),
-            bytes_per_message: self.bytes / self.messages.len().max(1) as f64,
+            bytes_per_message: (self.bytes - saved) / self.messages.len().max(1) as f64,
             repeats_per_message: self.repeats as f64 / self.messages.len().max(1) as f64,
         }
+    }
+
+    pub(super) fn told(&self) -> Told {
+        let mut was_missed = false;
+        let mut bursts = self.messages.iter().filter(|(_, latency)| {
+            let is_missed = self.missed(*latency);
+            !std::mem::replace(&mut was_missed, is_missed) && is_missed
+        });
+        // It shows once the deadline has passed.
+        let third = bursts.nth(2).map(|(sent, _)| *sent + self.deadline);
+        let is_told = |notice: &Notice| matches!(notice, Notice::CannotMeet { .. });
+        let first = self.notices.iter().find(|(_, notice)| is_told(notice)).map(|(at, _)| *at);
+        let after = first.map(|at| at.saturating_sub(third.unwrap_or(Duration::MAX)).as_secs_f64());
+        let end = self.messages.last().map_or(Duration::ZERO, |(sent, _)| *sent);
+        let ends = self.notices.iter().skip(1).map(|(at, _)| *at).chain([end]);
+        let stood = self.notices.iter().zip(ends).filter(|((_, notice), _)| is_told(notice));
+        let stood: Duration = stood.map(|((from, _), to)| to.saturating_sub(*from)).sum();
+        Told { after, share: stood.as_secs_f64() / end.as_secs_f64().max(1e-9) }
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use groupwire_afec::Scheme;
 use groupwire_afec::choice::{Situation, family};
-use groupwire_afec::code::Code;
+use groupwire_afec::code::{Code, Repeat, Repeats};
 use groupwire_afec::loss::{LAGS, LossModel};
 
 use super::cell::Cell;
@@ -17,12 +17,22 @@ use crate::sim::input::{INTERVAL, Update};
 
 /// Packets from which the family is drawn up.
 const SAMPLE: usize = 100_000;
-/// A code is tried on so many messages first.
+/// A code is tried on so many messages first; those that miss far too much are not tried further.
+const GLANCE: usize = 2000;
+/// How far is too far: so many times the target, and this much more for targets near 0.
+const TOO_FAR: (f64, f64) = (1.8, 0.02);
+/// Then on so many.
 const TRIAL: usize = 8000;
 /// And in full if it missed at most this much more than the target there.
 const HOPEFUL: f64 = 1.15;
 /// Noise of the full run: a code that misses this much more than the target still meets it.
 const NOISE: f64 = 1.02;
+/// The family comes by expected cost, so the search ends once so many codes have cost clearly more than the cheapest
+/// hopeful one. Not at the first that does, because the order is but expected.
+const BEYOND: usize = 15;
+const CLEARLY: f64 = 1.1;
+/// The most codes that are run in full.
+const FINALISTS: usize = 40;
 /// Bytes of IP, UDP and our header, of a message, of asking.
 const PACKET: f64 = 33.0;
 const MESSAGE: f64 = 25.0;
@@ -38,50 +48,139 @@ pub(super) struct Best {
     pub(super) tried: usize,
 }
 
-/// Tries the codes of a family on `cell`, cheapest first. `every`: only each so manieth.
-pub(super) fn best(
-    cell: &Cell,
-    input: &Arc<[Update]>,
-    price: Option<f64>,
+/// Searches on one path. What a code did for one target or price is known for the others.
+#[derive(Debug)]
+pub(super) struct Search<'a> {
+    input: &'a Arc<[Update]>,
     seed: u64,
-    every: usize,
-) -> Best {
-    let codes = codes(cell, price);
-    let trial: Arc<[Update]> = input[..TRIAL.min(input.len())].into();
-    let mut tried = 0;
-    let mut beyond = 0;
-    // By what they cost in their trial: the family's own order is but expected.
-    let mut hopeful: BTreeMap<(u64, usize), Code> = BTreeMap::new();
-    let mut least: Option<(f64, Code)> = None;
-    let skip = |messages: usize| messages / 20;
-    for (place, code) in codes.iter().enumerate().step_by(every.max(1)) {
-        let setup =
-            Setup { scheme: Scheme::Fixed(*code), price, input: &trial, seed, timed: false };
-        let figures = pair::run(cell, &setup).figures(skip(trial.len()));
-        tried += 1;
-        if hopeful.first_key_value().is_some_and(|((cost, _), _)| figures.bytes_per_message * 1e6 > *cost as f64 * 1.10) {
-            beyond += 1;
-            if beyond > 15 { break; }
-        }
-        if figures.mer <= cell.target * HOPEFUL {
-            hopeful.insert(((figures.bytes_per_message * 1e6) as u64, place), *code);
-        }
-        if least.is_none_or(|(mer, _)| figures.mer < mer) {
-            least = Some((figures.mer, *code));
-        }
+    /// Of each family so many codes are tried at the most, evenly spread.
+    most: usize,
+    trials: Vec<Trial>,
+}
+
+/// What a code did on the first messages.
+#[derive(Debug)]
+struct Trial {
+    code: Code,
+    /// If the code asks: receivers skip losses that the target permits. Else targets make no difference to it.
+    target: Option<f64>,
+    messages: usize,
+    mer: f64,
+    /// All per message: bytes with repeats at full price, repeats, and their bytes.
+    bytes: f64,
+    repeats: f64,
+    repeated_bytes: f64,
+}
+
+impl<'a> Search<'a> {
+    pub(super) fn new(input: &'a Arc<[Update]>, seed: u64, most: usize) -> Self {
+        Search { input, seed, most: most.max(1), trials: Vec::new() }
     }
-    let full = |code: Code| {
-        let setup = Setup { scheme: Scheme::Fixed(code), price, input, seed, timed: false };
+
+    /// Tries the codes of a family on `cell`, cheapest first. `price`: what a repeat costs, if not its length.
+    pub(super) fn best(&mut self, cell: &Cell, price: Option<f64>) -> Best {
+        let (mut tried, mut beyond) = (0, 0);
+        // By what they cost in their trial.
+        let mut hopeful: BTreeMap<(u64, usize), Code> = BTreeMap::new();
+        let mut least: Option<(f64, Code)> = None;
+        let simple = thinned(simple(), self.most).map(|code| (code, false));
+        let family = thinned(codes(cell, price), self.most).map(|code| (code, true));
+        for (code, is_ordered) in simple.chain(family) {
+            let (mut mer, mut cost) = self.try_on(cell, &code, GLANCE, price);
+            if mer <= cell.target * TOO_FAR.0 + TOO_FAR.1 {
+                (mer, cost) = self.try_on(cell, &code, TRIAL, price);
+            }
+            if mer <= cell.target * HOPEFUL {
+                hopeful.insert(((cost * 1e6) as u64, tried), code);
+            }
+            tried += 1;
+            if least.is_none_or(|(least, _)| mer < least) {
+                least = Some((mer, code));
+            }
+            let cheapest = hopeful.first_key_value().map(|((cost, _), _)| *cost as f64 / 1e6);
+            let is_beyond = cheapest.is_some_and(|cheapest| cost > cheapest * CLEARLY);
+            beyond += usize::from(is_ordered && is_beyond);
+            if beyond > BEYOND {
+                break;
+            }
+        }
+        let least = least.map_or(Code::PLAIN, |(_, code)| code);
+        for code in hopeful.into_values().take(FINALISTS).chain([least]) {
+            let log = self.run(cell, code, self.input);
+            let mer = log.figures(super::warm_up(self.input.len()), None).mer;
+            let feasible = mer <= cell.target * NOISE;
+            if feasible || code == least {
+                return Best { code, log, feasible, tried };
+            }
+        }
+        unreachable!("the last one is the one that missed least")
+    }
+
+    /// The share of messages that a code misses on the first so many, and bytes per message.
+    fn try_on(
+        &mut self,
+        cell: &Cell,
+        code: &Code,
+        messages: usize,
+        price: Option<f64>,
+    ) -> (f64, f64) {
+        let target = (code.ask > 0).then_some(cell.target);
+        let messages = messages.min(self.input.len());
+        let known = self.trials.iter().position(|trial| {
+            trial.code == *code && trial.target == target && trial.messages == messages
+        });
+        let place = known.unwrap_or_else(|| {
+            let log = self.run(cell, *code, &self.input[..messages].into());
+            let figures = log.figures(messages / 20, None);
+            self.trials.push(Trial {
+                code: *code,
+                target,
+                messages,
+                mer: figures.mer,
+                bytes: figures.bytes_per_message,
+                repeats: figures.repeats_per_message,
+                repeated_bytes: log.repeated_bytes as f64 / messages.max(1) as f64,
+            });
+            self.trials.len() - 1
+        });
+        let trial = &self.trials[place];
+        let cost = match price {
+            Some(price) => trial.bytes - trial.repeated_bytes + price * trial.repeats,
+            None => trial.bytes,
+        };
+        (trial.mer, cost)
+    }
+
+    fn run(&self, cell: &Cell, code: Code, input: &Arc<[Update]>) -> Log {
+        let scheme = Scheme::Fixed(code);
+        let setup = Setup { scheme, price: None, input, seed: self.seed, closely: false };
         pair::run(cell, &setup)
-    };
-    for code in hopeful.into_values() {
-        let log = full(code);
-        if log.figures(super::warm_up(input.len())).mer <= cell.target * NOISE {
-            return Best { code, log, feasible: true, tried };
+    }
+}
+
+/// At most so many, evenly spread.
+fn thinned(codes: Vec<Code>, most: usize) -> impl Iterator<Item = Code> {
+    let step = codes.len().div_ceil(most).max(1);
+    codes.into_iter().step_by(step)
+}
+
+/// Codes that are tried whatever a model expects of them, for it may be off: no repeat, one at each near distance for a
+/// share of the messages in steps of one sixteenth, two as far apart as the first is away, the last so many.
+fn simple() -> Vec<Code> {
+    let mut codes = vec![Code::PLAIN];
+    for distance in 1..=6 {
+        let one = Repeats::new([Repeat::Ride(distance)]);
+        let two = Repeats::new([Repeat::Ride(distance), Repeat::Ride(2 * distance)]);
+        for close in [false, true] {
+            let shares = (1..16).map(|share| f64::from(share) / 16.0);
+            codes.extend(shares.map(|share| Code { other: one, share, close, ..Code::PLAIN }));
+            let whole = |repeats| Code { repeats, other: repeats, close, ..Code::PLAIN };
+            codes.extend([whole(one), whole(two)]);
         }
     }
-    let code = least.map_or(Code::PLAIN, |(_, code)| code);
-    Best { code, log: full(code), feasible: false, tried }
+    let fec = (2..=12).map(Repeats::repeat_last);
+    codes.extend(fec.map(|repeats| Code { repeats, other: repeats, close: true, ..Code::PLAIN }));
+    codes
 }
 
 /// The family that is tried on a cell.
@@ -115,5 +214,5 @@ fn sampled(cell: &Cell) -> LossModel {
             lost.iter().zip(&lost[lag..]).filter(|(first, second)| **first && **second).count();
         *again = both as f64 / all;
     }
-    LossModel { rate: all / SAMPLE as f64, again, weight: SAMPLE as f64, ..LossModel::default() }
+    LossModel { rate: all / SAMPLE as f64, again, weight: SAMPLE as f64 }
 }

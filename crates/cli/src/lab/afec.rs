@@ -1,0 +1,214 @@
+//! `groupwire lab afec`.
+
+use std::error::Error;
+use std::num::NonZero;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args as ClapArgs;
+use groupwire_lab::afec::{self, Options, Part, Row, Update, Way};
+use groupwire_lab::emulator::Namespace;
+use groupwire_lab::sim::Loss;
+use indicatif::{ProgressBar, ProgressStyle};
+
+/// The options of `groupwire lab afec`.
+#[derive(Debug, ClapArgs)]
+pub(super) struct Args {
+    /// Only these parts: grid, steps, narrow, paper.
+    #[arg(long = "part", value_name = "NAME")]
+    parts: Vec<Part>,
+
+    /// Only these channels, such as rand10, pb5@4, ge10b3, out80, step0-20.
+    #[arg(long = "channel", value_name = "NAME")]
+    channels: Vec<Loss>,
+
+    /// Only these schemes.
+    #[arg(long = "scheme", value_name = "NAME")]
+    schemes: Vec<String>,
+
+    /// Only these round trips and deadlines, in ms, such as 50/250.
+    #[arg(long = "path", value_name = "MS/MS")]
+    ways: Vec<Way>,
+
+    /// Only these targets: percents of messages that may miss.
+    #[arg(long = "target", value_name = "PERCENT", value_parser = percent)]
+    targets: Vec<f64>,
+
+    /// Messages of each run, 101,000 unless stated.
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(100..=10_000_000))]
+    messages: Option<u32>,
+
+    /// Of the network and the pointer.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    seed: u64,
+
+    /// Runs of each step, 200 unless stated.
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    seeds: Option<u32>,
+
+    /// Send the motion of these recordings (*.csv, *.csv.gz) instead of a generated one.
+    #[arg(long, value_name = "DIRECTORY")]
+    mouse: Option<PathBuf>,
+
+    /// Write time series of the part paper there.
+    #[arg(long, value_name = "DIRECTORY")]
+    series: Option<PathBuf>,
+
+    /// Only a few cells, over real sockets, each with the simulation's figures below.
+    #[arg(long, conflicts_with_all = ["parts", "channels", "schemes", "ways", "targets", "series"])]
+    real: bool,
+
+    /// Runs at a time; one for each core unless stated.
+    #[arg(long, value_name = "COUNT")]
+    threads: Option<NonZero<usize>>,
+
+    /// At most 30 seconds: every row, of fewer messages.
+    #[arg(long)]
+    quick: bool,
+
+    /// Print rows of JSON instead of tables.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
+    // It may start this program once more, in a network of its own, and so comes before everything.
+    let namespace = match args.real {
+        true => Some(Namespace::enter().map_err(|error| format!("no real sockets here: {error}"))?),
+        false => None,
+    };
+    if let Some(directory) = &args.series {
+        std::fs::create_dir_all(directory)?;
+    }
+    let options = Options {
+        parts: args.parts,
+        channels: args.channels,
+        schemes: args.schemes,
+        ways: args.ways,
+        targets: args.targets,
+        messages: args.messages.map(|count| count as usize),
+        seed: args.seed,
+        seeds: args.seeds.map(u64::from),
+        quick: args.quick,
+        threads: args.threads,
+        mouse: args.mouse,
+        series: args.series,
+    };
+    let bar = ProgressBar::new(0);
+    bar.set_style(ProgressStyle::with_template("{bar:32} {pos}/{len} runs, {elapsed}, {msg}")?);
+    let mut heading = String::new();
+    let (mut rows, mut wrong) = (0, 0);
+    let mut failure = None;
+    let mut tell = |update| match update {
+        Update::Progress { done, total, what } => {
+            bar.set_length(total as u64);
+            bar.set_position(done as u64);
+            bar.set_message(what);
+        }
+        Update::Row(row) => {
+            rows += 1;
+            wrong += usize::from(!row.verified);
+            bar.suspend(|| match args.json {
+                true => match serde_json::to_string(&row) {
+                    Ok(json) => println!("{json}"),
+                    Err(error) => failure = Some(error),
+                },
+                false => print(&row, &mut heading),
+            });
+        }
+        _ => {}
+    };
+    match namespace {
+        Some(namespace) => afec::run_real(&namespace, &options, &mut tell)?,
+        None => afec::run(&options, &mut tell)?,
+    }
+    bar.finish_and_clear();
+    match failure {
+        Some(error) => Err(error.into()),
+        None if wrong > 0 => {
+            Err(format!("{wrong} of {rows} rows are wrong: what came was not what was sent").into())
+        }
+        None if rows == 0 => Err("none of these schemes runs under these conditions".into()),
+        None => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// Prints a row, below a heading where a cell begins.
+fn print(row: &Row, heading: &mut String) {
+    let cell = cell(row);
+    if cell != *heading {
+        println!("\n{cell}\n");
+        println!(
+            "{:18}{:>9}{:>9}{:>9}{:>10}{:>9}{:>10}{:>9}",
+            "scheme", "missed", "never", "windows", "overhead", "repeats", "mean ms", "99 % in"
+        );
+        *heading = cell;
+    }
+    let scheme = match row.repeat_bytes {
+        Some(bytes) => format!("{} ({bytes} B)", row.scheme),
+        None => row.scheme.clone(),
+    };
+    let scheme = if row.real { format!("{scheme}, real") } else { scheme };
+    let windows = match row.windows {
+        0 => "-".to_owned(),
+        _ => format!("{:.0} %", 100.0 * row.windows_met),
+    };
+    println!(
+        "{scheme:18}{:>7.2} %{:>7.2} %{windows:>9}{:>8.1} %{:>9.2}{:>10.1}{:>9.1}{}",
+        100.0 * row.mer,
+        100.0 * row.never,
+        100.0 * row.overhead,
+        row.redundant_messages,
+        row.latency_mean_ms,
+        row.latency_p99_ms,
+        remark(row),
+    );
+}
+
+fn cell(row: &Row) -> String {
+    let mut text = format!(
+        "{}: {}, {:.0} ms round trip, {:.0} ms deadline, target {:.0} %",
+        row.part,
+        row.channel,
+        row.rtt_ms,
+        row.deadline_ms,
+        100.0 * row.target
+    );
+    if row.link_kbit > 0.0 {
+        text.push_str(&format!(", {} kbit/s", row.link_kbit));
+    }
+    if row.feasible == Some(false) {
+        text.push_str(", NOT FEASIBLE");
+    }
+    if row.seeds > 1 {
+        text.push_str(&format!(", {} seeds", row.seeds));
+    }
+    if row.quick {
+        text.push_str(" (quick)");
+    }
+    text
+}
+
+fn remark(row: &Row) -> String {
+    let mut remarks = Vec::new();
+    if let Some(settled) = row.settled {
+        remarks.push(match row.converge_s {
+            Some(seconds) => format!("settles after {seconds:.1} s, at {:.2} %", 100.0 * settled),
+            None => format!("never settles, at {:.2} %", 100.0 * settled),
+        });
+    }
+    if let Some(seconds) = row.told_s {
+        remarks.push(format!("told {seconds:.1} s after, {:.0} %", 100.0 * row.told_share));
+    }
+    remarks.extend(row.code.clone());
+    if let (Some(median), Some(bytes)) = (row.cpu_us, row.memory_bytes) {
+        remarks.push(format!("{median:.2} µs, {:.1} KB", bytes as f64 / 1024.0));
+    }
+    remarks.extend(row.failure.clone());
+    if remarks.is_empty() { String::new() } else { format!("  {}", remarks.join("; ")) }
+}
+
+fn percent(text: &str) -> Result<f64, String> {
+    let percent = text.parse().ok().filter(|percent| (0.0..=100.0).contains(percent));
+    percent.map(|percent: f64| percent / 100.0).ok_or_else(|| format!("{text} is no percent"))
+}

@@ -1,3 +1,0 @@
-fn main() {
-    groupwire_lab::afec::probe();
-}
