@@ -14,10 +14,10 @@
 //!
 //! ```
 //! use core::time::Duration;
-//! use groupwire_afec::{Config, Endpoint, Order, Qos, Submission};
+//! use groupwire_afec::{Config, Endpoint, Qos, Submission};
 //!
 //! const POINTER: u32 = 1;
-//! let pointer = Qos { target: 0.05, deadline: Duration::from_millis(150), order: Order::Newest, ..Qos::new() };
+//! let pointer = Qos { target: 0.05, deadline: Duration::from_millis(150), ..Qos::new() };
 //! let mut ends = [Endpoint::new(Config::default()), Endpoint::new(Config::default())];
 //! for end in &mut ends {
 //!     end.open(POINTER, pointer)?;
