@@ -23,10 +23,10 @@
 //!
 //! Lags are counted in packets, extra ones too, as the losses of [`LossModel::again`] are. Where losses depend on time
 //! and not on packets, the model of a sender that begins to send extra packets flatters them until its losses are
-//! measured anew, packets lying closer. Losses are taken for Markovian between copies, bounded by what pairs of copies
-//! show; a path with two kinds of losses (single ones and long outages) loses more copies together than that.
+//! measured anew, packets lying closer. Sets that share messages are each reckoned with as if all were sent so. Losses come in bursts that are independent of each other and lose all packets.
 
 mod hull;
+mod losses;
 mod model;
 mod sets;
 
@@ -34,7 +34,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use self::hull::{Hull, Point};
-use self::model::{Model, Sending};
+use self::model::{Model, Outcome, Sending};
 use crate::code::{Code, Repeats};
 use crate::loss::LossModel;
 
@@ -43,6 +43,8 @@ const ANSWERS: u8 = 3;
 /// What a message is worth, in packets, where no code meets the target: a code that pays more for each message that it
 /// saves is absurd. One repeat of each message on a path that loses 3 % pays 20 packets of its own for each.
 const WORTH: f64 = 20.0;
+/// Up to so many times the target, the least misses count as nearly meeting it: expectations are not that exact.
+const NEAR: f64 = 2.0;
 /// Targets are met if they are missed by no more than this, for rounding.
 const ROUNDING: f64 = 1e-9;
 /// How far the model may be off, as a share of what it expects, for [`family`] to hold the best code.
@@ -91,7 +93,8 @@ pub struct Choice {
     pub misses: f64,
     /// The bytes that it is expected to cost, for each message, beyond sending each once. Both ways.
     pub cost: f64,
-    /// The least misses that any code reaches, at whatever price. Above the target, the application is to be told.
+    /// The least misses that any code reaches, at whatever price. Above the target, the application is to be told. Where
+    /// the target is held, less may be possible: codes that must cost more are not looked at.
     pub possible: f64,
 }
 
@@ -99,41 +102,116 @@ pub struct Choice {
 ///
 /// If none does, the code that is best when a message that misses costs as much as twenty packets: of the codes that
 /// are cheapest for their misses, the one with the fewest at which the last step still saved a message for each twenty
-/// packets' worth of bytes.
+/// packets' worth of bytes. But if the target is nearly held, the one with the fewest misses.
 pub fn choose(situation: &Situation) -> Choice {
     let model = Model::new(situation);
-    let worth = WORTH * (situation.packet_bytes + situation.repeat_bytes);
-    let mut best: Option<Choice> = None;
-    let mut fallback = model.expect(Code::PLAIN);
-    for close in model.closings() {
-        let mut hulls = [const { Hull::new() }; ANSWERS as usize + 1];
-        for repeats in sets::fitting(&model) {
-            let sending = model.sending(&repeats, close);
-            for ask in 0..=model.answers(&sending) {
-                let code = Code { repeats, other: repeats, share: 0.0, ask, close };
-                let most = model.outcome(&sending, ask, 0.0);
-                hulls[usize::from(ask)].add(Point {
-                    misses: most.misses,
-                    cost: most.cost,
-                    repeats,
-                });
-                fallback.possible = fallback.possible.min(most.misses);
-                if most.cost + worth * most.misses < fallback.cost + worth * fallback.misses {
-                    fallback = Choice { code, misses: most.misses, cost: most.cost, ..fallback };
-                }
-                let exact = model.outcome(&sending, ask, situation.target);
-                let choice = Choice { code, misses: exact.misses, cost: exact.cost, possible: 0.0 };
-                keep_cheaper(&mut best, choice, situation.target);
-            }
+    let mut search = Search::new(situation, &model);
+    search.weigh(Repeats::NONE);
+    if search.costs_more_than(0.0) {
+        sets::riding(&model).skip(1).for_each(|repeats| search.weigh(repeats));
+        search.share();
+        // The least that packets of their own cost: for as few messages as could do if none of them missed.
+        let packet = situation.packet_bytes + situation.repeat_bytes;
+        let share = (1.0 - situation.target / situation.loss.rate).max(0.0);
+        if search.costs_more_than(share * packet) {
+            sets::with_extras(&model).for_each(|repeats| search.weigh(repeats));
+            search.share();
         }
-        for (ask, hull) in (0..).zip(&hulls) {
-            if let Some((stronger, weaker)) = hull.around(situation.target) {
-                let choice = model.mixed(weaker.repeats, stronger.repeats, ask, close);
-                keep_cheaper(&mut best, choice, situation.target);
+    }
+    let near = search.possible <= situation.target * NEAR;
+    let fallback = if near { search.nearest } else { search.fallback };
+    Choice { possible: search.possible, ..search.best.unwrap_or(fallback) }
+}
+
+/// What to expect of a code, for whoever has one already. [`Choice::possible`] says no more than [`Choice::misses`]. Of
+/// more than eight repeats only the first eight are reckoned with.
+pub fn expect(situation: &Situation, code: Code) -> Choice {
+    Model::new(situation).expect(code)
+}
+
+/// The best of what was weighed so far.
+struct Search<'a> {
+    situation: &'a Situation<'a>,
+    model: &'a Model<'a>,
+    /// Without and with closing, by how many packets an answer has.
+    hulls: [[Hull; ANSWERS as usize + 1]; 2],
+    /// The cheapest that holds the target.
+    best: Option<Choice>,
+    /// The best if none does: at any price where one nearly does, else at a sensible one.
+    nearest: Choice,
+    fallback: Choice,
+    possible: f64,
+}
+
+impl<'a> Search<'a> {
+    fn new(situation: &'a Situation<'a>, model: &'a Model<'a>) -> Self {
+        let hulls = [const { [const { Hull::new() }; ANSWERS as usize + 1] }; 2];
+        let fallback = model.expect(Code::PLAIN);
+        Search {
+            situation,
+            model,
+            hulls,
+            best: None,
+            nearest: fallback,
+            fallback,
+            possible: fallback.misses,
+        }
+    }
+
+    /// All messages sent with one set of repeats.
+    fn weigh(&mut self, repeats: Repeats) {
+        let target = self.situation.target;
+        let worth = WORTH * (self.situation.packet_bytes + self.situation.repeat_bytes);
+        let worse = |choice: &Choice| choice.cost + worth * choice.misses;
+        let sendings = self.model.sendings(&repeats);
+        for ask in 0..=self.model.answers(&sendings[0]) {
+            let asking = self.model.asking(&sendings[0], ask);
+            for close in self.model.closings() {
+                let sending = &sendings[usize::from(close)];
+                let code = Code { repeats, other: repeats, share: 0.0, ask, close };
+                let choice = |to: f64| {
+                    let Outcome { misses, cost } = self.model.outcome(sending, &asking, to);
+                    Choice { code, misses, cost, possible: misses }
+                };
+                let (most, exact) = (choice(0.0), choice(target));
+                let point = Point { misses: most.misses, cost: most.cost, repeats };
+                self.hulls[usize::from(close)][usize::from(ask)].add(point);
+                self.possible = self.possible.min(most.misses);
+                if most.misses < self.nearest.misses {
+                    self.nearest = most;
+                }
+                if worse(&most) < worse(&self.fallback) {
+                    self.fallback = most;
+                }
+                self.keep_cheaper(exact);
             }
         }
     }
-    Choice { possible: fallback.possible, ..best.unwrap_or(fallback) }
+
+    /// Messages shared between two of the sets that were weighed.
+    fn share(&mut self) {
+        for close in [false, true] {
+            for ask in 0..=ANSWERS {
+                let hull = &self.hulls[usize::from(close)][usize::from(ask)];
+                if let Some((stronger, weaker)) = hull.around(self.situation.target) {
+                    let shared = self.model.mixed(weaker.repeats, stronger.repeats, ask, close);
+                    self.keep_cheaper(shared);
+                }
+            }
+        }
+    }
+
+    /// Whether what was found costs more than that, or nothing was found.
+    fn costs_more_than(&self, bytes: f64) -> bool {
+        self.best.is_none_or(|best| best.cost > bytes)
+    }
+
+    fn keep_cheaper(&mut self, choice: Choice) {
+        let holds = choice.misses <= self.situation.target + ROUNDING;
+        if holds && self.best.is_none_or(|best| choice.cost < best.cost) {
+            self.best = Some(choice);
+        }
+    }
 }
 
 /// Static codes to try one after the other, cheapest first, in search of the best one in hindsight.
@@ -144,24 +222,25 @@ pub fn choose(situation: &Situation) -> Choice {
 /// [`Code::PLAIN`].
 pub fn family(situation: &Situation) -> Vec<Code> {
     let model = Model::new(situation);
+    let sets: Vec<(Repeats, [Sending; 2])> = sets::riding(&model)
+        .chain(sets::with_extras(&model))
+        .map(|repeats| (repeats, model.sendings(&repeats)))
+        .collect();
     let mut all = Vec::new();
-    for close in model.closings() {
-        let sets: Vec<(Repeats, Sending)> = sets::fitting(&model)
-            .map(|repeats| (repeats, model.sending(&repeats, close)))
-            .collect();
-        for (repeats, sending) in &sets {
-            for (other, stronger) in &sets {
-                let steps = match other.len() {
-                    _ if repeats == other => 0..1,
-                    longer if longer == repeats.len() + 1 || (repeats.is_empty() && longer > 0) => {
-                        1..8
-                    }
-                    _ => continue,
-                };
-                for share in steps.map(|eighths| f64::from(eighths) / 8.0) {
-                    let shared = sending.shared(stronger, share);
+    for (repeats, sending) in &sets {
+        for (other, stronger) in &sets {
+            let steps = match other.len() {
+                _ if repeats == other => 0..1,
+                longer if longer == repeats.len() + 1 || (repeats.is_empty() && longer > 0) => 1..8,
+                _ => continue,
+            };
+            for share in steps.map(|eighths| f64::from(eighths) / 8.0) {
+                for close in model.closings() {
+                    let at = usize::from(close);
+                    let shared = sending[at].shared(&stronger[at], share);
                     for ask in 0..=model.answers(&shared) {
-                        let outcome = model.outcome(&shared, ask, situation.target);
+                        let asking = model.asking(&shared, ask);
+                        let outcome = model.outcome(&shared, &asking, situation.target);
                         let code = Code { repeats: *repeats, other: *other, share, ask, close };
                         all.push((outcome, code));
                     }
@@ -170,23 +249,30 @@ pub fn family(situation: &Situation) -> Vec<Code> {
         }
     }
     all.sort_by(|a, b| a.0.cost.total_cmp(&b.0.cost));
-    let may = |misses: f64| misses * (1.0 - DOUBT) <= situation.target + ROUNDING;
-    if all.iter().any(|(outcome, _)| may(outcome.misses)) {
-        all.retain(|(outcome, _)| may(outcome.misses));
-    } else {
-        let least = all.iter().fold(1.0, |least: f64, (outcome, _)| least.min(outcome.misses));
-        all.retain(|(outcome, _)| outcome.misses * (1.0 - DOUBT) <= least);
-    }
-    let surely = |misses: f64| misses * (1.0 + DOUBT) <= situation.target;
-    if let Some(enough) = all.iter().position(|(outcome, _)| surely(outcome.misses)) {
-        all.truncate(enough + 1);
-    }
+    keep_likely(&mut all, situation.target);
     let codes = all.into_iter().map(|(_, code)| code).filter(|code| *code != Code::PLAIN);
     core::iter::once(Code::PLAIN).chain(codes).collect()
 }
 
-fn keep_cheaper(best: &mut Option<Choice>, choice: Choice, target: f64) {
-    if choice.misses <= target + ROUNDING && best.is_none_or(|best| choice.cost < best.cost) {
-        *best = Some(choice);
+/// Of codes, cheapest first, those that may be the cheapest to hold the target.
+fn keep_likely(all: &mut Vec<(Outcome, Code)>, target: f64) {
+    let least = all.iter().fold(1.0, |least: f64, (outcome, _)| least.min(outcome.misses));
+    let may_miss = (target + ROUNDING).max(least) / (1.0 - DOUBT);
+    all.retain(|(outcome, _)| outcome.misses <= may_miss);
+    let surely = |(outcome, _): &(Outcome, Code)| outcome.misses * (1.0 + DOUBT) <= target;
+    if let Some(enough) = all.iter().position(surely) {
+        all.truncate(enough + 1);
     }
+    // Those that the fewest others beat at both misses and cost.
+    let mut misses: Vec<f64> = Vec::new();
+    let mut beaten = Vec::new();
+    for (outcome, code) in all.iter() {
+        let better = misses.partition_point(|misses| *misses <= outcome.misses);
+        misses.insert(better, outcome.misses);
+        beaten.push((better, *outcome, *code));
+    }
+    beaten.sort_by_key(|(better, ..)| *better);
+    beaten.truncate(FAMILY);
+    *all = beaten.into_iter().map(|(_, outcome, code)| (outcome, code)).collect();
+    all.sort_by(|a, b| a.0.cost.total_cmp(&b.0.cost));
 }

@@ -178,8 +178,9 @@ impl Endpoint {
     /// Writes the next packet that is due into `packet`, whose old content goes, and says what it is made of; `None` if
     /// none is due.
     pub fn transmit(&mut self, now: Duration, packet: &mut Vec<u8>) -> Option<Made> {
+        self.undecided |= self.sender.forget_limit(now);
         self.decide_if_due(now);
-        let messages = self.sender.next().is_some_and(|at| at <= now);
+        let messages = self.sender.next(now).is_some_and(|at| at <= now);
         let report = self.receiver.next_report(now, &self.path).is_some_and(|at| at <= now);
         if !messages && !report {
             return None;
@@ -216,6 +217,7 @@ impl Endpoint {
         write_header(header, &mut self.start);
         packet[..before].copy_from_slice(&self.start);
         self.echoing = self.echoing.and_then(|(at, left)| Some((at, left.checked_sub(1)?)));
+        self.sender.spend(now, packet.len() + self.config.transport_headers);
         self.sent[number as usize % SENT] = Some((number, now));
         self.next_number = number.wrapping_add(1);
         Some(made)
@@ -234,7 +236,8 @@ impl Endpoint {
     ) -> Result<(), PacketError> {
         let mut reader = Reader::new(packet);
         let header = Header::read(&mut reader)?;
-        let queued = self.receiver.arrived(now, &header).ok_or(PacketError::Duplicate)?;
+        let bytes = packet.len() + self.config.transport_headers;
+        let queued = self.receiver.arrived(now, &header, bytes).ok_or(PacketError::Duplicate)?;
         if header.report {
             self.take_report(now, &mut reader)?;
         }
@@ -249,6 +252,7 @@ impl Endpoint {
         if let Some(losses) = report.losses {
             self.sender.lost_like(losses);
         }
+        self.sender.heard(now, report.rate);
         let mut channels = ReportReader::new(reader, count);
         let mut standing = false;
         while let Some((channel, part)) = channels.next()? {
@@ -264,7 +268,7 @@ impl Endpoint {
             }
         }
         let age = self.decided.map(|at| now.saturating_sub(at));
-        self.undecided |= standing || report.losses.is_some();
+        self.undecided |= standing || report.losses.is_some() || report.rate.is_some();
         self.undecided |= age.is_none_or(|age| age >= Duration::from_secs(1));
         self.decide_if_due(now);
         Ok(())
@@ -275,7 +279,7 @@ impl Endpoint {
         if self.undecided && rested {
             self.undecided = false;
             self.decided = Some(now);
-            self.decide();
+            self.decide(now);
         }
     }
 
@@ -295,10 +299,10 @@ impl Endpoint {
         }
     }
 
-    fn decide(&mut self) {
+    fn decide(&mut self, now: Duration) {
         let loss_back = self.receiver.loss().rate;
         let notices = &mut self.notices;
-        self.sender.decide(&self.path, loss_back, |channel, qos, told| {
+        self.sender.decide(now, &self.path, loss_back, |channel, qos, told| {
             // One per channel, the newest: nobody has to read them in time.
             notices.retain(|notice| !notice.is_about(channel));
             notices.push(match told {
@@ -316,7 +320,12 @@ impl Endpoint {
     /// When to call [`transmit`](Endpoint::transmit) and [`expire`](Endpoint::expire) again, if nothing happens before.
     pub fn timeout(&self, now: Duration) -> Option<Duration> {
         let report = self.receiver.next_report(now, &self.path);
-        [self.sender.next(), report, self.receiver.next_expiry()].into_iter().flatten().min()
+        [self.sender.next(now), report, self.receiver.next_expiry()].into_iter().flatten().min()
+    }
+
+    /// Tells what the transport can send, in bytes per second, if it knows, as QUIC does. Ours only ever lowers it.
+    pub fn set_transport_rate(&mut self, rate: Option<u32>) {
+        self.sender.set_transport_rate(rate);
     }
 
     /// The next thing that the application should know of.
@@ -337,6 +346,11 @@ impl Endpoint {
     /// What is believed of the path from the other end.
     pub fn loss(&self) -> LossModel {
         self.receiver.loss()
+    }
+
+    /// What this end may send, in bytes per second of whole packets, headers included; `None`: the path shows no limit.
+    pub fn rate(&self, now: Duration) -> Option<u32> {
+        self.sender.rate(now)
     }
 
     /// The smoothed round trip, once it was measured.

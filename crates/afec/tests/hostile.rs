@@ -37,20 +37,24 @@ fn talk(world: &mut World, messages: u32) {
     }
 }
 
-/// From a second after an attack on, everything comes again.
+/// From ten seconds after an attack on, everything comes again: by then limits that somebody told, and queues that clocks
+/// which lied made believe, are forgotten.
 fn works_again(world: &mut World) -> Result<(), TestCaseError> {
-    talk(world, 30);
+    talk(world, 300);
     world.run(world.now + Duration::from_millis(100));
     world.came.clear();
     talk(world, 30);
     world.run(world.now + Duration::from_millis(300));
     for end in [0, 1] {
-        for channel in CHANNELS {
+        for (channel, order) in CHANNELS.into_iter().zip(ORDERS) {
+            // A channel that conflates goes slower for up to half a minute on a path that seems narrow.
+            let least = if order == Order::Newest { 2 } else { 28 };
             let of = world.came.iter().filter(|came| came.end == end && came.channel == channel);
             let count = of.count();
             prop_assert!(
-                count >= 28,
-                "{count} of 30 on {channel} at {end}: {:?}",
+                count >= least,
+                "{count} of 30 on {channel} at {end}, which sends {:?}: {:?}",
+                world.ends[1 - end].rate(world.now),
                 world.ends[end].received(channel)
             );
         }
@@ -330,7 +334,9 @@ fn a_leap_of_an_index_is_forgotten() {
         let mut world = opened(Scheme::Adaptive);
         talk(&mut world, 20);
         for channel_id in CHANNELS {
-            let mut packet = start(0, 200, world.now.as_millis() as u16);
+            // As old as the path is long: a clock that lies is another attack.
+            let sent = world.now - Duration::from_millis(25);
+            let mut packet = start(0, 200, sent.as_millis() as u16);
             varint(channel_id * 4, &mut packet);
             packet.extend((20 + leap).to_be_bytes());
             packet.extend([0, 1, 7]);

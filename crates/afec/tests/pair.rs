@@ -151,7 +151,7 @@ proptest! {
             }
         }
         for end in &world.ends {
-            prop_assert!(end.memory() < 2 * 16 * 1024, "{}", end.memory());
+            prop_assert!(end.memory() < 3 * 16 * 1024, "{}", end.memory());
         }
     }
 }

@@ -2,15 +2,9 @@
 
 use core::time::Duration;
 
-use super::sets::RIDES;
+use super::losses::{AllLost, Losses, REPEATS, probability};
 use super::{ANSWERS, Choice, Situation};
-use crate::code::{Code, Repeat, Repeats};
-use crate::loss::LAGS;
-
-/// The longest run of losses that is reckoned with, in packets: twice what is measured.
-const LONGEST_RUN: usize = 2 * LAGS;
-/// The most copies of a message beside the first.
-const COPIES: usize = 8;
+use crate::code::{Code, EXTRAS, LAST_RIDE, Repeat, Repeats};
 
 /// How often one message is asked for at most, in the model.
 const REQUESTS: u32 = 8;
@@ -26,15 +20,12 @@ pub(super) struct Model<'a> {
     first_answer: f64,
     /// From one request for a message to the next, in intervals.
     ask_again: f64,
-    rate: f64,
-    /// The probability that a packet is lost, given that the one so many before was. 1 for itself.
-    again: [f64; LAGS + 1],
-    /// The probability that the next n packets are all lost, given that this one was.
-    run: [f64; LONGEST_RUN + 1],
-    /// How many packets are lost in a row.
-    run_length: f64,
+    losses: Losses,
+    /// The share of messages that are lost with all packets after them: without and with closing, by how many packets go
+    /// in an interval.
+    silent: [[f64; EXTRAS + 2]; 2],
     /// The share of messages that have at least n others after them in their cluster, whose lengths are geometric.
-    onward: [f64; RIDES as usize + 2],
+    onward: [f64; LAST_RIDE as usize + 2],
 }
 
 /// What sending with a set of repeats does, before the receiver asks.
@@ -57,7 +48,7 @@ pub(super) struct Outcome {
 
 /// What asking for a message does.
 #[derive(Debug, Clone, Copy, Default)]
-struct Asking {
+pub(super) struct Asking {
     /// The probability that it comes in time.
     success: f64,
     /// How often it is asked for.
@@ -73,31 +64,24 @@ impl<'a> Model<'a> {
         let interval = situation.interval.max(Duration::from_millis(1)).as_secs_f64();
         let intervals = |duration: Duration| duration.as_secs_f64() / interval;
         let in_time = situation.one_way <= situation.deadline;
-        let mut again = [1.0; LAGS + 1];
-        if in_time {
-            for (known, lost) in again[1..].iter_mut().zip(situation.loss.again) {
-                *known = probability(lost);
-            }
-        }
-        let mut run = [1.0; LONGEST_RUN + 1];
-        for n in 1..=LONGEST_RUN {
-            run[n] = (run[n - 1] * again[1]).min(again[n.min(LAGS)]);
-        }
         let ends = 1.0 / situation.cluster.max(1.0);
-        let mut onward = [1.0; RIDES as usize + 2];
+        let mut onward = [1.0; LAST_RIDE as usize + 2];
         for n in 1..onward.len() {
             onward[n] = onward[n - 1] * (1.0 - ends);
         }
+        let losses = if in_time { Losses::new(situation.loss) } else { Losses::TOTAL };
+        let silent = |close: bool| {
+            core::array::from_fn(|packets| silent(&losses, ends, packets, usize::from(close)))
+        };
         Model {
+            silent: [silent(false), silent(true)],
             situation,
             interval,
-            slack: intervals(situation.deadline) - intervals(situation.one_way + situation.jitter),
-            first_answer: intervals(situation.ask_delay + situation.round_trip),
-            ask_again: 1.0 + intervals(situation.round_trip + situation.jitter),
-            rate: if in_time { probability(situation.loss.rate) } else { 1.0 },
-            again,
-            run,
-            run_length: run.iter().sum(),
+            slack: intervals(situation.deadline)
+                - intervals(situation.one_way.saturating_add(situation.jitter)),
+            first_answer: intervals(situation.ask_delay.saturating_add(situation.round_trip)),
+            ask_again: 1.0 + intervals(situation.round_trip.saturating_add(situation.jitter)),
+            losses,
             onward,
         }
     }
@@ -107,7 +91,7 @@ impl<'a> Model<'a> {
         Duration::from_micros((intervals * self.interval * 1e6) as u64)
     }
 
-    /// Whether to close clusters: only if a packet one interval later is in time.
+    /// Whether to close clusters: only if a packet that does, one interval after the last, is in time.
     pub(super) fn closings(&self) -> impl Iterator<Item = bool> + use<> {
         [false, true].into_iter().take(if self.slack >= 1.0 { 2 } else { 1 })
     }
@@ -115,10 +99,14 @@ impl<'a> Model<'a> {
     /// What two sets of repeats do, shared so that all together hold the target. The first misses more than that.
     pub(super) fn mixed(&self, weaker: Repeats, stronger: Repeats, ask: u8, close: bool) -> Choice {
         let target = self.situation.target;
-        let (weak, strong) = (self.sending(&weaker, close), self.sending(&stronger, close));
+        let [weak, strong] =
+            [weaker, stronger].map(|repeats| self.sendings(&repeats)[usize::from(close)]);
         // Whether asking fits depends on the later of the two, which both wait for.
         let last = weak.last.max(strong.last);
-        let least = |sending: Sending| self.outcome(&Sending { last, ..sending }, ask, 0.0).misses;
+        let least = |sending: Sending| {
+            let sending = Sending { last, ..sending };
+            self.outcome(&sending, &self.asking(&sending, ask), 0.0).misses
+        };
         let (most, least) = (least(weak), least(strong));
         let share = if least < target { (most - target) / (most - least) } else { 1.0 };
         let code = match share {
@@ -130,65 +118,61 @@ impl<'a> Model<'a> {
 
     /// What to expect of a code; it is left open what would be possible with others.
     pub(super) fn expect(&self, code: Code) -> Choice {
-        let sending = self.sending(&code.repeats, code.close);
-        let sending = sending.shared(&self.sending(&code.other, code.close), code.share);
-        let Outcome { misses, cost } = self.outcome(&sending, code.ask, self.situation.target);
+        let [repeats, other] = [code.repeats, code.other]
+            .map(|repeats| self.sendings(&repeats)[usize::from(code.close)]);
+        let sending = repeats.shared(&other, code.share);
+        let asking = self.asking(&sending, code.ask);
+        let Outcome { misses, cost } = self.outcome(&sending, &asking, self.situation.target);
         Choice { code, misses, cost, possible: misses }
     }
 
-    /// What repeats do, before the receiver asks.
-    pub(super) fn sending(&self, repeats: &Repeats, close: bool) -> Sending {
+    /// What repeats do, before the receiver asks: without closing clusters, and with it.
+    pub(super) fn sendings(&self, repeats: &Repeats) -> [Sending; 2] {
         let Situation { repeat_bytes, packet_bytes, .. } = *self.situation;
         let copies = Copies::new(repeats, self.interval);
-        let extras = copies.density - 1;
-        let mut sending = Sending {
+        let density = copies.density;
+        let mut sendings = [false, true].map(|close| Sending {
             misses: 0.0,
-            silent: self.silent(copies.density, close),
-            cost: extras as f64 * packet_bytes,
+            silent: self.silent[usize::from(close)][density],
+            cost: (density - 1) as f64 * packet_bytes,
             last: copies.last(),
-        };
+        });
+        sendings[1].cost += (1.0 - self.onward[1]) * packet_bytes;
         // The last messages of a cluster, by how many follow, and then all others.
-        let tail = copies.longest_ride.max(usize::from(close));
+        let tail = copies.longest_ride.max(1);
+        let mut early = AllLost::new(&self.losses);
+        let mut early_sent = 0;
+        let mut later = copies.as_slice();
         for behind in 0..=tail {
+            while let Some((copy, rest)) =
+                later.split_first().filter(|(copy, _)| copy.ride <= behind)
+            {
+                early_sent += 1;
+                if copy.at <= self.slack {
+                    early.add(copy.lag);
+                }
+                later = rest;
+            }
+            let mut all = early;
+            let mut sent = early_sent;
+            for extra in later.iter().filter(|copy| copy.ride == 0) {
+                sent += 1;
+                if extra.at <= self.slack {
+                    all.add(extra.lag);
+                }
+            }
             let in_tail = behind < tail;
             let share = self.onward[behind] - if in_tail { self.onward[behind + 1] } else { 0.0 };
-            let mut lost = self.rate;
-            let mut sent = 0;
-            let mut before = 0;
-            let own = copies.iter().filter(|copy| copy.ride <= behind).map(|copy| copy.lag);
-            let closing = (close && in_tail).then_some((behind + 1) * copies.density);
-            for lag in own.chain(closing) {
-                lost = self.also_lost(lost, lag.saturating_sub(before), lag);
-                before = lag;
-                sent += 1;
+            for (sending, close) in sendings.iter_mut().zip([false, true]) {
+                if close && in_tail {
+                    all.add((behind + 1) * density);
+                    sent += 1;
+                }
+                sending.misses += share * all.probability();
+                sending.cost += share * f64::from(sent) * repeat_bytes;
             }
-            sending.misses += share * lost;
-            sending.cost += share * f64::from(sent) * repeat_bytes;
         }
-        if close {
-            sending.cost += (1.0 - self.onward[1]) * packet_bytes;
-        }
-        sending
-    }
-
-    /// The probability that all copies are lost and one more, so many packets after the last and after the first.
-    fn also_lost(&self, all_lost: f64, after_last: usize, after_first: usize) -> f64 {
-        let markov = all_lost * self.again[after_last.min(LAGS)];
-        markov.min(self.rate * self.again[after_first.min(LAGS)])
-    }
-
-    /// The share of messages that are lost with all packets after them.
-    fn silent(&self, density: usize, close: bool) -> f64 {
-        let ends = 1.0 - self.onward[1];
-        let run_from =
-            |behind: usize| self.run.get((behind + usize::from(close) + 1) * density - 1);
-        let mut share = ends * self.rate;
-        let mut all = 0.0;
-        for lost in (0..).map_while(run_from) {
-            all += share * lost;
-            share *= 1.0 - ends;
-        }
-        all
+        sendings
     }
 
     /// In how many packets an answer may be sent. None if none is in time.
@@ -197,12 +181,11 @@ impl<'a> Model<'a> {
     }
 
     /// What becomes of a way of sending when the receiver asks for what `target` does not permit to lose.
-    pub(super) fn outcome(&self, sending: &Sending, ask: u8, target: f64) -> Outcome {
-        if ask == 0 || sending.misses <= target {
+    pub(super) fn outcome(&self, sending: &Sending, asking: &Asking, target: f64) -> Outcome {
+        if asking.success == 0.0 || sending.misses <= target {
             return Outcome { misses: sending.misses, cost: sending.cost };
         }
-        let asking = self.asking(sending.last, ask);
-        let noticed = sending.misses - sending.silent;
+        let noticed = (sending.misses - sending.silent).max(0.0);
         let misses = target.max(sending.misses - noticed * asking.success);
         let asked = match sending.misses - misses {
             0.0 => 0.0,
@@ -210,26 +193,32 @@ impl<'a> Model<'a> {
         };
         let Situation { ask_bytes, packet_bytes, repeat_bytes, .. } = *self.situation;
         // Those of one run of losses are asked for and answered together.
-        let together = (asked * self.run_length).max(1.0);
+        let together = (asked * self.losses.run_length).max(1.0);
         let packets = (asking.asks * ask_bytes + asking.packets * packet_bytes) / together;
         let price = packets + asking.answers * repeat_bytes;
         Outcome { misses, cost: sending.cost + asked * noticed * price }
     }
 
-    /// What asking does for a message that is lost with its repeats, the last of which was sent so many intervals after
-    /// it.
-    fn asking(&self, last: f64, ask: u8) -> Asking {
+    /// What asking for a message that is lost with its repeats does. Nothing if the answer has no packets.
+    pub(super) fn asking(&self, sending: &Sending, ask: u8) -> Asking {
+        let mut all = Asking::default();
+        if ask == 0 {
+            return all;
+        }
         let answers = f64::from(ask);
         let request = 1.0 - probability(self.situation.loss_back);
-        let answer = 1.0 - self.rate * self.run[usize::from(ask) - 1];
-        let mut all = Asking::default();
-        // The gap is noticed when a packet comes: perhaps not the next one.
-        for (noticed, runs) in self.run.windows(2).enumerate() {
-            let mut slack = self.slack - last - self.first_answer - noticed as f64;
+        let answer = 1.0 - self.losses.rate * self.losses.run(usize::from(ask) - 1);
+        // The gap is noticed when a packet comes: perhaps not the next one. All packets until the last repeat are taken
+        // to be lost with it, mostly to one burst.
+        let waited = libm::ceil(sending.last) as usize;
+        let lost = self.losses.run(waited);
+        for noticed in 0..self.losses.run.len() - 1 {
+            let run = |n: usize| if lost > 0.0 { self.losses.run(waited + n) / lost } else { 0.0 };
+            let mut slack = self.slack - sending.last - self.first_answer - noticed as f64;
             if slack < 0.0 {
                 break;
             }
-            let mut missing = runs[0] - runs[1];
+            let mut missing = if noticed == 0 { 1.0 } else { run(noticed) } - run(noticed + 1);
             for _ in 0..REQUESTS {
                 if slack < 0.0 {
                     break;
@@ -244,6 +233,19 @@ impl<'a> Model<'a> {
         }
         all
     }
+}
+
+/// The share of messages that are lost with all packets after them, when a share of messages ends its cluster, so many
+/// packets go in an interval, and so many intervals are added to a cluster to close it.
+fn silent(losses: &Losses, ends: f64, packets: usize, closing: usize) -> f64 {
+    let after = |behind: usize| (behind + closing) * packets + packets.saturating_sub(1);
+    let mut share = ends * losses.rate;
+    let mut all = 0.0;
+    for run in (0..losses.run.len()).map_while(|behind| losses.run.get(after(behind))) {
+        all += share * run;
+        share *= 1.0 - ends;
+    }
+    all
 }
 
 impl Sending {
@@ -261,7 +263,7 @@ impl Sending {
 
 /// The repeats of a message in the order they are sent.
 struct Copies {
-    copies: [Copy; COPIES],
+    copies: [Copy; REPEATS],
     len: usize,
     /// How many packets are sent in an interval.
     density: usize,
@@ -288,7 +290,7 @@ impl Copies {
         };
         let density = 1 + extras().count();
         let mut all =
-            Copies { copies: [Copy::default(); COPIES], len: 0, density, longest_ride: 0 };
+            Copies { copies: [Copy::default(); REPEATS], len: 0, density, longest_ride: 0 };
         for repeat in repeats.iter() {
             let copy = match repeat {
                 Repeat::Ride(ride) => {
@@ -310,7 +312,7 @@ impl Copies {
     }
 
     fn insert(&mut self, copy: Copy) {
-        if self.len == COPIES {
+        if self.len == REPEATS {
             return;
         }
         let mut at = self.len;
@@ -322,16 +324,11 @@ impl Copies {
         self.len += 1;
     }
 
-    fn iter(&self) -> impl Iterator<Item = &Copy> {
-        self.copies[..self.len].iter()
+    fn as_slice(&self) -> &[Copy] {
+        &self.copies[..self.len]
     }
 
     fn last(&self) -> f64 {
-        self.iter().last().map_or(0.0, |copy| copy.at)
+        self.as_slice().last().map_or(0.0, |copy| copy.at)
     }
-}
-
-/// What is no probability, because a peer says so, is made one.
-fn probability(told: f64) -> f64 {
-    if told > 0.0 { told.min(1.0) } else { 0.0 }
 }

@@ -10,21 +10,23 @@ use crate::code::{Repeat, Repeats};
 pub(super) const RIDES: u32 = 8;
 /// The most rides of a message.
 const MOST_RIDES: u32 = 4;
-/// The most rides beside extra packets, and the last of them. Where more fit, they are cheaper than extra packets.
-const BESIDE_EXTRAS: (u32, u32) = (2, 4);
+/// The most rides beside extra packets, and the last packet for them. Where more fit, they are cheaper than extra packets.
+const BESIDE_EXTRAS: (u32, u32) = (1, 4);
 /// The most extra packets of a message.
 const MOST_EXTRAS: u32 = 3;
 
-/// All sets whose repeats arrive in time, none first.
-pub(super) fn fitting(model: &Model) -> impl Iterator<Item = Repeats> {
-    let rides = RIDES.min(model.slack as u32);
+/// All sets that ride on packets that go anyway and arrive in time, none first.
+pub(super) fn riding(model: &Model) -> impl Iterator<Item = Repeats> {
+    subsets(RIDES.min(model.slack as u32), MOST_RIDES).map(|rides| Repeats::new(rides_of(rides)))
+}
+
+/// All sets with packets of their own that arrive in time.
+pub(super) fn with_extras(model: &Model) -> impl Iterator<Item = Repeats> {
     let extras = Extras::fitting(model);
-    let alone = subsets(rides, MOST_RIDES).map(|rides| Repeats::new(riding(rides)));
-    let beside = subsets(rides.min(BESIDE_EXTRAS.1), BESIDE_EXTRAS.0);
-    let with_extras = subsets(extras.len, MOST_EXTRAS).skip(1).flat_map(move |picked| {
-        beside.clone().map(move |rides| Repeats::new(riding(rides).chain(extras.picked(picked))))
-    });
-    alone.chain(with_extras)
+    let beside = subsets(BESIDE_EXTRAS.1.min(model.slack as u32), BESIDE_EXTRAS.0);
+    subsets(extras.len, MOST_EXTRAS).skip(1).flat_map(move |picked| {
+        beside.clone().map(move |rides| Repeats::new(rides_of(rides).chain(extras.picked(picked))))
+    })
 }
 
 /// When extra packets may go: a quarter and half of an interval after a message, and one interval later. If half is too
@@ -61,7 +63,7 @@ impl Extras {
     }
 }
 
-fn riding(rides: u32) -> impl Iterator<Item = Repeat> {
+fn rides_of(rides: u32) -> impl Iterator<Item = Repeat> {
     (1..=RIDES as u8).filter(move |lag| rides >> (lag - 1) & 1 == 1).map(Repeat::Ride)
 }
 

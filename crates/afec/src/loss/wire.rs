@@ -8,8 +8,8 @@
 //! | 5 | high bits: `again` at lag 12; low bits: the binary logarithm of the weight |
 //!
 //! `again` is told relative to the rate, which it equals where losses do not hang together: a code of 0 is 0, then come
-//! a half of the rate, the rate, and from there to 1 the power of 1.5 of equal steps, so that steps are small where most
-//! of the curve is. Lags between are interpolated.
+//! a half of the rate, the rate, and from there to 1 the power of 1.5 of equal steps, so that steps are small where
+//! most of the curve is. Lags between are interpolated.
 
 use super::{LAGS, LossModel};
 
@@ -30,7 +30,7 @@ const NIBBLE: u8 = 15;
 
 impl LossModel {
     /// In the form in which it is sent. Rates come back within 1.6 % of themselves, `again[0]` within 0.005, `again` at
-    /// the lags that are told within 0.06, mostly 0.03.
+    /// the lags that are told within 0.06, mostly 0.03; what of `again` is below the rate within a quarter of the rate.
     pub fn write(&self) -> [u8; WIRE_BYTES] {
         let rate_code = code_of_rate(self.rate);
         let rate = rate(rate_code);
@@ -51,8 +51,9 @@ impl LossModel {
     pub fn read(bytes: [u8; WIRE_BYTES]) -> Self {
         let [rate_code, first, nibbles @ ..] = bytes;
         let rate = rate(rate_code);
-        let nibble =
-            |at: usize| if at % 2 == 0 { nibbles[at / 2] >> 4 } else { nibbles[at / 2] & NIBBLE };
+        let nibble = |at: usize| {
+            if at.is_multiple_of(2) { nibbles[at / 2] >> 4 } else { nibbles[at / 2] & NIBBLE }
+        };
         let mut again = [0.0; LAGS];
         again[0] = self::again(first, BYTE, rate);
         let mut from = 1;

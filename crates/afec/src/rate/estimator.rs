@@ -64,6 +64,10 @@ const RATE_MOST: f64 = 125e6;
 /// So much more lost than in the trial is congestion again: two standard errors of a fifth lost of 60 packets.
 const LOSS_MARGIN: f64 = 0.12;
 
+/// Losses at a rate below this, in bytes per second, are not ours: a link that narrow shows a queue, as each packet takes
+/// it some ms. Redundancy, which grows because there is loss, would else look like its cause.
+const SUSPECT_LEAST: f64 = 20_000.0;
+
 /// After a trial that showed nothing, so many ms without another; then twice as long, up to the most.
 const TRIAL_PAUSE: f64 = 30_000.0;
 const TRIAL_PAUSE_MOST: f64 = 480_000.0;
@@ -78,7 +82,7 @@ const TRIAL_PAUSE_MOST: f64 = 480_000.0;
 /// A queue that does not fall although less is sent is not the sender's: a longer route or other traffic. It is then
 /// taken as the path's new base delay, so that a small stream is not starved by large ones.
 ///
-/// Loss alone lowers nothing, unless it grows with the rate: then a trial at a lower rate shows whether it falls with
+/// Loss alone lowers nothing, unless it grows with a rate that is no mere pointer's: then a trial at a lower rate shows whether it falls with
 /// it. A trial that shows nothing lasts some seconds and is not repeated soon.
 ///
 /// Takes under 1 KB. Any input is safe; a sender that lies about its clock harms its own rate only.
@@ -378,6 +382,9 @@ impl RateEstimator {
             return State::Free;
         };
         let rate = self.arrivals.lately().map_or(RATE_MOST, |flow| flow.delivered);
+        if rate < SUSPECT_LEAST {
+            return State::Free;
+        }
         let loss = self.loss.max(self.growth.share().unwrap_or(0.0));
         trial::bar(loss, clumping).map_or(State::Free, |bar| self.try_less(rate, bar))
     }

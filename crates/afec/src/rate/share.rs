@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 /// What a channel wants of the budget. Numbers that are negative or not finite count as 0, those above a million as a
-/// million.
+/// million; a message takes at least a byte.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Demand {
     /// Bytes of a message on the wire, with its share of the packet's headers.
@@ -112,7 +112,8 @@ fn sane(demand: &Demand) -> Demand {
     let sane = |value: f64| if value.is_finite() { value.clamp(0.0, 1e6) } else { 0.0 };
     let rate = sane(demand.rate);
     Demand {
-        message: sane(demand.message),
+        // What costs nothing could not yield, and a message is a byte at least.
+        message: sane(demand.message).max(1.0),
         rate,
         rate_min: sane(demand.rate_min).min(rate),
         redundancy: sane(demand.redundancy),
@@ -203,7 +204,7 @@ mod tests {
             let least = |demand: &Demand| if demand.conflated { demand.rate_min } else { demand.rate };
             let yielded = sane.iter().zip(&shares).all(|(demand, share)| {
                 let redundancy = share.rate * share.redundancy;
-                redundancy < 1e-3 && share.rate <= least(demand) || share.rate == 0.0 || demand.message == 0.0
+                redundancy < 1e-3 && share.rate <= least(demand) || share.rate == 0.0
             });
             for (demand, share) in sane.iter().zip(&shares) {
                 prop_assert!(share.rate >= 0.0 && share.rate <= demand.rate);

@@ -452,7 +452,7 @@ impl Channel {
     ) {
         for place in 0..self.missing.len() {
             let missing = self.missing[place];
-            if !self.ask_time(&missing, now, wait, path).is_some_and(|at| at <= now) {
+            if self.ask_time(&missing, now, wait, path).is_none_or(|at| at > now) {
                 continue;
             }
             if missing.asked.is_none() && self.owed + 1.0 <= 0.0 {

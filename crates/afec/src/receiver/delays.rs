@@ -10,6 +10,24 @@ const ODD: i16 = 50;
 /// So many running that agree are believed.
 const AGREE: u8 = 6;
 
+/// How long a packet was on its way beyond the fastest one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Queued {
+    pub(super) delay: Duration,
+    pub(super) clock: Clock,
+}
+
+/// Whose clock a packet was sent by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Clock {
+    /// That of the packets before.
+    Same,
+    /// One that nobody believes.
+    Odd,
+    /// One that enough packets agree on: those before are no measure any more.
+    New,
+}
+
 /// Differences between the receiver's and the sender's clock, in ms, of which the sender's has 16 bits.
 #[derive(Debug, Default)]
 pub(super) struct Delays {
@@ -25,7 +43,7 @@ pub(super) struct Delays {
 
 impl Delays {
     /// A packet came that was sent at `sent`: how much longer it took than the fastest one lately.
-    pub(super) fn arrived(&mut self, now: Duration, sent: u16) -> Duration {
+    pub(super) fn arrived(&mut self, now: Duration, sent: u16) -> Queued {
         let difference = (now.as_millis() as u16).wrapping_sub(sent);
         let (mut this, mut last) = match self.smallest {
             Some(smallest) => smallest,
@@ -42,8 +60,10 @@ impl Delays {
         let early = delay < smallest.saturating_sub(ODD);
         let liar = late > ODD.into() && self.support < AGREE;
         if (early || liar) && age < PERIOD * 2 && !self.agree(delay) {
-            return Duration::from_millis(late as u64);
+            let delay = Duration::from_millis(late as u64);
+            return Queued { delay, clock: Clock::Odd };
         }
+        let jumped = early || liar;
         if early || liar || age >= PERIOD * 2 {
             // After a silence both are old: the clocks may have drifted apart.
             (this, last) = (delay, delay);
@@ -56,7 +76,9 @@ impl Delays {
         self.support = (self.support + 1).min(AGREE);
         this = this.min(delay);
         self.smallest = Some((this, last));
-        Duration::from_millis((i32::from(delay) - i32::from(this.min(last))).max(0) as u64)
+        let delay = (i32::from(delay) - i32::from(this.min(last))).max(0);
+        let clock = if jumped { Clock::New } else { Clock::Same };
+        Queued { delay: Duration::from_millis(delay as u64), clock }
     }
 
     /// Whether enough packets running were like this one.
@@ -76,11 +98,11 @@ mod tests {
     fn the_fastest_packet_counts_as_undelayed() {
         let mut delays = Delays::default();
         let ms = Duration::from_millis;
-        assert_eq!(delays.arrived(ms(100_000), 65_000), ms(0));
-        assert_eq!(delays.arrived(ms(100_040), 65_030), ms(10));
-        assert_eq!(delays.arrived(ms(100_055), 65_060), ms(0));
-        assert_eq!(delays.arrived(ms(100_100), 65_100), ms(5));
-        assert_eq!(delays.arrived(ms(101_000), 464), ms(5), "the sender's clock wrapped");
+        assert_eq!(delays.arrived(ms(100_000), 65_000).delay, ms(0));
+        assert_eq!(delays.arrived(ms(100_040), 65_030).delay, ms(10));
+        assert_eq!(delays.arrived(ms(100_055), 65_060).delay, ms(0));
+        assert_eq!(delays.arrived(ms(100_100), 65_100).delay, ms(5));
+        assert_eq!(delays.arrived(ms(101_000), 464).delay, ms(5), "the sender's clock wrapped");
     }
 
     #[test]
@@ -90,7 +112,7 @@ mod tests {
         for second in 0..40u64 {
             let way = if second < 10 { 20 } else { 50 };
             let now = Duration::from_millis(second * 1000 + way);
-            last = delays.arrived(now, (second * 1000) as u16);
+            last = delays.arrived(now, (second * 1000) as u16).delay;
         }
         assert_eq!(last, Duration::ZERO);
     }
@@ -101,7 +123,10 @@ mod tests {
             let mut delays = Delays::default();
             let late = (0..100i32).filter(|nth| {
                 let sent = if *nth == 0 { lie } else { nth * 33 };
-                !delays.arrived(Duration::from_millis(*nth as u64 * 33), sent as u16).is_zero()
+                !delays
+                    .arrived(Duration::from_millis(*nth as u64 * 33), sent as u16)
+                    .delay
+                    .is_zero()
             });
             assert!(late.count() < usize::from(AGREE), "{lie}");
         }
@@ -109,7 +134,8 @@ mod tests {
             let mut delays = Delays::default();
             for nth in 0..100i32 {
                 let sent = if nth % 50 == 49 { nth * 33 + lie } else { nth * 33 };
-                let delay = delays.arrived(Duration::from_millis(nth as u64 * 33), sent as u16);
+                let delay =
+                    delays.arrived(Duration::from_millis(nth as u64 * 33), sent as u16).delay;
                 assert!(nth % 50 == 49 || delay.is_zero(), "{lie}: {delay:?} at {nth}");
             }
         }
@@ -121,17 +147,17 @@ mod tests {
         let ms = Duration::from_millis;
         for nth in 0..20u16 {
             let way = if nth < 10 { 300 } else { 20 };
-            assert_eq!(delays.arrived(ms(u64::from(nth) * 33 + way), nth * 33), ms(0));
+            assert_eq!(delays.arrived(ms(u64::from(nth) * 33 + way), nth * 33).delay, ms(0));
         }
-        assert_eq!(delays.arrived(ms(20 * 33 + 30), 20 * 33), ms(10));
+        assert_eq!(delays.arrived(ms(20 * 33 + 30), 20 * 33).delay, ms(10));
     }
 
     #[test]
     fn drift_in_a_silence_is_no_delay() {
         let mut delays = Delays::default();
         let ms = Duration::from_millis;
-        delays.arrived(ms(0), 0);
-        assert_eq!(delays.arrived(ms(3_600_360), 3_600_000u32 as u16), ms(0));
-        assert_eq!(delays.arrived(ms(3_600_400), 3_600_030u32 as u16), ms(10));
+        delays.arrived(ms(0), 0).delay;
+        assert_eq!(delays.arrived(ms(3_600_360), 3_600_000u32 as u16).delay, ms(0));
+        assert_eq!(delays.arrived(ms(3_600_400), 3_600_030u32 as u16).delay, ms(10));
     }
 }

@@ -10,12 +10,13 @@ use core::time::Duration;
 
 use self::channel::Channel;
 pub use self::channel::Delivery;
-use self::delays::Delays;
+use self::delays::{Clock, Delays, Queued};
 use self::numbers::Numbers;
 use self::window::Window;
 use crate::loss::{LossEstimator, LossModel};
 use crate::path::Path;
 use crate::qos::Qos;
+use crate::rate::{News, RateEstimator, differs};
 use crate::scheme::Scheme;
 use crate::sender::{CHANNELS, SendError};
 use crate::stats::ReceiverStats;
@@ -26,6 +27,11 @@ use crate::wire::{ChannelReport, ECHO, Header, Messages, PacketError, Report};
 const HEARTBEAT: Duration = Duration::from_secs(5);
 /// After the first packet, sooner: the round trip is not known yet.
 const FIRST_HEARTBEAT: Duration = Duration::from_millis(300);
+/// If the sender does not seem to have heard it, or is to hold a limit, sooner.
+const UNHEARD: Duration = Duration::from_secs(1);
+/// A packet that took this much longer than others tells nothing of the path's rate: a queue that long would have been seen
+/// to grow.
+const LONGEST_QUEUE: Duration = Duration::from_secs(2);
 /// News that is not urgent waits this long for a packet that goes anyway.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Between two packets that go for reports alone, whatever comes: at most 200 a second.
@@ -34,7 +40,7 @@ const APART: Duration = Duration::from_millis(5);
 /// next one.
 const PARTS: usize = 16;
 /// A change of a channel's standing by so many messages is news.
-const STANDING_NEWS: f64 = 5.0;
+const STANDING_NEWS: f64 = 3.0;
 
 /// See the [module](self).
 #[derive(Debug)]
@@ -44,6 +50,9 @@ pub(crate) struct Receiver {
     numbers: Numbers,
     delays: Delays,
     losses: LossEstimator,
+    rate: RateEstimator,
+    /// What the path carries, in bytes per second, if it shows a limit.
+    cap: Option<u32>,
     path: Path,
     /// Whether the sender wants to be asked for what is missing.
     asks: bool,
@@ -60,7 +69,8 @@ struct Reported {
     number: u8,
     at: Option<Duration>,
     losses: LossModel,
-    /// The sender has not shown that it knows the newest report about losses.
+    rate: Option<u32>,
+    /// The sender has not shown that it knows the newest report about losses or the rate.
     open: bool,
     /// The number of that report.
     open_number: u8,
@@ -75,12 +85,15 @@ impl Receiver {
             numbers: Numbers::default(),
             delays: Delays::default(),
             losses: LossEstimator::new(),
+            rate: RateEstimator::new(),
+            cap: None,
             path: Path::new(),
             asks: false,
             reported: Reported {
                 number: 0,
                 at: None,
                 losses: LossModel::default(),
+                rate: None,
                 open: false,
                 open_number: 0,
                 echoed: true,
@@ -117,11 +130,23 @@ impl Receiver {
     }
 
     /// A packet came, of which the header has been read. Whether it is new.
-    pub(crate) fn arrived(&mut self, now: Duration, header: &Header) -> Option<Duration> {
+    pub(crate) fn arrived(
+        &mut self,
+        now: Duration,
+        header: &Header,
+        bytes: usize,
+    ) -> Option<Duration> {
         let losses = &mut self.losses;
-        if !self.numbers.arrived(header.number, |lost| losses.push(lost)) {
+        let mut lost_now = 0;
+        let settle = |lost| {
+            losses.push(lost);
+            lost_now += u32::from(lost);
+        };
+        if !self.numbers.arrived(header.number, settle) {
             return None;
         }
+        let queued = self.delays.arrived(now, header.sent);
+        self.note_rate(now, queued, bytes, lost_now);
         // An overtaken packet tells nothing that a newer one did not tell better.
         let newest = self.numbers.highest() as u16 == header.number;
         if newest {
@@ -140,7 +165,22 @@ impl Receiver {
         if reported.open && header.echo.wrapping_sub(reported.open_number) & ECHO < 4 {
             reported.open = false;
         }
-        Some(self.delays.arrived(now, header.sent))
+        Some(queued.delay)
+    }
+
+    /// Learns what the path carries, from packets whose clock can be believed.
+    fn note_rate(&mut self, now: Duration, queued: Queued, bytes: usize, lost: u32) {
+        match queued.clock {
+            Clock::Odd => return,
+            Clock::New => self.rate = RateEstimator::new(),
+            Clock::Same => {}
+        }
+        if queued.delay < LONGEST_QUEUE {
+            let sent = now.saturating_sub(queued.delay).as_millis() as u16;
+            self.rate.arrived(now, sent, bytes);
+            self.rate.lost(now, lost);
+            self.cap = self.rate.cap(now);
+        }
     }
 
     /// The messages of a packet that queues delayed by `queued`.
@@ -211,7 +251,10 @@ impl Receiver {
         };
         let heartbeat = match self.reported.at {
             None => news + FIRST_HEARTBEAT,
-            Some(at) => (at + HEARTBEAT).max(news),
+            Some(at) => {
+                let calm = self.reported.echoed && self.cap.is_none();
+                (at + if calm { HEARTBEAT } else { UNHEARD }).max(news)
+            }
         };
         let losses = self.losses_news(now);
         let standing =
@@ -239,6 +282,11 @@ impl Receiver {
         if self.losses.model().differs(&self.reported.losses) {
             return Some(now);
         }
+        match differs(self.reported.rate, self.cap) {
+            News::Urgent => return Some(now),
+            News::Worth => return Some(self.reported.at.map_or(now, |at| at + PATIENCE / 2)),
+            News::None => {}
+        }
         let again =
             || self.reported.at.map_or(now, |at| at + self.path.smallest() * 2 + PATIENCE / 8);
         self.reported.open.then(again)
@@ -264,7 +312,11 @@ impl Receiver {
         self.collect_asks(now, sender_path);
         self.collect_steps(now);
         let model = self.losses.model();
-        let losses = open && (model.differs(&self.reported.losses) || self.reported.open);
+        let open_news = open && self.reported.open;
+        let losses = open_news || (open && model.differs(&self.reported.losses));
+        let limited = self.cap.is_some();
+        let rate_news = limited || differs(self.reported.rate, self.cap) != News::None;
+        let rate = open_news || (open && rate_news);
         let due = self.next_report(now, sender_path).is_some_and(|at| at <= now);
         let quiet = self.reported.at.is_none_or(|at| at + PATIENCE / 2 <= now);
         let rides = !alone && open && self.news.is_some() && quiet;
@@ -280,6 +332,11 @@ impl Receiver {
         reported.echoed = false;
         if losses {
             reported.losses = model;
+        }
+        if rate {
+            reported.rate = self.cap;
+        }
+        if losses || rate_news && open {
             reported.open = true;
             reported.open_number = reported.number;
         }
@@ -289,7 +346,7 @@ impl Receiver {
             highest: self.numbers.highest() as u16,
             hold: now.saturating_sub(self.last_arrival).as_millis().min(60_000) as u32,
             losses: losses.then_some(model),
-            rate: None,
+            rate: rate.then_some(self.cap.unwrap_or(0)),
         };
         report.write(&self.parts, out);
         true

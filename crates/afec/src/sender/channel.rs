@@ -6,12 +6,29 @@ use core::time::Duration;
 
 use super::cadence::Cadence;
 use super::history::History;
+use crate::choice::Choice;
 use crate::code::{Code, Repeats};
 use crate::qos::{Order, Qos};
 use crate::stats::SenderStats;
 
 /// Keys whose last message is remembered.
 const KEYS: usize = 64;
+
+/// Messages over which what was missed too much or too little is made up for.
+const SETTLED_OVER: f64 = 300.0;
+/// What a receiver that asks makes up for by itself, in messages.
+const OWED: f64 = 6.0;
+/// The aim and the most it may be, as shares of the target: a little less, for then the most windows hold it, where the
+/// path loses more than the target and a bit; but nothing is to be repeated on a path that nearly holds it by itself.
+const CAREFUL: (f64, f64) = (0.97, 0.97);
+const CALM: (f64, f64) = (1.0, 1.1);
+const LOSES: f64 = 1.3;
+/// The least aim, as a share of the target.
+const LEAST: f64 = 0.35;
+/// A target is called out of reach if this many times it is.
+const CANNOT: f64 = 1.1;
+/// For how long it has to be in reach again before the application is told so.
+const RELIEF: Duration = Duration::from_secs(10);
 
 /// A message that was not sent yet.
 #[derive(Debug)]
@@ -34,12 +51,18 @@ pub(super) struct Channel {
     pub(super) cadence: Cadence,
     /// When a packet goes that ends the cluster, unless there is a new message before.
     pub(super) closing: Option<Duration>,
-    /// The earliest time for the next new message.
-    pub(super) paced: Duration,
+    /// When new messages went last.
+    pub(super) last_new: Option<Duration>,
     /// Mean bytes of a message with what stands before it.
     pub(super) bytes: f64,
     /// What the receiver last said of missed messages against the target.
     pub(super) standing: f64,
+    /// The interval between messages that the path's rate leaves, if that is too little.
+    pub(super) slowed: Option<Duration>,
+    /// What is being decided.
+    pub(super) choice: Option<Choice>,
+    /// Since when the target could be met again, of which the application was told that it cannot.
+    could: Option<Duration>,
     /// The share of messages that is expected to miss, if the application was told that the target cannot be met.
     pub(super) told: Option<f64>,
     pub(super) stats: SenderStats,
@@ -59,9 +82,12 @@ impl Channel {
             history: History::default(),
             cadence: Cadence::default(),
             closing: None,
-            paced: Duration::ZERO,
+            last_new: None,
             bytes: 25.0,
             standing: 0.0,
+            slowed: None,
+            choice: None,
+            could: None,
             told: None,
             stats: SenderStats::default(),
             keys: Vec::new(),
@@ -97,8 +123,46 @@ impl Channel {
         Some((key, back))
     }
 
-    /// The mean interval between messages at the channel's highest rate.
-    pub(super) fn spacing(&self) -> Duration {
+    /// The share of messages that may miss, as far as the next ones go, on a path that loses so much: less if many
+    /// missed lately, more if few.
+    pub(super) fn aim(&self, loss: f64) -> f64 {
+        let target = self.qos.target;
+        let (margin, most) = if loss > target * LOSES { CAREFUL } else { CALM };
+        // A receiver that asks makes up for what it missed by itself.
+        let asks = self.code.ask > 0;
+        let standing = if asks { (self.standing - OWED).max(0.0) } else { self.standing };
+        (target * margin - standing / SETTLED_OVER).clamp(target * LEAST, target * most)
+    }
+
+    /// Whether the application is to be told that the target cannot be met, and what can: `possible` misses, or what
+    /// it was told already.
+    pub(super) fn judge(&mut self, now: Duration, possible: f64) -> Option<f64> {
+        let target = self.qos.target;
+        if possible > target * CANNOT {
+            self.could = None;
+            return Some(self.told.unwrap_or(possible));
+        }
+        let told = self.told?;
+        if possible > target {
+            self.could = None;
+            return Some(told);
+        }
+        let since = *self.could.get_or_insert(now);
+        (now < since + RELIEF).then_some(told)
+    }
+
+    /// The earliest time for the next new message.
+    pub(super) fn paced(&self) -> Duration {
+        self.last_new.map_or(Duration::ZERO, |last| last + self.spacing())
+    }
+
+    /// The mean interval between messages at the channel's highest rate, or at what the path leaves it.
+    fn spacing(&self) -> Duration {
+        if let Some(slowed) = self.slowed
+            && self.conflates()
+        {
+            return slowed;
+        }
         if self.qos.rate_max > 0.0 {
             Duration::from_secs_f64((1.0 / self.qos.rate_max).min(60.0))
         } else {

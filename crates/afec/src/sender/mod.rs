@@ -18,18 +18,31 @@ use crate::code::{Code, Repeat};
 use crate::loss::LossModel;
 use crate::path::Path;
 use crate::qos::Qos;
+use crate::rate::{Budget, Demand, share};
 use crate::scheme::Scheme;
 use crate::stats::SenderStats;
 use crate::wire::{MessageHead, message_len, write_message};
 
 /// The most messages of a channel that wait for their packet.
-pub const WAITING: usize = 64;
+pub(crate) const WAITING: usize = 64;
 /// The largest number of a channel: it travels with two more bits.
-pub const LAST_CHANNEL: u32 = u32::MAX / 4;
+pub(crate) const LAST_CHANNEL: u32 = u32::MAX / 4;
 /// The most channels.
-pub const CHANNELS: usize = 64;
+pub(crate) const CHANNELS: usize = 64;
+/// How many standard errors of the loss rate are added to it: little is known just after a change, and to repeat too
+/// little then costs more than to repeat too much.
+const DOUBT: f64 = 0.4;
+/// Where asking does a part, the rest is to be stronger by this: a receiver that has to ask for nearly all that it misses
+/// has nothing left for the answers that fail.
+const ASKING: f64 = 0.93;
+/// What a report takes that asks for a message.
+const ASK_BYTES: f64 = 10.0;
 /// While all messages are expected to come too late, one goes each time.
 const PROBE: Duration = Duration::from_millis(200);
+/// Messages per second that a channel that conflates is left at least.
+const SLOWEST: f64 = 1.0;
+/// How long a limit holds that the receiver told.
+const LIMIT_HOLDS: Duration = Duration::from_secs(4);
 /// How often a message is sent again because the receiver asks.
 const ANSWERS: u8 = 4;
 
@@ -96,6 +109,11 @@ pub(crate) struct Sender {
     rides: u32,
     entries: Vec<Entry>,
     loss: LossModel,
+    budget: Budget,
+    /// When the receiver last told a limit.
+    limited: Option<Duration>,
+    /// No packet goes before.
+    allowed: Option<Duration>,
     scheme: Scheme,
     /// IP, UDP or the like, and ours, in bytes.
     headers: usize,
@@ -117,6 +135,9 @@ impl Sender {
             rides: 0,
             entries: Vec::new(),
             loss: LossModel::default(),
+            budget: Budget::new(None),
+            limited: None,
+            allowed: None,
             scheme,
             headers,
             repeat_price,
@@ -190,11 +211,55 @@ impl Sender {
     }
 
     /// When something is due.
-    pub(crate) fn next(&self) -> Option<Duration> {
+    pub(crate) fn next(&self, now: Duration) -> Option<Duration> {
         let waiting = self.channels.iter().filter(|channel| !channel.waiting.is_empty());
-        let new = waiting.map(|channel| channel.paced).min();
+        let new = waiting.map(Channel::paced).min();
         let closing = self.channels.iter().filter_map(|channel| channel.closing).min();
-        [new, closing, self.schedule.next()].into_iter().flatten().min()
+        let at = [new, closing, self.schedule.next()].into_iter().flatten().min()?;
+        Some(at.max(self.allowed.unwrap_or(now)))
+    }
+
+    /// A packet of so many bytes went.
+    pub(crate) fn spend(&mut self, now: Duration, bytes: usize) {
+        // Other schemes know no rate, and nobody reports to them.
+        if !matches!(self.scheme, Scheme::Adaptive) {
+            return;
+        }
+        self.budget.spend(now, bytes);
+        // Packets are built when there is room for one like the last, so what waits is as new as can be.
+        let limited = self.budget.rate(now).is_some();
+        self.allowed = limited.then(|| self.budget.next(now, bytes));
+    }
+
+    /// The receiver reported, and perhaps what the path carries; 0: no limit is known.
+    pub(crate) fn heard(&mut self, now: Duration, rate: Option<u32>) {
+        self.budget.heard();
+        if let Some(rate) = rate {
+            self.budget.set_reported_rate((rate > 0).then_some(rate));
+            self.limited = (rate > 0).then_some(now);
+            self.allowed = None;
+        }
+    }
+
+    /// What may be sent, in bytes per second, if there is a limit.
+    pub(crate) fn rate(&self, now: Duration) -> Option<u32> {
+        self.budget.rate(now)
+    }
+
+    /// Forgets a limit that the receiver does not repeat: nobody who wrote one report in its name slows a path for long.
+    pub(crate) fn forget_limit(&mut self, now: Duration) -> bool {
+        let forgets = self.limited.is_some_and(|since| since + LIMIT_HOLDS < now);
+        if forgets {
+            self.limited = None;
+            self.budget.set_reported_rate(None);
+            self.allowed = None;
+        }
+        forgets
+    }
+
+    pub(crate) fn set_transport_rate(&mut self, rate: Option<u32>) {
+        self.budget.set_transport_rate(rate);
+        self.allowed = None;
     }
 
     /// Appends what goes into packet `number`, as much as `room` bytes hold, and says what that was.
@@ -240,7 +305,7 @@ impl Sender {
         made: &mut Made,
     ) {
         let channel = &mut self.channels[place];
-        if channel.paced > now {
+        if channel.paced() > now {
             return;
         }
         let before = made.new;
@@ -287,14 +352,14 @@ impl Sender {
         }
         if made.new > before {
             channel.cadence.message(now);
-            channel.paced = now + channel.spacing();
+            channel.last_new = Some(now);
         }
     }
 
     /// Lets the last message of each cluster that ends go again.
     fn close(&mut self, now: Duration, path: &Path) {
         for (place, channel) in self.channels.iter().enumerate() {
-            if !channel.closing.is_some_and(|at| at <= now) {
+            if channel.closing.is_none_or(|at| at > now) {
                 continue;
             }
             let index = channel.next_index.wrapping_sub(1);
@@ -443,6 +508,7 @@ impl Sender {
     /// Chooses anew for every channel. `loss_back` is the share of packets lost on the way back.
     pub(crate) fn decide(
         &mut self,
+        now: Duration,
         path: &Path,
         loss_back: f64,
         mut tell: impl FnMut(u32, Qos, Option<f64>),
@@ -450,27 +516,50 @@ impl Sender {
         if !matches!(self.scheme, Scheme::Adaptive) {
             return;
         }
+        let headers = self.headers as f64;
+        let loss = self.loss.doubted(DOUBT);
+        let mut demands = Vec::with_capacity(self.channels.len());
         for channel in &mut self.channels {
-            let interval = channel.cadence.interval();
-            let target = channel.qos.target;
-            let aim = (target - channel.standing / 300.0).clamp(target * 0.35, target * 1.1);
-            let choice = choose(&Situation {
-                loss: &self.loss,
-                loss_back,
-                one_way: path.one_way(),
-                round_trip: path.round_trip(),
-                jitter: path.jitter(),
-                deadline: channel.qos.deadline,
-                interval,
-                cluster: channel.cadence.cluster(),
-                target: aim,
-                repeat_bytes: self.repeat_price.unwrap_or(channel.bytes),
-                packet_bytes: self.headers as f64,
-                ask_bytes: self.headers as f64 + 10.0,
-                ask_delay: interval,
+            let situation = situation(channel, &loss, path, loss_back, headers, self.repeat_price);
+            let mut choice = choose(&situation);
+            if choice.misses > situation.target {
+                // Out of reach with all caution; perhaps not without.
+                choice = choose(&Situation {
+                    target: channel.qos.target,
+                    loss: &self.loss,
+                    ..situation
+                });
+            } else if choice.code.ask > 0 {
+                choice = choose(&Situation { target: situation.target * ASKING, ..situation });
+            }
+            channel.choice = Some(choice);
+            demands.push(Demand {
+                message: channel.bytes + headers,
+                rate: channel.cadence.interval().as_secs_f64().recip(),
+                rate_min: channel.qos.rate_min,
+                redundancy: choice.cost,
+                priority: channel.qos.priority,
+                conflated: channel.conflates(),
             });
+        }
+        let shares = share(&demands, self.budget.rate(now));
+        for ((channel, share), demand) in self.channels.iter_mut().zip(shares).zip(&demands) {
+            let Some(mut choice) = channel.choice.take() else {
+                continue;
+            };
+            channel.slowed = (share.rate < demand.rate)
+                .then(|| Duration::from_secs_f64(share.rate.max(SLOWEST).recip()));
+            if share.redundancy < demand.redundancy {
+                let mut situation =
+                    situation(channel, &loss, path, loss_back, headers, self.repeat_price);
+                while choice.cost > share.redundancy && situation.target < 1.0 {
+                    situation.target = (situation.target * 1.3).max(0.01);
+                    choice = choose(&situation);
+                }
+                choice.possible = choice.possible.max(choice.misses);
+            }
             channel.code = choice.code;
-            let told = (choice.possible > target * 1.05).then_some(choice.possible);
+            let told = channel.judge(now, choice.possible);
             if told.is_some() != channel.told.is_some() {
                 tell(channel.id, channel.qos, told);
             }
@@ -486,6 +575,32 @@ impl Sender {
     pub(crate) fn memory(&self) -> usize {
         let channels: usize = self.channels.iter().map(Channel::memory).sum();
         channels + self.schedule.memory() + self.entries.capacity() * size_of::<Entry>()
+    }
+}
+
+fn situation<'a>(
+    channel: &Channel,
+    loss: &'a LossModel,
+    path: &Path,
+    loss_back: f64,
+    headers: f64,
+    repeat_price: Option<f64>,
+) -> Situation<'a> {
+    let interval = channel.cadence.interval();
+    Situation {
+        loss,
+        loss_back,
+        one_way: path.one_way(),
+        round_trip: path.round_trip(),
+        jitter: path.jitter(),
+        deadline: channel.qos.deadline,
+        interval,
+        cluster: channel.cadence.cluster(),
+        target: channel.aim(loss.rate),
+        repeat_bytes: repeat_price.unwrap_or(channel.bytes),
+        packet_bytes: headers,
+        ask_bytes: headers + ASK_BYTES,
+        ask_delay: interval,
     }
 }
 

@@ -27,4 +27,4 @@ pub(crate) use reader::{Reader, varint_len, write_varint};
 pub(crate) use report::{ChannelReport, Report, ReportReader};
 
 /// The bytes before reports and messages, as a rule.
-pub const HEADER: usize = 5;
+pub(crate) const HEADER: usize = 5;

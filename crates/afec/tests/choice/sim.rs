@@ -9,7 +9,7 @@ use oorandom::Rand64;
 
 /// How a path loses packets.
 #[derive(Debug, Clone, Copy)]
-pub enum Loss {
+pub(crate) enum Loss {
     /// Each alike.
     Random(f64),
     /// Gilbert-Elliott: rate and mean burst.
@@ -19,19 +19,19 @@ pub enum Loss {
 }
 
 /// A path that loses packets.
-pub struct Channel {
+pub(crate) struct Channel {
     loss: Loss,
     left: u64,
     random: Rand64,
 }
 
 impl Channel {
-    pub fn new(loss: Loss, seed: u128) -> Self {
+    pub(crate) fn new(loss: Loss, seed: u128) -> Self {
         Channel { loss, left: 0, random: Rand64::new(seed) }
     }
 
     /// Whether the next packet is lost.
-    pub fn loses(&mut self) -> bool {
+    pub(crate) fn loses(&mut self) -> bool {
         let chance = self.random.rand_float();
         self.left = match (self.loss, self.left) {
             (Loss::Random(rate), _) => u64::from(chance < rate),
@@ -46,9 +46,9 @@ impl Channel {
     }
 
     /// What an estimator would learn in the long run.
-    pub fn learn(loss: Loss) -> LossModel {
+    pub(crate) fn learn(loss: Loss) -> LossModel {
         let mut channel = Channel::new(loss, 7);
-        let losses: Vec<bool> = (0..1_000_000).map(|_| channel.loses()).collect();
+        let losses: Vec<bool> = (0..300_000).map(|_| channel.loses()).collect();
         let lost = losses.iter().filter(|lost| **lost).count() as f64;
         let again = std::array::from_fn(|lag| {
             let both = losses.iter().zip(&losses[lag + 1..]).filter(|(a, b)| **a && **b).count();
@@ -61,14 +61,14 @@ impl Channel {
 
 /// What came of a run.
 #[derive(Debug, Clone, Copy)]
-pub struct Measured {
-    pub misses: f64,
+pub(crate) struct Measured {
+    pub(crate) misses: f64,
     /// Bytes per message beyond sending each once.
-    pub cost: f64,
+    pub(crate) cost: f64,
 }
 
 /// Sends so many messages.
-pub fn run(
+pub(crate) fn run(
     situation: &Situation,
     code: &Code,
     loss: Loss,
@@ -308,12 +308,11 @@ impl<'a> Sim<'a> {
         let mut own = vec![Vec::new(); usize::from(self.code.ask)];
         for index in messages {
             let latest = now + self.slack(self.messages[*index].sent, now);
-            for copy in 0..usize::from(self.code.ask) {
-                let on = self.next + copy;
+            for (on, own) in (self.next..).zip(&mut own) {
                 if self.messages.get(on).is_some_and(|packet| packet.sent <= latest) {
                     self.riding.push((on, *index));
                 } else {
-                    own[copy].push(*index);
+                    own.push(*index);
                 }
             }
         }

@@ -8,17 +8,17 @@ use oorandom::Rand64;
 
 /// What the path does to packets, in both directions.
 #[derive(Debug, Clone, Copy)]
-pub struct Weather {
-    pub loss: f64,
-    pub delay: Duration,
+pub(crate) struct Weather {
+    pub(crate) loss: f64,
+    pub(crate) delay: Duration,
     /// The share of packets that take up to 80 ms longer.
-    pub reorder: f64,
-    pub duplicate: f64,
-    pub corrupt: f64,
+    pub(crate) reorder: f64,
+    pub(crate) duplicate: f64,
+    pub(crate) corrupt: f64,
 }
 
 impl Weather {
-    pub fn losing(loss: f64) -> Self {
+    pub(crate) fn losing(loss: f64) -> Self {
         let delay = Duration::from_millis(25);
         Weather { loss, delay, reorder: 0.0, duplicate: 0.0, corrupt: 0.0 }
     }
@@ -26,24 +26,24 @@ impl Weather {
 
 /// A message that came out at the other end.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Came {
-    pub end: usize,
-    pub channel: u32,
-    pub index: u32,
+pub(crate) struct Came {
+    pub(crate) end: usize,
+    pub(crate) channel: u32,
+    pub(crate) index: u32,
     /// As told.
-    pub age: Duration,
+    pub(crate) age: Duration,
     /// In truth, from the time that the payload says.
-    pub true_age: Duration,
-    pub recovered: bool,
+    pub(crate) true_age: Duration,
+    pub(crate) recovered: bool,
 }
 
-pub struct World {
-    pub ends: [Endpoint; 2],
-    pub now: Duration,
-    pub weather: Weather,
-    pub came: Vec<Came>,
+pub(crate) struct World {
+    pub(crate) ends: [Endpoint; 2],
+    pub(crate) now: Duration,
+    pub(crate) weather: Weather,
+    pub(crate) came: Vec<Came>,
     /// Packets and bytes (with 28 of headers) that each end sent.
-    pub sent: [(u64, u64); 2],
+    pub(crate) sent: [(u64, u64); 2],
     travelling: BTreeMap<(Duration, u64), (usize, Vec<u8>)>,
     random: Rand64,
     count: u64,
@@ -51,7 +51,7 @@ pub struct World {
 }
 
 impl World {
-    pub fn new(config: Config, weather: Weather, seed: u64) -> Self {
+    pub(crate) fn new(config: Config, weather: Weather, seed: u64) -> Self {
         World {
             ends: [Endpoint::new(config), Endpoint::new(config)],
             now: Duration::ZERO,
@@ -65,14 +65,14 @@ impl World {
         }
     }
 
-    pub fn open(&mut self, channel: u32, qos: Qos) {
+    pub(crate) fn open(&mut self, channel: u32, qos: Qos) {
         for end in &mut self.ends {
             end.open(channel, qos).expect("the QoS makes sense");
         }
     }
 
     /// Sends a message that tells when it was sent.
-    pub fn send(&mut self, end: usize, channel: u32, key: u32) {
+    pub(crate) fn send(&mut self, end: usize, channel: u32, key: u32) {
         let mut payload = (self.now.as_micros() as u64).to_be_bytes().to_vec();
         payload.extend((0..12).map(|place| place * 7));
         let message = Submission { key, ..Submission::new(&payload) };
@@ -81,7 +81,7 @@ impl World {
     }
 
     /// Lets everything happen up to `until`.
-    pub fn run(&mut self, until: Duration) {
+    pub(crate) fn run(&mut self, until: Duration) {
         loop {
             let arrival = self.travelling.first_key_value().map(|((at, _), _)| *at);
             let timeouts = [0, 1].map(|end| self.ends[end].timeout(self.now));
@@ -147,7 +147,8 @@ impl World {
     }
 
     /// Sends `count` messages from end 0, 30 a second in clusters of 40 with a second between them.
-    pub fn point(&mut self, channel: u32, count: u32) {
+    #[allow(dead_code, reason = "not every test points")]
+    pub(crate) fn point(&mut self, channel: u32, count: u32) {
         for nth in 0..count {
             let gap = if nth % 40 == 39 { 1000 } else { 33 };
             self.send(0, channel, 0);
@@ -169,6 +170,6 @@ fn record(now: Duration, end: usize, message: &groupwire_afec::Delivery<'_>) -> 
 }
 
 /// The QoS of most tests: 250 ms, 5 %.
-pub fn pointer(order: Order) -> Qos {
+pub(crate) fn pointer(order: Order) -> Qos {
     Qos { order, ..Qos::new() }
 }

@@ -109,6 +109,7 @@ impl Station {
         if self.after.is_none() {
             log.arrivals(&self.came);
         }
+        if let Some(a) = &self.after { log.code = super::short(&a.sent(CHANNEL).expect("x").1).replace(' ', ""); }
         log.count(&self.counted, self.place == 0);
     }
 }

@@ -26,6 +26,7 @@ pub(super) struct Log {
     /// When the sending application was told something.
     pub(super) notices: Vec<(Duration, Notice)>,
     pub(super) by_time: Vec<(Duration, f64)>,
+    pub(super) code: String,
 }
 
 /// Figures of a log.
@@ -52,6 +53,7 @@ impl Log {
             repeats: 0,
             notices: Vec::new(),
             by_time: Vec::new(),
+            code: String::new(),
         }
     }
 

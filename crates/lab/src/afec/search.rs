@@ -49,6 +49,7 @@ pub(super) fn best(
     let codes = codes(cell, price);
     let trial: Arc<[Update]> = input[..TRIAL.min(input.len())].into();
     let mut tried = 0;
+    let mut beyond = 0;
     // By what they cost in their trial: the family's own order is but expected.
     let mut hopeful: BTreeMap<(u64, usize), Code> = BTreeMap::new();
     let mut least: Option<(f64, Code)> = None;
@@ -58,6 +59,10 @@ pub(super) fn best(
             Setup { scheme: Scheme::Fixed(*code), price, input: &trial, seed, timed: false };
         let figures = pair::run(cell, &setup).figures(skip(trial.len()));
         tried += 1;
+        if hopeful.first_key_value().is_some_and(|((cost, _), _)| figures.bytes_per_message * 1e6 > *cost as f64 * 1.10) {
+            beyond += 1;
+            if beyond > 15 { break; }
+        }
         if figures.mer <= cell.target * HOPEFUL {
             hopeful.insert(((figures.bytes_per_message * 1e6) as u64, place), *code);
         }

@@ -1,0 +1,1 @@
+fn main() { groupwire_lab::afec::steps(); }
