@@ -156,7 +156,7 @@ mod tests {
     fn drift_in_a_silence_is_no_delay() {
         let mut delays = Delays::default();
         let ms = Duration::from_millis;
-        delays.arrived(ms(0), 0).delay;
+        delays.arrived(ms(0), 0);
         assert_eq!(delays.arrived(ms(3_600_360), 3_600_000u32 as u16).delay, ms(0));
         assert_eq!(delays.arrived(ms(3_600_400), 3_600_030u32 as u16).delay, ms(10));
     }
