@@ -109,8 +109,9 @@ pub enum Notice {
 ///   for at most four requests, each answered in at most three packets (or [`Code::ask`]), and once at the end of its
 ///   cluster; not after its deadline.
 /// - Codes are chosen at most every 20 ms.
-/// - A packet that lies about its number, time or indices is forgotten after six honest ones; round trips that it lies
-///   about are cut. While messages seem hopeless, one goes every 200 ms, so that the path can show that they are not.
+/// - Up to five packets running that lie about number, time or indices are forgotten after six honest ones;
+///   up to three that lie about round trips do no harm. While messages seem hopeless, one goes every 200 ms, so that the
+///   path can show that they are not.
 ///
 /// Packets are not authenticated. Who can write many of them as the peer can still distort what is believed of the path,
 /// within these bounds, until honest reports correct it.

@@ -4,15 +4,15 @@ use core::time::Duration;
 
 /// Round trips remembered for the smallest.
 const SAMPLES: usize = 16;
-/// Of them, those that it takes to give messages up for them.
+/// So many of them are believed, and messages given up for them.
 const SURE: usize = 4;
 /// What is assumed before the first round trip is known.
 const UNKNOWN: Duration = Duration::from_millis(100);
 /// A longer round trip is no path to keep deadlines on. It is one that slept, or a lie.
 const LONGEST: Duration = Duration::from_secs(3);
-/// The first round trip counts as at most this: it may be a lie, and there may be no other for long.
-const FIRST: Duration = Duration::from_millis(200);
-/// Others count as at most this many smoothed ones more than [`UNKNOWN`]: a single one, true or not, must not make
+/// Until then they count as at most this: they may be lies, and there may be no others for long.
+const FIRST: Duration = Duration::from_millis(300);
+/// A round trip counts as at most this many smoothed ones more than [`UNKNOWN`]: a single one, true or not, must not make
 /// everything look hopeless.
 const OUTLIER: u32 = 4;
 /// The least margin kept from a deadline.
@@ -34,12 +34,7 @@ impl Path {
     }
 
     pub(crate) fn sample(&mut self, round_trip: Duration) {
-        if self.smoothed == Some(FIRST) {
-            // The first one was cut. Two that are long are believed.
-            *self = Path::new();
-            self.smoothed = Some(round_trip.min(LONGEST));
-        }
-        let most = self.smoothed.map_or(FIRST, |smoothed| UNKNOWN + smoothed * OUTLIER);
+        let most = UNKNOWN + self.smoothed.unwrap_or(UNKNOWN) * OUTLIER;
         let round_trip = round_trip.min(most).min(LONGEST);
         self.samples[self.next] = Some(round_trip);
         self.next = (self.next + 1) % SAMPLES;
@@ -62,12 +57,20 @@ impl Path {
 
     /// The smallest of the last round trips.
     pub(crate) fn smallest(&self) -> Duration {
-        self.samples.iter().flatten().copied().min().unwrap_or(UNKNOWN)
+        self.believed(self.samples.iter().flatten().copied().min().unwrap_or(UNKNOWN))
     }
 
     /// The smoothed round trip.
     pub(crate) fn round_trip(&self) -> Duration {
-        self.smoothed.unwrap_or(UNKNOWN)
+        self.believed(self.smoothed.unwrap_or(UNKNOWN))
+    }
+
+    fn is_sure(&self) -> bool {
+        self.samples.iter().flatten().count() >= SURE
+    }
+
+    fn believed(&self, round_trip: Duration) -> Duration {
+        if self.is_sure() { round_trip } else { round_trip.min(FIRST) }
     }
 
     /// The way to the other end: half of the path's own delay, and all that queues add, since ours are the larger.
@@ -77,8 +80,7 @@ impl Path {
 
     /// What the way to the other end takes for sure: nothing is, before some round trips agree. One alone may lie.
     pub(crate) fn surely(&self) -> Duration {
-        let known = self.samples.iter().flatten().count();
-        if known < SURE { Duration::ZERO } else { self.one_way() }
+        if self.is_sure() { self.one_way() } else { Duration::ZERO }
     }
 
     /// What to keep from a deadline.
@@ -94,9 +96,10 @@ mod tests {
     #[test]
     fn a_long_path_is_soon_believed() {
         let mut path = Path::new();
-        path.sample(Duration::from_millis(600));
-        path.sample(Duration::from_millis(600));
-        assert_eq!(path.smallest(), Duration::from_millis(600));
+        for _ in 0..SURE {
+            path.sample(Duration::from_millis(480));
+        }
+        assert_eq!(path.smallest(), Duration::from_millis(480));
     }
 
     #[test]

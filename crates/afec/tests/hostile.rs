@@ -354,6 +354,7 @@ fn a_path_that_recovers_is_used_again() {
     let mut world = opened(Scheme::Adaptive);
     world.weather.delay = Duration::from_millis(900);
     talk(&mut world, 600);
+    world.point(3, 40);
     world.weather.delay = Duration::from_millis(25);
     world.run(world.now + Duration::from_secs(2));
     talk(&mut world, 300);

@@ -240,8 +240,10 @@ impl Channel {
             self.stats.superseded += 1;
             return;
         }
-        let waits = self.qos.order == Order::InOrder && self.waits_for_older(held.index);
-        if !waits {
+        // An older one may be held back that waits for nothing any more.
+        let older_held = self.held.front().is_some_and(|front| before(front.index, held.index));
+        let in_order = self.qos.order == Order::InOrder;
+        if !(in_order && (older_held || self.waits_for_older(held.index))) {
             deliver(self.delivery(now, &held, payload));
             return self.release(now, deliver);
         }
@@ -255,6 +257,7 @@ impl Channel {
         self.held_bytes += held.payload.capacity();
         let place = self.held.partition_point(|other| before(other.index, held.index));
         self.held.insert(place, held);
+        self.release(now, deliver);
         while self.held.len() >= HELD || self.held_bytes > HELD_BYTES {
             let oldest = self.held.front().expect("what takes room is there").index;
             while self.missing.front().is_some_and(|missing| before(missing.index, oldest)) {
