@@ -3,8 +3,8 @@
 use alloc::vec::Vec;
 use core::time::Duration;
 
-/// The most entries; what is more is not sent again.
-const ENTRIES: usize = 128;
+/// The most entries; what is more is not sent again. FEC-32 needs 528, our own codes some 40.
+const ENTRIES: usize = 640;
 
 /// One sending of a message that was sent before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
