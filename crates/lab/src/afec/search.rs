@@ -31,8 +31,6 @@ const NOISE: f64 = 1.02;
 /// hopeful one. Not at the first that does, because the order is but expected.
 const BEYOND: usize = 15;
 const CLEARLY: f64 = 1.1;
-/// The most codes that are run in full.
-const FINALISTS: usize = 40;
 /// Bytes of IP, UDP and our header, of a message, of asking.
 const PACKET: f64 = 33.0;
 const MESSAGE: f64 = 25.0;
@@ -81,7 +79,7 @@ impl<'a> Search<'a> {
     pub(super) fn best(&mut self, cell: &Cell, price: Option<f64>) -> Best {
         let (mut tried, mut beyond) = (0, 0);
         // By what they cost in their trial.
-        let mut hopeful: BTreeMap<(u64, usize), Code> = BTreeMap::new();
+        let mut hopeful: BTreeMap<(u64, usize), (f64, Code)> = BTreeMap::new();
         let mut least: Option<(f64, Code)> = None;
         let simple = thinned(simple(), self.most).map(|code| (code, false));
         let family = thinned(codes(cell, price), self.most).map(|code| (code, true));
@@ -91,7 +89,7 @@ impl<'a> Search<'a> {
                 (mer, cost) = self.try_on(cell, &code, TRIAL, price);
             }
             if mer <= cell.target * HOPEFUL {
-                hopeful.insert(((cost * 1e6) as u64, tried), code);
+                hopeful.insert(((cost * 1e6) as u64, tried), (mer, code));
             }
             tried += 1;
             if least.is_none_or(|(least, _)| mer < least) {
@@ -104,12 +102,18 @@ impl<'a> Search<'a> {
                 break;
             }
         }
-        let least = least.map_or(Code::PLAIN, |(_, code)| code);
-        for code in hopeful.into_values().take(FINALISTS).chain([least]) {
+        let least = least.unwrap_or((1.0, Code::PLAIN));
+        // What misses no less in its trial than one that failed in full is not run: losses are the same.
+        let mut failed = f64::INFINITY;
+        for (mer, code) in hopeful.into_values().chain([least]) {
+            if mer >= failed && code != least.1 {
+                continue;
+            }
+            failed = mer;
             let log = self.run(cell, code, self.input);
-            let mer = log.figures(super::warm_up(self.input.len()), None).mer;
-            let feasible = mer <= cell.target * NOISE;
-            if feasible || code == least {
+            let missed = log.figures(super::warm_up(self.input.len()), None).mer;
+            let feasible = missed <= cell.target * NOISE;
+            if feasible || code == least.1 {
                 return Best { code, log, feasible, tried };
             }
         }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::cell::Cell;
+use super::pair::link_seed;
 use super::run::Log;
 use crate::sim::input::{Update, write_payload};
 use crate::sim::link::IP_HEADER;
@@ -22,10 +23,8 @@ pub(super) fn run(cell: &Cell, input: &Arc<[Update]>, seed: u64) -> Log {
     }
     for hop in 0..hops {
         let link = LinkConfig { header: IP_HEADER, ..cell.link(hop) };
-        let seed = super::pair::link_seed(seed, hop, false);
-        network.join(hop, hop + 1, link.clone(), seed);
-        let seed = super::pair::link_seed(seed, hop, true);
-        network.join(hop + 1, hop, link, seed);
+        network.join(hop, hop + 1, link.clone(), link_seed(seed, hop, false));
+        network.join(hop + 1, hop, link, link_seed(seed, hop, true));
     }
     network.run_until(input.last().map_or(Duration::ZERO, |last| last.at) + PATIENCE);
     let mut log = Log::new(input, cell);
