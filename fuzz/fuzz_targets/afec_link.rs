@@ -17,6 +17,8 @@ const ORDERS: [Order; 3] = [Order::AsTheyCome, Order::InOrder, Order::Newest];
 const WAY: Duration = Duration::from_millis(20);
 /// Before the round trip is known an endpoint takes messages for younger than they are, and it counts in ms.
 const UNKNOWN: Duration = Duration::from_millis(22);
+/// No network holds a packet for longer: clocks and numbers of 16 bits would not tell it from a new one.
+const LIFETIME: Duration = Duration::from_secs(15);
 /// Packets on their way in a direction.
 const TRAVELLING: usize = 200;
 
@@ -130,6 +132,9 @@ impl Link {
         let (at, packet) = if again { packets[place].clone() } else { packets.remove(place) };
         if at > self.now {
             self.pass((at - self.now).as_millis() as u64 + 1);
+        }
+        if self.now > at + LIFETIME {
+            return;
         }
         let (now, heard) = (self.now, &mut self.heard);
         let _ = self.ends[end].receive(now, &packet, |message| heard.hears(now, end, &message));

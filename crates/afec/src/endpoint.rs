@@ -106,9 +106,11 @@ pub enum Notice {
 /// - Packets that go for reports alone are at least 5 ms apart and say at most 16 things of channels. No packet exceeds
 ///   [`Config::mtu`].
 /// - A message is sent again as often as its code says (at most seven times if this crate chose it, 32 in the paper's),
-///   for at most four requests, each answered in at most three packets (or [`Code::ask`]), and once at the end of its
-///   cluster; not after its deadline.
-/// - Codes are chosen at most every 20 ms.
+///   for at most four requests, each answered in at most three packets (or [`Code::ask`]), and at the end of its
+///   cluster once, or up to six times where values supersede each other; not after its deadline.
+/// - Codes are chosen at most every 20 ms, with many channels less often.
+/// - A limit of the rate that a report told is forgotten after four seconds unless it is told again.
+/// - A packet that comes again within 15 s is known; no network is expected to hold one for longer.
 /// - Up to five packets running that lie about number, time or indices are forgotten after six honest ones;
 ///   up to three that lie about round trips do no harm. While messages seem hopeless, one goes every 200 ms, so that the
 ///   path can show that they are not.
@@ -294,7 +296,8 @@ impl Endpoint {
     }
 
     fn decide_if_due(&mut self, now: Duration) {
-        let rested = self.decided.is_none_or(|at| at + DECISIONS <= now);
+        let pause = DECISIONS * (1 + self.sender.channels() / 4);
+        let rested = self.decided.is_none_or(|at| at + pause <= now);
         if self.undecided && rested {
             self.undecided = false;
             self.decided = Some(now);

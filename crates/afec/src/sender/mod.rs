@@ -237,6 +237,11 @@ impl Sender {
         }
     }
 
+    /// How many channels are open.
+    pub(crate) fn channels(&self) -> u32 {
+        self.channels.len() as u32
+    }
+
     /// What may be sent, in bytes per second, if there is a limit.
     pub(crate) fn rate(&self, now: Duration) -> Option<u32> {
         self.budget.rate(now)
