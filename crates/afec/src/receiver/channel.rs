@@ -103,6 +103,8 @@ pub(super) struct Channel {
     interval: f64,
     /// How long after it was found missing a message came by itself, in seconds: the longest lately.
     recovery: f64,
+    /// How long an answer takes at least.
+    pub(super) answer: Duration,
     /// Messages missed beyond what the target permits.
     owed: f64,
     standing: f64,
@@ -128,6 +130,7 @@ impl Channel {
             last_origin: None,
             interval: 0.033,
             recovery: 0.0,
+            answer: Duration::ZERO,
             owed: 0.0,
             standing: 0.0,
             reported_standing: 0.0,
@@ -169,7 +172,9 @@ impl Channel {
             if missing.waived {
                 self.charge(-1.0);
             }
-            if missing.asked.is_none() {
+            // What comes sooner than an answer can is a repeat that was planned.
+            let early = |asked| missing.asks == 1 && now < asked + self.answer;
+            if missing.asked.is_none_or(early) {
                 let took = now.saturating_sub(missing.found).as_secs_f64();
                 self.recovery = self.recovery.max(took);
             }

@@ -193,10 +193,12 @@ impl Receiver {
         deliver: &mut F,
     ) -> Result<(), PacketError> {
         let way = self.way(sender_path) + queued;
+        let answer = self.ask_path(sender_path).smallest() * 7 / 8;
         let result = messages.try_for_each(|message| {
             let (head, payload) = message?;
             let channel = self.channels.iter_mut().find(|channel| channel.id == head.channel);
             let channel = channel.ok_or(PacketError::UnknownChannel(head.channel))?;
+            channel.answer = answer;
             let age = Duration::from_millis(u64::from(head.age)) + way;
             channel.message(now, &head, age, payload, deliver);
             self.news.get_or_insert(now);

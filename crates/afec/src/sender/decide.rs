@@ -19,6 +19,9 @@ const DOUBT: f64 = 0.4;
 /// Where asking does a part, the rest is to be stronger by this: a receiver that has to ask for nearly all that it misses
 /// has nothing left for the answers that fail.
 const ASKING: f64 = 0.93;
+/// Repeats alone are preferred to repeats and asking unless they cost more than this much more.
+const LATE_ASKING: f64 = 1.2;
+const NEVER: Duration = Duration::from_secs(3600);
 /// What a report takes that asks for a message.
 const ASK_BYTES: f64 = 10.0;
 /// Messages per second that a channel that conflates is left at least.
@@ -59,7 +62,15 @@ impl Sender {
                     ..situation
                 });
             } else if choice.code.ask > 0 {
-                choice = choose(&Situation { target: situation.target * ASKING, ..situation });
+                let target = situation.target * ASKING;
+                choice = choose(&Situation { target, ..situation });
+                if !choice.code.repeats.is_empty() || choice.code.share > 0.0 {
+                    // After a repeat that failed, in a burst perhaps, little time is left to ask.
+                    let alone = choose(&Situation { ask_delay: NEVER, ..situation });
+                    if alone.misses <= situation.target && alone.cost < choice.cost * LATE_ASKING {
+                        choice = alone;
+                    }
+                }
             }
             channel.choice = Some(choice);
             demands.push(demand(channel, headers, choice.cost));
