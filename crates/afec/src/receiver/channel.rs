@@ -5,7 +5,6 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::window::Window;
-use crate::path::Path;
 use crate::qos::{Order, Qos};
 use crate::stats::ReceiverStats;
 use crate::wire::MessageHead;
@@ -30,8 +29,6 @@ const SAVED: f64 = 4.0;
 const OWED: f64 = 12.0;
 /// The same for what it reports.
 const STANDING: (f64, f64) = (-20.0, 31.0);
-/// How often it asks for a message.
-const ASKS: u8 = 4;
 
 /// A message as it is handed to the application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,16 +50,16 @@ pub struct Delivery<'a> {
 
 /// A message that did not come yet.
 #[derive(Debug, Clone, Copy)]
-struct Missing {
-    index: u32,
+pub(super) struct Missing {
+    pub(super) index: u32,
     /// When the sender's application had it: drawn from the messages around it.
-    origin: Duration,
-    found: Duration,
-    asked: Option<Duration>,
-    asks: u8,
+    pub(super) origin: Duration,
+    pub(super) found: Duration,
+    pub(super) asked: Option<Duration>,
+    pub(super) asks: u8,
     /// The target permits to miss it: nobody asks for it.
-    waived: bool,
-    judged: bool,
+    pub(super) waived: bool,
+    pub(super) judged: bool,
 }
 
 /// What became of a message, as far as its deadline goes.
@@ -89,7 +86,7 @@ pub(super) struct Channel {
     pub(super) stats: ReceiverStats,
     /// The index after the highest that came.
     next: u32,
-    missing: VecDeque<Missing>,
+    pub(super) missing: VecDeque<Missing>,
     held: VecDeque<Held>,
     held_bytes: usize,
     /// The last message that was older than what is remembered, and how many there were running.
@@ -100,13 +97,13 @@ pub(super) struct Channel {
     keys: Vec<(u32, u32)>,
     last_origin: Option<Duration>,
     /// Between messages, in seconds.
-    interval: f64,
+    pub(super) interval: f64,
     /// How long after it was found missing a message came by itself, in seconds: the longest lately.
-    recovery: f64,
+    pub(super) recovery: f64,
     /// How long an answer takes at least.
     pub(super) answer: Duration,
     /// Messages missed beyond what the target permits.
-    owed: f64,
+    pub(super) owed: f64,
     standing: f64,
     pub(super) reported_standing: f64,
     /// For the paper's controller.
@@ -451,69 +448,8 @@ impl Channel {
         self.charge(beyond);
     }
 
-    fn charge(&mut self, messages: f64) {
+    pub(super) fn charge(&mut self, messages: f64) {
         self.owed = (self.owed + messages).clamp(-SAVED, OWED);
-    }
-
-    /// Finds the messages to ask for and hands their indices over, ascending, until `ask` takes no more. What the target
-    /// permits to miss is left.
-    pub(super) fn asks(
-        &mut self,
-        now: Duration,
-        wait: Duration,
-        path: &Path,
-        mut ask: impl FnMut(u32) -> bool,
-    ) {
-        for place in 0..self.missing.len() {
-            let missing = self.missing[place];
-            if self.ask_time(&missing, now, wait, path).is_none_or(|at| at > now) {
-                continue;
-            }
-            if missing.asked.is_none() && self.owed + 1.0 <= 0.0 {
-                self.missing[place].waived = true;
-                self.charge(1.0);
-                continue;
-            }
-            if !ask(missing.index) {
-                return;
-            }
-            let missing = &mut self.missing[place];
-            missing.asked = Some(now);
-            missing.asks += 1;
-            self.stats.asked += 1;
-        }
-    }
-
-    /// When to look for messages to ask for.
-    pub(super) fn next_ask(&self, now: Duration, wait: Duration, path: &Path) -> Option<Duration> {
-        self.missing.iter().filter_map(|missing| self.ask_time(missing, now, wait, path)).min()
-    }
-
-    /// When to ask for a message, if an answer can still come in time.
-    fn ask_time(
-        &self,
-        missing: &Missing,
-        now: Duration,
-        wait: Duration,
-        path: &Path,
-    ) -> Option<Duration> {
-        if missing.judged || missing.waived || missing.asks == ASKS {
-            return None;
-        }
-        let back = path.smallest() + path.jitter();
-        let latest = (missing.origin + self.qos.deadline).saturating_sub(back);
-        let at = match missing.asked {
-            None => (missing.found + wait).min(latest),
-            // An answer may wait for a packet that goes anyway.
-            Some(asked) => asked + back + Duration::from_secs_f64(self.interval * 1.3),
-        };
-        (at.max(now) <= latest).then_some(at)
-    }
-
-    /// How long to wait for a message before asking: its packet may have been overtaken by so many others, or it may be
-    /// repeated.
-    pub(super) fn wait(&self, packets: u32) -> Duration {
-        Duration::from_secs_f64((self.interval * f64::from(packets)).max(self.recovery))
     }
 
     pub(super) fn memory(&self) -> usize {

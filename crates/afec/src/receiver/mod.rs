@@ -1,5 +1,6 @@
 //! The receiving half: what came, what is missing, and what the sender should know of it.
 
+mod asking;
 mod channel;
 mod delays;
 mod numbers;

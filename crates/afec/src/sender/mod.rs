@@ -7,16 +7,16 @@ mod decide;
 mod history;
 mod interleave;
 mod schedule;
+mod submission;
 
 use alloc::vec::Vec;
 use core::time::Duration;
-
-use thiserror::Error;
 
 use self::channel::{Channel, Waiting};
 use self::history::Sent;
 use self::interleave::NO_PACKET;
 use self::schedule::{Due, Schedule};
+pub use self::submission::{SendError, Submission, Submitted};
 use crate::code::{Code, Repeat};
 use crate::loss::LossModel;
 use crate::path::Path;
@@ -38,47 +38,6 @@ const PROBE: Duration = Duration::from_millis(200);
 const CROWDED: Duration = Duration::from_secs(30);
 /// How long a limit holds that the receiver told.
 const LIMIT_HOLDS: Duration = Duration::from_secs(4);
-
-/// Why a message was not taken, or a channel not opened. The application is at fault.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-pub enum SendError {
-    /// The channel was not opened.
-    #[error("channel {0} is not open: open it first")]
-    NotOpen(u32),
-    /// The channel is open already.
-    #[error("channel {0} is open already")]
-    Open(u32),
-    /// The channel's number is too large.
-    #[error("channel {0}: the largest number is {LAST_CHANNEL}")]
-    Id(u32),
-    /// Too many channels.
-    #[error("no more than {CHANNELS} channels can be open")]
-    TooManyChannels,
-    /// Something in the QoS makes no sense.
-    #[error("the channel's {0}")]
-    Qos(&'static str),
-    /// The message fits no packet.
-    #[error(
-        "a message of {len} bytes does not fit a packet of the path, which takes {room}: send it reliably"
-    )]
-    TooLarge {
-        /// Its bytes.
-        len: usize,
-        /// What would fit.
-        room: usize,
-    },
-}
-
-/// What became of a message that was handed in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Submitted {
-    /// It goes with one of the next packets.
-    Accepted,
-    /// It goes, in the place of an older one of its key that had not been sent.
-    Conflated,
-    /// Too many messages wait; the oldest was dropped for it.
-    Dropped,
-}
 
 /// What a packet was made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -500,24 +459,6 @@ impl Sender {
     pub(crate) fn memory(&self) -> usize {
         let channels: usize = self.channels.iter().map(Channel::memory).sum();
         channels + self.schedule.memory() + self.entries.capacity() * size_of::<Entry>()
-    }
-}
-
-/// A message as an application hands it in.
-#[derive(Debug, Clone, Copy)]
-pub struct Submission<'a> {
-    /// What it replaces, on a channel that conflates; else ignored.
-    pub key: u32,
-    /// How old it is already, if it came over another hop.
-    pub age: Duration,
-    /// Its bytes.
-    pub payload: &'a [u8],
-}
-
-impl<'a> Submission<'a> {
-    /// A new message without a key.
-    pub fn new(payload: &'a [u8]) -> Self {
-        Submission { key: 0, age: Duration::ZERO, payload }
     }
 }
 
