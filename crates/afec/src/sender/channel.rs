@@ -27,6 +27,10 @@ const LOSES: f64 = 1.3;
 const LEAST: f64 = 0.35;
 /// A target is called out of reach if this many times it is.
 const CANNOT: f64 = 1.1;
+/// Nor is it reached if so many more messages were missed than it permits and the debt stays: the most that a receiver tells
+/// is 31. It is then said to be missed by this.
+const HOPELESS: f64 = 28.0;
+const MISSED: f64 = 1.15;
 /// For how long it has to be in reach again before the application is told so.
 const RELIEF: Duration = Duration::from_secs(10);
 
@@ -147,6 +151,9 @@ impl Channel {
     /// it was told already.
     pub(super) fn judge(&mut self, now: Duration, possible: f64) -> Option<f64> {
         let target = self.qos.target;
+        // What is expected may be wrong; what was missed for long is not.
+        let possible =
+            if self.standing >= HOPELESS { possible.max(target * MISSED) } else { possible };
         if possible > target * CANNOT {
             self.could = None;
             return Some(self.told.unwrap_or(possible));
