@@ -51,6 +51,8 @@ pub(crate) struct Receiver {
     numbers: Numbers,
     delays: Delays,
     losses: LossEstimator,
+    /// What it believes since the last packet.
+    loss: LossModel,
     rate: RateEstimator,
     /// What the path carries, in bytes per second, if it shows a limit.
     cap: Option<u32>,
@@ -80,12 +82,14 @@ struct Reported {
 
 impl Receiver {
     pub(crate) fn new(scheme: Scheme) -> Self {
+        let losses = LossEstimator::new();
         Receiver {
             scheme,
             channels: Vec::new(),
             numbers: Numbers::default(),
             delays: Delays::default(),
-            losses: LossEstimator::new(),
+            loss: losses.model(),
+            losses,
             rate: RateEstimator::new(),
             cap: None,
             path: Path::new(),
@@ -127,7 +131,7 @@ impl Receiver {
 
     /// What is believed of the path from the other end.
     pub(crate) fn loss(&self) -> LossModel {
-        self.losses.model()
+        self.loss
     }
 
     /// A packet came, of which the header has been read. Whether it is new.
@@ -146,6 +150,7 @@ impl Receiver {
         if !self.numbers.arrived(header.number, settle) {
             return None;
         }
+        self.loss = self.losses.model();
         let queued = self.delays.arrived(now, header.sent);
         self.note_rate(now, queued, bytes, lost_now);
         // An overtaken packet tells nothing that a newer one did not tell better.
@@ -284,7 +289,7 @@ impl Receiver {
 
     /// When to tell how the path loses packets.
     fn losses_news(&self, now: Duration) -> Option<Duration> {
-        if self.losses.model().differs(&self.reported.losses) {
+        if self.loss.differs(&self.reported.losses) {
             return Some(now);
         }
         match differs(self.reported.rate, self.cap) {
@@ -316,7 +321,7 @@ impl Receiver {
         let open = matches!(self.scheme, Scheme::Adaptive);
         self.collect_asks(now, sender_path);
         self.collect_steps(now);
-        let model = self.losses.model();
+        let model = self.loss;
         let open_news = open && self.reported.open;
         let losses = open_news || (open && model.differs(&self.reported.losses));
         let limited = self.cap.is_some();

@@ -110,15 +110,15 @@ fn superseding(channel: &Channel, situation: &Situation<'_>) -> (Option<Choice>,
     let (rate, target) = (situation.loss.rate, situation.target);
     let left = situation.deadline.saturating_sub(situation.one_way + situation.jitter);
     let newer = (left.as_secs_f64() / situation.interval.as_secs_f64()) as usize;
-    let again = |lag: usize| situation.loss.again[lag.min(situation.loss.again.len() - 1)];
-    // The last one went before the burst that a repeat one interval later may still be in.
+    // A repeat one interval later may still be in the burst that the last one was lost in.
+    let again = situation.loss.again[0];
     let mut lost = rate;
     let mut closes = 0;
     while lost > target && closes < CLOSES {
-        lost *= again(0);
+        lost *= again;
         closes += 1;
     }
-    let misses = rate * libm::pow(again(0), newer.min(8) as f64);
+    let misses = rate * libm::pow(again, newer.min(8) as f64);
     let cost =
         f64::from(closes) * (situation.packet_bytes + situation.repeat_bytes) / situation.cluster;
     let code = Code { close: closes > 0, ..Code::PLAIN };
