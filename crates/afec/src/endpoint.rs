@@ -10,7 +10,8 @@ use crate::scheme::Scheme;
 use crate::sender::{Made, SendError, Sender, Submission, Submitted};
 use crate::stats::{ReceiverStats, SenderStats};
 use crate::wire::{
-    ECHO, HEADER, Header, Messages, PacketError, Reader, Report, ReportReader, write_header,
+    ECHO, HEADER, Header, Messages, PacketError, Reader, Report, ReportReader, mark_report,
+    write_header,
 };
 use crate::{code::Code, loss::LossModel, wire::ChannelReport};
 
@@ -130,7 +131,6 @@ pub struct Endpoint {
     echo: u8,
     /// When it came, and how many packets more are to tell.
     echoing: Option<(Duration, u8)>,
-    start: Vec<u8>,
     notices: Vec<Notice>,
     decided: Option<Duration>,
     /// There is news since then.
@@ -155,7 +155,6 @@ impl Endpoint {
             sent: [None; SENT],
             echo: 0,
             echoing: None,
-            start: Vec::new(),
             notices: Vec::new(),
             decided: None,
             undecided: false,
@@ -196,7 +195,7 @@ impl Endpoint {
             return None;
         }
         let number = self.next_number;
-        let mut header = Header {
+        let header = Header {
             number: number as u16,
             sent: now.as_millis() as u16,
             report: false,
@@ -222,11 +221,9 @@ impl Endpoint {
             return None;
         }
         made.report_bytes = report_bytes;
-        header.report = reported;
-        // The header's length does not depend on what is known only now.
-        self.start.clear();
-        write_header(header, &mut self.start);
-        packet[..before].copy_from_slice(&self.start);
+        if reported {
+            mark_report(packet);
+        }
         self.echoing = self.echoing.and_then(|(at, left)| Some((at, left.checked_sub(1)?)));
         self.sender.spend(now, packet.len() + self.config.transport_headers);
         self.sent[number as usize % SENT] = Some((number, now));

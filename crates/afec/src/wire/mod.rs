@@ -20,7 +20,7 @@ mod reader;
 mod report;
 
 pub(crate) use packet::{
-    ECHO, Header, MessageHead, Messages, message_len, write_header, write_message,
+    ECHO, Header, MessageHead, Messages, mark_report, message_len, write_header, write_message,
 };
 pub use reader::PacketError;
 pub(crate) use reader::{Reader, varint_len, write_varint};

@@ -58,6 +58,13 @@ pub(crate) fn write_header(header: Header, out: &mut Vec<u8>) {
     }
 }
 
+/// Says in a header that was written that a report follows.
+pub(crate) fn mark_report(packet: &mut [u8]) {
+    if let Some(flags) = packet.first_mut() {
+        *flags |= REPORT;
+    }
+}
+
 /// What a packet says of one message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct MessageHead {
