@@ -20,7 +20,7 @@ fuzz_target!(|data: &[u8]| {
     if let Some(first) = packets.next()
         && let Ok(opening) = Opening::read(first)
     {
-        room.handle_input(now, room::Input::Join { link: 2, opening: &opening, secret: [2; 16] });
+        room.handle_input(now, room::Input::Join { link: 2, opening: &opening, secret: [2; 16], max_datagram: 0 });
     }
     for packet in packets {
         now += Duration::from_millis(7);
@@ -43,10 +43,10 @@ fn joined(room: &mut Room, link: u64) -> Client {
     client.channel("pointer", Qos::awareness()).expect("a valid channel");
     loop {
         match client.poll_output(now) {
-            client::Output::Dial => client.handle_input(now, client::Input::Opened),
+            client::Output::Dial => client.handle_input(now, client::Input::Opened { max_datagram: 0 }),
             client::Output::Send(packet) => {
                 let opening = Opening::read(&packet).expect("our own opening");
-                let join = room::Input::Join { link, opening: &opening, secret: [1; 16] };
+                let join = room::Input::Join { link, opening: &opening, secret: [1; 16], max_datagram: 0 };
                 room.handle_input(now, join);
                 break;
             }

@@ -117,7 +117,12 @@ impl Driver {
                 self.links.insert(*link, outbound.clone());
                 match Opening::read(opening) {
                     Ok(opening) => {
-                        let input = Input::Join { link: *link, opening: &opening, secret: *secret };
+                        let input = Input::Join {
+                            link: *link,
+                            opening: &opening,
+                            secret: *secret,
+                            max_datagram: 0,
+                        };
                         return self.room.handle_input(now, input);
                     }
                     Err(error) => Input::Fail { link: *link, error },
@@ -145,6 +150,7 @@ impl Driver {
     fn carry_out(&mut self) -> Option<Instant> {
         loop {
             match self.room.poll_output() {
+                Output::Datagram { .. } => {}
                 Output::Send { link, packet } => {
                     // The room never has more than two packets under way, so there is always a place.
                     if let Some(outbound) = self.links.get(&link) {

@@ -92,7 +92,8 @@ impl Person {
         loop {
             let now = self.origin.elapsed();
             match self.client.poll_output(now) {
-                Output::Dial => self.client.handle_input(now, Input::Opened),
+                Output::Dial => self.client.handle_input(now, Input::Opened { max_datagram: 0 }),
+                Output::Datagram(_) => {}
                 Output::Send(packet) => {
                     self.socket.send(Message::Binary(packet.into())).await.unwrap();
                     self.client.handle_input(now, Input::Sent);
@@ -110,7 +111,7 @@ fn opening(room: &str) -> Vec<u8> {
     client.channel("draw", Qos::transaction()).unwrap();
     loop {
         match client.poll_output(Duration::ZERO) {
-            Output::Dial => client.handle_input(Duration::ZERO, Input::Opened),
+            Output::Dial => client.handle_input(Duration::ZERO, Input::Opened { max_datagram: 0 }),
             Output::Send(packet) => return packet,
             Output::Event(_) => {}
             other => panic!("{other:?}"),

@@ -159,7 +159,7 @@ fn pump(
                 idle = false;
                 w.link += 1;
                 w.up = 0;
-                c.handle_input(now, Input::Opened);
+                c.handle_input(now, Input::Opened { max_datagram: 0 });
             }
             Output::Send(p) => {
                 idle = false;
@@ -169,7 +169,12 @@ fn pump(
                         let o = Opening::read(&p).unwrap();
                         r.handle_input(
                             now,
-                            room::Input::Join { link: w.link, opening: &o, secret: [1; 16] },
+                            room::Input::Join {
+                                link: w.link,
+                                opening: &o,
+                                secret: [1; 16],
+                                max_datagram: 0,
+                            },
                         );
                     } else {
                         r.handle_input(now, room::Input::Packet { link: w.link, packet: &p });

@@ -333,13 +333,13 @@ impl Client {
     /// Takes in what happened.
     pub fn handle_input(&mut self, now: Duration, input: Input<'_>) {
         match input {
-            Input::Opened if self.phase == Phase::Dialing => self.greet(now),
+            Input::Opened { .. } if self.phase == Phase::Dialing => self.greet(now),
             Input::Hurry => {
                 if let Phase::Waiting(at) = &mut self.phase {
                     *at = now;
                 }
             }
-            Input::Opened | Input::Timeout => {}
+            Input::Opened { .. } | Input::Datagram(_) | Input::DatagramSent | Input::Timeout => {}
             Input::Packet(packet) => {
                 if let Err(error) = self.receive(now, packet) {
                     self.fail(error);

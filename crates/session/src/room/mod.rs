@@ -63,6 +63,8 @@ pub enum Input<'a> {
         opening: &'a Opening<'a>,
         /// Fresh random octets, should the client become a new participant.
         secret: Secret,
+        /// Octets that a datagram of the transport may have; 0: it has none.
+        max_datagram: usize,
     },
     /// A later packet.
     Packet {
@@ -71,8 +73,20 @@ pub enum Input<'a> {
         /// The packet.
         packet: &'a [u8],
     },
+    /// A datagram came.
+    Datagram {
+        /// The transport.
+        link: LinkId,
+        /// The packet.
+        packet: &'a [u8],
+    },
     /// The transport took one packet of [`Output::Send`].
     Sent {
+        /// The transport.
+        link: LinkId,
+    },
+    /// One of [`Output::Datagram`] has left, or was dropped.
+    DatagramSent {
         /// The transport.
         link: LinkId,
     },
@@ -102,6 +116,13 @@ pub enum Input<'a> {
 pub enum Output {
     /// Send this packet, then report [`Input::Sent`].
     Send {
+        /// The transport.
+        link: LinkId,
+        /// The packet.
+        packet: Vec<u8>,
+    },
+    /// Send this datagram, or drop it when it cannot leave soon, then report [`Input::DatagramSent`].
+    Datagram {
         /// The transport.
         link: LinkId,
         /// The packet.
@@ -300,7 +321,7 @@ impl Room {
     /// Takes in what happened.
     pub fn handle_input(&mut self, now: Duration, input: Input<'_>) {
         match input {
-            Input::Join { link, opening, secret } => self.join(now, link, opening, secret),
+            Input::Join { link, opening, secret, .. } => self.join(now, link, opening, secret),
             Input::Packet { link, packet } => {
                 if let Some(&id) = self.links.get(&link) {
                     match self.receive(now, id, packet) {
@@ -327,6 +348,7 @@ impl Room {
                     self.away(now, id, None);
                 }
             }
+            Input::Datagram { .. } | Input::DatagramSent { .. } => {}
             Input::Shutdown { retry } => self.shut_down(retry),
             Input::Timeout => {}
         }

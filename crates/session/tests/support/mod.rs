@@ -299,8 +299,10 @@ impl World {
                         let opening = Opening::read(&packet).unwrap();
                         let secret = [self.random.next() as u8; 16];
                         let opening = &opening;
-                        self.room
-                            .handle_input(self.now, room::Input::Join { link, opening, secret });
+                        self.room.handle_input(
+                            self.now,
+                            room::Input::Join { link, opening, secret, max_datagram: 0 },
+                        );
                     }
                 }
                 self.drain_room();
@@ -346,9 +348,10 @@ impl World {
                     let (up, down) = (VecDeque::new(), VecDeque::new());
                     person.transport =
                         Some(Transport { link, open: true, joined: false, up, down });
-                    person.client.handle_input(self.now, Input::Opened);
+                    person.client.handle_input(self.now, Input::Opened { max_datagram: 0 });
                 }
                 Output::Dial => person.client.handle_input(self.now, Input::Closed),
+                Output::Datagram(_) => {}
                 Output::Send(packet) => {
                     if let Some(transport) = person.transport.as_mut() {
                         transport.up.push_back((self.now + person.delay, Cargo::Packet(packet)));
@@ -377,6 +380,7 @@ impl World {
                     self.log.push(event);
                     continue;
                 }
+                room::Output::Datagram { .. } => continue,
                 room::Output::Send { link, packet } => (link, vec![Cargo::Packet(packet)]),
                 room::Output::Close { link, packet, .. } => {
                     (link, vec![Cargo::Packet(packet), Cargo::Close])
