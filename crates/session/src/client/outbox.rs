@@ -3,6 +3,7 @@
 use alloc::boxed::Box;
 use core::time::Duration;
 
+use crate::datagrams::REST;
 use crate::latest::Latest;
 use crate::wire::frame::Access;
 use crate::{Error, Overflow, Qos};
@@ -63,6 +64,18 @@ pub(super) struct Channel {
     /// Awareness waiting to be sent.
     pub(super) queue: Latest<Box<[u8]>, Item>,
     pub(super) queued_bytes: usize,
+    /// Conflated values that went as datagrams and may have been lost, until they have rested (W41).
+    pub(super) resting: Latest<Box<[u8]>, Resting>,
+}
+
+/// A value that went as a datagram.
+#[derive(Debug)]
+pub(super) struct Resting {
+    pub(super) item: Item,
+    pub(super) index: u32,
+    /// The sender's last transaction when it was sent.
+    pub(super) after: u32,
+    pub(super) sent: Duration,
 }
 
 impl Channel {
@@ -80,6 +93,7 @@ impl Channel {
             next_slot: Duration::ZERO,
             queue: Latest::new(),
             queued_bytes: 0,
+            resting: Latest::new(),
         }
     }
 
@@ -128,12 +142,40 @@ impl Channel {
         self.pop_with_order().map(|(_, item)| item)
     }
 
+    /// The one of this place among all that the application submitted.
+    pub(super) fn take(&mut self, order: u64) -> Option<Item> {
+        let item = self.queue.remove(order)?;
+        self.queued_bytes -= item.cost();
+        Some(item)
+    }
+
+    /// It went as a datagram: what is newest of a conflated key is kept until it has rested.
+    pub(super) fn rest(&mut self, order: u64, item: Item, index: u32, after: u32, sent: Duration) {
+        if self.qos.overflow == Overflow::Conflate {
+            let key = item.key.clone().unwrap_or_default();
+            self.resting.push(order, Some(key), Resting { item, index, after, sent });
+        }
+    }
+
+    /// The session is a new one: indices count from 1 again, of what rests too.
+    pub(super) fn count_anew(&mut self) {
+        self.index = 0;
+        let resting = core::mem::replace(&mut self.resting, Latest::new());
+        for (order, Resting { item, sent, .. }) in resting.into_values() {
+            self.index += 1;
+            self.rest(order, item, self.index, 0, sent);
+        }
+    }
+
+    /// When the value that went as a datagram before all others has rested.
+    pub(super) fn rested_at(&self) -> Option<Duration> {
+        self.resting.first().map(|(_, resting)| resting.sent + REST)
+    }
+
     /// With its place among all that the application submitted.
     pub(super) fn pop_with_order(&mut self) -> Option<(u64, Item)> {
         let (order, _) = self.queue.first()?;
-        let item = self.queue.remove(order)?;
-        self.queued_bytes -= item.cost();
-        Some((order, item))
+        self.take(order).map(|item| (order, item))
     }
 
     pub(super) fn retain(&mut self, keep: impl Fn(&Item) -> bool) {
