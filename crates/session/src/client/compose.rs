@@ -6,7 +6,6 @@ use core::time::Duration;
 
 use super::outbox::{Channel, Item, Pending, Resting};
 use super::{Client, Event, Output, Phase};
-use crate::datagrams::REST;
 use crate::link::Bodies;
 use crate::wire::body::Lane;
 use crate::wire::frame::Frame;
@@ -34,7 +33,7 @@ enum Due {
     Transaction(usize),
     /// By channel.
     Awareness(usize),
-    /// By channel: it went as a datagram and nothing newer followed (W41).
+    /// By channel: it may have been lost and nothing newer followed (W41).
     Rested(usize),
 }
 
@@ -157,17 +156,16 @@ impl Client {
         if transactions_due && lane == Lane::Stream {
             due.extend(transactions);
         }
-        let has_datagrams = self.link.as_ref().is_some_and(|link| link.datagrams.is_some());
+        let Some(link) = self.link.as_ref() else { return due };
+        let (opened, has_datagrams) = (link.opened(), link.datagrams.is_some());
         for (at, channel) in channels.iter().enumerate().filter(|(_, one)| one.takes_messages()) {
             if transactions_due || channel.next_slot <= now {
                 let queued = channel.queue.after(0).filter(|(_, item)| self.lane(item) == lane);
                 due.extend(queued.map(|(order, _)| (order, Due::Awareness(at))));
             }
             if lane == Lane::Stream {
-                // On a transport without datagrams there is nothing to wait for.
-                let rested = channel.resting.after(0);
-                let rested = rested.take_while(|(_, one)| !has_datagrams || one.sent + REST <= now);
-                due.extend(rested.map(|(order, _)| (order, Due::Rested(at))));
+                let rested = channel.rested(now, opened, has_datagrams);
+                due.extend(rested.map(|order| (order, Due::Rested(at))));
             }
         }
         due.sort_unstable_by_key(|(order, _)| *order);
@@ -270,10 +268,8 @@ impl Client {
                 priority: item.priority,
                 bytes: &item.bytes,
             });
-            if let (Lane::Datagrams, Some(item), Number::Awareness { index, after }) =
-                (lane, taken, number)
-            {
-                channel.rest(order, item, index, after, now);
+            if let (Some(item), Number::Awareness { index, after }) = (taken, number) {
+                channel.rest(order, Resting { lane, item, index, after, sent: now });
             }
         }
         private.unwrap_or(false)

@@ -5,6 +5,7 @@ use core::time::Duration;
 
 use crate::datagrams::REST;
 use crate::latest::Latest;
+use crate::wire::body::Lane;
 use crate::wire::frame::Access;
 use crate::{Error, Overflow, Qos};
 
@@ -64,13 +65,15 @@ pub(super) struct Channel {
     /// Awareness waiting to be sent.
     pub(super) queue: Latest<Box<[u8]>, Item>,
     pub(super) queued_bytes: usize,
-    /// Conflated values that went as datagrams and may have been lost, until they have rested (W41).
+    /// The newest conflated values that were sent, as long as they may have been lost (W41).
     pub(super) resting: Latest<Box<[u8]>, Resting>,
 }
 
-/// A value that went as a datagram.
+/// A value that may have been lost.
 #[derive(Debug)]
 pub(super) struct Resting {
+    /// How it went: over a stream it is only lost with the transport.
+    pub(super) lane: Lane,
     pub(super) item: Item,
     pub(super) index: u32,
     /// The sender's last transaction when it was sent.
@@ -149,27 +152,47 @@ impl Channel {
         Some(item)
     }
 
-    /// It went as a datagram: what is newest of a conflated key is kept until it has rested.
-    pub(super) fn rest(&mut self, order: u64, item: Item, index: u32, after: u32, sent: Duration) {
+    /// It was sent: what is newest of a conflated key is kept until it is sure to have arrived.
+    pub(super) fn rest(&mut self, order: u64, resting: Resting) {
         if self.qos.overflow == Overflow::Conflate {
-            let key = item.key.clone().unwrap_or_default();
-            self.resting.push(order, Some(key), Resting { item, index, after, sent });
+            let key = resting.item.key.clone().unwrap_or_default();
+            self.resting.push(order, Some(key), resting);
         }
+    }
+
+    /// What was sent over this transport's stream up to `sent` has arrived.
+    pub(super) fn arrived(&mut self, sent: Duration) {
+        self.resting.retain(|_, resting| resting.lane == Lane::Datagrams || resting.sent > sent);
+    }
+
+    /// What is to be sent again, over the stream of a transport that was opened at `opened`.
+    pub(super) fn rested(
+        &self,
+        now: Duration,
+        opened: Duration,
+        has_datagrams: bool,
+    ) -> impl Iterator<Item = u64> {
+        let rested = self.resting.after(0).filter(move |(_, resting)| match resting.lane {
+            Lane::Stream => resting.sent < opened,
+            Lane::Datagrams => !has_datagrams || resting.sent + REST <= now,
+        });
+        rested.map(|(order, _)| order)
     }
 
     /// The session is a new one: indices count from 1 again, of what rests too.
     pub(super) fn count_anew(&mut self) {
         self.index = 0;
         let resting = core::mem::replace(&mut self.resting, Latest::new());
-        for (order, Resting { item, sent, .. }) in resting.into_values() {
+        for (order, resting) in resting.into_values() {
             self.index += 1;
-            self.rest(order, item, self.index, 0, sent);
+            self.rest(order, Resting { index: self.index, after: 0, ..resting });
         }
     }
 
     /// When the value that went as a datagram before all others has rested.
     pub(super) fn rested_at(&self) -> Option<Duration> {
-        self.resting.first().map(|(_, resting)| resting.sent + REST)
+        let mut resting = self.resting.after(0).map(|(_, resting)| resting);
+        resting.find(|resting| resting.lane == Lane::Datagrams).map(|first| first.sent + REST)
     }
 
     /// With its place among all that the application submitted.

@@ -117,6 +117,8 @@ impl Client {
                 Ok(())
             }
             Frame::Pong { time, received, sent } => {
+                let asked = Duration::from_micros(time);
+                self.channels.iter_mut().for_each(|channel| channel.arrived(asked));
                 if let Some(link) = self.link.as_mut() {
                     link.pong(now, time, received, sent);
                 }

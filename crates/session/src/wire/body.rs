@@ -114,7 +114,8 @@ impl BodyEncoder {
         let mut made = Vec::new();
         let mut packet = start;
         // Halves to try, the first on top.
-        let mut parts = Vec::from([0..self.fields.len()]);
+        let mut parts = Vec::new();
+        parts.push(0..self.fields.len());
         while let Some(part) = parts.pop() {
             let before = packet.len();
             self.write(private, part.clone(), &mut packet)?;

@@ -312,6 +312,15 @@ impl World {
         }
     }
 
+    /// Hands arbitrary octets to the room and to the person as a datagram of the other.
+    pub(crate) fn inject_datagram(&mut self, person: usize, packet: &[u8]) {
+        if let Some(transport) = &self.people[person].transport {
+            let link = transport.link;
+            self.room.handle_input(self.now, room::Input::Datagram { link, packet });
+            self.people[person].client.handle_input(self.now, Input::Datagram(packet));
+        }
+    }
+
     fn step(&mut self) {
         let now = self.now;
         for (_, link) in self.closing.extract_if(.., |(at, _)| *at <= now) {
