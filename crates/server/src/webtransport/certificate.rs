@@ -124,11 +124,8 @@ pub(super) fn make(now: SystemTime, host: IpAddr) -> Result<Served, CertificateE
 
 /// Reads a certificate and its key. That it has expired is no error: see [`Facts::objection`].
 pub(super) fn load(cert: &Path, key: &Path) -> Result<Served, CertificateError> {
-    let wrong = |path: &Path, due, why: String| CertificateError::Pem {
-        path: path.to_owned(),
-        due,
-        why,
-    };
+    let wrong =
+        |path: &Path, due, why: String| CertificateError::Pem { path: path.to_owned(), due, why };
     let in_words = |error: pem::Error| match error {
         pem::Error::NoItemsFound => "there is none in it".to_owned(),
         error => error.to_string(),

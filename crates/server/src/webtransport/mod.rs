@@ -2,6 +2,7 @@
 
 mod certificate;
 mod connection;
+mod framing;
 mod offer;
 
 use std::future::Future;
@@ -21,9 +22,9 @@ use crate::hub::Hub;
 use crate::{Config, Error};
 use certificate::Served;
 pub use certificate::{Certificate, CertificateError};
+pub use offer::Calendar;
 use offer::Keeper;
 pub(crate) use offer::Offer;
-pub use offer::Calendar;
 
 /// How a server offers WebTransport.
 #[derive(Clone)]
@@ -183,4 +184,15 @@ async fn accept(endpoint: &Endpoint, hub: &Arc<Hub>) {
             }
         });
     }
+}
+
+/// T2 for WebTransport, whose port may be another than HTTP's: the host counts.
+fn may_come_from(_hub: &Hub, origin: Option<&str>, authority: &str) -> bool {
+    let host = |authority: &str| match authority.rsplit_once(':') {
+        Some((host, port)) if !port.ends_with(']') => host.to_ascii_lowercase(),
+        _ => authority.to_ascii_lowercase(),
+    };
+    origin.is_none_or(|origin| {
+        origin.split_once("://").is_some_and(|(_, origin)| host(origin) == host(authority))
+    })
 }
