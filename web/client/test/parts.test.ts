@@ -96,6 +96,8 @@ test("a page that wakes looks at the clock, one that goes for good says so", () 
   const document = Object.assign(new EventTarget(), { visibilityState: "hidden" });
   vi.stubGlobal("window", window);
   vi.stubGlobal("document", document);
+  const connection = new EventTarget();
+  vi.stubGlobal("navigator", { connection });
   const hide = (persisted: boolean) => window.dispatchEvent(Object.assign(new Event("pagehide"), { persisted }));
   const events = { woke: vi.fn(), goes: vi.fn() };
   const stop = watchPage(events);
@@ -109,8 +111,9 @@ test("a page that wakes looks at the clock, one that goes for good says so", () 
   document.dispatchEvent(new Event("visibilitychange"));
   window.dispatchEvent(new Event("online"));
   window.dispatchEvent(new Event("pageshow"));
-  expect(events.woke).toHaveBeenCalledTimes(3);
+  connection.dispatchEvent(new Event("change"));
+  expect(events.woke).toHaveBeenCalledTimes(4);
   stop();
   window.dispatchEvent(new Event("online"));
-  expect(events.woke).toHaveBeenCalledTimes(3);
+  expect(events.woke).toHaveBeenCalledTimes(4);
 });
