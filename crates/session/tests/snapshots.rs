@@ -161,6 +161,7 @@ fn pump(
                 w.up = 0;
                 c.handle_input(now, Input::Opened { max_datagram: 0 });
             }
+            Output::Datagram(_) => {}
             Output::Send(p) => {
                 idle = false;
                 if w.up < budget {
@@ -199,6 +200,7 @@ fn pump(
         }
         match r.poll_output() {
             room::Output::Timeout(_) => {}
+            room::Output::Datagram { .. } => {}
             room::Output::Send { link, packet } => {
                 idle = false;
                 if link == w.link {
