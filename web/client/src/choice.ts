@@ -39,10 +39,8 @@ export interface Clock {
 
 /** What is told of the transport in use. */
 export interface ChoiceEvents extends Omit<LinkEvents, "closed"> {
-  /** There is none any more; `dial` asks for one. */
+  /** There is none any more; `dial` asks for one. One that was being tried may still open before. */
   closed(): void;
-  /** A transport has opened after `closed`: `dial` would have it at once. */
-  ready(): void;
   /** Another is in use (undefined: none), or for another reason. */
   changed(transport: Transport | undefined): void;
 }
@@ -126,9 +124,7 @@ export class Choice {
   /** The session wants a transport. Answered by `opened` or `closed`. */
   dial(): void {
     this.#isDialing = true;
-    const ready = this.#best(this.#attempts.filter((attempt) => attempt.ready !== undefined));
-    if (ready) this.#use(ready);
-    else this.#race(this.#order(), STAGGER_MS);
+    this.#race(this.#order(), STAGGER_MS);
   }
 
   /** The session is done with the transport in use. Nothing is reported of it any more. */
@@ -151,7 +147,7 @@ export class Choice {
     if (best) this.#options.memory.worked(used.name, best);
     this.#remember();
     this.#settle();
-    const ready = this.#best(this.#attempts.filter((attempt) => attempt.ready !== undefined));
+    const ready = this.#ready();
     if (ready) this.#use(ready);
     else this.#tell();
   }
@@ -264,22 +260,21 @@ export class Choice {
     attempt.callOff();
     attempt.ready = maxDatagram;
     const used = this.#used;
-    if (!used) {
-      if (this.#isDialing) this.#use(attempt);
-      else this.#options.events.ready();
-      return;
-    }
+    if (!used) return this.#use(attempt);
     const isWanted = this.#isQuiet || !this.#isAllowed(used.name) || this.#isBetter(attempt.name, used.name);
     if (!isWanted) return this.#drop((other) => other === attempt);
-    // While the session is being taken in it cannot move.
-    if (this.#hasJoined) this.#use(attempt);
+    // A session that moves while it is being taken in may leave a participant behind that nobody is.
+    if (this.#hasJoined) return this.#use(attempt);
+    if (!this.#isQuiet) return;
+    this.#reasons.set(used.name, "opened, but carried nothing");
+    this.#use(attempt);
   }
 
   /** The session goes on there. */
   #use(attempt: Attempt): void {
     const { clock, events } = this.#options;
     const before = this.#used;
-    if (before && this.#isQuiet) this.#reasons.set(before.name, "fell silent");
+    if (before && this.#isQuiet && this.#hasJoined) this.#reasons.set(before.name, "fell silent");
     before?.link.close();
     this.#attempts = this.#attempts.filter((other) => other !== attempt);
     this.#quit();
@@ -306,23 +301,22 @@ export class Choice {
   #late(): void {
     const used = this.#used;
     if (!used || this.#hasJoined) return;
-    if (this.#attempts.some(({ ready }) => ready !== undefined)) {
-      used.link.close();
-      return this.#lost("carried nothing");
+    const ready = this.#ready();
+    if (ready) {
+      this.#reasons.set(used.name, "opened, but carried nothing");
+      return this.#use(ready);
     }
-    // Look around, and look again.
     this.#isQuiet = true;
-    this.#race(
-      this.#order().filter((name) => name !== used.name),
-      QUIET_STAGGER_MS,
-    );
-    this.#callOffJoining = this.#options.clock.after(QUIET_STAGGER_MS, () => this.#late());
+    const others = this.#order().filter((name) => name !== used.name);
+    this.#race(others, QUIET_STAGGER_MS);
   }
 
   /** The transport in use broke. */
   #lost(reason: string): void {
     this.#lose(reason);
     this.#options.events.closed();
+    const ready = this.#ready();
+    if (ready) this.#use(ready);
   }
 
   #lose(reason: string): void {
@@ -424,9 +418,11 @@ export class Choice {
     return this.#better(other).includes(one);
   }
 
-  #best(attempts: readonly Attempt[]): Attempt | undefined {
+  /** The best of those that are open and wait. */
+  #ready(): Attempt | undefined {
     const names = this.#effective;
-    return [...attempts].sort((a, b) => names.indexOf(a.name) - names.indexOf(b.name))[0];
+    const ready = this.#attempts.filter((attempt) => attempt.ready !== undefined);
+    return ready.sort((a, b) => names.indexOf(a.name) - names.indexOf(b.name))[0];
   }
 
   #drop(which: (attempt: Attempt) => boolean): void {

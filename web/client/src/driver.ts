@@ -292,7 +292,6 @@ export class Driver {
         sent: () => this.#input((core) => core.sent(now())),
         datagramSent: () => this.#input((core) => core.datagramSent(now())),
         closed: () => this.#input((core) => core.closed(now())),
-        ready: () => this.#input((core) => core.hurry(now())),
         changed: (transport) => transport && this.#options.transport(transport),
       },
     });

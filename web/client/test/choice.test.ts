@@ -95,7 +95,6 @@ class World {
           this.closed += 1;
           if (this.redials) setTimeout(() => this.choice.dial(), 250);
         },
-        ready: () => {},
         changed: (transport) => this.told.push(transport),
       },
     });
@@ -197,7 +196,7 @@ describe("race", () => {
       },
       events: {
         ...{ opened() {}, received() {}, receivedDatagram() {}, sent() {}, datagramSent() {} },
-        ...{ closed() {}, ready() {}, changed() {} },
+        ...{ closed() {}, changed() {} },
       },
     });
     choice.dial();
