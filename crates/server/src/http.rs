@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use axum::Router;
 use axum::extract::ws::WebSocketUpgrade;
-use axum::extract::{ConnectInfo, State};
+use axum::extract::{ConnectInfo, DefaultBodyLimit, RawQuery, State};
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
@@ -14,6 +14,7 @@ use axum::serve::ListenerExt;
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::hub::Hub;
+use crate::transport::emulation::{self, control};
 use crate::transport::websocket;
 use crate::{assets, status};
 
@@ -25,6 +26,10 @@ const UNSENT: u32 = 16 << 10;
 pub(crate) async fn serve(listener: TcpListener, hub: Arc<Hub>) -> std::io::Result<()> {
     let router = Router::new()
         .route("/ws", get(upgrade))
+        .route(
+            "/emulation",
+            get(control::get).post(control::set).layer(DefaultBodyLimit::max(control::MOST_OCTETS)),
+        )
         .route("/status", get(status::report))
         .route("/healthz", get(|| async { "ok\n" }))
         .fallback(assets::serve)
@@ -47,6 +52,7 @@ fn prepare(socket: &mut TcpStream) {
 async fn upgrade(
     State(hub): State<Arc<Hub>>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    RawQuery(query): RawQuery,
     door: WebSocketUpgrade,
 ) -> Response {
     if hub.connections.load(Ordering::Relaxed) >= hub.config.max_connections {
@@ -55,13 +61,14 @@ async fn upgrade(
             .into_response();
     }
     tracing::debug!(%peer, "connected");
+    let emulate = emulation::is_wanted(&hub, query.as_deref());
     let limit = hub.config.limits.max_packet;
     door.max_message_size(limit)
         .max_frame_size(limit)
         // One packet is one write: nothing is collected, and no more than two are ever there.
         .write_buffer_size(0)
         .read_buffer_size(READ_BUFFER)
-        .on_upgrade(move |socket| websocket::serve(hub, socket))
+        .on_upgrade(move |socket| websocket::serve(hub, socket, emulate))
 }
 
 /// The library's 128 KB would be the largest part of a connection's memory.

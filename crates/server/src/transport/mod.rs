@@ -1,5 +1,6 @@
 //! What carries packets between a client and its room: one task each, over any transport.
 
+pub(crate) mod emulation;
 pub(crate) mod websocket;
 
 use std::future::Future;
