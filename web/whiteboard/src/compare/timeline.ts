@@ -1,0 +1,102 @@
+/**
+ * How old is what a board shows? At every moment it shows the newest position that has arrived, which was made some time
+ * ago. All times are milliseconds of one clock, as the sender and both receivers are one page.
+ */
+
+/** So far back the numbers look. */
+export const WINDOW = 20_000;
+
+/** The age is read off on this grid, whenever the page gets to it, so that a busy page reads nothing else. */
+export const STEP = 10;
+
+/** Longer without anything new is seen as a stop. */
+export const STALL = 100;
+
+export interface Numbers {
+  /** Milliseconds; undefined before the first arrival. */
+  readonly mean: number | undefined;
+  /** Exceeded in one of a hundred moments. */
+  readonly p99: number | undefined;
+  readonly arrivalsPerSecond: number;
+  /** Times without anything new for more than {@link STALL}. */
+  readonly stalls: number;
+}
+
+export class Timeline {
+  /** Ages on the grid, oldest first; the last one belongs to `read`. */
+  private readonly ages: number[] = [];
+  /** When something new came, oldest first. */
+  private readonly arrivals: number[] = [];
+  private stalls: number[] = [];
+  private made: number | undefined;
+  /** The last point of the grid that has been read off. */
+  private read = 0;
+  private began: number | undefined;
+
+  /** A position that was made at `made` has arrived at `now`. Says whether it is the newest. */
+  arrive(now: number, made: number): boolean {
+    this.advance(now);
+    if (this.made !== undefined && made <= this.made) return false;
+    const last = this.arrivals.at(-1);
+    if (last !== undefined && now - last > STALL) this.stalls.push(now);
+    if (this.made === undefined) this.read = Math.floor(now / STEP) * STEP;
+    this.made = made;
+    this.arrivals.push(now);
+    this.began ??= now;
+    return true;
+  }
+
+  /** Reads off all ages until `now`. */
+  advance(now: number): void {
+    if (this.made === undefined) return;
+    // A page that slept for long has nothing to say of that time.
+    this.read = Math.max(this.read, Math.floor((now - WINDOW) / STEP) * STEP);
+    for (let at = this.read + STEP; at <= now; at += STEP) {
+      this.ages.push(at - this.made);
+      this.read = at;
+    }
+    this.ages.splice(0, this.ages.length - WINDOW / STEP);
+    while ((this.arrivals[0] ?? now) < now - WINDOW) this.arrivals.shift();
+    while ((this.stalls[0] ?? now) < now - WINDOW) this.stalls.shift();
+  }
+
+  /** Forgets what was; the newest position stays. */
+  reset(now: number): void {
+    this.advance(now);
+    this.ages.length = 0;
+    this.stalls.length = 0;
+    this.arrivals.splice(0, this.arrivals.length - 1);
+    this.began = this.made === undefined ? undefined : now;
+  }
+
+  numbers(now: number): Numbers {
+    this.advance(now);
+    const { ages, began } = this;
+    const seconds = began === undefined ? 0 : Math.min(now - began, WINDOW) / 1000;
+    const lasts = now - (this.arrivals.at(-1) ?? now) > STALL ? 1 : 0;
+    const counted = this.arrivals.filter((at) => at > now - seconds * 1000).length;
+    return {
+      mean: ages.length > 0 ? ages.reduce((sum, age) => sum + age, 0) / ages.length : undefined,
+      p99: quantile(ages, 0.99),
+      arrivalsPerSecond: seconds > 0.5 ? counted / seconds : 0,
+      stalls: this.stalls.length + lasts,
+    };
+  }
+
+  /** The greatest age in each of `count` equal parts of the window, oldest first; undefined where nothing is known. */
+  peaks(count: number): (number | undefined)[] {
+    const per = WINDOW / STEP / count;
+    const missing = WINDOW / STEP - this.ages.length;
+    return Array.from({ length: count }, (_, part) => {
+      const [from, to] = [part, part + 1].map((end) => Math.max(Math.round(end * per) - missing, 0));
+      const ages = this.ages.slice(from, to);
+      return ages.length > 0 ? Math.max(...ages) : undefined;
+    });
+  }
+}
+
+/** The smallest value that so large a share of `values` does not exceed. */
+export function quantile(values: readonly number[], share: number): number | undefined {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.max(Math.ceil(sorted.length * share) - 1, 0)];
+}
