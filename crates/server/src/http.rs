@@ -25,6 +25,7 @@ const UNSENT: u32 = 16 << 10;
 pub(crate) async fn serve(listener: TcpListener, hub: Arc<Hub>) -> std::io::Result<()> {
     let router = Router::new()
         .route("/ws", get(upgrade))
+        .route("/transports", get(crate::webtransport::transports))
         .route("/status", get(status::report))
         .route("/healthz", get(|| async { "ok\n" }))
         .fallback(assets::serve)

@@ -12,12 +12,15 @@ use tokio::time::Instant;
 
 use crate::Config;
 use crate::room::{Message, drive};
+use crate::webtransport::Offer;
 
 /// Rooms, counters and configuration, shared by all tasks.
 pub(crate) struct Hub {
     pub(crate) config: Config,
     pub(crate) started: Instant,
     pub(crate) connections: AtomicUsize,
+    /// What clients are told of WebTransport.
+    pub(crate) webtransport: Option<Arc<Offer>>,
     rooms: Mutex<HashMap<String, mpsc::UnboundedSender<Message>>>,
     last_link: AtomicU64,
     /// What rooms that are gone had counted.
@@ -25,11 +28,12 @@ pub(crate) struct Hub {
 }
 
 impl Hub {
-    pub(crate) fn new(config: Config) -> Self {
+    pub(crate) fn new(config: Config, webtransport: Option<Arc<Offer>>) -> Self {
         Hub {
             config,
             started: Instant::now(),
             connections: AtomicUsize::new(0),
+            webtransport,
             rooms: Mutex::new(HashMap::new()),
             last_link: AtomicU64::new(0),
             gone: Mutex::new(Stats::default()),

@@ -1,4 +1,4 @@
-//! The Groupwire server: rooms over HTTP and WebSocket in one process, with the whiteboard embedded.
+//! The Groupwire server: rooms over HTTP, WebSocket and WebTransport in one process, with the whiteboard embedded.
 //!
 //! Each room is one task that drives a [`groupwire_session::Room`]; each connection is one task that moves packets
 //! between its socket and its room. Rooms share nothing, so a busy one disturbs no other.
@@ -19,6 +19,7 @@ mod hub;
 mod room;
 mod status;
 mod transport;
+mod webtransport;
 
 use std::future::Future;
 use std::net::SocketAddr;
@@ -30,6 +31,8 @@ use tokio::net::TcpListener;
 
 pub use groupwire_session as session;
 use hub::Hub;
+use webtransport::WebTransport;
+pub use webtransport::{Calendar, Certificate, CertificateError, WebTransportConfig};
 
 /// What a server is made of.
 #[derive(Clone)]
@@ -48,6 +51,8 @@ pub struct Config {
     pub max_connections: usize,
     /// Decides about joining, publishing and subscribing.
     pub authority: Arc<dyn Authority + Send + Sync>,
+    /// WebTransport, beside everything else; `None` for none.
+    pub webtransport: Option<WebTransportConfig>,
 }
 
 impl Default for Config {
@@ -60,6 +65,7 @@ impl Default for Config {
             max_rooms: 10_000,
             max_connections: 20_000,
             authority: Arc::new(AllowAll),
+            webtransport: Some(WebTransportConfig::default()),
         }
     }
 }
@@ -76,6 +82,9 @@ pub enum Error {
         /// What the system says.
         cause: std::io::Error,
     },
+    /// The certificate cannot be used.
+    #[error(transparent)]
+    Certificate(#[from] CertificateError),
     /// The listener failed.
     #[error("the server cannot go on: {0}")]
     Io(#[from] std::io::Error),
@@ -92,13 +101,15 @@ pub struct Server {
     listener: TcpListener,
     local_addr: SocketAddr,
     hub: Arc<Hub>,
+    webtransport: Option<WebTransport>,
 }
 
 impl Server {
     /// Starts to listen.
     ///
     /// # Errors
-    /// [`Error::Listen`] if the address is taken or not ours.
+    /// [`Error::Listen`] if the address is taken or not ours, [`Error::Certificate`] if there are files with a
+    /// certificate that cannot be used.
     pub async fn bind(config: Config) -> Result<Self, Error> {
         let listen = config.listen;
         let listening = async {
@@ -108,7 +119,20 @@ impl Server {
         };
         let (listener, local_addr) =
             listening.await.map_err(|cause| Error::Listen { listen, cause })?;
-        Ok(Server { listener, local_addr, hub: Arc::new(Hub::new(config)) })
+        let webtransport = WebTransport::bind(&config, local_addr)?;
+        let offer = webtransport.as_ref().map(|webtransport| Arc::clone(&webtransport.offer));
+        let hub = Arc::new(Hub::new(config, offer));
+        Ok(Server { listener, local_addr, hub, webtransport })
+    }
+
+    /// The UDP port of WebTransport, if it is there.
+    pub fn webtransport_port(&self) -> Option<u16> {
+        self.webtransport.as_ref().map(|webtransport| webtransport.offer.port)
+    }
+
+    /// SHA-256 of the certificate that the server made for itself, if it did: what a client in this process may pin.
+    pub fn certificate_hash(&self) -> Option<[u8; 32]> {
+        self.webtransport.as_ref().and_then(|webtransport| webtransport.offer.hash())
     }
 
     /// Where it listens.
@@ -125,12 +149,23 @@ impl Server {
         shutdown: impl Future<Output = ()> + Send + 'static,
     ) -> Result<(), Error> {
         let hub = Arc::clone(&self.hub);
+        let closing = self.webtransport.as_ref().map(WebTransport::closer);
         let serving = http::serve(self.listener, Arc::clone(&hub));
+        let serving_webtransport = async {
+            if let Some(webtransport) = self.webtransport {
+                webtransport.serve(Arc::clone(&hub)).await;
+            }
+            std::future::pending::<()>().await;
+        };
         tokio::select! {
             outcome = serving => outcome?,
+            () = serving_webtransport => {}
             () = shutdown => {
                 tracing::info!("shutting down");
                 let _ = tokio::time::timeout(SHUTDOWN, hub.shut_down(RETRY_AFTER_SHUTDOWN)).await;
+                if let Some(closing) = closing {
+                    closing.await;
+                }
             }
         }
         Ok(())
