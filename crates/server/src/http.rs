@@ -30,6 +30,7 @@ pub(crate) async fn serve(listener: TcpListener, hub: Arc<Hub>) -> std::io::Resu
             "/emulation",
             get(control::get).post(control::set).layer(DefaultBodyLimit::max(control::MOST_OCTETS)),
         )
+        .route("/transports", get(crate::webtransport::transports))
         .route("/status", get(status::report))
         .route("/healthz", get(|| async { "ok\n" }))
         .fallback(assets::serve)

@@ -134,6 +134,11 @@ impl Server {
         self.webtransport.as_ref().map(|webtransport| webtransport.offer.port)
     }
 
+    /// SHA-256 of the certificate that the server made for itself, if it did: what a client in this process may pin.
+    pub fn certificate_hash(&self) -> Option<[u8; 32]> {
+        self.webtransport.as_ref().and_then(|webtransport| webtransport.offer.hash())
+    }
+
     /// Where it listens.
     pub fn local_addr(&self) -> SocketAddr {
         self.local_addr

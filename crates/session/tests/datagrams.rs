@@ -7,7 +7,7 @@ mod support;
 use std::time::Duration;
 
 use groupwire_session::Qos;
-use groupwire_session::client::{ChannelId, Event, Status};
+use groupwire_session::client::{ChannelId, Event, Outgoing, Output, Status};
 use proptest::prelude::*;
 use support::{Air, MS, Random, World};
 
@@ -205,4 +205,27 @@ proptest! {
         prop_assert!(!world.people[1].texts(POINTING).is_empty());
         prop_assert_eq!(world.people[0].client.stats().reconnects, 0);
     }
+}
+
+#[test]
+fn a_client_whose_stream_is_full_sleeps() {
+    let mut world = two(CLEAR, CLEAR);
+    let now = world.now;
+    let client = &mut world.people[0].client;
+    let mut packets = 0;
+    // Nothing is ever reported as sent: two packets go, then everything waits.
+    for step in 0..5u8 {
+        let message = Outgoing { bytes: &[step; 100], ..Outgoing::default() };
+        client.send(now, DRAWING, message).unwrap();
+        client.send(now, POINTING, Outgoing { bytes: &[step; 2000], ..message }).unwrap();
+        let at = loop {
+            match client.poll_output(now) {
+                Output::Send(_) => packets += 1,
+                Output::Timeout(at) => break at.unwrap(),
+                _ => {}
+            }
+        };
+        assert!(packets < 2 || at > now, "it wants to be called at {at:?}, now {now:?}");
+    }
+    assert_eq!(packets, 2);
 }

@@ -196,3 +196,18 @@ fn may_come_from(_hub: &Hub, origin: Option<&str>, authority: &str) -> bool {
         origin.split_once("://").is_some_and(|(_, origin)| host(origin) == host(authority))
     })
 }
+
+/// T4.
+pub(crate) async fn transports(
+    axum::extract::State(hub): axum::extract::State<Arc<Hub>>,
+) -> axum::Json<serde_json::Value> {
+    let offer = hub.webtransport.as_ref();
+    let offer = offer.and_then(|offer| Some((offer.port, offer.hashes()?)));
+    axum::Json(match offer {
+        Some((port, hashes)) => serde_json::json!({
+            "transports": ["webtransport", "websocket"],
+            "webtransport": { "port": port, "hashes": hashes },
+        }),
+        None => serde_json::json!({ "transports": ["websocket"] }),
+    })
+}

@@ -21,6 +21,11 @@ impl Offer {
         Offer { port, facts: Mutex::new(facts), calendar }
     }
 
+    /// The certificate to pin.
+    pub(crate) fn hash(&self) -> Option<[u8; 32]> {
+        self.facts().hash
+    }
+
     /// T4: certificates to pin, in hexadecimal digits. `None`: clients would refuse the certificate, so they need not
     /// try.
     pub(crate) fn hashes(&self) -> Option<Vec<String>> {

@@ -146,20 +146,24 @@ export class Carrier implements Link {
       if (reading.bytes > MAX_KEPT) this.#end("sent too much at once");
       return;
     }
-    this.#deliver(reading, packet);
-    if (this.#kind.isStream && reading.bytes >= RENEWAL_BYTES) this.#renew(reading);
+    if (this.#deliver(reading, packet) && this.#kind.isStream && reading.bytes >= RENEWAL_BYTES) this.#renew(reading);
   }
 
-  #deliver(reading: Reading, packet: Uint8Array): void {
+  /** False if this response is of no use any more. */
+  #deliver(reading: Reading, packet: Uint8Array): boolean {
     const number = reading.next ?? 0;
-    if (number > this.#received + 1) return this.#again(reading);
+    if (number > this.#received + 1) {
+      this.#again(reading);
+      return false;
+    }
     reading.next = number + 1;
     // It was sent again.
-    if (number <= this.#received) return;
+    if (number <= this.#received) return true;
     this.#received = number;
     this.#fruitless = 0;
     this.#note(packet.length);
     this.#events.received(packet);
+    return !this.#hasEnded;
   }
 
   #note(bytes: number): void {
@@ -201,11 +205,8 @@ export class Carrier implements Link {
     this.#older = undefined;
     const reading = this.#reading;
     if (!reading) return;
-    for (const packet of reading.kept.splice(0)) {
-      if (this.#hasEnded || this.#reading !== reading) return;
-      this.#deliver(reading, packet);
-    }
-    if (reading.isOver && this.#reading === reading && !this.#hasEnded) this.#again(reading);
+    if (reading.kept.splice(0).every((packet) => this.#deliver(reading, packet)) && reading.isOver)
+      this.#again(reading);
   }
 
   /** Something is missing, or it broke: asks for what comes after what there is. */
