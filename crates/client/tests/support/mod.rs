@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "no test uses all of it")]
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -248,20 +249,17 @@ async fn udp_proxy(server: SocketAddr, delay: Duration, breaks: watch::Sender<u3
             HashMap::new();
         let mut buffer = [0; 2048];
         while let Ok((size, client)) = front.recv_from(&mut buffer).await {
-            if !clients.contains_key(&client) {
-                let back = Arc::new(UdpSocket::bind("127.0.0.1:0").await.unwrap());
-                back.connect(server).await.unwrap();
-                let broken = breaks.subscribe();
-                tokio::spawn(answer(
-                    Arc::clone(&front),
-                    client,
-                    Arc::clone(&back),
-                    delay,
-                    broken.clone(),
-                ));
-                clients.insert(client, (back, broken));
-            }
-            let (back, broken) = &clients[&client];
+            let (back, broken) = match clients.entry(client) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(new) => {
+                    let back = Arc::new(UdpSocket::bind("127.0.0.1:0").await.unwrap());
+                    back.connect(server).await.unwrap();
+                    let broken = breaks.subscribe();
+                    let ends = (Arc::clone(&front), client, Arc::clone(&back));
+                    tokio::spawn(answer(ends, delay, broken.clone()));
+                    new.insert((back, broken))
+                }
+            };
             if broken.has_changed().unwrap() {
                 continue;
             }
@@ -277,9 +275,7 @@ async fn udp_proxy(server: SocketAddr, delay: Duration, breaks: watch::Sender<u3
 
 /// Brings back what the server sends to one client.
 async fn answer(
-    front: Arc<UdpSocket>,
-    client: SocketAddr,
-    back: Arc<UdpSocket>,
+    (front, client, back): (Arc<UdpSocket>, SocketAddr, Arc<UdpSocket>),
     delay: Duration,
     broken: watch::Receiver<u32>,
 ) {

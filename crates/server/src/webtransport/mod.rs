@@ -118,7 +118,7 @@ impl WebTransport {
         }
     }
 
-    /// Serves until the endpoint fails.
+    /// Serves for ever.
     pub(crate) async fn serve(self, hub: Arc<Hub>) {
         let endpoint = &self.endpoint;
         let reload = |served: Served| {
@@ -126,10 +126,15 @@ impl WebTransport {
             endpoint.set_server_config(Some(server));
             Ok(())
         };
-        tokio::select! {
-            () = offer::renew(self.offer, self.keeper, self.look, reload) => {}
-            () = accept(endpoint, &hub) => tracing::error!("WebTransport's UDP socket failed"),
-        }
+        let renewing = async {
+            offer::renew(self.offer, self.keeper, self.look, reload).await;
+            tracing::error!("certificates are no longer renewed");
+        };
+        let accepting = async {
+            accept(endpoint, &hub).await;
+            tracing::error!("no more WebTransport: its UDP socket failed");
+        };
+        tokio::join!(renewing, accepting);
     }
 
     /// What to do when the server stops.
