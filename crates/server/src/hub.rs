@@ -12,6 +12,7 @@ use tokio::time::Instant;
 
 use crate::Config;
 use crate::room::{Message, drive};
+use crate::transport::carrier::Registry;
 use crate::webtransport::Offer;
 
 /// Rooms, counters and configuration, shared by all tasks.
@@ -19,6 +20,7 @@ pub(crate) struct Hub {
     pub(crate) config: Config,
     pub(crate) started: Instant,
     pub(crate) connections: AtomicUsize,
+    pub(crate) carriers: Registry,
     /// What clients are told of WebTransport.
     pub(crate) webtransport: Option<Arc<Offer>>,
     rooms: Mutex<HashMap<String, mpsc::UnboundedSender<Message>>>,
@@ -33,6 +35,7 @@ impl Hub {
             config,
             started: Instant::now(),
             connections: AtomicUsize::new(0),
+            carriers: Registry::default(),
             webtransport,
             rooms: Mutex::new(HashMap::new()),
             last_link: AtomicU64::new(0),
@@ -121,6 +124,8 @@ impl Hub {
         while self.connections.load(Ordering::Relaxed) > 0 {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
+        // A last answer may still be on its way from HTTP's hands to the kernel's.
+        tokio::time::sleep(Duration::from_millis(20)).await;
     }
 
     fn rooms(&self) -> MutexGuard<'_, HashMap<String, mpsc::UnboundedSender<Message>>> {

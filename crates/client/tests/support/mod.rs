@@ -32,7 +32,7 @@ pub(crate) enum Over {
 macro_rules! over_every_transport {
     ($($test:ident)*) => {
         over_every_transport!(@ ws Ws $($test)*);
-        //TCP over_every_transport!(@ tcp Tcp $($test)*);
+        over_every_transport!(@ tcp Tcp $($test)*);
         over_every_transport!(@ https Https $($test)*);
     };
     (@ $module:ident $over:ident $($test:ident)*) => {
@@ -78,8 +78,7 @@ impl Place {
             let is_free = || std::net::UdpSocket::bind(udp).is_ok();
             until_true("the UDP port is free again", is_free).await;
         }
-        let mut config =
-            Config { listen: self.address, /*TCP socket: self.tcp, */ ..Config::default() };
+        let mut config = Config { listen: self.address, socket: self.tcp, ..Config::default() };
         if let Some(webtransport) = &mut config.webtransport {
             webtransport.listen = self.udp;
         }
@@ -101,7 +100,7 @@ impl Running {
         let address = server.local_addr();
         let udp = server.webtransport_port().map(|port| SocketAddr::new(address.ip(), port));
         let hashes = server.certificate_hash().into_iter().collect();
-        let place = Place { address, udp, tcp: None /*TCP server.socket_addr()*/ };
+        let place = Place { address, udp, tcp: server.socket_addr() };
         let (stop, stopped) = oneshot::channel();
         let task = tokio::spawn(async move {
             let stopped = async { stopped.await.unwrap_or_default() };
@@ -127,7 +126,7 @@ impl Running {
 
 pub(crate) fn any_port() -> Config {
     let listen = SocketAddr::from(([127, 0, 0, 1], 0));
-    Config { listen, /*TCP socket: Some(listen), */ ..Config::default() }
+    Config { listen, socket: Some(listen), ..Config::default() }
 }
 
 /// Reads on until an event that `wanted` answers.
