@@ -10,11 +10,7 @@ use std::time::Duration;
 
 use clap::{Args as ClapArgs, ValueEnum};
 use groupwire_server::session::{Authority, Grant, JoinRequest, OpenRequest, Timing};
-<<<<<<< HEAD
-use groupwire_server::{Certificate, Config, Server, WebTransportConfig};
-=======
-use groupwire_server::{Config, Origins, Server};
->>>>>>> main
+use groupwire_server::{Certificate, Config, Origins, Server, WebTransportConfig};
 use tracing_subscriber::filter::LevelFilter;
 
 /// The options of `groupwire serve`.
@@ -29,7 +25,6 @@ pub(crate) struct Args {
     )]
     listen: SocketAddr,
 
-<<<<<<< HEAD
     /// No WebTransport.
     #[arg(long, conflicts_with_all = ["webtransport", "cert"])]
     no_webtransport: bool,
@@ -46,7 +41,6 @@ pub(crate) struct Args {
     /// The certificate's private key, PEM.
     #[arg(long, value_name = "FILE", requires = "cert", env = "GROUPWIRE_KEY")]
     key: Option<PathBuf>,
-=======
     /// Where to listen for native programs that speak packets over plain TCP; by default nowhere.
     #[arg(long, value_name = "ADDRESS:PORT", env = "GROUPWIRE_SOCKET")]
     socket: Option<SocketAddr>,
@@ -60,7 +54,6 @@ pub(crate) struct Args {
         value_delimiter = ','
     )]
     origins: Vec<String>,
->>>>>>> main
 
     /// How long messages are collected before they are sent to everybody, in milliseconds; 0 sends at once.
     #[arg(long, value_name = "MS", default_value_t = 40, value_parser = clap::value_parser!(u64).range(0..=1000))]
@@ -108,11 +101,8 @@ enum Format {
 
 pub(crate) async fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
     start_log(args.log, args.log_format);
-<<<<<<< HEAD
     let webtransport = args.webtransport();
-=======
     let origins = args.origins.iter().try_fold(Origins::own(), |all, origin| all.and(origin))?;
->>>>>>> main
     let mut config = Config {
         listen: args.listen,
         socket: args.socket,
