@@ -1,5 +1,7 @@
 //! Whom a client takes for the server, where the transport asks for that.
 
+use std::str::FromStr;
+
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -21,6 +23,25 @@ pub enum Trust {
     /// Each attempt asks the server itself, over HTTP, by `GET /transports`, for its UDP port and such hashes; so the
     /// address is that of HTTP. Whoever can change what that answers can pose as the server: for networks one trusts.
     Ask,
+}
+
+impl FromStr for Trust {
+    type Err = &'static str;
+
+    /// Reads `auto`, `roots`, `ask`, or hashes of 64 hexadecimal digits each, with commas between.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "auto" => Ok(Trust::Auto),
+            "roots" => Ok(Trust::Roots),
+            "ask" => Ok(Trust::Ask),
+            hashes => hashes
+                .split(',')
+                .map(octets)
+                .collect::<Option<_>>()
+                .map(Trust::Hashes)
+                .ok_or("write auto, roots, ask, or hashes of 64 hexadecimal digits"),
+        }
+    }
 }
 
 /// Where to connect to, and what to take for the server.
@@ -90,7 +111,7 @@ fn read(answer: &str) -> Result<(u16, Vec<[u8; 32]>), String> {
 
 fn octets(digits: &str) -> Option<[u8; 32]> {
     let mut octets = [0; 32];
-    if digits.len() != 64 || !digits.is_ascii() {
+    if digits.len() != 64 || !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
         return None;
     }
     for (at, octet) in octets.iter_mut().enumerate() {
@@ -123,5 +144,16 @@ mod tests {
         }
         assert!(read("HTTP/1.0 404 Not Found\r\n\r\n{}").unwrap_err().contains("404"));
         assert!(read("").is_err());
+    }
+
+    #[test]
+    fn it_is_written_as_one_says_it() {
+        assert_eq!("ask".parse(), Ok(Trust::Ask));
+        let hash = "ff".repeat(32);
+        let two = format!("{hash},{hash}");
+        assert_eq!(two.parse(), Ok(Trust::Hashes(vec![[255; 32]; 2])));
+        for wrong in ["", "certainly", "ff,ff", &hash[1..], &"+f".repeat(32)] {
+            assert!(wrong.parse::<Trust>().is_err(), "{wrong}");
+        }
     }
 }

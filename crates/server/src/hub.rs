@@ -12,6 +12,7 @@ use tokio::time::Instant;
 
 use crate::Config;
 use crate::room::{Message, drive};
+use crate::transport::carrier::Registry;
 use crate::transport::emulation::Emulations;
 use crate::webtransport::Offer;
 
@@ -20,6 +21,7 @@ pub(crate) struct Hub {
     pub(crate) config: Config,
     pub(crate) started: Instant,
     pub(crate) connections: AtomicUsize,
+    pub(crate) carriers: Registry,
     /// What clients are told of WebTransport.
     pub(crate) webtransport: Option<Arc<Offer>>,
     /// Bad networks, for whoever asks for one.
@@ -38,6 +40,7 @@ impl Hub {
             config,
             started: Instant::now(),
             connections: AtomicUsize::new(0),
+            carriers: Registry::default(),
             webtransport,
             rooms: Mutex::new(HashMap::new()),
             last_link: AtomicU64::new(0),
@@ -126,6 +129,8 @@ impl Hub {
         while self.connections.load(Ordering::Relaxed) > 0 {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
+        // A last answer may still be on its way from HTTP's hands to the kernel's.
+        tokio::time::sleep(Duration::from_millis(20)).await;
     }
 
     fn rooms(&self) -> MutexGuard<'_, HashMap<String, mpsc::UnboundedSender<Message>>> {

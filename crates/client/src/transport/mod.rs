@@ -39,11 +39,11 @@ pub(crate) enum Happening {
     Closed,
 }
 
-/// An open transport.
+/// An open transport, named by the scheme of its address.
 pub(crate) enum Transport {
-    WebSocket(Box<WebSocket>),
-    Socket(Box<Socket>),
-    WebTransport(Box<WebTransport>),
+    Ws(Box<WebSocket>),
+    Tcp(Box<Socket>),
+    Https(Box<WebTransport>),
 }
 
 impl Transport {
@@ -51,11 +51,11 @@ impl Transport {
         let unreachable = |why: String| Error::Unreachable { url: address.url.clone(), why };
         let dialing = async {
             Ok(match address.scheme {
-                Scheme::Ws => Transport::WebSocket(Box::new(WebSocket::dial(address).await?)),
-                Scheme::Tcp => Transport::Socket(Box::new(Socket::dial(address).await?)),
+                Scheme::Ws => Transport::Ws(Box::new(WebSocket::dial(address).await?)),
+                Scheme::Tcp => Transport::Tcp(Box::new(Socket::dial(address).await?)),
                 Scheme::Https => {
                     let transport = WebTransport::dial(address, trust).await?;
-                    Transport::WebTransport(Box::new(transport))
+                    Transport::Https(Box::new(transport))
                 }
             })
         };
@@ -68,23 +68,23 @@ impl Transport {
     /// Octets that a datagram may have; 0: there are none.
     pub(crate) fn max_datagram(&self) -> usize {
         match self {
-            Transport::WebSocket(_) | Transport::Socket(_) => 0,
-            Transport::WebTransport(transport) => transport.max_datagram(),
+            Transport::Ws(_) | Transport::Tcp(_) => 0,
+            Transport::Https(transport) => transport.max_datagram(),
         }
     }
 
     /// Takes a packet to be sent. The session's credit keeps those that wait at two.
     pub(crate) fn send(&mut self, packet: Vec<u8>) {
         match self {
-            Transport::WebSocket(transport) => transport.send(packet),
-            Transport::Socket(transport) => transport.send(&packet),
-            Transport::WebTransport(transport) => transport.send(&packet),
+            Transport::Ws(transport) => transport.send(packet),
+            Transport::Tcp(transport) => transport.send(&packet),
+            Transport::Https(transport) => transport.send(&packet),
         }
     }
 
     /// Takes a datagram to be sent, likewise.
     pub(crate) fn send_datagram(&mut self, packet: Vec<u8>) {
-        if let Transport::WebTransport(transport) = self {
+        if let Transport::Https(transport) = self {
             transport.send_datagram(packet);
         }
     }
@@ -98,9 +98,9 @@ impl Transport {
     pub(crate) async fn close(self) {
         let goodbye = async {
             match self {
-                Transport::WebSocket(transport) => transport.close().await,
-                Transport::Socket(transport) => transport.close().await,
-                Transport::WebTransport(transport) => transport.close().await,
+                Transport::Ws(transport) => transport.close().await,
+                Transport::Tcp(transport) => transport.close().await,
+                Transport::Https(transport) => transport.close().await,
             }
         };
         // Too late is no loss: the connection goes either way.
@@ -109,9 +109,9 @@ impl Transport {
 
     fn poll_next(&mut self, cx: &mut Context<'_>, read: bool) -> Poll<Happening> {
         match self {
-            Transport::WebSocket(transport) => transport.poll_next(cx, read),
-            Transport::Socket(transport) => transport.poll_next(cx, read),
-            Transport::WebTransport(transport) => transport.poll_next(cx, read),
+            Transport::Ws(transport) => transport.poll_next(cx, read),
+            Transport::Tcp(transport) => transport.poll_next(cx, read),
+            Transport::Https(transport) => transport.poll_next(cx, read),
         }
     }
 }

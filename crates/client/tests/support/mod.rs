@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "no test uses all of it")]
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,7 +32,7 @@ pub(crate) enum Over {
 macro_rules! over_every_transport {
     ($($test:ident)*) => {
         over_every_transport!(@ ws Ws $($test)*);
-        //TCP over_every_transport!(@ tcp Tcp $($test)*);
+        over_every_transport!(@ tcp Tcp $($test)*);
         over_every_transport!(@ https Https $($test)*);
     };
     (@ $module:ident $over:ident $($test:ident)*) => {
@@ -77,8 +78,7 @@ impl Place {
             let is_free = || std::net::UdpSocket::bind(udp).is_ok();
             until_true("the UDP port is free again", is_free).await;
         }
-        let mut config =
-            Config { listen: self.address, /*TCP socket: self.tcp, */ ..Config::default() };
+        let mut config = Config { listen: self.address, socket: self.tcp, ..Config::default() };
         if let Some(webtransport) = &mut config.webtransport {
             webtransport.listen = self.udp;
         }
@@ -100,7 +100,7 @@ impl Running {
         let address = server.local_addr();
         let udp = server.webtransport_port().map(|port| SocketAddr::new(address.ip(), port));
         let hashes = server.certificate_hash().into_iter().collect();
-        let place = Place { address, udp, tcp: None /*TCP server.socket_addr()*/ };
+        let place = Place { address, udp, tcp: server.socket_addr() };
         let (stop, stopped) = oneshot::channel();
         let task = tokio::spawn(async move {
             let stopped = async { stopped.await.unwrap_or_default() };
@@ -126,7 +126,7 @@ impl Running {
 
 pub(crate) fn any_port() -> Config {
     let listen = SocketAddr::from(([127, 0, 0, 1], 0));
-    Config { listen, /*TCP socket: Some(listen), */ ..Config::default() }
+    Config { listen, socket: Some(listen), ..Config::default() }
 }
 
 /// Reads on until an event that `wanted` answers.
@@ -248,20 +248,17 @@ async fn udp_proxy(server: SocketAddr, delay: Duration, breaks: watch::Sender<u3
             HashMap::new();
         let mut buffer = [0; 2048];
         while let Ok((size, client)) = front.recv_from(&mut buffer).await {
-            if !clients.contains_key(&client) {
-                let back = Arc::new(UdpSocket::bind("127.0.0.1:0").await.unwrap());
-                back.connect(server).await.unwrap();
-                let broken = breaks.subscribe();
-                tokio::spawn(answer(
-                    Arc::clone(&front),
-                    client,
-                    Arc::clone(&back),
-                    delay,
-                    broken.clone(),
-                ));
-                clients.insert(client, (back, broken));
-            }
-            let (back, broken) = &clients[&client];
+            let (back, broken) = match clients.entry(client) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(new) => {
+                    let back = Arc::new(UdpSocket::bind("127.0.0.1:0").await.unwrap());
+                    back.connect(server).await.unwrap();
+                    let broken = breaks.subscribe();
+                    let ends = (Arc::clone(&front), client, Arc::clone(&back));
+                    tokio::spawn(answer(ends, delay, broken.clone()));
+                    new.insert((back, broken))
+                }
+            };
             if broken.has_changed().unwrap() {
                 continue;
             }
@@ -277,9 +274,7 @@ async fn udp_proxy(server: SocketAddr, delay: Duration, breaks: watch::Sender<u3
 
 /// Brings back what the server sends to one client.
 async fn answer(
-    front: Arc<UdpSocket>,
-    client: SocketAddr,
-    back: Arc<UdpSocket>,
+    (front, client, back): (Arc<UdpSocket>, SocketAddr, Arc<UdpSocket>),
     delay: Duration,
     broken: watch::Receiver<u32>,
 ) {

@@ -9,8 +9,8 @@ use wtransport::endpoint::IncomingSessionFuture;
 use wtransport::quinn::Incoming as Handshake;
 use wtransport::{Connection, RecvStream, SendStream, VarInt};
 
-use super::framing::{Framed, framed};
 use crate::hub::Hub;
+use crate::transport::framing::{Framed, framed};
 use crate::transport::{self, Gone, Incoming, Receive, Transmit, emulation};
 
 /// T5: where sessions are.
@@ -40,7 +40,9 @@ pub(super) async fn open(hub: &Hub, handshake: Handshake) -> Option<Opened> {
         return None;
     }
     let origin = request.origin();
-    if !super::may_come_from(hub, origin, request.authority()) {
+    let origins = &hub.config.origins;
+    // T2: its port may be another than HTTP's.
+    if origin.is_some_and(|origin| !origins.admit_host(origin, request.authority())) {
         tracing::info!(%peer, origin, "refused: a foreign origin");
         request.forbidden().await;
         return None;

@@ -2,7 +2,6 @@
 
 mod certificate;
 mod connection;
-mod framing;
 mod offer;
 
 use std::future::Future;
@@ -118,7 +117,7 @@ impl WebTransport {
         }
     }
 
-    /// Serves until the endpoint fails.
+    /// Serves for ever.
     pub(crate) async fn serve(self, hub: Arc<Hub>) {
         let endpoint = &self.endpoint;
         let reload = |served: Served| {
@@ -126,10 +125,15 @@ impl WebTransport {
             endpoint.set_server_config(Some(server));
             Ok(())
         };
-        tokio::select! {
-            () = offer::renew(self.offer, self.keeper, self.look, reload) => {}
-            () = accept(endpoint, &hub) => tracing::error!("WebTransport's UDP socket failed"),
-        }
+        let renewing = async {
+            offer::renew(self.offer, self.keeper, self.look, reload).await;
+            tracing::error!("certificates are no longer renewed");
+        };
+        let accepting = async {
+            accept(endpoint, &hub).await;
+            tracing::error!("no more WebTransport: its UDP socket failed");
+        };
+        tokio::join!(renewing, accepting);
     }
 
     /// What to do when the server stops.
@@ -184,30 +188,4 @@ async fn accept(endpoint: &Endpoint, hub: &Arc<Hub>) {
             }
         });
     }
-}
-
-/// T2 for WebTransport, whose port may be another than HTTP's: the host counts.
-fn may_come_from(_hub: &Hub, origin: Option<&str>, authority: &str) -> bool {
-    let host = |authority: &str| match authority.rsplit_once(':') {
-        Some((host, port)) if !port.ends_with(']') => host.to_ascii_lowercase(),
-        _ => authority.to_ascii_lowercase(),
-    };
-    origin.is_none_or(|origin| {
-        origin.split_once("://").is_some_and(|(_, origin)| host(origin) == host(authority))
-    })
-}
-
-/// T4.
-pub(crate) async fn transports(
-    axum::extract::State(hub): axum::extract::State<Arc<Hub>>,
-) -> axum::Json<serde_json::Value> {
-    let offer = hub.webtransport.as_ref();
-    let offer = offer.and_then(|offer| Some((offer.port, offer.hashes()?)));
-    axum::Json(match offer {
-        Some((port, hashes)) => serde_json::json!({
-            "transports": ["webtransport", "websocket"],
-            "webtransport": { "port": port, "hashes": hashes },
-        }),
-        None => serde_json::json!({ "transports": ["websocket"] }),
-    })
 }

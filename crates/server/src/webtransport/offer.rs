@@ -111,7 +111,7 @@ impl Keeper {
     }
 }
 
-/// Looks at the keeper every `interval` for ever, and hands what is new to `reload`.
+/// Looks at the keeper every `interval`, and hands what is new to `reload`. Ends only if looking panics.
 pub(super) async fn renew(
     offer: Arc<Offer>,
     mut keeper: Keeper,
