@@ -426,7 +426,9 @@ export class Choice {
 
   #better(name: TransportName): readonly TransportName[] {
     const names = this.#effective;
-    return names.slice(0, Math.max(0, names.indexOf(name)));
+    const at = names.indexOf(name);
+    // All are better than one that is not allowed any more.
+    return at < 0 ? names : names.slice(0, at);
   }
 
   #isBetter(one: TransportName, other: TransportName): boolean {
