@@ -80,6 +80,8 @@ export class Choice {
   #used: Attempt | undefined;
   /** The session wants a transport. */
   #isDialing = false;
+  /** It will: transports open, and wait. */
+  #isWarming = false;
   /** The session has begun on the one in use. */
   #hasJoined = false;
   #isQuiet = false;
@@ -121,10 +123,19 @@ export class Choice {
     this.#used?.link.release(goes);
   }
 
+  /** There will be a session soon: connecting begins now. Reports nothing. */
+  warm(): void {
+    this.#isWarming = true;
+    this.#race(this.#order(), STAGGER_MS);
+  }
+
   /** The session wants a transport. Answered by `opened` or `closed`. */
   dial(): void {
+    this.#isWarming = false;
     this.#isDialing = true;
-    this.#race(this.#order(), STAGGER_MS);
+    const ready = this.#ready();
+    if (ready) this.#use(ready);
+    else this.#race(this.#order(), STAGGER_MS);
   }
 
   /** The session is done with the transport in use. Nothing is reported of it any more. */
@@ -197,7 +208,7 @@ export class Choice {
   end(): void {
     this.#drop(() => true);
     this.#queue = [];
-    this.#isDialing = false;
+    this.#isDialing = this.#isWarming = false;
     this.#used?.link.close();
     this.#used = undefined;
     this.#quit();
@@ -260,6 +271,7 @@ export class Choice {
     attempt.callOff();
     attempt.ready = maxDatagram;
     const used = this.#used;
+    if (!used && this.#isWarming) return this.#settle(attempt.name);
     if (!used) return this.#use(attempt);
     const isWanted = this.#isQuiet || !this.#isAllowed(used.name) || this.#isBetter(attempt.name, used.name);
     if (!isWanted) return this.#drop((other) => other === attempt);
@@ -289,12 +301,14 @@ export class Choice {
     events.opened(attempt.ready ?? 0);
   }
 
-  /** The race is over: only better ones go on. */
-  #settle(): void {
+  /** The race is over: only better ones than the winner go on. */
+  #settle(winner: TransportName | undefined = this.#used?.name): void {
     this.#queue = [];
     this.#callOffNext();
-    const used = this.#used;
-    this.#drop(({ name }) => !used || !this.#isBetter(name, used.name));
+    const goesOn = ({ name, ready }: Attempt): boolean =>
+      winner !== undefined &&
+      (this.#isBetter(name, winner) || (this.#isWarming && name === winner && ready !== undefined));
+    this.#drop((attempt) => !goesOn(attempt));
   }
 
   /** The session does not begin on the transport in use. */
@@ -341,7 +355,8 @@ export class Choice {
       this.#mayPoll = true;
       this.#queue.push("poll");
     }
-    this.#reasons.set(attempt.name, reason);
+    // One that was open and waited too long did work.
+    if (attempt.ready === undefined) this.#reasons.set(attempt.name, reason);
     this.#remember();
     if (this.#queue.length > 0) this.#next(this.#isQuiet ? QUIET_STAGGER_MS : STAGGER_MS);
     else this.#judge();
@@ -411,7 +426,9 @@ export class Choice {
 
   #better(name: TransportName): readonly TransportName[] {
     const names = this.#effective;
-    return names.slice(0, Math.max(0, names.indexOf(name)));
+    const at = names.indexOf(name);
+    // All are better than one that is not allowed any more.
+    return at < 0 ? names : names.slice(0, at);
   }
 
   #isBetter(one: TransportName, other: TransportName): boolean {

@@ -88,6 +88,8 @@ export class Driver {
       },
       goes: () => this.leave(true),
     });
+    // While the core is being loaded.
+    this.#choice.warm();
     options.core.then(
       (Core) => this.#start(Core),
       (error: unknown) => this.#fail(error),

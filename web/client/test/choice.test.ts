@@ -235,6 +235,55 @@ describe("race", () => {
   });
 });
 
+describe("before there is a session", () => {
+  test("connecting begins, and the session gets what is open when it wants it", () => {
+    const it = new World();
+    it.rules = ALL_OPEN;
+    it.choice.warm();
+    pass(1000);
+    expect(it.tried()).toEqual(["webtransport"]);
+    expect(it.opened).toBe(0);
+    it.choice.dial();
+    expect(it.opened).toBe(1);
+    expect(it.name).toBe("webtransport");
+    expect(it.links).toHaveLength(1);
+  });
+
+  test("the race goes on as it began", () => {
+    const it = new World();
+    it.rules = { webtransport: "could not be opened" };
+    it.choice.warm();
+    pass(100);
+    it.rules = ALL_OPEN;
+    it.choice.dial();
+    it.link("websocket").events.opened(0);
+    expect(it.name).toBe("websocket");
+    expect(it.why).toBe("WebTransport could not be opened; trying again in 15 s.");
+  });
+
+  test("a better one that opens, too, is the one that is taken", () => {
+    const it = new World();
+    it.rules = { websocket: "opens" };
+    it.choice.warm();
+    pass(300);
+    it.link("webtransport").events.opened(0);
+    it.choice.dial();
+    expect(it.name).toBe("webtransport");
+    expect(it.link("websocket").isClosed).toBe(true);
+  });
+
+  test("one that the server closed meanwhile is opened again", () => {
+    const it = new World();
+    it.rules = ALL_OPEN;
+    it.choice.warm();
+    pass(5000);
+    it.link("webtransport").break("was closed by the server");
+    it.choice.dial();
+    pass(20);
+    expect(it.choice.transport).toEqual({ name: "webtransport", why: "The best there is here." });
+  });
+});
+
 describe("session", () => {
   test("only the one in use is heard, and what is sent goes there", () => {
     const it = world({ websocket: "opens" });

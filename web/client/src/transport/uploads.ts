@@ -104,8 +104,8 @@ export class Uploads {
   async #fly(upload: Upload): Promise<void> {
     const status = await this.#post(upload.body);
     if (this.#hasEnded) return;
-    // Lost on the way, or a proxy that could not reach the server: the same again (T16).
-    if (status === 0 || status >= 500) {
+    // Lost on the way, too slow for the server, or for a proxy before it: the same again (T16).
+    if (status === 0 || status === 408 || status >= 500) {
       upload.tries += 1;
       if (upload.tries >= TRIES) return this.#fail("broke");
       setTimeout(() => void this.#fly(upload), FIRST_PAUSE_MS * 2 ** (upload.tries - 1));
