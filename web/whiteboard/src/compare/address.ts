@@ -13,7 +13,7 @@ export interface CompareAddress {
 }
 
 /** A network on which the difference is plain. */
-const START: Settings = { loss: 5, delay: 20 };
+const START: Settings = { loss: 5, delay: 40 };
 
 export function readCompareAddress(url: URL): CompareAddress {
   const { searchParams } = url;

@@ -6,7 +6,7 @@ import type { Obstacle } from "./obstacle";
 import type { Position, Source } from "./source";
 import type { Said } from "./sessions";
 import { PEAKS, Spark } from "./spark";
-import { STALL, Timeline, type Numbers } from "./timeline";
+import { STALL, Timeline, type Made, type Numbers } from "./timeline";
 import { BoardView } from "./view";
 
 export interface CardOptions {
@@ -14,6 +14,7 @@ export interface CardOptions {
   readonly title: string;
   readonly subtitle: string;
   readonly source: Source;
+  readonly made: Made;
 }
 
 const CELLS = [
@@ -25,7 +26,7 @@ const CELLS = [
 
 export class Card {
   readonly element = make("section", "compare-side");
-  readonly timeline = new Timeline();
+  readonly timeline: Timeline;
   private readonly view: BoardView;
   private readonly spark = new Spark();
   private readonly cells = new Map<string, HTMLElement>();
@@ -35,12 +36,13 @@ export class Card {
   private arrivedAt = 0;
 
   constructor(private readonly options: CardOptions) {
-    const { transport, title, subtitle, source } = options;
+    const { transport, title, subtitle, source, made } = options;
+    this.timeline = new Timeline(made);
     this.element.dataset.transport = this.element.dataset.testid = transport;
     this.element.ariaLabel = title;
     this.view = new BoardView((x, y) => source.move(x, y, performance.now()));
     const head = make("div", "compare-side-head");
-    head.append(make("h2", "", title), make("span", "compare-subtitle", subtitle), this.state);
+    head.append(make("h2", "", title), this.state, make("span", "compare-subtitle", subtitle));
     const board = make("div", "compare-board");
     this.notice.hidden = true;
     this.notice.dataset.testid = `${transport}-notice`;

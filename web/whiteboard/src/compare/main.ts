@@ -15,6 +15,7 @@ import { download, record, type Moment } from "./recording";
 import { Receiver, Sender } from "./sessions";
 import { Source } from "./source";
 import { PEAKS, topFor } from "./spark";
+import { Made } from "./timeline";
 import { verdict } from "./verdict";
 
 /** What was sent under the old settings has arrived by then, and counts no more. */
@@ -23,20 +24,26 @@ const SETTLE = 700;
 /** A connection takes a tenth of a second; after so long something is in the way. */
 const PATIENCE = 4000;
 
+/** Timers of a page that keeps up are not later than that. */
+const PAUSE = 60;
+
 const address = readCompareAddress(new URL(location.href));
 const source = new Source();
+const made = new Made();
 const cards = {
   websocket: new Card({
     transport: "websocket",
     title: "WebSocket",
     subtitle: "One ordered stream: behind a lost packet everything waits.",
     source,
+    made,
   }),
   webtransport: new Card({
     transport: "webtransport",
     title: "WebTransport datagrams",
     subtitle: "Each packet for itself: a lost one is skipped, the next is newer anyway.",
     source,
+    made,
   }),
 } as const;
 const both = [cards.websocket, cards.webtransport] as const;
@@ -46,6 +53,7 @@ summary.dataset.testid = "verdict";
 const note = make("p", "compare-note");
 note.hidden = true;
 
+let awakeAt = performance.now();
 let settings: Settings = address.settings;
 let settling: ReturnType<typeof setTimeout> | undefined;
 const emulation = new Emulation(address.server, address.room, (outcome, set) => {
@@ -60,7 +68,7 @@ const emulation = new Emulation(address.server, address.room, (outcome, set) => 
 const controls = new Controls(settings, (wanted) => emulation.set(wanted), reset);
 
 build();
-const sender = new Sender(address.server, address.room, (now) => source.at(now));
+const sender = new Sender(address.server, address.room, (now) => source.at(now), made, awake);
 emulation.set(settings);
 const who = (): number | undefined => sender.room.self?.id;
 const receivers = {
@@ -86,7 +94,16 @@ void recording?.then((lines) => {
 });
 
 function receiver(transport: keyof typeof cards): Receiver {
-  return new Receiver(address.server, address.room, transport, who, (said, now) => cards[transport].receive(said, now));
+  return new Receiver(address.server, address.room, transport, who, (said, now) => {
+    awake(now);
+    cards[transport].receive(said, now);
+  });
+}
+
+/** Called all the time: where it was not, the page itself stood still, and neither board is to blame. */
+function awake(now: number): void {
+  if (now - awakeAt > PAUSE) for (const { timeline } of both) timeline.skip(awakeAt, now);
+  awakeAt = now;
 }
 
 function build(): void {
@@ -190,7 +207,11 @@ function moment(): Moment {
   return {
     time,
     true: source.at(time),
-    websocket: cards.websocket.shown,
-    webtransport: cards.webtransport.shown,
+    websocket: shown(cards.websocket, time),
+    webtransport: shown(cards.webtransport, time),
   };
+}
+
+function shown({ shown, timeline }: Card, now: number): Moment["websocket"] {
+  return shown && { ...shown, behind: timeline.behind(now) };
 }

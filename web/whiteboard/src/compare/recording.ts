@@ -1,7 +1,8 @@
 /**
  * With `record=SECONDS` in the address what both boards show is written down, a line of JSON for each moment:
- * `{"time":…,"true":{x,y},"websocket":{x,y,time},"webtransport":{x,y,time}}`. All times are milliseconds of one clock;
- * the `time` of a shown position is when it was made, so its error in time is the difference to the line's.
+ * `{"time":…,"true":{x,y},"websocket":{x,y,time,behind},"webtransport":{x,y,time,behind}}`. All times are milliseconds of
+ * one clock. The `time` of a shown position is when it was made, `behind` is its error in time: for how long there has been
+ * a newer one. While the page itself stands still there are no lines.
  */
 
 import type { Position } from "./source";
@@ -10,11 +11,15 @@ import type { Said } from "./sessions";
 /** Milliseconds from line to line, on a page that keeps up. */
 const INTERVAL = 10;
 
+interface Shown extends Said {
+  readonly behind: number;
+}
+
 export interface Moment {
   readonly time: number;
   readonly true: Position;
-  readonly websocket: Said | undefined;
-  readonly webtransport: Said | undefined;
+  readonly websocket: Shown | undefined;
+  readonly webtransport: Shown | undefined;
 }
 
 /** Resolves with the lines. */

@@ -3,6 +3,7 @@
 import { awareness, connect, type Message, type Room, type TransportName } from "groupwire";
 import { isRecord } from "../model/shapes";
 import type { Position } from "./source";
+import type { Made } from "./timeline";
 
 /** What the pointer's owner says: where, and when that was. */
 export interface Said extends Position {
@@ -19,20 +20,28 @@ export class Sender {
   readonly room: Room;
   private readonly channel;
 
-  constructor(server: string, room: string, where: (now: number) => Position) {
+  constructor(
+    server: string,
+    room: string,
+    where: (now: number) => Position,
+    private readonly made: Made,
+    awake: (now: number) => void,
+  ) {
     // Straight to the server: what is to be seen happens between the server and the receivers.
     this.room = connect(server, room, { transports: ["websocket"] });
     this.channel = this.room.channel(CHANNEL, QOS);
     setInterval(() => {
+      awake(performance.now());
       // A resting pointer speaks, too: then silence means that nothing comes through.
       if (!document.hidden && this.room.status === "connected") this.send(where);
     }, 1000 / RATE);
   }
 
   private send(where: (now: number) => Position): void {
-    const time = performance.now();
+    const time = Math.round(performance.now() * 10) / 10;
     const { x, y } = where(time);
-    this.channel.send({ x: Math.round(x), y: Math.round(y), time: Math.round(time * 10) / 10 }, { key: "pointer" });
+    this.made.add(time);
+    this.channel.send({ x: Math.round(x), y: Math.round(y), time }, { key: "pointer" });
   }
 }
 

@@ -2,7 +2,7 @@
 
 /** The board's own units, whatever its size on the screen. */
 export const WIDTH = 1000;
-export const HEIGHT = 620;
+export const HEIGHT = 500;
 
 export interface Position {
   readonly x: number;

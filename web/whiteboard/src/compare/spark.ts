@@ -1,4 +1,4 @@
-/** The age of what a board showed, over the last 20 s: the same scale on both sides, so that they can be compared. */
+/** How far behind a board was, over the last 20 s: the same scale on both sides, so that they can be compared. */
 
 import { STALL } from "./timeline";
 
@@ -19,7 +19,10 @@ export class Spark {
     this.svg.setAttribute("preserveAspectRatio", "none");
     this.svg.ariaHidden = "true";
     this.top.className = "compare-scale";
-    this.element.append(this.svg, this.top);
+    const name = document.createElement("span");
+    name.className = "compare-scale is-name";
+    name.textContent = "behind, last 20 s";
+    this.element.append(this.svg, name, this.top);
   }
 
   draw(peaks: readonly (number | undefined)[], top: number): void {

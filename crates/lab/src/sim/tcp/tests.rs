@@ -114,7 +114,13 @@ fn a_bulk_transfer_fills_a_link() {
 /// hold it to these numbers.
 #[test]
 fn a_steady_pointer_takes_as_long_as_the_emulated_path_is_held_to() {
-    for (loss, mean, p99) in [("rand0", 20.0, 20.0), ("rand1", 23.0, 100.0), ("rand3",0.,0.), ("rand5",0.,0.), ("rand10",0.,0.)] {
+    for (loss, mean, p99) in [
+        ("rand0", 20.0, 20.0),
+        ("rand1", 23.0, 100.0),
+        ("rand3", 0., 0.),
+        ("rand5", 0., 0.),
+        ("rand10", 0., 0.),
+    ] {
         let config = LinkConfig { delay: 20 * MS, ..link(loss) };
         let count = 20_000;
         let messages = (0..count).map(|number| (40 * MS * number, number.to_be_bytes().repeat(20)));
