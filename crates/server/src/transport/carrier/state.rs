@@ -243,8 +243,12 @@ impl Carrier {
                 if state.over {
                     return Ok(None);
                 }
+                let was_busy = state.is_busy;
                 state.is_busy = state.upload.is_some();
-                self.changed.notify_waiters();
+                // Only if so: we are among those who are told, and would never come to wait.
+                if was_busy || state.is_busy {
+                    self.changed.notify_waiters();
+                }
                 if let Some(upload) = state.upload.take() {
                     return Ok(Some(upload));
                 }
