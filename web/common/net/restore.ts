@@ -3,24 +3,37 @@
  * is enough: they take turns, by rank, and whoever's turn comes sends only what is still missing by then.
  */
 
-import type { Document } from "../model/document";
-import { chunks } from "../model/operations";
-
 /** The others need this long to come back and be counted; their reconnection has jitter. */
 const FIRST_TURN = 300;
 
-/** One turn: a round trip and the delivery of a large board. */
+/** One turn: a round trip and the delivery of a large document. */
 const TURN = 700;
 
 /** Nobody waits longer for a turn, however many are here: sending twice does no harm. */
 const LAST_TURN = 6000;
+
+/** What a window shows of a room, and can give back. */
+export interface Restorable {
+  /** The server lost the room. What was confirmed is kept aside and shown until the room has it again. */
+  startRestore(): void;
+  /** There is something kept aside. */
+  readonly isRestoring: boolean;
+  /** Some of it the room lacks, or has in an older version. */
+  readonly isMissing: boolean;
+  /** Sends that. */
+  sendMissing(): void;
+  /** The room has everything again. */
+  endRestore(): void;
+  /** Sends again what has no place in the order yet. */
+  resend(): void;
+}
 
 export interface RestoreRoom {
   readonly self: { readonly id: number } | undefined;
   readonly participants: ReadonlyMap<number, { readonly id: number; readonly away: boolean }>;
 }
 
-/** Who sent the drawing back: this window, another one, or nobody had to. */
+/** Who sent it back: this window, another one, or nobody had to. */
 export type RestoredBy = "this" | "another" | "nobody";
 
 export class Restorer {
@@ -29,7 +42,7 @@ export class Restorer {
   private hasSent = false;
 
   constructor(
-    private readonly document: Document,
+    private readonly document: Restorable,
     private readonly room: () => RestoreRoom | undefined,
     private readonly onDone: (by: RestoredBy) => void,
   ) {}
@@ -45,14 +58,14 @@ export class Restorer {
   /** What the new room has so far has arrived. */
   synced(): void {
     if (!this.isWaiting) return;
-    if (this.document.missing().length === 0) this.finish(this.document.isRestoring ? "another" : "nobody");
+    if (!this.document.isMissing) this.finish(this.document.isRestoring ? "another" : "nobody");
     else this.wait();
   }
 
   /** A restore was delivered, own or another's. */
   delivered(): void {
     if (!this.isWaiting) return;
-    if (this.document.missing().length === 0) this.finish(this.hasSent ? "this" : "another");
+    if (!this.document.isMissing) this.finish(this.hasSent ? "this" : "another");
     // Somebody is at it: leave them the time to finish.
     else if (!this.hasSent) this.wait();
   }
@@ -62,7 +75,7 @@ export class Restorer {
     const delay = Math.min(FIRST_TURN + TURN * rank(this.room()), LAST_TURN);
     this.timer = setTimeout(() => {
       this.hasSent = true;
-      for (const chunk of chunks(this.document.missing())) this.document.sendRestore(chunk);
+      this.document.sendMissing();
     }, delay);
   }
 

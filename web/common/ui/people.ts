@@ -1,10 +1,29 @@
 /** Who is here, one's own name, and the button that invites others. */
 
-import { type Board, NAME_LENGTH } from "../board";
-import type { Session } from "../net/session";
+import { isRecord } from "../parse";
 import { colorOf } from "../view/theme";
 import { button, make, part } from "./dom";
 import { toast } from "./toast";
+
+/** A name that is longer does not fit on a telepointer; others may send what they like. */
+export const NAME_LENGTH = 30;
+
+/** What this has to know, and may do. */
+export interface Company {
+  readonly self: { readonly id: number } | undefined;
+  /** The others. */
+  readonly participants: ReadonlyMap<number, { readonly id: number; readonly away: boolean }>;
+  nameOf(id: number): string;
+  /** Shows where a participant is. */
+  visit(id: number): void;
+  rename(name: string): void;
+}
+
+/** What a participant says of itself is what anybody wrote. */
+export function nameIn(presence: unknown): string {
+  const name = isRecord(presence) ? presence.name : undefined;
+  return typeof name === "string" && name.trim() !== "" ? name.slice(0, NAME_LENGTH) : "Guest";
+}
 
 /** More faces than this become a number; a phone has room for fewer. */
 const FACES = 5;
@@ -20,14 +39,15 @@ export class People {
   private readonly input = make("input", "");
 
   constructor(
-    private readonly board: Board,
-    private readonly session: Session,
+    private readonly company: Company,
+    /** What is shared, and what whoever opens the link does. */
+    words: { readonly share: string; readonly shared: string },
   ) {
     this.faces.role = "group";
     this.faces.ariaLabel = "Who is here";
     this.faces.dataset.testid = "participants";
     this.buildRename();
-    const share = button({ icon: "share", label: "Copy the link to this board", testid: "share", onPress: copyLink });
+    const share = button({ icon: "share", label: words.share, testid: "share", onPress: () => copyLink(words.shared) });
     share.classList.add("share");
     share.append(make("span", "share-text", "Share"));
     part("people").append(this.faces, this.me, share);
@@ -36,25 +56,25 @@ export class People {
   }
 
   update(): void {
-    const others = [...this.session.participants.values()];
+    const others = [...this.company.participants.values()];
     const room = innerWidth <= NARROW ? FACES_NARROW : FACES;
     const shown = others.slice(0, others.length > room ? room - 1 : room);
     this.faces.replaceChildren(...shown.map(({ id, away }) => this.face(id, away)));
     const rest = others.slice(shown.length);
     if (rest.length > 0) {
       const more = make("span", "face more", `+${rest.length}`);
-      more.title = rest.map(({ id }) => this.board.nameOf(id)).join(", ");
+      more.title = rest.map(({ id }) => this.company.nameOf(id)).join(", ");
       this.faces.append(more);
     }
     const name = storedName();
     this.me.textContent = initials(name);
     this.me.title = `You are ${name}. Press to change your name`;
     this.me.ariaLabel = this.me.title;
-    this.me.style.setProperty("--person", colorOf(this.session.self?.id ?? 0));
+    this.me.style.setProperty("--person", colorOf(this.company.self?.id ?? 0));
   }
 
   private face(id: number, away: boolean): HTMLElement {
-    const name = this.board.nameOf(id);
+    const name = this.company.nameOf(id);
     const face = make("button", "face", initials(name));
     face.type = "button";
     face.title = away ? `${name} has lost the connection` : `${name}: press to go where they are`;
@@ -62,7 +82,7 @@ export class People {
     face.classList.toggle("away", away);
     face.dataset.testid = "participant";
     face.style.setProperty("--person", colorOf(id));
-    face.addEventListener("click", () => this.board.visit(id));
+    face.addEventListener("click", () => this.company.visit(id));
     return face;
   }
 
@@ -104,7 +124,7 @@ export class People {
     this.toggle(false);
     if (name === "" || name === storedName()) return;
     store(name);
-    this.session.rename(name);
+    this.company.rename(name);
     this.update();
   }
 }
@@ -149,12 +169,12 @@ export function initials(name: string): string {
   return letters.join("").toUpperCase() || "?";
 }
 
-async function copyLink(): Promise<void> {
+async function copyLink(shared: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(location.href);
-    toast("Link copied. Whoever opens it draws with you.");
+    toast(`Link copied. ${shared}`);
   } catch {
     // Without https there is no clipboard.
-    prompt("The link to this board:", location.href);
+    prompt("The link:", location.href);
   }
 }

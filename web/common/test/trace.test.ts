@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { Pointers } from "../src/net/pointers";
-import { Trace, TRACE } from "../src/net/trace";
+import { Pointers } from "../net/pointers";
+import { Trace, TRACE } from "../net/trace";
 
 /** Every 40 ms 10 units to the right, from 0 at `start` on; of them only these. */
 function receive(pointers: Pointers, start: number, steps: readonly number[]): void {

@@ -1,6 +1,6 @@
 /** Where the others' pointers are, from the `pointer` channel. */
 
-import { isCoordinate, isRecord } from "../model/shapes";
+import { isCoordinate, isRecord } from "../parse";
 import { Trace, type TracePoint } from "./trace";
 import { Track } from "./track";
 

@@ -1,9 +1,8 @@
-/** What the page's address says: the room, the server, whether to record. */
+/** What the page's address says: the room and the server. */
 
 export interface Address {
   readonly room: string;
   readonly server: string;
-  readonly record: boolean;
 }
 
 /** The server prints a URL with this room; without one everybody meets here. */
@@ -14,7 +13,6 @@ export function readAddress(url: URL): Address {
   return {
     room: searchParams.get("room")?.trim() || ROOM,
     server: searchParams.get("server") || `${url.protocol === "https:" ? "wss" : "ws"}://${url.host}/`,
-    record: searchParams.has("record"),
   };
 }
 

@@ -3,8 +3,26 @@
  * middle button, space held down).
  */
 
-import type { Press, Tool } from "../tools/tool";
 import type { Camera, Point } from "./camera";
+
+export interface Tool {
+  readonly cursor: string;
+  /** All points are board coordinates. */
+  down(point: Point, press: Press): void;
+  /** Where the pointer went since the last call, in order: more than one where the browser gathered them. */
+  move(points: readonly Point[], press: Press): void;
+  up(): void;
+  /** Somebody pressed Escape or put down a second finger: as if nothing had happened. */
+  cancel(): void;
+  /** Without a button pressed. */
+  hover?(point: Point): void;
+  double?(point: Point): void;
+}
+
+export interface Press {
+  readonly shift: boolean;
+  readonly touch: boolean;
+}
 
 export interface GestureHost {
   readonly camera: Camera;
@@ -161,4 +179,9 @@ function pressOf(event: PointerEvent): Press {
 
 function distance(a: Point, b: Point): number {
   return Math.hypot(a.x - b.x, a.y - b.y);
+}
+
+/** How near in CSS pixels counts as on it: a finger is wider than a mouse. */
+export function slack(touch: boolean): number {
+  return touch ? 14 : 6;
 }

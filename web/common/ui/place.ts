@@ -13,15 +13,22 @@ const WORDS: Readonly<Record<Status, string>> = {
 /** A round trip of sending is no news; more than this is. */
 const SLOW = 1500;
 
+export interface PlaceOptions {
+  readonly app: string;
+  /** The application's sign, as SVG on a square of 32. */
+  readonly mark: string;
+  readonly room: string;
+  readonly onHelp: () => void;
+}
+
 export class Place {
   private readonly dot = make("span", "dot");
   private readonly words = make("span", "words");
   private waitingSince: number | undefined;
 
-  constructor(room: string, onHelp: () => void) {
+  constructor({ app, mark: path, room, onHelp }: PlaceOptions) {
     const mark = make("span", "mark");
-    mark.innerHTML =
-      '<svg viewBox="0 0 32 32" aria-hidden="true"><rect width="32" height="32" rx="9"/><path d="M8 20c3-9 6-9 7-4s4 5 9-5"/></svg>';
+    mark.innerHTML = `<svg viewBox="0 0 32 32" aria-hidden="true"><rect width="32" height="32" rx="9"/>${path}</svg>`;
     const name = make("span", "room", room);
     name.title = room;
     const text = make("div", "place-text");
@@ -32,7 +39,7 @@ export class Place {
     text.append(name, line);
     const help = button({ icon: "help", label: "Keyboard shortcuts", key: "?", testid: "help", onPress: onHelp });
     part("place").append(mark, text, help);
-    document.title = `${room} · Whiteboard`;
+    document.title = `${room} · ${app}`;
   }
 
   /** `waiting`: own operations that the room has not ordered yet. */
