@@ -21,6 +21,10 @@ const PATHS = {
   close: '<path d="M7 7 L17 17 M17 7 L7 17"/>',
   download: '<path d="M12 4.5 V14.5 M7.8 10.6 L12 14.8 L16.2 10.6 M5 19.2 H19"/>',
   chart: '<path d="M4.5 15.5 L9 10 L13 13.5 L19.5 6"/>',
+  picture:
+    '<rect x="4" y="5" width="16" height="14" rx="2.5"/><path d="M4.5 16.5 L9 11.5 L12.5 15 L15 12.5 L19.5 17"/><circle cx="15.2" cy="9" r="1.2"/>',
+  renew:
+    '<path d="M5.2 12.5 a6.9 6.9 0 0 1 12 -4.8 L19.2 9.8 M19.4 5.4 V10 H14.8 M18.8 11.5 a6.9 6.9 0 0 1 -12 4.8 L4.8 14.2 M4.6 18.6 V14 H9.2"/>',
 } as const;
 
 export type IconName = keyof typeof PATHS;
