@@ -52,7 +52,8 @@ let settings: Settings | undefined;
 
 const table = new Table(part("stage"), address.room, {
   changed: () => {
-    bar?.update();
+    if (!bar) return;
+    bar.update();
     if (!table.document.state.isSolved) solved.hide();
   },
   refused: (holder, isLost) => toast(refusal(holder, isLost)),

@@ -30,6 +30,9 @@ const JITTER = 0.04;
 /** A tab sticks out by at most this share of the longer side of a cell. */
 export const OVERHANG = 3 * TAB + JITTER + 0.02;
 
+/** Cells lie this many times as far apart at first as in the picture: even tabs hardly overlap. */
+const SPREAD = 1.62;
+
 /** The outlines of all pieces, by their numbers. Two neighbours share their edge point by point. */
 export function cut(spec: Spec): Outline[] {
   const { columns, rows } = spec;
@@ -59,17 +62,15 @@ export function scatter(spec: Spec): Point[] {
   const { w, h } = cellOf(spec);
   // Apart from the pieces' shapes: from the same numbers, both would follow the same pattern.
   const random = seeded(spec.seed ^ 0x9e3779b9);
-  const columns = Math.ceil(spec.columns * 1.15);
-  const rows = Math.ceil(pieceCount(spec) / columns);
   const slots = shuffled(pieceCount(spec), random);
-  const [stepX, stepY] = [w * 1.5, h * 1.5];
-  const [left, top] = [(WIDTH - columns * stepX) / 2, (HEIGHT - rows * stepY) / 2];
+  const [stepX, stepY] = [w * SPREAD, h * SPREAD];
+  const [left, top] = [(WIDTH - spec.columns * stepX) / 2, (HEIGHT - spec.rows * stepY) / 2];
   return slots.map((slot, piece) => {
     const { x, y } = home(spec, piece);
-    const slotX = left + ((slot % columns) + 0.5) * stepX - w / 2;
-    const slotY = top + (Math.floor(slot / columns) + 0.5) * stepY - h / 2;
-    // Not in rank and file, but never so far that two overlap.
-    const [dx, dy] = [(random() - 0.5) * 0.3 * w, (random() - 0.5) * 0.3 * h];
+    const slotX = left + ((slot % spec.columns) + 0.5) * stepX - w / 2;
+    const slotY = top + (Math.floor(slot / spec.columns) + 0.5) * stepY - h / 2;
+    // Not in rank and file.
+    const [dx, dy] = [(random() - 0.5) * 0.24 * w, (random() - 0.5) * 0.24 * h];
     return { x: Math.round(slotX + dx - x), y: Math.round(slotY + dy - y) };
   });
 }
