@@ -20,7 +20,8 @@ export function makeHelp({ rows, note, elsewhere }: HelpOptions): () => void {
   for (const [what, keys] of rows) {
     const row = make("div", "help-row");
     const value = make("dd", "");
-    for (const key of keys.split(" ")) value.append(key === "+" ? "+" : make("kbd", "", key));
+    // A plus between keys says that they go together.
+    for (const [i, key] of keys.split(" ").entries()) value.append(key === "+" && i > 0 ? "+" : make("kbd", "", key));
     row.append(make("dt", "", what), value);
     list.append(row);
   }

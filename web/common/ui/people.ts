@@ -25,10 +25,12 @@ export function nameIn(presence: unknown): string {
   return typeof name === "string" && name.trim() !== "" ? name.slice(0, NAME_LENGTH) : "Guest";
 }
 
-/** More faces than this become a number; a phone has room for fewer. */
-const FACES = 5;
-const FACES_NARROW = 3;
-const NARROW = 560;
+/** More faces than there is room for become a number: so many fit into a window up to this wide (px). */
+const FACES: readonly (readonly [width: number, faces: number])[] = [
+  [560, 3],
+  [900, 5],
+  [Infinity, 8],
+];
 
 const STORED = "groupwire-name";
 
@@ -57,7 +59,7 @@ export class People {
 
   update(): void {
     const others = [...this.company.participants.values()];
-    const room = innerWidth <= NARROW ? FACES_NARROW : FACES;
+    const room = FACES.find(([width]) => innerWidth <= width)?.[1] ?? 0;
     const shown = others.slice(0, others.length > room ? room - 1 : room);
     this.faces.replaceChildren(...shown.map(({ id, away }) => this.face(id, away)));
     const rest = others.slice(shown.length);

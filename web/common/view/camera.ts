@@ -54,9 +54,8 @@ export class Camera {
     this.onMoved();
   }
 
-  /** Shows all of a rectangle, never larger than life. */
-  fit(rect: Rect, width: number, height: number): void {
-    const margin = Math.min(MARGIN, width / 8);
+  /** Shows all of a rectangle, never larger than life, with so much space (px) on its left and right. */
+  fit(rect: Rect, width: number, height: number, margin = Math.min(MARGIN, width / 8)): void {
     const room = { w: width - 2 * margin, h: height - 2 * MARGIN };
     const zoom = Math.min(room.w / Math.max(rect.w, 1), room.h / Math.max(rect.h, 1), 1);
     this.zoom = Math.max(zoom, ZOOM_MIN);

@@ -1,18 +1,19 @@
 /** One puzzle in one window: the document, what is done to it here, what is seen of the others, and the picture of all. */
 
 import { Camera, type Point, type Rect } from "../../common/view/camera";
-import { Gestures, type Press, slack, type Tool } from "../../common/view/gestures";
+import { Gestures } from "../../common/view/gestures";
 import { Telepointers } from "../../common/view/telepointers";
 import { colorOf, onThemeChanged, wantsStillness } from "../../common/view/theme";
 import { Pointers } from "../../common/net/pointers";
 import { nameIn } from "../../common/ui/people";
+import { type Desk, Hand } from "./hand";
 import { Document } from "./model/document";
-import { toPlace } from "./model/operations";
-import { cellOf, HEIGHT, home, isSameSpec, WIDTH } from "./model/spec";
-import type { Group } from "./model/state";
-import { type DragView, Live } from "./net/live";
+import { cellOf, HEIGHT, home, isSameSpec, pieceCount, WIDTH } from "./model/spec";
+import { type DragMessage, type DragView, Live } from "./net/live";
 import type { Session } from "./net/session";
+import { Flashes } from "./view/flashes";
 import { Motion } from "./view/motion";
+import { pieceAt, stacked } from "./view/picking";
 import { type Finish, type GroupView, Renderer } from "./view/render";
 import { Sprites } from "./view/sprites";
 
@@ -24,32 +25,15 @@ export interface TableEvents {
   solved(): void;
 }
 
-/** A joined group is lit up for so long (ms). */
-const FLASH = 500;
-
 /** How long the finished picture takes to become whole (ms). */
 const FINISH = 1800;
 
-/** Holding a piece this near to the rim (px) moves the view, by so much (px) in a frame at most. */
-const RIM = 28;
-const RIM_SPEED = 9;
-
-interface Hand {
-  readonly piece: number;
-  /** Where the pointer is, seen from the group's displacement. */
-  readonly grip: Point;
-  readonly origin: Point;
-  x: number;
-  y: number;
-}
-
-export class Table implements Tool {
-  readonly cursor = "default";
-  readonly tool = this;
+export class Table implements Desk {
   readonly document: Document;
   readonly live = new Live();
   readonly pointers = new Pointers();
   readonly camera: Camera;
+  readonly tool: Hand;
   readonly gestures: Gestures;
   /** Set once, before the first frame; the document needs somebody to send to, the session a document. */
   session: Session | undefined;
@@ -58,19 +42,13 @@ export class Table implements Tool {
   private readonly telepointers: Telepointers;
   private readonly motion = new Motion();
   private sprites: Sprites;
-  private hand: Hand | undefined;
-  private panFrom: Point | undefined;
   private lastPointed: Point | undefined;
   /** Which groups were on the upper canvas in the last frame. */
   private moving = "";
-  private sizes: number[] = [];
-  /** By a group's first piece: from 1, fading to 0. */
-  private readonly flashes = new Map<number, number>();
-  private flashedAt = 0;
+  private readonly flashes = new Flashes();
   private solvedAt: number | undefined;
   private frame = 0;
   private alarm: ReturnType<typeof setTimeout> | undefined;
-  private touchSlack = 0;
 
   constructor(
     private readonly stage: HTMLElement,
@@ -83,6 +61,7 @@ export class Table implements Tool {
     this.telepointers = new Telepointers(stage, this.camera, (id) => this.nameOf(id));
     this.sprites = new Sprites(this.document.state.spec);
     this.motion.arrive(this.document.state);
+    this.tool = new Hand(this);
     this.gestures = new Gestures(stage, this);
     this.document.onChanged({
       changed: () => this.documentChanged(),
@@ -129,7 +108,6 @@ export class Table implements Tool {
   /** What the room has has arrived: it was always so. */
   arrive(): void {
     this.motion.arrive(this.document.state);
-    this.sizes = [];
     if (this.document.state.isSolved) this.solvedAt = -Infinity;
     this.flashes.clear();
     this.renderer.redraw();
@@ -141,57 +119,26 @@ export class Table implements Tool {
     this.requestFrame();
   }
 
-  // What the gestures ask for.
+  // What the hand asks for.
 
-  down(point: Point, press: Press): void {
-    this.touchSlack = slack(press.touch);
-    const piece = this.find(point);
-    if (piece === undefined) {
-      this.panFrom = point;
-      this.setCursor("grabbing");
-      return;
-    }
-    const { document } = this;
-    const { holder } = document.state.group(piece);
-    if (holder !== undefined && holder !== document.by) {
-      if (this.isHere(this.session?.participantOf(holder))) {
-        this.events.refused(holder, false);
-        return;
-      }
-      // Whoever had it has lost the connection.
-      document.perform({ free: holder });
-    }
-    if (!document.grab(piece)) return;
-    const { x, y } = this.motion.at(piece);
-    this.hand = { piece, grip: { x: point.x - x, y: point.y - y }, origin: document.state.group(piece), x, y };
-    this.setCursor("grabbing");
-    this.renderer.redraw();
-    this.requestFrame();
+  find(point: Point, slack: number): number | undefined {
+    return pieceAt(point, slack / this.camera.zoom, this.document.state, this.motion, this.sprites);
   }
 
-  move(points: readonly Point[]): void {
-    const point = points.at(-1);
-    if (!point) return;
-    if (this.panFrom) this.pan(this.panFrom, point);
-    else this.carry(point);
+  placeOf(piece: number): Point {
+    return this.motion.at(piece);
   }
 
-  up(): void {
-    this.panFrom = undefined;
-    this.setCursor("default");
-    const { hand } = this;
-    this.hand = undefined;
-    if (hand) this.document.drop(toPlace(hand.x), toPlace(hand.y));
+  isHere(window: string): boolean {
+    return this.isPresent(this.session?.participantOf(window));
   }
 
-  cancel(): void {
-    if (this.hand) Object.assign(this.hand, { x: this.hand.origin.x, y: this.hand.origin.y });
-    this.up();
+  sendDrag(message: DragMessage): void {
+    this.session?.sendDrag(message);
   }
 
-  hover(point: Point): void {
-    this.touchSlack = 0;
-    this.setCursor(this.find(point) === undefined ? "default" : "grab");
+  refuse(holder: string): void {
+    this.events.refused(holder, false);
   }
 
   setCursor(cursor: string): void {
@@ -211,99 +158,33 @@ export class Table implements Tool {
     if (this.frame === 0) this.frame = requestAnimationFrame((now) => this.draw(now));
   }
 
-  /** Where a piece is seen right now. */
-  placeOf(piece: number): Point {
-    return this.motion.at(piece);
-  }
-
   /** What the others hold, as far as it is theirs. */
   drags(now: number): DragView[] {
     const { state } = this.document;
     return this.live.views(now).filter(({ sender, piece, game }) => {
-      if (game !== state.game || piece >= state.spec.columns * state.spec.rows || !this.isHere(sender)) return false;
+      if (game !== state.game || piece >= pieceCount(state.spec) || !this.isPresent(sender)) return false;
       const { holder } = state.group(piece);
       // It is not known yet who has it: the word of it comes by another way than where it is.
       return holder === undefined || holder === this.session?.windowOf(sender);
     });
   }
 
-  private find(point: Point): number | undefined {
-    const reach = this.touchSlack / this.camera.zoom;
-    const around = [0, 1, 2, 3, 4, 5, 6, 7].map((i) => ({
-      x: point.x + Math.cos((i * Math.PI) / 4) * reach,
-      y: point.y + Math.sin((i * Math.PI) / 4) * reach,
-    }));
-    for (const at of reach > 0 ? [point, ...around] : [point]) {
-      const hit = this.hit(at);
-      if (hit !== undefined) return hit;
-    }
-    return undefined;
-  }
-
-  private hit(point: Point): number | undefined {
-    const { spec } = this.document.state;
-    for (const { pieces } of this.order().reverse())
-      for (const piece of pieces) {
-        const at = home(spec, piece);
-        const { x, y } = this.motion.at(piece);
-        const path = this.sprites.paths[piece];
-        if (path && HIT.isPointInPath(path, point.x - at.x - x, point.y - at.y - y)) return piece;
-      }
-    return undefined;
-  }
-
-  /** From the lowest to the topmost: a large group must not hide single pieces. */
-  private order(): Group[] {
-    const groups = this.document.state.all();
-    const rank = ({ holder }: Group): number => (holder === undefined ? 0 : 1);
-    return groups.sort((a, b) => rank(a) - rank(b) || b.pieces.length - a.pieces.length || a.z - b.z);
-  }
-
-  private pan(from: Point, to: Point): void {
-    this.camera.pan((to.x - from.x) * this.camera.zoom, (to.y - from.y) * this.camera.zoom);
-  }
-
-  private carry(point: Point): void {
-    const { hand } = this;
-    if (!hand) return;
-    hand.x = point.x - hand.grip.x;
-    hand.y = point.y - hand.grip.y;
-    const [gx, gy] = [Math.round(hand.grip.x), Math.round(hand.grip.y)];
-    const { game } = this.document.state;
-    this.session?.sendDrag({ game, piece: hand.piece, x: toPlace(hand.x), y: toPlace(hand.y), gx, gy });
-    this.requestFrame();
-  }
-
-  /** A piece at the rim of the window takes the view along. */
-  private drift(): boolean {
-    const at = this.lastPointed;
-    if (!this.hand || !at) return false;
-    const push = (value: number, size: number): number =>
-      value < RIM ? (RIM - value) / RIM : value > size - RIM ? (size - RIM - value) / RIM : 0;
-    const [dx, dy] = [push(at.x, this.renderer.width), push(at.y, this.renderer.height)];
-    if (dx === 0 && dy === 0) return false;
-    const limit = (value: number): number => Math.max(Math.min(value, 1), -1) * RIM_SPEED;
-    this.camera.pan(limit(dx), limit(dy));
-    this.carry(this.camera.toBoard(at));
-    return true;
-  }
-
   private draw(now: number): void {
     this.frame = 0;
     const { state } = this.document;
-    const isDrifting = this.drift();
+    const isDrifting = this.tool.drift(this.lastPointed, this.renderer.width, this.renderer.height);
     const drags = this.drags(now);
     const held = this.held(drags);
     const gliding = this.motion.advance(state, held.places, now, wantsStillness());
-    this.flash(now);
-    const { resting, moving } = this.split(held, gliding);
+    this.flashes.look(state, now);
+    const { resting, moving } = this.split(held, gliding, now);
     const finish = this.finish(now);
     this.renderer.draw(this.sprites, resting, moving, finish);
-    const views = this.pointers.views(now).filter(({ id }) => this.isHere(id));
+    const views = this.pointers.views(now).filter(({ id }) => this.isPresent(id));
     this.telepointers.draw(views, (id) => tip(drags, id));
     clearTimeout(this.alarm);
     const isFinishing = finish !== undefined && finish.share < 1;
-    if (gliding.size > 0 || this.flashes.size > 0 || isDrifting || isFinishing || this.live.isMoving(now)) {
+    if (gliding.size > 0 || !this.flashes.isEmpty || isDrifting || isFinishing || this.live.isMoving(now)) {
       this.requestFrame();
       return;
     }
@@ -313,7 +194,7 @@ export class Table implements Tool {
   }
 
   /** Where the pieces are that somebody holds, and in whose colour. */
-  private held(drags: readonly DragView[]): Held {
+  private held(drags: readonly DragView[]): Hands {
     const { state } = this.document;
     const places = new Map<number, Point>();
     const colors = new Map<number, string>();
@@ -331,18 +212,23 @@ export class Table implements Tool {
     }
     for (const { piece, x, y, sender } of drags) hold(piece, { x, y }, sender);
     // One's own hand is nearer than anybody else's.
-    if (this.hand) hold(this.hand.piece, { x: this.hand.x, y: this.hand.y }, this.session?.self?.id ?? 1);
+    const own = this.tool.held;
+    if (own) hold(own.piece, own, this.session?.self?.id ?? 1);
     return { places, colors };
   }
 
-  private split({ colors }: Held, gliding: ReadonlySet<number>): Record<"resting" | "moving", GroupView[]> {
+  private split(
+    { colors }: Hands,
+    gliding: ReadonlySet<number>,
+    now: number,
+  ): Record<"resting" | "moving", GroupView[]> {
     const resting: GroupView[] = [];
     const moving: GroupView[] = [];
     const above: GroupView[] = [];
     const names: number[] = [];
-    for (const { pieces } of this.order()) {
+    for (const { pieces } of stacked(this.document.state)) {
       const first = pieces[0] ?? 0;
-      const flash = this.flashes.get(first);
+      const flash = this.flashes.of(first, now);
       const color = colors.get(first);
       const views = pieces.map((piece) => ({ piece, ...this.motion.at(piece) }));
       const isMoving = color !== undefined || flash !== undefined || pieces.some((piece) => gliding.has(piece));
@@ -357,38 +243,20 @@ export class Table implements Tool {
     return { resting, moving: [...moving, ...above] };
   }
 
-  /** Lights up what has grown. */
-  private flash(now: number): void {
-    const { state } = this.document;
-    for (const [first, value] of this.flashes) {
-      const left = value - (now - this.flashedAt) / FLASH;
-      if (left > 0) this.flashes.set(first, left);
-      else this.flashes.delete(first);
-    }
-    this.flashedAt = now;
-    const sizes = this.sizes;
-    this.sizes = Array.from({ length: state.spec.columns * state.spec.rows }, (_, i) => state.group(i).pieces.length);
-    if (sizes.length !== this.sizes.length) return;
-    for (const { pieces } of state.all()) {
-      const first = pieces[0] ?? 0;
-      if (pieces.some((piece) => (sizes[piece] ?? 0) < pieces.length)) this.flashes.set(first, 1);
-    }
-  }
-
   private finish(now: number): Finish | undefined {
     if (this.solvedAt === undefined) return undefined;
     const { x, y } = this.motion.at(0);
     const share = wantsStillness() ? 1 : Math.min((now - this.solvedAt) / FINISH, 1);
-    return { x, y, share: this.hand ? 0 : share };
+    return { x, y, share: this.document.state.group(0).holder === undefined ? share : 0 };
   }
 
-  private isHere(id: number | undefined): boolean {
+  private isPresent(id: number | undefined): boolean {
     if (id === undefined || this.session?.status !== "connected") return false;
     return this.session.participants.get(id)?.away === false;
   }
 
   private lost(holder: string | undefined): void {
-    this.hand = undefined;
+    this.tool.lose();
     this.gestures.cancel();
     this.events.refused(holder, true);
   }
@@ -398,14 +266,14 @@ export class Table implements Tool {
     if (!isSameSpec(state.spec, this.sprites.spec)) {
       this.sprites = new Sprites(state.spec);
       this.flashes.clear();
-      this.sizes = [];
       this.fit();
     }
     if (!state.isSolved) this.solvedAt = undefined;
     else if (this.solvedAt === undefined) {
       this.solvedAt = performance.now();
       const { x, y } = state.group(0);
-      this.show({ x, y, w: WIDTH, h: HEIGHT });
+      // Below it there is something to read.
+      this.show({ x, y, w: WIDTH, h: HEIGHT * 1.3 });
       this.events.solved();
     }
     this.renderer.redraw();
@@ -414,7 +282,8 @@ export class Table implements Tool {
   }
 
   private show(rect: Rect): void {
-    this.camera.fit(rect, this.renderer.width, this.renderer.height);
+    const { width, height } = this.renderer;
+    this.camera.fit(rect, width, height, Math.min(60, width / 28));
   }
 
   private moved(): void {
@@ -429,7 +298,7 @@ export class Table implements Tool {
   }
 }
 
-interface Held {
+interface Hands {
   readonly places: ReadonlyMap<number, Point>;
   readonly colors: ReadonlyMap<number, string>;
 }
@@ -438,11 +307,4 @@ interface Held {
 function tip(drags: readonly DragView[], id: number): readonly [number, number] | undefined {
   const drag = drags.find(({ sender }) => sender === id);
   return drag && [drag.x + drag.gx, drag.y + drag.gy];
-}
-
-const HIT = hitContext();
-function hitContext(): CanvasRenderingContext2D {
-  const ctx = document.createElement("canvas").getContext("2d");
-  if (!ctx) throw new Error("this browser gives no canvas");
-  return ctx;
 }

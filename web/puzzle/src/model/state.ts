@@ -48,6 +48,11 @@ export class State {
     return this.groups.filter((group, piece) => group.pieces[0] === piece);
   }
 
+  /** How many pieces each piece is joined with, itself included. */
+  get sizes(): number[] {
+    return this.groups.map(({ pieces }) => pieces.length);
+  }
+
   /** How many pieces each window has joined to others. */
   get joins(): ReadonlyMap<string, number> {
     return this.joined;

@@ -123,8 +123,8 @@ export class Settings {
     this.summary.textContent = isUp && delay !== undefined ? `${label} · ${ms(delay)}` : label;
     this.pill.ariaLabel = `Connection: ${this.summary.textContent}`;
     if (!this.isOpen) return;
-    const reason = isUp ? (why ?? "It is connected.") : "It is tried again until there is a connection.";
-    this.why.replaceChildren(make("strong", "", label), ` ${reason}`);
+    const reason = isUp ? why : "it is tried again until there is a connection";
+    this.why.replaceChildren("In use: ", make("strong", "", label), reason ? `: ${reason}` : "");
     for (const { row, value, curve } of this.rows) {
       value.textContent = row.text(meter);
       const curves = row.curves.map(({ color, value }) => ({ color, values: meter.history.map(value) }));
@@ -197,7 +197,8 @@ function option(value: string, label: string): HTMLOptionElement {
 
 function bytesEach({ sent, received }: Sample): number | undefined {
   const messages = sent.messages + received.messages;
-  return messages > 0 ? (sent.bytes + received.bytes) / messages : undefined;
+  // In a second with few messages it is the packets' headers that would be seen.
+  return messages >= 5 ? (sent.bytes + received.bytes) / messages : undefined;
 }
 
 function ms(value: number | undefined): string {
@@ -205,7 +206,7 @@ function ms(value: number | undefined): string {
 }
 
 function number(value: number): string {
-  return value < 10 ? value.toFixed(1) : String(Math.round(value));
+  return value > 0 && value < 10 ? value.toFixed(1) : String(Math.round(value));
 }
 
 function stored(): string | null {

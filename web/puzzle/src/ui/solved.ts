@@ -1,6 +1,6 @@
 /** What is said when the last piece is in its place. */
 
-import { make } from "../../../common/ui/dom";
+import { button, make } from "../../../common/ui/dom";
 import { colorOf } from "../../../common/view/theme";
 import { pieceCount, type Spec } from "../model/spec";
 
@@ -18,16 +18,14 @@ export class Solved {
   constructor(onNew: () => void) {
     this.card.dataset.testid = "solved";
     this.card.role = "status";
-    const look = make("button", "secondary", "Look at it");
-    look.type = "button";
-    look.addEventListener("click", () => this.hide());
     const next = make("button", "primary", "New puzzle");
     next.type = "button";
     next.dataset.testid = "solved-new";
     next.addEventListener("click", onNew);
-    const foot = make("div", "solved-foot");
-    foot.append(look, next);
-    this.card.append(make("h2", "", "Solved"), this.words, this.list, foot);
+    const close = button({ icon: "close", label: "Close", testid: "solved-close", onPress: () => this.hide() });
+    const text = make("div", "");
+    text.append(this.words, this.list);
+    this.card.append(make("h2", "", "Solved"), close, text, next);
     document.body.append(this.card);
     this.hide();
   }

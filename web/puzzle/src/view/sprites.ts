@@ -11,7 +11,7 @@ const SCALE_MAX = 2;
 
 /** A shadow has no details. */
 const SHADOW_SCALE = 0.5;
-const SHADOW_BLUR = 7;
+const SHADOW_BLUR = 11;
 
 /** Room for what a shadow spreads. */
 const MARGIN = 16;
@@ -86,11 +86,12 @@ function rim(ctx: Paint, path: Path2D, offset: number, color: string): void {
 }
 
 function paintShadow(ctx: Paint, path: Path2D): void {
-  // Only the shadow falls into the picture: what casts it is far to the left.
+  // Only the shadow falls into the picture: what casts it is far to the left. Shadows are measured in pixels.
   const away = 4000;
-  ctx.shadowColor = "#0b1020a6";
-  ctx.shadowBlur = SHADOW_BLUR * SHADOW_SCALE * 2;
-  ctx.shadowOffsetX = away * SHADOW_SCALE;
+  const { a: scale } = ctx.getTransform();
+  ctx.shadowColor = "#0b102099";
+  ctx.shadowBlur = SHADOW_BLUR * scale;
+  ctx.shadowOffsetX = away * scale;
   ctx.translate(-away, 0);
   ctx.fill(path);
 }
