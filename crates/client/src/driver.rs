@@ -92,7 +92,7 @@ fn turn(shared: &Shared, link: &mut Link, news: Option<News>, packets: &mut Vec<
         None => inputs.push(Input::Timeout),
         Some(News::Opened(Ok(transport))) => {
             *link = Link::Open(transport);
-            inputs.push(Input::Opened);
+            inputs.push(Input::Opened { max_datagram: 0 });
         }
         Some(News::Opened(Err(error))) => {
             *link = Link::None;

@@ -111,6 +111,7 @@ impl Shared {
         let had_news = !state.unread.is_empty();
         let next = loop {
             match state.client.poll_output(now) {
+                Output::Datagram(_) => {}
                 Output::Send(packet) => {
                     state.framing.bytes_out += header(packet.len()) + MASK;
                     packets.push(packet);

@@ -212,6 +212,8 @@ export class Driver {
       case "send":
         this.#transport?.send(output.packet);
         break;
+      case "datagram":
+        break;
       case "hangup":
         this.#transport?.close();
         this.#transport = undefined;
@@ -233,7 +235,7 @@ export class Driver {
       throw failure("no-transport", "own", "there is no WebSocket here: pass one to `connect` as `options.WebSocket`");
     }
     const events: TransportEvents = {
-      opened: () => this.#input((core) => core.opened(now())),
+      opened: () => this.#input((core) => core.opened(now(), 0)),
       received: (packet) => this.#input((core) => core.received(now(), packet)),
       sent: () => this.#input((core) => core.sent(now())),
       closed: () => {

@@ -142,6 +142,7 @@ class ClientRoom<Presence> implements Room<Presence> {
         this.#report({ code, fault, message, fatal, channel: this.#channelOf(channel)?.name });
         break;
       }
+      case "quiet":
       case "unknown":
     }
   }
