@@ -84,3 +84,31 @@ fn content_type(path: &str) -> &'static str {
         _ => "application/octet-stream",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn ask(uri: &'static str) -> Response {
+        serve(Uri::from_static(uri), HeaderMap::new()).await
+    }
+
+    #[tokio::test]
+    async fn the_puzzle_lies_below_a_slash_and_keeps_its_query() {
+        let response = ask("/puzzle?room=attic").await;
+        assert_eq!(response.status(), StatusCode::PERMANENT_REDIRECT);
+        assert_eq!(response.headers()[header::LOCATION], "/puzzle/?room=attic");
+    }
+
+    #[tokio::test]
+    async fn a_page_is_found_by_its_own_files_alone() {
+        for uri in [
+            "/puzzle/../index.html",
+            "/puzzle/assets/none.js",
+            "/assets/none.js",
+            "/puzzle/puzzle/",
+        ] {
+            assert_eq!(ask(uri).await.status(), StatusCode::NOT_FOUND, "{uri}");
+        }
+    }
+}
