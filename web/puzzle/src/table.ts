@@ -161,11 +161,11 @@ export class Table implements Desk {
   /** What the others hold, as far as it is theirs. */
   drags(now: number): DragView[] {
     const { state } = this.document;
-    return this.live.views(now).filter(({ sender, piece, game }) => {
+    return this.live.views(now).filter(({ sender, piece, game, isOld }) => {
       if (game !== state.game || piece >= pieceCount(state.spec) || !this.isPresent(sender)) return false;
       const { holder } = state.group(piece);
       // It is not known yet who has it: the word of it comes by another way than where it is.
-      return holder === undefined || holder === this.session?.windowOf(sender);
+      return holder === undefined ? !isOld : holder === this.session?.windowOf(sender);
     });
   }
 

@@ -5,21 +5,31 @@ import { Meter, SECONDS, spread } from "../src/net/meter";
 const drag = { game: 0, piece: 3, x: 10, y: 20, gx: 5, gy: 6 };
 
 describe("live drags", () => {
+  const at = (now: number, index: number) => ({ now, age: 0, index, state: false });
+
   test("show the piece on its way, until it is dropped", () => {
     const live = new Live();
-    live.receive(1, drag, 0, 0);
-    live.receive(1, { ...drag, x: 50 }, 40, 0);
-    expect(live.views(400)).toEqual([{ ...drag, sender: 1, x: 50, y: 20 }]);
+    live.receive(1, drag, at(0, 1));
+    live.receive(1, { ...drag, x: 50 }, at(40, 2));
+    expect(live.views(400)).toEqual([{ ...drag, sender: 1, x: 50, y: 20, isOld: false }]);
     expect(live.isMoving(50)).toBe(true);
     expect(live.isMoving(2000)).toBe(false);
     live.finish(1);
     expect(live.views(400)).toEqual([]);
   });
 
+  test("a position that was overtaken on the way changes nothing", () => {
+    const live = new Live();
+    live.receive(1, { ...drag, x: 50 }, at(0, 2 ** 32 - 1));
+    live.receive(1, { ...drag, x: 90 }, at(10, 0));
+    live.receive(1, { ...drag, x: 50, piece: 7 }, at(20, 2 ** 32 - 2));
+    expect(live.views(500)).toMatchObject([{ piece: 3, x: 90 }]);
+  });
+
   test("one hand holds one piece; who leaves or falls silent holds none", () => {
     const live = new Live();
-    live.receive(1, drag, 0, 0);
-    live.receive(1, { ...drag, piece: 4, x: 99 }, 10, 0);
+    live.receive(1, drag, at(0, 1));
+    live.receive(1, { ...drag, piece: 4, x: 99 }, at(10, 2));
     expect(live.views(300)).toMatchObject([{ piece: 4, x: 99 }]);
     expect(live.views(60_000)).toEqual([]);
     live.keep((id) => id !== 1);
@@ -30,7 +40,7 @@ describe("live drags", () => {
     "nonsense is not shown: %j",
     (value) => {
       const live = new Live();
-      live.receive(1, value, 0, 0);
+      live.receive(1, value, at(0, 1));
       expect(live.views(100)).toEqual([]);
     },
   );

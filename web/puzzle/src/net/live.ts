@@ -18,6 +18,17 @@ export interface DragMessage {
 
 export interface DragView extends DragMessage {
   readonly sender: number;
+  /** It is what a late joiner was told: perhaps the piece was dropped long ago. */
+  readonly isOld: boolean;
+}
+
+/** What is known of a message. */
+export interface Arrival {
+  readonly now: number;
+  readonly age: number;
+  /** See `Message.index`. */
+  readonly index: number;
+  readonly state: boolean;
 }
 
 /** Whoever is silent this long has lost the connection, or holds it still and has sent the place it lies at. */
@@ -26,20 +37,24 @@ const SILENCE = 30_000;
 interface Drag extends DragMessage {
   readonly track: Track;
   readonly heardAt: number;
+  readonly index: number;
+  readonly isOld: boolean;
 }
 
 export class Live {
   /** By sender: nobody has two in hand. */
   private readonly drags = new Map<number, Drag>();
 
-  receive(sender: number, value: unknown, now: number, age: number): void {
+  receive(sender: number, value: unknown, { now, age, index, state }: Arrival): void {
     const message = parseDrag(value);
     if (!message || age > SILENCE) return;
     const known = this.drags.get(sender);
+    // Overtaken on the way by a newer one. Indices are counted modulo 2^32, and so are their differences.
+    if (known && ((index - known.index) | 0) <= 0) return;
     const isSame = known?.piece === message.piece && known.game === message.game;
     const track = isSame ? known.track : new Track();
     track.push([message.x, message.y], now, age);
-    this.drags.set(sender, { ...message, track, heardAt: now });
+    this.drags.set(sender, { ...message, track, heardAt: now, index, isOld: state });
   }
 
   /** A participant has let go. */
@@ -52,7 +67,7 @@ export class Live {
   }
 
   views(now: number): DragView[] {
-    return [...this.drags].flatMap(([sender, { track, heardAt, ...drag }]) => {
+    return [...this.drags].flatMap(([sender, { track, heardAt, index: _, ...drag }]) => {
       const [x, y] = track.at(now) ?? [];
       if (x === undefined || y === undefined || now - heardAt > SILENCE) return [];
       return [{ ...drag, sender, x, y }];

@@ -157,7 +157,9 @@ export class Session {
     this.onLive(this.pointer, (message, value, now) =>
       pointers.receive(message.sender, value, now, message.age, message.index),
     );
-    this.onLive(this.drag, ({ sender, age }, value, now) => live.receive(sender, value, now, age));
+    this.onLive(this.drag, ({ sender, age, index, state }, value, now) =>
+      live.receive(sender, value, { now, age, index, state }),
+    );
     this.moves.on("message", (message) => this.receiveOperation(message));
     this.room.provideSnapshot(() => document.snapshot());
     this.room.on("snapshot", (snapshot) => this.receiveSnapshot(snapshot));
