@@ -172,7 +172,7 @@ test("seven at one table", options, async (t) => {
   });
   assert.ok(figures.latency >= 0 && figures.jitter >= 0 && figures.received.messages > 0);
   await until("shown", async () => /^[\d.]+ ms$/.test(await ada.page.getByTestId("figure-latency").innerText()));
-  assert.match(await ada.page.getByTestId("transport").innerText(), /\w+/);
+  assert.match(await ada.page.getByTestId("transport-why").innerText(), /^[A-Z]\w+/);
   await ada.screenshot("puzzle-seven-panel");
 });
 

@@ -13,7 +13,7 @@ use axum::routing::{get, post};
 use axum::{Json, Router};
 use serde::Serialize;
 
-use crate::hub::{Hub, WebTransportOffer};
+use crate::hub::Hub;
 use crate::transport::{carrier, websocket};
 use crate::{assets, origin, status};
 
@@ -64,11 +64,19 @@ const READ_BUFFER: usize = 4 << 10;
 struct Offer {
     transports: Vec<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    webtransport: Option<WebTransportOffer>,
+    webtransport: Option<WebTransport>,
+}
+
+#[derive(Serialize)]
+struct WebTransport {
+    port: u16,
+    hashes: Vec<String>,
 }
 
 async fn offer(State(hub): State<Arc<Hub>>) -> impl IntoResponse {
-    let webtransport = hub.webtransport();
+    let webtransport = hub.webtransport.as_ref();
+    let webtransport = webtransport
+        .and_then(|offer| Some(WebTransport { port: offer.port, hashes: offer.hashes()? }));
     let first = webtransport.as_ref().map(|_| "webtransport");
     let others = ["websocket", "multipart", "iframe", "longpoll", "poll"];
     let transports = first.into_iter().chain(others).collect();

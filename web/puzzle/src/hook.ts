@@ -3,7 +3,7 @@
  * applications: it may change with any version.
  */
 
-import type { Status } from "groupwire";
+import type { Status, Transport } from "groupwire";
 import { cellOf, home, type Spec } from "./model/spec";
 import type { Group } from "./model/state";
 import type { Figures, Meter } from "./net/meter";
@@ -46,7 +46,7 @@ export interface PuzzleHook {
   }[];
   /** What the settings panel shows. */
   readonly figures: Figures;
-  readonly transport: { readonly name: string; readonly why: string | undefined };
+  readonly transport: Transport | undefined;
   /** The centre of each piece, where it is seen, on the screen (CSS pixels in the page). */
   readonly centers: readonly Place[];
   /** Table units to pixels of the screen. */

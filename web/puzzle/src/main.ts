@@ -4,8 +4,10 @@ import "../../common/styles/base.css";
 import "../../common/styles/stage.css";
 import "../../common/styles/controls.css";
 import "../../common/styles/panel.css";
+import "../../common/styles/transport.css";
 import "../../common/styles/narrow.css";
 import "./styles/puzzle.css";
+import type { TransportName } from "groupwire";
 import { readAddress, withRoom } from "../../common/address";
 import type { RestoredBy } from "../../common/net/restore";
 import { part } from "../../common/ui/dom";
@@ -13,10 +15,10 @@ import { makeHelp } from "../../common/ui/help";
 import { People, storedName } from "../../common/ui/people";
 import { Place } from "../../common/ui/place";
 import { toast } from "../../common/ui/toast";
+import { isTransport, TransportChoice } from "../../common/ui/transport";
 import { expose } from "./hook";
 import { Meter } from "./net/meter";
 import { Session } from "./net/session";
-import { isTransport, type TransportName } from "./net/transports";
 import { Table } from "./table";
 import { Bar } from "./ui/bar";
 import { makeChooser } from "./ui/chooser";
@@ -75,7 +77,7 @@ const session: Session = new Session({
   url: address.server,
   room: address.room,
   name: storedName(),
-  transports: pinned && [pinned],
+  transport: pinned,
   document: table.document,
   live: table.live,
   pointers: table.pointers,
@@ -91,6 +93,7 @@ const session: Session = new Session({
       people?.update();
       table.participantsChanged();
     },
+    transport: () => settings?.show(),
     moved: () => table.requestFrame(),
     restored: (by) => {
       const text = RESTORED[by];
@@ -123,11 +126,17 @@ people = new People(
 );
 settings = new Settings({
   meter,
-  pinned,
-  status: () => session.status,
   stats: () => session.stats,
   transport: () => session.transport,
-  pin: pinTransport,
+  choice: new TransportChoice(
+    {
+      get transport() {
+        return session.transport;
+      },
+      setTransports: chooseTransports,
+    },
+    pinned,
+  ),
 });
 listenToKeys(table, {
   help,
@@ -144,12 +153,12 @@ function update(): void {
 }
 
 /** The address says it too: what was chosen is kept, and can be shared. */
-function pinTransport(name: TransportName | undefined): void {
+function chooseTransports(names: readonly TransportName[] | undefined): void {
   const url = new URL(location.href);
-  if (name) url.searchParams.set("transport", name);
-  else url.searchParams.delete("transport");
+  url.searchParams.delete("transport");
+  for (const name of names ?? []) url.searchParams.set("transport", name);
   history.replaceState(null, "", url);
-  session.setTransports(name && [name]);
+  session.setTransports(names);
 }
 
 function refusal(holder: string | undefined, isLost: boolean): string {

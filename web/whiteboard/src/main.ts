@@ -4,6 +4,7 @@ import "../../common/styles/base.css";
 import "../../common/styles/stage.css";
 import "../../common/styles/controls.css";
 import "../../common/styles/panel.css";
+import "../../common/styles/transport.css";
 import "../../common/styles/narrow.css";
 import "./styles/board.css";
 import "./styles/tools.css";
@@ -23,6 +24,7 @@ import { Panel } from "./ui/panel";
 import { People, storedName } from "../../common/ui/people";
 import { Place } from "../../common/ui/place";
 import { toast } from "../../common/ui/toast";
+import { isTransport, TransportChoice } from "../../common/ui/transport";
 import { SHORTCUTS } from "./ui/shortcuts";
 import { Toolbar } from "./ui/toolbar";
 import { onThemeChanged } from "../../common/view/theme";
@@ -38,6 +40,8 @@ const RESTORED: Readonly<Record<RestoredBy, string | undefined>> = {
 const address = readAddress(new URL(location.href));
 history.replaceState(null, "", withRoom(new URL(location.href), address.room));
 
+const wanted = new URL(location.href).searchParams.get("transport");
+const pinned = isTransport(wanted) ? wanted : undefined;
 const recorder = new URL(location.href).searchParams.has("record") ? new Recorder() : undefined;
 const help = makeHelp({
   rows: SHORTCUTS,
@@ -49,15 +53,18 @@ const place = new Place({ app: "Whiteboard", mark: MARK, room: address.room, onH
 let toolbar: Toolbar | undefined;
 let people: People | undefined;
 let hint: Hint | undefined;
+let transportChoice: TransportChoice | undefined;
 
 const board = new Board(part("stage"), () => {
   toolbar?.update();
   hint?.update(session.isSynced);
+  transportChoice?.show();
 });
 const session = new Session({
   url: address.server,
   room: address.room,
   presence: { name: storedName() },
+  transport: pinned,
   document: board.document,
   live: board.live,
   pointers: board.pointers,
@@ -73,6 +80,7 @@ const session = new Session({
       board.participantsChanged();
     },
     moved: () => board.requestFrame(),
+    transport: () => transportChoice?.show(),
     restored: (by) => {
       const text = RESTORED[by];
       if (text) toast(text);
@@ -103,7 +111,8 @@ people = new People(
   { share: "Copy the link to this board", shared: "Whoever opens it draws with you." },
 );
 hint = new Hint(board);
-new Panel(() => session.stats);
+transportChoice = new TransportChoice(session, pinned);
+new Panel(() => session.stats, transportChoice.element);
 listenToKeys(board, help);
 onThemeChanged(() => toolbar?.repaint());
 if (recorder) {

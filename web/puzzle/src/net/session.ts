@@ -7,7 +7,6 @@ import {
   connect,
   transaction,
   type Channel,
-  type ConnectOptions,
   type Gap,
   type Message,
   type Participant,
@@ -16,6 +15,8 @@ import {
   type Snapshot,
   type Stats,
   type Status,
+  type Transport,
+  type TransportName,
 } from "groupwire";
 import { Outbox } from "../../../common/net/outbox";
 import type { PointerMessage, Pointers } from "../../../common/net/pointers";
@@ -25,7 +26,6 @@ import type { Document } from "../model/document";
 import { parseOperation, type Operation } from "../model/operations";
 import type { DragMessage, Live } from "./live";
 import type { Meter } from "./meter";
-import { asTransportRoom, type TransportName } from "./transports";
 
 export interface Presence {
   readonly name: string;
@@ -37,8 +37,8 @@ export interface SessionOptions {
   readonly url: string;
   readonly room: string;
   readonly name: string;
-  /** Which transports may be used; all, if it is undefined. */
-  readonly transports: readonly TransportName[] | undefined;
+  /** The only one to use; else the best that works. */
+  readonly transport: TransportName | undefined;
   readonly document: Document;
   readonly live: Live;
   readonly pointers: Pointers;
@@ -51,6 +51,8 @@ export interface SessionEvents {
   /** The puzzle as the room has it has arrived, for the first time. */
   synced(): void;
   participants(): void;
+  /** Another transport is in use, or for another reason. */
+  transport(): void;
   /** Something moved that is not in the document: draw a frame. */
   moved(): void;
   restored(by: RestoredBy): void;
@@ -78,10 +80,10 @@ export class Session {
   isSynced = false;
 
   constructor(private readonly options: SessionOptions) {
-    const { url, room, name, document, transports, events } = options;
+    const { url, room, name, document, transport, events } = options;
     const presence = { name, window: document.by };
-    const settings: ConnectOptions<Presence> = { presence };
-    this.room = connect<Presence>(url, PREFIX + room, transports ? Object.assign(settings, { transports }) : settings);
+    const only = transport ? { transports: [transport] } : {};
+    this.room = connect<Presence>(url, PREFIX + room, { presence, ...only });
     // A pointer is worth watching at 25 positions a second and worth nothing after a quarter of one.
     this.pointer = this.room.channel("pointer", awareness({ maxRate: 25, loss: 0.05, deadline: 250 }));
     // A piece is larger than a pointer, and looked at more closely.
@@ -109,14 +111,12 @@ export class Session {
     return this.room.participants;
   }
 
-  /** The transport in use, and why. */
-  get transport(): { readonly name: string; readonly why: string | undefined } {
-    const { transport } = asTransportRoom(this.room as Room<never>);
-    return transport ?? { name: this.room.stats.transport, why: undefined };
+  get transport(): Transport | undefined {
+    return this.room.transport;
   }
 
   setTransports(names: readonly TransportName[] | undefined): void {
-    asTransportRoom(this.room as Room<never>).setTransports?.(names);
+    this.room.setTransports(names);
   }
 
   rename(name: string): void {
@@ -171,6 +171,7 @@ export class Session {
     });
     this.room.on("drain", () => this.outbox.flush());
     this.room.on("status", (status) => events.status(status));
+    this.room.on("transport", () => events.transport());
     this.room.on("participants", (participants) => {
       const isHere = (id: number): boolean => participants.get(id)?.away === false;
       pointers.keep(isHere);

@@ -1,23 +1,19 @@
 /** The panel about the network: which transport to use, which one is in use and why, and what it does, live. */
 
-import type { Stats, Status } from "groupwire";
+import type { Stats, Transport } from "groupwire";
 import { button, make, part } from "../../../common/ui/dom";
 import { icon } from "../../../common/ui/icons";
+import { TRANSPORT_LABELS, type TransportChoice } from "../../../common/ui/transport";
 import type { Meter, Sample } from "../net/meter";
-import { isTransport, labelOf, TRANSPORT_LABELS, TRANSPORTS, type TransportName } from "../net/transports";
 import { Sparkline } from "./sparkline";
 
 const OPEN = "groupwire-puzzle-panel";
-const AUTOMATIC = "automatic";
 
 export interface SettingsOptions {
   readonly meter: Meter;
-  /** Pinned by the page's address. */
-  readonly pinned: TransportName | undefined;
-  readonly status: () => Status;
   readonly stats: () => Stats;
-  readonly transport: () => { readonly name: string; readonly why: string | undefined };
-  readonly pin: (name: TransportName | undefined) => void;
+  readonly transport: () => Transport | undefined;
+  readonly choice: TransportChoice;
 }
 
 interface Row {
@@ -26,7 +22,8 @@ interface Row {
   readonly testid: string;
   /** The scale's end of the curve if all is smaller. */
   readonly least: number;
-  readonly text: (meter: Meter) => string;
+  /** The parts of it that have curves of their own are coloured as they are. */
+  readonly text: (meter: Meter) => string | readonly (readonly [text: string, color: string])[];
   readonly curves: readonly { readonly color: string; readonly value: (sample: Sample) => number | undefined }[];
 }
 
@@ -60,7 +57,10 @@ const ROWS: readonly Row[] = [
     title: "Received and sent, mean of ten seconds",
     testid: "rate",
     least: 20,
-    text: ({ figures: { received, sent } }) => `${number(received.messages)} ↓ ${number(sent.messages)} ↑`,
+    text: ({ figures: { received, sent } }) => [
+      [`${number(received.messages)} ↓ `, "--accent"],
+      [`${number(sent.messages)} ↑`, "--wait"],
+    ],
     curves: [
       { color: "--accent", value: ({ received }) => received.messages },
       { color: "--wait", value: ({ sent }) => sent.messages },
@@ -80,8 +80,6 @@ export class Settings {
   private readonly pill = make("button", "card pill");
   private readonly summary = make("span", "");
   private readonly card = make("section", "card panel-card settings");
-  private readonly select = make("select", "");
-  private readonly why = make("p", "why");
   private readonly rows: { readonly row: Row; readonly value: HTMLElement; readonly curve: Sparkline }[] = [];
 
   constructor(private readonly options: SettingsOptions) {
@@ -114,19 +112,18 @@ export class Settings {
 
   /** Looks at the session again. */
   show(): void {
-    const { meter, transport, status } = this.options;
-    const { name, why } = transport();
-    const isUp = status() === "connected";
-    const label = isUp ? labelOf(name) : "Not connected";
+    const { meter, transport, choice } = this.options;
+    const name = transport()?.name;
     const { latency, roundTrip } = meter.figures;
     const delay = latency ?? roundTrip;
-    this.summary.textContent = isUp && delay !== undefined ? `${label} · ${ms(delay)}` : label;
+    const label = name ? TRANSPORT_LABELS[name] : "Not connected";
+    this.summary.textContent = name && delay !== undefined ? `${label} · ${ms(delay)}` : label;
     this.pill.ariaLabel = `Connection: ${this.summary.textContent}`;
     if (!this.isOpen) return;
-    const reason = isUp ? why : "it is tried again until there is a connection";
-    this.why.replaceChildren("In use: ", make("strong", "", label), reason ? `: ${reason}` : "");
+    choice.show();
     for (const { row, value, curve } of this.rows) {
-      value.textContent = row.text(meter);
+      const text = row.text(meter);
+      value.replaceChildren(...(typeof text === "string" ? [text] : text.map(colored)));
       const curves = row.curves.map(({ color, value }) => ({ color, values: meter.history.map(value) }));
       curve.draw(curves, row.least);
     }
@@ -152,29 +149,13 @@ export class Settings {
     });
     const head = make("div", "panel-head");
     head.append(make("h2", "", "Connection"), close);
-    this.buildSelect();
-    const label = make("label", "transport-choice", "Transport");
-    label.append(this.select);
-    this.why.dataset.testid = "transport";
     const list = make("dl", "figures");
     for (const row of ROWS) list.append(this.row(row));
-    const foot = make("p", "panel-note", "The curves show the last minute. ");
+    const foot = make("p", "panel-note", "The curves show the last minute.");
     const link = make("a", "", "Whiteboard");
     link.href = "../";
-    foot.append("Also here: ", link);
-    this.card.append(head, label, this.why, list, foot);
-  }
-
-  private buildSelect(): void {
-    const { select } = this;
-    select.dataset.testid = "transport-choice";
-    select.append(option(AUTOMATIC, "Automatic: the best that works"));
-    for (const name of TRANSPORTS) select.append(option(name, TRANSPORT_LABELS[name]));
-    select.value = this.options.pinned ?? AUTOMATIC;
-    select.addEventListener("change", () => {
-      this.options.pin(isTransport(select.value) ? select.value : undefined);
-      this.show();
-    });
+    foot.append(link);
+    this.card.append(head, this.options.choice.element, list, foot);
   }
 
   private row(row: Row): HTMLElement {
@@ -189,9 +170,9 @@ export class Settings {
   }
 }
 
-function option(value: string, label: string): HTMLOptionElement {
-  const element = make("option", "", label);
-  element.value = value;
+function colored([text, color]: readonly [text: string, color: string]): HTMLElement {
+  const element = make("span", "", text);
+  element.style.color = `var(${color})`;
   return element;
 }
 
