@@ -74,7 +74,10 @@ export class Panel {
     );
     const foot = make("div", "panel-foot");
     foot.append(make("span", "", "Round trip"), this.cell("trip", "trip"));
-    this.card.append(head, big, this.curve, legend, table, foot, this.more);
+    const loss = make("a", "panel-link", "See what loss does to a pointer");
+    loss.href = "?compare";
+    loss.dataset.testid = "panel-compare";
+    this.card.append(head, big, this.curve, legend, table, foot, this.more, loss);
   }
 
   private row(name: string, cells: readonly string[]): HTMLElement {
