@@ -41,6 +41,7 @@ pub(crate) struct Args {
     /// The certificate's private key, PEM.
     #[arg(long, value_name = "FILE", requires = "cert", env = "GROUPWIRE_KEY")]
     key: Option<PathBuf>,
+
     /// Where to listen for native programs that speak packets over plain TCP; by default nowhere.
     #[arg(long, value_name = "ADDRESS:PORT", env = "GROUPWIRE_SOCKET")]
     socket: Option<SocketAddr>,

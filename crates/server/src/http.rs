@@ -1,4 +1,4 @@
-//! HTTP: the whiteboard, the status, and the doors to the transports.
+//! HTTP: the pages, the status, and the doors to the transports.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
 //! The Groupwire server: rooms over HTTP, WebSocket, WebTransport and TCP in one process, with the whiteboard
-//! embedded.
+//! and the puzzle embedded.
 //!
 //! Each room is one task that drives a [`groupwire_session::Room`]; each connection is one task that moves packets
 //! between its socket and its room. Rooms share nothing, so a busy one disturbs no other.

@@ -1,8 +1,8 @@
 /** "What Groupwire does": messages and bytes per second, before and after compression, measured in this window. */
 
 import type { Stats, Traffic } from "groupwire";
-import { button, make, part } from "./dom";
-import { icon } from "./icons";
+import { button, make, part } from "../../../common/ui/dom";
+import { icon } from "../../../common/ui/icons";
 
 /** Seconds that the small curve shows. */
 const SECONDS = 60;
