@@ -341,7 +341,7 @@ mod tests {
     #[test]
     fn a_steady_pointer_takes_as_long_as_over_simulated_tcp() {
         for (loss, mean, p99) in
-            [(0.0, 20.0, 20.0), (0.01, 21.4, 100.0), (0.03, 24.3, 100.0), (0.05, 27.5, 100.0)]
+            [(0.0, 20.0, 20.0), (0.02, 22.8, 100.0), (0.03, 24.3, 100.0), (0.05, 27.5, 100.0)]
         {
             let line = &mut Reliable::new(Recovery::TCP, 10);
             let measured = mean_and_p99(&carry(line, path(loss, 20), 40 * MS, 80, 20_000));
