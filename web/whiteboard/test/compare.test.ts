@@ -77,7 +77,11 @@ describe("how far behind what is shown is", () => {
   test("while the page itself stands still nobody is behind, nor stops", () => {
     const [timeline, made, end] = receive(400, 30);
     const last = end - 10;
+    // One is on its way when it happens.
+    made.add(last + 5);
     timeline.skip(last + 10, last + 3000);
+    made.pause(2990);
+    expect(timeline.behind(last + 3002)).toBeLessThan(40);
     made.add(last + 3010);
     timeline.arrive(last + 3020, last + 3010);
     const { p99, stalls } = timeline.numbers(last + 3020);

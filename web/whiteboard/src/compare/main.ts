@@ -102,7 +102,10 @@ function receiver(transport: keyof typeof cards): Receiver {
 
 /** Called all the time: where it was not, the page itself stood still, and neither board is to blame. */
 function awake(now: number): void {
-  if (now - awakeAt > PAUSE) for (const { timeline } of both) timeline.skip(awakeAt, now);
+  if (now - awakeAt > PAUSE) {
+    for (const { timeline } of both) timeline.skip(awakeAt, now);
+    made.pause(now - awakeAt);
+  }
   awakeAt = now;
 }
 
