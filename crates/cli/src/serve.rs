@@ -76,6 +76,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "COUNT", default_value_t = 20_000)]
     max_connections: usize,
 
+    /// Whether pages may ask for a bad network (whiteboard: ?compare); only those connections that ask get it. Default:
+    /// if --listen is a loopback address.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    emulate: Option<bool>,
+
     /// How much to log on standard error.
     #[arg(long, value_enum, default_value_t = Level::Info)]
     log: Level,
@@ -112,6 +117,7 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
         keep_empty: Duration::from_secs(args.keep_empty),
         max_rooms: args.max_rooms,
         max_connections: args.max_connections,
+        emulate: args.emulate,
         webtransport,
         ..Config::default()
     };

@@ -250,6 +250,7 @@ test("T10: a hole is asked for, never passed on", async () => {
   it.response(0).events.ended("broke");
   await pass(0);
   it.response(1).events.preamble(ID, 3);
+  expect(it.response(1).isClosed).toBe(true);
   it.response(1).events.packet(packet(3));
   await pass(100);
   expect(it.got).toEqual([1]);

@@ -124,7 +124,7 @@ export class Carrier implements Link {
   }
 
   #preamble(reading: Reading, id: string, first: number): void {
-    if (this.#hasEnded) return;
+    if (this.#hasEnded || reading.isOver) return;
     clearTimeout(reading.timer);
     reading.next = first;
     if (this.#id !== undefined && this.#id !== id) return this.#end("answered with another's packets");
@@ -132,14 +132,17 @@ export class Carrier implements Link {
     const older = this.#older;
     // The server ends it at once; if that does not come through, what it lacks is asked for again.
     if (older) older.timer = setTimeout(() => this.#leave(older), STREAM_MS);
-    if (this.#id !== undefined) return;
-    this.#id = id;
-    this.#uploads.start(id);
-    this.#events.opened(0);
+    if (this.#id === undefined) {
+      this.#id = id;
+      this.#uploads.start(id);
+      this.#events.opened(0);
+    }
+    // With an older one that is decided when it has ended.
+    if (!older && this.#beginsTooLate(reading)) this.#again(reading);
   }
 
   #packet(reading: Reading, packet: Uint8Array): void {
-    if (this.#hasEnded) return;
+    if (this.#hasEnded || reading.isOver) return;
     reading.bytes += packet.length;
     if (this.#older && reading !== this.#older) {
       reading.kept.push(packet);
@@ -149,13 +152,14 @@ export class Carrier implements Link {
     if (this.#deliver(reading, packet) && this.#kind.isStream && reading.bytes >= RENEWAL_BYTES) this.#renew(reading);
   }
 
-  /** False if this response is of no use any more. */
+  /** The server went on after what was lost: it did not know yet that the response before broke. */
+  #beginsTooLate({ next = 0 }: Reading): boolean {
+    return next > this.#received + 1;
+  }
+
+  /** False if it ended the carrier. */
   #deliver(reading: Reading, packet: Uint8Array): boolean {
     const number = reading.next ?? 0;
-    if (number > this.#received + 1) {
-      this.#again(reading);
-      return false;
-    }
     reading.next = number + 1;
     // It was sent again.
     if (number <= this.#received) return true;
@@ -205,13 +209,15 @@ export class Carrier implements Link {
     this.#older = undefined;
     const reading = this.#reading;
     if (!reading) return;
-    if (reading.kept.splice(0).every((packet) => this.#deliver(reading, packet)) && reading.isOver)
-      this.#again(reading);
+    const { kept, isOver } = reading;
+    reading.kept = [];
+    if (this.#beginsTooLate(reading)) return this.#again(reading);
+    if (kept.every((packet) => this.#deliver(reading, packet)) && isOver) this.#again(reading);
   }
 
   /** Something is missing, or it broke: asks for what comes after what there is. */
   #again(reading: Reading): void {
-    if (this.#reading !== reading) return;
+    if (this.#hasEnded || this.#reading !== reading) return;
     this.#drop(reading);
     this.#fruitless += 1;
     if (this.#fruitless > TRIES) return this.#end("broke");
