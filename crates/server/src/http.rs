@@ -14,7 +14,8 @@ use axum::serve::ListenerExt;
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::hub::Hub;
-use crate::{assets, connection, status};
+use crate::transport::websocket;
+use crate::{assets, status};
 
 /// Octets the kernel may hold that are not on the wire yet. More would be stale by the time they leave; packets
 /// wait in the room instead, where newer values replace older ones.
@@ -23,7 +24,7 @@ const UNSENT: u32 = 16 << 10;
 /// Serves for ever.
 pub(crate) async fn serve(listener: TcpListener, hub: Arc<Hub>) -> std::io::Result<()> {
     let router = Router::new()
-        .route("/ws", get(websocket))
+        .route("/ws", get(upgrade))
         .route("/status", get(status::report))
         .route("/healthz", get(|| async { "ok\n" }))
         .fallback(assets::serve)
@@ -43,10 +44,10 @@ fn prepare(socket: &mut TcpStream) {
     }
 }
 
-async fn websocket(
+async fn upgrade(
     State(hub): State<Arc<Hub>>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
-    upgrade: WebSocketUpgrade,
+    door: WebSocketUpgrade,
 ) -> Response {
     if hub.connections.load(Ordering::Relaxed) >= hub.config.max_connections {
         tracing::warn!(%peer, "turned away: too many connections");
@@ -55,13 +56,12 @@ async fn websocket(
     }
     tracing::debug!(%peer, "connected");
     let limit = hub.config.limits.max_packet;
-    upgrade
-        .max_message_size(limit)
+    door.max_message_size(limit)
         .max_frame_size(limit)
         // One packet is one write: nothing is collected, and no more than two are ever there.
         .write_buffer_size(0)
         .read_buffer_size(READ_BUFFER)
-        .on_upgrade(move |socket| connection::serve(hub, socket))
+        .on_upgrade(move |socket| websocket::serve(hub, socket))
 }
 
 /// The library's 128 KB would be the largest part of a connection's memory.

@@ -162,6 +162,7 @@ fn add(one: Stats, two: Stats) -> Stats {
         bytes_out_after: one.bytes_out_after + two.bytes_out_after,
         conflated: one.conflated + two.conflated,
         expired: one.expired + two.expired,
+        datagrams_unread: one.datagrams_unread + two.datagrams_unread,
         memory: one.memory + two.memory,
     }
 }

@@ -14,11 +14,11 @@
 //! ```
 
 mod assets;
-mod connection;
 mod http;
 mod hub;
 mod room;
 mod status;
+mod transport;
 
 use std::future::Future;
 use std::net::SocketAddr;
