@@ -108,7 +108,7 @@ pub(crate) async fn drive(
             driver.take_in(now, message);
         }
         driver.room.handle_input(now, Input::Timeout);
-        wake = driver.carry_out();
+        wake = driver.carry_out(now);
         if !driver.room.is_empty() {
             empty_since = None;
             continue;
@@ -168,7 +168,7 @@ impl Driver {
     }
 
     /// Does what the room says and returns when it wants to be called again.
-    fn carry_out(&mut self) -> Option<Instant> {
+    fn carry_out(&mut self, now: Duration) -> Option<Instant> {
         loop {
             match self.room.poll_output() {
                 // The room never has more than two packets and two datagrams under way, so there is always a place.
@@ -178,8 +178,10 @@ impl Driver {
                     }
                 }
                 Output::Datagram { link, packet } => {
-                    if let Some(ways) = self.links.get(&link) {
-                        let _ = ways.datagrams.try_send(packet);
+                    let ways = self.links.get(&link);
+                    if ways.is_none_or(|ways| ways.datagrams.try_send(packet).is_err()) {
+                        // Dropped: more of them wait than are of use.
+                        self.room.handle_input(now, Input::DatagramSent { link });
                     }
                 }
                 Output::Close { link, packet, reason } => {

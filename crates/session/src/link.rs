@@ -26,7 +26,7 @@ const CONTROL_PER_PACKET: usize = 2048;
 const PROBE_AFTER: Duration = Duration::from_millis(750);
 
 /// How long an answer may take beyond two round trips: one lost packet, and a busy machine.
-const QUIET_AFTER: Duration = Duration::from_millis(500);
+const QUIET_AFTER: Duration = Duration::from_millis(750);
 
 /// One transport, from when it opened to when it closed.
 pub(crate) struct Link {

@@ -69,8 +69,8 @@ const UNREAD: usize = 16;
 /// Two packets and a close.
 const OUTBOUND: usize = 3;
 
-/// Two datagrams.
-const OUTBOUND_DATAGRAMS: usize = 2;
+/// Two bodies, either of which may take some datagrams.
+const OUTBOUND_DATAGRAMS: usize = 16;
 
 /// How long a last packet and the transport's own goodbye may take.
 const GOODBYE: Duration = Duration::from_secs(1);

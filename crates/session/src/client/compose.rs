@@ -6,6 +6,7 @@ use core::time::Duration;
 
 use super::outbox::{Channel, Item, Pending, Resting};
 use super::{Client, Event, Output, Phase};
+use crate::datagrams::Datagrams;
 use crate::link::Bodies;
 use crate::wire::body::Lane;
 use crate::wire::frame::Frame;
@@ -113,15 +114,21 @@ impl Client {
         self.stats.bytes_out_after += size as u64;
     }
 
-    /// When the next waiting message may go.
+    /// When the next waiting message may go, of those whose lane takes something now.
     pub(super) fn next_slot(&self) -> Option<Duration> {
-        let awareness = self.channels.iter().filter(|channel| !channel.queue.is_empty());
-        awareness
-            .filter(|channel| channel.takes_messages())
-            .chain(self.sendable().map(|(_, pending)| &self.channels[pending.channel]))
-            .map(|channel| channel.next_slot)
-            .chain(self.channels.iter().filter_map(Channel::rested_at))
-            .min()
+        let link = self.link.as_ref()?;
+        let takes = |lane: Lane| match lane {
+            Lane::Stream => link.ready(),
+            Lane::Datagrams => link.datagrams.as_ref().is_some_and(Datagrams::ready),
+        };
+        let open = || self.channels.iter().filter(|channel| channel.takes_messages());
+        let waits =
+            |channel: &Channel| channel.queue.after(0).any(|(_, item)| takes(self.lane(item)));
+        let awareness = open().filter(|channel| waits(channel)).map(|channel| channel.next_slot);
+        let transactions =
+            self.sendable().map(|(_, pending)| self.channels[pending.channel].next_slot);
+        let over_stream = transactions.chain(open().filter_map(Channel::rested_at));
+        awareness.chain(over_stream.filter(|_| link.ready())).min()
     }
 
     /// The lane that a value takes.

@@ -52,19 +52,14 @@ impl Client {
                 let dead = link.heard() + session.timing.dead;
                 let ping = link.next_ping(session.timing.ping);
                 let quiet = link.quiet_at().filter(|_| !self.quiet);
-                let slot = if self.has_room() { self.next_slot() } else { None };
                 let answer = link.datagrams.as_ref().and_then(Datagrams::answer_at);
-                [Some(dead), Some(ping), quiet, slot, answer].into_iter().flatten().min()
+                [Some(dead), Some(ping), quiet, self.next_slot(), answer]
+                    .into_iter()
+                    .flatten()
+                    .min()
             }
             Phase::Dialing | Phase::Ended => None,
         }
-    }
-
-    /// Whether any lane takes something now. One that is full says so when it has room again.
-    fn has_room(&self) -> bool {
-        self.link.as_ref().is_some_and(|link| {
-            link.ready() || link.datagrams.as_ref().is_some_and(Datagrams::ready)
-        })
     }
 
     pub(super) fn set_quiet(&mut self, quiet: bool) {
