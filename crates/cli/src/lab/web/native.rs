@@ -1,0 +1,193 @@
+//! Participants that are no browsers: they do what `web/bench` does, with the native client.
+
+use std::collections::HashMap;
+use std::error::Error;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::Duration;
+
+use groupwire_client::{Channel, Options, Qos, Room, SendOptions, Sent};
+use groupwire_lab::web::Natives;
+use groupwire_lab::web::load::Load;
+use groupwire_lab::web::protocol::{Command, Receive, Reply, Send, Stage, StageError};
+use tokio::runtime::Handle;
+use tokio::sync::Mutex;
+use tokio::time::{Instant, sleep, sleep_until, timeout};
+
+use super::ear::Ear;
+use super::play::play;
+
+/// As long as a page takes at most.
+const JOINING: Duration = Duration::from_secs(15);
+
+/// How long whoever sends values that replace each other waits between two: so many that one is always new.
+const NEWER: Duration = Duration::from_micros(100);
+
+/// Stages on this runtime.
+pub(super) struct Native {
+    handle: Handle,
+}
+
+impl Native {
+    pub(super) fn new(handle: Handle) -> Self {
+        Native { handle }
+    }
+}
+
+impl Natives for Native {
+    fn stage(&self) -> Result<Box<dyn Stage>, String> {
+        let (sender, replies) = channel();
+        let members = Arc::default();
+        Ok(Box::new(NativeStage { handle: self.handle.clone(), members, sender, replies }))
+    }
+}
+
+struct NativeStage {
+    handle: Handle,
+    members: Arc<Mutex<Vec<Arc<Member>>>>,
+    sender: Sender<Reply>,
+    replies: Receiver<Reply>,
+}
+
+impl Stage for NativeStage {
+    fn start(&mut self, command: Command) -> Result<(), StageError> {
+        while self.replies.try_recv().is_ok() {}
+        let (members, sender) = (Arc::clone(&self.members), self.sender.clone());
+        self.handle.spawn(async move {
+            let done = run(&members, command).await;
+            let failed = |error: Box<dyn Error + std::marker::Send + Sync>| Reply::Fail { why: error.to_string() };
+            // Whoever asked may have given up.
+            let _ = sender.send(done.unwrap_or_else(failed));
+        });
+        Ok(())
+    }
+
+    fn finish(&mut self, patience: Duration) -> Result<Reply, StageError> {
+        match self.replies.recv_timeout(patience) {
+            Ok(Reply::Fail { why }) => Err(StageError::Failed(why)),
+            Ok(reply) => Ok(reply),
+            Err(RecvTimeoutError::Timeout) => Err(StageError::Silent(patience)),
+            Err(RecvTimeoutError::Disconnected) => Err(StageError::Gone),
+        }
+    }
+}
+
+type Done = Result<Reply, Box<dyn Error + std::marker::Send + Sync>>;
+
+async fn run(members: &Mutex<Vec<Arc<Member>>>, command: Command) -> Done {
+    let member = |number: usize| async move {
+        members.lock().await.get(number).cloned().ok_or_else(|| format!("there is no participant {number}"))
+    };
+    match command {
+        Command::Join { transport, room, servers } => {
+            let joining = servers.iter().map(|server| Member::join(server, &room));
+            let start = Instant::now();
+            let mut ms = Vec::new();
+            for joined in joining {
+                members.lock().await.push(Arc::new(joined.await?));
+                ms.push(start.elapsed().as_secs_f64() * 1e3);
+            }
+            Ok(Reply::Join { ms, transport })
+        }
+        Command::Send(send) => {
+            let messages = member(send.member).await?.send(&send).await?;
+            Ok(Reply::Send { messages })
+        }
+        Command::Receive(receive) => {
+            Ok(Reply::Receive(member(receive.member).await?.receive(&receive).await))
+        }
+        Command::Play(what) => {
+            let mut players = Vec::new();
+            for number in &what.members {
+                players.push(member(*number).await?);
+            }
+            Ok(Reply::Play(play(&players, &what).await?))
+        }
+        Command::Leave => {
+            for member in members.lock().await.drain(..) {
+                member.room.leave().await;
+            }
+            Ok(Reply::Leave)
+        }
+    }
+}
+
+/// One participant.
+pub(super) struct Member {
+    room: Room,
+    pub(super) number: u32,
+    channels: HashMap<&'static str, Channel>,
+    pub(super) ear: Arc<Ear>,
+}
+
+impl Member {
+    async fn join(server: &str, room: &str) -> Result<Self, Box<dyn Error + std::marker::Send + Sync>> {
+        let url = server.replacen("http:", "ws:", 1);
+        let (room, events) = Room::connect(&url, Options::new(room))?;
+        let live = |rate| Qos::awareness().rate(0, rate).deadline(Duration::from_millis(250));
+        // As `web/bench/src/member.ts` has them.
+        let qos = [
+            ("pointer", live(30)),
+            ("stroke", live(30).aggregate().loss_per_mille(20).deadline(Duration::from_millis(400))),
+            ("drag", live(30)),
+            ("draw", Qos { priority: 200, ..Qos::transaction() }),
+            ("bulk", Qos::transaction()),
+            ("latest", Qos::awareness()),
+        ];
+        let mut channels = HashMap::new();
+        for (name, qos) in qos {
+            channels.insert(name, room.channel(name, qos)?);
+        }
+        let names = channels.iter().map(|(name, channel)| (channel.id(), *name)).collect();
+        let ear = Arc::new(Ear::new(names));
+        tokio::spawn(Arc::clone(&ear).listen(events));
+        let number = timeout(JOINING, room.joined()).await??;
+        timeout(JOINING, ear.synced()).await?;
+        Ok(Member { room, number, channels, ear })
+    }
+
+    pub(super) fn channel(&self, name: &str) -> Result<&Channel, String> {
+        self.channels.get(name).ok_or_else(|| format!("there is no channel {name}"))
+    }
+
+    /// Sends a load; gives how many messages were taken.
+    async fn send(&self, send: &Send) -> Result<u32, Box<dyn Error + std::marker::Send + Sync>> {
+        let channel = self.channel(if send.latest { "latest" } else { "bulk" })?;
+        let options = SendOptions { key: send.latest.then_some(b"value"), ..SendOptions::default() };
+        let start = Instant::now();
+        let longest = Duration::from_secs_f64(send.ms / 1e3);
+        for number in 0..send.count {
+            if start.elapsed() > longest {
+                return Ok(number);
+            }
+            let load = Load { number, run: send.run, is_last: number + 1 == send.count };
+            let bytes = load.fill(send.size);
+            loop {
+                let drained = self.ear.drained();
+                if channel.send(&bytes[..], options)? != Sent::NotNow {
+                    break;
+                }
+                // It may have happened before we listened; then the next try tells.
+                let _ = timeout(Duration::from_millis(20), drained).await;
+            }
+            if send.every_ms > 0.0 {
+                let due = Duration::from_secs_f64(f64::from(number + 1) * send.every_ms / 1e3);
+                sleep_until(start + due).await;
+            } else if send.latest {
+                sleep(NEWER).await;
+            }
+        }
+        Ok(send.count)
+    }
+
+    async fn receive(&self, receive: &Receive) -> groupwire_lab::web::protocol::Received {
+        self.ear.expect(receive);
+        let patience = Duration::from_secs_f64(receive.ms / 1e3);
+        if receive.latest {
+            sleep(patience).await;
+        } else {
+            let _ = timeout(patience, self.ear.complete()).await;
+        }
+        self.ear.received()
+    }
+}
