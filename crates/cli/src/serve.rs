@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use clap::{Args as ClapArgs, ValueEnum};
 use groupwire_server::session::{Authority, Grant, JoinRequest, OpenRequest, Timing};
-use groupwire_server::{Config, Server};
+use groupwire_server::{Config, Origins, Server};
 use tracing_subscriber::filter::LevelFilter;
 
 /// The options of `groupwire serve`.
@@ -23,6 +23,20 @@ pub(crate) struct Args {
         env = "GROUPWIRE_LISTEN"
     )]
     listen: SocketAddr,
+
+    /// Where to listen for native programs that speak packets over plain TCP; by default nowhere.
+    #[arg(long, value_name = "ADDRESS:PORT", env = "GROUPWIRE_SOCKET")]
+    socket: Option<SocketAddr>,
+
+    /// Pages of this origin, such as https://example.org, may use the server, besides its own; * for all. May be
+    /// given several times.
+    #[arg(
+        long = "origin",
+        value_name = "ORIGIN",
+        env = "GROUPWIRE_ORIGINS",
+        value_delimiter = ','
+    )]
+    origins: Vec<String>,
 
     /// How long messages are collected before they are sent to everybody, in milliseconds; 0 sends at once.
     #[arg(long, value_name = "MS", default_value_t = 40, value_parser = clap::value_parser!(u64).range(0..=1000))]
@@ -70,8 +84,11 @@ enum Format {
 
 pub(crate) async fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
     start_log(args.log, args.log_format);
+    let origins = args.origins.iter().try_fold(Origins::own(), |all, origin| all.and(origin))?;
     let mut config = Config {
         listen: args.listen,
+        socket: args.socket,
+        origins,
         timing: Timing { tick: Duration::from_millis(args.tick), ..Timing::default() },
         keep_empty: Duration::from_secs(args.keep_empty),
         max_rooms: args.max_rooms,

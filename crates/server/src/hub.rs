@@ -7,17 +7,21 @@ use std::time::Duration;
 
 use groupwire_session::room::{LinkId, Stats};
 use groupwire_session::{Authority, Error, Grant, JoinRequest, OpenRequest, Room, room};
+use serde::Serialize;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
 use crate::Config;
 use crate::room::{Message, drive};
+use crate::transport::carrier::Registry;
 
 /// Rooms, counters and configuration, shared by all tasks.
 pub(crate) struct Hub {
     pub(crate) config: Config,
     pub(crate) started: Instant,
     pub(crate) connections: AtomicUsize,
+    pub(crate) carriers: Registry,
+    webtransport: Mutex<Option<WebTransportOffer>>,
     rooms: Mutex<HashMap<String, mpsc::UnboundedSender<Message>>>,
     last_link: AtomicU64,
     /// What rooms that are gone had counted.
@@ -30,10 +34,17 @@ impl Hub {
             config,
             started: Instant::now(),
             connections: AtomicUsize::new(0),
+            carriers: Registry::default(),
+            webtransport: Mutex::new(None),
             rooms: Mutex::new(HashMap::new()),
             last_link: AtomicU64::new(0),
             gone: Mutex::new(Stats::default()),
         }
+    }
+
+    /// How WebTransport is to be reached now, if it is.
+    pub(crate) fn webtransport(&self) -> Option<WebTransportOffer> {
+        self.webtransport.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     pub(crate) fn next_link(&self) -> LinkId {
@@ -117,11 +128,21 @@ impl Hub {
         while self.connections.load(Ordering::Relaxed) > 0 {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
+        // A last answer may still be on its way from HTTP's hands to the kernel's.
+        tokio::time::sleep(Duration::from_millis(20)).await;
     }
 
     fn rooms(&self) -> MutexGuard<'_, HashMap<String, mpsc::UnboundedSender<Message>>> {
         self.rooms.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// How clients reach WebTransport (T4).
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct WebTransportOffer {
+    pub(crate) port: u16,
+    /// SHA-256 of certificates that the server made, in hexadecimal digits.
+    pub(crate) hashes: Vec<String>,
 }
 
 /// Random octets from the system: secrets and incarnations must not be guessed.
