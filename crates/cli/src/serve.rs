@@ -58,6 +58,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "COUNT", default_value_t = 20_000)]
     max_connections: usize,
 
+    /// Send messages as they are, for debugging and measuring, or if they are encrypted anyway.
+    #[arg(long)]
+    no_compression: bool,
+
     /// How much to log on standard error.
     #[arg(long, value_enum, default_value_t = Level::Info)]
     log: Level,
@@ -93,6 +97,7 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
         keep_empty: Duration::from_secs(args.keep_empty),
         max_rooms: args.max_rooms,
         max_connections: args.max_connections,
+        compress: !args.no_compression,
         ..Config::default()
     };
     if let Some(token) = args.token {

@@ -10,7 +10,7 @@ use super::protocol::{App, Command, Play, Played, Receive, Received, Reply, Send
 use super::row::{Direction, Measure, Row};
 use super::server::Server;
 use super::statistics::{Summary, rate};
-use super::{Error, MEMBERS, Natives, Options, SOCKET, TICKS_MS};
+use super::{APPS, BARE, Error, MEMBERS, Natives, Options, SOCKET, SERVERS};
 use crate::emulator::PathStats;
 
 /// What a command may take beside what it is asked to take: joining over the slowest path, on a busy machine.
@@ -30,8 +30,8 @@ const LOADED: usize = MEMBERS - 1;
 pub(super) struct Place<'a> {
     pub(super) worker: usize,
     pub(super) ground: &'a Ground,
-    /// One for each of [`TICKS_MS`].
-    pub(super) servers: &'a [Server; 2],
+    /// [`SERVERS`].
+    pub(super) servers: &'a [Server],
     pub(super) natives: &'a dyn Natives,
     /// The browser's.
     pub(super) version: &'a str,
@@ -55,7 +55,8 @@ impl<'a> Cell<'a> {
         options: &'a Options,
         (transport, network): (&'a str, Network),
     ) -> Result<Self, Error> {
-        let ports = place.servers.each_ref().map(|server| server.port);
+        let ports: Vec<_> =
+            place.servers.iter().flat_map(|server| [server.port, server.socket]).collect();
         let roads =
             place.ground.roads(place.worker, (network, &options.weather), options.seed, &ports)?;
         let path_ms = roads.ping(0)?;
@@ -101,10 +102,11 @@ impl<'a> Cell<'a> {
             load.send_rates()?;
             joined = 1;
         }
-        for (place, tick_ms) in TICKS_MS.into_iter().enumerate() {
+        for server in APPS {
+            let (tick_ms, _) = SERVERS[server];
             let (first, mut members) = (joined, 0);
             for (count, apps) in plan.plays(self.network, tick_ms) {
-                self.join(stage, place, "apps", members..count)?;
+                self.join(stage, server, "apps", members..count)?;
                 (joined, members) = (first + count, count);
                 for app in apps {
                     let who = (first..joined).collect();
@@ -123,8 +125,7 @@ impl<'a> Cell<'a> {
         room: &str,
         paths: std::ops::Range<usize>,
     ) -> Result<Vec<f64>, Error> {
-        let port = self.place.servers[server].port;
-        let servers: Vec<_> = paths.map(|path| self.roads.server(path, port)).collect();
+        let servers: Vec<_> = paths.map(|path| self.server(server, path)).collect();
         let room = format!("{room} {} {}", self.transport, self.network);
         let wanted = self.transport.to_owned();
         match call(stage, Command::Join { transport: wanted.clone(), room, servers }, 0.0)? {
@@ -134,6 +135,15 @@ impl<'a> Cell<'a> {
                 Err(StageError::Failed(why).into())
             }
             _ => Err(StageError::Confused.into()),
+        }
+    }
+
+    /// Where a server is found on that path.
+    fn server(&self, server: usize, path: usize) -> String {
+        let server = &self.place.servers[server];
+        match self.transport {
+            SOCKET => format!("tcp://{}:{}", self.roads.address(path), server.socket),
+            _ => format!("http://{}:{}", self.roads.address(path), server.port),
         }
     }
 
@@ -211,18 +221,18 @@ struct Loaded<'a, 'b> {
 impl Loaded<'_, '_> {
     fn connect(&mut self) -> Result<(), Error> {
         let before = self.stats();
-        let ms = self.cell.join(self.stage, 0, "load", LOADED..LOADED + 1)?;
+        let ms = self.cell.join(self.stage, BARE, "load", LOADED..LOADED + 1)?;
         std::thread::sleep(SETTLING);
         if let Some((content, wire)) = self.since(before).filter(|_| self.plan.wants(Measure::OverheadConnection)) {
             let row = self.cell.row(Measure::OverheadConnection);
             let joined_ms = ms.first().copied();
             self.tell(Row { value: sum(content), wire_bytes: Some(sum(wire)), joined_ms, ..row });
         }
-        let port = self.cell.place.servers[0].port;
+        let port = self.cell.place.servers[BARE].socket;
         let join = Command::Join {
             transport: SOCKET.to_owned(),
             room: format!("load {} {}", self.cell.transport, self.cell.network),
-            servers: vec![format!("http://127.0.0.1:{port}")],
+            servers: vec![format!("tcp://127.0.0.1:{port}")],
         };
         call(self.beside, join, 0.0)?;
         Ok(())

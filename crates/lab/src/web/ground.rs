@@ -90,16 +90,15 @@ impl Roads<'_> {
         }
     }
 
-    /// The server at this port as a member finds it.
-    pub(super) fn server(&self, member: usize, port: u16) -> String {
-        let address = match self.ground {
+    /// Where a member finds the server.
+    pub(super) fn address(&self, member: usize) -> Ipv4Addr {
+        match self.ground {
             Ground::Emulated(emulator) if self.network != Network::Loopback => {
                 emulator.client(self.first + member).server()
             }
             // Each has an address of its own, as browsers open few connections to one.
             _ => stand_in(self.first + member),
-        };
-        format!("http://{address}:{port}")
+        }
     }
 
     /// What a member's path has carried; none if that is not counted.

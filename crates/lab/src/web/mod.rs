@@ -37,7 +37,7 @@ use control::{Control, Page};
 use ground::Ground;
 use plan::Plan;
 use protocol::{Stage, StageError};
-use server::Server;
+use server::{Server, Setup};
 
 /// All transports, best first.
 pub const TRANSPORTS: [&str; 7] =
@@ -49,8 +49,11 @@ const SOCKET: &str = "socket";
 /// Paths of a cell: as many participants are on them at most.
 const MEMBERS: usize = 10;
 
-/// The server's ticks: none, and the one that the paper's servers had.
-const TICKS_MS: [u64; 2] = [0, 40];
+/// The servers. Rates and overheads are measured without compression, at once; the applications as users get them, with
+/// that tick and with the one that the paper's servers had.
+const SERVERS: [(u64, bool); 3] = [(0, false), (0, true), (40, true)];
+const BARE: usize = 0;
+const APPS: [usize; 2] = [1, 2];
 
 /// Cells at a time in a quick experiment. They disturb each other.
 const QUICK_CELLS: usize = 6;
@@ -149,14 +152,16 @@ pub fn run(
     let (total, steps) = (cells.len(), Plan::of(options));
     let workers = if options.quick { QUICK_CELLS.min(total) } else { 1 };
     let ground = Ground::new(namespace, workers)?;
-    let (pages, version, _open) = match cells.iter().any(|(transport, _)| transport != SOCKET) {
+    let (pages, version, open) = match cells.iter().any(|(transport, _)| transport != SOCKET) {
         true => pages(workers)?,
         false => ((0..workers).map(|_| None).collect(), String::new(), None),
     };
-    let origins = _open.as_ref().map(|(control, _)| control.origins()).unwrap_or_default();
-    let servers = TICKS_MS.map(|tick| Server::start(&options.program, ground.listen(), tick, &origins));
-    let [collects_nothing, collects] = servers;
-    let servers = [collects_nothing?, collects?];
+    let origins = open.as_ref().map(|(control, _)| control.origins()).unwrap_or_default();
+    let start = |(tick_ms, compress)| {
+        let (program, listen) = (options.program.as_path(), ground.listen());
+        Server::start(Setup { program, listen, tick_ms, compress, origins: &origins })
+    };
+    let servers = SERVERS.into_iter().map(start).collect::<Result<Vec<_>, _>>()?;
 
     let (cells, (sender, receiver)) = (Mutex::new(VecDeque::from(cells)), channel());
     let take = || cells.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
@@ -170,10 +175,16 @@ pub fn run(
                     let what = format!("{transport}, {network}");
                     // The receiver is there for as long as any thread is, so sending does not fail.
                     let _ = sender.send(Told::Begun(what.clone()));
-                    let mut rows = |row| drop(sender.send(Told::Row(Box::new(row))));
+                    // Of cells at the same time, each shows its rows when it is over, or they would be mixed.
+                    let mut kept = Vec::new();
+                    let mut rows = |row| match workers {
+                        1 => drop(sender.send(Told::Row(Box::new(row)))),
+                        _ => kept.push(row),
+                    };
                     let cell = Cell::new(place, options, (&transport, network));
                     let page = page.as_mut().filter(|_| transport != SOCKET);
                     let done = cell.and_then(|cell| cell.run(page, steps, &mut rows));
+                    kept.into_iter().for_each(|row| drop(sender.send(Told::Row(Box::new(row)))));
                     let _ = sender.send(Told::Over(done.err().map(|why| (what, why.to_string()))));
                 }
             });

@@ -49,7 +49,7 @@ pub enum Command {
         transport: String,
         /// Its name.
         room: String,
-        /// `http://host:port`, for each member one.
+        /// `http://host:port`, of the socket `tcp://host:port`: for each member one.
         servers: Vec<String>,
     },
     /// A member sends a load.

@@ -1,7 +1,7 @@
 //! The server under test: a process of its own.
 
 use std::io::{BufRead, BufReader};
-use std::net::IpAddr;
+use std::net::{IpAddr, TcpListener};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
@@ -11,21 +11,36 @@ use super::Error;
 #[derive(Debug)]
 pub(super) struct Server {
     child: Child,
+    /// Of HTTP, and of QUIC over UDP.
     pub(super) port: u16,
+    /// Of packets over plain TCP.
+    pub(super) socket: u16,
+}
+
+/// How a server runs.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Setup<'a> {
+    pub(super) program: &'a Path,
+    pub(super) listen: IpAddr,
+    pub(super) tick_ms: u64,
+    pub(super) compress: bool,
+    /// Pages of these may use it.
+    pub(super) origins: &'a [String],
 }
 
 impl Server {
-    /// Starts `groupwire serve`. Pages of these origins may use it.
-    pub(super) fn start(
-        program: &Path,
-        listen: IpAddr,
-        tick_ms: u64,
-        origins: &[String],
-    ) -> Result<Self, Error> {
-        let mut command = Command::new(program);
-        command.args(["serve", "--log", "error", "--listen", &format!("{listen}:0")]);
-        command.args(["--tick", &tick_ms.to_string()]);
-        for origin in origins {
+    /// Starts `groupwire serve`.
+    pub(super) fn start(setup: Setup<'_>) -> Result<Self, Error> {
+        let Setup { listen, .. } = setup;
+        // It does not say which port it took for that. Free now, and so most likely in a moment.
+        let socket = TcpListener::bind((listen, 0))?.local_addr()?.port();
+        let mut command = Command::new(setup.program);
+        command.args(["serve", "--log", "error", "--tick", &setup.tick_ms.to_string()]);
+        command.args(["--listen", &format!("{listen}:0"), "--socket", &format!("{listen}:{socket}")]);
+        if !setup.compress {
+            command.arg("--no-compression");
+        }
+        for origin in setup.origins {
             command.args(["--origin", origin]);
         }
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
@@ -33,7 +48,7 @@ impl Server {
         if let Some(output) = child.stdout.take() {
             BufReader::new(output).read_line(&mut line)?;
         }
-        let server = Server { child, port: port(&line).unwrap_or(0) };
+        let server = Server { child, port: port(&line).unwrap_or(0), socket };
         if server.port == 0 {
             return Err(Error::Server(line.trim().to_owned()));
         }

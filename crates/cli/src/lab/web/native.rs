@@ -9,7 +9,7 @@ use std::time::Duration;
 use groupwire_client::{Channel, Options, Qos, Room, SendOptions, Sent};
 use groupwire_lab::web::Natives;
 use groupwire_lab::web::load::Load;
-use groupwire_lab::web::protocol::{Command, Receive, Reply, Send, Stage, StageError};
+use groupwire_lab::web::protocol::{Command, Receive, Received, Reply, Send, Stage, StageError};
 use tokio::runtime::Handle;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
@@ -20,7 +20,7 @@ use super::play::play;
 /// As long as a page takes at most.
 const JOINING: Duration = Duration::from_secs(15);
 
-/// How long whoever sends values that replace each other waits between two: so many that one is always new.
+/// How long whoever sends values that replace each other waits between two: one is to be new whenever one can leave.
 const NEWER: Duration = Duration::from_micros(100);
 
 /// Stages on this runtime.
@@ -55,7 +55,7 @@ impl Stage for NativeStage {
         let (members, sender) = (Arc::clone(&self.members), self.sender.clone());
         self.handle.spawn(async move {
             let done = run(&members, command).await;
-            let failed = |error: Box<dyn Error + std::marker::Send + Sync>| Reply::Fail { why: error.to_string() };
+            let failed = |error: Failure| Reply::Fail { why: error.to_string() };
             // Whoever asked may have given up.
             let _ = sender.send(done.unwrap_or_else(failed));
         });
@@ -72,9 +72,9 @@ impl Stage for NativeStage {
     }
 }
 
-type Done = Result<Reply, Box<dyn Error + std::marker::Send + Sync>>;
+type Failure = Box<dyn Error + std::marker::Send + Sync>;
 
-async fn run(members: &Mutex<Vec<Arc<Member>>>, command: Command) -> Done {
+async fn run(members: &Mutex<Vec<Arc<Member>>>, command: Command) -> Result<Reply, Failure> {
     let member = |number: usize| async move {
         members.lock().await.get(number).cloned().ok_or_else(|| format!("there is no participant {number}"))
     };
@@ -121,9 +121,8 @@ pub(super) struct Member {
 }
 
 impl Member {
-    async fn join(server: &str, room: &str) -> Result<Self, Box<dyn Error + std::marker::Send + Sync>> {
-        let url = server.replacen("http:", "ws:", 1);
-        let (room, events) = Room::connect(&url, Options::new(room))?;
+    async fn join(server: &str, room: &str) -> Result<Self, Failure> {
+        let (room, events) = Room::connect(server, Options::new(room))?;
         let live = |rate| Qos::awareness().rate(0, rate).deadline(Duration::from_millis(250));
         // As `web/bench/src/member.ts` has them.
         let qos = [
@@ -151,36 +150,32 @@ impl Member {
     }
 
     /// Sends a load; gives how many messages were taken.
-    async fn send(&self, send: &Send) -> Result<u32, Box<dyn Error + std::marker::Send + Sync>> {
-        let channel = self.channel(if send.latest { "latest" } else { "bulk" })?;
-        let options = SendOptions { key: send.latest.then_some(b"value"), ..SendOptions::default() };
+    async fn send(&self, send: &Send) -> Result<u32, Failure> {
+        if send.latest {
+            let (channel, send) = (self.channel("latest")?.clone(), send.clone());
+            // Timers of the runtime have steps of 1 ms.
+            return tokio::task::spawn_blocking(move || send_latest(&channel, &send)).await?;
+        }
+        let channel = self.channel("bulk")?;
         let start = Instant::now();
-        let longest = Duration::from_secs_f64(send.ms / 1e3);
         for number in 0..send.count {
-            if start.elapsed() > longest {
+            if start.elapsed() > longest(send) {
                 return Ok(number);
             }
-            let load = Load { number, run: send.run, is_last: number + 1 == send.count };
-            let bytes = load.fill(send.size);
-            loop {
-                let drained = self.ear.drained();
-                if channel.send(&bytes[..], options)? != Sent::NotNow {
-                    break;
-                }
-                // It may have happened before we listened; then the next try tells.
-                let _ = timeout(Duration::from_millis(20), drained).await;
+            let bytes = message(send, number);
+            while channel.send(&bytes[..], SendOptions::default())? == Sent::NotNow {
+                // There may have been room again before we listened; then the next try tells.
+                let _ = timeout(Duration::from_millis(20), self.ear.drained()).await;
             }
+            let due = Duration::from_secs_f64(f64::from(number + 1) * send.every_ms / 1e3);
             if send.every_ms > 0.0 {
-                let due = Duration::from_secs_f64(f64::from(number + 1) * send.every_ms / 1e3);
                 sleep_until(start + due).await;
-            } else if send.latest {
-                sleep(NEWER).await;
             }
         }
         Ok(send.count)
     }
 
-    async fn receive(&self, receive: &Receive) -> groupwire_lab::web::protocol::Received {
+    async fn receive(&self, receive: &Receive) -> Received {
         self.ear.expect(receive);
         let patience = Duration::from_secs_f64(receive.ms / 1e3);
         if receive.latest {
@@ -190,4 +185,25 @@ impl Member {
         }
         self.ear.received()
     }
+}
+
+fn send_latest(channel: &Channel, send: &Send) -> Result<u32, Failure> {
+    let start = std::time::Instant::now();
+    for number in 0..send.count {
+        if start.elapsed() > longest(send) {
+            return Ok(number);
+        }
+        let options = SendOptions { key: Some(b"value"), ..SendOptions::default() };
+        channel.send(&message(send, number)[..], options)?;
+        std::thread::sleep(NEWER);
+    }
+    Ok(send.count)
+}
+
+fn longest(send: &Send) -> Duration {
+    Duration::from_secs_f64(send.ms / 1e3)
+}
+
+fn message(send: &Send, number: u32) -> Vec<u8> {
+    Load { number, run: send.run, is_last: number + 1 == send.count }.fill(send.size)
 }
