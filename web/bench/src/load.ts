@@ -25,7 +25,11 @@ export function fill(size: number, { number, run, isLast }: Load): Uint8Array {
 export function read(bytes: Uint8Array): Load | undefined {
   if (bytes.length < HEADER) return undefined;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  const load = { number: view.getUint32(0, true), isLast: view.getUint32(4, true) === LAST, run: view.getUint32(8, true) };
+  const load = {
+    number: view.getUint32(0, true),
+    isLast: view.getUint32(4, true) === LAST,
+    run: view.getUint32(8, true),
+  };
   const next = random(load.number, load.run);
   for (let at = HEADER; at < bytes.length; at++) if (bytes[at] !== next()) return undefined;
   return load;

@@ -2,7 +2,9 @@
 
 import { Member } from "./member";
 import { play } from "./play";
-import type { Command, Reply } from "./protocol";
+import type { Command, Numbered, Reply } from "./protocol";
+
+type Answer = Numbered<Reply>;
 
 const query = new URLSearchParams(location.search);
 const page = Number(query.get("page") ?? "0");
@@ -14,17 +16,18 @@ Object.defineProperty(navigator, "locks", { value: undefined });
 for (const other of query.getAll("open")) open(other, "_blank", "noopener,popup");
 
 let members: Member[] = [];
-let reply: Reply | null = null;
+let answer: Answer | null = null;
 for (;;) {
-  const command = await next(reply);
+  const command = await next(answer);
   if (!command) break;
-  reply = await run(command).catch((error: unknown) => ({ did: "fail", why: String(error) }) as const);
+  const reply = await run(command).catch((error: unknown) => ({ did: "fail", why: String(error) }) as const);
+  answer = { number: command.number, ...reply };
 }
 close();
 
-async function next(reply: Reply | null): Promise<Command | undefined> {
-  const response = await fetch(`next/${page}`, { method: "POST", body: JSON.stringify(reply) });
-  return response.status === 200 ? ((await response.json()) as Command) : undefined;
+async function next(answer: Answer | null): Promise<Numbered<Command> | undefined> {
+  const response = await fetch(`next/${page}`, { method: "POST", body: JSON.stringify(answer) });
+  return response.status === 200 ? ((await response.json()) as Numbered<Command>) : undefined;
 }
 
 async function run(command: Command): Promise<Reply> {

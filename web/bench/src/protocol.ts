@@ -9,6 +9,9 @@ export type Command =
   | ({ readonly do: "play" } & PlayCommand)
   | { readonly do: "leave" };
 
+/** An answer says to which command it is one. */
+export type Numbered<T> = T & { readonly number: number };
+
 export interface SendCommand {
   readonly member: number;
   /** Names this load: others may still be under way. */

@@ -211,7 +211,10 @@ impl Group<'_> {
             tell(match outcomes.into_iter().collect::<Result<Vec<_>, _>>() {
                 Ok(outcomes) => Update::Row(Box::new(self.row(kind, outcomes))),
                 Err(why) => Update::Skipped {
-                    what: format!("{} on {}, {}", kind.name, self.session.name, self.conditions.mode),
+                    what: format!(
+                        "{} on {}, {}",
+                        kind.name, self.session.name, self.conditions.mode
+                    ),
                     why: why.to_string(),
                 },
             });

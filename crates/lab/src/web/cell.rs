@@ -6,11 +6,13 @@ use super::control::Page;
 use super::ground::{Ground, Roads};
 use super::network::Network;
 use super::plan::{POINTER, Plan, SIZES, STANDARD};
-use super::protocol::{App, Command, Play, Played, Receive, Received, Reply, Send, Stage, StageError};
+use super::protocol::{
+    App, Command, Play, Played, Receive, Received, Reply, Send, Stage, StageError,
+};
 use super::row::{Direction, Measure, Row};
 use super::server::Server;
 use super::statistics::{Summary, rate};
-use super::{APPS, BARE, Error, MEMBERS, Natives, Options, SOCKET, SERVERS};
+use super::{APPS, BARE, Error, MEMBERS, Natives, Options, SERVERS, SOCKET, WEBTRANSPORT};
 use crate::emulator::PathStats;
 
 /// What a command may take beside what it is asked to take: joining over the slowest path, on a busy machine.
@@ -57,8 +59,9 @@ impl<'a> Cell<'a> {
     ) -> Result<Self, Error> {
         let ports: Vec<_> =
             place.servers.iter().flat_map(|server| [server.port, server.socket]).collect();
-        let roads =
-            place.ground.roads(place.worker, (network, &options.weather), options.seed, &ports)?;
+        let setup = (options.seed, transport == WEBTRANSPORT);
+        let weather = (network, &options.weather);
+        let roads = place.ground.roads(place.worker, weather, setup, &ports)?;
         let path_ms = roads.ping(0)?;
         Ok(Cell { place, options, transport, network, roads, path_ms, runs: 0 })
     }
@@ -223,7 +226,9 @@ impl Loaded<'_, '_> {
         let before = self.stats();
         let ms = self.cell.join(self.stage, BARE, "load", LOADED..LOADED + 1)?;
         std::thread::sleep(SETTLING);
-        if let Some((content, wire)) = self.since(before).filter(|_| self.plan.wants(Measure::OverheadConnection)) {
+        if let Some((content, wire)) =
+            self.since(before).filter(|_| self.plan.wants(Measure::OverheadConnection))
+        {
             let row = self.cell.row(Measure::OverheadConnection);
             let joined_ms = ms.first().copied();
             self.tell(Row { value: sum(content), wire_bytes: Some(sum(wire)), joined_ms, ..row });
@@ -299,7 +304,12 @@ impl Loaded<'_, '_> {
     }
 
     /// Distinct arrivals of a value that changes all the time.
-    fn distinct(&mut self, measure: Measure, direction: Direction, size: usize) -> Result<(), Error> {
+    fn distinct(
+        &mut self,
+        measure: Measure,
+        direction: Direction,
+        size: usize,
+    ) -> Result<(), Error> {
         let (mut rates, mut all) = (Vec::new(), Received::default());
         for _ in 0..self.plan.trials {
             let ms = self.plan.receiving_ms + self.cell.path_ms;
@@ -365,7 +375,8 @@ impl Loaded<'_, '_> {
     /// Bytes since then, up and down: above TCP or UDP, and on the wire.
     fn since(&self, before: Option<PathStats>) -> Option<([f64; 2], [f64; 2])> {
         let (before, after) = (before?, self.stats()?);
-        let content = [after.up_content - before.up_content, after.down_content - before.down_content];
+        let content =
+            [after.up_content - before.up_content, after.down_content - before.down_content];
         let wire = [after.up.bytes - before.up.bytes, after.down.bytes - before.down.bytes];
         Some((content.map(|bytes| bytes as f64), wire.map(|bytes| bytes as f64)))
     }

@@ -6,7 +6,7 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::body::Bytes;
@@ -20,7 +20,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::{Mutex, mpsc};
 
 use super::Error;
-use super::protocol::{Command, Reply, Stage, StageError};
+use super::protocol::{Command, Numbered, Reply, Stage, StageError};
 
 #[derive(Embed)]
 #[folder = "../../web/bench/dist"]
@@ -39,15 +39,17 @@ pub(super) struct Control {
 /// A page to which commands can be given.
 #[derive(Debug)]
 pub(super) struct Page {
-    commands: mpsc::UnboundedSender<Command>,
-    replies: Receiver<Reply>,
+    commands: mpsc::UnboundedSender<Numbered<Command>>,
+    replies: Receiver<Numbered<Reply>>,
+    /// The last command's.
+    number: u32,
 }
 
 /// Where the server finds a page's commands and puts its answers.
 #[derive(Debug)]
 struct Desk {
-    commands: Mutex<mpsc::UnboundedReceiver<Command>>,
-    replies: Sender<Reply>,
+    commands: Mutex<mpsc::UnboundedReceiver<Numbered<Command>>>,
+    replies: Sender<Numbered<Reply>>,
 }
 
 impl Control {
@@ -66,7 +68,7 @@ impl Control {
             let (commands, theirs) = mpsc::unbounded_channel();
             let (replies, ours) = channel();
             desks.push(Desk { commands: Mutex::new(theirs), replies });
-            Page { commands, replies: ours }
+            Page { commands, replies: ours, number: 0 }
         })
         .take(pages)
         .collect();
@@ -87,7 +89,8 @@ impl Control {
 
     /// Where the first page is, which opens the others.
     pub(super) fn url(&self) -> String {
-        let others = (1..self.pages).map(|page| format!("&open={}/?page={page}", self.origin(page)));
+        let others =
+            (1..self.pages).map(|page| format!("&open={}/?page={page}", self.origin(page)));
         format!("{}/?page=0{}", self.origin(0), others.collect::<String>())
     }
 
@@ -106,7 +109,11 @@ fn host(page: usize) -> Ipv4Addr {
     Ipv4Addr::new(127, 0, 0, 1 + page as u8)
 }
 
-async fn next(State(desks): State<Arc<Vec<Desk>>>, Path(page): Path<usize>, body: Bytes) -> Response {
+async fn next(
+    State(desks): State<Arc<Vec<Desk>>>,
+    Path(page): Path<usize>,
+    body: Bytes,
+) -> Response {
     let Some(desk) = desks.get(page) else {
         return StatusCode::NOT_FOUND.into_response();
     };
@@ -116,7 +123,9 @@ async fn next(State(desks): State<Arc<Vec<Desk>>>, Path(page): Path<usize>, body
         Err(error) => return (StatusCode::BAD_REQUEST, error.to_string()).into_response(),
     }
     match desk.commands.lock().await.recv().await.map(|command| serde_json::to_vec(&command)) {
-        Some(Ok(command)) => ([(header::CONTENT_TYPE, "application/json")], command).into_response(),
+        Some(Ok(command)) => {
+            ([(header::CONTENT_TYPE, "application/json")], command).into_response()
+        }
         _ => StatusCode::NO_CONTENT.into_response(),
     }
 }
@@ -139,18 +148,24 @@ fn file(uri: &Uri) -> Response {
 }
 
 impl Stage for Page {
-    fn start(&mut self, command: Command) -> Result<(), StageError> {
-        // An answer to a question that was given up.
-        while self.replies.try_recv().is_ok() {}
-        self.commands.send(command).map_err(|_| StageError::Gone)
+    fn start(&mut self, content: Command) -> Result<(), StageError> {
+        self.number += 1;
+        self.commands.send(Numbered { number: self.number, content }).map_err(|_| StageError::Gone)
     }
 
     fn finish(&mut self, patience: Duration) -> Result<Reply, StageError> {
-        match self.replies.recv_timeout(patience) {
-            Ok(Reply::Fail { why }) => Err(StageError::Failed(why)),
-            Ok(reply) => Ok(reply),
-            Err(RecvTimeoutError::Timeout) => Err(StageError::Silent(patience)),
-            Err(RecvTimeoutError::Disconnected) => Err(StageError::Gone),
+        let end = Instant::now() + patience;
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            match self.replies.recv_timeout(left) {
+                Ok(reply) if reply.number != self.number => {}
+                Ok(Numbered { content: Reply::Fail { why }, .. }) => {
+                    return Err(StageError::Failed(why));
+                }
+                Ok(reply) => return Ok(reply.content),
+                Err(RecvTimeoutError::Timeout) => return Err(StageError::Silent(patience)),
+                Err(RecvTimeoutError::Disconnected) => return Err(StageError::Gone),
+            }
         }
     }
 }

@@ -45,6 +45,8 @@ pub const TRANSPORTS: [&str; 7] =
 
 /// The one that is no browser's.
 const SOCKET: &str = "socket";
+/// The one that is not over TCP.
+const WEBTRANSPORT: &str = "webtransport";
 
 /// Paths of a cell: as many participants are on them at most.
 const MEMBERS: usize = 10;
@@ -113,7 +115,9 @@ pub enum Error {
         why: String,
     },
     /// The page is not built in.
-    #[error("this program was built without the page for browsers: run `make build`, which builds it first")]
+    #[error(
+        "this program was built without the page for browsers: run `make build`, which builds it first"
+    )]
     NotBuilt,
     /// The server does not start.
     #[error("the server does not start: {0}")]
@@ -226,7 +230,9 @@ fn pages(count: usize) -> Result<Pages, Error> {
 }
 
 fn cells(options: &Options) -> Result<Vec<(String, Network)>, Error> {
-    if let Some(unknown) = options.transports.iter().find(|name| !TRANSPORTS.contains(&name.as_str())) {
+    if let Some(unknown) =
+        options.transports.iter().find(|name| !TRANSPORTS.contains(&name.as_str()))
+    {
         return Err(Error::Transport(unknown.clone()));
     }
     let networks = match options.networks.is_empty() {

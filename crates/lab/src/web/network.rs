@@ -80,13 +80,20 @@ impl Weather {
 
     /// The path of a participant.
     pub fn path(&self, network: Network, seed: u64) -> Path {
-        let plain = |capacity| LinkConfig { capacity, delay: network.round_trip() / 2, ..LinkConfig::default() };
+        let plain = |capacity| LinkConfig {
+            capacity,
+            delay: network.round_trip() / 2,
+            ..LinkConfig::default()
+        };
         let (up, down) = match network {
             Network::Loopback => (plain(Capacity::Unlimited), plain(Capacity::Unlimited)),
             Network::Lan | Network::Wan => (plain(Capacity::kbit(1e5)), plain(Capacity::kbit(1e5))),
             Network::Man => (plain(Capacity::kbit(64.0)), plain(Capacity::kbit(5000.0))),
             Network::Lossy => {
-                let lossy = LinkConfig { loss: Loss::Random { percent: 3.0 }, ..plain(Capacity::Unlimited) };
+                let lossy = LinkConfig {
+                    loss: Loss::Random { percent: 3.0 },
+                    ..plain(Capacity::Unlimited)
+                };
                 (lossy.clone(), lossy)
             }
             Network::Cellular => {

@@ -71,7 +71,9 @@ impl Plan {
 
     pub(super) fn wants_loads(&self) -> bool {
         use Measure::{OverheadConnection, OverheadMessage, ReceiveRate, SendRate};
-        [OverheadConnection, OverheadMessage, ReceiveRate, SendRate].iter().any(|one| self.wants(*one))
+        [OverheadConnection, OverheadMessage, ReceiveRate, SendRate]
+            .iter()
+            .any(|one| self.wants(*one))
     }
 
     /// Messages of a trial that go up: no more than a narrow line carries in half the time that there is.

@@ -62,6 +62,14 @@ pub enum Command {
     Leave,
 }
 
+/// A command to a page, or its answer, with a number: an answer may come when nobody waits for it any more.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Numbered<T> {
+    pub(super) number: u32,
+    #[serde(flatten)]
+    pub(super) content: T,
+}
+
 /// See [`Command::Send`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Send {
@@ -224,6 +232,8 @@ mod tests {
         let received =
             Received { messages: 3, arrivals: 2, span_ms: 1.5, complete: true, wrong: None };
         assert_eq!(serde_json::from_str::<Reply>(said).unwrap(), Reply::Receive(received));
+        let numbered = Numbered { number: 7, content: Command::Leave };
+        assert_eq!(serde_json::to_string(&numbered).unwrap(), r#"{"number":7,"do":"leave"}"#);
         let fail = serde_json::from_str::<Reply>(r#"{"did":"fail","why":"x"}"#).unwrap();
         assert_eq!(fail, Reply::Fail { why: "x".into() });
     }

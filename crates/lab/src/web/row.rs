@@ -66,7 +66,9 @@ impl FromStr for Measure {
 
     fn from_str(name: &str) -> Result<Self, String> {
         let found = Measure::ALL.into_iter().find(|measure| measure.to_string() == name);
-        found.ok_or_else(|| format!("there are {}", Measure::ALL.map(|one| one.to_string()).join(", ")))
+        found.ok_or_else(|| {
+            format!("there are {}", Measure::ALL.map(|one| one.to_string()).join(", "))
+        })
     }
 }
 

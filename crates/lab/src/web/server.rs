@@ -36,7 +36,12 @@ impl Server {
         let socket = TcpListener::bind((listen, 0))?.local_addr()?.port();
         let mut command = Command::new(setup.program);
         command.args(["serve", "--log", "error", "--tick", &setup.tick_ms.to_string()]);
-        command.args(["--listen", &format!("{listen}:0"), "--socket", &format!("{listen}:{socket}")]);
+        command.args([
+            "--listen",
+            &format!("{listen}:0"),
+            "--socket",
+            &format!("{listen}:{socket}"),
+        ]);
         if !setup.compress {
             command.arg("--no-compression");
         }
@@ -76,7 +81,8 @@ mod tests {
 
     #[test]
     fn a_server_says_where_it_is() {
-        let line = "Groupwire is running. Open this in two windows: http://localhost:41234/?room=demo\n";
+        let line =
+            "Groupwire is running. Open this in two windows: http://localhost:41234/?room=demo\n";
         assert_eq!(port(line), Some(41_234));
         assert_eq!(port("cannot listen\n"), None);
     }

@@ -132,7 +132,9 @@ impl Tally {
         // Values may be skipped; over datagrams they may come late.
         if !self.load.latest && load.number != self.next {
             let (came, due) = (load.number, self.next);
-            received.wrong.get_or_insert_with(|| format!("message {came} came where {due} was due"));
+            received
+                .wrong
+                .get_or_insert_with(|| format!("message {came} came where {due} was due"));
         }
         if message.bytes.len() != self.load.size {
             let (came, due) = (message.bytes.len(), self.load.size);

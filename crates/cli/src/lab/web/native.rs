@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::error::Error;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 use groupwire_client::{Channel, Options, Qos, Room, SendOptions, Sent};
@@ -36,23 +36,23 @@ impl Native {
 
 impl Natives for Native {
     fn stage(&self) -> Result<Box<dyn Stage>, String> {
-        let (sender, replies) = channel();
-        let members = Arc::default();
-        Ok(Box::new(NativeStage { handle: self.handle.clone(), members, sender, replies }))
+        let (_, replies) = channel();
+        Ok(Box::new(NativeStage { handle: self.handle.clone(), members: Arc::default(), replies }))
     }
 }
 
 struct NativeStage {
     handle: Handle,
     members: Arc<Mutex<Vec<Arc<Member>>>>,
-    sender: Sender<Reply>,
+    /// Of the last command: nobody waits for those before it any more.
     replies: Receiver<Reply>,
 }
 
 impl Stage for NativeStage {
     fn start(&mut self, command: Command) -> Result<(), StageError> {
-        while self.replies.try_recv().is_ok() {}
-        let (members, sender) = (Arc::clone(&self.members), self.sender.clone());
+        let (sender, replies) = channel();
+        self.replies = replies;
+        let members = Arc::clone(&self.members);
         self.handle.spawn(async move {
             let done = run(&members, command).await;
             let failed = |error: Failure| Reply::Fail { why: error.to_string() };
@@ -76,7 +76,12 @@ type Failure = Box<dyn Error + std::marker::Send + Sync>;
 
 async fn run(members: &Mutex<Vec<Arc<Member>>>, command: Command) -> Result<Reply, Failure> {
     let member = |number: usize| async move {
-        members.lock().await.get(number).cloned().ok_or_else(|| format!("there is no participant {number}"))
+        members
+            .lock()
+            .await
+            .get(number)
+            .cloned()
+            .ok_or_else(|| format!("there is no participant {number}"))
     };
     match command {
         Command::Join { transport, room, servers } => {
@@ -127,7 +132,10 @@ impl Member {
         // As `web/bench/src/member.ts` has them.
         let qos = [
             ("pointer", live(30)),
-            ("stroke", live(30).aggregate().loss_per_mille(20).deadline(Duration::from_millis(400))),
+            (
+                "stroke",
+                live(30).aggregate().loss_per_mille(20).deadline(Duration::from_millis(400)),
+            ),
             ("drag", live(30)),
             ("draw", Qos { priority: 200, ..Qos::transaction() }),
             ("bulk", Qos::transaction()),

@@ -106,12 +106,17 @@ async fn perform(
         sleep_until(start + STEP * step).await;
         for message in messages(play.app, step, phase) {
             log.note(member.number, message.channel, &message.text);
-            let options =
-                SendOptions { key: message.key.as_deref().map(str::as_bytes), ..SendOptions::default() };
+            let options = SendOptions {
+                key: message.key.as_deref().map(str::as_bytes),
+                ..SendOptions::default()
+            };
             let sent = member.channel(message.channel)?.send(message.text.as_str(), options)?;
             if sent == Sent::NotNow {
                 log.with(|times| {
-                    times.played.wrong.get_or_insert_with(|| format!("{}: not now", message.channel));
+                    times
+                        .played
+                        .wrong
+                        .get_or_insert_with(|| format!("{}: not now", message.channel));
                 });
             }
         }

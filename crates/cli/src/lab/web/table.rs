@@ -33,10 +33,19 @@ impl Table {
         if self.papers.is_empty() {
             return;
         }
-        println!("\nTable 1 of the paper beside ours. Its networks were not ours: compare what is added to the path.\n");
+        println!(
+            "\nTable 1 of the paper beside ours. Its networks were not ours: compare what is added to the path.\n"
+        );
         println!(
             "{:12}{:9}{:14}{:>9}{:>9}{:>10}{:>12}{:>12}",
-            "transport", "network", "participants", "measure", "ours", "paper", "ours adds", "paper adds"
+            "transport",
+            "network",
+            "participants",
+            "measure",
+            "ours",
+            "paper",
+            "ours adds",
+            "paper adds"
         );
         for row in &self.papers {
             let network = row.network.to_string();
@@ -48,7 +57,12 @@ impl Table {
             };
             println!(
                 "{:12}{:9}{:<14}{:>9}{:>9.1}{:>10.1}{added}",
-                row.transport, network, row.participants, row.measure.to_string(), row.value, paper
+                row.transport,
+                network,
+                row.participants,
+                row.measure.to_string(),
+                row.value,
+                paper
             );
         }
     }
@@ -70,7 +84,8 @@ fn what(row: &Row) -> String {
 
 fn remark(row: &Row) -> String {
     let mut remarks = Vec::new();
-    let mut add = |value: Option<f64>, form: &dyn Fn(f64) -> String| remarks.extend(value.map(form));
+    let mut add =
+        |value: Option<f64>, form: &dyn Fn(f64) -> String| remarks.extend(value.map(form));
     add(row.deviation, &|value| format!("± {value:.1}"));
     add(row.p99_ms, &|value| format!("p99 {value:.1}"));
     add(row.adds_ms, &|value| format!("adds {value:.1}"));

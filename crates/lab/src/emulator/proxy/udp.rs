@@ -153,8 +153,7 @@ impl Common {
         bytes: &mut [u8],
     ) {
         self.clients.with(|all| {
-            let parcel =
-                |bytes: &[u8]| Datagram { by: Arc::clone(by), to, bytes: bytes.to_vec() };
+            let parcel = |bytes: &[u8]| Datagram { by: Arc::clone(by), to, bytes: bytes.to_vec() };
             let len = bytes.len();
             direction(&mut all[client]).carry(self.start, (bytes, len), &self.courier, parcel);
         });
@@ -189,7 +188,8 @@ mod tests {
                 echo.send_to(&[7], from).unwrap();
             }
         });
-        let clients: Vec<_> = (0..2).map(|_| socket((Ipv4Addr::LOCALHOST, 0).into()).unwrap()).collect();
+        let clients: Vec<_> =
+            (0..2).map(|_| socket((Ipv4Addr::LOCALHOST, 0).into()).unwrap()).collect();
         for client in &clients {
             client.connect(proxy.address()).unwrap();
         }
