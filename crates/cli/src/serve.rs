@@ -3,13 +3,14 @@
 use std::error::Error;
 use std::io::{IsTerminal, Write};
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args as ClapArgs, ValueEnum};
 use groupwire_server::session::{Authority, Grant, JoinRequest, OpenRequest, Timing};
-use groupwire_server::{Config, Origins, Server};
+use groupwire_server::{Certificate, Config, Origins, Server, WebTransportConfig};
 use tracing_subscriber::filter::LevelFilter;
 
 /// The options of `groupwire serve`.
@@ -23,6 +24,23 @@ pub(crate) struct Args {
         env = "GROUPWIRE_LISTEN"
     )]
     listen: SocketAddr,
+
+    /// No WebTransport.
+    #[arg(long, conflicts_with_all = ["webtransport", "cert"])]
+    no_webtransport: bool,
+
+    /// Where to listen for WebTransport, UDP. Default: the address and port number of --listen.
+    #[arg(long, value_name = "ADDRESS:PORT", env = "GROUPWIRE_WEBTRANSPORT")]
+    webtransport: Option<SocketAddr>,
+
+    /// A certificate for WebTransport and those between it and the root, PEM; read again when it changes. Without it the
+    /// server makes its own, which clients pin.
+    #[arg(long, value_name = "FILE", requires = "key", env = "GROUPWIRE_CERT")]
+    cert: Option<PathBuf>,
+
+    /// The certificate's private key, PEM.
+    #[arg(long, value_name = "FILE", requires = "cert", env = "GROUPWIRE_KEY")]
+    key: Option<PathBuf>,
 
     /// Where to listen for native programs that speak packets over plain TCP; by default nowhere.
     #[arg(long, value_name = "ADDRESS:PORT", env = "GROUPWIRE_SOCKET")]
@@ -62,6 +80,11 @@ pub(crate) struct Args {
     #[arg(long)]
     no_compression: bool,
 
+    /// Whether pages may ask for a bad network (whiteboard: ?compare); only those connections that ask get it. Default:
+    /// if --listen is a loopback address.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    emulate: Option<bool>,
+
     /// How much to log on standard error.
     #[arg(long, value_enum, default_value_t = Level::Info)]
     log: Level,
@@ -88,6 +111,7 @@ enum Format {
 
 pub(crate) async fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
     start_log(args.log, args.log_format);
+    let webtransport = args.webtransport();
     let origins = args.origins.iter().try_fold(Origins::own(), |all, origin| all.and(origin))?;
     let mut config = Config {
         listen: args.listen,
@@ -98,6 +122,8 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
         max_rooms: args.max_rooms,
         max_connections: args.max_connections,
         compress: !args.no_compression,
+        emulate: args.emulate,
+        webtransport,
         ..Config::default()
     };
     if let Some(token) = args.token {
@@ -109,6 +135,18 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
     announce(server.local_addr())?;
     server.run(asked_to_stop()).await?;
     Ok(ExitCode::SUCCESS)
+}
+
+impl Args {
+    fn webtransport(&self) -> Option<WebTransportConfig> {
+        let certificate = match (&self.cert, &self.key) {
+            (Some(cert), Some(key)) => Certificate::Files { cert: cert.clone(), key: key.clone() },
+            _ => Certificate::Own,
+        };
+        let listen = self.webtransport;
+        let config = WebTransportConfig { listen, certificate, ..WebTransportConfig::default() };
+        (!self.no_webtransport).then_some(config)
+    }
 }
 
 /// The one line on standard output: where to go.

@@ -7,13 +7,14 @@ use std::time::Duration;
 
 use groupwire_session::room::{LinkId, Stats};
 use groupwire_session::{Authority, Error, Grant, JoinRequest, OpenRequest, Room, room};
-use serde::Serialize;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
 use crate::Config;
 use crate::room::{Message, drive};
 use crate::transport::carrier::Registry;
+use crate::transport::emulation::Emulations;
+use crate::webtransport::Offer;
 
 /// Rooms, counters and configuration, shared by all tasks.
 pub(crate) struct Hub {
@@ -21,7 +22,10 @@ pub(crate) struct Hub {
     pub(crate) started: Instant,
     pub(crate) connections: AtomicUsize,
     pub(crate) carriers: Registry,
-    webtransport: Mutex<Option<WebTransportOffer>>,
+    /// What clients are told of WebTransport.
+    pub(crate) webtransport: Option<Arc<Offer>>,
+    /// Bad networks, for whoever asks for one.
+    pub(crate) emulations: Emulations,
     rooms: Mutex<HashMap<String, mpsc::UnboundedSender<Message>>>,
     last_link: AtomicU64,
     /// What rooms that are gone had counted.
@@ -29,22 +33,19 @@ pub(crate) struct Hub {
 }
 
 impl Hub {
-    pub(crate) fn new(config: Config) -> Self {
+    pub(crate) fn new(config: Config, webtransport: Option<Arc<Offer>>) -> Self {
+        let emulate = config.emulate.unwrap_or(config.listen.ip().is_loopback());
         Hub {
+            emulations: Emulations::new(emulate),
             config,
             started: Instant::now(),
             connections: AtomicUsize::new(0),
             carriers: Registry::default(),
-            webtransport: Mutex::new(None),
+            webtransport,
             rooms: Mutex::new(HashMap::new()),
             last_link: AtomicU64::new(0),
             gone: Mutex::new(Stats::default()),
         }
-    }
-
-    /// How WebTransport is to be reached now, if it is.
-    pub(crate) fn webtransport(&self) -> Option<WebTransportOffer> {
-        self.webtransport.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     pub(crate) fn next_link(&self) -> LinkId {
@@ -136,14 +137,6 @@ impl Hub {
     fn rooms(&self) -> MutexGuard<'_, HashMap<String, mpsc::UnboundedSender<Message>>> {
         self.rooms.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// How clients reach WebTransport (T4).
-#[derive(Debug, Clone, Serialize)]
-pub(crate) struct WebTransportOffer {
-    pub(crate) port: u16,
-    /// SHA-256 of certificates that the server made, in hexadecimal digits.
-    pub(crate) hashes: Vec<String>,
 }
 
 /// Random octets from the system: secrets and incarnations must not be guessed.

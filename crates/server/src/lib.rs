@@ -1,4 +1,5 @@
-//! The Groupwire server: rooms over HTTP, WebSocket and TCP in one process, with the whiteboard embedded.
+//! The Groupwire server: rooms over HTTP, WebSocket, WebTransport and TCP in one process, with the whiteboard
+//! and the puzzle embedded.
 //!
 //! Each room is one task that drives a [`groupwire_session::Room`]; each connection is one task that moves packets
 //! between its socket and its room. Rooms share nothing, so a busy one disturbs no other.
@@ -21,6 +22,7 @@ mod origin;
 mod room;
 mod status;
 mod transport;
+mod webtransport;
 
 use std::future::Future;
 use std::net::SocketAddr;
@@ -33,6 +35,8 @@ use tokio::net::TcpListener;
 pub use groupwire_session as session;
 use hub::Hub;
 pub use origin::Origins;
+use webtransport::WebTransport;
+pub use webtransport::{Calendar, Certificate, CertificateError, WebTransportConfig};
 
 /// What a server is made of.
 #[derive(Clone)]
@@ -60,6 +64,11 @@ pub struct Config {
     pub max_connections: usize,
     /// Decides about joining, publishing and subscribing.
     pub authority: Arc<dyn Authority + Send + Sync>,
+    /// Whether connections that ask for it are led over an emulated bad network, which `POST /emulation` sets for their
+    /// room. `None`: if `listen` is a loopback address.
+    pub emulate: Option<bool>,
+    /// WebTransport, beside everything else; `None` for none.
+    pub webtransport: Option<WebTransportConfig>,
 }
 
 impl Default for Config {
@@ -76,6 +85,8 @@ impl Default for Config {
             max_rooms: 10_000,
             max_connections: 20_000,
             authority: Arc::new(AllowAll),
+            emulate: None,
+            webtransport: Some(WebTransportConfig::default()),
         }
     }
 }
@@ -128,6 +139,9 @@ pub enum Error {
         /// What was given.
         origin: String,
     },
+    /// The certificate cannot be used.
+    #[error(transparent)]
+    Certificate(#[from] CertificateError),
 }
 
 /// How long clients are told to wait before they look for a server that takes this one's place.
@@ -142,20 +156,35 @@ pub struct Server {
     local_addr: SocketAddr,
     socket: Option<(TcpListener, SocketAddr)>,
     hub: Arc<Hub>,
+    webtransport: Option<WebTransport>,
 }
 
 impl Server {
     /// Starts to listen.
     ///
     /// # Errors
-    /// [`Error::Listen`] if an address is taken or not ours.
+    /// [`Error::Listen`] if an address is taken or not ours, [`Error::Certificate`] if there are files with a
+    /// certificate that cannot be used.
     pub async fn bind(config: Config) -> Result<Self, Error> {
         let (listener, local_addr) = bind(config.listen).await?;
         let socket = match config.socket {
             Some(listen) => Some(bind(listen).await?),
             None => None,
         };
-        Ok(Server { listener, local_addr, socket, hub: Arc::new(Hub::new(config)) })
+        let webtransport = WebTransport::bind(&config, local_addr)?;
+        let offer = webtransport.as_ref().map(|webtransport| Arc::clone(&webtransport.offer));
+        let hub = Arc::new(Hub::new(config, offer));
+        Ok(Server { listener, local_addr, socket, hub, webtransport })
+    }
+
+    /// The UDP port of WebTransport, if it is there.
+    pub fn webtransport_port(&self) -> Option<u16> {
+        self.webtransport.as_ref().map(|webtransport| webtransport.offer.port)
+    }
+
+    /// SHA-256 of the certificate that the server made for itself, if it did: what a client in this process may pin.
+    pub fn certificate_hash(&self) -> Option<[u8; 32]> {
+        self.webtransport.as_ref().and_then(|webtransport| webtransport.offer.hash())
     }
 
     /// Where it listens.
@@ -177,6 +206,7 @@ impl Server {
         shutdown: impl Future<Output = ()> + Send + 'static,
     ) -> Result<(), Error> {
         let hub = Arc::clone(&self.hub);
+        let closing = self.webtransport.as_ref().map(WebTransport::closer);
         let router = http::router(Arc::clone(&hub));
         let serving_sockets = async {
             match self.socket {
@@ -184,12 +214,22 @@ impl Server {
                 None => std::future::pending().await,
             }
         };
+        let serving_webtransport = async {
+            if let Some(webtransport) = self.webtransport {
+                webtransport.serve(Arc::clone(&hub)).await;
+            }
+            std::future::pending::<()>().await;
+        };
         tokio::select! {
             () = listen::serve(self.listener, router, Arc::clone(&hub)) => {}
             () = serving_sockets => {}
+            () = serving_webtransport => {}
             () = shutdown => {
                 tracing::info!("shutting down");
                 let _ = tokio::time::timeout(SHUTDOWN, hub.shut_down(RETRY_AFTER_SHUTDOWN)).await;
+                if let Some(closing) = closing {
+                    closing.await;
+                }
             }
         }
         Ok(())

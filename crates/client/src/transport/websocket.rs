@@ -1,0 +1,113 @@
+//! One WebSocket: a binary message is a packet.
+
+use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use futures_util::{Sink, Stream};
+use groupwire_session::limits::DEFAULT_MAX_PACKET;
+use tokio::net::TcpStream;
+use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
+use tokio_tungstenite::tungstenite::{self, Bytes, Message};
+use tokio_tungstenite::{WebSocketStream, client_async_with_config};
+
+use super::Happening;
+use crate::address::Address;
+
+/// Bytes allocated per connection for reading; a packet that is larger grows it.
+const READ_BUFFER: usize = 16 << 10;
+
+/// An open WebSocket.
+pub(crate) struct WebSocket {
+    socket: WebSocketStream<TcpStream>,
+    /// Packets that the socket has not taken. The session's credit keeps them at two.
+    waiting: VecDeque<Bytes>,
+    /// Packets that the socket took but may still hold.
+    unflushed: usize,
+}
+
+impl WebSocket {
+    pub(super) async fn dial(address: &Address) -> Result<Self, String> {
+        let socket = open(address).await.map_err(|error| in_words(&error))?;
+        Ok(WebSocket { socket, waiting: VecDeque::new(), unflushed: 0 })
+    }
+
+    pub(super) fn send(&mut self, packet: Vec<u8>) {
+        self.waiting.push_back(packet.into());
+    }
+
+    /// Sends what waits and a goodbye, and waits for the other end's.
+    pub(super) async fn close(mut self) {
+        while !(self.waiting.is_empty() && self.unflushed == 0) {
+            if let Happening::Closed = poll_fn(|cx| self.poll_next(cx, false)).await {
+                return;
+            }
+        }
+        if self.socket.close(None).await.is_ok() {
+            while !matches!(poll_fn(|cx| self.poll_next(cx, true)).await, Happening::Closed) {}
+        }
+    }
+
+    pub(super) fn poll_next(&mut self, cx: &mut Context<'_>, read: bool) -> Poll<Happening> {
+        if let Poll::Ready(happening) = self.poll_write(cx) {
+            return Poll::Ready(happening);
+        }
+        if !read {
+            return Poll::Pending;
+        }
+        loop {
+            return Poll::Ready(match ready!(Pin::new(&mut self.socket).poll_next(cx)) {
+                Some(Ok(Message::Binary(packet))) => Happening::Packet(packet),
+                // The library answers them.
+                Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Close(_))) => continue,
+                // Text is no part of the protocol.
+                Some(Ok(Message::Text(_) | Message::Frame(_)) | Err(_)) | None => Happening::Closed,
+            });
+        }
+    }
+
+    fn poll_write(&mut self, cx: &mut Context<'_>) -> Poll<Happening> {
+        let mut socket = Pin::new(&mut self.socket);
+        while !self.waiting.is_empty() {
+            if ready!(socket.as_mut().poll_ready(cx)).is_err() {
+                return Poll::Ready(Happening::Closed);
+            }
+            let Some(packet) = self.waiting.pop_front() else { break };
+            if socket.as_mut().start_send(Message::Binary(packet)).is_err() {
+                return Poll::Ready(Happening::Closed);
+            }
+            self.unflushed += 1;
+        }
+        if self.unflushed == 0 {
+            return Poll::Pending;
+        }
+        match ready!(socket.poll_flush(cx)) {
+            Ok(()) => Poll::Ready(Happening::Sent(std::mem::take(&mut self.unflushed))),
+            Err(_) => Poll::Ready(Happening::Closed),
+        }
+    }
+}
+
+async fn open(address: &Address) -> Result<WebSocketStream<TcpStream>, tungstenite::Error> {
+    let stream = TcpStream::connect((address.host.as_str(), address.port)).await?;
+    // A packet is complete when it is sent: waiting for more would only delay it.
+    stream.set_nodelay(true)?;
+    // The session refuses packets over its limit and says why; this bounds what it is shown.
+    let config = WebSocketConfig::default()
+        .read_buffer_size(READ_BUFFER)
+        .max_message_size(Some(2 * DEFAULT_MAX_PACKET))
+        .max_frame_size(Some(2 * DEFAULT_MAX_PACKET));
+    let (socket, _) = client_async_with_config(&address.url, stream, Some(config)).await?;
+    Ok(socket)
+}
+
+fn in_words(error: &tungstenite::Error) -> String {
+    match error {
+        tungstenite::Error::Io(error) => error.to_string(),
+        tungstenite::Error::Http(answer) => {
+            format!("it answers HTTP {} where a WebSocket is due", answer.status())
+        }
+        error => error.to_string(),
+    }
+}

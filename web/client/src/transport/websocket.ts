@@ -1,0 +1,76 @@
+/** Packets over a WebSocket: one binary message each. */
+
+import type { WebSocketConstructor, WebSocketLike } from "../api.js";
+import { encodeText } from "../codec.js";
+import type { Link, LinkEvents } from "./link.js";
+
+/** How soon to look whether packets have left: most do at once. Then twice as long, up to the second. */
+const FIRST_LOOK_MS = 1;
+const LONGEST_LOOK_MS = 16;
+
+export class WebSocketLink implements Link {
+  readonly #socket: WebSocketLike;
+  readonly #events: LinkEvents;
+  #looking: ReturnType<typeof setTimeout> | undefined;
+  /** Packets not yet reported as sent. */
+  #waiting = 0;
+
+  constructor(WebSocket: WebSocketConstructor, url: string, events: LinkEvents) {
+    this.#events = events;
+    this.#socket = new WebSocket(url);
+    this.#socket.binaryType = "arraybuffer";
+    let isOpen = false;
+    this.#socket.onopen = () => {
+      isOpen = true;
+      events.opened(0);
+    };
+    this.#socket.onmessage = ({ data }: { readonly data: unknown }) => {
+      // Timers of a page in the background come once a second, or once a minute, messages at once.
+      this.#look(FIRST_LOOK_MS);
+      if (data instanceof ArrayBuffer) events.received(new Uint8Array(data));
+      // No Groupwire server sends text. The core judges it as any other packet, and says so.
+      else if (typeof data === "string") events.received(encodeText(data));
+    };
+    // An error is always followed by this. Codes say nothing that the session's own ERROR and BYE did not.
+    this.#socket.onclose = () => {
+      this.#detach();
+      events.closed(isOpen ? "broke" : "was refused");
+    };
+  }
+
+  send(packet: Uint8Array<ArrayBuffer>): void {
+    this.#socket.send(packet);
+    this.#waiting += 1;
+    this.#look(FIRST_LOOK_MS);
+  }
+
+  sendDatagram(): void {
+    this.#events.datagramSent();
+  }
+
+  release(): void {
+    clearTimeout(this.#looking);
+    const waiting = this.#waiting;
+    // Before the reports: each may bring the next packet.
+    this.#waiting = 0;
+    for (let i = 0; i < waiting; i += 1) this.#events.sent();
+  }
+
+  close(): void {
+    this.#detach();
+    this.#socket.close(1000);
+  }
+
+  #look(again: number): void {
+    clearTimeout(this.#looking);
+    if (this.#waiting === 0) return;
+    if (this.#socket.bufferedAmount === 0) return this.release();
+    this.#looking = setTimeout(() => this.#look(Math.min(again * 2, LONGEST_LOOK_MS)), again);
+  }
+
+  #detach(): void {
+    clearTimeout(this.#looking);
+    this.#waiting = 0;
+    this.#socket.onopen = this.#socket.onmessage = this.#socket.onclose = null;
+  }
+}

@@ -1,0 +1,245 @@
+/**
+ * An in-memory stand-in for the `groupwire` package: rooms joined by a `Hub` in the same page (or by the hub of
+ * the page that frames this one). For tests and for work on looks, never shipped.
+ */
+
+import type {
+  Channel,
+  ConnectOptions,
+  Message,
+  Participant,
+  Payload,
+  Qos,
+  Room,
+  RoomEvents,
+  SendOptions,
+  Sent,
+  Stats,
+  Status,
+  Transport,
+  TransportName,
+} from "../../client/src/api";
+
+export type * from "../../client/src/api";
+
+export function awareness(options: Omit<Qos, "kind"> = {}): Qos {
+  return { kind: "awareness", ...options };
+}
+
+export function transaction(options: Omit<Qos, "kind"> = {}): Qos {
+  return { kind: "transaction", ...options };
+}
+
+export function connect<P>(_url: string, room: string, options: ConnectOptions<P> = {}): Room<P> {
+  const frame = parent as unknown as { groupwireHub?: Hub };
+  const hub = (frame.groupwireHub ??= new Hub());
+  return new DoubleRoom<P>(hub, room, options.presence);
+}
+
+interface Post {
+  readonly channel: string;
+  readonly data: string | Uint8Array;
+  readonly sender: number;
+  readonly key: string | undefined;
+  readonly position: number;
+  readonly index: number;
+  readonly madeAt: number;
+}
+
+/** One server with one room. Every message takes `delay` milliseconds. */
+export class Hub {
+  members = new Set<DoubleRoom<unknown>>();
+  log: Post[] = [];
+  private nextId = 1;
+  private incarnation = 1;
+  isUp = true;
+
+  constructor(readonly delay = 40) {}
+
+  join(member: DoubleRoom<unknown>): void {
+    if (!this.isUp) return;
+    const isReturning = member.incarnation !== 0;
+    const isLost = isReturning && member.incarnation !== this.incarnation;
+    if (!isReturning || isLost) member.become(this.nextId++);
+    member.incarnation = this.incarnation;
+    this.members.add(member);
+    member.setStatus("connected");
+    if (isLost) member.emit("gap", { reason: "incarnation", uncertain: 0 });
+    for (const post of this.log) member.receive(post, true);
+    member.emit("synced", undefined);
+    this.announce();
+  }
+
+  leave(member: DoubleRoom<unknown>): void {
+    this.members.delete(member);
+    this.announce();
+  }
+
+  /** The server dies, taking all state along. */
+  stop(): void {
+    this.isUp = false;
+    this.incarnation++;
+    this.log = [];
+    this.nextId = 1;
+    for (const member of this.members) member.setStatus("reconnecting");
+  }
+
+  start(): void {
+    this.isUp = true;
+    for (const member of [...this.members]) this.join(member);
+  }
+
+  post(post: Omit<Post, "position">, isTransaction: boolean): void {
+    setTimeout(() => {
+      if (!this.isUp) return;
+      const placed = { ...post, position: isTransaction ? this.log.length + 1 : 0 };
+      if (isTransaction) this.log.push(placed);
+      for (const member of this.members) if (isTransaction || member.id !== post.sender) member.receive(placed, false);
+    }, this.delay);
+  }
+
+  announce(): void {
+    for (const member of this.members) member.emit("participants", member.participants);
+  }
+}
+
+export class DoubleRoom<P> implements Room<P> {
+  status: Status = "connecting";
+  transport: Transport = { name: "webtransport", why: "The double has no network." };
+  id = 0;
+  incarnation = 0;
+  private presence: P | undefined;
+  private readonly channels = new Map<string, DoubleChannel>();
+  private readonly listeners = new Map<string, ((value: never) => void)[]>();
+  private sentMessages = 0;
+  private sentBytes = 0;
+  private receivedMessages = 0;
+  private receivedBytes = 0;
+
+  constructor(
+    private readonly hub: Hub,
+    readonly name: string,
+    presence: P | undefined,
+  ) {
+    this.presence = presence;
+    setTimeout(() => hub.join(this as DoubleRoom<unknown>), hub.delay);
+  }
+
+  get self(): Participant<P> | undefined {
+    return this.id === 0 ? undefined : { id: this.id, presence: this.presence, away: false };
+  }
+
+  get participants(): ReadonlyMap<number, Participant<P>> {
+    const others = [...this.hub.members].filter((member) => member.id !== this.id);
+    return new Map(others.map((member) => [member.id, member.self as Participant<P>]));
+  }
+
+  get stats(): Stats {
+    const traffic = (messages: number, bytesBefore: number) => ({
+      messages,
+      packets: messages,
+      bytesBefore,
+      bytesAfter: Math.round(bytesBefore * 0.19),
+    });
+    return {
+      transport: "double",
+      sent: traffic(this.sentMessages, this.sentBytes),
+      received: traffic(this.receivedMessages, this.receivedBytes),
+      roundTrip: 2 * this.hub.delay + Math.random() * 6,
+      reconnects: 0,
+    };
+  }
+
+  channel(name: string, qos: Qos): Channel {
+    const channel = new DoubleChannel(name, qos, (data, key) => {
+      this.sentMessages++;
+      this.sentBytes += data.length;
+      const post = { channel: name, data, key, sender: this.id, index: this.sentMessages, madeAt: Date.now() };
+      this.hub.post(post, qos.kind === "transaction");
+    });
+    this.channels.set(name, channel);
+    return channel;
+  }
+
+  setTransports(names: readonly TransportName[] | undefined): void {
+    const [name = "webtransport"] = names ?? [];
+    this.transport = { name, why: "The double has no network." };
+    this.emit("transport", this.transport);
+  }
+
+  setPresence(presence: P): void {
+    this.presence = presence;
+    this.hub.announce();
+  }
+
+  provideSnapshot(): void {
+    // The double's log is kept whole.
+  }
+
+  on<E extends keyof RoomEvents<P>>(event: E, listener: (value: RoomEvents<P>[E]) => void): () => void {
+    const list = this.listeners.get(event) ?? [];
+    this.listeners.set(event, list);
+    list.push(listener as (value: never) => void);
+    return () => list.splice(list.indexOf(listener as (value: never) => void), 1);
+  }
+
+  leave(): void {
+    this.hub.leave(this as DoubleRoom<unknown>);
+    this.setStatus("closed");
+  }
+
+  become(id: number): void {
+    this.id = id;
+  }
+
+  setStatus(status: Status): void {
+    this.status = status;
+    this.emit("status", status);
+  }
+
+  emit<E extends keyof RoomEvents<P>>(event: E, value: RoomEvents<P>[E]): void {
+    for (const listener of this.listeners.get(event) ?? []) listener(value as never);
+  }
+
+  receive(post: Post, state: boolean): void {
+    this.receivedMessages++;
+    this.receivedBytes += post.data.length;
+    this.channels.get(post.channel)?.deliver({
+      data: post.data,
+      json: <T>() => JSON.parse(String(post.data)) as T,
+      sender: post.sender,
+      own: post.sender === this.id,
+      key: post.key,
+      age: Date.now() - post.madeAt,
+      position: post.position,
+      index: post.index,
+      stale: false,
+      state,
+    });
+  }
+}
+
+class DoubleChannel implements Channel {
+  private readonly listeners: ((message: Message) => void)[] = [];
+
+  constructor(
+    readonly name: string,
+    readonly qos: Qos,
+    private readonly post: (data: string | Uint8Array, key: string | undefined) => void,
+  ) {}
+
+  send(payload: Payload, options: SendOptions = {}): Sent {
+    const isRaw = typeof payload === "string" || payload instanceof Uint8Array;
+    this.post(isRaw ? payload : JSON.stringify(payload), options.key);
+    return "accepted";
+  }
+
+  on(event: "message" | "synced", listener: ((message: Message) => void) | (() => void)): () => void {
+    if (event === "message") this.listeners.push(listener);
+    return () => {};
+  }
+
+  deliver(message: Message): void {
+    for (const listener of this.listeners) listener(message);
+  }
+}
