@@ -107,7 +107,13 @@ describe("how far behind what is shown is", () => {
 
   test("nothing is known before the first arrival", () => {
     const timeline = new Timeline(new Made());
-    expect(timeline.numbers(1e6)).toEqual({ mean: undefined, p99: undefined, arrivalsPerSecond: 0, stalls: 0 });
+    expect(timeline.numbers(1e6)).toEqual({
+      seconds: 0,
+      mean: undefined,
+      p99: undefined,
+      arrivalsPerSecond: 0,
+      stalls: 0,
+    });
     expect(timeline.peaks(10)).toEqual(Array(10).fill(undefined));
     timeline.arrive(1e6, 1e6 - 10);
     expect(timeline.numbers(1e9).mean).toBe(0);
@@ -165,11 +171,12 @@ test("the address says the network and how long to record; nonsense is left out"
 });
 
 test("the sentence says what is seen", () => {
-  const numbers = (p99: number | undefined) => ({ mean: 1, p99, arrivalsPerSecond: 25, stalls: 0 });
+  const numbers = (p99: number | undefined) => ({ seconds: 20, mean: 1, p99, arrivalsPerSecond: 25, stalls: 0 });
   const lossy = { loss: 5, delay: 20 };
   expect(verdict({ loss: 0, delay: 20 }, numbers(80), numbers(80))).toMatch(/both are the same/);
   expect(verdict(lossy, numbers(300), numbers(100))).toMatch(/300 ms behind, datagrams 100 ms: 3.0 times less/);
   expect(verdict(lossy, numbers(100), numbers(90))).toMatch(/about the same/);
   expect(verdict(lossy, numbers(600), numbers(590))).toMatch(/busy/);
+  expect(verdict(lossy, { ...numbers(300), seconds: 1 }, numbers(100))).toMatch(/Once in a while/);
   expect(verdict(lossy, numbers(100), undefined)).toMatch(/Once in a while/);
 });

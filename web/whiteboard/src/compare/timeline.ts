@@ -14,6 +14,8 @@ export const STEP = 10;
 export const STALL = 100;
 
 export interface Numbers {
+  /** Of so many seconds. */
+  readonly seconds: number;
   /** Milliseconds; undefined before the first arrival. */
   readonly mean: number | undefined;
   /** Exceeded in one of a hundred moments. */
@@ -122,6 +124,7 @@ export class Timeline {
     const lasts = this.made !== undefined && now - this.last > STALL ? 1 : 0;
     const counted = this.arrivals.filter((at) => at > now - seconds * 1000).length;
     return {
+      seconds: (ages.length * STEP) / 1000,
       mean: ages.length > 0 ? ages.reduce((sum, age) => sum + age, 0) / ages.length : undefined,
       p99: quantile(ages, 0.99),
       arrivalsPerSecond: seconds > 0.5 ? counted / seconds : 0,

@@ -6,12 +6,16 @@ import type { Numbers } from "./timeline";
 /** Nearer than this they are the same to the eye. */
 const SAME = 1.25;
 
+/** Fewer seconds say nothing. */
+const ENOUGH = 3;
+
 /** Milliseconds that no emulated network adds to datagrams. */
 const BUSY = 250;
 
 export function verdict(settings: Settings, websocket: Numbers | undefined, webtransport: Numbers | undefined): string {
   const [stream, datagrams] = [websocket?.p99, webtransport?.p99];
-  if (stream === undefined || datagrams === undefined) {
+  const seconds = Math.min(websocket?.seconds ?? 0, webtransport?.seconds ?? 0);
+  if (stream === undefined || datagrams === undefined || seconds < ENOUGH) {
     return "Once in a while a packet is lost. A stream stops until it has been sent again; datagrams go on.";
   }
   // A tick, the way, and a lost position or two.
