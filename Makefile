@@ -9,7 +9,8 @@ LOCKED := $(if $(CI),--locked)
 
 NPM := web/node_modules/.package-lock.json
 WASM := web/client/wasm/groupwire_wasm_bg.wasm
-WEB := web/whiteboard/dist/index.html
+# What is built last.
+WEB := web/puzzle/dist/index.html
 WEB_SOURCES := $(shell find web \( -name node_modules -o -name dist -o -path web/client/wasm -o -path web/e2e \) -prune \
 	-o -type f -print)
 
@@ -27,7 +28,7 @@ FUZZ_OPTIONS := -max_len=1024 -len_control=10 -timeout=20
 help: ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | awk -F '\t' '{ printf "make %-13s %s\n", $$1, $$2 }'
 
-run: build ## build everything and start the server with the whiteboard
+run: build ## build everything and start the server with its pages
 	@exec $(BINARY) serve
 
 build: web ## build the groupwire command with the web parts inside
@@ -61,7 +62,7 @@ test-rust: web ## run Rust's tests and the examples in its documentation
 
 wasm: $(WASM) ## build the browser's core
 
-web: $(WEB) ## build the web client and the whiteboard
+web: $(WEB) ## build the web client, the whiteboard and the puzzle
 
 test-scripts: ## prove that the checks in scripts/ can fail
 	node --test scripts/*.test.mjs
@@ -71,7 +72,7 @@ test-web: web ## check and test TypeScript
 
 test-browser test-readme: GROUPWIRE_PROFILE = dev
 
-test-browser: build ## run the whiteboard and the client in a real browser
+test-browser: build ## run the pages and the client in a real browser
 	browser=$$(scripts/browser.sh) && cd web && \
 		GROUPWIRE_BROWSER="$$browser" GROUPWIRE_BINARY="$(abspath $(BINARY))" npm run --silent test:browser
 

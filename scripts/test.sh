@@ -13,7 +13,7 @@ steps=(
     "core and arrows:core-check"
     "the checks themselves:test-scripts"
     "WebAssembly:wasm"
-    "web client and whiteboard:web"
+    "web client and pages:web"
     "clippy:clippy"
     "Rust documentation:doc"
     "Rust tests:test-rust"

@@ -2,9 +2,10 @@
 
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
-import { Board, launch } from "./board.mjs";
+import { Board } from "./board.mjs";
 import { Server } from "./server.mjs";
 import { pause, until } from "./wait.mjs";
+import { launch } from "./window.mjs";
 
 const options = { timeout: 90_000 };
 const WAVE = [

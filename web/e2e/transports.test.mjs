@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
-import { launch } from "./board.mjs";
+import { launch } from "./window.mjs";
 import { Participant } from "./participant.mjs";
 import { Road } from "./road.mjs";
 import { Server } from "./server.mjs";

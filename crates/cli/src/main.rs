@@ -18,7 +18,7 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Run a server, with the whiteboard on it.
+    /// Run a server, with the whiteboard and the puzzle on it.
     Serve(serve::Args),
     /// Send a recorded session through a running server and check what arrives.
     Replay(replay::Args),

@@ -1,8 +1,8 @@
-//! The whiteboard, embedded.
+//! The whiteboard and the puzzle, embedded.
 
 use axum::http::{HeaderMap, StatusCode, Uri, header};
-use axum::response::{Html, IntoResponse, Response};
-use rust_embed::Embed;
+use axum::response::{Html, IntoResponse, Redirect, Response};
+use rust_embed::{Embed, EmbeddedFile};
 
 use crate::http::NO_SNIFF;
 
@@ -11,16 +11,34 @@ use crate::http::NO_SNIFF;
 #[allow_missing = true]
 struct Whiteboard;
 
-const NOT_BUILT: &str = "<!doctype html><title>Groupwire</title><p>This server was built without the whiteboard. \
-    Run <code>make run</code>, which builds it first.</p>";
+#[derive(Embed)]
+#[folder = "../../web/puzzle/dist"]
+#[allow_missing = true]
+struct Puzzle;
 
-/// Answers a request for a file of the whiteboard.
+const NOT_BUILT: &str = "<!doctype html><title>Groupwire</title><p>This server was built without its web pages. \
+    Run <code>make run</code>, which builds them first.</p>";
+
+/// Answers a request for a file of the whiteboard or, below `/puzzle/`, of the puzzle.
 pub(crate) async fn serve(uri: Uri, request: HeaderMap) -> Response {
-    let path = match uri.path().trim_start_matches('/') {
+    let path = uri.path().trim_start_matches('/');
+    if path == "puzzle" {
+        // The page names its files relative to itself.
+        let query = uri.query().map(|query| format!("?{query}")).unwrap_or_default();
+        return Redirect::permanent(&format!("/puzzle/{query}")).into_response();
+    }
+    match path.strip_prefix("puzzle/") {
+        Some(path) => answer(Puzzle::get, path, &request),
+        None => answer(Whiteboard::get, path, &request),
+    }
+}
+
+fn answer(get: fn(&str) -> Option<EmbeddedFile>, path: &str, request: &HeaderMap) -> Response {
+    let path = match path {
         "" => "index.html",
         path => path,
     };
-    let Some(file) = Whiteboard::get(path) else {
+    let Some(file) = get(path) else {
         return match path {
             "index.html" => (StatusCode::NOT_FOUND, Html(NOT_BUILT)).into_response(),
             _ => (StatusCode::NOT_FOUND, "not found\n").into_response(),
@@ -37,7 +55,7 @@ pub(crate) async fn serve(uri: Uri, request: HeaderMap) -> Response {
         (header::VARY, "accept-encoding"),
     ];
     // The build leaves a compressed copy beside what gains by it.
-    match Whiteboard::get(&format!("{path}.gz")).filter(|_| accepts_gzip(&request)) {
+    match get(&format!("{path}.gz")).filter(|_| accepts_gzip(request)) {
         Some(file) => {
             ([NO_SNIFF], headers, [(header::CONTENT_ENCODING, "gzip")], file.data).into_response()
         }
@@ -64,5 +82,33 @@ fn content_type(path: &str) -> &'static str {
         Some("ico") => "image/x-icon",
         Some("json" | "webmanifest") => "application/json",
         _ => "application/octet-stream",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn ask(uri: &'static str) -> Response {
+        serve(Uri::from_static(uri), HeaderMap::new()).await
+    }
+
+    #[tokio::test]
+    async fn the_puzzle_lies_below_a_slash_and_keeps_its_query() {
+        let response = ask("/puzzle?room=attic").await;
+        assert_eq!(response.status(), StatusCode::PERMANENT_REDIRECT);
+        assert_eq!(response.headers()[header::LOCATION], "/puzzle/?room=attic");
+    }
+
+    #[tokio::test]
+    async fn a_page_is_found_by_its_own_files_alone() {
+        for uri in [
+            "/puzzle/../index.html",
+            "/puzzle/assets/none.js",
+            "/assets/none.js",
+            "/puzzle/puzzle/",
+        ] {
+            assert_eq!(ask(uri).await.status(), StatusCode::NOT_FOUND, "{uri}");
+        }
     }
 }

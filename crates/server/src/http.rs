@@ -1,11 +1,11 @@
-//! HTTP: the whiteboard, the status, and the doors to the transports.
+//! HTTP: the pages, the status, and the doors to the transports.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use axum::extract::ws::WebSocketUpgrade;
-use axum::extract::{ConnectInfo, State};
+use axum::extract::{ConnectInfo, DefaultBodyLimit, RawQuery, State};
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
@@ -14,6 +14,7 @@ use axum::{Json, Router};
 use serde::Serialize;
 
 use crate::hub::Hub;
+use crate::transport::emulation::{self, control};
 use crate::transport::{carrier, websocket};
 use crate::{assets, origin, status};
 
@@ -22,6 +23,10 @@ pub(crate) fn router(hub: Arc<Hub>) -> Router {
     let doors = Router::new()
         .route("/ws", get(upgrade))
         .route("/transports", get(offer))
+        .route(
+            "/emulation",
+            get(control::get).post(control::set).layer(DefaultBodyLimit::max(control::MOST_OCTETS)),
+        )
         .route("/http/up", post(carrier::up))
         .route("/http/{form}", post(carrier::down))
         .layer(from_fn_with_state(Arc::clone(&hub), origin::check));
@@ -36,6 +41,7 @@ pub(crate) fn router(hub: Arc<Hub>) -> Router {
 async fn upgrade(
     State(hub): State<Arc<Hub>>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    RawQuery(query): RawQuery,
     door: WebSocketUpgrade,
 ) -> Response {
     if hub.connections.load(Ordering::Relaxed) >= hub.config.max_connections {
@@ -43,13 +49,14 @@ async fn upgrade(
         return too_many();
     }
     tracing::debug!(%peer, "connected");
+    let emulate = emulation::is_wanted(&hub, query.as_deref());
     let limit = hub.config.limits.max_packet;
     door.max_message_size(limit)
         .max_frame_size(limit)
         // One packet is one write: nothing is collected, and no more than two are ever there.
         .write_buffer_size(0)
         .read_buffer_size(READ_BUFFER)
-        .on_upgrade(move |socket| websocket::serve(hub, socket))
+        .on_upgrade(move |socket| websocket::serve(hub, socket, emulate))
 }
 
 pub(crate) fn too_many() -> Response {

@@ -13,6 +13,7 @@ use tokio::time::Instant;
 use crate::Config;
 use crate::room::{Message, drive};
 use crate::transport::carrier::Registry;
+use crate::transport::emulation::Emulations;
 use crate::webtransport::Offer;
 
 /// Rooms, counters and configuration, shared by all tasks.
@@ -23,6 +24,8 @@ pub(crate) struct Hub {
     pub(crate) carriers: Registry,
     /// What clients are told of WebTransport.
     pub(crate) webtransport: Option<Arc<Offer>>,
+    /// Bad networks, for whoever asks for one.
+    pub(crate) emulations: Emulations,
     rooms: Mutex<HashMap<String, mpsc::UnboundedSender<Message>>>,
     last_link: AtomicU64,
     /// What rooms that are gone had counted.
@@ -31,7 +34,9 @@ pub(crate) struct Hub {
 
 impl Hub {
     pub(crate) fn new(config: Config, webtransport: Option<Arc<Offer>>) -> Self {
+        let emulate = config.emulate.unwrap_or(config.listen.ip().is_loopback());
         Hub {
+            emulations: Emulations::new(emulate),
             config,
             started: Instant::now(),
             connections: AtomicUsize::new(0),
@@ -74,6 +79,7 @@ impl Hub {
         let config = room::Config {
             timing: self.config.timing,
             limits: self.config.limits.clone(),
+            compress: self.config.compress,
             ..room::Config::new(name, random())
         };
         let authority = Box::new(Shared(Arc::clone(&self.config.authority)));

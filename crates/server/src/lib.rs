@@ -1,5 +1,5 @@
 //! The Groupwire server: rooms over HTTP, WebSocket, WebTransport and TCP in one process, with the whiteboard
-//! embedded.
+//! and the puzzle embedded.
 //!
 //! Each room is one task that drives a [`groupwire_session::Room`]; each connection is one task that moves packets
 //! between its socket and its room. Rooms share nothing, so a busy one disturbs no other.
@@ -53,6 +53,9 @@ pub struct Config {
     pub timing: Timing,
     /// What every room accepts and keeps.
     pub limits: Limits,
+    /// Whether messages are compressed for clients that can, and by them. Off is for debugging, for measuring, and for
+    /// messages that are encrypted anyway.
+    pub compress: bool,
     /// How long a room nobody is in keeps its state.
     pub keep_empty: Duration,
     /// Rooms at the same time; joining a further one is refused.
@@ -61,6 +64,9 @@ pub struct Config {
     pub max_connections: usize,
     /// Decides about joining, publishing and subscribing.
     pub authority: Arc<dyn Authority + Send + Sync>,
+    /// Whether connections that ask for it are led over an emulated bad network, which `POST /emulation` sets for their
+    /// room. `None`: if `listen` is a loopback address.
+    pub emulate: Option<bool>,
     /// WebTransport, beside everything else; `None` for none.
     pub webtransport: Option<WebTransportConfig>,
 }
@@ -74,10 +80,12 @@ impl Default for Config {
             http: HttpLimits::default(),
             timing: Timing::default(),
             limits: Limits::default(),
+            compress: true,
             keep_empty: Duration::from_secs(3600),
             max_rooms: 10_000,
             max_connections: 20_000,
             authority: Arc::new(AllowAll),
+            emulate: None,
             webtransport: Some(WebTransportConfig::default()),
         }
     }

@@ -1,27 +1,25 @@
 /** One board in one window: the document, what is done to it here, what is seen of the others, and the picture of all. */
 
 import { Document } from "./model/document";
-import { newId } from "./model/operations";
+import { newId } from "../../common/id";
 import type { Patch, Shape } from "./model/shapes";
 import { type DragMessage, Live, type StrokeMessage, type StrokeView } from "./net/live";
-import { Pointers } from "./net/pointers";
+import { Pointers } from "../../common/net/pointers";
 import type { Session } from "./net/session";
 import { BoxTool } from "./tools/box";
 import { Eraser } from "./tools/eraser";
 import { Pen } from "./tools/pen";
 import { Select } from "./tools/select";
 import { TextTool } from "./tools/text";
-import { type Canvas, slack, type Style, type Tool, type ToolName } from "./tools/tool";
-import { Camera, type Point, type Rect } from "./view/camera";
+import type { Canvas, Style, ToolName } from "./tools/tool";
+import { nameIn } from "../../common/ui/people";
+import { Camera, type Point, type Rect } from "../../common/view/camera";
 import { TextEditor } from "./view/editor";
 import { box, contains, isHit, union } from "./view/geometry";
-import { Gestures } from "./view/gestures";
+import { Gestures, slack, type Tool } from "../../common/view/gestures";
 import { Renderer } from "./view/render";
-import { Telepointers } from "./view/telepointers";
-import { onThemeChanged, wantsStillness } from "./view/theme";
-
-/** A name that is longer does not fit on a telepointer; others may send what they like. */
-export const NAME_LENGTH = 30;
+import { Telepointers } from "../../common/view/telepointers";
+import { onThemeChanged, wantsStillness } from "../../common/view/theme";
 
 /** A duplicate lies beside its original by this much. */
 const APART = 24;
@@ -175,8 +173,7 @@ export class Board implements Canvas {
   }
 
   nameOf(id: number): string {
-    const name: unknown = this.session?.participants.get(id)?.presence?.name;
-    return typeof name === "string" && name.trim() !== "" ? name.slice(0, NAME_LENGTH) : "Guest";
+    return nameIn(this.session?.participants.get(id)?.presence);
   }
 
   participantsChanged(): void {

@@ -1,28 +1,35 @@
 /** Puts the parts of the page together. */
 
-import "./styles/base.css";
+import "../../common/styles/base.css";
+import "../../common/styles/stage.css";
+import "../../common/styles/controls.css";
+import "../../common/styles/panel.css";
+import "../../common/styles/transport.css";
+import "../../common/styles/narrow.css";
 import "./styles/board.css";
-import "./styles/controls.css";
-import "./styles/panel.css";
-import "./styles/transport.css";
+import "./styles/tools.css";
+import "./styles/savings.css";
 import "./styles/narrow.css";
-import { readAddress, withRoom } from "./address";
+import { readAddress, withRoom } from "../../common/address";
 import { Board } from "./board";
 import { expose } from "./hook";
 import { Recorder } from "./net/recorder";
-import type { RestoredBy } from "./net/restore";
+import type { RestoredBy } from "../../common/net/restore";
 import { Session } from "./net/session";
-import { button, part } from "./ui/dom";
-import { makeHelp } from "./ui/help";
+import { button, part } from "../../common/ui/dom";
+import { makeHelp } from "../../common/ui/help";
 import { Hint } from "./ui/hint";
 import { listenToKeys } from "./ui/keys";
 import { Panel } from "./ui/panel";
-import { People, storedName } from "./ui/people";
-import { Place } from "./ui/place";
-import { toast } from "./ui/toast";
-import { isTransport, TransportChoice } from "./ui/transport";
+import { People, storedName } from "../../common/ui/people";
+import { Place } from "../../common/ui/place";
+import { toast } from "../../common/ui/toast";
+import { isTransport, TransportChoice } from "../../common/ui/transport";
+import { SHORTCUTS } from "./ui/shortcuts";
 import { Toolbar } from "./ui/toolbar";
-import { onThemeChanged } from "./view/theme";
+import { onThemeChanged } from "../../common/view/theme";
+
+const MARK = '<path d="M8 20c3-9 6-9 7-4s4 5 9-5"/>';
 
 const RESTORED: Readonly<Record<RestoredBy, string | undefined>> = {
   this: "The server restarted; the drawing was restored from this window.",
@@ -35,9 +42,13 @@ history.replaceState(null, "", withRoom(new URL(location.href), address.room));
 
 const wanted = new URL(location.href).searchParams.get("transport");
 const pinned = isTransport(wanted) ? wanted : undefined;
-const recorder = address.record ? new Recorder() : undefined;
-const help = makeHelp();
-const place = new Place(address.room, help);
+const recorder = new URL(location.href).searchParams.has("record") ? new Recorder() : undefined;
+const help = makeHelp({
+  rows: SHORTCUTS,
+  note: "On a touch screen: one finger draws, two fingers move and zoom.",
+  elsewhere: { name: "The puzzle", href: "./puzzle/" },
+});
+const place = new Place({ app: "Whiteboard", mark: MARK, room: address.room, onHelp: help });
 // These look at the board and the session, which may speak up before they are there.
 let toolbar: Toolbar | undefined;
 let people: People | undefined;
@@ -85,7 +96,20 @@ const session = new Session({
 board.session = session;
 
 toolbar = new Toolbar(board);
-people = new People(board, session);
+people = new People(
+  {
+    get self() {
+      return session.self;
+    },
+    get participants() {
+      return session.participants;
+    },
+    nameOf: (id) => board.nameOf(id),
+    visit: (id) => board.visit(id),
+    rename: (name) => session.rename(name),
+  },
+  { share: "Copy the link to this board", shared: "Whoever opens it draws with you." },
+);
 hint = new Hint(board);
 transportChoice = new TransportChoice(session, pinned);
 new Panel(() => session.stats, transportChoice.element);

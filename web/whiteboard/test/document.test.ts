@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest";
 import { Document } from "../src/model/document";
 import { parseOperation, type Operation } from "../src/model/operations";
 import type { Box } from "../src/model/shapes";
-import { act, pick, seeded, sorted } from "./random";
+import { pick, seeded } from "../../common/random";
+import { act, sorted } from "./random";
 
 const box: Box = { kind: "rectangle", x: 0, y: 0, w: 10, h: 10, z: 1, color: "ink", width: 2, fill: false };
 

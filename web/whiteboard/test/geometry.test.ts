@@ -4,7 +4,7 @@ import type { Box, Stroke } from "../src/model/shapes";
 import { resized } from "../src/tools/select";
 import { crosses, fitted, isHit, union } from "../src/view/geometry";
 import { simplify } from "../src/view/paths";
-import { initials } from "../src/ui/people";
+import { initials } from "../../common/ui/people";
 
 const box: Box = { kind: "rectangle", x: 0, y: 0, w: 100, h: 50, z: 1, color: "ink", width: 2, fill: false };
 const stroke: Stroke = {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Box, Shape } from "../src/model/shapes";
 import { Live } from "../src/net/live";
-import { Pointers } from "../src/net/pointers";
-import { Track } from "../src/net/track";
+import { Pointers } from "../../common/net/pointers";
+import { Track } from "../../common/net/track";
 
 const box: Box = { kind: "rectangle", x: 0, y: 0, w: 10, h: 10, z: 1, color: "ink", width: 2, fill: false };
 const piece = (from: number, points: number[]) => ({ id: "s", color: "ink", width: 2, from, points });

@@ -1,21 +1,11 @@
-/** Random people: a seeded generator, so that a failing test can be run again, and what they do to a board. */
+/** Random people: what they do to a board. */
 
+import { pick } from "../../common/random";
 import type { Document } from "../src/model/document";
 import type { Change } from "../src/model/operations";
 import type { Box, Patch } from "../src/model/shapes";
 
 const box: Box = { kind: "rectangle", x: 0, y: 0, w: 10, h: 10, z: 1, color: "ink", width: 2, fill: false };
-
-/** mulberry32 */
-export function seeded(seed: number): () => number {
-  let a = seed >>> 0;
-  return () => {
-    a = (a + 0x6d2b79f5) >>> 0;
-    let t = Math.imul(a ^ (a >>> 15), 1 | a);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
-  };
-}
 
 /** Something random that a person could do. */
 export function act(replica: Document, random: () => number): void {
@@ -36,12 +26,6 @@ function both(id: string, ids: string[], random: () => number): Change {
 function patch(random: () => number): Patch {
   const x = Math.floor(random() * 100);
   return random() < 0.5 ? { x, y: x } : { color: random() < 0.5 ? "red" : "blue", w: x };
-}
-
-export function pick<T>(list: readonly T[], random: () => number): T {
-  const item = list[Math.floor(random() * list.length)];
-  if (item === undefined) throw new Error("nothing to pick from");
-  return item;
 }
 
 function newId(random: () => number): string {

@@ -2,8 +2,9 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { Document } from "../src/model/document";
 import { chunks, type Operation, parseOperation } from "../src/model/operations";
 import type { Box } from "../src/model/shapes";
-import { rank, type RestoredBy, Restorer } from "../src/net/restore";
-import { act, pick, seeded, sorted } from "./random";
+import { rank, type RestoredBy, Restorer } from "../../common/net/restore";
+import { pick, seeded } from "../../common/random";
+import { act, sorted } from "./random";
 
 const box: Box = { kind: "ellipse", x: 0, y: 0, w: 10, h: 10, z: 1, color: "ink", width: 2, fill: true };
 

@@ -2,13 +2,13 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Document } from "../src/model/document";
 import type { Box } from "../src/model/shapes";
 import { Live } from "../src/net/live";
-import { Pointers } from "../src/net/pointers";
+import { Pointers } from "../../common/net/pointers";
 import { Recorder } from "../src/net/recorder";
-import type { RestoredBy } from "../src/net/restore";
+import type { RestoredBy } from "../../common/net/restore";
 import { Session } from "../src/net/session";
-import { Hub } from "./double";
+import { Hub } from "../../common/test/double";
 
-vi.mock("groupwire", () => import("./double"));
+vi.mock("groupwire", () => import("../../common/test/double"));
 
 const box: Box = { kind: "rectangle", x: 0, y: 0, w: 10, h: 10, z: 1, color: "ink", width: 2, fill: false };
 let hub: Hub;

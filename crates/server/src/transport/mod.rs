@@ -1,6 +1,7 @@
 //! What carries packets between a client and its room: one task each, over any transport.
 
 pub(crate) mod carrier;
+pub(crate) mod emulation;
 pub(crate) mod framing;
 pub(crate) mod socket;
 pub(crate) mod websocket;

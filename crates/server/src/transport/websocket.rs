@@ -11,10 +11,14 @@ use tungstenite::error::{CapacityError, ProtocolError};
 use super::{Gone, Incoming, NoDatagrams, Receive, Transmit};
 use crate::hub::Hub;
 
-/// Serves a connection until it ends.
-pub(crate) async fn serve(hub: Arc<Hub>, socket: WebSocket) {
+/// Serves a connection until it ends, over the emulated path if it asked for that.
+pub(crate) async fn serve(hub: Arc<Hub>, socket: WebSocket, emulate: bool) {
     let (sink, stream) = socket.split();
-    super::serve(hub, Stream(stream), Sink(sink), None::<(NoDatagrams, usize)>).await;
+    let (receive, transmit, datagrams) = (Stream(stream), Sink(sink), None::<(NoDatagrams, usize)>);
+    match emulate {
+        true => super::emulation::serve(hub, receive, transmit, datagrams).await,
+        false => super::serve(hub, receive, transmit, datagrams).await,
+    }
 }
 
 struct Stream(SplitStream<WebSocket>);

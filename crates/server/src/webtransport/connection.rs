@@ -11,7 +11,7 @@ use wtransport::{Connection, RecvStream, SendStream, VarInt};
 
 use crate::hub::Hub;
 use crate::transport::framing::{Framed, framed};
-use crate::transport::{self, Gone, Incoming, Receive, Transmit};
+use crate::transport::{self, Gone, Incoming, Receive, Transmit, emulation};
 
 /// T5: where sessions are.
 const PATH: &str = "/wt";
@@ -21,6 +21,7 @@ pub(super) struct Opened {
     connection: Connection,
     reader: RecvStream,
     writer: SendStream,
+    emulate: bool,
 }
 
 /// Carries out the handshakes of QUIC, HTTP/3 and WebTransport. `None`: it came to nothing, which is logged.
@@ -28,7 +29,12 @@ pub(super) async fn open(hub: &Hub, handshake: Handshake) -> Option<Opened> {
     let peer = handshake.remote_address();
     let request = IncomingSessionFuture::with_quic_incoming(handshake).await;
     let request = request.inspect_err(|error| tracing::debug!(%peer, %error, "handshake")).ok()?;
-    if request.path().split('?').next() != Some(PATH) {
+    let (path, query) = match request.path().split_once('?') {
+        Some((path, query)) => (path, Some(query)),
+        None => (request.path(), None),
+    };
+    let emulate = emulation::is_wanted(hub, query);
+    if path != PATH {
         tracing::debug!(%peer, path = request.path(), "no such path");
         request.not_found().await;
         return None;
@@ -44,7 +50,7 @@ pub(super) async fn open(hub: &Hub, handshake: Handshake) -> Option<Opened> {
     let opening = async {
         let connection = request.accept().await?;
         let (writer, reader) = connection.accept_bi().await?;
-        Ok(Opened { connection, reader, writer })
+        Ok(Opened { connection, reader, writer, emulate })
     };
     opening
         .await
@@ -56,7 +62,7 @@ pub(super) async fn open(hub: &Hub, handshake: Handshake) -> Option<Opened> {
 
 /// Serves a session until it ends.
 pub(super) async fn serve(hub: Arc<Hub>, opened: Opened) {
-    let Opened { connection, reader, writer } = opened;
+    let Opened { connection, reader, writer, emulate } = opened;
     tracing::debug!(peer = %connection.remote_address(), "connected by WebTransport");
     let packets = Framed::new(reader, hub.config.limits.max_packet);
     let datagrams = groupwire_quic::Datagrams::new(&connection);
@@ -64,7 +70,10 @@ pub(super) async fn serve(hub: Arc<Hub>, opened: Opened) {
     let datagrams = (largest > 0).then_some((Datagrams(datagrams), largest));
     let receive = Reader { connection: connection.clone(), packets };
     let transmit = Writer { connection: connection.clone(), stream: writer };
-    transport::serve(hub, receive, transmit, datagrams).await;
+    match emulate {
+        true => emulation::serve(hub, receive, transmit, datagrams).await,
+        false => transport::serve(hub, receive, transmit, datagrams).await,
+    }
     // Nothing that is left of it keeps the connection open.
     connection.close(VarInt::from_u32(0), b"");
 }

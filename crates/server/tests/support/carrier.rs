@@ -18,7 +18,7 @@ use super::http::{post, send};
 use super::wire::{Wire, framed, take_packet, take_varint, varint};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     Multipart,
     Iframe,
     Longpoll,
@@ -26,9 +26,9 @@ pub enum Kind {
 }
 
 impl Kind {
-    pub const ALL: [Kind; 4] = [Kind::Multipart, Kind::Iframe, Kind::Longpoll, Kind::Poll];
+    pub(crate) const ALL: [Kind; 4] = [Kind::Multipart, Kind::Iframe, Kind::Longpoll, Kind::Poll];
 
-    pub fn path(self) -> &'static str {
+    pub(crate) fn path(self) -> &'static str {
         match self {
             Kind::Multipart => "/http/multipart",
             Kind::Iframe => "/http/iframe",
@@ -40,13 +40,13 @@ impl Kind {
 
 /// What goes wrong, and how often a response is renewed.
 #[derive(Debug, Clone, Copy)]
-pub struct Luck {
+pub(crate) struct Luck {
     /// A streamed response is renewed after this long (T12).
-    pub renewal: Duration,
+    pub(crate) renewal: Duration,
     /// A response is broken off after so many packets, and asked for again.
-    pub break_after: usize,
+    pub(crate) break_after: usize,
     /// Each so-manyth upload is sent a second time, as if its answer had been lost.
-    pub repeat: u64,
+    pub(crate) repeat: u64,
 }
 
 impl Default for Luck {
@@ -57,15 +57,15 @@ impl Default for Luck {
 
 /// What happened, for tests to see that it did.
 #[derive(Default)]
-pub struct Tally {
-    pub responses: AtomicU64,
-    pub breaks: AtomicU64,
-    pub repeats: AtomicU64,
+pub(crate) struct Tally {
+    pub(crate) responses: AtomicU64,
+    pub(crate) breaks: AtomicU64,
+    pub(crate) repeats: AtomicU64,
     received: AtomicU64,
 }
 
 /// Opens a carrier.
-pub async fn carrier(address: SocketAddr, kind: Kind, luck: Luck) -> (Wire, Arc<Tally>) {
+pub(crate) async fn carrier(address: SocketAddr, kind: Kind, luck: Luck) -> (Wire, Arc<Tally>) {
     let tally = Arc::new(Tally::default());
     let (outgoing, to_send) = mpsc::channel(1);
     let (received, incoming) = mpsc::channel(64);
@@ -178,7 +178,7 @@ impl Client {
 }
 
 /// An upload (T16).
-pub fn upload(id: &str, number: u64, received: u64, packets: &[&[u8]]) -> Vec<u8> {
+pub(crate) fn upload(id: &str, number: u64, received: u64, packets: &[&[u8]]) -> Vec<u8> {
     let mut body = id.as_bytes().to_vec();
     body.extend(varint(number));
     body.extend(varint(received));
@@ -187,10 +187,10 @@ pub fn upload(id: &str, number: u64, received: u64, packets: &[&[u8]]) -> Vec<u8
 }
 
 /// A down response that is read as it comes.
-pub struct Response {
+pub(crate) struct Response {
     kind: Kind,
-    pub id: String,
-    pub first: u64,
+    pub(crate) id: String,
+    pub(crate) first: u64,
     next: u64,
     body: Incoming,
     octets: Vec<u8>,
@@ -198,7 +198,7 @@ pub struct Response {
 
 impl Response {
     /// Asks for one. An error is the status, and 0 if it broke.
-    pub async fn open(address: SocketAddr, kind: Kind, body: String) -> Result<Self, u16> {
+    pub(crate) async fn open(address: SocketAddr, kind: Kind, body: String) -> Result<Self, u16> {
         let origin = format!("http://{address}");
         let headers = [("origin", origin.as_str())];
         let response = send(address, "POST", kind.path(), &headers, body.into()).await;
@@ -222,7 +222,7 @@ impl Response {
     }
 
     /// The next packet and its number. Losing the future loses nothing.
-    pub async fn next(&mut self) -> Option<(u64, Vec<u8>)> {
+    pub(crate) async fn next(&mut self) -> Option<(u64, Vec<u8>)> {
         loop {
             let packet = match self.kind {
                 Kind::Multipart => self.part(),

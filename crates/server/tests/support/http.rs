@@ -11,30 +11,35 @@ use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 
 /// A response that was read to its end.
-pub struct Answer {
-    pub status: u16,
-    pub headers: HeaderMap,
-    pub body: Vec<u8>,
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Vec<u8>,
 }
 
 impl Answer {
-    pub fn header(&self, name: &str) -> &str {
+    pub(crate) fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }
 }
 
-pub type Headers<'a> = &'a [(&'a str, &'a str)];
+pub(crate) type Headers<'a> = &'a [(&'a str, &'a str)];
 
-pub async fn get(address: SocketAddr, path: &str, headers: Headers<'_>) -> Answer {
+pub(crate) async fn get(address: SocketAddr, path: &str, headers: Headers<'_>) -> Answer {
     read(send(address, "GET", path, headers, Body::empty()).await.unwrap()).await.unwrap()
 }
 
-pub async fn post(address: SocketAddr, path: &str, headers: Headers<'_>, body: Vec<u8>) -> Answer {
+pub(crate) async fn post(
+    address: SocketAddr,
+    path: &str,
+    headers: Headers<'_>,
+    body: Vec<u8>,
+) -> Answer {
     read(send(address, "POST", path, headers, body.into()).await.unwrap()).await.unwrap()
 }
 
 /// Sends a request and reads the header of the response.
-pub async fn send(
+pub(crate) async fn send(
     address: SocketAddr,
     method: &str,
     path: &str,
@@ -53,7 +58,7 @@ pub async fn send(
     sender.send_request(request.body(body).unwrap()).await
 }
 
-pub async fn read(response: Response<Incoming>) -> hyper::Result<Answer> {
+pub(crate) async fn read(response: Response<Incoming>) -> hyper::Result<Answer> {
     let (parts, body) = response.into_parts();
     let body = body.collect().await?.to_bytes().to_vec();
     Ok(Answer { status: parts.status.as_u16(), headers: parts.headers, body })

@@ -12,18 +12,18 @@ use tokio::time::timeout;
 use super::PATIENCE;
 use super::wire::Wire;
 
-pub struct Person {
+pub(crate) struct Person {
     client: Client,
     wire: Wire,
     origin: Instant,
-    pub events: Vec<Event>,
+    pub(crate) events: Vec<Event>,
     /// All messages so far, own ones too: who sent them, and their text.
-    pub heard: Vec<(u32, String)>,
+    pub(crate) heard: Vec<(u32, String)>,
 }
 
 impl Person {
     /// Joins the room over a transport that is open, and stays on it: the session is not resumed if it breaks.
-    pub async fn join(wire: Wire, room: &str) -> Self {
+    pub(crate) async fn join(wire: Wire, room: &str) -> Self {
         let client = Client::new(Duration::ZERO, ClientConfig::new(room)).unwrap();
         let origin = Instant::now();
         let mut person = Person { client, wire, origin, events: Vec::new(), heard: Vec::new() };
@@ -32,7 +32,7 @@ impl Person {
         person
     }
 
-    pub async fn send(&mut self, text: &str) {
+    pub(crate) async fn send(&mut self, text: &str) {
         let channel = self.client.channel("draw", Qos::transaction()).unwrap();
         let message = Outgoing { bytes: text.as_bytes(), text: true, ..Outgoing::default() };
         self.client.send(self.origin.elapsed(), channel, message).unwrap();
@@ -40,12 +40,12 @@ impl Person {
     }
 
     /// Own transactions that are not ordered yet.
-    pub fn pending(&self) -> usize {
+    pub(crate) fn pending(&self) -> usize {
         self.client.pending()
     }
 
     /// Waits for an event.
-    pub async fn until(&mut self, wanted: impl Fn(&Event) -> bool) -> Event {
+    pub(crate) async fn until(&mut self, wanted: impl Fn(&Event) -> bool) -> Event {
         let deadline = Instant::now() + PATIENCE;
         loop {
             self.drive().await;
@@ -58,7 +58,7 @@ impl Person {
     }
 
     /// Waits until so many messages have come in all.
-    pub async fn hear(&mut self, count: usize) {
+    pub(crate) async fn hear(&mut self, count: usize) {
         let deadline = Instant::now() + PATIENCE;
         self.drive().await;
         while self.heard.len() < count {
@@ -68,7 +68,7 @@ impl Person {
     }
 
     /// Takes in what comes within a moment. `false`: the transport is over.
-    pub async fn for_a_while(&mut self, time: Duration) -> bool {
+    pub(crate) async fn for_a_while(&mut self, time: Duration) -> bool {
         let until = Instant::now() + time;
         loop {
             let left = until.saturating_duration_since(Instant::now());

@@ -9,14 +9,14 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 /// A transport. It ends when this is dropped.
-pub struct Wire {
-    pub outgoing: mpsc::Sender<Vec<u8>>,
-    pub incoming: mpsc::Receiver<Vec<u8>>,
-    pub tasks: JoinSet<()>,
+pub(crate) struct Wire {
+    pub(crate) outgoing: mpsc::Sender<Vec<u8>>,
+    pub(crate) incoming: mpsc::Receiver<Vec<u8>>,
+    pub(crate) tasks: JoinSet<()>,
 }
 
 /// Plain TCP (T8).
-pub async fn socket(address: SocketAddr) -> Wire {
+pub(crate) async fn socket(address: SocketAddr) -> Wire {
     let (mut reader, mut writer) = TcpStream::connect(address).await.unwrap().into_split();
     let (outgoing, mut to_send) = mpsc::channel::<Vec<u8>>(1);
     let (received, incoming) = mpsc::channel(64);
@@ -44,13 +44,13 @@ pub async fn socket(address: SocketAddr) -> Wire {
 }
 
 /// The packet with its length before it (T1).
-pub fn framed(packet: &[u8]) -> Vec<u8> {
+pub(crate) fn framed(packet: &[u8]) -> Vec<u8> {
     let mut octets = varint(packet.len() as u64);
     octets.extend_from_slice(packet);
     octets
 }
 
-pub fn varint(mut value: u64) -> Vec<u8> {
+pub(crate) fn varint(mut value: u64) -> Vec<u8> {
     let mut octets = Vec::new();
     while value >= 0x80 {
         octets.push(value as u8 | 0x80);
@@ -61,14 +61,14 @@ pub fn varint(mut value: u64) -> Vec<u8> {
 }
 
 /// A number from the front.
-pub fn take_varint(octets: &mut Vec<u8>) -> Option<u64> {
+pub(crate) fn take_varint(octets: &mut Vec<u8>) -> Option<u64> {
     let size = octets.iter().position(|octet| octet & 0x80 == 0)? + 1;
     let bits = octets.drain(..size).enumerate();
     Some(bits.fold(0, |value, (at, octet)| value | u64::from(octet & 0x7f) << (7 * at)))
 }
 
 /// A packet with its length before it, from the front.
-pub fn take_packet(octets: &mut Vec<u8>) -> Option<Vec<u8>> {
+pub(crate) fn take_packet(octets: &mut Vec<u8>) -> Option<Vec<u8>> {
     let mut rest = octets.clone();
     let length = take_varint(&mut rest)? as usize;
     if rest.len() < length {

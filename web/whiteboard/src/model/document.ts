@@ -9,13 +9,15 @@
  */
 
 import { History } from "./history";
-import { isNewer, newId, split, touched, type Change, type Entry, type Operation } from "./operations";
+import { newId } from "../../../common/id";
+import type { Restorable } from "../../../common/net/restore";
+import { chunks, isNewer, split, touched, type Change, type Entry, type Operation } from "./operations";
 import { patched, type Shape } from "./shapes";
 import { State } from "./state";
 
 type ChangedListener = (ids: Iterable<string>) => void;
 
-export class Document {
+export class Document implements Restorable {
   private confirmed = new State();
   private remembered: State | undefined;
   private pending: Operation[] = [];
@@ -97,7 +99,6 @@ export class Document {
     return this.confirmed.encode();
   }
 
-  /** The server lost the room. What was confirmed is kept aside and shown until the room has it again. */
   startRestore(): void {
     const known = this.remembered ?? new State();
     known.merge(this.confirmed);
@@ -106,18 +107,15 @@ export class Document {
     this.refreshAll();
   }
 
-  /** What this window remembers and the room lacks, or has in an older version. */
-  missing(): Entry[] {
-    const remembered = this.remembered?.entries() ?? [];
-    return [...remembered].filter((entry) => isNewer(entry, this.confirmed.entry(entry[0])));
+  get isMissing(): boolean {
+    return this.missing().length > 0;
   }
 
-  /** Sends entries back into the room; not an action, so not on the undo list. */
-  sendRestore(entries: readonly Entry[]): void {
-    this.onSend({ by: this.by, n: ++this.count, restore: entries });
+  /** Not an action, so not on the undo list. */
+  sendMissing(): void {
+    for (const restore of chunks(this.missing())) this.onSend({ by: this.by, n: ++this.count, restore });
   }
 
-  /** The room has everything again. */
   endRestore(): void {
     this.remembered = undefined;
     this.refreshAll();
@@ -130,6 +128,11 @@ export class Document {
   resend(): void {
     this.pending = this.pending.map((operation) => ({ ...operation, n: ++this.count }));
     for (const operation of this.pending) this.onSend(operation);
+  }
+
+  private missing(): Entry[] {
+    const remembered = this.remembered?.entries() ?? [];
+    return [...remembered].filter((entry) => isNewer(entry, this.confirmed.entry(entry[0])));
   }
 
   private issueStep(change: Change | undefined): Change | undefined {

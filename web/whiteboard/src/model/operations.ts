@@ -8,7 +8,8 @@
  * operation that arrives twice is recognised and does nothing the second time.
  */
 
-import { isId, isRecord, parsePatch, parseShape, type Patch, type Shape } from "./shapes";
+import { isCount, isId, isRecord, parseList } from "../../../common/parse";
+import { parsePatch, parseShape, type Patch, type Shape } from "./shapes";
 
 export interface Change {
   /** New objects. One that is known already, even as deleted, stays as it is. */
@@ -31,11 +32,6 @@ export type Entry = readonly [id: string, version: number, stamp: string, shape:
 /** Of two states of an object the one with more changes is newer; the stamp decides between equals, for everybody alike. */
 export function isNewer(a: Entry, b: Entry | undefined): boolean {
   return b === undefined || a[1] > b[1] || (a[1] === b[1] && a[2] > b[2]);
-}
-
-export function newId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(8));
-  return Array.from(bytes, (byte) => (byte % 36).toString(36)).join("");
 }
 
 /** All ids that an operation touches. */
@@ -105,10 +101,6 @@ export function parseEntry(value: unknown): Entry | undefined {
   return shape && [id, version, stamp, shape];
 }
 
-export function parseList<T>(value: unknown, parse: (item: unknown) => T | undefined): T[] {
-  return Array.isArray(value) ? value.map(parse).filter((item) => item !== undefined) : [];
-}
-
 function parseAdded(value: unknown): [string, Shape] | undefined {
   if (!Array.isArray(value)) return undefined;
   const [id, content]: unknown[] = value;
@@ -120,8 +112,4 @@ function parseSet(value: unknown): [string, Patch] | undefined {
   if (!Array.isArray(value)) return undefined;
   const [id, patch]: unknown[] = value;
   return isId(id) && isRecord(patch) ? [id, parsePatch(patch)] : undefined;
-}
-
-export function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && Number(value) >= 0;
 }

@@ -3,6 +3,8 @@
  * old one (the undo list, a cache keyed by it) keeps what it had.
  */
 
+import { isCoordinate, isRecord } from "../../../common/parse";
+
 /** Colours are names, not values: ink is dark on a light board and light on a dark one. */
 export const COLORS = ["ink", "red", "orange", "green", "teal", "blue", "violet", "pink"] as const;
 export type Color = (typeof COLORS)[number];
@@ -132,22 +134,8 @@ export function parsePatch(value: Readonly<Record<string, unknown>>): Patch {
   };
 }
 
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** Ids are made by `newId`; anything up to 40 characters is let in. */
-export function isId(value: unknown): value is string {
-  return typeof value === "string" && value.length > 0 && value.length <= 40;
-}
-
 export function isColor(value: unknown): value is Color {
   return COLORS.some((color) => color === value);
-}
-
-/** Beyond ten million units, canvas coordinates lose whole pixels. */
-export function isCoordinate(value: unknown): value is number {
-  return typeof value === "number" && Math.abs(value) <= 1e7;
 }
 
 export function isSize(value: unknown): value is number {

@@ -3,8 +3,10 @@
  * same state; a snapshot is this state and nothing else.
  */
 
-import { isCount, isNewer, parseEntry, parseList, touched, type Entry, type Operation } from "./operations";
-import { isId, isRecord, patched, type Shape } from "./shapes";
+import { forgetOldest } from "../../../common/forget";
+import { isCount, isId, isRecord, parseList } from "../../../common/parse";
+import { isNewer, parseEntry, touched, type Entry, type Operation } from "./operations";
+import { patched, type Shape } from "./shapes";
 
 /**
  * Deleted objects are remembered so that a restore does not bring them back. The oldest are forgotten: 4,000 take
@@ -104,13 +106,6 @@ export class State {
     this.lastOf.delete(by);
     this.lastOf.set(by, n);
     forgetOldest(this.lastOf, AUTHORS);
-  }
-}
-
-function forgetOldest(map: Map<string, unknown>, limit: number): void {
-  for (const oldest of map.keys()) {
-    if (map.size <= limit) return;
-    map.delete(oldest);
   }
 }
 

@@ -4,11 +4,10 @@
  * object counts, so it conflates). None of it is part of the document; the finished operation is.
  */
 
+import { isId, isRecord } from "../../../common/parse";
 import {
   isColor,
-  isId,
   isPoints,
-  isRecord,
   isSize,
   parsePatch,
   parseShape,
@@ -17,7 +16,7 @@ import {
   type Shape,
   type Stroke,
 } from "../model/shapes";
-import { Track } from "./track";
+import { Track } from "../../../common/net/track";
 
 /** A piece of a stroke in progress: `points` are board coordinates, the first of them is number `from`. */
 export interface StrokeMessage {

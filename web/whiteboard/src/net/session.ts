@@ -21,10 +21,10 @@ import {
 import type { Document } from "../model/document";
 import { parseOperation, touched, type Operation } from "../model/operations";
 import type { DragMessage, Live, StrokeMessage } from "./live";
-import { Outbox } from "./outbox";
-import type { PointerMessage, Pointers } from "./pointers";
+import { Outbox } from "../../../common/net/outbox";
+import type { PointerMessage, Pointers } from "../../../common/net/pointers";
 import type { Recorder } from "./recorder";
-import { Restorer, type RestoredBy } from "./restore";
+import { Restorer, type RestoredBy } from "../../../common/net/restore";
 
 export interface Presence {
   readonly name: string;

@@ -1,9 +1,10 @@
 /** Rectangles and ellipses: from corner to corner, with Shift as high as wide. */
 
-import { newId } from "../model/operations";
+import { newId } from "../../../common/id";
 import { type Box, round } from "../model/shapes";
-import type { Point } from "../view/camera";
-import type { Canvas, Press, Tool } from "./tool";
+import type { Point } from "../../../common/view/camera";
+import type { Press, Tool } from "../../../common/view/gestures";
+import type { Canvas } from "./tool";
 
 /** A press without a drag makes one of this size, so that a tap on a phone is enough. */
 const DEFAULT = { w: 160, h: 110 };

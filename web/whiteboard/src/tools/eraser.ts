@@ -1,7 +1,8 @@
 /** Deletes what it is drawn across; until it is lifted the objects only fade, and Escape keeps them. */
 
-import type { Point } from "../view/camera";
-import type { Canvas, Tool } from "./tool";
+import type { Point } from "../../../common/view/camera";
+import type { Tool } from "../../../common/view/gestures";
+import type { Canvas } from "./tool";
 
 export class Eraser implements Tool {
   readonly cursor = "crosshair";

@@ -1,10 +1,11 @@
 /** Freehand strokes: steadied a little while drawn, freed of needless points when done. */
 
-import { newId } from "../model/operations";
+import { newId } from "../../../common/id";
 import { round, type Stroke } from "../model/shapes";
-import type { Point } from "../view/camera";
+import type { Point } from "../../../common/view/camera";
 import { simplify } from "../view/paths";
-import type { Canvas, Tool } from "./tool";
+import type { Tool } from "../../../common/view/gestures";
+import type { Canvas } from "./tool";
 
 /** The line follows the pointer by this share of the way: takes out the tremble, not the shape. */
 const FOLLOW = 0.65;

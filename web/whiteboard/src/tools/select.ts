@@ -2,9 +2,10 @@
 
 import type { Patch, Shape } from "../model/shapes";
 import { patched } from "../model/shapes";
-import type { Point, Rect } from "../view/camera";
+import type { Point, Rect } from "../../../common/view/camera";
 import { box, contains, corners, crosses, fitted, grown, HANDLE, overlaps, union } from "../view/geometry";
-import { type Canvas, type Press, slack, type Tool } from "./tool";
+import { type Press, slack, type Tool } from "../../../common/view/gestures";
+import type { Canvas } from "./tool";
 
 /** The others see this many objects of a selection move; the rest follow when it is let go. */
 const LIVE = 40;

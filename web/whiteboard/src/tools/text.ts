@@ -1,7 +1,8 @@
 /** Text: where one presses, an editor opens; on a text it opens with that text. */
 
-import type { Point } from "../view/camera";
-import type { Canvas, Tool } from "./tool";
+import type { Point } from "../../../common/view/camera";
+import type { Tool } from "../../../common/view/gestures";
+import type { Canvas } from "./tool";
 
 export class TextTool implements Tool {
   readonly cursor = "text";

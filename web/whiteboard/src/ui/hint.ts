@@ -1,7 +1,7 @@
 /** What an empty board says. It goes at the first touch. */
 
 import type { Board } from "../board";
-import { make, part } from "./dom";
+import { make, part } from "../../../common/ui/dom";
 
 export class Hint {
   private readonly element = make("div", "hint gone");

@@ -1,8 +1,8 @@
 /** "What Groupwire does": messages and bytes per second, before and after compression, measured in this window. */
 
 import type { Stats, Traffic } from "groupwire";
-import { button, make, part } from "./dom";
-import { icon } from "./icons";
+import { button, make, part } from "../../../common/ui/dom";
+import { icon } from "../../../common/ui/icons";
 
 /** Seconds that the small curve shows. */
 const SECONDS = 60;
@@ -74,7 +74,10 @@ export class Panel {
     );
     const foot = make("div", "panel-foot");
     foot.append(make("span", "", "Round trip"), this.cell("trip", "trip"));
-    this.card.append(head, big, this.curve, legend, table, foot, this.more);
+    const loss = make("a", "panel-link", "See what loss does to a pointer");
+    loss.href = "?compare";
+    loss.dataset.testid = "panel-compare";
+    this.card.append(head, big, this.curve, legend, table, foot, this.more, loss);
   }
 
   private row(name: string, cells: readonly string[]): HTMLElement {

@@ -4,7 +4,7 @@ import type { Board } from "../board";
 import { COLORS, TEXT_SIZES, WIDTHS } from "../model/shapes";
 import type { ToolName } from "../tools/tool";
 import { paint } from "../view/theme";
-import { button, divider, make, part } from "./dom";
+import { button, divider, make, part } from "../../../common/ui/dom";
 
 export const TOOL_KEYS: readonly (readonly [ToolName, label: string, key: string])[] = [
   ["select", "Select and move", "V"],

@@ -1,9 +1,9 @@
 /** The field in which a text is written, lying exactly where the text will be. */
 
-import { newId } from "../model/operations";
+import { newId } from "../../../common/id";
 import { round, TEXT_LIMIT, TEXT_SIZES, type Text } from "../model/shapes";
 import type { Canvas } from "../tools/tool";
-import type { Camera, Point } from "./camera";
+import type { Camera, Point } from "../../../common/view/camera";
 import { box, FONT, LINE_HEIGHT } from "./geometry";
 import { paint } from "./theme";
 

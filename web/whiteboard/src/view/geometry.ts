@@ -2,7 +2,7 @@
 
 import type { Patch, Shape, Stroke, Text } from "../model/shapes";
 import { round } from "../model/shapes";
-import type { Point, Rect } from "./camera";
+import type { Point, Rect } from "../../../common/view/camera";
 import { distanceToSegment } from "./paths";
 
 export const FONT = 'ui-rounded, "SF Pro Rounded", system-ui, "Segoe UI", Roboto, sans-serif';

@@ -1,6 +1,6 @@
 /** Outlines of shapes, smooth and cached: a path belongs to an immutable piece of a shape. */
 
-import type { Point } from "./camera";
+import type { Point } from "../../../common/view/camera";
 
 /** A curve through all points, coordinates in turn: centripetal Catmull-Rom, which does not swing out at corners. */
 export function smoothPath(points: readonly number[]): Path2D {

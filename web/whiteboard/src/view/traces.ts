@@ -1,10 +1,10 @@
 /** The way by which a pointer came: a ribbon in its participant's colour, which tapers off to where it was before. */
 
-import type { TraceView } from "../net/pointers";
-import type { TracePoint } from "../net/trace";
-import type { Camera, Point } from "./camera";
+import type { TraceView } from "../../../common/net/pointers";
+import type { TracePoint } from "../../../common/net/trace";
+import type { Camera, Point } from "../../../common/view/camera";
 import { control } from "./paths";
-import { colorOf } from "./theme";
+import { colorOf } from "../../../common/view/theme";
 
 /** CSS pixels where the pointer is, hardly more than the tip of its arrow. */
 const WIDTH = 6;

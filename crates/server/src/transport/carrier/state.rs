@@ -243,14 +243,12 @@ impl Carrier {
                 if state.over {
                     return Ok(None);
                 }
-                let was_busy = state.is_busy;
-                state.is_busy = state.upload.is_some();
-                // Only if so: we are among those who are told, and would never come to wait.
-                if was_busy || state.is_busy {
+                let upload = state.upload.take();
+                if std::mem::replace(&mut state.is_busy, upload.is_some()) || upload.is_some() {
                     self.changed.notify_waiters();
                 }
-                if let Some(upload) = state.upload.take() {
-                    return Ok(Some(upload));
+                if upload.is_some() {
+                    return Ok(upload);
                 }
                 state.running.is_none().then(|| state.alone_since + self.alone)
             };

@@ -1,0 +1,378 @@
+//! One direction of an emulated path, without a clock: when what enters it comes out, if it does.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+/// What a path does.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Settings {
+    /// The probability that a packet on the wire is lost, each way.
+    pub(crate) loss: f64,
+    /// How long it travels, each way.
+    pub(crate) delay: Duration,
+}
+
+/// What carries things in one direction.
+pub(super) trait Line<P> {
+    /// Takes something of so many octets.
+    fn enter(&mut self, now: Instant, path: Settings, what: P, octets: usize);
+
+    /// When to come back, unless something enters before; `None` if it is empty.
+    fn next(&self) -> Option<Instant>;
+
+    /// Something that has come out by now.
+    fn take(&mut self, now: Instant, path: Settings) -> Option<P>;
+
+    /// More may enter.
+    fn has_room(&self) -> bool;
+}
+
+/// Things that may be under way in one direction.
+const UNDER_WAY: usize = 1024;
+
+/// Octets likewise: what a kernel's socket buffer holds before it takes no more.
+const OCTETS_UNDER_WAY: usize = 256 << 10;
+
+/// Octets of a TCP segment or a QUIC packet, about: each is lost on its own.
+const SEGMENT: usize = 1200;
+
+/// How much a delay varies, as a share of it.
+const JITTER: f64 = 0.1;
+
+/// After so many later segments have arrived, one that has not is taken for lost (RFC 5681, 3.2; RFC 9002, 6.1.1).
+const LATER: u32 = 3;
+
+/// Linux's `TCP_RTO_MAX`.
+const LONGEST_TIMEOUT: Duration = Duration::from_secs(120);
+
+/// How a transport notices that something was lost.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Recovery {
+    /// What its timeout adds to the round trip.
+    margin: Duration,
+    /// How much longer than a round trip it waits when something later has arrived, as a part of the round trip.
+    slack: u32,
+}
+
+impl Recovery {
+    /// Linux: the smallest margin it allows, `TCP_RTO_MIN` (RFC 6298 has 1 s for the sum), and RACK (RFC 8985, 6.2).
+    pub(super) const TCP: Recovery = Recovery { margin: Duration::from_millis(200), slack: 4 };
+    /// A probe after the greatest delay of acknowledgements, and the time threshold (RFC 9002, 6.1.2 and 6.2.1).
+    pub(super) const QUIC: Recovery = Recovery { margin: Duration::from_millis(26), slack: 8 };
+}
+
+/// A stream that repeats what is lost, as if it was sent over a network that loses: nothing comes out before all that
+/// entered before it. Acknowledgements are never lost, and there is no congestion window: a pointer does not fill one.
+pub(super) struct Reliable<P> {
+    waiting: VecDeque<Waiting<P>>,
+    octets: usize,
+    recovery: Recovery,
+    random: Random,
+}
+
+struct Waiting<P> {
+    what: P,
+    octets: usize,
+    fate: Fate,
+}
+
+enum Fate {
+    Arrives(Instant),
+    Lost(Lost),
+}
+
+struct Lost {
+    /// When it was sent last.
+    sent: Instant,
+    /// When it will be sent again.
+    repeat: Instant,
+    /// Timeouts so far; each doubles the next.
+    timeouts: u32,
+    /// It is the timeout that will make it be sent again.
+    times_out: bool,
+    /// Segments sent later that have arrived or will.
+    later: u32,
+}
+
+impl<P> Reliable<P> {
+    pub(super) fn new(recovery: Recovery, seed: u64) -> Self {
+        Reliable { waiting: VecDeque::new(), octets: 0, recovery, random: Random(seed) }
+    }
+
+    /// Sends again what is due by now.
+    fn repeat(&mut self, now: Instant, path: Settings) {
+        for waiting in &mut self.waiting {
+            while let Fate::Lost(lost) = &waiting.fate
+                && lost.repeat <= now
+            {
+                let sent = lost.repeat;
+                let timeouts = lost.timeouts + u32::from(lost.times_out);
+                waiting.fate =
+                    self.recovery.send(&mut self.random, sent, path, waiting.octets, timeouts);
+            }
+        }
+    }
+}
+
+impl Recovery {
+    fn send(
+        self,
+        random: &mut Random,
+        sent: Instant,
+        path: Settings,
+        octets: usize,
+        timeouts: u32,
+    ) -> Fate {
+        let segments = octets.div_ceil(SEGMENT).max(1);
+        let arrives_whole = (1.0 - path.loss).powf(segments as f64);
+        if random.share() < arrives_whole {
+            return Fate::Arrives(sent + random.delay(path));
+        }
+        let timeout = (path.delay * 2 + self.margin) * 2_u32.pow(timeouts.min(10));
+        let repeat = sent + timeout.min(LONGEST_TIMEOUT);
+        Fate::Lost(Lost { sent, repeat, timeouts, times_out: true, later: 0 })
+    }
+
+    /// Something that was sent after `lost` arrives, and the other end says so.
+    fn show(self, lost: &mut Lost, arrives: Instant, path: Settings) {
+        let shown = arrives + path.delay;
+        let round_trip = path.delay * 2;
+        lost.later += 1;
+        let repeat = match lost.later >= LATER {
+            true => shown,
+            false => shown.max(lost.sent + round_trip + round_trip / self.slack),
+        };
+        if repeat < lost.repeat {
+            lost.repeat = repeat;
+            lost.times_out = false;
+        }
+    }
+}
+
+impl<P> Line<P> for Reliable<P> {
+    fn enter(&mut self, now: Instant, path: Settings, what: P, octets: usize) {
+        self.repeat(now, path);
+        let fate = self.recovery.send(&mut self.random, now, path, octets, 0);
+        if let Fate::Arrives(arrives) = fate {
+            for waiting in &mut self.waiting {
+                if let Fate::Lost(lost) = &mut waiting.fate {
+                    self.recovery.show(lost, arrives, path);
+                }
+            }
+        }
+        self.octets += octets;
+        self.waiting.push_back(Waiting { what, octets, fate });
+    }
+
+    fn next(&self) -> Option<Instant> {
+        self.waiting.front().map(|first| match &first.fate {
+            Fate::Arrives(arrives) => *arrives,
+            Fate::Lost(lost) => lost.repeat,
+        })
+    }
+
+    fn take(&mut self, now: Instant, path: Settings) -> Option<P> {
+        self.repeat(now, path);
+        let has_arrived =
+            |first: &mut Waiting<P>| matches!(first.fate, Fate::Arrives(at) if at <= now);
+        let first = self.waiting.pop_front_if(has_arrived)?;
+        self.octets -= first.octets;
+        Some(first.what)
+    }
+
+    fn has_room(&self) -> bool {
+        self.waiting.len() < UNDER_WAY && self.octets < OCTETS_UNDER_WAY
+    }
+}
+
+/// Datagrams: what is lost is lost, and the rest waits for nothing.
+pub(super) struct Lossy<P> {
+    /// By when it arrives, and by number where that is the same.
+    waiting: BTreeMap<(Instant, u64), P>,
+    entered: u64,
+    random: Random,
+}
+
+impl<P> Lossy<P> {
+    pub(super) fn new(seed: u64) -> Self {
+        Lossy { waiting: BTreeMap::new(), entered: 0, random: Random(seed) }
+    }
+}
+
+impl<P> Line<P> for Lossy<P> {
+    fn enter(&mut self, now: Instant, path: Settings, what: P, _: usize) {
+        if self.random.share() >= path.loss {
+            self.entered += 1;
+            self.waiting.insert((now + self.random.delay(path), self.entered), what);
+        }
+    }
+
+    fn next(&self) -> Option<Instant> {
+        self.waiting.first_key_value().map(|((arrives, _), _)| *arrives)
+    }
+
+    fn take(&mut self, now: Instant, _: Settings) -> Option<P> {
+        let first = self.waiting.first_entry()?;
+        (first.key().0 <= now).then(|| first.remove())
+    }
+
+    fn has_room(&self) -> bool {
+        self.waiting.len() < UNDER_WAY
+    }
+}
+
+/// SplitMix64 (Steele and others, 2014): good enough to lose packets by.
+struct Random(u64);
+
+impl Random {
+    /// From 0 to below 1.
+    fn share(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        (mixed ^ (mixed >> 31)) as f64 / 2_f64.powi(64)
+    }
+
+    fn delay(&mut self, path: Settings) -> Duration {
+        path.delay.mul_f64(1.0 + JITTER * self.share())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    fn path(loss: f64, ms: u32) -> Settings {
+        Settings { loss, delay: ms * MS }
+    }
+
+    /// Sends `count` things of `octets`, one each `every`, and tells when each came out, in the order of coming out.
+    fn carry(
+        line: &mut impl Line<u32>,
+        path: Settings,
+        every: Duration,
+        octets: usize,
+        count: u32,
+    ) -> Vec<(u32, Duration)> {
+        let start = Instant::now();
+        let mut out = Vec::new();
+        let mut empty = |line: &mut dyn Line<u32>, until: Option<Instant>| {
+            while let Some(due) = line.next().filter(|due| until.is_none_or(|until| *due < until)) {
+                while let Some(number) = line.take(due, path) {
+                    out.push((number, due - (start + every * number)));
+                }
+            }
+        };
+        for number in 0..count {
+            let now = start + every * number;
+            empty(line, Some(now));
+            line.enter(now, path, number, octets);
+        }
+        empty(line, None);
+        out
+    }
+
+    fn mean_and_p99(took: &[(u32, Duration)]) -> (f64, f64) {
+        let mut took: Vec<_> = took.iter().map(|(_, took)| took.as_secs_f64() * 1e3).collect();
+        took.sort_unstable_by(f64::total_cmp);
+        (took.iter().sum::<f64>() / took.len() as f64, took[took.len() * 99 / 100])
+    }
+
+    #[test]
+    fn a_path_that_does_nothing_carries_everything_at_once() {
+        let mut reliable = Reliable::new(Recovery::TCP, 1);
+        let mut lossy = Lossy::new(1);
+        let at_once: Vec<_> = (0..1000).map(|number| (number, Duration::ZERO)).collect();
+        assert_eq!(carry(&mut reliable, Settings::default(), MS, 2000, 1000), at_once);
+        assert_eq!(carry(&mut lossy, Settings::default(), MS, 100, 1000), at_once);
+        assert!(reliable.next().is_none() && lossy.next().is_none() && reliable.octets == 0);
+    }
+
+    #[test]
+    fn datagrams_are_lost_as_often_as_is_said_and_take_the_delay() {
+        let took = carry(&mut Lossy::new(2), path(0.05, 20), 40 * MS, 100, 20_000);
+        let arrived = took.len() as f64 / 20_000.0;
+        assert!((0.945..0.955).contains(&arrived), "{arrived}");
+        assert!(took.iter().all(|(_, took)| (20 * MS..=22 * MS).contains(took)));
+    }
+
+    #[test]
+    fn a_stream_loses_nothing_and_keeps_the_order_whatever_is_lost() {
+        for (seed, loss) in (1..).zip([0.01, 0.05, 0.2, 0.5]) {
+            let mut line = Reliable::new(Recovery::TCP, seed);
+            let took = carry(&mut line, path(loss, 30), 15 * MS, 3000, 2000);
+            assert!(took.iter().map(|(number, _)| *number).eq(0..2000), "seed {seed}");
+            assert_eq!(line.octets, 0);
+        }
+    }
+
+    #[test]
+    fn a_lone_loss_costs_a_timeout_that_doubles() {
+        // One thing each minute: nothing later shows a loss.
+        let took =
+            carry(&mut Reliable::new(Recovery::TCP, 3), path(0.2, 20), 60_000 * MS, 100, 2000);
+        let extra = |took: Duration| took.as_millis() as u64 / 10 * 10;
+        let mut seen: Vec<_> = took.iter().map(|(_, took)| extra(*took)).collect();
+        seen.sort_unstable();
+        seen.dedup();
+        // 20 ms, and 240 ms later, and 480 ms after that, and so on.
+        assert_eq!(seen[..4], [20, 260, 740, 1700]);
+    }
+
+    #[test]
+    fn later_segments_show_a_loss_after_about_a_round_trip() {
+        let took =
+            carry(&mut Reliable::new(Recovery::TCP, 4), path(0.01, 50), 33 * MS, 100, 20_000);
+        let (_, p99) = mean_and_p99(&took);
+        // The next segment shows it after 33 ms and a round trip of 100 ms and more, the repeat takes 50 ms.
+        assert!((150.0..200.0).contains(&p99), "{p99}");
+        // All that follow wait: one loss in a hundred delays four in a hundred.
+        let late = took.iter().filter(|(_, took)| *took > 60 * MS).count();
+        assert!((500..1000).contains(&late), "{late}");
+    }
+
+    #[test]
+    fn quic_repeats_what_nothing_follows_sooner_than_tcp() {
+        let alone = |recovery| {
+            let line = &mut Reliable::new(recovery, 5);
+            mean_and_p99(&carry(line, path(0.05, 20), 60_000 * MS, 100, 5000)).1
+        };
+        let (tcp, quic) = (alone(Recovery::TCP), alone(Recovery::QUIC));
+        assert!(tcp > 255.0 && quic < 95.0, "{tcp} {quic}");
+    }
+
+    #[test]
+    fn a_long_packet_is_lost_more_often() {
+        let late = |octets| {
+            let line = &mut Reliable::new(Recovery::TCP, 6);
+            let took = carry(line, path(0.02, 10), 1000 * MS, octets, 5000);
+            took.iter().filter(|(_, took)| *took > 50 * MS).count()
+        };
+        let (one, ten) = (late(1200), late(12_000));
+        assert!((60..140).contains(&one) && (800..1000).contains(&ten), "{one} {ten}");
+    }
+
+    #[test]
+    fn the_same_seed_loses_the_same() {
+        let run = |seed| carry(&mut Lossy::new(seed), path(0.3, 5), MS, 10, 100);
+        assert_eq!(run(7), run(7));
+        assert_ne!(run(7), run(8));
+    }
+
+    #[test]
+    fn no_more_enters_than_a_socket_buffer_holds() {
+        let mut line = Reliable::new(Recovery::TCP, 9);
+        let now = Instant::now();
+        let mut count = 0;
+        while line.has_room() {
+            line.enter(now, path(0.0, 1000), count, 10_000);
+            count += 1;
+        }
+        assert_eq!(count, 27);
+    }
+}

@@ -1,0 +1,268 @@
+//! A bad network between a transport and its room, for people to see what it does: connections that ask for it
+//! (`emulate` in their address's query) are led through the path that [`control`] sets for their room.
+//!
+//! Datagrams are dropped and delayed. A reliable transport cannot lose octets up here without breaking; what happens to
+//! it is a model of what a lost segment does to a stream: it comes a repetition later, and all behind it waits.
+//! `docs/operations.md` states the model.
+
+pub(crate) mod control;
+mod line;
+
+use std::sync::{Arc, OnceLock};
+
+use groupwire_session::{Error, Opening};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep, sleep_until};
+
+use super::{Datagrams, Gone, Incoming, Receive, Transmit};
+use crate::hub::Hub;
+use control::Path;
+use line::{Line, Lossy, Recovery, Reliable, Settings};
+
+pub(crate) use control::Emulations;
+
+/// The word in the query of a connection's address that asks for the emulated path.
+const HINT: &str = "emulate";
+
+/// Whether a connection whose address has this query is to be served here.
+pub(crate) fn is_wanted(hub: &Hub, query: Option<&str>) -> bool {
+    let mut words = query.unwrap_or_default().split('&').map(|pair| pair.split('=').next());
+    hub.emulations.are_allowed() && words.any(|word| word == Some(HINT))
+}
+
+/// Serves a connection until it ends, as [`super::serve`] does, over its room's emulated path.
+pub(crate) async fn serve<R, T, D>(
+    hub: Arc<Hub>,
+    receive: R,
+    transmit: T,
+    datagrams: Option<(D, usize)>,
+) where
+    R: Receive + 'static,
+    T: Transmit + 'static,
+    D: Datagrams + 'static,
+{
+    let way = Way::default();
+    let recovery = match datagrams {
+        Some(_) => Recovery::QUIC,
+        None => Recovery::TCP,
+    };
+    let seed = || hub.emulations.seed();
+    let emulated =
+        Receiving::new(Arc::clone(&hub), receive, way.clone(), recovery, [seed(), seed()]);
+    let reliable = Sending::new(transmit, way.clone(), Reliable::new(recovery, seed()));
+    let datagrams = datagrams
+        .map(|(datagrams, max)| (SendingDatagrams::new(datagrams, way, Lossy::new(seed())), max));
+    super::serve(hub, emulated, reliable, datagrams).await;
+}
+
+/// The path of a connection's room, which its first packet names. Until then nothing is emulated.
+#[derive(Clone, Default)]
+struct Way(Arc<OnceLock<Arc<Path>>>);
+
+impl Way {
+    fn settings(&self) -> Settings {
+        self.0.get().map(|path| path.settings()).unwrap_or_default()
+    }
+
+    fn find(&self, hub: &Hub, first: &Result<Option<Incoming>, Error>) {
+        let Ok(Some(Incoming::Packet(opening))) = first else { return };
+        let Ok(opening) = Opening::read(opening) else { return };
+        match hub.emulations.path(opening.room()) {
+            Some(path) => drop(self.0.set(path)),
+            None => tracing::warn!("a connection is not emulated: too many rooms are"),
+        }
+    }
+}
+
+/// Things handed to a line that it has not looked at.
+const ENTERING: usize = 4;
+
+/// Carries things along a line until no more come and the line is empty, or nobody takes them.
+async fn carry<P: Octets>(
+    mut entering: mpsc::Receiver<P>,
+    mut line: impl Line<P>,
+    way: Way,
+    leaving: mpsc::Sender<P>,
+) {
+    let mut is_over = false;
+    loop {
+        let next = line.next();
+        tokio::select! {
+            what = entering.recv(), if !is_over && line.has_room() => match what {
+                Some(what) => {
+                    let octets = what.octets();
+                    line.enter(Instant::now(), way.settings(), what, octets);
+                }
+                None => is_over = true,
+            },
+            () = sleep_until(next.unwrap_or_else(Instant::now)), if next.is_some() => {}
+            else => return,
+        }
+        while let Some(what) = line.take(Instant::now(), way.settings()) {
+            if leaving.send(what).await.is_err() {
+                return;
+            }
+        }
+    }
+}
+
+trait Octets: Send {
+    fn octets(&self) -> usize;
+}
+
+impl Octets for Vec<u8> {
+    fn octets(&self) -> usize {
+        self.len()
+    }
+}
+
+impl Octets for Result<Option<Incoming>, Error> {
+    fn octets(&self) -> usize {
+        match self {
+            Ok(Some(Incoming::Packet(packet) | Incoming::Datagram(packet))) => packet.len(),
+            // The end of a connection takes its way, too.
+            Ok(None) | Err(_) => 0,
+        }
+    }
+}
+
+/// A task that ends with its owner.
+struct Task<T>(JoinHandle<T>);
+
+impl<T> Drop for Task<T> {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+struct Receiving {
+    arriving: mpsc::Receiver<Result<Option<Incoming>, Error>>,
+    _task: Task<()>,
+}
+
+impl Receiving {
+    fn new<R: Receive + 'static>(
+        hub: Arc<Hub>,
+        receive: R,
+        way: Way,
+        recovery: Recovery,
+        seeds: [u64; 2],
+    ) -> Self {
+        let (arrived, arriving) = mpsc::channel(1);
+        let (packets, to_packets) = mpsc::channel(ENTERING);
+        let (datagrams, to_datagrams) = mpsc::channel(ENTERING);
+        let reliable = Reliable::new(recovery, seeds[0]);
+        let carried = carry(to_packets, reliable, way.clone(), arrived.clone());
+        let datagrams_carried = carry(to_datagrams, Lossy::new(seeds[1]), way.clone(), arrived);
+        let task = tokio::spawn(async move {
+            let read = read(hub, receive, way, packets, datagrams);
+            tokio::join!(read, carried, datagrams_carried);
+        });
+        Receiving { arriving, _task: Task(task) }
+    }
+}
+
+impl Receive for Receiving {
+    async fn receive(&mut self) -> Result<Option<Incoming>, Error> {
+        self.arriving.recv().await.unwrap_or(Ok(None))
+    }
+}
+
+async fn read(
+    hub: Arc<Hub>,
+    mut receive: impl Receive,
+    way: Way,
+    packets: mpsc::Sender<Result<Option<Incoming>, Error>>,
+    datagrams: mpsc::Sender<Result<Option<Incoming>, Error>>,
+) {
+    let mut is_first = true;
+    loop {
+        let incoming = receive.receive().await;
+        if std::mem::take(&mut is_first) {
+            way.find(&hub, &incoming);
+        }
+        let goes_on = matches!(incoming, Ok(Some(_)));
+        let entered = match incoming {
+            Ok(Some(Incoming::Datagram(_))) => datagrams.send(incoming).await,
+            _ => packets.send(incoming).await,
+        };
+        if !goes_on || entered.is_err() {
+            return;
+        }
+    }
+}
+
+struct Sending<T> {
+    /// `None`: it is being closed.
+    entrance: Option<mpsc::Sender<Vec<u8>>>,
+    way: Way,
+    /// Gives the transport back when all has been sent, if it lasted so long.
+    task: Task<Option<T>>,
+}
+
+impl<T: Transmit + 'static> Sending<T> {
+    fn new(mut transmit: T, way: Way, line: Reliable<Vec<u8>>) -> Self {
+        let (entrance, entering) = mpsc::channel(ENTERING);
+        let (leaving, mut left) = mpsc::channel(1);
+        let carried = carry(entering, line, way.clone(), leaving);
+        let task = tokio::spawn(async move {
+            let write = async move {
+                while let Some(packet) = left.recv().await {
+                    transmit.send(packet).await.ok()?;
+                }
+                Some(transmit)
+            };
+            tokio::join!(carried, write).1
+        });
+        Sending { entrance: Some(entrance), way, task: Task(task) }
+    }
+}
+
+impl<T: Transmit + 'static> Transmit for Sending<T> {
+    async fn send(&mut self, packet: Vec<u8>) -> Result<(), Gone> {
+        let Some(entrance) = &self.entrance else { return Err(Gone) };
+        entrance.send(packet).await.map_err(|_| Gone)
+    }
+
+    async fn close(&mut self, packet: Vec<u8>, reason: Option<&Error>) {
+        if self.entrance.take().is_none() {
+            return;
+        }
+        let (transmit, ()) = tokio::join!(&mut self.task.0, sleep(self.way.settings().delay));
+        if let Ok(Some(mut transmit)) = transmit {
+            transmit.close(packet, reason).await;
+        }
+    }
+}
+
+struct SendingDatagrams {
+    entrance: mpsc::Sender<Vec<u8>>,
+    _task: Task<()>,
+}
+
+impl SendingDatagrams {
+    fn new<D: Datagrams + 'static>(mut datagrams: D, way: Way, line: Lossy<Vec<u8>>) -> Self {
+        let (entrance, entering) = mpsc::channel(ENTERING);
+        let (leaving, mut left) = mpsc::channel(1);
+        let task = tokio::spawn(async move {
+            let write = async move {
+                while let Some(packet) = left.recv().await {
+                    datagrams.send(packet).await;
+                }
+            };
+            tokio::join!(carry(entering, line, way, leaving), write);
+        });
+        SendingDatagrams { entrance, _task: Task(task) }
+    }
+}
+
+impl Datagrams for SendingDatagrams {
+    async fn send(&mut self, packet: Vec<u8>) {
+        // The reliable end says if the connection is gone.
+        let _ = self.entrance.send(packet).await;
+    }
+}
+
+#[cfg(test)]
+mod tests;

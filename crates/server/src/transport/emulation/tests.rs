@@ -1,0 +1,203 @@
+use std::time::Duration;
+
+use axum::body::Bytes;
+use tokio::time::timeout;
+
+use super::*;
+use crate::Config;
+
+const MS: Duration = Duration::from_millis(1);
+
+/// Longer than anything here takes on a loaded machine.
+const LONG: Duration = Duration::from_secs(20);
+
+/// The first packet of a client of the room `bad`.
+fn hello() -> Bytes {
+    use groupwire_session::client::{Client, Config, Input, Output};
+    let mut client = Client::new(Duration::ZERO, Config::new("bad")).unwrap();
+    client.handle_input(Duration::ZERO, Input::Opened { max_datagram: 0 });
+    loop {
+        match client.poll_output(Duration::ZERO) {
+            Output::Send(packet) => return packet.into(),
+            Output::Timeout(_) => panic!("it says nothing"),
+            _ => {}
+        }
+    }
+}
+
+/// A transport whose other end is the test.
+struct Script(mpsc::UnboundedReceiver<Result<Option<Incoming>, Error>>);
+
+impl Receive for Script {
+    async fn receive(&mut self) -> Result<Option<Incoming>, Error> {
+        self.0.recv().await.unwrap_or(Ok(None))
+    }
+}
+
+type Log = mpsc::UnboundedSender<(Instant, Vec<u8>)>;
+
+struct Noted(Log);
+
+impl Noted {
+    fn note(&self, packet: Vec<u8>) -> Result<(), Gone> {
+        self.0.send((Instant::now(), packet)).map_err(|_| Gone)
+    }
+}
+
+impl Transmit for Noted {
+    async fn send(&mut self, packet: Vec<u8>) -> Result<(), Gone> {
+        self.note(packet)
+    }
+
+    async fn close(&mut self, packet: Vec<u8>, reason: Option<&Error>) {
+        let _ = self.note(packet);
+        let _ = self.note(reason.map(Error::to_string).unwrap_or_default().into());
+    }
+}
+
+impl Datagrams for Noted {
+    async fn send(&mut self, packet: Vec<u8>) {
+        let _ = self.note(packet);
+    }
+}
+
+fn way(loss: f64, delay: Duration) -> Way {
+    let way = Way::default();
+    let emulations = Emulations::new(true);
+    let path = emulations.path("bad").unwrap();
+    path.set(Settings { loss, delay });
+    assert!(way.0.set(path).is_ok());
+    way
+}
+
+#[tokio::test]
+async fn packets_leave_in_order_after_the_delay_and_send_does_not_wait_for_them() {
+    let (log, mut noted) = mpsc::unbounded_channel();
+    let line = Reliable::new(Recovery::TCP, 1);
+    let mut sending = Sending::new(Noted(log), way(0.2, 50 * MS), line);
+    let start = Instant::now();
+    for number in 0..100 {
+        sending.send(vec![number; 100]).await.unwrap();
+    }
+    for number in 0..100 {
+        let (at, packet) = noted.recv().await.unwrap();
+        assert_eq!(packet, vec![number; 100]);
+        assert!(at - start >= 50 * MS);
+    }
+}
+
+#[tokio::test]
+async fn closing_comes_after_all_that_was_sent() {
+    let (log, mut noted) = mpsc::unbounded_channel();
+    let line = Reliable::new(Recovery::TCP, 2);
+    let mut sending = Sending::new(Noted(log), way(0.3, 20 * MS), line);
+    for number in 0..20 {
+        sending.send(vec![number]).await.unwrap();
+    }
+    sending.close(b"bye".to_vec(), Some(&Error::Malformed { what: "test" })).await;
+    for number in 0..20 {
+        assert_eq!(noted.recv().await.unwrap().1, [number]);
+    }
+    assert_eq!(noted.recv().await.unwrap().1, b"bye");
+    assert_eq!(noted.recv().await.unwrap().1, b"malformed test");
+    assert!(sending.send(vec![1]).await.is_err());
+}
+
+#[tokio::test]
+async fn a_transport_that_is_gone_is_found_out() {
+    let (log, noted) = mpsc::unbounded_channel();
+    drop(noted);
+    let mut sending = Sending::new(Noted(log), way(0.0, MS), Reliable::new(Recovery::TCP, 3));
+    let gone = async { while sending.send(vec![1]).await.is_ok() {} };
+    timeout(LONG, gone).await.unwrap();
+}
+
+#[tokio::test]
+async fn datagrams_are_dropped_and_the_rest_arrives_in_time() {
+    let (log, mut noted) = mpsc::unbounded_channel();
+    let mut sending = SendingDatagrams::new(Noted(log), way(0.25, 30 * MS), Lossy::new(4));
+    let start = Instant::now();
+    for number in 0..200 {
+        sending.send(vec![number]).await;
+    }
+    let mut count = 0;
+    while let Ok(Some((at, _))) = timeout(1000 * MS, noted.recv()).await {
+        count += 1;
+        assert!(at - start >= 30 * MS);
+    }
+    // Of 200, a quarter is lost.
+    assert!((130..170).contains(&count), "{count}");
+}
+
+#[tokio::test]
+async fn what_comes_in_takes_the_path_of_its_room_and_the_end_comes_last() {
+    let hub = Arc::new(Hub::new(Config { emulate: Some(true), ..Config::default() }, None));
+    let path = hub.emulations.path("bad").unwrap();
+    path.set(Settings { loss: 0.2, delay: 40 * MS });
+    let (script, played) = mpsc::unbounded_channel();
+    let _ = script.send(Ok(Some(Incoming::Packet(hello()))));
+    for number in 0..50_u8 {
+        let _ = script.send(Ok(Some(Incoming::Packet(vec![number].into()))));
+        let _ = script.send(Ok(Some(Incoming::Datagram(vec![number].into()))));
+    }
+    drop(script);
+    let start = Instant::now();
+    let mut receiving =
+        Receiving::new(Arc::clone(&hub), Script(played), Way::default(), Recovery::TCP, [5, 6]);
+    let (mut packets, mut datagrams) = (Vec::new(), 0);
+    while let Ok(Some(incoming)) = receiving.receive().await {
+        assert!(start.elapsed() >= 40 * MS);
+        match incoming {
+            Incoming::Packet(packet) => packets.push(packet),
+            Incoming::Datagram(_) => datagrams += 1,
+        }
+    }
+    assert_eq!(packets[0], hello());
+    assert!(packets[1..].iter().map(|packet| packet[0]).eq(0..50));
+    assert!((30..50).contains(&datagrams), "{datagrams}");
+}
+
+#[tokio::test]
+async fn a_change_holds_for_connections_that_are_there() {
+    let (log, mut noted) = mpsc::unbounded_channel();
+    let way = way(0.0, LONG);
+    let mut sending = SendingDatagrams::new(Noted(log), way.clone(), Lossy::new(7));
+    way.0.get().unwrap().set(Settings::default());
+    let start = Instant::now();
+    sending.send(vec![1]).await;
+    assert_eq!(noted.recv().await.unwrap().1, [1]);
+    assert!(start.elapsed() < LONG);
+}
+
+#[test]
+fn rooms_that_nobody_is_in_make_place_for_others() {
+    let emulations = Emulations::new(true);
+    let kept: Vec<_> = (0..200).map(|n| emulations.path(&format!("kept {n}")).unwrap()).collect();
+    for n in 0..10_000 {
+        assert!(emulations.path(&format!("left {n}")).is_some());
+    }
+    assert!(Arc::ptr_eq(&emulations.path("kept 7").unwrap(), &kept[7]));
+    let more: Vec<_> = (0..500).filter_map(|n| emulations.path(&format!("more {n}"))).collect();
+    assert_eq!(more.len(), 56);
+}
+
+#[test]
+fn only_who_asks_is_emulated_and_only_where_that_is_allowed() {
+    let hub = |emulate, listen: [u8; 4]| {
+        let listen = (listen, 0).into();
+        Hub::new(Config { emulate, listen, ..Config::default() }, None)
+    };
+    let home = hub(None, [127, 0, 0, 1]);
+    for (query, wanted) in [
+        (None, false),
+        (Some(""), false),
+        (Some("emulated"), false),
+        (Some("emulate"), true),
+        (Some("a=b&emulate=1"), true),
+    ] {
+        assert_eq!(is_wanted(&home, query), wanted, "{query:?}");
+    }
+    assert!(!is_wanted(&hub(None, [0, 0, 0, 0]), Some("emulate")));
+    assert!(!is_wanted(&hub(Some(false), [127, 0, 0, 1]), Some("emulate")));
+    assert!(is_wanted(&hub(Some(true), [0, 0, 0, 0]), Some("emulate")));
+}

@@ -1,0 +1,24 @@
+/** Reading what others sent: it may be anything. */
+
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Ids are made by `newId`; anything up to 40 characters is let in. */
+export function isId(value: unknown): value is string {
+  return typeof value === "string" && value.length > 0 && value.length <= 40;
+}
+
+/** Beyond ten million units, canvas coordinates lose whole pixels. */
+export function isCoordinate(value: unknown): value is number {
+  return typeof value === "number" && Math.abs(value) <= 1e7;
+}
+
+export function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
+}
+
+/** The items that make sense. */
+export function parseList<T>(value: unknown, parse: (item: unknown) => T | undefined): T[] {
+  return Array.isArray(value) ? value.map(parse).filter((item) => item !== undefined) : [];
+}

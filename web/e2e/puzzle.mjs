@@ -1,0 +1,71 @@
+// The puzzle as a person plays it, in headless Chromium.
+
+import { until } from "./wait.mjs";
+import { Window } from "./window.mjs";
+
+export class Puzzle extends Window {
+  /** A window of its own user, as `options` say, who plays in `room`. */
+  static open(browser, server, room, name, options) {
+    return new Puzzle("groupwirePuzzle").open(browser, `${server.url}/puzzle/?room=${room}`, name, options);
+  }
+
+  /** When what was done here has its place in the room's order, the groups of pieces. */
+  async settled() {
+    await until("ordered", async () => (await this.read("waiting")) === 0);
+    return this.read("groups");
+  }
+
+  /** Starts a puzzle of so many pieces. */
+  async start(picture, pieces) {
+    const { page } = this;
+    const game = await this.read("game");
+    await page.getByTestId("new").click();
+    await page.getByTestId(`picture-${picture}`).click();
+    await page.getByTestId(`size-${pieces}`).click();
+    await page.getByTestId("start").click();
+    await until("a new puzzle", async () => (await this.read("game")) > game);
+    await this.rests();
+  }
+
+  /** Nothing glides any more. */
+  async rests() {
+    let before = "";
+    await until("rest", async () => {
+      const now = JSON.stringify(await this.read("centers"));
+      const isSame = now === before;
+      before = now;
+      return isSame;
+    });
+  }
+
+  /** Where a piece is seen on the screen. */
+  async center(piece) {
+    return (await this.read("centers"))[piece];
+  }
+
+  /** Takes a piece up by its centre. */
+  async grab(piece) {
+    const { x, y } = await this.center(piece);
+    await this.page.mouse.move(x, y);
+    await this.page.mouse.down();
+    return { x, y };
+  }
+
+  /** Drags a piece to where it fits beside another one, missing it by a few pixels, and drops it. */
+  async join(piece, other, { columns, rows }) {
+    const [zoom, to] = [await this.read("zoom"), await this.center(other)];
+    const at = (i) => ({ x: ((i % columns) * 1200) / columns, y: (Math.floor(i / columns) * 900) / rows });
+    const [dx, dy] = [at(piece).x - at(other).x, at(piece).y - at(other).y];
+    await this.grab(piece);
+    const { mouse } = this.page;
+    await mouse.move(to.x + dx * zoom - 30, to.y + dy * zoom + 20, { steps: 4 });
+    await mouse.move(to.x + dx * zoom + 3, to.y + dy * zoom - 3, { steps: 3 });
+    await mouse.up();
+    await this.rests();
+  }
+}
+
+/** The group of a piece. */
+export function groupOf(groups, piece) {
+  return groups.find(({ pieces }) => pieces.includes(piece));
+}

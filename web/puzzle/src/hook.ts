@@ -1,0 +1,117 @@
+/**
+ * `window.groupwirePuzzle`: read-only access to the puzzle for end-to-end tests and measurements. Not an API for
+ * applications: it may change with any version.
+ */
+
+import type { Status, Transport } from "groupwire";
+import { cellOf, home, type Spec } from "./model/spec";
+import type { Group } from "./model/state";
+import type { Figures, Meter } from "./net/meter";
+import type { Session } from "./net/session";
+import type { Table } from "./table";
+
+interface Place {
+  readonly x: number;
+  readonly y: number;
+}
+
+export interface PuzzleHook {
+  readonly status: Status;
+  readonly self: number | undefined;
+  /** The others who are here. */
+  readonly participants: readonly { readonly id: number; readonly name: string; readonly away: boolean }[];
+  /** Own operations that the room has not ordered yet. */
+  readonly waiting: number;
+  readonly spec: Spec;
+  /** Counts the room's puzzles. */
+  readonly game: number;
+  readonly isSolved: boolean;
+  /** Groups of pieces as the document has them, by their first piece. */
+  readonly groups: readonly Group[];
+  /** The piece that this window has in hand. */
+  readonly holding: number | undefined;
+  /** What the others are seen to hold at this moment. */
+  readonly drags: readonly {
+    readonly sender: number;
+    readonly piece: number;
+    readonly x: number;
+    readonly y: number;
+  }[];
+  /** Where the others' pointers are seen at this moment, in table units. */
+  readonly pointers: readonly {
+    readonly id: number;
+    readonly x: number;
+    readonly y: number;
+    readonly opacity: number;
+  }[];
+  /** What the settings panel shows. */
+  readonly figures: Figures;
+  readonly transport: Transport | undefined;
+  /** The centre of each piece, where it is seen, on the screen (CSS pixels in the page). */
+  readonly centers: readonly Place[];
+  /** Table units to pixels of the screen. */
+  readonly zoom: number;
+}
+
+declare global {
+  interface Window {
+    groupwirePuzzle?: PuzzleHook;
+  }
+}
+
+export function expose(table: Table, session: Session, meter: Meter): void {
+  const { document } = table;
+  window.groupwirePuzzle = {
+    get status() {
+      return session.status;
+    },
+    get self() {
+      return session.self?.id;
+    },
+    get participants() {
+      return [...session.participants.values()].map(({ id, away }) => ({ id, away, name: table.nameOf(id) }));
+    },
+    get waiting() {
+      return document.waiting;
+    },
+    get spec() {
+      return document.state.spec;
+    },
+    get game() {
+      return document.state.game;
+    },
+    get isSolved() {
+      return document.state.isSolved;
+    },
+    get groups() {
+      return document.state.all();
+    },
+    get holding() {
+      return document.holding;
+    },
+    get drags() {
+      return table.drags(performance.now());
+    },
+    get pointers() {
+      return table.pointers.views(performance.now());
+    },
+    get figures() {
+      return meter.figures;
+    },
+    get transport() {
+      return session.transport;
+    },
+    get centers() {
+      const { spec } = document.state;
+      const { w, h } = cellOf(spec);
+      return Array.from({ length: spec.columns * spec.rows }, (_, piece) => {
+        const at = home(spec, piece);
+        const { x, y } = table.placeOf(piece);
+        return table.camera.toScreen({ x: at.x + x + w / 2, y: at.y + y + h / 2 });
+      });
+    },
+    get zoom() {
+      return table.camera.zoom;
+    },
+  };
+}

@@ -1,0 +1,103 @@
+/**
+ * What the network does to this window, second by second: latency from application to application, its jitter as the
+ * mean divergence from the mean, the round trip to the server, and rates.
+ */
+
+import type { Stats } from "groupwire";
+
+/** Seconds that are kept. */
+export const SECONDS = 60;
+
+/** The figures are over this many seconds: long enough to be steady, short enough to follow a change. */
+const WINDOW = 10;
+
+/** Ages kept for one second: seven participants at 60 messages a second send fewer. */
+const AGES = 1000;
+
+export interface Sample {
+  /** Milliseconds; undefined if nothing came that says. */
+  readonly latency: number | undefined;
+  readonly jitter: number | undefined;
+  readonly roundTrip: number | undefined;
+  /** Per second. */
+  readonly sent: Rate;
+  readonly received: Rate;
+}
+
+export interface Rate {
+  readonly messages: number;
+  readonly bytes: number;
+}
+
+/** Over the last seconds. */
+export interface Figures extends Sample {
+  /** On the wire, both directions together; undefined if nothing was sent or received. */
+  readonly bytesPerMessage: number | undefined;
+}
+
+interface Second extends Sample {
+  readonly ages: readonly number[];
+}
+
+export class Meter {
+  private readonly seconds: Second[] = [];
+  private ages: number[] = [];
+  private last: { readonly stats: Stats; readonly time: number } | undefined;
+
+  /** A message that another participant's application made `age` milliseconds ago has come. */
+  note(age: number): void {
+    if (Number.isFinite(age) && this.ages.length < AGES) this.ages.push(age);
+  }
+
+  /** To be called about once a second. */
+  sample(stats: Stats, now: number): void {
+    const { ages, last } = this;
+    this.ages = [];
+    this.last = { stats, time: now };
+    if (!last || now <= last.time) return;
+    const seconds = (now - last.time) / 1000;
+    const rate = (direction: "sent" | "received"): Rate => ({
+      messages: (stats[direction].messages - last.stats[direction].messages) / seconds,
+      bytes: (stats[direction].bytesAfter - last.stats[direction].bytesAfter) / seconds,
+    });
+    this.seconds.push({
+      ages,
+      ...spread(ages),
+      roundTrip: stats.roundTrip,
+      sent: rate("sent"),
+      received: rate("received"),
+    });
+    if (this.seconds.length > SECONDS) this.seconds.shift();
+  }
+
+  /** Oldest first. */
+  get history(): readonly Sample[] {
+    return this.seconds;
+  }
+
+  get figures(): Figures {
+    const recent = this.seconds.slice(-WINDOW);
+    const total = (pick: (second: Second) => number): number => recent.reduce((sum, second) => sum + pick(second), 0);
+    const mean = (direction: "sent" | "received"): Rate => ({
+      messages: total((second) => second[direction].messages) / Math.max(recent.length, 1),
+      bytes: total((second) => second[direction].bytes) / Math.max(recent.length, 1),
+    });
+    const [sent, received] = [mean("sent"), mean("received")];
+    const messages = sent.messages + received.messages;
+    return {
+      ...spread(recent.flatMap(({ ages }) => ages)),
+      roundTrip: recent.at(-1)?.roundTrip,
+      sent,
+      received,
+      bytesPerMessage: messages > 0 ? (sent.bytes + received.bytes) / messages : undefined,
+    };
+  }
+}
+
+/** The mean, and the mean divergence from it. */
+export function spread(values: readonly number[]): Pick<Sample, "latency" | "jitter"> {
+  if (values.length === 0) return { latency: undefined, jitter: undefined };
+  const mean = (list: readonly number[]): number => list.reduce((sum, value) => sum + value, 0) / list.length;
+  const latency = mean(values);
+  return { latency, jitter: mean(values.map((value) => Math.abs(value - latency))) };
+}

@@ -1,0 +1,310 @@
+/** One puzzle in one window: the document, what is done to it here, what is seen of the others, and the picture of all. */
+
+import { Camera, type Point, type Rect } from "../../common/view/camera";
+import { Gestures } from "../../common/view/gestures";
+import { Telepointers } from "../../common/view/telepointers";
+import { colorOf, onThemeChanged, wantsStillness } from "../../common/view/theme";
+import { Pointers } from "../../common/net/pointers";
+import { nameIn } from "../../common/ui/people";
+import { type Desk, Hand } from "./hand";
+import { Document } from "./model/document";
+import { cellOf, HEIGHT, home, isSameSpec, pieceCount, WIDTH } from "./model/spec";
+import { type DragMessage, type DragView, Live } from "./net/live";
+import type { Session } from "./net/session";
+import { Flashes } from "./view/flashes";
+import { Motion } from "./view/motion";
+import { pieceAt, stacked } from "./view/picking";
+import { type Finish, type GroupView, Renderer } from "./view/render";
+import { Sprites } from "./view/sprites";
+
+export interface TableEvents {
+  /** Something is different that the controls show. */
+  changed(): void;
+  /** A piece cannot be had, or was lost, to this window; nobody's if the puzzle is another one. */
+  refused(holder: string | undefined, isLost: boolean): void;
+  solved(): void;
+}
+
+/** How long the finished picture takes to become whole (ms). */
+const FINISH = 1800;
+
+export class Table implements Desk {
+  readonly document: Document;
+  readonly live = new Live();
+  readonly pointers = new Pointers();
+  readonly camera: Camera;
+  readonly tool: Hand;
+  readonly gestures: Gestures;
+  /** Set once, before the first frame; the document needs somebody to send to, the session a document. */
+  session: Session | undefined;
+
+  private readonly renderer: Renderer;
+  private readonly telepointers: Telepointers;
+  private readonly motion = new Motion();
+  private sprites: Sprites;
+  private lastPointed: Point | undefined;
+  /** Which groups were on the upper canvas in the last frame. */
+  private moving = "";
+  private readonly flashes = new Flashes();
+  private solvedAt: number | undefined;
+  private frame = 0;
+  private alarm: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(
+    private readonly stage: HTMLElement,
+    room: string,
+    private readonly events: TableEvents,
+  ) {
+    this.document = new Document(room, (operation) => this.session?.sendOperation(operation));
+    this.camera = new Camera(() => this.moved());
+    this.renderer = new Renderer(stage, this.camera);
+    this.telepointers = new Telepointers(stage, this.camera, (id) => this.nameOf(id));
+    this.sprites = new Sprites(this.document.state.spec);
+    this.motion.arrive(this.document.state);
+    this.tool = new Hand(this);
+    this.gestures = new Gestures(stage, this);
+    this.document.onChanged({
+      changed: () => this.documentChanged(),
+      lost: (_, holder) => this.lost(holder),
+    });
+    new ResizeObserver(() => this.resized()).observe(stage);
+    onThemeChanged(() => this.resized());
+    this.renderer.resize();
+    this.fit();
+  }
+
+  get picture(): HTMLCanvasElement {
+    return this.sprites.picture;
+  }
+
+  nameOf(id: number): string {
+    return nameIn(this.session?.participants.get(id)?.presence);
+  }
+
+  zoomBy(factor: number): void {
+    this.camera.zoomBy(factor, { x: this.renderer.width / 2, y: this.renderer.height / 2 });
+  }
+
+  /** Shows all pieces. */
+  fit(): void {
+    const { state } = this.document;
+    const { w, h } = cellOf(state.spec);
+    const corners = state
+      .all()
+      .flatMap(({ x, y, pieces }) =>
+        pieces.map((piece) => ({ x: home(state.spec, piece).x + x, y: home(state.spec, piece).y + y })),
+      );
+    const [left, top] = [Math.min(...corners.map(({ x }) => x)), Math.min(...corners.map(({ y }) => y))];
+    const [right, bottom] = [Math.max(...corners.map(({ x }) => x)) + w, Math.max(...corners.map(({ y }) => y)) + h];
+    this.show({ x: left, y: top, w: right - left, h: bottom - top });
+  }
+
+  /** Goes to where a participant's pointer is. */
+  visit(id: number): void {
+    const pointer = this.pointers.views(performance.now()).find((view) => view.id === id);
+    if (pointer) this.camera.center(pointer, this.renderer.width, this.renderer.height);
+  }
+
+  /** What the room has has arrived: it was always so. */
+  arrive(): void {
+    this.motion.arrive(this.document.state);
+    if (this.document.state.isSolved) this.solvedAt = -Infinity;
+    this.flashes.clear();
+    this.renderer.redraw();
+    this.fit();
+  }
+
+  participantsChanged(): void {
+    this.telepointers.rename();
+    this.requestFrame();
+  }
+
+  // What the hand asks for.
+
+  find(point: Point, slack: number): number | undefined {
+    return pieceAt(point, slack / this.camera.zoom, this.document.state, this.motion, this.sprites);
+  }
+
+  placeOf(piece: number): Point {
+    return this.motion.at(piece);
+  }
+
+  isHere(window: string): boolean {
+    return this.isPresent(this.session?.participantOf(window));
+  }
+
+  sendDrag(message: DragMessage): void {
+    this.session?.sendDrag(message);
+  }
+
+  refuse(holder: string): void {
+    this.events.refused(holder, false);
+  }
+
+  setCursor(cursor: string): void {
+    this.stage.style.cursor = cursor;
+  }
+
+  pointed(at: Point | undefined): void {
+    const point = at && this.camera.toBoard(at);
+    const { x, y } = point ?? (this.lastPointed ? this.camera.toBoard(this.lastPointed) : { x: 0, y: 0 });
+    const message = { x: Math.round(x), y: Math.round(y) };
+    if (point) this.session?.sendPointer(message);
+    else if (this.lastPointed) this.session?.sendPointer({ ...message, off: true });
+    this.lastPointed = at;
+  }
+
+  requestFrame(): void {
+    if (this.frame === 0) this.frame = requestAnimationFrame((now) => this.draw(now));
+  }
+
+  /** What the others hold, as far as it is theirs. */
+  drags(now: number): DragView[] {
+    const { state } = this.document;
+    return this.live.views(now).filter(({ sender, piece, game, isOld }) => {
+      if (game !== state.game || piece >= pieceCount(state.spec) || !this.isPresent(sender)) return false;
+      const { holder } = state.group(piece);
+      // It is not known yet who has it: the word of it comes by another way than where it is.
+      return holder === undefined ? !isOld : holder === this.session?.windowOf(sender);
+    });
+  }
+
+  private draw(now: number): void {
+    this.frame = 0;
+    const { state } = this.document;
+    const isDrifting = this.tool.drift(this.lastPointed, this.renderer.width, this.renderer.height);
+    const drags = this.drags(now);
+    const held = this.held(drags);
+    const gliding = this.motion.advance(state, held.places, now, wantsStillness());
+    this.flashes.look(state, now);
+    const { resting, moving } = this.split(held, gliding, now);
+    const finish = this.finish(now);
+    this.renderer.draw(this.sprites, resting, moving, finish);
+    const views = this.pointers.views(now).filter(({ id }) => this.isPresent(id));
+    this.telepointers.draw(views, (id) => tip(drags, id));
+    clearTimeout(this.alarm);
+    const isFinishing = finish !== undefined && finish.share < 1;
+    if (gliding.size > 0 || !this.flashes.isEmpty || isDrifting || isFinishing || this.live.isMoving(now)) {
+      this.requestFrame();
+      return;
+    }
+    const rest = this.pointers.changesIn(now);
+    if (rest === 0) this.requestFrame();
+    else if (rest < Infinity) this.alarm = setTimeout(() => this.requestFrame(), rest);
+  }
+
+  /** Where the pieces are that somebody holds, and in whose colour. */
+  private held(drags: readonly DragView[]): Hands {
+    const { state } = this.document;
+    const places = new Map<number, Point>();
+    const colors = new Map<number, string>();
+    const hold = (piece: number, place: Point | undefined, id: number): void => {
+      for (const part of state.group(piece).pieces) {
+        if (place) places.set(part, place);
+        colors.set(part, colorOf(id));
+      }
+    };
+    // Held, but not moved yet.
+    for (const holder of state.holders) {
+      const id = this.session?.participantOf(holder);
+      const first = state.all().find((group) => group.holder === holder)?.pieces[0];
+      if (id !== undefined && first !== undefined) hold(first, undefined, id);
+    }
+    for (const { piece, x, y, sender } of drags) hold(piece, { x, y }, sender);
+    // One's own hand is nearer than anybody else's.
+    const own = this.tool.held;
+    if (own) hold(own.piece, own, this.session?.self?.id ?? 1);
+    return { places, colors };
+  }
+
+  private split(
+    { colors }: Hands,
+    gliding: ReadonlySet<number>,
+    now: number,
+  ): Record<"resting" | "moving", GroupView[]> {
+    const resting: GroupView[] = [];
+    const moving: GroupView[] = [];
+    const above: GroupView[] = [];
+    const names: number[] = [];
+    for (const { pieces } of stacked(this.document.state)) {
+      const first = pieces[0] ?? 0;
+      const flash = this.flashes.of(first, now);
+      const color = colors.get(first);
+      const views = pieces.map((piece) => ({ piece, ...this.motion.at(piece) }));
+      const isMoving = color !== undefined || flash !== undefined || pieces.some((piece) => gliding.has(piece));
+      if (isMoving) names.push(first);
+      const view = { pieces: views, color, ...(flash !== undefined && { flash }) };
+      (color !== undefined ? above : isMoving ? moving : resting).push(view);
+    }
+    const key = names.join();
+    // What began to move has to go from the lower canvas; what came to rest has to get there.
+    if (key !== this.moving) this.renderer.redraw();
+    this.moving = key;
+    return { resting, moving: [...moving, ...above] };
+  }
+
+  private finish(now: number): Finish | undefined {
+    if (this.solvedAt === undefined) return undefined;
+    const { x, y } = this.motion.at(0);
+    const share = wantsStillness() ? 1 : Math.min((now - this.solvedAt) / FINISH, 1);
+    return { x, y, share: this.document.state.group(0).holder === undefined ? share : 0 };
+  }
+
+  private isPresent(id: number | undefined): boolean {
+    if (id === undefined || this.session?.status !== "connected") return false;
+    return this.session.participants.get(id)?.away === false;
+  }
+
+  private lost(holder: string | undefined): void {
+    this.tool.lose();
+    this.gestures.cancel();
+    this.events.refused(holder, true);
+  }
+
+  private documentChanged(): void {
+    const { state } = this.document;
+    if (!isSameSpec(state.spec, this.sprites.spec)) {
+      this.sprites = new Sprites(state.spec);
+      this.flashes.clear();
+      this.fit();
+    }
+    if (!state.isSolved) this.solvedAt = undefined;
+    else if (this.solvedAt === undefined) {
+      this.solvedAt = performance.now();
+      const { x, y } = state.group(0);
+      // Below it there is something to read.
+      this.show({ x, y, w: WIDTH, h: HEIGHT * 1.3 });
+      this.events.solved();
+    }
+    this.renderer.redraw();
+    this.requestFrame();
+    this.events.changed();
+  }
+
+  private show(rect: Rect): void {
+    const { width, height } = this.renderer;
+    this.camera.fit(rect, width, height, Math.min(60, width / 28));
+  }
+
+  private moved(): void {
+    this.renderer.redraw();
+    this.requestFrame();
+    this.events.changed();
+  }
+
+  private resized(): void {
+    this.renderer.resize();
+    this.requestFrame();
+  }
+}
+
+interface Hands {
+  readonly places: ReadonlyMap<number, Point>;
+  readonly colors: ReadonlyMap<number, string>;
+}
+
+/** The hand of whoever holds something is at the piece, not ahead of it. */
+function tip(drags: readonly DragView[], id: number): readonly [number, number] | undefined {
+  const drag = drags.find(({ sender }) => sender === id);
+  return drag && [drag.x + drag.gx, drag.y + drag.gy];
+}

@@ -1,0 +1,74 @@
+/** Lets pieces glide to where they belong instead of jumping there. */
+
+import { cellOf, HEIGHT, home, isSameSpec, pieceCount, type Spec, WIDTH } from "../model/spec";
+import type { State } from "../model/state";
+
+interface Place {
+  x: number;
+  y: number;
+}
+
+/** After this time (ms) about two thirds of the way are done: short enough to feel like a click into place. */
+const EASE = 55;
+/** The same for pieces that fly across the table to a new puzzle. */
+const FLIGHT = 160;
+
+/** Nearer than this, in units, it is there. */
+const THERE = 0.4;
+
+export class Motion {
+  private places: Place[] = [];
+  private game = -1;
+  private spec: Spec | undefined;
+  private ease = EASE;
+  private last = 0;
+
+  /** Where a piece is seen. */
+  at(piece: number): Readonly<Place> {
+    return this.places[piece] ?? { x: 0, y: 0 };
+  }
+
+  /**
+   * Goes on to `now`. `held` has where those are that are in somebody's hand, by piece. Returns the pieces that have
+   * not arrived.
+   */
+  advance(state: State, held: ReadonlyMap<number, Readonly<Place>>, now: number, isStill: boolean): Set<number> {
+    this.begin(state);
+    const share = isStill ? 1 : 1 - Math.exp(-Math.min(now - this.last, 100) / this.ease);
+    this.last = now;
+    const moving = new Set<number>();
+    this.places.forEach((place, piece) => {
+      const hand = held.get(piece);
+      const target = hand ?? state.group(piece);
+      const [dx, dy] = [target.x - place.x, target.y - place.y];
+      const isThere = hand !== undefined || Math.max(Math.abs(dx), Math.abs(dy)) < THERE;
+      place.x = isThere ? target.x : place.x + dx * share;
+      place.y = isThere ? target.y : place.y + dy * share;
+      if (!isThere) moving.add(piece);
+    });
+    if (moving.size === 0) this.ease = EASE;
+    return moving;
+  }
+
+  /** Everything is at once where it belongs. */
+  arrive(state: State): void {
+    this.begin(state);
+    this.places.forEach((place, piece) => {
+      const { x, y } = state.group(piece);
+      Object.assign(place, { x, y });
+    });
+  }
+
+  private begin(state: State): void {
+    if (state.game === this.game && this.spec && isSameSpec(state.spec, this.spec)) return;
+    this.game = state.game;
+    this.spec = state.spec;
+    this.ease = FLIGHT;
+    // All from one heap, where the picture was.
+    const { w, h } = cellOf(state.spec);
+    this.places = Array.from({ length: pieceCount(state.spec) }, (_, piece) => {
+      const { x, y } = home(state.spec, piece);
+      return { x: (WIDTH - w) / 2 - x, y: (HEIGHT - h) / 2 - y };
+    });
+  }
+}

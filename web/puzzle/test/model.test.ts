@@ -1,0 +1,259 @@
+import { describe, expect, test } from "vitest";
+import { cut, OVERHANG, scatter, type Curve, type Point } from "../src/model/cut";
+import { parseOperation, type Action } from "../src/model/operations";
+import {
+  cellOf,
+  firstSpec,
+  HEIGHT,
+  home,
+  neighbours,
+  parseSpec,
+  pieceCount,
+  reach,
+  SIZES,
+  type Spec,
+  WIDTH,
+} from "../src/model/spec";
+import { State } from "../src/model/state";
+
+const spec: Spec = { picture: "hills", seed: 7, columns: 4, rows: 3 };
+const all = SIZES.map(([columns, rows]) => ({ ...spec, columns, rows }));
+
+/** Performs actions, each by the next number of its window. */
+class Game {
+  private readonly counts = new Map<string, number>();
+  state: State;
+
+  constructor(of: Spec = spec) {
+    this.state = new State(of);
+  }
+
+  do(by: string, action: Action, game = this.state.game): void {
+    const n = (this.counts.get(by) ?? 0) + 1;
+    this.counts.set(by, n);
+    this.state = this.state.apply({ by, n, game, ...action });
+  }
+
+  move(by: string, piece: number, x: number, y: number): void {
+    this.do(by, { grab: piece });
+    this.do(by, { drop: piece, x, y });
+  }
+}
+
+describe("cutting", () => {
+  test.each(all)("$columns by $rows pieces: neighbours share their edge, and together they are the picture", (of) => {
+    const outlines = cut(of);
+    expect(outlines).toHaveLength(pieceCount(of));
+    expect(cut(of)).toEqual(outlines);
+    expect(cut({ ...of, seed: of.seed + 1 })).not.toEqual(outlines);
+    const { w, h } = cellOf(of);
+    const edges = outlines.map((outline) => segments(outline.from, outline.curves));
+    outlines.forEach((outline, piece) => {
+      const points = [outline.from, ...outline.curves.map(({ to }) => to)];
+      expect(points.at(-1)).toEqual(outline.from);
+      const at = home(of, piece);
+      for (const { x, y } of points) {
+        expect(x).toBeGreaterThanOrEqual(Math.max(at.x - OVERHANG * Math.max(w, h), 0) - 1e-9);
+        expect(x).toBeLessThanOrEqual(Math.min(at.x + w + OVERHANG * Math.max(w, h), WIDTH) + 1e-9);
+        expect(y).toBeLessThanOrEqual(Math.min(at.y + h + OVERHANG * Math.max(w, h), HEIGHT) + 1e-9);
+      }
+      // Every inner edge is found in the neighbour, in the other direction.
+      const shared = neighbours(of, piece).flatMap((other) => edges[other] ?? []);
+      const inner = (edges[piece] ?? []).filter((edge) => shared.includes(turned(edge)));
+      expect(inner).toHaveLength(3 * neighbours(of, piece).length);
+    });
+  });
+
+  test.each(all)("$columns by $rows pieces lie apart at first, no two in each other's place", (of) => {
+    const places = scatter(of).map(({ x, y }, piece) => ({ x: x + home(of, piece).x, y: y + home(of, piece).y }));
+    const { w, h } = cellOf(of);
+    places.forEach((a, i) =>
+      places.forEach((b, k) => {
+        if (i < k) expect(Math.abs(a.x - b.x) >= w || Math.abs(a.y - b.y) >= h).toBe(true);
+      }),
+    );
+    expect(new State(of).all()).toHaveLength(pieceCount(of));
+  });
+
+  test("a room's first puzzle follows from its name", () => {
+    expect(firstSpec("demo")).toEqual(firstSpec("demo"));
+    expect(firstSpec("demo").seed).not.toBe(firstSpec("demo2").seed);
+    expect(parseSpec(firstSpec("demo"))).toEqual(firstSpec("demo"));
+  });
+});
+
+describe("joining", () => {
+  test("a piece dropped near its place beside another one clicks into it; further away it stays", () => {
+    const game = new Game();
+    const near = reach(spec);
+    game.move("a", 0, 0, 0);
+    game.move("a", 1, near + 1, 0);
+    expect(game.state.group(1).pieces).toEqual([1]);
+    game.move("a", 1, near, -near);
+    expect(game.state.group(1)).toMatchObject({ x: 0, y: 0, pieces: [0, 1] });
+    expect(game.state.group(0)).toBe(game.state.group(1));
+    // Not beside each other: no bond.
+    game.move("a", 11, 0, 0);
+    expect(game.state.group(11).pieces).toEqual([11]);
+    expect(game.state.joins.get("a")).toBe(1);
+    expect(game.state.progress).toBeCloseTo(1 / 11);
+  });
+
+  test("groups move as one, and one piece can join several", () => {
+    const game = new Game();
+    game.move("a", 0, 0, 0);
+    game.move("a", 1, 3, 3);
+    game.move("a", 3, 0, 0);
+    expect(game.state.group(3).pieces).toEqual([3]);
+    game.move("a", 2, 5, -5);
+    expect(game.state.group(0).pieces).toEqual([0, 1, 2, 3]);
+    game.move("b", 3, 500, 40);
+    for (const piece of [0, 1, 2, 3]) expect(game.state.group(piece)).toMatchObject({ x: 500, y: 40 });
+    expect(game.state.joins.get("a")).toBe(3);
+  });
+
+  test("of two places the nearer one wins; what somebody holds lies nowhere", () => {
+    const game = new Game();
+    game.move("a", 0, 0, 0);
+    game.move("a", 2, 20, 0);
+    game.move("b", 1, 15, 0);
+    expect(game.state.group(1)).toMatchObject({ x: 0, pieces: [0, 1, 2] });
+    const other = new Game();
+    other.move("a", 0, 0, 0);
+    other.do("a", { grab: 0 });
+    other.move("b", 1, 5, 0);
+    expect(other.state.group(1)).toMatchObject({ x: 5, pieces: [1] });
+    other.do("a", { drop: 0, x: 6, y: 0 });
+    expect(other.state.group(1)).toMatchObject({ x: 5, pieces: [0, 1] });
+  });
+
+  test("the last piece solves it", () => {
+    const game = new Game();
+    for (let piece = 0; piece < 12; piece++) {
+      expect(game.state.isSolved).toBe(false);
+      game.move("a", piece, 10, 10);
+    }
+    expect(game.state.isSolved).toBe(true);
+    expect(game.state.progress).toBe(1);
+  });
+});
+
+describe("who has a piece", () => {
+  test("the first in the room's order; the other's grab and drop do nothing", () => {
+    const game = new Game();
+    game.do("a", { grab: 5 });
+    game.do("b", { grab: 5 });
+    expect(game.state.group(5).holder).toBe("a");
+    game.do("b", { drop: 5, x: 900, y: 900 });
+    expect(game.state.group(5)).toMatchObject({ holder: "a" });
+    game.do("a", { drop: 5, x: 100, y: 100 });
+    expect(game.state.group(5)).toMatchObject({ x: 100, y: 100, holder: undefined });
+    game.do("b", { grab: 5 });
+    expect(game.state.group(5).holder).toBe("b");
+  });
+
+  test("a group is held as a whole, by any of its pieces", () => {
+    const game = new Game();
+    game.move("a", 0, 0, 0);
+    game.move("a", 1, 0, 0);
+    game.do("a", { grab: 0 });
+    game.do("b", { grab: 1 });
+    expect(game.state.group(1).holder).toBe("a");
+  });
+
+  test("what a window held that is gone can be freed", () => {
+    const game = new Game();
+    game.do("a", { grab: 0 });
+    game.do("b", { free: "a" });
+    game.do("b", { grab: 0 });
+    expect(game.state.holders).toEqual(new Set(["b"]));
+  });
+
+  test("of two new puzzles the first in the order is taken; moves for the old one do nothing", () => {
+    const game = new Game();
+    game.do("a", { start: { ...spec, seed: 1 } });
+    game.do("b", { start: { ...spec, seed: 2 } }, 0);
+    game.do("b", { grab: 3 }, 0);
+    expect(game.state).toMatchObject({ game: 1, spec: { seed: 1 } });
+    expect(game.state.holders.size).toBe(0);
+  });
+
+  test("an operation that arrives twice counts once", () => {
+    let state = new State(spec);
+    state = state.apply({ by: "a", n: 1, game: 0, grab: 2 });
+    state = state.apply({ by: "a", n: 2, game: 0, drop: 2, x: 1, y: 1 });
+    state = state.apply({ by: "a", n: 1, game: 0, grab: 2 });
+    expect(state.group(2).holder).toBeUndefined();
+  });
+});
+
+describe("snapshot", () => {
+  test("is the state, and goes on as it does", () => {
+    const game = new Game();
+    game.move("a", 0, 0, 0);
+    game.move("b", 1, 4, 4);
+    game.do("b", { grab: 7 });
+    const copy = State.decode(JSON.parse(JSON.stringify(game.state.encode())));
+    expect(copy.encode()).toEqual(game.state.encode());
+    const next = { by: "b", n: 4, game: 0, drop: 7, x: 9, y: 9 };
+    expect(copy.apply(next).encode()).toEqual(game.state.apply(next).encode());
+  });
+
+  test.each([
+    null,
+    [],
+    {},
+    { spec, game: 0, version: 0 },
+    { spec, game: 0, version: 0, groups: [[0, 0, 0, [0], null]] },
+    { spec: { ...spec, columns: 1e9 }, game: 0, version: 0, groups: [] },
+    { spec, game: -1, version: 0, groups: [] },
+    // Piece 1 in two groups.
+    {
+      spec,
+      game: 0,
+      version: 0,
+      groups: [
+        [0, 0, 0, [0, 1], null],
+        [0, 0, 0, [1, 2], null],
+        ...[3, 4, 5, 6, 7, 8, 9, 10].map((i) => [0, 0, 0, [i], null]),
+      ],
+    },
+  ])("what is none is refused: %j", (value) => {
+    expect(() => State.decode(value)).toThrow(SyntaxError);
+  });
+});
+
+test.each([
+  undefined,
+  7,
+  {},
+  { by: "a", n: 1, game: 0 },
+  { by: "a", n: 1, game: 0, drop: 1, x: 0.5, y: 0 },
+  { by: "a", n: 1, game: 0, drop: 1, x: 1e9, y: 0 },
+  { by: "a", n: 1, game: 0, grab: -1 },
+  { by: "", n: 1, game: 0, grab: 1 },
+  { by: "a", n: 1, grab: 1 },
+  { by: "a", n: 1, game: 0, start: { picture: "nude", seed: 1, columns: 4, rows: 3 } },
+  { by: "a", n: 1, game: 0, start: { picture: "reef", seed: 1, columns: 400, rows: 300 } },
+])("nonsense is no operation: %j", (value) => {
+  expect(parseOperation(value)).toBeUndefined();
+});
+
+test("a piece that is not there can be neither grabbed nor dropped", () => {
+  const game = new Game();
+  game.do("a", { grab: 99 });
+  game.do("a", { drop: 99, x: 0, y: 0 });
+  expect(game.state.isFresh).toBe(true);
+});
+
+function segments(from: Point, curves: readonly Curve[]): string[] {
+  return curves.map(({ c1, c2, to }, i) => [curves[i - 1]?.to ?? from, c1, c2, to].map(name).join(" "));
+}
+
+function turned(segment: string): string {
+  return segment.split(" ").reverse().join(" ");
+}
+
+function name({ x, y }: Point): string {
+  return `${x.toFixed(6)},${y.toFixed(6)}`;
+}

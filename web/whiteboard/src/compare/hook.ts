@@ -1,0 +1,51 @@
+/** `window.groupwireCompare`: read-only access for end-to-end tests. Not an API for applications. */
+
+import type { Card } from "./card";
+import type { Settings } from "./emulation";
+import type { Sender } from "./sessions";
+import type { Numbers } from "./timeline";
+
+export interface CompareHook {
+  readonly self: number | undefined;
+  /** As the server has taken them. */
+  readonly settings: Settings;
+  readonly numbers: { readonly websocket: Numbers; readonly webtransport: Numbers };
+  /** The lines of the recording; undefined while there is none. */
+  readonly recording: string | undefined;
+}
+
+declare global {
+  interface Window {
+    groupwireCompare?: CompareHook;
+  }
+}
+
+interface Parts {
+  readonly sender: Sender;
+  readonly cards: { readonly websocket: Card; readonly webtransport: Card };
+  readonly settings: () => Settings;
+  readonly recording: Promise<string> | undefined;
+}
+
+export function expose({ sender, cards, settings, recording }: Parts): void {
+  let lines: string | undefined;
+  void recording?.then((done) => (lines = done));
+  window.groupwireCompare = {
+    get self() {
+      return sender.room.self?.id;
+    },
+    get settings() {
+      return settings();
+    },
+    get numbers() {
+      const now = performance.now();
+      return {
+        websocket: cards.websocket.timeline.numbers(now),
+        webtransport: cards.webtransport.timeline.numbers(now),
+      };
+    },
+    get recording() {
+      return lines;
+    },
+  };
+}

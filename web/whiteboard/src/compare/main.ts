@@ -1,0 +1,220 @@
+/** The live view of loss: one pointer, seen over WebSocket and over WebTransport's datagrams through the same network. */
+
+import "../../../common/styles/base.css";
+import "../../../common/styles/controls.css";
+import "../styles/compare.css";
+import { make } from "../../../common/ui/dom";
+import { onThemeChanged } from "../../../common/view/theme";
+import { readCompareAddress } from "./address";
+import { Card } from "./card";
+import { Controls } from "./controls";
+import { Emulation, type Settings } from "./emulation";
+import { expose } from "./hook";
+import { pageObstacle, pathObstacle, type Obstacle } from "./obstacle";
+import { download, record, type Moment } from "./recording";
+import { Receiver, Sender } from "./sessions";
+import { Source } from "./source";
+import { PEAKS, topFor } from "./spark";
+import { Made } from "./timeline";
+import { verdict } from "./verdict";
+
+/** What was sent under the old settings has arrived by then, and counts no more. */
+const SETTLE = 700;
+
+/** A connection takes a tenth of a second; after so long something is in the way. */
+const PATIENCE = 4000;
+
+/** Timers of a page that keeps up are not later than that. */
+const PAUSE = 60;
+
+const address = readCompareAddress(new URL(location.href));
+const source = new Source();
+const made = new Made();
+const cards = {
+  websocket: new Card({
+    transport: "websocket",
+    title: "WebSocket",
+    subtitle: "One ordered stream: behind a lost packet everything waits.",
+    source,
+    made,
+  }),
+  webtransport: new Card({
+    transport: "webtransport",
+    title: "WebTransport datagrams",
+    subtitle: "Each packet for itself: a lost one is skipped, the next is newer anyway.",
+    source,
+    made,
+  }),
+} as const;
+const both = [cards.websocket, cards.webtransport] as const;
+
+const summary = make("p", "compare-verdict");
+summary.dataset.testid = "verdict";
+const note = make("p", "compare-note");
+note.hidden = true;
+
+let awakeAt = performance.now();
+let settings: Settings = address.settings;
+let settling: ReturnType<typeof setTimeout> | undefined;
+const emulation = new Emulation(address.server, address.room, (outcome, set) => {
+  note.hidden = outcome === "done";
+  if (outcome === "done") return settle(set);
+  note.textContent =
+    outcome === "off"
+      ? "This server does not emulate a bad network, so loss and delay are those of yours. Start it with --emulate, or run one on your own machine."
+      : "The server did not take these settings. Is it running?";
+  if (outcome === "off") controls.disable();
+});
+const controls = new Controls(settings, (wanted) => emulation.set(wanted), reset);
+
+build();
+const sender = new Sender(address.server, address.room, (now) => source.at(now), made, awake);
+emulation.set(settings);
+const who = (): number | undefined => sender.room.self?.id;
+const receivers = {
+  websocket: receiver("websocket"),
+  webtransport: pageObstacle() ? undefined : receiver("webtransport"),
+} as const;
+let obstacle: Obstacle | undefined = pageObstacle();
+watchPath();
+
+onThemeChanged(repaint);
+document.addEventListener("visibilitychange", reset);
+repaint();
+requestAnimationFrame(frame);
+setInterval(show, 250);
+const recording = address.record > 0 ? started().then(() => record(address.record, moment)) : undefined;
+expose({ sender, cards, settings: () => settings, recording });
+void recording?.then((lines) => {
+  const save = make("button", "compare-button", "Save the recording");
+  save.type = "button";
+  save.dataset.testid = "recording";
+  save.addEventListener("click", () => download(lines));
+  controls.element.append(save);
+});
+
+function receiver(transport: keyof typeof cards): Receiver {
+  return new Receiver(address.server, address.room, transport, who, (said, now) => {
+    awake(now);
+    cards[transport].receive(said, now);
+  });
+}
+
+/** Called all the time: where it was not, the page itself stood still, and neither board is to blame. */
+function awake(now: number): void {
+  if (now - awakeAt > PAUSE) {
+    for (const { timeline } of both) timeline.skip(awakeAt, now);
+    made.pause(now - awakeAt);
+  }
+  awakeAt = now;
+}
+
+function build(): void {
+  document.title = "Loss, live · Groupwire";
+  document.documentElement.classList.add("compare");
+  const head = make("header", "compare-head");
+  const back = make("a", "compare-back", "Whiteboard");
+  back.href = "?";
+  const title = make("div", "");
+  title.append(
+    make("h1", "", "The same pointer, twice"),
+    make(
+      "p",
+      "compare-lead",
+      "The ring is where the pointer is; the arrow is where the others see it. Both boards are sent the same positions through the same network. Move over a board to lead the pointer yourself.",
+    ),
+  );
+  head.append(title, back);
+  const sides = make("div", "compare-sides");
+  sides.append(...both.map(({ element }) => element));
+  const foot = make(
+    "p",
+    "compare-foot",
+    "The server emulates the network between itself and the two boards. Datagrams are really dropped. What loss does to a TCP stream is a model: a lost segment comes after a round trip or a timeout, and all behind it waits. Numbers are of the last 20 seconds.",
+  );
+  const page = make("main", "compare-page");
+  page.append(head, controls.element, note, summary, sides, foot);
+  document.body.replaceChildren(page);
+}
+
+/** New settings: what comes from now on counts. */
+function settle(set: Settings): void {
+  settings = set;
+  clearTimeout(settling);
+  settling = setTimeout(reset, SETTLE + 2 * set.delay);
+}
+
+function reset(): void {
+  const now = performance.now();
+  for (const { timeline } of both) timeline.reset(now);
+  show();
+}
+
+function repaint(): void {
+  for (const card of both) card.repaint();
+}
+
+function frame(now: number): void {
+  const truth = source.at(now);
+  for (const card of both) card.draw(now, truth);
+  requestAnimationFrame(frame);
+}
+
+function show(): void {
+  if (document.hidden) return;
+  const now = performance.now();
+  const top = topFor(...both.map(({ timeline }) => timeline.peaks(PEAKS)));
+  const numbers = both.map(({ timeline }) => timeline.numbers(now));
+  both.forEach((card, i) => {
+    const own = numbers[i];
+    if (own) card.show(own, top);
+  });
+  cards.websocket.explain(undefined, receivers.websocket.room.status === "connected");
+  cards.webtransport.explain(obstacle, receivers.webtransport?.room.status === "connected");
+  const text = verdict(settings, numbers[0], obstacle ? undefined : numbers[1]);
+  if (summary.textContent !== text) summary.textContent = text;
+}
+
+/** Looks for what is in the way while there is no connection. */
+function watchPath(): void {
+  const { webtransport } = receivers;
+  if (!webtransport) return;
+  let since = performance.now();
+  setInterval(() => {
+    const now = performance.now();
+    if (webtransport.room.status === "connected") {
+      since = now;
+      obstacle = undefined;
+    } else if (now - since > PATIENCE) {
+      since = now;
+      void pathObstacle(address.server).then((found) => {
+        if (webtransport.room.status !== "connected") obstacle = found;
+      });
+    }
+  }, 500);
+}
+
+/** Both boards show something, under the settings that were asked for. */
+function started(): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setInterval(() => {
+      if (!both.every(({ shown }) => shown)) return;
+      clearInterval(timer);
+      setTimeout(resolve, SETTLE + 2 * settings.delay);
+    }, 50);
+  });
+}
+
+function moment(): Moment {
+  const time = performance.now();
+  return {
+    time,
+    true: source.at(time),
+    websocket: shown(cards.websocket, time),
+    webtransport: shown(cards.webtransport, time),
+  };
+}
+
+function shown({ shown, timeline }: Card, now: number): Moment["websocket"] {
+  return shown && { ...shown, behind: timeline.behind(now) };
+}

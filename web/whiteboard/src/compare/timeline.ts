@@ -1,0 +1,148 @@
+/**
+ * How far behind is what a board shows? At every moment it shows the newest position that has arrived. That one was true
+ * until the next one was made: since then the board is behind. All times are milliseconds of one clock, as the sender and
+ * both receivers are one page.
+ */
+
+/** So far back the numbers look. */
+export const WINDOW = 20_000;
+
+/** How far behind it is, is read off on this grid, whenever the page gets to it, so that a busy page reads nothing else. */
+export const STEP = 10;
+
+/** Longer without anything new is seen as a stop. */
+export const STALL = 100;
+
+export interface Numbers {
+  /** Milliseconds; undefined before the first arrival. */
+  readonly mean: number | undefined;
+  /** Exceeded in one of a hundred moments. */
+  readonly p99: number | undefined;
+  readonly arrivalsPerSecond: number;
+  /** Times without anything new for more than {@link STALL}. */
+  readonly stalls: number;
+}
+
+/** When positions were made: what has been sent. And how long the page itself stood still, for which nobody is to blame. */
+export class Made {
+  private readonly times: { readonly time: number; readonly paused: number }[] = [];
+  private paused = 0;
+
+  add(time: number): void {
+    this.times.push({ time, paused: this.paused });
+    if (this.times.length > KEPT) this.times.shift();
+  }
+
+  pause(duration: number): void {
+    this.paused += duration;
+  }
+
+  /** For how long there has been, at `now`, a newer position than that of `time`. */
+  behind(time: number, now: number): number {
+    let since = now;
+    for (let i = this.times.length - 1; i >= 0; i -= 1) {
+      const made = this.times[i];
+      if (!made || made.time <= time) break;
+      since = made.time + this.paused - made.paused;
+    }
+    return Math.max(now - since, 0);
+  }
+}
+
+/** More than are made within the window. */
+const KEPT = 2000;
+
+export class Timeline {
+  /** How far behind on the grid, oldest first; the last one belongs to `read`. */
+  private readonly ages: number[] = [];
+  /** When something new came, oldest first. */
+  private readonly arrivals: number[] = [];
+  private stalls: number[] = [];
+  private made: number | undefined;
+  /** The last point of the grid that has been read off. */
+  private read = 0;
+  private began: number | undefined;
+  /** When something new came last, with the page's own pauses taken out. */
+  private last = 0;
+
+  constructor(private readonly sent: Made) {}
+
+  /** How far behind at `now`. */
+  behind(now: number): number {
+    return this.made === undefined ? 0 : this.sent.behind(this.made, now);
+  }
+
+  /** From `from` to `now` the page itself stood still: nothing is to be said of that time. */
+  skip(from: number, now: number): void {
+    this.advance(from);
+    this.read = Math.max(this.read, Math.floor(now / STEP) * STEP);
+    this.last += now - from;
+  }
+
+  /** A position that was made at `made` has arrived at `now`. Says whether it is the newest. */
+  arrive(now: number, made: number): boolean {
+    this.advance(now);
+    if (this.made !== undefined && made <= this.made) return false;
+    if (this.made !== undefined && now - this.last > STALL) this.stalls.push(now);
+    this.last = now;
+    if (this.made === undefined) this.read = Math.floor(now / STEP) * STEP;
+    this.made = made;
+    this.arrivals.push(now);
+    this.began ??= now;
+    return true;
+  }
+
+  /** Reads off all ages until `now`. */
+  advance(now: number): void {
+    if (this.made === undefined) return;
+    // A page that slept for long has nothing to say of that time.
+    this.read = Math.max(this.read, Math.floor((now - WINDOW) / STEP) * STEP);
+    for (let at = this.read + STEP; at <= now; at += STEP) {
+      this.ages.push(this.behind(at));
+      this.read = at;
+    }
+    this.ages.splice(0, this.ages.length - WINDOW / STEP);
+    while ((this.arrivals[0] ?? now) < now - WINDOW) this.arrivals.shift();
+    while ((this.stalls[0] ?? now) < now - WINDOW) this.stalls.shift();
+  }
+
+  /** Forgets what was; the newest position stays. */
+  reset(now: number): void {
+    this.advance(now);
+    this.ages.length = 0;
+    this.stalls.length = 0;
+    this.arrivals.splice(0, this.arrivals.length - 1);
+    this.began = this.made === undefined ? undefined : now;
+  }
+
+  numbers(now: number): Numbers {
+    this.advance(now);
+    const { ages, began } = this;
+    const seconds = began === undefined ? 0 : Math.min(now - began, WINDOW) / 1000;
+    const lasts = this.made !== undefined && now - this.last > STALL ? 1 : 0;
+    const counted = this.arrivals.filter((at) => at > now - seconds * 1000).length;
+    return {
+      mean: ages.length > 0 ? ages.reduce((sum, age) => sum + age, 0) / ages.length : undefined,
+      p99: quantile(ages, 0.99),
+      arrivalsPerSecond: seconds > 0.5 ? counted / seconds : 0,
+      stalls: this.stalls.length + lasts,
+    };
+  }
+
+  /** The farthest behind in each of `count` equal parts of the window, oldest first; undefined where nothing is known. */
+  peaks(count: number): (number | undefined)[] {
+    const per = WINDOW / STEP / count;
+    const missing = WINDOW / STEP - this.ages.length;
+    return Array.from({ length: count }, (_, part) => {
+      const [from, to] = [part, part + 1].map((end) => Math.max(Math.round(end * per) - missing, 0));
+      const ages = this.ages.slice(from, to);
+      return ages.length > 0 ? Math.max(...ages) : undefined;
+    });
+  }
+}
+
+/** The smallest value that so large a share of `values` does not exceed. */
+export function quantile(values: readonly number[], share: number): number | undefined {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.max(Math.ceil(sorted.length * share) - 1, 0)];
+}

@@ -1,0 +1,24 @@
+/** What one sees, in one sentence. */
+
+import type { Settings } from "./emulation";
+import type { Numbers } from "./timeline";
+
+/** Nearer than this they are the same to the eye. */
+const SAME = 1.25;
+
+export function verdict(settings: Settings, websocket: Numbers | undefined, webtransport: Numbers | undefined): string {
+  const [stream, datagrams] = [websocket?.p99, webtransport?.p99];
+  if (stream === undefined || datagrams === undefined) {
+    return "Once in a while a packet is lost. A stream stops until it has been sent again; datagrams go on.";
+  }
+  if (settings.loss === 0) {
+    return "Nothing is lost: both are the same. Now let some packets get lost.";
+  }
+  const times = stream / datagrams;
+  if (times < SAME) return "So far both are about the same: losses are rare, give them some seconds.";
+  const more = times < 10 ? times.toFixed(1) : times.toFixed(0);
+  return (
+    `With ${settings.loss} % of packets lost the stream falls ${stream.toFixed(0)} ms behind, ` +
+    `datagrams ${datagrams.toFixed(0)} ms: ${more} times less.`
+  );
+}

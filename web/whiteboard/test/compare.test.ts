@@ -1,0 +1,174 @@
+import { describe, expect, test } from "vitest";
+import { readCompareAddress } from "../src/compare/address";
+import { Source } from "../src/compare/source";
+import { topFor } from "../src/compare/spark";
+import { Made, quantile, STALL, Timeline, WINDOW } from "../src/compare/timeline";
+import { verdict } from "../src/compare/verdict";
+
+/** A position each 20 ms; each second one arrives `late` milliseconds later unless it is lost. */
+function receive(count: number, late: number, isLost: (i: number) => boolean = () => false): [Timeline, Made, number] {
+  const made = new Made();
+  const timeline = new Timeline(made);
+  for (let i = 0; i < count; i += 1) {
+    const now = 1000 + 40 * i;
+    // What is on its way, in the order of time.
+    made.add(now);
+    if (late < 20 && !isLost(i)) timeline.arrive(now + late, now);
+    made.add(now + 20);
+    if (late >= 20 && !isLost(i)) timeline.arrive(now + late, now);
+  }
+  return [timeline, made, 1000 + 40 * count];
+}
+
+describe("how far behind what is shown is", () => {
+  test("it is up to date while there is nothing newer, and grows from then on", () => {
+    const made = new Made();
+    const timeline = new Timeline(made);
+    made.add(1000);
+    timeline.arrive(1010, 1000);
+    expect(timeline.behind(1500)).toBe(0);
+    made.add(1500);
+    made.add(1520);
+    expect([timeline.behind(1400), timeline.behind(1530)]).toEqual([0, 30]);
+    timeline.arrive(1540, 1500);
+    expect(timeline.behind(1540)).toBe(20);
+  });
+
+  test("numbers of a steady pointer", () => {
+    const [timeline, , end] = receive(400, 30);
+    const { mean, p99, arrivalsPerSecond, stalls } = timeline.numbers(end);
+    // Newer ones come 20 ms after it was made: from 10 ms to 50 ms, evenly.
+    expect(mean).toBeGreaterThan(25);
+    expect(mean).toBeLessThan(35);
+    expect(p99).toBeGreaterThanOrEqual(45);
+    expect(p99).toBeLessThanOrEqual(50);
+    expect(arrivalsPerSecond).toBeCloseTo(25, 0);
+    expect(stalls).toBe(0);
+  });
+
+  test("a lost position keeps it behind until the next one", () => {
+    const [timeline, , end] = receive(400, 30, (i) => i % 20 === 10);
+    const { p99, stalls } = timeline.numbers(end);
+    expect(p99).toBeGreaterThan(70);
+    expect(p99).toBeLessThanOrEqual(90);
+    expect(stalls).toBe(0);
+  });
+
+  test("a stop is counted while it lasts and afterwards, once", () => {
+    const [timeline, made, end] = receive(100, 30);
+    const last = end - 10;
+    expect(timeline.numbers(last + STALL - 10).stalls).toBe(0);
+    expect(timeline.numbers(last + STALL + 50).stalls).toBe(1);
+    made.add(last + 190);
+    timeline.arrive(last + 200, last + 190);
+    expect(timeline.numbers(last + 210).stalls).toBe(1);
+  });
+
+  test("what was made before the newest changes nothing", () => {
+    const made = new Made();
+    const timeline = new Timeline(made);
+    for (const time of [80, 90, 100]) made.add(time);
+    expect(timeline.arrive(100, 90)).toBe(true);
+    expect(timeline.arrive(110, 80)).toBe(false);
+    expect(timeline.arrive(120, 90)).toBe(false);
+    expect(timeline.numbers(130).mean).toBe(20);
+  });
+
+  test("while the page itself stands still nobody is behind, nor stops", () => {
+    const [timeline, made, end] = receive(400, 30);
+    const last = end - 10;
+    // One is on its way when it happens.
+    made.add(last + 5);
+    timeline.skip(last + 10, last + 3000);
+    made.pause(2990);
+    expect(timeline.behind(last + 3002)).toBeLessThan(40);
+    made.add(last + 3010);
+    timeline.arrive(last + 3020, last + 3010);
+    const { p99, stalls } = timeline.numbers(last + 3020);
+    expect(p99).toBeLessThan(100);
+    expect(stalls).toBe(0);
+  });
+
+  test("only the last 20 s count, and after a start over only what came since", () => {
+    const [timeline, made, end] = receive(100, 39);
+    for (let at = end; at < end + WINDOW + 100; at += 20) {
+      made.add(at);
+      timeline.arrive(at + 5, at);
+    }
+    const now = end + WINDOW + 100;
+    expect(timeline.numbers(now).p99).toBeLessThan(20);
+    timeline.reset(now);
+    expect(timeline.numbers(now)).toMatchObject({ mean: undefined, p99: undefined, stalls: 0 });
+    made.add(now + 50);
+    made.add(now + 300);
+    timeline.arrive(now + 350, now + 300);
+    expect(timeline.numbers(now + 350).p99).toBeGreaterThan(250);
+  });
+
+  test("nothing is known before the first arrival", () => {
+    const timeline = new Timeline(new Made());
+    expect(timeline.numbers(1e6)).toEqual({ mean: undefined, p99: undefined, arrivalsPerSecond: 0, stalls: 0 });
+    expect(timeline.peaks(10)).toEqual(Array(10).fill(undefined));
+    timeline.arrive(1e6, 1e6 - 10);
+    expect(timeline.numbers(1e9).mean).toBe(0);
+    expect(timeline.peaks(200)).toHaveLength(200);
+  });
+
+  test("its course has the peaks at their places, the newest last", () => {
+    const made = new Made();
+    const timeline = new Timeline(made);
+    for (let at = 0; at < 5000; at += 20) {
+      made.add(at);
+      timeline.arrive(at + 5, at);
+    }
+    made.add(5000);
+    timeline.advance(5300);
+    const peaks = timeline.peaks(200);
+    expect(peaks.slice(0, 147).every((peak) => peak === undefined)).toBe(true);
+    expect(peaks[160]).toBeLessThanOrEqual(20);
+    expect(peaks.at(-1)).toBe(300);
+    expect(topFor(peaks)).toBe(300);
+  });
+
+  test("quantiles", () => {
+    const values = Array.from({ length: 100 }, (_, i) => 100 - i);
+    expect(quantile(values, 0.99)).toBe(99);
+    expect(quantile(values, 1)).toBe(100);
+    expect(quantile([7], 0.99)).toBe(7);
+    expect(quantile([], 0.5)).toBeUndefined();
+  });
+});
+
+describe("the true pointer", () => {
+  test("moves by itself, follows the hand, and glides back", () => {
+    const source = new Source();
+    expect(source.at(0)).not.toEqual(source.at(300));
+    source.move(10, 20, 1000);
+    expect(source.at(1100)).toEqual({ x: 10, y: 20 });
+    expect(source.isByHand(1100)).toBe(true);
+    expect(source.at(20_000)).toEqual(new Source().at(20_000));
+    source.move(-50, 1e9, 30_000);
+    expect(source.at(30_000)).toEqual({ x: 0, y: 500 });
+  });
+});
+
+test("the address says the network and how long to record; nonsense is left out", () => {
+  const read = (query: string) => readCompareAddress(new URL(`https://example.com/?compare&${query}`));
+  expect(read("")).toMatchObject({ server: "wss://example.com/", settings: { loss: 5, delay: 40 }, record: 0 });
+  expect(read("").room).not.toBe(read("").room);
+  expect(read("room=mine&loss=3&delay=40&record=20")).toMatchObject({
+    room: "mine",
+    settings: { loss: 3, delay: 40 },
+    record: 20,
+  });
+  expect(read("loss=99&delay=-1&record=x")).toMatchObject({ settings: { loss: 20, delay: 0 }, record: 0 });
+});
+
+test("the sentence says what is seen", () => {
+  const numbers = (p99: number | undefined) => ({ mean: 1, p99, arrivalsPerSecond: 25, stalls: 0 });
+  const lossy = { loss: 5, delay: 20 };
+  expect(verdict({ loss: 0, delay: 20 }, numbers(80), numbers(80))).toMatch(/both are the same/);
+  expect(verdict(lossy, numbers(300), numbers(100))).toMatch(/300 ms behind, datagrams 100 ms: 3.0 times less/);
+  expect(verdict(lossy, numbers(100), numbers(90))).toMatch(/about the same/);
+  expect(verdict(lossy, numbers(100), undefined)).toMatch(/Once in a while/);
+});
