@@ -20,6 +20,7 @@ room.on("error", ({ code, message }) => told.errors.push(`${code}: ${message}`))
 room.on("transport", ({ name, why }) => told.moves.push({ name, why, at: performance.now() }));
 
 let chatter;
+let said = 0;
 
 window.participant = {
   room,
@@ -33,12 +34,13 @@ window.participant = {
     for (let at = 0; at < bytes.length; at += 3000) text += btoa(String.fromCharCode(...bytes.subarray(at, at + 3000)));
     return draw.send(text.slice(0, length));
   },
-  /** A transaction every so often, numbered, until the next call. */
+  /** A transaction every so often, numbered, until the next call, which answers how many there were. */
   chatter(prefix, interval) {
     clearInterval(chatter);
-    if (!prefix) return;
-    let n = 0;
-    chatter = setInterval(() => draw.send(`${prefix}${n++}`), interval);
+    const before = said;
+    said = 0;
+    if (prefix) chatter = setInterval(() => draw.send(`${prefix}${said++}`), interval);
+    return before;
   },
   /** The longest time, in milliseconds, between two transactions that came after `since`. */
   longestGap(since) {
