@@ -197,7 +197,11 @@ for (const transport of ["webtransport", "websocket", "multipart", "iframe", "lo
     for (let step = 1; step <= 10; step++) await ada.page.mouse.move(from.x + 6 * step, from.y + 4 * step);
     await until("the drag", async () => (await bo.read("drags")).some(({ piece }) => piece === 3));
     await until("the piece", async () => Math.abs((await bo.center(3)).x - before.x - 60) < 2);
+    // What Bo was told on joining says nothing of latency: Ada moves on.
+    let step = 10;
     const { latency, jitter } = await until("measured", async () => {
+      step += 1;
+      await ada.page.mouse.move(from.x + 60 + (step % 9), from.y + 40);
       const figures = await bo.read("figures");
       return figures.latency === undefined ? undefined : figures;
     });
