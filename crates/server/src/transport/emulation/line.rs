@@ -175,9 +175,10 @@ impl<P> Line<P> for Reliable<P> {
 
     fn take(&mut self, now: Instant, path: Settings) -> Option<P> {
         self.repeat(now, path);
-        let has_arrived =
-            |first: &mut Waiting<P>| matches!(first.fate, Fate::Arrives(at) if at <= now);
-        let first = self.waiting.pop_front_if(has_arrived)?;
+        if !matches!(self.waiting.front()?.fate, Fate::Arrives(at) if at <= now) {
+            return None;
+        }
+        let first = self.waiting.pop_front()?;
         self.octets -= first.octets;
         Some(first.what)
     }
