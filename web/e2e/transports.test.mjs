@@ -132,7 +132,7 @@ for (const name of ["multipart", "iframe"]) {
       await ada.run(({ drawRandom }) => drawRandom(40_000));
       await bo.run(({ draw }, i) => draw(`b${i}`), i);
     }
-    // 40 of 40,000 bytes to each of two, a renewal each 512 KiB.
+    // 40 of 40,000 characters of 6 bits to Bo, a renewal each 512 KiB; to Ada, who sent them, next to nothing.
     const texts = await ada.got(80, 60_000);
     assert.deepEqual(await bo.got(80, 60_000), texts);
     assert.equal(new Set(texts).size, 80);
@@ -141,7 +141,7 @@ for (const name of ["multipart", "iframe"]) {
       numbered("b", 40),
     );
     const renewals = road.counts[`/http/${name}`] - before;
-    assert.ok(renewals >= 4, `${renewals} renewals`);
+    assert.ok(renewals >= 2, `${renewals} renewals`);
     for (const person of [ada, bo]) assert.equal(await person.run(({ room }) => room.stats.reconnects), 0);
   });
 }

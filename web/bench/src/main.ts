@@ -41,6 +41,9 @@ async function run(command: Command): Promise<Reply> {
     }
     case "send":
       return { did: "send", messages: await member(command.member).send(command) };
+    case "expect":
+      member(command.member).expect(command);
+      return { did: "expect" };
     case "receive":
       return { did: "receive", ...(await member(command.member).receive(command)) };
     case "play":

@@ -8,6 +8,10 @@ const JOINING_MS = 15_000;
 
 /** One participant. */
 export class Member {
+  private tally: Tally | undefined;
+  private stop = (): void => {};
+  private complete = (): void => {};
+
   private constructor(
     readonly room: Room,
     readonly channels: Readonly<Record<string, Channel>>,
@@ -64,19 +68,26 @@ export class Member {
     return count;
   }
 
-  receive({ run, size, latest, ms }: ReceiveCommand): Promise<Received> {
+  /** Begins to count what comes of a load. */
+  expect({ run, size, latest }: ReceiveCommand): void {
+    this.stop();
     const tally = new Tally(run, size, latest);
-    return new Promise((resolve) => {
-      const done = (): void => {
-        clearTimeout(late);
-        stop();
-        resolve(tally.received());
-      };
-      const late = setTimeout(done, ms);
-      const stop = this.channel(latest ? "latest" : "bulk").on("message", (message) => {
-        if (tally.take(message) && !latest) done();
-      });
+    this.tally = tally;
+    this.stop = this.channel(latest ? "latest" : "bulk").on("message", (message) => {
+      if (tally.take(message)) this.complete();
     });
+  }
+
+  /** Waits for what {@link expect} has begun to count. */
+  async receive({ latest, ms }: ReceiveCommand): Promise<Received> {
+    const { tally } = this;
+    if (!tally) throw new Error("nothing is expected");
+    if (latest) await pause(ms);
+    else if (!tally.isComplete) {
+      await Promise.race([pause(ms), new Promise<void>((resolve) => (this.complete = resolve))]);
+    }
+    this.stop();
+    return tally.received();
   }
 
   private drained(): Promise<void> {
@@ -97,7 +108,7 @@ class Tally {
   private last = 0;
   private next = 0;
   private isInTurn = false;
-  private isComplete = false;
+  isComplete = false;
   private wrong: string | null = null;
 
   constructor(

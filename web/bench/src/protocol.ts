@@ -5,6 +5,7 @@ export type App = "whiteboard" | "puzzle" | "pointer";
 export type Command =
   | { readonly do: "join"; readonly transport: string; readonly room: string; readonly servers: readonly string[] }
   | ({ readonly do: "send" } & SendCommand)
+  | ({ readonly do: "expect" } & ReceiveCommand)
   | ({ readonly do: "receive" } & ReceiveCommand)
   | ({ readonly do: "play" } & PlayCommand)
   | { readonly do: "leave" };
@@ -46,6 +47,7 @@ export interface PlayCommand {
 export type Reply =
   | { readonly did: "join"; readonly ms: readonly number[]; readonly transport: string }
   | { readonly did: "send"; readonly messages: number }
+  | { readonly did: "expect" }
   | ({ readonly did: "receive" } & Received)
   | ({ readonly did: "play" } & Played)
   | { readonly did: "leave" }

@@ -42,9 +42,9 @@ window.participant = {
     if (prefix) chatter = setInterval(() => draw.send(`${prefix}${said++}`), interval);
     return before;
   },
-  /** The longest time, in milliseconds, between two transactions that came after `since`. */
+  /** The longest time, in milliseconds, without a transaction since then. */
   longestGap(since) {
-    const times = told.texts.map(({ at }) => at).filter((at) => at >= since);
+    const times = [since, ...told.texts.map(({ at }) => at).filter((at) => at >= since)];
     return Math.max(0, ...times.slice(1).map((at, i) => at - times[i]));
   },
 };

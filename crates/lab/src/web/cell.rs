@@ -1,6 +1,6 @@
 //! One transport on one network: all its rows.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::control::Page;
 use super::ground::{Ground, Roads};
@@ -289,8 +289,8 @@ impl Loaded<'_, '_> {
         for _ in 0..self.plan.trials {
             let send = self.load(STANDARD, count, 0.0, false);
             let ms = self.plan.sending_ms;
-            let received = self.transfer(Direction::Up, send, ms)?;
-            rates.push(rate(received.messages, received.span_ms, ms));
+            let (received, took) = self.timed_transfer(Direction::Up, send, ms)?;
+            rates.push(f64::from(received.messages) * 1e3 / took);
             let is_whole = received.complete;
             add(&mut all, received);
             if !is_whole {
@@ -318,8 +318,10 @@ impl Loaded<'_, '_> {
             rates.push(rate(received.arrivals, received.span_ms, ms));
             add(&mut all, received);
         }
-        let row = self.loaded(measure, direction, size, &all);
-        self.tell(rated(row, &rates));
+        // What comes at once with another is a message, but no arrival of its own.
+        let per_arrival = f64::from(all.messages) / f64::from(all.arrivals.max(1));
+        let row = rated(self.loaded(measure, direction, size, &all), &rates);
+        self.tell(Row { messages_per_second: Some(row.value * per_arrival), ..row });
         Ok(())
     }
 
@@ -331,6 +333,16 @@ impl Loaded<'_, '_> {
 
     /// Sends a load one way and counts what comes, at the most for so long and a round trip.
     fn transfer(&mut self, direction: Direction, send: Send, ms: f64) -> Result<Received, Error> {
+        self.timed_transfer(direction, send, ms).map(|(received, _)| received)
+    }
+
+    /// The same, and what it took, in ms.
+    fn timed_transfer(
+        &mut self,
+        direction: Direction,
+        send: Send,
+        ms: f64,
+    ) -> Result<(Received, f64), Error> {
         let beyond = if send.latest { 0.0 } else { 2.0 * self.cell.path_ms + 1000.0 };
         let receive = Receive {
             member: 0,
@@ -343,12 +355,15 @@ impl Loaded<'_, '_> {
             Direction::Up => (&mut *self.stage, &mut *self.beside),
             Direction::Down => (&mut *self.beside, &mut *self.stage),
         };
+        call(receiver, Command::Expect(receive.clone()), 0.0)?;
+        let start = Instant::now();
         receiver.start(Command::Receive(receive))?;
         let sent = call(sender, Command::Send(send), ms);
         let received = receiver.finish(PATIENCE + Duration::from_secs_f64((ms + beyond) / 1e3))?;
+        let took = start.elapsed().as_secs_f64() * 1e3;
         sent?;
         match received {
-            Reply::Receive(received) => Ok(received),
+            Reply::Receive(received) => Ok((received, took)),
             _ => Err(StageError::Confused.into()),
         }
     }

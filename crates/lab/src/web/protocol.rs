@@ -54,7 +54,9 @@ pub enum Command {
     },
     /// A member sends a load.
     Send(Send),
-    /// A member counts what comes of a load.
+    /// A member begins to count what comes of a load.
+    Expect(Receive),
+    /// The same member waits for it.
     Receive(Receive),
     /// Members send what an application does, and all note how long it takes.
     Play(Play),
@@ -133,6 +135,8 @@ pub enum Reply {
         /// How many messages of it.
         messages: u32,
     },
+    /// The member listens.
+    Expect,
     /// What came.
     Receive(Received),
     /// What came of an application's traffic.

@@ -48,6 +48,12 @@ impl Server {
         for origin in setup.origins {
             command.args(["--origin", origin]);
         }
+        // What the user has set for servers of theirs is not meant for this one.
+        for (name, _) in std::env::vars_os() {
+            if name.to_string_lossy().starts_with("GROUPWIRE_") {
+                command.env_remove(name);
+            }
+        }
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
         let mut line = String::new();
         if let Some(output) = child.stdout.take() {

@@ -98,6 +98,10 @@ async fn run(members: &Mutex<Vec<Arc<Member>>>, command: Command) -> Result<Repl
             let messages = member(send.member).await?.send(&send).await?;
             Ok(Reply::Send { messages })
         }
+        Command::Expect(receive) => {
+            member(receive.member).await?.ear.expect(&receive);
+            Ok(Reply::Expect)
+        }
         Command::Receive(receive) => {
             Ok(Reply::Receive(member(receive.member).await?.receive(&receive).await))
         }
@@ -184,7 +188,6 @@ impl Member {
     }
 
     async fn receive(&self, receive: &Receive) -> Received {
-        self.ear.expect(receive);
         let patience = Duration::from_secs_f64(receive.ms / 1e3);
         if receive.latest {
             sleep(patience).await;
