@@ -2,7 +2,9 @@
 
 mod afec;
 mod gmc;
+mod rows;
 mod table;
+mod web;
 
 use std::error::Error;
 use std::process::ExitCode;
@@ -22,11 +24,14 @@ enum Experiment {
     Afec(afec::Args),
     /// How small messages get, how fast, with how much memory.
     Gmc(gmc::Args),
+    /// How fast messages get from browser to browser, over every transport and network.
+    Web(web::Args),
 }
 
 pub(crate) fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
     match args.experiment {
         Experiment::Afec(args) => afec::run(args),
         Experiment::Gmc(args) => gmc::run(args),
+        Experiment::Web(args) => web::run(args),
     }
 }

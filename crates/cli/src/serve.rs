@@ -76,6 +76,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "COUNT", default_value_t = 20_000)]
     max_connections: usize,
 
+    /// Send messages as they are, for debugging and measuring, or if they are encrypted anyway.
+    #[arg(long)]
+    no_compression: bool,
+
     /// Whether pages may ask for a bad network (whiteboard: ?compare); only those connections that ask get it. Default:
     /// if --listen is a loopback address.
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
@@ -117,6 +121,7 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
         keep_empty: Duration::from_secs(args.keep_empty),
         max_rooms: args.max_rooms,
         max_connections: args.max_connections,
+        compress: !args.no_compression,
         emulate: args.emulate,
         webtransport,
         ..Config::default()

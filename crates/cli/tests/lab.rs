@@ -100,3 +100,56 @@ fn afec_says_what_it_does_not_know() {
         assert!(text.contains(value), "{text}");
     }
 }
+
+/// Runs `web` if the machine permits it and has a browser; else says why not.
+fn web(arguments: &[&str]) -> Option<Output> {
+    let output = lab(&[&["web", "--quick"], arguments].concat());
+    let said = String::from_utf8_lossy(&output.stderr);
+    let missing = [
+        "no emulated network here",
+        "no TUN device",
+        "is not installed",
+        "no Chromium",
+        "built without",
+    ];
+    if missing.iter().any(|what| said.contains(what)) {
+        println!("web skipped: {said}");
+        return None;
+    }
+    Some(output)
+}
+
+#[test]
+fn web_measures_in_a_browser_and_natively() {
+    for (transport, browser) in [("websocket", "chrom"), ("socket", "native")] {
+        let of = ["--transport", transport, "--network", "lan", "--json"];
+        let measures = ["--measure", "latency", "--measure", "overhead_connection"];
+        let Some(output) = web(&[&of[..], &measures].concat()) else { return };
+        let text = String::from_utf8(output.stdout).unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        let rows: Vec<Value> =
+            text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(rows.len(), 1 + 2 * 6, "{text}{said}");
+        for row in &rows {
+            assert_eq!((&row["transport"], &row["network"]), (&transport.into(), &"lan".into()));
+            assert!(row["browser"].as_str().unwrap().contains(browser), "{row}");
+            assert!(row["value"].as_f64().unwrap() > 0.0, "{row}");
+            assert_eq!(row["emulator"], "tun");
+        }
+        assert_eq!(rows[0]["measure"], "overhead_connection");
+        let sizes: Vec<_> =
+            rows[1..].iter().map(|row| row["participants"].as_u64().unwrap()).collect();
+        assert_eq!(sizes, [2, 2, 4, 4, 7, 7].repeat(2));
+    }
+}
+
+#[test]
+fn web_says_what_it_does_not_know() {
+    for (option, value) in [("--network", "moon"), ("--measure", "joy"), ("--loss", "rain")] {
+        let output = lab(&["web", "--proxy", option, value]);
+        assert!(!output.status.success());
+        assert!(String::from_utf8(output.stderr).unwrap().contains(value));
+    }
+    let output = lab(&["web", "--proxy", "--transport", "pigeon"]);
+    assert!(String::from_utf8(output.stderr).unwrap().contains("there is no transport pigeon"));
+}

@@ -1,6 +1,7 @@
 //! What Groupwire is measured with: [traces](trace) of recorded sessions, a [generated session](session) in several
 //! formats, the [formats written by hand](hand) that the compressor is compared with, a [link] and a whole
-//! [network](sim) in simulated time, and experiments that run it beside its peers: [gmc].
+//! [network](sim) in simulated time, an [emulated](emulator) one for real programs, and the experiments: [gmc], [afec],
+//! [web].
 
 pub mod afec;
 pub mod emulator;
@@ -10,5 +11,8 @@ pub mod link;
 pub mod session;
 pub mod sim;
 pub mod trace;
+mod update;
+pub mod web;
 
 pub use trace::{Trace, TraceMessage};
+pub use update::Update;

@@ -79,6 +79,7 @@ impl Hub {
         let config = room::Config {
             timing: self.config.timing,
             limits: self.config.limits.clone(),
+            compress: self.config.compress,
             ..room::Config::new(name, random())
         };
         let authority = Box::new(Shared(Arc::clone(&self.config.authority)));

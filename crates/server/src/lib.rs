@@ -53,6 +53,9 @@ pub struct Config {
     pub timing: Timing,
     /// What every room accepts and keeps.
     pub limits: Limits,
+    /// Whether messages are compressed for clients that can, and by them. Off is for debugging, for measuring, and for
+    /// messages that are encrypted anyway.
+    pub compress: bool,
     /// How long a room nobody is in keeps its state.
     pub keep_empty: Duration,
     /// Rooms at the same time; joining a further one is refused.
@@ -77,6 +80,7 @@ impl Default for Config {
             http: HttpLimits::default(),
             timing: Timing::default(),
             limits: Limits::default(),
+            compress: true,
             keep_empty: Duration::from_secs(3600),
             max_rooms: 10_000,
             max_connections: 20_000,

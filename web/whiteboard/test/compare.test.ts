@@ -170,5 +170,6 @@ test("the sentence says what is seen", () => {
   expect(verdict({ loss: 0, delay: 20 }, numbers(80), numbers(80))).toMatch(/both are the same/);
   expect(verdict(lossy, numbers(300), numbers(100))).toMatch(/300 ms behind, datagrams 100 ms: 3.0 times less/);
   expect(verdict(lossy, numbers(100), numbers(90))).toMatch(/about the same/);
+  expect(verdict(lossy, numbers(600), numbers(590))).toMatch(/busy/);
   expect(verdict(lossy, numbers(100), undefined)).toMatch(/Once in a while/);
 });

@@ -6,10 +6,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args as ClapArgs;
-use groupwire_lab::afec::{self, Options, Part, Row, Update, Way};
+use groupwire_lab::afec::{self, Options, Part, Row, Way};
 use groupwire_lab::emulator::Namespace;
 use groupwire_lab::sim::Loss;
-use indicatif::{ProgressBar, ProgressStyle};
+
+use super::rows::Rows;
 
 /// The options of `groupwire lab afec`.
 #[derive(Debug, ClapArgs)]
@@ -94,43 +95,19 @@ pub(super) fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
         mouse: args.mouse,
         series: args.series,
     };
-    let bar = ProgressBar::new(0);
-    bar.set_style(ProgressStyle::with_template("{bar:32} {pos}/{len} runs, {elapsed}, {msg}")?);
+    let mut rows = Rows::new(args.json)?;
     let mut heading = String::new();
-    let (mut rows, mut wrong) = (0, 0);
-    let mut failure = None;
-    let mut tell = |update| match update {
-        Update::Progress { done, total, what } => {
-            bar.set_length(total as u64);
-            bar.set_position(done as u64);
-            bar.set_message(what);
-        }
-        Update::Row(row) => {
-            rows += 1;
-            wrong += usize::from(!row.verified);
-            bar.suspend(|| match args.json {
-                true => match serde_json::to_string(&row) {
-                    Ok(json) => println!("{json}"),
-                    Err(error) => failure = Some(error),
-                },
-                false => print(&row, &mut heading),
-            });
-        }
-        _ => {}
+    let mut tell = |update| {
+        rows.tell(update, |row: &Row| row.verified, |row| print(row, &mut heading));
     };
     match namespace {
         Some(namespace) => afec::run_real(&namespace, &options, &mut tell)?,
         None => afec::run(&options, &mut tell)?,
     }
-    bar.finish_and_clear();
-    match failure {
-        Some(error) => Err(error.into()),
-        None if wrong > 0 => {
-            Err(format!("{wrong} of {rows} rows are wrong: what came was not what was sent").into())
-        }
-        None if rows == 0 => Err("none of these schemes runs under these conditions".into()),
-        None => Ok(ExitCode::SUCCESS),
-    }
+    rows.finish(
+        "what came was not what was sent",
+        "none of these schemes runs under these conditions",
+    )
 }
 
 /// Prints a row, below a heading where a cell begins.

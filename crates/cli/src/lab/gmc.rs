@@ -6,9 +6,9 @@ use std::process::ExitCode;
 
 use clap::Args as ClapArgs;
 use groupwire_lab::Trace;
-use groupwire_lab::gmc::{self, Mode, Options, Session, Update};
-use indicatif::{ProgressBar, ProgressStyle};
+use groupwire_lab::gmc::{self, Mode, Options, Row, Session};
 
+use super::rows::Rows;
 use super::table::Table;
 
 /// Messages of the GMC paper's session (section 5.1).
@@ -68,43 +68,15 @@ pub(super) fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
         quick: args.quick,
         seed: args.seed,
     };
-    let bar = ProgressBar::new(0);
-    bar.set_style(ProgressStyle::with_template("{bar:32} {pos}/{len} runs, {elapsed}, {msg}")?);
+    let mut rows = Rows::new(args.json)?;
     let mut table = Table::default();
-    let (mut rows, mut wrong) = (0, 0);
-    let mut failure = None;
-    gmc::run(&sessions, &options, &mut |update| match update {
-        Update::Progress { done, total, what } => {
-            bar.set_length(total as u64);
-            bar.set_position(done as u64);
-            bar.set_message(what);
-        }
-        Update::Row(row) => {
-            rows += 1;
-            wrong += usize::from(!row.verified);
-            bar.suspend(|| match args.json {
-                true => match serde_json::to_string(&row) {
-                    Ok(json) => println!("{json}"),
-                    Err(error) => failure = Some(error),
-                },
-                false => table.print(&row),
-            });
-        }
-        Update::Skipped { trace, technique, mode, why } => bar.suspend(|| {
-            eprintln!("groupwire: {technique} was skipped on {trace}, {mode}: {why}");
-        }),
-        _ => {}
+    gmc::run(&sessions, &options, &mut |update| {
+        rows.tell(update, |row: &Row| row.verified, |row| table.print(row));
     })?;
-    bar.finish_and_clear();
-    match failure {
-        Some(error) => Err(error.into()),
-        None if wrong > 0 => Err(format!(
-            "{wrong} of {rows} rows are wrong: messages did not decode to what was sent"
-        )
-        .into()),
-        None if rows == 0 => Err("none of these techniques runs in these modes".into()),
-        None => Ok(ExitCode::SUCCESS),
-    }
+    rows.finish(
+        "messages did not decode to what was sent",
+        "none of these techniques runs in these modes",
+    )
 }
 
 fn read_all(traces: &[PathBuf], events: Option<&Path>) -> Result<Vec<Session>, Box<dyn Error>> {

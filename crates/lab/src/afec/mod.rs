@@ -103,22 +103,8 @@ pub struct Options {
     pub series: Option<PathBuf>,
 }
 
-/// What there is to tell while the experiment runs.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum Update {
-    /// So many runs are over, of about so many.
-    Progress {
-        /// Runs that are over.
-        done: usize,
-        /// All runs.
-        total: usize,
-        /// The path that was begun last.
-        what: String,
-    },
-    /// A row is there.
-    Row(Box<Row>),
-}
+/// What there is to tell while the experiment runs. Nothing is skipped.
+pub type Update = crate::Update<Row>;
 
 /// Why there are no rows.
 #[derive(Debug, thiserror::Error)]

@@ -3,6 +3,7 @@
 use std::fmt::{self, Write as _};
 use std::fs;
 use std::io::{self, Write as _};
+use std::net::Ipv4Addr;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -12,7 +13,7 @@ use tun_rs::{DeviceBuilder, InterruptEvent, SyncDevice};
 
 use super::courier::Courier;
 use super::links::Links;
-use super::network::{Route, readdress};
+use super::network::{Route, content, readdress};
 use super::{EmulatorError, Host, MAX_CLIENTS, Namespace, Path, PathStats};
 
 /// One per namespace: a second emulator finds the name taken.
@@ -68,6 +69,14 @@ impl Emulator {
     pub fn client(&self, n: usize) -> Host {
         let host = Host::client(n).filter(|_| n < self.lock().len());
         host.expect("the caller gave a path for each client")
+    }
+
+    /// Puts another path in the place of the n-th. What is on its way arrives as it would have; counts begin anew.
+    ///
+    /// # Panics
+    /// If there is no such path.
+    pub fn change(&self, n: usize, path: &Path) {
+        self.lock()[n] = Links::new(path, 0);
     }
 
     /// What the n-th path has carried so far.
@@ -130,7 +139,8 @@ impl Reader {
             Route::Up(client) => &mut links[client].up,
             Route::Down(client) => &mut links[client].down,
         };
-        direction.carry(start, packet, &self.courier, <[u8]>::to_vec);
+        let content = content(packet);
+        direction.carry(start, (packet, content), &self.courier, <[u8]>::to_vec);
     }
 }
 
@@ -146,15 +156,19 @@ fn set_up(clients: usize) -> Result<(), EmulatorError> {
         "link set lo up\n\
          link set {DEVICE} up mtu {MTU} txqueuelen {KERNEL_QUEUE}\n"
     );
-    for host in [Host::SERVER].iter().chain(&clients) {
+    let locals = clients.iter().flat_map(|client| [client.local(), client.server_local()]);
+    for address in [Host::SERVER.local()].into_iter().chain(locals) {
         // Writing to a string does not fail.
-        let _ = writeln!(commands, "address add {}/32 dev {DEVICE}", host.local());
+        let _ = writeln!(commands, "address add {address}/32 dev {DEVICE}");
     }
-    let route = |to: Host, from: Host| {
-        format!("route add {} dev {DEVICE} src {}\n", to.remote(), from.local())
+    let mut route = |to: Ipv4Addr, from: Host| {
+        let _ = writeln!(commands, "route add {to} dev {DEVICE} src {}", from.local());
     };
-    commands.extend(clients.iter().map(|client| route(*client, Host::SERVER)));
-    commands.push_str(&route(Host::SERVER, clients[0]));
+    for client in &clients {
+        route(client.remote(), Host::SERVER);
+        route(client.server(), *client);
+    }
+    route(Host::SERVER.remote(), clients[0]);
     ip(&commands)
 }
 

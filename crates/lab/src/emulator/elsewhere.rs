@@ -50,6 +50,11 @@ impl Emulator {
     }
 
     /// Never called.
+    pub fn change(&self, _n: usize, _path: &Path) {
+        match *self {}
+    }
+
+    /// Never called.
     pub fn stats(&self, _n: usize) -> PathStats {
         match *self {}
     }

@@ -19,6 +19,8 @@ pub(super) struct Direction {
     pub(super) link: Link,
     /// Packets that the courier had no room for.
     refused: u64,
+    /// Bytes above TCP or UDP.
+    content: u64,
 }
 
 impl Links {
@@ -27,6 +29,7 @@ impl Links {
         let direction = |config: &LinkConfig, seed| Direction {
             link: Link::new(LinkConfig { header, ..config.clone() }, seed),
             refused: 0,
+            content: 0,
         };
         // Two seeds for each of the path's, so that no direction loses what another does.
         let seed = path.seed.wrapping_mul(2);
@@ -34,19 +37,26 @@ impl Links {
     }
 
     pub(super) fn stats(&self) -> PathStats {
-        PathStats { up: self.up.stats(), down: self.down.stats() }
+        PathStats {
+            up: self.up.stats(),
+            down: self.down.stats(),
+            up_content: self.up.content,
+            down_content: self.down.content,
+        }
     }
 }
 
 impl Direction {
-    /// Hands a packet to the courier, as a parcel, for when it arrives; `start` is when the link's time began.
+    /// Hands a packet to the courier, as a parcel, for when it arrives; `start` is when the link's time began, `content`
+    /// how many of its bytes are above TCP or UDP.
     pub(super) fn carry<T>(
         &mut self,
         start: Instant,
-        packet: &mut [u8],
+        (packet, content): (&mut [u8], usize),
         courier: &Courier<T>,
         parcel: impl Fn(&[u8]) -> T,
     ) {
+        self.content += content as u64;
         let arrivals = self.link.send(start.elapsed(), packet.len());
         if arrivals.corrupt {
             self.link.damage(packet);

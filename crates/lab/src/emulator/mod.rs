@@ -15,6 +15,9 @@
 //!             (10.87.2.2)  ◄── down ─
 //! ```
 //!
+//! A program that is bound to no address, such as a browser, is any client it likes: over the path of client n it finds
+//! the server at [`Host::server`], by the same trick (`10.87.1.4`, which the server has as `10.87.1.3`).
+//!
 //! One server and any number of clients, each with a [`Path`] of its own: two links, whose loss, queue and counts they
 //! share with nobody. Where namespaces are not permitted there is [`proxy`], which knows less.
 //!
@@ -91,4 +94,8 @@ pub struct PathStats {
     pub up: LinkStats,
     /// Towards the client.
     pub down: LinkStats,
+    /// Towards the server: bytes above TCP or UDP. They, too, count again when they are sent again.
+    pub up_content: u64,
+    /// The same towards the client.
+    pub down_content: u64,
 }

@@ -9,6 +9,9 @@ pub const MAX_CLIENTS: usize = 250;
 const NETWORK: [u8; 2] = [10, 87];
 const LOCAL: u8 = 1;
 const REMOTE: u8 = 2;
+/// The server's, within the addresses of a client.
+const SERVER_LOCAL: u8 = 3;
+const SERVER_REMOTE: u8 = 4;
 
 /// A host of the emulated network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,6 +37,17 @@ impl Host {
         self.address(REMOTE)
     }
 
+    /// The address at which the server is reached over this client's path, whatever the program is bound to: with it one
+    /// program, a browser for instance, can be many clients. The server has to listen on all addresses.
+    pub fn server(self) -> Ipv4Addr {
+        self.address(SERVER_REMOTE)
+    }
+
+    /// The same address as the server has it.
+    pub(super) fn server_local(self) -> Ipv4Addr {
+        self.address(SERVER_LOCAL)
+    }
+
     fn address(self, side: u8) -> Ipv4Addr {
         Ipv4Addr::new(NETWORK[0], NETWORK[1], self.0, side)
     }
@@ -52,10 +66,13 @@ pub(super) enum Route {
 /// it is none of the network's `clients`.
 pub(super) fn readdress(packet: &mut [u8], clients: usize) -> Option<Route> {
     let header: &mut [u8; 20] = packet.first_chunk_mut()?;
-    let (source, destination) = (host(&header[12..16], LOCAL)?, host(&header[16..20], REMOTE)?);
-    let route = match (usize::from(source), usize::from(destination)) {
-        (client @ 1.., 0) => Route::Up(client - 1),
-        (0, client @ 1..) => Route::Down(client - 1),
+    let (source, from) = host(&header[12..16])?;
+    let (destination, to) = host(&header[16..20])?;
+    let route = match ((usize::from(source), from), (usize::from(destination), to)) {
+        ((client @ 1.., LOCAL), (0, REMOTE)) => Route::Up(client - 1),
+        ((0, LOCAL), (client @ 1.., REMOTE)) => Route::Down(client - 1),
+        ((client @ 1.., LOCAL), (same, SERVER_REMOTE)) if same == client => Route::Up(client - 1),
+        ((same, SERVER_LOCAL), (client @ 1.., REMOTE)) if same == client => Route::Down(client - 1),
         _ => return None,
     };
     let (Route::Up(client) | Route::Down(client)) = route;
@@ -63,13 +80,29 @@ pub(super) fn readdress(packet: &mut [u8], clients: usize) -> Option<Route> {
         return None;
     }
     // The internet checksum is a sum of 16-bit words (RFC 1071): one more here and one less there leaves it as it is.
-    (header[15], header[19]) = (REMOTE, LOCAL);
+    (header[15], header[19]) = (from + 1, to - 1);
     Some(route)
 }
 
-fn host(address: &[u8], side: u8) -> Option<u8> {
+/// The bytes of an IPv4 packet above TCP or UDP.
+pub(super) fn content(packet: &[u8]) -> usize {
+    const TCP: u8 = 6;
+    const UDP: u8 = 17;
+    let Some(header) = packet.first_chunk::<20>() else { return 0 };
+    let ip = usize::from(header[0] & 0xF) * 4;
+    let above = match header[9] {
+        // The upper half of this byte is the length in words of 4 bytes.
+        TCP => packet.get(ip + 12).map(|offset| usize::from(offset >> 4) * 4),
+        UDP => Some(8),
+        _ => None,
+    };
+    above.map_or(0, |above| packet.len().saturating_sub(ip + above))
+}
+
+/// The number of a host, and which of its addresses this is.
+fn host(address: &[u8]) -> Option<(u8, u8)> {
     match *address {
-        [first, second, host, last] if [first, second] == NETWORK && last == side => Some(host),
+        [first, second, host, side] if [first, second] == NETWORK => Some((host, side)),
         _ => None,
     }
 }
@@ -99,6 +132,29 @@ mod tests {
     }
 
     #[test]
+    fn a_client_has_an_address_of_the_server_to_itself() {
+        let mut up = packet([10, 87, 3, 1], [10, 87, 3, 4]);
+        let before = sum(&up);
+        assert_eq!(readdress(&mut up, 3), Some(Route::Up(2)));
+        assert_eq!(up, packet([10, 87, 3, 2], [10, 87, 3, 3]));
+        assert_eq!(sum(&up), before);
+        let mut down = packet([10, 87, 3, 3], [10, 87, 3, 2]);
+        assert_eq!(readdress(&mut down, 3), Some(Route::Down(2)));
+        assert_eq!(down, packet([10, 87, 3, 4], [10, 87, 3, 1]));
+    }
+
+    #[test]
+    fn content_is_what_the_transport_carries() {
+        let mut tcp = vec![0; 20 + 32 + 7];
+        (tcp[0], tcp[9], tcp[32]) = (0x45, 6, 8 << 4);
+        assert_eq!(content(&tcp), 7);
+        let mut udp = vec![0; 24 + 8 + 5];
+        (udp[0], udp[9]) = (0x46, 17);
+        assert_eq!(content(&udp), 5);
+        assert_eq!((content(&udp[..25]), content(&tcp[..30]), content(&[])), (0, 0, 0));
+    }
+
+    #[test]
     fn strangers_are_left_alone() {
         let strangers = [
             ([10, 87, 3, 1], [10, 87, 2, 2]),
@@ -107,6 +163,9 @@ mod tests {
             ([10, 87, 1, 2], [10, 87, 0, 2]),
             ([10, 87, 1, 1], [10, 87, 0, 1]),
             ([10, 88, 1, 1], [10, 87, 0, 2]),
+            ([10, 87, 1, 1], [10, 87, 2, 4]),
+            ([10, 87, 1, 3], [10, 87, 2, 2]),
+            ([10, 87, 1, 3], [10, 87, 0, 2]),
         ];
         for (source, destination) in strangers {
             let mut one = packet(source, destination);

@@ -174,3 +174,30 @@ fn tcp_fills_a_narrow_link_and_no_more() {
     assert!((200.0..2000.0).contains(&rate), "{rate} kbit/s");
     assert!(stats.up.lost > 0, "{stats:?}");
 }
+
+#[test]
+fn a_program_bound_to_no_address_is_any_client() {
+    let paths = [20, 60].map(|ms| Path::symmetric(LinkConfig::default(), ms * MS, 1));
+    let name = "emulator::tests::a_program_bound_to_no_address_is_any_client";
+    let Some(emulator) = emulator_for(name, &paths) else {
+        return;
+    };
+    let listener = TcpListener::bind("0.0.0.0:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    for (n, delay) in [(0, 20 * MS), (1, 60 * MS)] {
+        let client = emulator.client(n);
+        let start = Instant::now();
+        let mut stream = TcpStream::connect((client.server(), port)).unwrap();
+        let took = start.elapsed();
+        assert!((delay..delay + 500 * MS).contains(&took), "{took:?}");
+        let (mut accepted, from) = listener.accept().unwrap();
+        assert_eq!(from.ip(), client.remote());
+        stream.write_all(b"hello").unwrap();
+        accepted.read_exact(&mut [0; 5]).unwrap();
+        let stats = emulator.stats(n);
+        assert_eq!((stats.up_content, stats.down_content), (5, 0));
+        assert!(stats.up.bytes > stats.up_content && stats.down.packets > 0, "{stats:?}");
+    }
+    emulator.change(1, &Path::default());
+    assert_eq!(emulator.stats(1), PathStats::default());
+}

@@ -76,33 +76,8 @@ impl Default for Options {
     }
 }
 
-/// What there is to tell while the experiment runs.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum Update {
-    /// A run begins: so many are over, of so many.
-    Progress {
-        /// Runs that are over.
-        done: usize,
-        /// All runs.
-        total: usize,
-        /// The trace, mode and technique.
-        what: String,
-    },
-    /// A row is there.
-    Row(Box<Row>),
-    /// A technique could not run.
-    Skipped {
-        /// The trace's name.
-        trace: String,
-        /// The technique's name.
-        technique: &'static str,
-        /// How messages were to travel.
-        mode: Mode,
-        /// Why.
-        why: String,
-    },
-}
+/// What there is to tell while the experiment runs. Skipped are techniques that could not run on a trace.
+pub type Update = crate::Update<Row>;
 
 /// Why there are no rows.
 #[derive(Debug, thiserror::Error)]
@@ -236,9 +211,10 @@ impl Group<'_> {
             tell(match outcomes.into_iter().collect::<Result<Vec<_>, _>>() {
                 Ok(outcomes) => Update::Row(Box::new(self.row(kind, outcomes))),
                 Err(why) => Update::Skipped {
-                    trace: self.session.name.clone(),
-                    technique: kind.name,
-                    mode: self.conditions.mode,
+                    what: format!(
+                        "{} on {}, {}",
+                        kind.name, self.session.name, self.conditions.mode
+                    ),
                     why: why.to_string(),
                 },
             });

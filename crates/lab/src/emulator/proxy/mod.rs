@@ -59,6 +59,8 @@ impl Clients {
         stats.into_iter().fold(PathStats::default(), |sum, one| PathStats {
             up: add(sum.up, one.up),
             down: add(sum.down, one.down),
+            up_content: sum.up_content + one.up_content,
+            down_content: sum.down_content + one.down_content,
         })
     }
 }

@@ -37,7 +37,19 @@ impl TcpProxy {
     /// # Errors
     /// If the path does to packets what a proxy cannot do to a stream ([`EmulatorError::NotForStreams`]), or the system
     /// gives no socket or thread.
-    pub fn start(server: SocketAddr, mut path: Path) -> Result<Self, EmulatorError> {
+    pub fn start(server: SocketAddr, path: Path) -> Result<Self, EmulatorError> {
+        Self::start_at((Ipv4Addr::LOCALHOST, 0).into(), server, path)
+    }
+
+    /// The same at a given address.
+    ///
+    /// # Errors
+    /// As [`TcpProxy::start`]; also if the address is taken or not ours.
+    pub fn start_at(
+        listen: SocketAddr,
+        server: SocketAddr,
+        mut path: Path,
+    ) -> Result<Self, EmulatorError> {
         for link in [&mut path.up, &mut path.down] {
             if !is_for_streams(link) {
                 return Err(EmulatorError::NotForStreams);
@@ -45,7 +57,7 @@ impl TcpProxy {
             // What has no room waits at the sender, as TCP would have it.
             link.queue = Queue::Unlimited;
         }
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        let listener = TcpListener::bind(listen)?;
         let address = listener.local_addr()?;
         let (clients, stop) = (Clients::default(), Arc::new(AtomicBool::new(false)));
         let welcomer = Welcomer { server, path, clients: clients.clone(), stop: Arc::clone(&stop) };

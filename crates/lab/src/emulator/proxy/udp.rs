@@ -29,7 +29,15 @@ impl UdpProxy {
     /// # Errors
     /// If the system gives no socket or thread.
     pub fn start(server: SocketAddr, path: Path) -> io::Result<Self> {
-        let front = socket()?;
+        Self::start_at((Ipv4Addr::LOCALHOST, 0).into(), server, path)
+    }
+
+    /// The same at a given address.
+    ///
+    /// # Errors
+    /// If the address is taken or not ours, or the system gives no thread.
+    pub fn start_at(listen: SocketAddr, server: SocketAddr, path: Path) -> io::Result<Self> {
+        let front = socket(listen)?;
         let address = front.local_addr()?;
         let (clients, stop) = (Clients::default(), Arc::new(AtomicBool::new(false)));
         let courier = Courier::start(|Datagram { by, to, bytes }| {
@@ -113,7 +121,7 @@ impl Common {
     /// Gives a client a socket towards the server, and a thread that carries what comes back.
     fn welcome(self: &Arc<Self>, client: SocketAddr) -> io::Result<Back> {
         let number = self.clients.add(&self.path, UDP_HEADER)?;
-        let socket = socket()?;
+        let socket = socket((Ipv4Addr::LOCALHOST, 0).into())?;
         let (common, theirs) = (Arc::clone(self), Arc::clone(&socket));
         let thread =
             thread::Builder::new().name(format!("udp proxy {number}")).spawn(move || {
@@ -145,17 +153,15 @@ impl Common {
         bytes: &mut [u8],
     ) {
         self.clients.with(|all| {
-            direction(&mut all[client]).carry(self.start, bytes, &self.courier, |bytes| Datagram {
-                by: Arc::clone(by),
-                to,
-                bytes: bytes.to_vec(),
-            });
+            let parcel = |bytes: &[u8]| Datagram { by: Arc::clone(by), to, bytes: bytes.to_vec() };
+            let len = bytes.len();
+            direction(&mut all[client]).carry(self.start, (bytes, len), &self.courier, parcel);
         });
     }
 }
 
-fn socket() -> io::Result<Arc<UdpSocket>> {
-    let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
+fn socket(listen: SocketAddr) -> io::Result<Arc<UdpSocket>> {
+    let socket = UdpSocket::bind(listen)?;
     socket.set_read_timeout(Some(LOOK_UP))?;
     Ok(Arc::new(socket))
 }
@@ -182,7 +188,8 @@ mod tests {
                 echo.send_to(&[7], from).unwrap();
             }
         });
-        let clients: Vec<_> = (0..2).map(|_| socket().unwrap()).collect();
+        let clients: Vec<_> =
+            (0..2).map(|_| socket((Ipv4Addr::LOCALHOST, 0).into()).unwrap()).collect();
         for client in &clients {
             client.connect(proxy.address()).unwrap();
         }

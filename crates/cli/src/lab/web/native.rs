@@ -1,0 +1,220 @@
+//! Participants that are no browsers: they do what `web/bench` does, with the native client.
+
+use std::collections::HashMap;
+use std::error::Error;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
+
+use groupwire_client::{Channel, Options, Qos, Room, SendOptions, Sent};
+use groupwire_lab::web::Natives;
+use groupwire_lab::web::load::Load;
+use groupwire_lab::web::protocol::{Command, Receive, Received, Reply, Send, Stage, StageError};
+use tokio::runtime::Handle;
+use tokio::sync::Mutex;
+use tokio::time::{Instant, sleep, sleep_until, timeout};
+
+use super::ear::Ear;
+use super::play::play;
+
+/// As long as a page takes at most.
+const JOINING: Duration = Duration::from_secs(15);
+
+/// How long whoever sends values that replace each other waits between two: one is to be new whenever one can leave.
+const NEWER: Duration = Duration::from_micros(100);
+
+/// Stages on this runtime.
+pub(super) struct Native {
+    handle: Handle,
+}
+
+impl Native {
+    pub(super) fn new(handle: Handle) -> Self {
+        Native { handle }
+    }
+}
+
+impl Natives for Native {
+    fn stage(&self) -> Result<Box<dyn Stage>, String> {
+        let (_, replies) = channel();
+        Ok(Box::new(NativeStage { handle: self.handle.clone(), members: Arc::default(), replies }))
+    }
+}
+
+struct NativeStage {
+    handle: Handle,
+    members: Arc<Mutex<Vec<Arc<Member>>>>,
+    /// Of the last command: nobody waits for those before it any more.
+    replies: Receiver<Reply>,
+}
+
+impl Stage for NativeStage {
+    fn start(&mut self, command: Command) -> Result<(), StageError> {
+        let (sender, replies) = channel();
+        self.replies = replies;
+        let members = Arc::clone(&self.members);
+        self.handle.spawn(async move {
+            let done = run(&members, command).await;
+            let failed = |error: Failure| Reply::Fail { why: error.to_string() };
+            // Whoever asked may have given up.
+            let _ = sender.send(done.unwrap_or_else(failed));
+        });
+        Ok(())
+    }
+
+    fn finish(&mut self, patience: Duration) -> Result<Reply, StageError> {
+        match self.replies.recv_timeout(patience) {
+            Ok(Reply::Fail { why }) => Err(StageError::Failed(why)),
+            Ok(reply) => Ok(reply),
+            Err(RecvTimeoutError::Timeout) => Err(StageError::Silent(patience)),
+            Err(RecvTimeoutError::Disconnected) => Err(StageError::Gone),
+        }
+    }
+}
+
+type Failure = Box<dyn Error + std::marker::Send + Sync>;
+
+async fn run(members: &Mutex<Vec<Arc<Member>>>, command: Command) -> Result<Reply, Failure> {
+    let member = |number: usize| async move {
+        members
+            .lock()
+            .await
+            .get(number)
+            .cloned()
+            .ok_or_else(|| format!("there is no participant {number}"))
+    };
+    match command {
+        Command::Join { transport, room, servers } => {
+            let joining = servers.iter().map(|server| Member::join(server, &room));
+            let start = Instant::now();
+            let mut ms = Vec::new();
+            for joined in joining {
+                members.lock().await.push(Arc::new(joined.await?));
+                ms.push(start.elapsed().as_secs_f64() * 1e3);
+            }
+            Ok(Reply::Join { ms, transport })
+        }
+        Command::Send(send) => {
+            let messages = member(send.member).await?.send(&send).await?;
+            Ok(Reply::Send { messages })
+        }
+        Command::Expect(receive) => {
+            member(receive.member).await?.ear.expect(&receive);
+            Ok(Reply::Expect)
+        }
+        Command::Receive(receive) => {
+            Ok(Reply::Receive(member(receive.member).await?.receive(&receive).await))
+        }
+        Command::Play(what) => {
+            let mut players = Vec::new();
+            for number in &what.members {
+                players.push(member(*number).await?);
+            }
+            Ok(Reply::Play(play(&players, &what).await?))
+        }
+        Command::Leave => {
+            for member in members.lock().await.drain(..) {
+                member.room.leave().await;
+            }
+            Ok(Reply::Leave)
+        }
+    }
+}
+
+/// One participant.
+pub(super) struct Member {
+    room: Room,
+    pub(super) number: u32,
+    channels: HashMap<&'static str, Channel>,
+    pub(super) ear: Arc<Ear>,
+}
+
+impl Member {
+    async fn join(server: &str, room: &str) -> Result<Self, Failure> {
+        let (room, events) = Room::connect(server, Options::new(room))?;
+        let live = |rate| Qos::awareness().rate(0, rate).deadline(Duration::from_millis(250));
+        // As `web/bench/src/member.ts` has them.
+        let qos = [
+            ("pointer", live(30)),
+            (
+                "stroke",
+                live(30).aggregate().loss_per_mille(20).deadline(Duration::from_millis(400)),
+            ),
+            ("drag", live(30)),
+            ("draw", Qos { priority: 200, ..Qos::transaction() }),
+            ("bulk", Qos::transaction()),
+            ("latest", Qos::awareness()),
+        ];
+        let mut channels = HashMap::new();
+        for (name, qos) in qos {
+            channels.insert(name, room.channel(name, qos)?);
+        }
+        let names = channels.iter().map(|(name, channel)| (channel.id(), *name)).collect();
+        let ear = Arc::new(Ear::new(names));
+        tokio::spawn(Arc::clone(&ear).listen(events));
+        let number = timeout(JOINING, room.joined()).await??;
+        timeout(JOINING, ear.synced()).await?;
+        Ok(Member { room, number, channels, ear })
+    }
+
+    pub(super) fn channel(&self, name: &str) -> Result<&Channel, String> {
+        self.channels.get(name).ok_or_else(|| format!("there is no channel {name}"))
+    }
+
+    /// Sends a load; gives how many messages were taken.
+    async fn send(&self, send: &Send) -> Result<u32, Failure> {
+        if send.latest {
+            let (channel, send) = (self.channel("latest")?.clone(), send.clone());
+            // Timers of the runtime have steps of 1 ms.
+            return tokio::task::spawn_blocking(move || send_latest(&channel, &send)).await?;
+        }
+        let channel = self.channel("bulk")?;
+        let start = Instant::now();
+        for number in 0..send.count {
+            if start.elapsed() > longest(send) {
+                return Ok(number);
+            }
+            let bytes = message(send, number);
+            while channel.send(&bytes[..], SendOptions::default())? == Sent::NotNow {
+                // There may have been room again before we listened; then the next try tells.
+                let _ = timeout(Duration::from_millis(20), self.ear.drained()).await;
+            }
+            let due = Duration::from_secs_f64(f64::from(number + 1) * send.every_ms / 1e3);
+            if send.every_ms > 0.0 {
+                sleep_until(start + due).await;
+            }
+        }
+        Ok(send.count)
+    }
+
+    async fn receive(&self, receive: &Receive) -> Received {
+        let patience = Duration::from_secs_f64(receive.ms / 1e3);
+        if receive.latest {
+            sleep(patience).await;
+        } else {
+            let _ = timeout(patience, self.ear.complete()).await;
+        }
+        self.ear.received()
+    }
+}
+
+fn send_latest(channel: &Channel, send: &Send) -> Result<u32, Failure> {
+    let start = std::time::Instant::now();
+    for number in 0..send.count {
+        if start.elapsed() > longest(send) {
+            return Ok(number);
+        }
+        let options = SendOptions { key: Some(b"value"), ..SendOptions::default() };
+        channel.send(&message(send, number)[..], options)?;
+        std::thread::sleep(NEWER);
+    }
+    Ok(send.count)
+}
+
+fn longest(send: &Send) -> Duration {
+    Duration::from_secs_f64(send.ms / 1e3)
+}
+
+fn message(send: &Send, number: u32) -> Vec<u8> {
+    Load { number, run: send.run, is_last: number + 1 == send.count }.fill(send.size)
+}

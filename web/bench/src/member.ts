@@ -1,0 +1,151 @@
+import { awareness, connect, transaction, type Channel, type ConnectOptions, type Message, type Room } from "groupwire";
+import { fill, read, type Load } from "./load";
+import type { ReceiveCommand, Received, SendCommand } from "./protocol";
+import { pause, turn } from "./time";
+
+/** How long joining may take: a carrier that polls, over the slowest path, takes about 2 s. */
+const JOINING_MS = 15_000;
+
+/** One participant. */
+export class Member {
+  private tally: Tally | undefined;
+  private stop = (): void => {};
+  private complete = (): void => {};
+
+  private constructor(
+    readonly room: Room,
+    readonly channels: Readonly<Record<string, Channel>>,
+    /** What joining took. */
+    readonly ms: number,
+  ) {}
+
+  static async join(server: string, room: string, transport: string): Promise<Member> {
+    const start = performance.now();
+    const options = { transports: [transport] } as ConnectOptions;
+    const joined = connect(server, room, options);
+    // The whiteboard's (web/whiteboard/src/net/session.ts), and two for loads. Its 25 per second are 30 here, or pacing
+    // would make up for timers that are late.
+    const channels = {
+      pointer: joined.channel("pointer", awareness({ maxRate: 30, loss: 0.05, deadline: 250 })),
+      stroke: joined.channel("stroke", awareness({ overflow: "aggregate", maxRate: 30, loss: 0.02, deadline: 400 })),
+      drag: joined.channel("drag", awareness({ maxRate: 30, loss: 0.05, deadline: 250 })),
+      draw: joined.channel("draw", transaction({ priority: 200 })),
+      bulk: joined.channel("bulk", transaction()),
+      latest: joined.channel("latest", awareness()),
+    };
+    await new Promise<void>((resolve, reject) => {
+      const late = setTimeout(() => reject(new Error(`not joined within ${JOINING_MS} ms`)), JOINING_MS);
+      joined.on("error", ({ message, fatal }) => fatal && reject(new Error(message)));
+      joined.on("synced", () => {
+        clearTimeout(late);
+        resolve();
+      });
+    });
+    return new Member(joined, channels, performance.now() - start);
+  }
+
+  get transport(): string {
+    return this.room.stats.transport;
+  }
+
+  channel(name: string): Channel {
+    const channel = this.channels[name];
+    if (!channel) throw new Error(`there is no channel ${name}`);
+    return channel;
+  }
+
+  /** Sends a load; answers with how many messages were taken. */
+  async send({ run, count, size, every_ms, latest, ms }: SendCommand): Promise<number> {
+    const channel = this.channel(latest ? "latest" : "bulk");
+    const start = performance.now();
+    for (let number = 0; number < count; number++) {
+      if (performance.now() - start > ms) return number;
+      const bytes = fill(size, { number, run, isLast: number === count - 1 });
+      while (channel.send(bytes, latest ? { key: "value" } : {}) === "not-now") await this.drained();
+      if (every_ms > 0) await pause(start + (number + 1) * every_ms - performance.now());
+      else if (latest) await turn();
+    }
+    return count;
+  }
+
+  /** Begins to count what comes of a load. */
+  expect({ run, size, latest }: ReceiveCommand): void {
+    this.stop();
+    const tally = new Tally(run, size, latest);
+    this.tally = tally;
+    this.stop = this.channel(latest ? "latest" : "bulk").on("message", (message) => {
+      if (tally.take(message)) this.complete();
+    });
+  }
+
+  /** Waits for what {@link expect} has begun to count. */
+  async receive({ latest, ms }: ReceiveCommand): Promise<Received> {
+    const { tally } = this;
+    if (!tally) throw new Error("nothing is expected");
+    if (latest) await pause(ms);
+    else if (!tally.isComplete) {
+      await Promise.race([pause(ms), new Promise<void>((resolve) => (this.complete = resolve))]);
+    }
+    this.stop();
+    return tally.received();
+  }
+
+  private drained(): Promise<void> {
+    return new Promise((resolve) => {
+      const stop = this.room.on("drain", () => {
+        stop();
+        resolve();
+      });
+    });
+  }
+}
+
+/** Counts what comes of a load. */
+class Tally {
+  private messages = 0;
+  private arrivals = 0;
+  private first = 0;
+  private last = 0;
+  private next = 0;
+  private isInTurn = false;
+  isComplete = false;
+  private wrong: string | null = null;
+
+  constructor(
+    private readonly run: number,
+    private readonly size: number,
+    private readonly latest: boolean,
+  ) {}
+
+  /** Returns whether that was the last. */
+  take({ data, state }: Message): boolean {
+    const load = typeof data === "string" ? undefined : read(data);
+    if (!load) this.wrong ??= "a message was not as it was sent";
+    if (load?.run !== this.run || state) return false;
+    this.judge(load, data.length);
+    const now = performance.now();
+    if (this.messages === 0) this.first = now;
+    this.last = now;
+    this.messages += 1;
+    if (!this.isInTurn) {
+      this.arrivals += 1;
+      this.isInTurn = true;
+      // After all messages of this packet, which are told in one go.
+      queueMicrotask(() => (this.isInTurn = false));
+    }
+    this.isComplete ||= load.isLast;
+    return load.isLast;
+  }
+
+  received(): Received {
+    const { messages, arrivals, isComplete: complete, wrong } = this;
+    return { messages, arrivals, span_ms: this.last - this.first, complete, wrong };
+  }
+
+  private judge({ number }: Load, length: number): void {
+    // Values may be skipped; over datagrams they may come late.
+    if (!this.latest && number !== this.next) this.wrong ??= `message ${number} came where ${this.next} was due`;
+    if (length !== this.size) this.wrong ??= `${length} bytes came of ${this.size}`;
+    this.next = number + 1;
+  }
+}
