@@ -100,6 +100,8 @@ impl Client {
                 () = sleep_until(renewal), if is_current && self.is_stream() => None,
             };
             match step {
+                // T11: the older one broke before it was read to its end, which the server did not see.
+                Some(Some((number, _))) if number > self.received() + 1 => older = None,
                 Some(Some((number, packet))) => {
                     if !self.deliver(number, packet, &received).await {
                         return;
@@ -139,10 +141,12 @@ impl Client {
         matches!(self.kind, Kind::Multipart | Kind::Iframe)
     }
 
+    fn received(&self) -> u64 {
+        self.tally.received.load(Ordering::Relaxed)
+    }
+
     async fn deliver(&self, number: u64, packet: Vec<u8>, to: &mpsc::Sender<Vec<u8>>) -> bool {
-        let had = self.tally.received.load(Ordering::Relaxed);
-        assert!(number <= had + 1, "packet {number} after {had}");
-        if number <= had {
+        if number <= self.received() {
             return true;
         }
         self.tally.received.store(number, Ordering::Relaxed);
@@ -151,7 +155,7 @@ impl Client {
 
     async fn ask(&self, id: &str) -> Option<Response> {
         self.tally.responses.fetch_add(1, Ordering::Relaxed);
-        let received = self.tally.received.load(Ordering::Relaxed);
+        let received = self.received();
         let body = match id {
             "" => String::new(),
             id => format!("id={id}&received={received}"),
@@ -164,8 +168,7 @@ impl Client {
         let mut number = 0;
         while let Some(packet) = packets.recv().await {
             number += 1;
-            let received = self.tally.received.load(Ordering::Relaxed);
-            let body = upload(&id, number, received, &[&packet]);
+            let body = upload(&id, number, self.received(), &[&packet]);
             let times = if number % self.luck.repeat == 0 { 2 } else { 1 };
             for _ in 0..times {
                 if post(self.address, "/http/up", &[], body.clone()).await.status != 204 {

@@ -312,3 +312,170 @@ impl State {
         self.acknowledged + self.kept.len() as u64
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures_util::FutureExt;
+    use proptest::prelude::*;
+
+    /// What is between a response's taking and the client's reading.
+    struct Response {
+        turn: Turn,
+        next: u64,
+        under_way: VecDeque<Bytes>,
+        has_ended: bool,
+    }
+
+    /// A client that keeps to the rules (T10, T11), and the network between.
+    struct Model {
+        carrier: Carrier,
+        pushed: u64,
+        received: u64,
+        older: Option<Response>,
+        newer: Response,
+        uploads: u64,
+    }
+
+    impl Model {
+        fn new() -> Self {
+            let carrier = Carrier::new(Id::random(), Duration::from_secs(5));
+            let newer = ask(&carrier, 0);
+            Model { carrier, pushed: 0, received: 0, older: None, newer, uploads: 0 }
+        }
+
+        fn step(&mut self, what: u8, lag: u64) {
+            match what {
+                0 | 1 => self.push(),
+                2..=4 => self.take(),
+                5..=7 => self.read(),
+                // Renewed, unless the older one is still being read.
+                8 if self.older.is_none() => {
+                    let newer = ask(&self.carrier, self.received);
+                    self.older = Some(std::mem::replace(&mut self.newer, newer));
+                }
+                // Broken, and the server notices.
+                9 => {
+                    self.carrier.finish(self.newer.turn);
+                    self.ask_again();
+                }
+                // Broken, and it does not. Everything that was under way is lost.
+                10 => self.ask_again(),
+                // The older one broke: what it had is missing.
+                11 => self.older = None,
+                // A word that was late.
+                12 => {
+                    self.uploads += 1;
+                    let received = self.received.saturating_sub(lag);
+                    assert_eq!(self.carrier.begin_upload(self.uploads, received), Place::Next);
+                    self.carrier.let_go();
+                    let taken = self.carrier.take_in(self.uploads, Bytes::new()).now_or_never();
+                    assert!(matches!(taken, Some(Ok(()))));
+                    assert!(matches!(self.carrier.next_upload().now_or_never(), Some(Ok(Some(_)))));
+                    assert!(self.carrier.next_upload().now_or_never().is_none());
+                }
+                _ => {}
+            }
+        }
+
+        fn push(&mut self) {
+            let packet = Bytes::from((self.pushed + 1).to_string());
+            let is_kept = self.carrier.change(|state| {
+                let has_room = state.has_room_for(packet.len());
+                has_room.then(|| state.push(packet))
+            });
+            self.pushed = is_kept.unwrap_or(self.pushed);
+        }
+
+        fn take(&mut self) {
+            for response in self.older.iter_mut().chain([&mut self.newer]) {
+                match self.carrier.step(response.turn).now_or_never() {
+                    Some(Step::Packet(packet)) => {
+                        assert!(!response.has_ended);
+                        response.under_way.push_back(packet);
+                    }
+                    Some(Step::End) => response.has_ended = true,
+                    None => {}
+                }
+            }
+        }
+
+        fn read(&mut self) {
+            let is_older = self.older.is_some();
+            let response = self.older.as_mut().unwrap_or(&mut self.newer);
+            let Some(packet) = response.under_way.pop_front() else {
+                if response.has_ended && is_older {
+                    self.older = None;
+                }
+                return;
+            };
+            let number = response.next;
+            response.next += 1;
+            assert_eq!(packet, number.to_string(), "numbered as it says");
+            if number == self.received + 1 {
+                self.received = number;
+            } else if number > self.received {
+                self.older = None;
+                self.ask_again();
+            }
+        }
+
+        fn ask_again(&mut self) {
+            self.older = None;
+            self.newer = ask(&self.carrier, self.received);
+        }
+    }
+
+    fn ask(carrier: &Carrier, received: u64) -> Response {
+        let (turn, next) = carrier.begin(received).expect("it is not over");
+        Response { turn, next, under_way: VecDeque::new(), has_ended: false }
+    }
+
+    proptest! {
+        #[test]
+        fn every_packet_comes_once_and_in_order_whatever_breaks(
+            steps in proptest::collection::vec((0..13u8, 0..20u64), 1..400),
+        ) {
+            let mut model = Model::new();
+            for (what, lag) in steps {
+                model.step(what, lag);
+            }
+            for _ in 0..4 * model.pushed + 8 {
+                model.take();
+                model.read();
+                model.read();
+            }
+            // What was taken by a response that broke unnoticed is missed when the next packet shows it.
+            model.ask_again();
+            for _ in 0..model.pushed + 1 {
+                model.take();
+                model.read();
+            }
+            prop_assert_eq!(model.received, model.pushed);
+        }
+    }
+
+    #[test]
+    fn no_more_is_kept_than_stated() {
+        let carrier = Carrier::new(Id::random(), Duration::from_secs(5));
+        let (turn, _) = carrier.begin(0).unwrap();
+        let packet = || Bytes::from(vec![0; 60_000]);
+        let mut sent = 0;
+        loop {
+            let mut sending = pin!(carrier.send(packet()));
+            if sending.as_mut().now_or_never().is_some() {
+                panic!("nothing has taken it");
+            }
+            if !matches!(carrier.step(turn).now_or_never(), Some(Step::Packet(_))) {
+                break;
+            }
+            sent += 1;
+        }
+        assert_eq!(sent, 4, "T10: 256 KiB");
+        // Acknowledged, so there is room.
+        assert_eq!(carrier.begin_upload(1, 4), Place::Next);
+        carrier.let_go();
+        assert!(carrier.send(packet()).now_or_never().is_none());
+        assert!(matches!(carrier.step(turn).now_or_never(), Some(Step::Packet(_))));
+    }
+}
