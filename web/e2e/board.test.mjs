@@ -220,3 +220,22 @@ test("what Groupwire does is shown, and is less than was sent", options, async (
   assert.match(await bo.page.getByTestId("panel-trip").innerText(), /^\d+ ms$/);
   await bo.screenshot("panel");
 });
+
+test("the transport in use is shown with the reason, and another can be chosen", options, async (t) => {
+  const ada = await open("transport", "Ada Lovelace");
+  const why = ada.page.getByTestId("transport-why");
+  const choose = (name) => ada.page.getByTestId("transport-choice").selectOption(name);
+  await ada.page.getByTestId("panel-toggle").click();
+  await until("WebTransport", async () => (await why.innerText()) === "WebTransport. The best there is here.");
+  t.diagnostic("Ada takes long polling, and draws");
+  await choose("longpoll");
+  await until("long polling", async () => /^Long polling\. The only one that may be used/.test(await why.innerText()));
+  await ada.choose("pen");
+  await ada.drag(WAVE);
+  await until("ordered", async () => (await ada.read("waiting")) === 0);
+  await ada.screenshot("transport");
+  t.diagnostic("and back to what is best");
+  await choose("automatic");
+  await until("WebTransport again", async () => /^WebTransport\./.test(await why.innerText()));
+  assert.equal((await ada.read("objects")).length, 1);
+});

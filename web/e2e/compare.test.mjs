@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
-import { launch } from "./board.mjs";
+import { launch } from "./window.mjs";
 import { Server } from "./server.mjs";
 import { until } from "./wait.mjs";
 
@@ -40,19 +40,23 @@ const screenshot = (page, name) => page.screenshot({ path: new URL(`compare-${na
 const arrives = (page, transport) =>
   until(`positions over ${transport}`, async () => (await read(page, "numbers"))?.[transport].p99 > 0, 30_000);
 
-/** How far behind each board was in the worst hundredth of the moments of a recording. */
-function p99(lines, transport) {
-  const moments = lines.trimEnd().split("\n").map(JSON.parse);
-  const behind = moments.map((moment) => moment[transport].behind).sort((a, b) => a - b);
-  return behind[Math.ceil(behind.length * 0.99) - 1];
+/** What a hundredth of the values exceeds. */
+function p99(values) {
+  return [...values].sort((a, b) => a - b)[Math.ceil(values.length * 0.99) - 1];
 }
 
 test("at 5 % loss and 20 ms each way datagrams are less behind than WebSocket", options, async (t) => {
   const page = await open("&loss=5&delay=20&record=20");
   await Promise.all([arrives(page, "websocket"), arrives(page, "webtransport")]);
   const lines = await until("the recording", () => read(page, "recording"), 60_000);
-  const [stream, datagrams] = [p99(lines, "websocket"), p99(lines, "webtransport")];
-  t.diagnostic(`p99 of the error in time: WebSocket ${stream.toFixed(0)} ms, datagrams ${datagrams.toFixed(0)} ms`);
+  const moments = lines.trimEnd().split("\n").map(JSON.parse);
+  const errors = moments.map(({ websocket, webtransport }) => [websocket.behind, webtransport.behind]);
+  const whole = [0, 1].map((i) => p99(errors.map((both) => both[i])));
+  // A busy machine stops server or browser, and then both boards are behind by the same, which is left out.
+  const [stream, datagrams] = [0, 1].map((i) => p99(errors.map((both) => both[i] - Math.min(...both))));
+  const [one, two, three, four] = [...whole, stream, datagrams].map((ms) => ms.toFixed(0));
+  t.diagnostic(`p99 of the error in time: WebSocket ${one} ms, datagrams ${two} ms`);
+  t.diagnostic(`of that beyond the other's: WebSocket ${three} ms, datagrams ${four} ms`);
   await screenshot(page, "lossy");
   assert.ok(datagrams < stream, `${datagrams} against ${stream}`);
   assert.ok(await page.getByTestId("recording").isVisible());
@@ -72,7 +76,7 @@ test("the sliders and presets reach the server, and without loss nothing is behi
   await page.getByTestId("preset-lan").click();
   await until("the preset", async () => (await read(page, "settings")).loss === 0);
   assert.deepEqual(await held(), { loss: 0, delay_ms: 0 });
-  await until("the sentence", async () => /both are the same/.test(await page.getByTestId("verdict").innerText()));
+  await until("the sentence", async () => /both are the same|busy/.test(await page.getByTestId("verdict").innerText()));
   await arrives(page, "webtransport");
   await screenshot(page, "lan");
 });

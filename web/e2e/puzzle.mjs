@@ -9,6 +9,14 @@ export class Puzzle extends Window {
     return new Puzzle("groupwirePuzzle").open(browser, `${server.url}/puzzle/?room=${room}`, name, options);
   }
 
+  /** Every puzzle that is started here is from one seed, so that the pieces lie alike in each run. */
+  async prepare(context) {
+    await context.addInitScript(() => {
+      const random = crypto.getRandomValues.bind(crypto);
+      crypto.getRandomValues = (array) => (array instanceof Uint32Array ? array.fill(7) : random(array));
+    });
+  }
+
   /** When what was done here has its place in the room's order, the groups of pieces. */
   async settled() {
     await until("ordered", async () => (await this.read("waiting")) === 0);

@@ -100,22 +100,19 @@ export class Road {
     delete headers["transfer-encoding"];
     delete headers.connection;
     answer.on("error", () => to.destroy());
-    if (this.streams) {
+    const held = [];
+    const release = () => held.splice(0).forEach((act) => act());
+    const hold = (act) => {
+      if (this.streams && held.length === 0) return act();
+      held.push(act);
+      setTimeout(release, BUFFERED_MS);
+    };
+    hold(() => {
       to.writeHead(answer.statusCode, headers);
       to.flushHeaders();
-      return answer.pipe(to);
-    }
-    let isOver = false;
-    const held = [() => to.writeHead(answer.statusCode, headers)];
-    const release = () => held.splice(0).forEach((act) => act());
-    const later = setTimeout(release, BUFFERED_MS);
-    answer.on("data", (data) => {
-      held.push(() => to.write(data));
-      setTimeout(() => isOver || release(), BUFFERED_MS);
     });
+    answer.on("data", (data) => hold(() => to.write(data)));
     answer.on("end", () => {
-      isOver = true;
-      clearTimeout(later);
       release();
       to.end();
     });

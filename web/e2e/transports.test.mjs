@@ -91,17 +91,7 @@ for (const name of TRANSPORTS) {
     }
     await pause(1000);
     const counts = [];
-    for (const person of [ada, bo]) {
-      await person.run(({ chatter }) => chatter());
-      await until("all is ordered", () => person.run(({ room }) => room.status === "connected"));
-    }
-    await pause(1000);
-    for (const [person, prefix] of [
-      [ada, "a"],
-      [bo, "b"],
-    ]) {
-      counts.push((await person.texts()).filter((text) => text[0] === prefix).length);
-    }
+    for (const person of [ada, bo]) counts.push(await person.run(({ chatter }) => chatter()));
     await agree([ada, bo], [...numbered("a", counts[0]), ...numbered("b", counts[1])]);
     assert.ok(counts[0] > 50 && counts[1] > 50, `${counts} were sent`);
     assert.equal(await ada.run(({ room }) => room.self.id), id);
@@ -115,7 +105,7 @@ for (const name of TRANSPORTS) {
     const room = `${name}-restart`;
     const [ada, bo] = await Promise.all([join(room, "Ada", { transports }), join(room, "Bo", { transports })]);
     await ada.run(({ draw }) => draw("a0"));
-    await bo.got(1);
+    await Promise.all([ada.got(1), bo.got(1)]);
     await server.kill();
     for (const person of [ada, bo]) await until("noticed", async () => (await person.status()) === "reconnecting");
     await ada.run(({ draw }) => draw("a1"));
@@ -142,7 +132,7 @@ for (const name of ["multipart", "iframe"]) {
       await ada.run(({ drawRandom }) => drawRandom(40_000));
       await bo.run(({ draw }, i) => draw(`b${i}`), i);
     }
-    // 40 of 40,000 bytes to each of two, a renewal each 512 KiB.
+    // 40 of 40,000 characters of 6 bits to Bo, a renewal each 512 KiB; to Ada, who sent them, next to nothing.
     const texts = await ada.got(80, 60_000);
     assert.deepEqual(await bo.got(80, 60_000), texts);
     assert.equal(new Set(texts).size, 80);
@@ -151,7 +141,7 @@ for (const name of ["multipart", "iframe"]) {
       numbered("b", 40),
     );
     const renewals = road.counts[`/http/${name}`] - before;
-    assert.ok(renewals >= 4, `${renewals} renewals`);
+    assert.ok(renewals >= 2, `${renewals} renewals`);
     for (const person of [ada, bo]) assert.equal(await person.run(({ room }) => room.stats.reconnects), 0);
   });
 }
@@ -163,10 +153,8 @@ test("multipart: a response is renewed after 25 s, while people draw", options, 
   await Promise.all([ada.run(({ chatter }) => chatter("a", 50)), bo.run(({ chatter }) => chatter("b", 50))]);
   await until("both renewed", () => road.counts["/http/multipart"] >= before + 2, 40_000);
   await pause(500);
-  for (const person of [ada, bo]) await person.run(({ chatter }) => chatter());
-  await pause(1000);
-  const texts = await ada.texts();
-  const count = (prefix) => texts.filter((text) => text[0] === prefix).length;
-  await agree([ada, bo], [...numbered("a", count("a")), ...numbered("b", count("b"))]);
+  const counts = [];
+  for (const person of [ada, bo]) counts.push(await person.run(({ chatter }) => chatter()));
+  await agree([ada, bo], [...numbered("a", counts[0]), ...numbered("b", counts[1])]);
   for (const person of [ada, bo]) assert.equal(await person.run(({ room }) => room.stats.reconnects), 0);
 });

@@ -31,13 +31,20 @@ export class Window {
   /** Of its own user, whose name is `name`; `options` are the browser's. */
   async open(browser, url, name, options) {
     this.#context = await browser.newContext({ viewport: { width: 900, height: 640 }, ...options });
-    await this.#context.addInitScript((name) => localStorage.setItem("groupwire-name", name), name);
+    await this.#context.addInitScript((name) => {
+      // Frames within the page may have no storage.
+      if (self === top) localStorage.setItem("groupwire-name", name);
+    }, name);
+    await this.prepare(this.#context);
     this.page = await this.#context.newPage();
     this.page.on("pageerror", (error) => this.errors.push(String(error)));
     await this.page.goto(url);
     await this.isConnected();
     return this;
   }
+
+  /** What a kind of page needs before it is loaded. */
+  async prepare() {}
 
   async close() {
     await this.#context.close();

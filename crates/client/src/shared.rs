@@ -26,6 +26,10 @@ pub struct Framing {
     pub bytes_out: u64,
     /// Around packets received.
     pub bytes_in: u64,
+    /// Packets sent as datagrams, or dropped because they could not leave soon.
+    pub datagrams_out: u64,
+    /// Packets that came as datagrams.
+    pub datagrams_in: u64,
 }
 
 /// How joining goes.
@@ -115,8 +119,10 @@ impl Shared {
         let mut state = self.lock();
         let now = self.now();
         for input in inputs.drain(..) {
-            if let Input::Packet(packet) = input {
-                state.framing.bytes_in += self.header(packet.len());
+            match input {
+                Input::Packet(packet) => state.framing.bytes_in += self.header(packet.len()),
+                Input::Datagram(_) => state.framing.datagrams_in += 1,
+                _ => {}
             }
             state.client.handle_input(now, input);
         }
@@ -127,7 +133,10 @@ impl Shared {
                     state.framing.bytes_out += self.header(packet.len()) + self.mask();
                     outgoing.push(Outgoing::Packet(packet));
                 }
-                Output::Datagram(packet) => outgoing.push(Outgoing::Datagram(packet)),
+                Output::Datagram(packet) => {
+                    state.framing.datagrams_out += 1;
+                    outgoing.push(Outgoing::Datagram(packet));
+                }
                 Output::Event(event) => self.queue(&mut state, event),
                 Output::Dial => break Next::Dial,
                 Output::Hangup => break Next::Hangup,

@@ -63,6 +63,9 @@ async fn two_people_exchange_messages_and_one_leaves(over: Over) {
     assert_eq!(at.key.as_deref(), Some(&b"me"[..]));
     assert!(bob.round_trip().is_some());
     assert!(ann.framing().bytes_out > 0 && ann.framing().bytes_in > 0);
+    // T6: awareness goes in datagrams where there are some.
+    let datagrams = (bob.framing().datagrams_out, ann.framing().datagrams_in);
+    assert_eq!(datagrams.0 > 0 && datagrams.1 > 0, over == Over::Https, "{datagrams:?}");
 
     bob.leave().await;
     assert_eq!(bob.joined().await, Err(Error::Over));

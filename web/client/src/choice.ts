@@ -14,6 +14,9 @@ export const STAGGER_MS = 200;
 /** The same while the transport in use is silent: every moment counts, and most likely only one other is needed. */
 const QUIET_STAGGER_MS = 100;
 
+/** When all have failed while it is silent, they are tried again after so long: what broke may be back by then. */
+const QUIET_AGAIN_MS = 500;
+
 /** Long enough for two lost SYN packets (1 + 2 s, RFC 6298) and a TLS handshake on a poor network. */
 const OPENING_MS = 10_000;
 
@@ -167,14 +170,19 @@ export class Choice {
   quiet(isQuiet: boolean): void {
     if (this.#isQuiet === isQuiet || !this.#used) return;
     this.#isQuiet = isQuiet;
-    if (!isQuiet) return this.#settle();
-    const { name } = this.#used;
+    if (isQuiet) this.#lookAround();
+    else this.#settle();
+  }
+
+  #lookAround(): void {
+    const used = this.#used;
+    if (!used || !this.#isQuiet) return;
     // Another connection of the same kind, and the next kind: it may be the path, or all of this kind.
-    const others = this.#order().filter((other) => other !== name);
-    const [first, ...rest] = others;
-    this.#start(name);
+    const others = this.#order().filter((other) => other !== used.name);
+    const first = others.find((name) => !this.#attempts.some((attempt) => attempt.name === name));
+    if (this.#isAllowed(used.name)) this.#start(used.name);
     if (first) this.#start(first);
-    this.#race(rest, QUIET_STAGGER_MS);
+    this.#race(others, QUIET_STAGGER_MS);
   }
 
   /** The network changed, or the page woke: what did not work may work now. */
@@ -368,6 +376,10 @@ export class Choice {
     this.#callOffPatience();
     const { clock, events } = this.#options;
     const isEvicted = this.#used !== undefined && !this.#isAllowed(this.#used.name);
+    if (this.#isQuiet && this.#queue.length + this.#attempts.length === 0) {
+      this.#callOffPatience = clock.after(QUIET_AGAIN_MS, () => this.#lookAround());
+      return;
+    }
     if (this.#queue.length > 0 || !(this.#isDialing || isEvicted)) return;
     const waits = this.#attempts.map(({ since }) => since + PATIENCE_MS - clock.now());
     const wait = Math.max(...waits);

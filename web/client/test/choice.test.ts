@@ -465,6 +465,18 @@ describe("quiet", () => {
     expect(it.links.map(({ isClosed }) => isClosed)).toEqual([true, false]);
   });
 
+  test("when all fail, too, they are tried again soon", () => {
+    const it = world({ websocket: "opens" }, ["websocket"]);
+    pass(50);
+    it.rules = { websocket: "was refused" };
+    it.choice.quiet(true);
+    pass(700);
+    it.rules = ALL_OPEN;
+    pass(500);
+    expect(it.opened).toBe(2);
+    expect(it.closed).toBe(0);
+  });
+
   test("when it speaks again meanwhile, it stays", () => {
     const it = world();
     pass(50);

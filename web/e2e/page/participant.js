@@ -20,6 +20,7 @@ room.on("error", ({ code, message }) => told.errors.push(`${code}: ${message}`))
 room.on("transport", ({ name, why }) => told.moves.push({ name, why, at: performance.now() }));
 
 let chatter;
+let said = 0;
 
 window.participant = {
   room,
@@ -33,16 +34,17 @@ window.participant = {
     for (let at = 0; at < bytes.length; at += 3000) text += btoa(String.fromCharCode(...bytes.subarray(at, at + 3000)));
     return draw.send(text.slice(0, length));
   },
-  /** A transaction every so often, numbered, until the next call. */
+  /** A transaction every so often, numbered, until the next call, which answers how many there were. */
   chatter(prefix, interval) {
     clearInterval(chatter);
-    if (!prefix) return;
-    let n = 0;
-    chatter = setInterval(() => draw.send(`${prefix}${n++}`), interval);
+    const before = said;
+    said = 0;
+    if (prefix) chatter = setInterval(() => draw.send(`${prefix}${said++}`), interval);
+    return before;
   },
-  /** The longest time, in milliseconds, between two transactions that came after `since`. */
+  /** The longest time, in milliseconds, without a transaction since then. */
   longestGap(since) {
-    const times = told.texts.map(({ at }) => at).filter((at) => at >= since);
+    const times = [since, ...told.texts.map(({ at }) => at).filter((at) => at >= since)];
     return Math.max(0, ...times.slice(1).map((at, i) => at - times[i]));
   },
 };

@@ -77,7 +77,11 @@ describe("how far behind what is shown is", () => {
   test("while the page itself stands still nobody is behind, nor stops", () => {
     const [timeline, made, end] = receive(400, 30);
     const last = end - 10;
+    // One is on its way when it happens.
+    made.add(last + 5);
     timeline.skip(last + 10, last + 3000);
+    made.pause(2990);
+    expect(timeline.behind(last + 3002)).toBeLessThan(40);
     made.add(last + 3010);
     timeline.arrive(last + 3020, last + 3010);
     const { p99, stalls } = timeline.numbers(last + 3020);
@@ -166,5 +170,6 @@ test("the sentence says what is seen", () => {
   expect(verdict({ loss: 0, delay: 20 }, numbers(80), numbers(80))).toMatch(/both are the same/);
   expect(verdict(lossy, numbers(300), numbers(100))).toMatch(/300 ms behind, datagrams 100 ms: 3.0 times less/);
   expect(verdict(lossy, numbers(100), numbers(90))).toMatch(/about the same/);
+  expect(verdict(lossy, numbers(600), numbers(590))).toMatch(/busy/);
   expect(verdict(lossy, numbers(100), undefined)).toMatch(/Once in a while/);
 });

@@ -107,6 +107,8 @@ pub(super) async fn run(
         framing: Framing {
             bytes_out: after.1.bytes_out - before.1.bytes_out,
             bytes_in: after.1.bytes_in - before.1.bytes_in,
+            datagrams_out: after.1.datagrams_out - before.1.datagrams_out,
+            datagrams_in: after.1.datagrams_in - before.1.datagrams_in,
         },
         held: shared.held.load(Relaxed),
         took,
@@ -301,6 +303,8 @@ fn totals_of(rooms: &[Room]) -> (Stats, Framing) {
         sum.0.conflated += stats.conflated;
         sum.1.bytes_out += framing.bytes_out;
         sum.1.bytes_in += framing.bytes_in;
+        sum.1.datagrams_out += framing.datagrams_out;
+        sum.1.datagrams_in += framing.datagrams_in;
     }
     sum
 }

@@ -149,6 +149,8 @@ impl<'a> Report<'a> {
             "bytes_in_after": stats.bytes_in_after,
             "framing_bytes_out": framing.bytes_out,
             "framing_bytes_in": framing.bytes_in,
+            "datagrams_out": framing.datagrams_out,
+            "datagrams_in": framing.datagrams_in,
             "reconnects": stats.reconnects,
             "held": self.outcome.held,
             "server_cpu_seconds": self.server.map(|cost| cost.cpu_seconds),

@@ -34,7 +34,7 @@ fn rows(session: Session, options: &Options) -> Vec<Row> {
     let mut rows = Vec::new();
     run(&[session], options, &mut |update| match update {
         Update::Row(row) => rows.push(*row),
-        Update::Skipped { technique, why, .. } => panic!("{technique} was skipped: {why}"),
+        Update::Skipped { what, why, .. } => panic!("{what} was skipped: {why}"),
         Update::Progress { done, total, .. } => assert!(done < total),
     })
     .unwrap();

@@ -1,6 +1,6 @@
 /** What the address of this page says. */
 
-import { readAddress } from "../address";
+import { readAddress } from "../../../common/address";
 import type { Settings } from "./emulation";
 
 export interface CompareAddress {

@@ -1,7 +1,7 @@
 /** One side of the comparison: a board, its numbers, and their course. */
 
 import type { TransportName } from "groupwire";
-import { make } from "../ui/dom";
+import { make } from "../../../common/ui/dom";
 import type { Obstacle } from "./obstacle";
 import type { Position, Source } from "./source";
 import type { Said } from "./sessions";

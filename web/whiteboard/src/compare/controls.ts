@@ -1,6 +1,6 @@
 /** The network that is emulated: presets, two sliders, and the way back to nothing. */
 
-import { make } from "../ui/dom";
+import { make } from "../../../common/ui/dom";
 import type { Settings } from "./emulation";
 
 const PRESETS: readonly (Settings & { readonly name: string })[] = [

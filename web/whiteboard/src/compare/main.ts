@@ -1,10 +1,10 @@
 /** The live view of loss: one pointer, seen over WebSocket and over WebTransport's datagrams through the same network. */
 
-import "../styles/base.css";
-import "../styles/controls.css";
+import "../../../common/styles/base.css";
+import "../../../common/styles/controls.css";
 import "../styles/compare.css";
-import { make } from "../ui/dom";
-import { onThemeChanged } from "../view/theme";
+import { make } from "../../../common/ui/dom";
+import { onThemeChanged } from "../../../common/view/theme";
 import { readCompareAddress } from "./address";
 import { Card } from "./card";
 import { Controls } from "./controls";
@@ -102,7 +102,10 @@ function receiver(transport: keyof typeof cards): Receiver {
 
 /** Called all the time: where it was not, the page itself stood still, and neither board is to blame. */
 function awake(now: number): void {
-  if (now - awakeAt > PAUSE) for (const { timeline } of both) timeline.skip(awakeAt, now);
+  if (now - awakeAt > PAUSE) {
+    for (const { timeline } of both) timeline.skip(awakeAt, now);
+    made.pause(now - awakeAt);
+  }
   awakeAt = now;
 }
 

@@ -1,7 +1,7 @@
 /** Three participants in one page: one whose pointer moves, and two who see it, each over a transport of its own. */
 
 import { awareness, connect, type Message, type Room, type TransportName } from "groupwire";
-import { isRecord } from "../model/shapes";
+import { isRecord } from "../../../common/parse";
 import type { Position } from "./source";
 import type { Made } from "./timeline";
 

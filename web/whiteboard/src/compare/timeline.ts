@@ -23,24 +23,29 @@ export interface Numbers {
   readonly stalls: number;
 }
 
-/** When positions were made: what has been sent. */
+/** When positions were made: what has been sent. And how long the page itself stood still, for which nobody is to blame. */
 export class Made {
-  private readonly times: number[] = [];
+  private readonly times: { readonly time: number; readonly paused: number }[] = [];
+  private paused = 0;
 
   add(time: number): void {
-    this.times.push(time);
+    this.times.push({ time, paused: this.paused });
     if (this.times.length > KEPT) this.times.shift();
   }
 
-  /** When a position that was made at `time` ceased to be the newest; undefined if it still is. */
-  after(time: number): number | undefined {
-    let next: number | undefined;
+  pause(duration: number): void {
+    this.paused += duration;
+  }
+
+  /** For how long there has been, at `now`, a newer position than that of `time`. */
+  behind(time: number, now: number): number {
+    let since = now;
     for (let i = this.times.length - 1; i >= 0; i -= 1) {
-      const made = this.times[i] ?? time;
-      if (made <= time) break;
-      next = made;
+      const made = this.times[i];
+      if (!made || made.time <= time) break;
+      since = made.time + this.paused - made.paused;
     }
-    return next;
+    return Math.max(now - since, 0);
   }
 }
 
@@ -64,8 +69,7 @@ export class Timeline {
 
   /** How far behind at `now`. */
   behind(now: number): number {
-    const since = this.made === undefined ? undefined : this.sent.after(this.made);
-    return since === undefined ? 0 : Math.max(now - since, 0);
+    return this.made === undefined ? 0 : this.sent.behind(this.made, now);
   }
 
   /** From `from` to `now` the page itself stood still: nothing is to be said of that time. */

@@ -6,10 +6,17 @@ import type { Numbers } from "./timeline";
 /** Nearer than this they are the same to the eye. */
 const SAME = 1.25;
 
+/** Milliseconds that no emulated network adds to datagrams. */
+const BUSY = 250;
+
 export function verdict(settings: Settings, websocket: Numbers | undefined, webtransport: Numbers | undefined): string {
   const [stream, datagrams] = [websocket?.p99, webtransport?.p99];
   if (stream === undefined || datagrams === undefined) {
     return "Once in a while a packet is lost. A stream stops until it has been sent again; datagrams go on.";
+  }
+  // A tick, the way, and a lost position or two.
+  if (datagrams > settings.delay + BUSY && stream < datagrams * SAME) {
+    return "Both stop now and then, for other reasons than loss: this computer, or the server's, is busy.";
   }
   if (settings.loss === 0) {
     return "Nothing is lost: both are the same. Now let some packets get lost.";
