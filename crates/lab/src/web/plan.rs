@@ -46,10 +46,10 @@ impl Plan {
                 apart_ms: 20.0,
                 trials: 1,
                 messages: 200,
-                sending_ms: 300.0,
+                sending_ms: 1500.0,
                 receiving_ms: 120.0,
                 playing_ms: 160.0,
-                patience_ms: 120.0,
+                patience_ms: 500.0,
             },
             false => Plan {
                 measures,
@@ -76,12 +76,12 @@ impl Plan {
             .any(|one| self.wants(*one))
     }
 
-    /// Messages of a trial that go up: no more than a narrow line carries in half the time that there is.
+    /// Messages of a trial that go up: no more than a narrow line carries in a fifth of the time that there is.
     pub(super) fn messages_up(&self, network: Network, size: usize) -> u32 {
         /// What goes with each message at the most, by a guess: an HTTP request for a few of them.
         const HEADERS: f64 = 200.0;
         let Some(rate) = network.narrow() else { return self.messages };
-        let carried = rate * self.sending_ms / 2000.0 / (size as f64 + HEADERS);
+        let carried = rate * self.sending_ms / 5000.0 / (size as f64 + HEADERS);
         self.messages.min(carried as u32).max(2)
     }
 
@@ -105,9 +105,9 @@ mod tests {
         let plan = Plan::of(&Options::default());
         assert_eq!(plan.messages_up(Network::Lan, STANDARD), 10_000);
         let narrow = plan.messages_up(Network::Man, STANDARD);
-        assert!((60..160).contains(&narrow), "{narrow}");
+        assert!((30..60).contains(&narrow), "{narrow}");
         let quick = Plan::of(&Options { quick: true, ..Options::default() });
-        assert_eq!(quick.messages_up(Network::Man, STANDARD), 2);
+        assert_eq!(quick.messages_up(Network::Man, STANDARD), 3);
     }
 
     #[test]
