@@ -40,7 +40,7 @@ impl Control {
     }
 
     /// Codes the control part.
-    pub(crate) fn code<C: Coder>(
+    pub(crate) fn code<C: Coder + ?Sized>(
         self,
         coder: &mut C,
         rows: &mut Rows,
@@ -69,7 +69,7 @@ impl Control {
 }
 
 /// Codes bytes of memory, without any model.
-pub(crate) fn code_memory<C: Coder>(coder: &mut C, given: u32) -> Result<u32, DecodeError> {
+pub(crate) fn code_memory<C: Coder + ?Sized>(coder: &mut C, given: u32) -> Result<u32, DecodeError> {
     let memory = (0..MEMORY_BITS).rev().fold(0, |value, shift| {
         value << 1 | u32::from(coder.bit(1 << 15, given >> shift & 1 == 1))
     });
