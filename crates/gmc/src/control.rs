@@ -51,6 +51,9 @@ impl Control {
         }
         let row = rows.single(hash(CONTEXT, 1));
         let compact = rows.bit(coder, row, 0, self.compact);
+        if compact && !cfg!(feature = "snapshots") {
+            return Err(DecodeError::Malformed);
+        }
         let templates_max = if rows.bit(coder, row, 1, self.templates_max.is_some()) {
             let contexts = Contexts::single(hash(CONTEXT, 2));
             let count = u64::from(self.templates_max.unwrap_or(0));

@@ -225,7 +225,7 @@ impl Stream {
         if let Some(count) = control.templates_max {
             self.templates.set_count_max(count as usize);
         }
-        if control.compact {
+        if control.compact && cfg!(feature = "snapshots") {
             self.compact();
         }
     }
