@@ -1,7 +1,8 @@
 //! The session's decoders, at both ends: whatever comes from the network, a room and a client stand.
 //!
 //! The input is a list of packets, each a length octet (times 8) and that many octets. The first may open a session
-//! of its own; the rest go to a room with a joined client in it, and to a client that joined that room.
+//! of its own; the rest go to a room with a joined client in it, and to a client that joined that room: over the stream,
+//! or as a datagram if the length octet's top bit is set.
 
 #![no_main]
 
@@ -17,13 +18,22 @@ fuzz_target!(|data: &[u8]| {
     let mut room = Room::new(room::Config::new("fuzz", 1), Box::new(AllowAll));
     let mut victim = joined(&mut room, 1);
     let mut packets = packets(data);
-    if let Some(first) = packets.next()
+    if let Some((first, _)) = packets.next()
         && let Ok(opening) = Opening::read(first)
     {
-        room.handle_input(now, room::Input::Join { link: 2, opening: &opening, secret: [2; 16] });
+        room.handle_input(now, room::Input::Join { link: 2, opening: &opening, secret: [2; 16], max_datagram: 1200 });
     }
-    for packet in packets {
+    for (packet, is_datagram) in packets {
         now += Duration::from_millis(7);
+        if is_datagram {
+            for link in [1, 2] {
+                room.handle_input(now, room::Input::Datagram { link, packet });
+                room.handle_input(now, room::Input::DatagramSent { link });
+            }
+            victim.handle_input(now, client::Input::Datagram(packet));
+            drain(&mut room, &mut victim, now);
+            continue;
+        }
         for link in [1, 2] {
             room.handle_input(now, room::Input::Packet { link, packet });
             room.handle_input(now, room::Input::Sent { link });
@@ -43,10 +53,10 @@ fn joined(room: &mut Room, link: u64) -> Client {
     client.channel("pointer", Qos::awareness()).expect("a valid channel");
     loop {
         match client.poll_output(now) {
-            client::Output::Dial => client.handle_input(now, client::Input::Opened),
+            client::Output::Dial => client.handle_input(now, client::Input::Opened { max_datagram: 1200 }),
             client::Output::Send(packet) => {
                 let opening = Opening::read(&packet).expect("our own opening");
-                let join = room::Input::Join { link, opening: &opening, secret: [1; 16] };
+                let join = room::Input::Join { link, opening: &opening, secret: [1; 16], max_datagram: 1200 };
                 room.handle_input(now, join);
                 break;
             }
@@ -72,11 +82,11 @@ fn drain(room: &mut Room, client: &mut Client, now: Duration) {
     while !matches!(client.poll_output(now), client::Output::Timeout(_)) {}
 }
 
-fn packets(mut data: &[u8]) -> impl Iterator<Item = &[u8]> {
+fn packets(mut data: &[u8]) -> impl Iterator<Item = (&[u8], bool)> {
     std::iter::from_fn(move || {
         let (&length, rest) = data.split_first()?;
-        let (packet, rest) = rest.split_at(rest.len().min(usize::from(length) * 8));
+        let (packet, rest) = rest.split_at(rest.len().min(usize::from(length & 0x7f) * 8));
         data = rest;
-        Some(packet)
+        Some((packet, length & 0x80 != 0))
     })
 }

@@ -15,6 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args as ClapArgs, ValueEnum};
+use groupwire_client::Trust;
 use groupwire_lab::Trace;
 
 use clients::Clients;
@@ -61,9 +62,15 @@ pub(crate) struct Args {
     #[arg(long, value_name = "COUNT")]
     sample: Option<usize>,
 
-    /// The server.
+    /// The server: ws://host:port for WebSocket, https://host:port for WebTransport, tcp://host:port for its TCP port.
     #[arg(long, value_name = "URL", default_value = "ws://127.0.0.1:8080")]
     url: String,
+
+    /// How to know the server over https://: "roots" are the system's root certificates; "ask" asks it over HTTP, at the
+    /// same port, which is for networks one trusts; or hashes of certificates, with commas. Default: ask on this machine,
+    /// else roots.
+    #[arg(long, value_name = "HOW")]
+    trust: Option<Trust>,
 
     /// The token that the server asks for.
     #[arg(long, value_name = "SECRET", env = "GROUPWIRE_TOKEN", hide_env_values = true)]
@@ -122,6 +129,15 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
 }
 
 impl Args {
+    /// As reports name it.
+    fn transport(&self) -> &'static str {
+        match self.url.split("://").next() {
+            Some("https") => "webtransport",
+            Some("tcp") => "socket",
+            _ => "websocket",
+        }
+    }
+
     fn patience(&self) -> Duration {
         Duration::from_secs_f64(self.patience)
     }

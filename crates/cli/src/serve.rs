@@ -3,13 +3,14 @@
 use std::error::Error;
 use std::io::{IsTerminal, Write};
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args as ClapArgs, ValueEnum};
 use groupwire_server::session::{Authority, Grant, JoinRequest, OpenRequest, Timing};
-use groupwire_server::{Config, Server};
+use groupwire_server::{Certificate, Config, Origins, Server, WebTransportConfig};
 use tracing_subscriber::filter::LevelFilter;
 
 /// The options of `groupwire serve`.
@@ -23,6 +24,36 @@ pub(crate) struct Args {
         env = "GROUPWIRE_LISTEN"
     )]
     listen: SocketAddr,
+
+    /// No WebTransport.
+    #[arg(long, conflicts_with_all = ["webtransport", "cert"])]
+    no_webtransport: bool,
+
+    /// Where to listen for WebTransport, UDP. Default: the address and port number of --listen.
+    #[arg(long, value_name = "ADDRESS:PORT", env = "GROUPWIRE_WEBTRANSPORT")]
+    webtransport: Option<SocketAddr>,
+
+    /// A certificate for WebTransport and those between it and the root, PEM; read again when it changes. Without it the
+    /// server makes its own, which clients pin.
+    #[arg(long, value_name = "FILE", requires = "key", env = "GROUPWIRE_CERT")]
+    cert: Option<PathBuf>,
+
+    /// The certificate's private key, PEM.
+    #[arg(long, value_name = "FILE", requires = "cert", env = "GROUPWIRE_KEY")]
+    key: Option<PathBuf>,
+    /// Where to listen for native programs that speak packets over plain TCP; by default nowhere.
+    #[arg(long, value_name = "ADDRESS:PORT", env = "GROUPWIRE_SOCKET")]
+    socket: Option<SocketAddr>,
+
+    /// Pages of this origin, such as https://example.org, may use the server, besides its own; * for all. May be
+    /// given several times.
+    #[arg(
+        long = "origin",
+        value_name = "ORIGIN",
+        env = "GROUPWIRE_ORIGINS",
+        value_delimiter = ','
+    )]
+    origins: Vec<String>,
 
     /// How long messages are collected before they are sent to everybody, in milliseconds; 0 sends at once.
     #[arg(long, value_name = "MS", default_value_t = 40, value_parser = clap::value_parser!(u64).range(0..=1000))]
@@ -70,12 +101,17 @@ enum Format {
 
 pub(crate) async fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
     start_log(args.log, args.log_format);
+    let webtransport = args.webtransport();
+    let origins = args.origins.iter().try_fold(Origins::own(), |all, origin| all.and(origin))?;
     let mut config = Config {
         listen: args.listen,
+        socket: args.socket,
+        origins,
         timing: Timing { tick: Duration::from_millis(args.tick), ..Timing::default() },
         keep_empty: Duration::from_secs(args.keep_empty),
         max_rooms: args.max_rooms,
         max_connections: args.max_connections,
+        webtransport,
         ..Config::default()
     };
     if let Some(token) = args.token {
@@ -87,6 +123,18 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
     announce(server.local_addr())?;
     server.run(asked_to_stop()).await?;
     Ok(ExitCode::SUCCESS)
+}
+
+impl Args {
+    fn webtransport(&self) -> Option<WebTransportConfig> {
+        let certificate = match (&self.cert, &self.key) {
+            (Some(cert), Some(key)) => Certificate::Files { cert: cert.clone(), key: key.clone() },
+            _ => Certificate::Own,
+        };
+        let listen = self.webtransport;
+        let config = WebTransportConfig { listen, certificate, ..WebTransportConfig::default() };
+        (!self.no_webtransport).then_some(config)
+    }
 }
 
 /// The one line on standard output: where to go.

@@ -1,41 +1,73 @@
-//! Where a server is.
+//! Where a server is, and by which transport to reach it.
+
+use std::net::IpAddr;
 
 use tokio_tungstenite::tungstenite::http::Uri;
 
 use crate::Error;
 
-/// A parsed `ws://host:port/path`.
+/// The transport that an address asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scheme {
+    /// WebSocket.
+    Ws,
+    /// A TCP connection with packets on it and nothing else.
+    Tcp,
+    /// WebTransport.
+    Https,
+}
+
+/// A parsed address.
 #[derive(Debug, Clone)]
 pub(crate) struct Address {
-    /// For the WebSocket request and for messages.
+    /// In full, for the WebSocket request and for messages.
     pub(crate) url: String,
+    pub(crate) scheme: Scheme,
     pub(crate) host: String,
     pub(crate) port: u16,
+    /// With query; empty for TCP.
+    pub(crate) path: String,
 }
 
 impl Address {
-    /// Reads an address. Without a path it means the server's own, `/ws`.
+    /// Reads an address. Without a path it means the server's own for that transport: `/ws` or `/wt`.
     pub(crate) fn parse(url: &str) -> Result<Self, Error> {
         let wrong = |why| Error::Address { url: url.to_owned(), why };
-        let form = "write it as ws://host:port";
+        let form = "write it as ws://host:port, tcp://host:port or https://host:port";
         let uri: Uri = url.parse().map_err(|_| wrong(form))?;
-        match uri.scheme_str() {
-            Some("ws") => {}
+        let (scheme, default_path, default_port) = match uri.scheme_str() {
+            Some("ws") => (Scheme::Ws, "/ws", Some(80)),
+            Some("tcp") => (Scheme::Tcp, "", None),
+            Some("https") => (Scheme::Https, "/wt", Some(443)),
             Some("wss") => return Err(wrong("TLS is not built in: use ws:// or a TLS proxy")),
             _ => return Err(wrong(form)),
-        }
+        };
         // An IPv6 host stands in brackets in a URL, but not in a socket address.
         let host = uri.host().unwrap_or_default().trim_matches(['[', ']']).to_owned();
         if host.is_empty() {
             return Err(wrong(form));
         }
-        let authority = uri.authority().map_or("", |authority| authority.as_str());
+        let port = uri.port_u16().or(default_port).ok_or_else(|| wrong("it lacks the port"))?;
         let path = match uri.path_and_query().map_or("", |path| path.as_str()) {
-            "" | "/" => "/ws",
+            "" | "/" => default_path,
+            _ if scheme == Scheme::Tcp => return Err(wrong("a TCP address has no path")),
             path => path,
         };
-        let url = format!("ws://{authority}{path}");
-        Ok(Address { url, host, port: uri.port_u16().unwrap_or(80) })
+        let authority = uri.authority().map_or("", |authority| authority.as_str());
+        let name = uri.scheme_str().unwrap_or_default();
+        let url = format!("{name}://{authority}{path}");
+        Ok(Address { url, scheme, host, port, path: path.to_owned() })
+    }
+
+    /// As in a URL.
+    pub(crate) fn bracketed_host(&self) -> String {
+        if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() }
+    }
+
+    /// Whether it is certainly on this machine.
+    pub(crate) fn is_loopback(&self) -> bool {
+        let is_loopback_ip = self.host.parse().is_ok_and(|ip: IpAddr| ip.is_loopback());
+        is_loopback_ip || self.host.eq_ignore_ascii_case("localhost")
     }
 }
 
@@ -44,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bare_server_means_its_websocket() {
+    fn a_bare_server_means_its_own_path() {
         for url in ["ws://127.0.0.1:8080", "ws://127.0.0.1:8080/", "ws://127.0.0.1:8080/ws"] {
             let address = Address::parse(url).unwrap();
             assert_eq!(address.url, "ws://127.0.0.1:8080/ws");
@@ -53,12 +85,43 @@ mod tests {
         let address = Address::parse("ws://[::1]/rooms?x=1").unwrap();
         assert_eq!((address.host.as_str(), address.port), ("::1", 80));
         assert_eq!(address.url, "ws://[::1]/rooms?x=1");
+        let address = Address::parse("https://[::1]:8080").unwrap();
+        assert_eq!(
+            (address.scheme, address.url.as_str()),
+            (Scheme::Https, "https://[::1]:8080/wt")
+        );
+        assert_eq!(address.bracketed_host(), "[::1]");
+        let address = Address::parse("tcp://host:8081").unwrap();
+        assert_eq!((address.scheme, address.url.as_str()), (Scheme::Tcp, "tcp://host:8081"));
     }
 
     #[test]
     fn other_addresses_say_what_to_write() {
-        for url in ["", "127.0.0.1:8080", "http://host", "wss://host", "ws://", "ws://a b"] {
+        for url in [
+            "",
+            "127.0.0.1:8080",
+            "http://host",
+            "wss://host",
+            "ws://",
+            "ws://a b",
+            "tcp://host",
+            "tcp://host:1/path",
+        ] {
             assert!(matches!(Address::parse(url), Err(Error::Address { .. })), "{url}");
+        }
+    }
+
+    #[test]
+    fn this_machine_is_known_by_its_names() {
+        for (host, is_loopback) in [
+            ("localhost", true),
+            ("127.9.9.9", true),
+            ("[::1]", true),
+            ("localhost.example", false),
+            ("192.0.2.1", false),
+        ] {
+            let address = Address::parse(&format!("https://{host}")).unwrap();
+            assert_eq!(address.is_loopback(), is_loopback, "{host}");
         }
     }
 }

@@ -8,23 +8,23 @@ use groupwire_session::client::Input;
 use tokio::time::{Instant, sleep_until};
 use tokio_tungstenite::tungstenite::Bytes;
 
-use crate::Error;
 use crate::address::Address;
-use crate::shared::{Next, Progress, Shared};
+use crate::shared::{Next, Outgoing, Progress, Shared};
 use crate::transport::{Happening, Transport};
+use crate::{Error, Trust};
 
-/// What carries packets now.
+/// What carries outgoing now.
 enum Link {
     None,
     /// To be opened once the application has read enough.
     Wanted,
-    Dialing(Pin<Box<dyn Future<Output = Result<Box<Transport>, Error>> + Send>>),
-    Open(Box<Transport>),
+    Dialing(Pin<Box<dyn Future<Output = Result<Transport, Error>> + Send>>),
+    Open(Transport),
 }
 
 /// What happened to the link.
 enum News {
-    Opened(Result<Box<Transport>, Error>),
+    Opened(Result<Transport, Error>),
     Transport(Happening),
 }
 
@@ -39,17 +39,22 @@ impl Link {
 }
 
 /// Runs until the session ends.
-pub(crate) async fn drive(shared: Arc<Shared>, address: Arc<Address>) {
+pub(crate) async fn drive(shared: Arc<Shared>, address: Arc<Address>, trust: Arc<Trust>) {
     let mut link = Link::None;
-    let mut packets = Vec::new();
+    let mut outgoing = Vec::new();
     let mut news: Option<News> = None;
     let mut timer = pin!(sleep_until(Instant::now()));
     loop {
-        let next = turn(&shared, &mut link, news.take(), &mut packets);
+        let next = turn(&shared, &mut link, news.take(), &mut outgoing);
         if let Link::Open(transport) = &mut link {
-            packets.drain(..).for_each(|packet| transport.send(packet));
+            for one in outgoing.drain(..) {
+                match one {
+                    Outgoing::Packet(packet) => transport.send(packet),
+                    Outgoing::Datagram(packet) => transport.send_datagram(packet),
+                }
+            }
         }
-        packets.clear();
+        outgoing.clear();
         let at = match next {
             Next::Wait(at) => at,
             Next::Dial => {
@@ -67,10 +72,8 @@ pub(crate) async fn drive(shared: Arc<Shared>, address: Arc<Address>) {
         };
         let credit = shared.has_credit();
         if credit && matches!(link, Link::Wanted) {
-            let address = Arc::clone(&address);
-            link = Link::Dialing(Box::pin(
-                async move { Transport::dial(&address).await.map(Box::new) },
-            ));
+            let (address, trust) = (Arc::clone(&address), Arc::clone(&trust));
+            link = Link::Dialing(Box::pin(async move { Transport::dial(&address, &trust).await }));
         }
         if let Some(at) = at.map(|at| shared.instant(at)).filter(|at| *at != timer.deadline()) {
             timer.as_mut().reset(at);
@@ -85,14 +88,19 @@ pub(crate) async fn drive(shared: Arc<Shared>, address: Arc<Address>) {
 }
 
 /// Tells the machine what happened and asks what to do.
-fn turn(shared: &Shared, link: &mut Link, news: Option<News>, packets: &mut Vec<Vec<u8>>) -> Next {
+fn turn(
+    shared: &Shared,
+    link: &mut Link,
+    news: Option<News>,
+    outgoing: &mut Vec<Outgoing>,
+) -> Next {
     let packet: Bytes;
     let mut inputs = Vec::new();
     match news {
         None => inputs.push(Input::Timeout),
         Some(News::Opened(Ok(transport))) => {
+            inputs.push(Input::Opened { max_datagram: transport.max_datagram() });
             *link = Link::Open(transport);
-            inputs.push(Input::Opened);
         }
         Some(News::Opened(Err(error))) => {
             *link = Link::None;
@@ -103,6 +111,13 @@ fn turn(shared: &Shared, link: &mut Link, news: Option<News>, packets: &mut Vec<
             packet = bytes;
             inputs.push(Input::Packet(&packet));
         }
+        Some(News::Transport(Happening::Datagram(bytes))) => {
+            packet = bytes;
+            inputs.push(Input::Datagram(&packet));
+        }
+        Some(News::Transport(Happening::DatagramsSent(count))) => {
+            inputs.extend((0..count).map(|_| Input::DatagramSent));
+        }
         Some(News::Transport(Happening::Sent(count))) => {
             inputs.extend((0..count).map(|_| Input::Sent));
         }
@@ -111,5 +126,5 @@ fn turn(shared: &Shared, link: &mut Link, news: Option<News>, packets: &mut Vec<
             inputs.push(Input::Closed);
         }
     }
-    shared.turn(&mut inputs, packets)
+    shared.turn(&mut inputs, outgoing)
 }

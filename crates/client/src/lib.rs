@@ -1,5 +1,5 @@
-//! The native Groupwire client: joins a room over WebSocket and stays in it, through broken connections, until told
-//! to leave.
+//! The native Groupwire client: joins a room over WebSocket, WebTransport or TCP and stays in it, through broken
+//! connections, until told to leave.
 //!
 //! ```no_run
 //! use groupwire_client::{Event, Options, Qos, Room, SendOptions};
@@ -36,6 +36,7 @@ mod events;
 mod room;
 mod shared;
 mod transport;
+mod trust;
 
 pub use error::Error;
 pub use events::Events;
@@ -46,3 +47,4 @@ pub use groupwire_session::client::{
 pub use groupwire_session::{Error as SessionError, Fault, Kind, Overflow, PresenceState, Qos};
 pub use room::{Channel, Payload, Room, SendOptions};
 pub use shared::{Framing, MAX_UNREAD_BYTES};
+pub use trust::Trust;

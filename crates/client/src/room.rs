@@ -10,7 +10,7 @@ use groupwire_session::client::Outgoing;
 use crate::address::Address;
 use crate::driver::drive;
 use crate::shared::{Framing, Progress, Shared};
-use crate::{ChannelId, Error, Events, Options, Qos, Sent, Stats};
+use crate::{ChannelId, Error, Events, Options, Qos, Sent, Stats, Trust};
 
 /// A session in a room. Clones are the same session; it is left when the last one, and the last [`Channel`], goes.
 #[derive(Clone)]
@@ -45,18 +45,39 @@ pub struct SendOptions<'a> {
 
 impl Room {
     /// Joins a room and stays in it until told to leave: connects, and connects again when the transport breaks.
-    /// The address is `ws://host:port`; its path is the server's own, `/ws`, unless one is given. Returns at once;
-    /// [`Room::joined`] waits. Call it within a tokio runtime.
+    /// The address says by which transport:
+    ///
+    /// | address | transport |
+    /// | --- | --- |
+    /// | `ws://host:port` | WebSocket; the path is the server's own, `/ws`, unless one is given |
+    /// | `tcp://host:port` | a TCP connection, to the port that the server has for that |
+    /// | `https://host:port` | WebTransport, with datagrams; the path is `/wt` unless one is given |
+    ///
+    /// Over `https://`, [`Trust::Auto`] says what is taken for the server. Returns at once; [`Room::joined`] waits. Call
+    /// it within a tokio runtime.
     ///
     /// `options.seed` is mixed with a random number, so that clients which lost their server do not return in step.
     ///
     /// # Errors
     /// An address that cannot be; a room name, token or presence over its limit.
-    pub fn connect(url: &str, mut options: Options) -> Result<(Room, Events), Error> {
+    pub fn connect(url: &str, options: Options) -> Result<(Room, Events), Error> {
+        Room::connect_trusting(url, Trust::default(), options)
+    }
+
+    /// Like [`Room::connect`], and says how to know the server over `https://`.
+    ///
+    /// # Errors
+    /// The same.
+    pub fn connect_trusting(
+        url: &str,
+        trust: Trust,
+        mut options: Options,
+    ) -> Result<(Room, Events), Error> {
         let address = Arc::new(Address::parse(url)?);
         options.seed ^= RandomState::new().hash_one(0);
-        let shared = Arc::new(Shared::new(Client::new(Duration::ZERO, options)?));
-        tokio::spawn(drive(Arc::clone(&shared), address));
+        let client = Client::new(Duration::ZERO, options)?;
+        let shared = Arc::new(Shared::new(client, address.scheme));
+        tokio::spawn(drive(Arc::clone(&shared), address, Arc::new(trust)));
         let events = Events::new(Arc::clone(&shared));
         Ok((Room { handle: Arc::new(Handle { shared }) }, events))
     }
@@ -134,7 +155,7 @@ impl Room {
         self.shared().lock().client.stats()
     }
 
-    /// What WebSocket adds to the packets that [`Room::stats`] counts.
+    /// What the transport adds to the packets that [`Room::stats`] counts.
     pub fn framing(&self) -> Framing {
         self.shared().lock().framing
     }

@@ -11,17 +11,20 @@ use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 
 use crate::Error;
+use crate::address::Scheme;
+use crate::transport::prefix_len;
 
 /// Bytes of events that may wait for the application, plus one packet's. About a minute of a busy room: 100 people
 /// at 25 messages of 120 bytes per second make 0.7 MB/s with the bookkeeping.
 pub const MAX_UNREAD_BYTES: usize = 4 << 20;
 
-/// Octets of WebSocket headers, which come on top of the packets that [`Stats`](crate::Stats) count.
+/// Octets that the transport puts around packets, on top of those that [`Stats`](crate::Stats) count: headers of
+/// WebSocket, or the lengths of packets on a stream. What lies below (TCP, QUIC) is not counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Framing {
-    /// Before packets sent: header and mask.
+    /// Around packets sent.
     pub bytes_out: u64,
-    /// Before packets received.
+    /// Around packets received.
     pub bytes_in: u64,
 }
 
@@ -33,6 +36,13 @@ pub(crate) enum Progress {
     Unreachable(Error),
     Joined(u32),
     Ended(Error),
+}
+
+/// What the driver has to send.
+#[derive(Debug)]
+pub(crate) enum Outgoing {
+    Packet(Vec<u8>),
+    Datagram(Vec<u8>),
 }
 
 /// What the driver has to do next, besides sending.
@@ -48,6 +58,7 @@ pub(crate) enum Next {
 
 pub(crate) struct Shared {
     origin: Instant,
+    scheme: Scheme,
     state: Mutex<State>,
     /// Wakes the driver.
     pub(crate) wake: Notify,
@@ -67,9 +78,10 @@ pub(crate) struct State {
 }
 
 impl Shared {
-    pub(crate) fn new(client: Client) -> Self {
+    pub(crate) fn new(client: Client, scheme: Scheme) -> Self {
         Shared {
             origin: Instant::now(),
+            scheme,
             state: Mutex::new(State {
                 client,
                 framing: Framing::default(),
@@ -99,12 +111,12 @@ impl Shared {
     }
 
     /// One turn of the driving contract: takes in what happened, collects what to send, queues events.
-    pub(crate) fn turn(&self, inputs: &mut Vec<Input<'_>>, packets: &mut Vec<Vec<u8>>) -> Next {
+    pub(crate) fn turn(&self, inputs: &mut Vec<Input<'_>>, outgoing: &mut Vec<Outgoing>) -> Next {
         let mut state = self.lock();
         let now = self.now();
         for input in inputs.drain(..) {
             if let Input::Packet(packet) = input {
-                state.framing.bytes_in += header(packet.len());
+                state.framing.bytes_in += self.header(packet.len());
             }
             state.client.handle_input(now, input);
         }
@@ -112,9 +124,10 @@ impl Shared {
         let next = loop {
             match state.client.poll_output(now) {
                 Output::Send(packet) => {
-                    state.framing.bytes_out += header(packet.len()) + MASK;
-                    packets.push(packet);
+                    state.framing.bytes_out += self.header(packet.len()) + self.mask();
+                    outgoing.push(Outgoing::Packet(packet));
                 }
+                Output::Datagram(packet) => outgoing.push(Outgoing::Datagram(packet)),
                 Output::Event(event) => self.queue(&mut state, event),
                 Output::Dial => break Next::Dial,
                 Output::Hangup => break Next::Hangup,
@@ -126,6 +139,21 @@ impl Shared {
             self.news.notify_one();
         }
         next
+    }
+
+    /// Octets before a packet: a WebSocket header without mask (RFC 6455, section 5.2), or a length (T1).
+    fn header(&self, payload: usize) -> u64 {
+        match (self.scheme, payload) {
+            (Scheme::Tcp | Scheme::Https, payload) => prefix_len(payload) as u64,
+            (Scheme::Ws, 0..=125) => 2,
+            (Scheme::Ws, 126..=65_535) => 4,
+            (Scheme::Ws, _) => 10,
+        }
+    }
+
+    /// Octets of the mask of a WebSocket frame from a client.
+    fn mask(&self) -> u64 {
+        if self.scheme == Scheme::Ws { 4 } else { 0 }
     }
 
     fn queue(&self, state: &mut State, event: Event) {
@@ -208,16 +236,4 @@ fn cost(event: &Event) -> usize {
         _ => 0,
     };
     size_of::<Event>() + bytes
-}
-
-/// Octets of the mask of a frame from a client (RFC 6455, section 5.2).
-const MASK: u64 = 4;
-
-/// Octets of a frame's header without mask (RFC 6455, section 5.2).
-fn header(payload: usize) -> u64 {
-    match payload {
-        0..=125 => 2,
-        126..=65_535 => 4,
-        _ => 10,
-    }
 }

@@ -1,71 +1,91 @@
-//! HTTP: the whiteboard, the status, and the door to WebSocket.
+//! HTTP: the whiteboard, the status, and the doors to the transports.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use axum::Router;
 use axum::extract::ws::WebSocketUpgrade;
 use axum::extract::{ConnectInfo, State};
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
-use axum::serve::ListenerExt;
-use tokio::net::{TcpListener, TcpStream};
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use serde::Serialize;
 
 use crate::hub::Hub;
-use crate::{assets, connection, status};
+use crate::transport::{carrier, websocket};
+use crate::{assets, origin, status};
 
-/// Octets the kernel may hold that are not on the wire yet. More would be stale by the time they leave; packets
-/// wait in the room instead, where newer values replace older ones.
-const UNSENT: u32 = 16 << 10;
-
-/// Serves for ever.
-pub(crate) async fn serve(listener: TcpListener, hub: Arc<Hub>) -> std::io::Result<()> {
-    let router = Router::new()
-        .route("/ws", get(websocket))
+/// What is where.
+pub(crate) fn router(hub: Arc<Hub>) -> Router {
+    let doors = Router::new()
+        .route("/ws", get(upgrade))
+        .route("/transports", get(offer))
+        .route("/http/up", post(carrier::up))
+        .route("/http/{form}", post(carrier::down))
+        .layer(from_fn_with_state(Arc::clone(&hub), origin::check));
+    Router::new()
+        .merge(doors)
         .route("/status", get(status::report))
         .route("/healthz", get(|| async { "ok\n" }))
         .fallback(assets::serve)
-        .with_state(hub);
-    let service = router.into_make_service_with_connect_info::<SocketAddr>();
-    axum::serve(listener.tap_io(prepare), service).await
+        .with_state(hub)
 }
 
-/// Small packets leave at once.
-fn prepare(socket: &mut TcpStream) {
-    if let Err(error) = socket.set_nodelay(true) {
-        tracing::debug!(%error, "TCP_NODELAY");
-    }
-    #[cfg(any(target_os = "linux", target_os = "macos"))]
-    if let Err(error) = socket2::SockRef::from(&*socket).set_tcp_notsent_lowat(UNSENT) {
-        tracing::debug!(%error, "TCP_NOTSENT_LOWAT");
-    }
-}
-
-async fn websocket(
+async fn upgrade(
     State(hub): State<Arc<Hub>>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
-    upgrade: WebSocketUpgrade,
+    door: WebSocketUpgrade,
 ) -> Response {
     if hub.connections.load(Ordering::Relaxed) >= hub.config.max_connections {
         tracing::warn!(%peer, "turned away: too many connections");
-        return (StatusCode::SERVICE_UNAVAILABLE, "too many connections, try again later\n")
-            .into_response();
+        return too_many();
     }
     tracing::debug!(%peer, "connected");
     let limit = hub.config.limits.max_packet;
-    upgrade
-        .max_message_size(limit)
+    door.max_message_size(limit)
         .max_frame_size(limit)
         // One packet is one write: nothing is collected, and no more than two are ever there.
         .write_buffer_size(0)
         .read_buffer_size(READ_BUFFER)
-        .on_upgrade(move |socket| connection::serve(hub, socket))
+        .on_upgrade(move |socket| websocket::serve(hub, socket))
+}
+
+pub(crate) fn too_many() -> Response {
+    (StatusCode::SERVICE_UNAVAILABLE, "too many connections, try again later\n").into_response()
 }
 
 /// The library's 128 KB would be the largest part of a connection's memory.
 const READ_BUFFER: usize = 4 << 10;
+
+/// What `/transports` answers (T4).
+#[derive(Serialize)]
+struct Offer {
+    transports: Vec<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    webtransport: Option<WebTransport>,
+}
+
+#[derive(Serialize)]
+struct WebTransport {
+    port: u16,
+    hashes: Vec<String>,
+}
+
+async fn offer(State(hub): State<Arc<Hub>>) -> impl IntoResponse {
+    let webtransport = hub.webtransport.as_ref();
+    let webtransport = webtransport
+        .and_then(|offer| Some(WebTransport { port: offer.port, hashes: offer.hashes()? }));
+    let first = webtransport.as_ref().map(|_| "webtransport");
+    let others = ["websocket", "multipart", "iframe", "longpoll", "poll"];
+    let transports = first.into_iter().chain(others).collect();
+    ([NO_SNIFF, NO_STORE], Json(Offer { transports, webtransport }))
+}
+
+/// Certificates change.
+const NO_STORE: (HeaderName, HeaderValue) =
+    (header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
 
 /// Keeps browsers from guessing at content.
 pub(crate) const NO_SNIFF: (HeaderName, HeaderValue) =

@@ -12,12 +12,17 @@ use tokio::time::Instant;
 
 use crate::Config;
 use crate::room::{Message, drive};
+use crate::transport::carrier::Registry;
+use crate::webtransport::Offer;
 
 /// Rooms, counters and configuration, shared by all tasks.
 pub(crate) struct Hub {
     pub(crate) config: Config,
     pub(crate) started: Instant,
     pub(crate) connections: AtomicUsize,
+    pub(crate) carriers: Registry,
+    /// What clients are told of WebTransport.
+    pub(crate) webtransport: Option<Arc<Offer>>,
     rooms: Mutex<HashMap<String, mpsc::UnboundedSender<Message>>>,
     last_link: AtomicU64,
     /// What rooms that are gone had counted.
@@ -25,11 +30,13 @@ pub(crate) struct Hub {
 }
 
 impl Hub {
-    pub(crate) fn new(config: Config) -> Self {
+    pub(crate) fn new(config: Config, webtransport: Option<Arc<Offer>>) -> Self {
         Hub {
             config,
             started: Instant::now(),
             connections: AtomicUsize::new(0),
+            carriers: Registry::default(),
+            webtransport,
             rooms: Mutex::new(HashMap::new()),
             last_link: AtomicU64::new(0),
             gone: Mutex::new(Stats::default()),
@@ -117,6 +124,8 @@ impl Hub {
         while self.connections.load(Ordering::Relaxed) > 0 {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
+        // A last answer may still be on its way from HTTP's hands to the kernel's.
+        tokio::time::sleep(Duration::from_millis(20)).await;
     }
 
     fn rooms(&self) -> MutexGuard<'_, HashMap<String, mpsc::UnboundedSender<Message>>> {
@@ -162,6 +171,7 @@ fn add(one: Stats, two: Stats) -> Stats {
         bytes_out_after: one.bytes_out_after + two.bytes_out_after,
         conflated: one.conflated + two.conflated,
         expired: one.expired + two.expired,
+        datagrams_unread: one.datagrams_unread + two.datagrams_unread,
         memory: one.memory + two.memory,
     }
 }

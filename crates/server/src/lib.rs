@@ -1,4 +1,5 @@
-//! The Groupwire server: rooms over HTTP and WebSocket in one process, with the whiteboard embedded.
+//! The Groupwire server: rooms over HTTP, WebSocket, WebTransport and TCP in one process, with the whiteboard
+//! embedded.
 //!
 //! Each room is one task that drives a [`groupwire_session::Room`]; each connection is one task that moves packets
 //! between its socket and its room. Rooms share nothing, so a busy one disturbs no other.
@@ -14,11 +15,14 @@
 //! ```
 
 mod assets;
-mod connection;
 mod http;
 mod hub;
+mod listen;
+mod origin;
 mod room;
 mod status;
+mod transport;
+mod webtransport;
 
 use std::future::Future;
 use std::net::SocketAddr;
@@ -30,12 +34,21 @@ use tokio::net::TcpListener;
 
 pub use groupwire_session as session;
 use hub::Hub;
+pub use origin::Origins;
+use webtransport::WebTransport;
+pub use webtransport::{Calendar, Certificate, CertificateError, WebTransportConfig};
 
 /// What a server is made of.
 #[derive(Clone)]
 pub struct Config {
     /// Where to listen; port 0 takes any free one.
     pub listen: SocketAddr,
+    /// Where to listen for packets over TCP with nothing on top (docs/transports.md, T8), if at all.
+    pub socket: Option<SocketAddr>,
+    /// Which pages may use the server.
+    pub origins: Origins,
+    /// Times and sizes of requests.
+    pub http: HttpLimits,
     /// Tick and keep-alive of every room.
     pub timing: Timing,
     /// What every room accepts and keeps.
@@ -44,22 +57,58 @@ pub struct Config {
     pub keep_empty: Duration,
     /// Rooms at the same time; joining a further one is refused.
     pub max_rooms: usize,
-    /// Connections at the same time; further ones are turned away with HTTP status 503.
+    /// Connections at the same time, over whatever transport; further ones are turned away, over HTTP with status 503.
     pub max_connections: usize,
     /// Decides about joining, publishing and subscribing.
     pub authority: Arc<dyn Authority + Send + Sync>,
+    /// WebTransport, beside everything else; `None` for none.
+    pub webtransport: Option<WebTransportConfig>,
 }
 
 impl Default for Config {
     fn default() -> Self {
         Config {
             listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
+            socket: None,
+            origins: Origins::own(),
+            http: HttpLimits::default(),
             timing: Timing::default(),
             limits: Limits::default(),
             keep_empty: Duration::from_secs(3600),
             max_rooms: 10_000,
             max_connections: 20_000,
             authority: Arc::new(AllowAll),
+            webtransport: Some(WebTransportConfig::default()),
+        }
+    }
+}
+
+/// The times and sizes of HTTP requests and of the transports made of them (docs/transports.md, T11 to T18).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HttpLimits {
+    /// How long a connection may be silent before a request and within its header.
+    pub idle: Duration,
+    /// How long the body of a request may take.
+    pub request: Duration,
+    /// After how long a held request is answered, though there is nothing to say.
+    pub held: Duration,
+    /// How long a streamed response lasts, unless its client renews it before.
+    pub stream: Duration,
+    /// How many octets of packets it has.
+    pub stream_bytes: usize,
+    /// How long a client may go without asking for a response.
+    pub alone: Duration,
+}
+
+impl Default for HttpLimits {
+    fn default() -> Self {
+        HttpLimits {
+            idle: Duration::from_secs(30),
+            request: Duration::from_secs(10),
+            held: Duration::from_secs(20),
+            stream: Duration::from_secs(30),
+            stream_bytes: 1 << 20,
+            alone: Duration::from_secs(5),
         }
     }
 }
@@ -76,9 +125,15 @@ pub enum Error {
         /// What the system says.
         cause: std::io::Error,
     },
-    /// The listener failed.
-    #[error("the server cannot go on: {0}")]
-    Io(#[from] std::io::Error),
+    /// What was given as an origin is none.
+    #[error("{origin:?} is no origin: write scheme, host and port, such as https://example.org")]
+    Origin {
+        /// What was given.
+        origin: String,
+    },
+    /// The certificate cannot be used.
+    #[error(transparent)]
+    Certificate(#[from] CertificateError),
 }
 
 /// How long clients are told to wait before they look for a server that takes this one's place.
@@ -91,24 +146,37 @@ const SHUTDOWN: Duration = Duration::from_secs(3);
 pub struct Server {
     listener: TcpListener,
     local_addr: SocketAddr,
+    socket: Option<(TcpListener, SocketAddr)>,
     hub: Arc<Hub>,
+    webtransport: Option<WebTransport>,
 }
 
 impl Server {
     /// Starts to listen.
     ///
     /// # Errors
-    /// [`Error::Listen`] if the address is taken or not ours.
+    /// [`Error::Listen`] if an address is taken or not ours, [`Error::Certificate`] if there are files with a
+    /// certificate that cannot be used.
     pub async fn bind(config: Config) -> Result<Self, Error> {
-        let listen = config.listen;
-        let listening = async {
-            let listener = TcpListener::bind(listen).await?;
-            let local_addr = listener.local_addr()?;
-            Ok((listener, local_addr))
+        let (listener, local_addr) = bind(config.listen).await?;
+        let socket = match config.socket {
+            Some(listen) => Some(bind(listen).await?),
+            None => None,
         };
-        let (listener, local_addr) =
-            listening.await.map_err(|cause| Error::Listen { listen, cause })?;
-        Ok(Server { listener, local_addr, hub: Arc::new(Hub::new(config)) })
+        let webtransport = WebTransport::bind(&config, local_addr)?;
+        let offer = webtransport.as_ref().map(|webtransport| Arc::clone(&webtransport.offer));
+        let hub = Arc::new(Hub::new(config, offer));
+        Ok(Server { listener, local_addr, socket, hub, webtransport })
+    }
+
+    /// The UDP port of WebTransport, if it is there.
+    pub fn webtransport_port(&self) -> Option<u16> {
+        self.webtransport.as_ref().map(|webtransport| webtransport.offer.port)
+    }
+
+    /// SHA-256 of the certificate that the server made for itself, if it did: what a client in this process may pin.
+    pub fn certificate_hash(&self) -> Option<[u8; 32]> {
+        self.webtransport.as_ref().and_then(|webtransport| webtransport.offer.hash())
     }
 
     /// Where it listens.
@@ -116,23 +184,55 @@ impl Server {
         self.local_addr
     }
 
+    /// Where it listens for packets over TCP with nothing on top, if it does.
+    pub fn socket_addr(&self) -> Option<SocketAddr> {
+        self.socket.as_ref().map(|(_, address)| *address)
+    }
+
     /// Serves until `shutdown` is done, then says goodbye to everybody.
     ///
     /// # Errors
-    /// [`Error::Io`] if the listener fails.
+    /// Nothing makes it fail today: what goes wrong with one connection ends that one.
     pub async fn run(
         self,
         shutdown: impl Future<Output = ()> + Send + 'static,
     ) -> Result<(), Error> {
         let hub = Arc::clone(&self.hub);
-        let serving = http::serve(self.listener, Arc::clone(&hub));
+        let closing = self.webtransport.as_ref().map(WebTransport::closer);
+        let router = http::router(Arc::clone(&hub));
+        let serving_sockets = async {
+            match self.socket {
+                Some((listener, _)) => transport::socket::serve(listener, Arc::clone(&hub)).await,
+                None => std::future::pending().await,
+            }
+        };
+        let serving_webtransport = async {
+            if let Some(webtransport) = self.webtransport {
+                webtransport.serve(Arc::clone(&hub)).await;
+            }
+            std::future::pending::<()>().await;
+        };
         tokio::select! {
-            outcome = serving => outcome?,
+            () = listen::serve(self.listener, router, Arc::clone(&hub)) => {}
+            () = serving_sockets => {}
+            () = serving_webtransport => {}
             () = shutdown => {
                 tracing::info!("shutting down");
                 let _ = tokio::time::timeout(SHUTDOWN, hub.shut_down(RETRY_AFTER_SHUTDOWN)).await;
+                if let Some(closing) = closing {
+                    closing.await;
+                }
             }
         }
         Ok(())
     }
+}
+
+async fn bind(listen: SocketAddr) -> Result<(TcpListener, SocketAddr), Error> {
+    let listening = async {
+        let listener = TcpListener::bind(listen).await?;
+        let local_addr = listener.local_addr()?;
+        Ok((listener, local_addr))
+    };
+    listening.await.map_err(|cause| Error::Listen { listen, cause })
 }

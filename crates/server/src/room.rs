@@ -19,7 +19,7 @@ pub(crate) enum Message {
         link: LinkId,
         opening: Bytes,
         secret: Secret,
-        outbound: mpsc::Sender<Outbound>,
+        ways: Link,
     },
     /// A later packet. The permit is given back once it has been taken in.
     Packet {
@@ -27,8 +27,18 @@ pub(crate) enum Message {
         packet: Bytes,
         _permit: OwnedSemaphorePermit,
     },
+    /// A datagram, likewise.
+    Datagram {
+        link: LinkId,
+        packet: Bytes,
+        _permit: OwnedSemaphorePermit,
+    },
     /// The connection wrote one packet.
     Sent {
+        link: LinkId,
+    },
+    /// A datagram has left, or was dropped.
+    DatagramSent {
         link: LinkId,
     },
     /// The connection broke the rules of its transport.
@@ -46,6 +56,14 @@ pub(crate) enum Message {
     Stats {
         answer: oneshot::Sender<Stats>,
     },
+}
+
+/// The ways to a connection's task.
+pub(crate) struct Link {
+    pub(crate) packets: mpsc::Sender<Outbound>,
+    pub(crate) datagrams: mpsc::Sender<Vec<u8>>,
+    /// Octets that a datagram may have; 0: there are none.
+    pub(crate) max_datagram: usize,
 }
 
 /// What a connection's task is told.
@@ -90,7 +108,7 @@ pub(crate) async fn drive(
             driver.take_in(now, message);
         }
         driver.room.handle_input(now, Input::Timeout);
-        wake = driver.carry_out();
+        wake = driver.carry_out(now);
         if !driver.room.is_empty() {
             empty_since = None;
             continue;
@@ -107,53 +125,68 @@ pub(crate) async fn drive(
 struct Driver {
     origin: Instant,
     room: Room,
-    links: HashMap<LinkId, mpsc::Sender<Outbound>>,
+    links: HashMap<LinkId, Link>,
 }
 
 impl Driver {
     fn take_in(&mut self, now: Duration, message: Message) {
-        let input = match &message {
-            Message::Join { link, opening, secret, outbound } => {
-                self.links.insert(*link, outbound.clone());
-                match Opening::read(opening) {
-                    Ok(opening) => {
-                        let input = Input::Join { link: *link, opening: &opening, secret: *secret };
-                        return self.room.handle_input(now, input);
-                    }
-                    Err(error) => Input::Fail { link: *link, error },
-                }
+        match message {
+            Message::Join { link, opening, secret, ways } => {
+                self.join(now, link, &opening, secret, ways);
             }
-            Message::Packet { link, packet, .. } => Input::Packet { link: *link, packet },
-            Message::Sent { link } => Input::Sent { link: *link },
-            Message::Fail { link, error } => Input::Fail { link: *link, error: error.clone() },
+            Message::Packet { link, packet, .. } => {
+                self.room.handle_input(now, Input::Packet { link, packet: &packet });
+            }
+            Message::Datagram { link, packet, .. } => {
+                self.room.handle_input(now, Input::Datagram { link, packet: &packet });
+            }
+            Message::Sent { link } => self.room.handle_input(now, Input::Sent { link }),
+            Message::DatagramSent { link } => {
+                self.room.handle_input(now, Input::DatagramSent { link });
+            }
+            Message::Fail { link, error } => {
+                self.room.handle_input(now, Input::Fail { link, error });
+            }
             Message::Closed { link } => {
-                self.links.remove(link);
-                Input::Closed { link: *link }
+                self.links.remove(&link);
+                self.room.handle_input(now, Input::Closed { link });
             }
-            Message::Shutdown { retry } => Input::Shutdown { retry: *retry },
-            Message::Stats { .. } => {
-                if let Message::Stats { answer } = message {
-                    let _ = answer.send(self.room.stats());
-                }
-                return;
-            }
+            Message::Shutdown { retry } => self.room.handle_input(now, Input::Shutdown { retry }),
+            Message::Stats { answer } => drop(answer.send(self.room.stats())),
+        }
+    }
+
+    fn join(&mut self, now: Duration, link: LinkId, opening: &[u8], secret: Secret, ways: Link) {
+        let max_datagram = ways.max_datagram;
+        self.links.insert(link, ways);
+        let opening = Opening::read(opening);
+        let input = match &opening {
+            Ok(opening) => Input::Join { link, opening, secret, max_datagram },
+            Err(error) => Input::Fail { link, error: error.clone() },
         };
         self.room.handle_input(now, input);
     }
 
     /// Does what the room says and returns when it wants to be called again.
-    fn carry_out(&mut self) -> Option<Instant> {
+    fn carry_out(&mut self, now: Duration) -> Option<Instant> {
         loop {
             match self.room.poll_output() {
+                // The room never has more than two packets and two datagrams under way, so there is always a place.
                 Output::Send { link, packet } => {
-                    // The room never has more than two packets under way, so there is always a place.
-                    if let Some(outbound) = self.links.get(&link) {
-                        let _ = outbound.try_send(Outbound::Packet(packet));
+                    if let Some(ways) = self.links.get(&link) {
+                        let _ = ways.packets.try_send(Outbound::Packet(packet));
+                    }
+                }
+                Output::Datagram { link, packet } => {
+                    let ways = self.links.get(&link);
+                    if ways.is_none_or(|ways| ways.datagrams.try_send(packet).is_err()) {
+                        // Dropped: more of them wait than are of use.
+                        self.room.handle_input(now, Input::DatagramSent { link });
                     }
                 }
                 Output::Close { link, packet, reason } => {
-                    if let Some(outbound) = self.links.remove(&link) {
-                        let _ = outbound.try_send(Outbound::Close { packet, reason });
+                    if let Some(ways) = self.links.remove(&link) {
+                        let _ = ways.packets.try_send(Outbound::Close { packet, reason });
                     }
                 }
                 Output::Event(event) => log(self.room.name(), &event),

@@ -2,39 +2,26 @@
 //! reason, and a well-behaved pair in the same room never notices.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
+mod support;
+
 use std::future::Future;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::{SinkExt, StreamExt};
+use groupwire_server::Config;
 use groupwire_server::session::client::{
     Client, Config as ClientConfig, Event, Input, Outgoing, Output,
 };
 use groupwire_server::session::{Authority, Grant, JoinRequest, OpenRequest, Qos, name_of};
-use groupwire_server::{Config, Server};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use support::{PATIENCE, opening, server, server_with, status};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
 type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
-
-/// Longer than anything here takes on a loaded machine.
-const PATIENCE: Duration = Duration::from_secs(20);
-
-async fn server() -> SocketAddr {
-    server_with(Config::default()).await
-}
-
-async fn server_with(config: Config) -> SocketAddr {
-    let config = Config { listen: SocketAddr::from(([127, 0, 0, 1], 0)), ..config };
-    let server = Server::bind(config).await.unwrap();
-    let address = server.local_addr();
-    tokio::spawn(server.run(std::future::pending()));
-    address
-}
 
 async fn socket(address: SocketAddr) -> Socket {
     connect_async(format!("ws://{address}/ws")).await.unwrap().0
@@ -92,7 +79,8 @@ impl Person {
         loop {
             let now = self.origin.elapsed();
             match self.client.poll_output(now) {
-                Output::Dial => self.client.handle_input(now, Input::Opened),
+                Output::Dial => self.client.handle_input(now, Input::Opened { max_datagram: 0 }),
+                Output::Datagram(_) => {}
                 Output::Send(packet) => {
                     self.socket.send(Message::Binary(packet.into())).await.unwrap();
                     self.client.handle_input(now, Input::Sent);
@@ -100,20 +88,6 @@ impl Person {
                 Output::Event(event) => self.events.push(event),
                 Output::Hangup | Output::Timeout(_) => return,
             }
-        }
-    }
-}
-
-/// What the core says first, so that tests can spoil it.
-fn opening(room: &str) -> Vec<u8> {
-    let mut client = Client::new(Duration::ZERO, ClientConfig::new(room)).unwrap();
-    client.channel("draw", Qos::transaction()).unwrap();
-    loop {
-        match client.poll_output(Duration::ZERO) {
-            Output::Dial => client.handle_input(Duration::ZERO, Input::Opened),
-            Output::Send(packet) => return packet,
-            Output::Event(_) => {}
-            other => panic!("{other:?}"),
         }
     }
 }
@@ -328,17 +302,6 @@ async fn a_refused_join_leaves_no_room_behind() {
     while status(address, "rooms").await > 0 {
         assert!(started.elapsed() < PATIENCE, "rooms are kept");
     }
-}
-
-/// A number of `/status`.
-async fn status(address: SocketAddr, name: &str) -> u64 {
-    let mut stream = TcpStream::connect(address).await.unwrap();
-    let request = format!("GET /status HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
-    stream.write_all(request.as_bytes()).await.unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).await.unwrap();
-    let (_, value) = answer.split_once(&format!("\"{name}\":")).unwrap();
-    value.split([',', '}']).next().unwrap().parse().unwrap()
 }
 
 impl Person {

@@ -26,6 +26,14 @@ impl<K: Ord + Clone, V> Latest<K, V> {
         self.items.range(order.saturating_add(1)..).map(|(&order, (_, value))| (order, value))
     }
 
+    pub(crate) fn into_values(self) -> impl Iterator<Item = (u64, V)> {
+        self.items.into_iter().map(|(order, (_, value))| (order, value))
+    }
+
+    pub(crate) fn get(&self, order: u64) -> Option<&V> {
+        self.items.get(&order).map(|(_, value)| value)
+    }
+
     pub(crate) fn holds(&self, key: &K) -> bool {
         self.newest.contains_key(key)
     }

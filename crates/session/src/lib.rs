@@ -21,12 +21,14 @@ mod authority;
 mod backoff;
 pub mod client;
 mod clock;
+mod datagrams;
 mod error;
 mod latest;
 pub mod limits;
 mod link;
 mod qos;
 pub mod room;
+mod seen;
 mod wire;
 
 pub use authority::{AllowAll, Authority, Grant, JoinRequest, OpenRequest};

@@ -23,6 +23,10 @@ pub const DEFAULT_MAX_PACKET: usize = 65_536;
 /// What a record and a packet may need besides the octets of a message.
 pub(crate) const RECORD_OVERHEAD: usize = MAX_KEY + MAX_EXTENSIONS + 64;
 
+/// What a record in a datagram of its own may need besides the octets of its message and key: six numbers of 32 bits,
+/// lengths, the frame's tag, gmc's header and check.
+pub(crate) const RECORD_OVERHEAD_IN_DATAGRAMS: usize = 64;
+
 /// What one end accepts and keeps. The defaults suit a room of some hundred people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {

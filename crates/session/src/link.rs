@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use crate::clock::Clock;
+use crate::datagrams::Datagrams;
 use crate::limits::DEFAULT_MAX_PACKET;
 use crate::wire::VERSION;
 use crate::wire::body::{BodyDecoder, BodyEncoder};
@@ -21,6 +22,12 @@ const MAX_CONTROL: usize = 512;
 /// Octets of control frames put into one packet, so that a body still fits beside them.
 const CONTROL_PER_PACKET: usize = 2048;
 
+/// Silence after which somebody who says something asks whether it is heard: long for a room with people in it.
+const PROBE_AFTER: Duration = Duration::from_millis(750);
+
+/// How long an answer may take beyond two round trips: one lost packet, and a busy machine.
+const QUIET_AFTER: Duration = Duration::from_millis(750);
+
 /// One transport, from when it opened to when it closed.
 pub(crate) struct Link {
     control: VecDeque<Vec<u8>>,
@@ -29,13 +36,22 @@ pub(crate) struct Link {
     in_flight: u8,
     /// Since when there was something to send and no credit.
     stalled: Option<Duration>,
+    opened: Duration,
     heard: Duration,
     pinged: Duration,
+    /// Since when a ping waits for any sign of life.
+    asked: Option<Duration>,
+    /// When something of the application's was last handed down.
+    spoke: Duration,
     fresh_out: bool,
     fresh_in: bool,
     max_packet: usize,
     pub(crate) clock: Clock,
     pub(crate) bodies: Option<Bodies>,
+    /// Octets that a datagram of the transport may have.
+    pub(crate) max_datagram: usize,
+    /// Once HELLO and WELCOME agreed on them.
+    pub(crate) datagrams: Option<Datagrams>,
 }
 
 /// The coders of a transport, once HELLO and WELCOME agreed.
@@ -45,19 +61,24 @@ pub(crate) struct Bodies {
 }
 
 impl Link {
-    pub(crate) fn new(now: Duration) -> Self {
+    pub(crate) fn new(now: Duration, max_datagram: usize) -> Self {
         Link {
             control: VecDeque::new(),
             ping: None,
             in_flight: 0,
             stalled: None,
+            opened: now,
             heard: now,
             pinged: now,
+            asked: None,
+            spoke: now,
             fresh_out: true,
             fresh_in: true,
             max_packet: DEFAULT_MAX_PACKET,
             clock: Clock::default(),
             bodies: None,
+            max_datagram,
+            datagrams: None,
         }
     }
 
@@ -146,6 +167,31 @@ impl Link {
 
     pub(crate) fn hear(&mut self, now: Duration) {
         self.heard = now;
+        self.asked = None;
+    }
+
+    pub(crate) fn speak(&mut self, now: Duration) {
+        self.spoke = now;
+    }
+
+    /// When the other end is to be asked for a sign of life: every `ping`, and soon after something was said that
+    /// nobody answers.
+    pub(crate) fn next_ping(&self, ping: Duration) -> Duration {
+        let regular = self.pinged + ping;
+        match self.asked {
+            None if self.spoke > self.heard => regular.min(self.heard + PROBE_AFTER),
+            _ => regular,
+        }
+    }
+
+    /// When the silence after a ping becomes suspicious.
+    pub(crate) fn quiet_at(&self) -> Option<Duration> {
+        let round_trip = self.clock.round_trip().unwrap_or(QUIET_AFTER);
+        self.asked.map(|asked| asked + QUIET_AFTER + round_trip * 2)
+    }
+
+    pub(crate) fn opened(&self) -> Duration {
+        self.opened
     }
 
     pub(crate) fn heard(&self) -> Duration {
@@ -158,6 +204,7 @@ impl Link {
 
     pub(crate) fn ping(&mut self, now: Duration) {
         self.pinged = now;
+        self.asked.get_or_insert(now);
         self.queue(&Frame::Ping { time: micros(now) });
     }
 

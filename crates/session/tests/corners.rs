@@ -252,7 +252,7 @@ fn drained(c: &mut Client, now: Duration) -> Option<Duration> {
     loop {
         match c.poll_output(now) {
             Output::Timeout(at) => return at,
-            Output::Dial => c.handle_input(now, Input::Opened),
+            Output::Dial => c.handle_input(now, Input::Opened { max_datagram: 0 }),
             Output::Send(_) => c.handle_input(now, Input::Sent),
             _ => {}
         }

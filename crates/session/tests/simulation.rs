@@ -11,7 +11,7 @@ use std::collections::HashSet;
 
 use groupwire_session::client::{ChannelId, Config as ClientConfig, Status};
 use groupwire_session::{Qos, room};
-use support::{MS, Random, World, tight};
+use support::{Air, MS, Random, World, tight};
 
 const DRAW: Qos = Qos::transaction();
 const POINTER: Qos = Qos::awareness().rate(0, 25);
@@ -37,8 +37,8 @@ fn simulate(seed: u64) {
     for _ in 0..random.below(150) + 20 {
         let people = world.people.len();
         match random.below(100) {
-            _ if people == 0 => join(&mut world),
-            0..8 if people < 8 => join(&mut world),
+            _ if people == 0 => join(&mut world, &mut random),
+            0..8 if people < 8 => join(&mut world, &mut random),
             8..14 => world.cut(random.below(people as u64) as usize),
             14..17 => world.black_hole(random.below(people as u64) as usize),
             17..19 => {
@@ -47,7 +47,12 @@ fn simulate(seed: u64) {
                 gone.insert(at);
             }
             19 => world.restart(),
-            20..24 => {
+            20..26 => {
+                let at = random.below(people as u64) as usize;
+                let air = random_air(&mut random);
+                world.change_transport(at, air);
+            }
+            26..30 => {
                 let at = random.below(people as u64) as usize;
                 world.people[at].reachable = random.chance(60);
             }
@@ -72,8 +77,16 @@ fn simulate(seed: u64) {
     check(seed, &world, &gone);
 }
 
-fn join(world: &mut World) {
+/// Half of the transports have datagrams, good ones and bad ones.
+fn random_air(random: &mut Random) -> Air {
+    let max = [0, 0, 300, 1200][random.below(4) as usize];
+    let (lost, repeated) = (random.below(60), random.below(30));
+    Air { max, lost, repeated, damaged: 0, jitter_ms: random.below(200) }
+}
+
+fn join(world: &mut World, random: &mut Random) {
     let at = world.add_with(ClientConfig::new("demo"));
+    world.people[at].air = random_air(random);
     world.channel(at, "draw", DRAW);
     world.channel(at, "pointer", POINTER);
     world.channel(at, "path", PATH);

@@ -159,8 +159,9 @@ fn pump(
                 idle = false;
                 w.link += 1;
                 w.up = 0;
-                c.handle_input(now, Input::Opened);
+                c.handle_input(now, Input::Opened { max_datagram: 0 });
             }
+            Output::Datagram(_) => {}
             Output::Send(p) => {
                 idle = false;
                 if w.up < budget {
@@ -169,7 +170,12 @@ fn pump(
                         let o = Opening::read(&p).unwrap();
                         r.handle_input(
                             now,
-                            room::Input::Join { link: w.link, opening: &o, secret: [1; 16] },
+                            room::Input::Join {
+                                link: w.link,
+                                opening: &o,
+                                secret: [1; 16],
+                                max_datagram: 0,
+                            },
                         );
                     } else {
                         r.handle_input(now, room::Input::Packet { link: w.link, packet: &p });
@@ -194,6 +200,7 @@ fn pump(
         }
         match r.poll_output() {
             room::Output::Timeout(_) => {}
+            room::Output::Datagram { .. } => {}
             room::Output::Send { link, packet } => {
                 idle = false;
                 if link == w.link {

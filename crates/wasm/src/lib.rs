@@ -49,14 +49,28 @@ impl Core {
         Ok(Core { client })
     }
 
-    /// The transport is open.
-    pub fn opened(&mut self, now: f64) {
-        self.client.handle_input(time(now), Input::Opened);
+    /// A transport is open; `max_datagram` octets may go into a datagram of it, 0: it has none. While joined: the
+    /// session moves to it.
+    pub fn opened(&mut self, now: f64, max_datagram: u32) {
+        let max_datagram = max_datagram as usize;
+        self.client.handle_input(time(now), Input::Opened { max_datagram });
     }
 
     /// A packet came.
     pub fn received(&mut self, now: f64, packet: &[u8]) {
         self.client.handle_input(time(now), Input::Packet(packet));
+    }
+
+    /// A datagram came.
+    #[wasm_bindgen(js_name = receivedDatagram)]
+    pub fn received_datagram(&mut self, now: f64, packet: &[u8]) {
+        self.client.handle_input(time(now), Input::Datagram(packet));
+    }
+
+    /// One datagram has left, or was dropped.
+    #[wasm_bindgen(js_name = datagramSent)]
+    pub fn datagram_sent(&mut self, now: f64) {
+        self.client.handle_input(time(now), Input::DatagramSent);
     }
 
     /// The transport took one packet.

@@ -14,6 +14,7 @@ pub(crate) fn describe(output: Output) -> Plain {
     match output {
         Output::Dial => Plain::of("dial"),
         Output::Send(packet) => Plain::of("send").with("packet", packet),
+        Output::Datagram(packet) => Plain::of("datagram").with("packet", packet),
         Output::Hangup => Plain::of("hangup"),
         Output::Timeout(at) => Plain::of("timeout").with("at", at.map(millis)),
         Output::Event(event) => tell(event),
@@ -55,6 +56,7 @@ fn tell(event: Event) -> Plain {
             };
             Plain::of("gap").with("reason", reason).with("uncertain", number(uncertain as u64))
         }
+        Event::Quiet { quiet } => Plain::of("quiet").with("quiet", quiet),
         Event::Drain => Plain::of("drain"),
         Event::Error { error, channel, fatal } => Plain::of("error")
             .with("code", error.name())

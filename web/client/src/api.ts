@@ -37,6 +37,21 @@ export interface ConnectOptions<Presence = unknown> {
   wasm?: string | URL | BufferSource | WebAssembly.Module;
   /** Instead of the global one, for programs that are no browser: the package `ws`, for example. */
   WebSocket?: WebSocketConstructor;
+  /**
+   * Which transports may be used, best first; one name pins it. What the platform does not have is left out. Default:
+   * all it has, in the order of {@link TransportName}; outside of a page `websocket` alone.
+   */
+  transports?: readonly TransportName[];
+}
+
+/** The ways to a server, best first. What they do is in docs/transports.md. */
+export type TransportName = "webtransport" | "websocket" | "multipart" | "iframe" | "longpoll" | "poll";
+
+/** The transport in use. */
+export interface Transport {
+  readonly name: TransportName;
+  /** Why it and no other, in plain words for people: "WebTransport did not answer within 200 ms; still trying." */
+  readonly why: string;
 }
 
 /** The part of the browser's `WebSocket` that is used here. */
@@ -166,6 +181,7 @@ export interface RoomError {
 
 /** Totals since `connect`. */
 export interface Stats {
+  /** The name of the transport in use, or "none". */
   readonly transport: string;
   readonly sent: Traffic;
   readonly received: Traffic;
@@ -195,6 +211,8 @@ export interface RoomEvents<Presence> {
   gap: Gap;
   /** After `not-now`: there is room again. */
   drain: undefined;
+  /** The session moved to another transport, or there is another reason for the one in use. */
+  transport: Transport;
   error: RoomError;
 }
 
@@ -207,6 +225,13 @@ export interface Room<Presence = unknown> {
   /** The others. */
   readonly participants: ReadonlyMap<number, Participant<Presence>>;
   readonly stats: Stats;
+  /** What is in use; undefined while there is none. */
+  readonly transport: Transport | undefined;
+  /**
+   * Changes which transports may be used, as {@link ConnectOptions.transports} says (undefined: the default), and moves
+   * if need be. What is in use stays until another is open.
+   */
+  setTransports(names: readonly TransportName[] | undefined): void;
   /** Opens a channel. Calling it again with the same name gives the same channel. */
   channel(name: string, qos: Qos): Channel;
   /** Changes what the others are told of this participant. */

@@ -8,9 +8,13 @@ import { failure, judged } from "./errors.js";
  * what it says until it answers `timeout`. Times are milliseconds, as `performance.now()` counts.
  */
 export interface Core {
-  opened(now: number): void;
+  /** `maxDatagram` 0: the transport has no datagrams. While joined: the session moves to this transport. */
+  opened(now: number, maxDatagram: number): void;
   received(now: number, packet: Uint8Array): void;
+  receivedDatagram(now: number, packet: Uint8Array): void;
   sent(now: number): void;
+  /** One datagram has left, or was dropped. */
+  datagramSent(now: number): void;
   closed(now: number): void;
   /** The network may be back: do not wait any longer to dial. */
   hurry(now: number): void;
@@ -38,6 +42,7 @@ export type CoreConstructor = new (
 export type Output =
   | { readonly type: "dial" }
   | { readonly type: "send"; readonly packet: Uint8Array<ArrayBuffer> }
+  | { readonly type: "datagram"; readonly packet: Uint8Array<ArrayBuffer> }
   | { readonly type: "hangup" }
   | { readonly type: "timeout"; readonly at: number | undefined }
   | CoreEvent;
@@ -53,6 +58,7 @@ export type CoreEvent =
   | { readonly type: "snapshotWanted"; readonly asOf: number }
   | { readonly type: "snapshot"; readonly asOf: number; readonly data: Uint8Array }
   | { readonly type: "gap"; readonly reason: Gap["reason"]; readonly uncertain: number }
+  | { readonly type: "quiet"; readonly quiet: boolean }
   | { readonly type: "drain" }
   | ({ readonly type: "error"; readonly channel: number | undefined } & Omit<RoomError, "channel">)
   | { readonly type: "unknown" };

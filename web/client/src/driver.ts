@@ -1,22 +1,35 @@
 /** Drives the core: time, the transport, and the wait until the core is loaded. */
 
-import type { Qos, RoomError, SendOptions, Sent, Stats, WebSocketConstructor } from "./api.js";
+import type {
+  Qos,
+  RoomError,
+  SendOptions,
+  Sent,
+  Stats,
+  Transport,
+  TransportName,
+  WebSocketConstructor,
+} from "./api.js";
+import { Choice } from "./choice.js";
 import type { Encoded } from "./codec.js";
 import type { Core, CoreConstructor, CoreEvent, Output } from "./core.js";
 import { failure, judged } from "./errors.js";
+import { StoredMemory } from "./memory.js";
 import { watchPage } from "./page.js";
-import { WebSocketTransport, type TransportEvents } from "./websocket.js";
+import { available, Opener, prepare } from "./transport/platform.js";
 
 export interface DriverOptions {
-  /** Of the WebSocket. */
-  readonly url: string;
+  readonly server: URL;
   readonly room: string;
   readonly token: Uint8Array;
   readonly presence: Uint8Array;
   readonly core: Promise<CoreConstructor>;
   readonly WebSocket: WebSocketConstructor | undefined;
+  /** What the application allows. */
+  readonly transports: readonly TransportName[] | undefined;
   /** Called in the order of things. May call back. */
   readonly tell: (event: CoreEvent) => void;
+  readonly transport: (transport: Transport) => void;
   /** The same for what goes wrong outside of the core. */
   readonly report: (error: RoomError) => void;
 }
@@ -41,18 +54,22 @@ interface Early extends Encoded {
   readonly options: SendOptions;
 }
 
+/** When there is a session, and time, what the other transports need is loaded: later the way may be blocked. */
+const PREPARE_MS = 1000;
+
 const NOTHING = { messages: 0, packets: 0, bytesBefore: 0, bytesAfter: 0 };
 
 export class Driver {
   readonly #options: DriverOptions;
   readonly #stopWatching: () => void;
   #core: Core | undefined;
-  #transport: WebSocketTransport | undefined;
+  readonly #choice: Choice;
   #presence: Uint8Array;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isPumping = false;
   #isScheduled = false;
   #hasEnded = false;
+  #isPrepared = false;
   /** What was asked for before the core was there. */
   #openings: Opening[] = [];
   #early: Early[] = [];
@@ -63,14 +80,30 @@ export class Driver {
   constructor(options: DriverOptions) {
     this.#options = options;
     this.#presence = options.presence;
+    this.#choice = this.#makeChoice();
     this.#stopWatching = watchPage({
-      woke: () => this.#input((core) => core.hurry(now())),
-      goes: () => this.leave(),
+      woke: () => {
+        this.#choice.hint();
+        this.#input((core) => core.hurry(now()));
+      },
+      goes: () => this.leave(true),
     });
+    // While the core is being loaded.
+    this.#choice.warm();
     options.core.then(
       (Core) => this.#start(Core),
       (error: unknown) => this.#fail(error),
     );
+  }
+
+  get transport(): Transport | undefined {
+    return this.#choice.transport;
+  }
+
+  setTransports(names: readonly TransportName[] | undefined): void {
+    this.#mustBeOpen();
+    this.#choice.choose(some(available(names, this.#options.WebSocket)));
+    this.#input((core) => core.hurry(now()));
   }
 
   get stats(): Omit<Stats, "transport"> {
@@ -108,17 +141,18 @@ export class Driver {
     this.#schedule();
   }
 
-  leave(): void {
+  /** `goes`: the page does, too. */
+  leave(goes = false): void {
     if (this.#hasEnded) return;
     // Called by a listener: after this round, as the core is in the middle of it.
-    if (this.#isPumping) return queueMicrotask(() => this.leave());
+    if (this.#isPumping) return queueMicrotask(() => this.leave(goes));
     if (!this.#core) return this.#end();
     // What was submitted before goes before the goodbye, and both without waiting: the page may be gone after this.
-    this.#transport?.release();
+    this.#choice.release(goes);
     this.#pump();
     this.#input((core) => {
       core.leave();
-      this.#transport?.release();
+      this.#choice.release(goes);
     });
   }
 
@@ -207,14 +241,24 @@ export class Driver {
   #act(core: Core, output: Exclude<Output, { type: "timeout" }>): void {
     switch (output.type) {
       case "dial":
-        this.#transport = this.#dial();
+        some(this.#choice.names);
+        this.#choice.dial();
         break;
       case "send":
-        this.#transport?.send(output.packet);
+        this.#choice.send(output.packet);
+        break;
+      case "datagram":
+        this.#choice.sendDatagram(output.packet);
+        break;
+      case "quiet":
+        this.#choice.quiet(output.quiet);
+        break;
+      case "joined":
+        this.#joined();
+        this.#options.tell(output);
         break;
       case "hangup":
-        this.#transport?.close();
-        this.#transport = undefined;
+        this.#choice.hangup();
         // At once, not when the other end has answered: it may be dead.
         core.closed(now());
         break;
@@ -227,21 +271,32 @@ export class Driver {
     }
   }
 
-  #dial(): WebSocketTransport {
-    const WebSocket = this.#options.WebSocket ?? (globalThis as { WebSocket?: WebSocketConstructor }).WebSocket;
-    if (!WebSocket) {
-      throw failure("no-transport", "own", "there is no WebSocket here: pass one to `connect` as `options.WebSocket`");
-    }
-    const events: TransportEvents = {
-      opened: () => this.#input((core) => core.opened(now())),
-      received: (packet) => this.#input((core) => core.received(now(), packet)),
-      sent: () => this.#input((core) => core.sent(now())),
-      closed: () => {
-        this.#transport = undefined;
-        this.#input((core) => core.closed(now()));
+  #joined(): void {
+    this.#choice.joined();
+    if (this.#isPrepared || this.#choice.names.length === 1) return;
+    this.#isPrepared = true;
+    // Not now: what the application is waiting for comes first.
+    setTimeout(prepare, PREPARE_MS);
+  }
+
+  #makeChoice(): Choice {
+    const { server, WebSocket, transports } = this.#options;
+    const opener = new Opener(server, WebSocket);
+    return new Choice({
+      names: available(transports, WebSocket),
+      open: (name, events) => opener.open(name, events),
+      clock: { now, after },
+      memory: new StoredMemory(server),
+      events: {
+        opened: (maxDatagram) => this.#input((core) => core.opened(now(), maxDatagram)),
+        received: (packet) => this.#input((core) => core.received(now(), packet)),
+        receivedDatagram: (packet) => this.#input((core) => core.receivedDatagram(now(), packet)),
+        sent: () => this.#input((core) => core.sent(now())),
+        datagramSent: () => this.#input((core) => core.datagramSent(now())),
+        closed: () => this.#input((core) => core.closed(now())),
+        changed: (transport) => transport && this.#options.transport(transport),
       },
-    };
-    return new WebSocketTransport(WebSocket, this.#options.url, events);
+    });
   }
 
   #wait(at: number | undefined): void {
@@ -263,9 +318,9 @@ export class Driver {
     this.#hasEnded = true;
     clearTimeout(this.#timer);
     this.#stopWatching();
-    this.#transport?.close();
+    this.#choice.end();
     this.#lastStats = this.#statsOf(this.#core);
-    this.#core = this.#transport = undefined;
+    this.#core = undefined;
     this.#early = [];
     this.#options.tell({ type: "status", status: "closed" });
   }
@@ -293,6 +348,17 @@ function submit(core: Core, { channel, bytes, text, options }: Early): Sent {
   return core.send(now(), channel.id, bytes, text, options.key, options.priority);
 }
 
+function some(names: readonly TransportName[]): readonly TransportName[] {
+  if (names.length > 0) return names;
+  const hint = "outside of a browser pass a WebSocket to `connect` as `options.WebSocket`";
+  throw failure("no-transport", "own", `none of the transports that may be used is there; ${hint}`);
+}
+
 function now(): number {
   return performance.now();
+}
+
+function after(ms: number, run: () => void): () => void {
+  const timer = setTimeout(run, ms);
+  return () => clearTimeout(timer);
 }

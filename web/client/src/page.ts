@@ -1,7 +1,7 @@
 /** What happens to the page that the session lives in. Nothing does where there is no page. */
 
 export interface PageEvents {
-  /** Timers may have slept: look at the clock. */
+  /** Timers may have slept, the network may be another: look at the clock, and around. */
   woke(): void;
   /** The page goes for good: this is the last chance to say something. */
   goes(): void;
@@ -15,6 +15,8 @@ export function watchPage(events: PageEvents): () => void {
   const woke = (): void => events.woke();
   window.addEventListener("online", woke, { signal });
   window.addEventListener("pageshow", woke, { signal });
+  // Chromium tells when the network is another one.
+  (navigator as { connection?: EventTarget }).connection?.addEventListener("change", woke, { signal });
   document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && woke(), { signal });
   // `persisted`: it may be shown again from the back-forward cache. Its connection is lost then, the session is not.
   window.addEventListener("pagehide", (event) => event.persisted || events.goes(), { signal });

@@ -1,17 +1,29 @@
-import type { Channel, ConnectOptions, Participant, Qos, Room, RoomError, RoomEvents, Stats, Status } from "./api.js";
+import { serverOf } from "./address.js";
+import type {
+  Channel,
+  ConnectOptions,
+  Participant,
+  Qos,
+  Room,
+  RoomError,
+  RoomEvents,
+  Stats,
+  Status,
+  Transport,
+  TransportName,
+} from "./api.js";
 import { RoomChannel } from "./channel.js";
 import { encodeJson, encodeText, parseJson } from "./codec.js";
 import { loadCore, type CoreEvent, type ParticipantChange } from "./core.js";
 import { Driver } from "./driver.js";
 import { judged } from "./errors.js";
 import { Emitter, guarded } from "./events.js";
-import { endpoint } from "./websocket.js";
 
 /**
  * Joins a room of a server. Returns at once: open channels, listen and send right away; it is done as soon as there
  * is a connection. One that breaks is made anew until `leave`.
  *
- * @param url - the server, such as `wss://example.com` or `location.origin`; its WebSocket is at `/ws` below that
+ * @param url - the server, such as `wss://example.com` or `location.origin`; its transports are below that
  * @param room - 1 to 256 bytes; the room is there as soon as somebody joins it
  *
  * @example
@@ -27,7 +39,7 @@ export function connect<Presence = unknown>(
   room: string,
   options: ConnectOptions<Presence> = {},
 ): Room<Presence> {
-  return new ClientRoom(endpoint(url), room, options);
+  return new ClientRoom(serverOf(url), room, options);
 }
 
 class ClientRoom<Presence> implements Room<Presence> {
@@ -41,18 +53,20 @@ class ClientRoom<Presence> implements Room<Presence> {
   #makeSnapshot: (() => Uint8Array | string) | undefined;
 
   constructor(
-    url: string,
+    server: URL,
     readonly name: string,
-    { token = "", presence, wasm, WebSocket }: ConnectOptions<Presence>,
+    { token = "", presence, wasm, WebSocket, transports }: ConnectOptions<Presence>,
   ) {
     this.#presence = presence;
     this.#driver = new Driver({
-      url,
+      server,
       room: name,
       token: encodeText(token),
       presence: encodeJson(presence),
       core: loadCore(wasm),
       WebSocket,
+      transports,
+      transport: (transport) => void this.#events.emit("transport", transport),
       tell: (event) => this.#take(event),
       report: (error) => this.#report(error),
     });
@@ -71,7 +85,15 @@ class ClientRoom<Presence> implements Room<Presence> {
   }
 
   get stats(): Stats {
-    return { transport: "websocket", ...this.#driver.stats };
+    return { transport: this.transport?.name ?? "none", ...this.#driver.stats };
+  }
+
+  get transport(): Transport | undefined {
+    return this.#driver.transport;
+  }
+
+  setTransports(names: readonly TransportName[] | undefined): void {
+    this.#driver.setTransports(names);
   }
 
   channel(name: string, qos: Qos): Channel {
@@ -142,6 +164,7 @@ class ClientRoom<Presence> implements Room<Presence> {
         this.#report({ code, fault, message, fatal, channel: this.#channelOf(channel)?.name });
         break;
       }
+      case "quiet":
       case "unknown":
     }
   }

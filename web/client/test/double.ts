@@ -64,13 +64,14 @@ export function join<P>(options: ConnectOptions<P> = {}, name = "room"): Joined<
   return { room: connect<P>("http://server.example/app/", name, { wasm, WebSocket: Socket, ...options }), sockets };
 }
 
-/** The room has dialled for the nth time (from 0): its socket, open. */
+/** The room has dialled for the nth time (from 0): its socket, open, and greeted as soon as the core is there. */
 export async function dialled(
   { sockets }: { readonly sockets: readonly SocketDouble[] },
   nth = 0,
 ): Promise<SocketDouble> {
   const socket = await vi.waitUntil(() => sockets[nth], { timeout: 3000, interval: 5 });
   socket.open();
+  await vi.waitUntil(() => socket.packets.length > 0, { timeout: 3000, interval: 1 });
   return socket;
 }
 

@@ -2,7 +2,8 @@ import { afterEach, expect, test, vi } from "vitest";
 import { awareness, transaction } from "../src/index.js";
 import { encode, encodeJson } from "../src/codec.js";
 import { watchPage } from "../src/page.js";
-import { endpoint, WebSocketTransport } from "../src/websocket.js";
+import { serverOf, socketDoor } from "../src/address.js";
+import { WebSocketLink } from "../src/transport/websocket.js";
 import { SocketDouble } from "./double.js";
 
 afterEach(() => {
@@ -21,11 +22,11 @@ test.each([
   ["http://host/app/", "ws://host/app/ws"],
   ["wss://host/app?key=1#part", "wss://host/app/ws?key=1"],
 ])("the WebSocket of %s", (server, url) => {
-  expect(endpoint(server)).toBe(url);
+  expect(socketDoor(serverOf(server))).toBe(url);
 });
 
 test.each(["", "host:8080", "ftp://host"])("%j is no server", (server) => {
-  expect(() => endpoint(server)).toThrow(expect.objectContaining({ code: "invalid-url" }));
+  expect(() => serverOf(server)).toThrow(expect.objectContaining({ code: "invalid-url" }));
 });
 
 test("strings and bytes travel as they are, all else as JSON", () => {
@@ -41,7 +42,8 @@ test("strings and bytes travel as they are, all else as JSON", () => {
 
 function transport() {
   vi.useFakeTimers();
-  const events = { opened: vi.fn(), received: vi.fn(), sent: vi.fn(), closed: vi.fn() };
+  const [opened, received, sent, closed] = [vi.fn(), vi.fn(), vi.fn(), vi.fn()];
+  const events = { opened, received, receivedDatagram: vi.fn(), sent, datagramSent: vi.fn(), closed };
   let socket: SocketDouble | undefined;
   class Socket extends SocketDouble {
     constructor(url: string) {
@@ -49,22 +51,9 @@ function transport() {
       socket = this as SocketDouble;
     }
   }
-  const made = new WebSocketTransport(Socket, "ws://host/ws", events);
+  const made = new WebSocketLink(Socket, "ws://host/ws", events);
   return { made, events, socket: socket as SocketDouble };
 }
-
-test("a connection that is not made in time counts as closed", () => {
-  const { events, socket } = transport();
-  vi.advanceTimersByTime(9_999);
-  expect(events.closed).not.toHaveBeenCalled();
-  vi.advanceTimersByTime(1);
-  expect(events.closed).toHaveBeenCalledOnce();
-  expect(socket.isClosed).toBe(true);
-  socket.open();
-  socket.drop();
-  expect(events.opened).not.toHaveBeenCalled();
-  expect(events.closed).toHaveBeenCalledOnce();
-});
 
 test("a packet counts as sent when nothing is buffered, at the latest when something is received", () => {
   const { made, events, socket } = transport();
@@ -107,6 +96,8 @@ test("a page that wakes looks at the clock, one that goes for good says so", () 
   const document = Object.assign(new EventTarget(), { visibilityState: "hidden" });
   vi.stubGlobal("window", window);
   vi.stubGlobal("document", document);
+  const connection = new EventTarget();
+  vi.stubGlobal("navigator", { connection });
   const hide = (persisted: boolean) => window.dispatchEvent(Object.assign(new Event("pagehide"), { persisted }));
   const events = { woke: vi.fn(), goes: vi.fn() };
   const stop = watchPage(events);
@@ -120,8 +111,9 @@ test("a page that wakes looks at the clock, one that goes for good says so", () 
   document.dispatchEvent(new Event("visibilitychange"));
   window.dispatchEvent(new Event("online"));
   window.dispatchEvent(new Event("pageshow"));
-  expect(events.woke).toHaveBeenCalledTimes(3);
+  connection.dispatchEvent(new Event("change"));
+  expect(events.woke).toHaveBeenCalledTimes(4);
   stop();
   window.dispatchEvent(new Event("online"));
-  expect(events.woke).toHaveBeenCalledTimes(3);
+  expect(events.woke).toHaveBeenCalledTimes(4);
 });

@@ -4,6 +4,7 @@ import "./styles/base.css";
 import "./styles/board.css";
 import "./styles/controls.css";
 import "./styles/panel.css";
+import "./styles/transport.css";
 import "./styles/narrow.css";
 import { readAddress, withRoom } from "./address";
 import { Board } from "./board";
@@ -19,6 +20,7 @@ import { Panel } from "./ui/panel";
 import { People, storedName } from "./ui/people";
 import { Place } from "./ui/place";
 import { toast } from "./ui/toast";
+import { isTransport, TransportChoice } from "./ui/transport";
 import { Toolbar } from "./ui/toolbar";
 import { onThemeChanged } from "./view/theme";
 
@@ -31,6 +33,8 @@ const RESTORED: Readonly<Record<RestoredBy, string | undefined>> = {
 const address = readAddress(new URL(location.href));
 history.replaceState(null, "", withRoom(new URL(location.href), address.room));
 
+const wanted = new URL(location.href).searchParams.get("transport");
+const pinned = isTransport(wanted) ? wanted : undefined;
 const recorder = address.record ? new Recorder() : undefined;
 const help = makeHelp();
 const place = new Place(address.room, help);
@@ -38,15 +42,18 @@ const place = new Place(address.room, help);
 let toolbar: Toolbar | undefined;
 let people: People | undefined;
 let hint: Hint | undefined;
+let transportChoice: TransportChoice | undefined;
 
 const board = new Board(part("stage"), () => {
   toolbar?.update();
   hint?.update(session.isSynced);
+  transportChoice?.show();
 });
 const session = new Session({
   url: address.server,
   room: address.room,
   presence: { name: storedName() },
+  transport: pinned,
   document: board.document,
   live: board.live,
   pointers: board.pointers,
@@ -62,6 +69,7 @@ const session = new Session({
       board.participantsChanged();
     },
     moved: () => board.requestFrame(),
+    transport: () => transportChoice?.show(),
     restored: (by) => {
       const text = RESTORED[by];
       if (text) toast(text);
@@ -79,7 +87,8 @@ board.session = session;
 toolbar = new Toolbar(board);
 people = new People(board, session);
 hint = new Hint(board);
-new Panel(() => session.stats);
+transportChoice = new TransportChoice(session, pinned);
+new Panel(() => session.stats, transportChoice.element);
 listenToKeys(board, help);
 onThemeChanged(() => toolbar?.repaint());
 if (recorder) {

@@ -16,6 +16,8 @@ import type {
   Sent,
   Stats,
   Status,
+  Transport,
+  TransportName,
 } from "../../client/src/api";
 
 export type * from "../../client/src/api";
@@ -103,6 +105,7 @@ export class Hub {
 
 export class DoubleRoom<P> implements Room<P> {
   status: Status = "connecting";
+  transport: Transport = { name: "webtransport", why: "The double has no network." };
   id = 0;
   incarnation = 0;
   private presence: P | undefined;
@@ -156,6 +159,12 @@ export class DoubleRoom<P> implements Room<P> {
     });
     this.channels.set(name, channel);
     return channel;
+  }
+
+  setTransports(names: readonly TransportName[] | undefined): void {
+    const [name = "webtransport"] = names ?? [];
+    this.transport = { name, why: "The double has no network." };
+    this.emit("transport", this.transport);
   }
 
   setPresence(presence: P): void {

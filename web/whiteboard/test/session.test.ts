@@ -35,6 +35,7 @@ function join(name: string) {
     synced: nothing,
     participants: nothing,
     moved: nothing,
+    transport: nothing,
     incomplete: nothing,
     error: nothing,
   };
@@ -42,6 +43,7 @@ function join(name: string) {
     url: "ws://test/",
     room: "test",
     presence: { name },
+    transport: undefined,
     document,
     live,
     pointers,

@@ -39,7 +39,8 @@ impl Clients {
             let mut options = Options::new(&args.room);
             options.presence = format!(r#"{{"name":"Replay {}"}}"#, number + 1).into_bytes();
             options.token = args.token.clone().unwrap_or_default().into_bytes();
-            let (room, events) = Room::connect(&args.url, options)?;
+            let trust = args.trust.clone().unwrap_or_default();
+            let (room, events) = Room::connect_trusting(&args.url, trust, options)?;
             let open = |open: &Open| room.channel(&open.name, open.qos);
             let channels = channels.iter().map(open).collect::<Result<_, _>>()?;
             all.push(Client { room, channels, events });

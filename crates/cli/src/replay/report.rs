@@ -72,7 +72,7 @@ impl<'a> Report<'a> {
         }
         println!(
             "\n{:14}{:>10}{:>13}{:>13}{:>9}{:>17}",
-            "bytes", "packets", "before", "after", "ratio", "WebSocket adds"
+            "bytes", "packets", "before", "after", "ratio", "transport adds"
         );
         for (name, packets, before, after, framing) in [
             (
@@ -147,8 +147,8 @@ impl<'a> Report<'a> {
             "packets_in": stats.packets_in,
             "bytes_in_before": stats.bytes_in_before,
             "bytes_in_after": stats.bytes_in_after,
-            "websocket_bytes_out": framing.bytes_out,
-            "websocket_bytes_in": framing.bytes_in,
+            "framing_bytes_out": framing.bytes_out,
+            "framing_bytes_in": framing.bytes_in,
             "reconnects": stats.reconnects,
             "held": self.outcome.held,
             "server_cpu_seconds": self.server.map(|cost| cost.cpu_seconds),
@@ -165,7 +165,7 @@ impl<'a> Report<'a> {
     fn row(&self, channel: &str, sent: u64, found: &Found, latency: Option<&Class>) -> Value {
         let clients = self.plan.senders + self.args.receivers as usize;
         json!({
-            "system": "groupwire-websocket",
+            "system": format!("groupwire-{}", self.args.transport()),
             "trace": self.args.trace,
             "channel": channel,
             "clients": clients,

@@ -38,13 +38,14 @@ impl Cost {
     }
 }
 
-/// Asks the server behind a WebSocket's address; `None` if it does not say.
+/// Asks the server behind an address over HTTP; `None` if it does not say, as at its port for TCP alone.
 pub(super) async fn read(url: &str) -> Option<Status> {
     timeout(PATIENCE, ask(url)).await.ok()?
 }
 
 async fn ask(url: &str) -> Option<Status> {
-    let authority = url.strip_prefix("ws://")?.split(['/', '?']).next()?;
+    let authority = url.strip_prefix("ws://").or_else(|| url.strip_prefix("https://"))?;
+    let authority = authority.split(['/', '?']).next()?;
     let address = match authority.rsplit_once(':') {
         Some((_, port)) if port.parse::<u16>().is_ok() => authority.to_owned(),
         _ => format!("{authority}:80"),

@@ -1,13 +1,18 @@
-//! A server in this process, and a TCP proxy before it that can break and slow down connections.
+//! A server in this process, and a proxy before it that can break and slow down connections.
 
+#![allow(dead_code, reason = "no test uses all of it")]
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
-use groupwire_client::{Event, Events, Options, Room};
+use groupwire_client::{Event, Events, Options, Room, Trust};
 use groupwire_server::{Config, Server};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpStream, UdpSocket};
 use tokio::sync::{oneshot, watch};
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
@@ -15,9 +20,76 @@ use tokio::time::{sleep, timeout};
 /// More than anything here takes, dead-peer detection included.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// By which transport.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Over {
+    Ws,
+    Tcp,
+    Https,
+}
+
+/// The tests named, over each transport.
+macro_rules! over_every_transport {
+    ($($test:ident)*) => {
+        over_every_transport!(@ ws Ws $($test)*);
+        over_every_transport!(@ tcp Tcp $($test)*);
+        over_every_transport!(@ https Https $($test)*);
+    };
+    (@ $module:ident $over:ident $($test:ident)*) => {
+        mod $module {
+            use super::support::Over;
+            $(
+                #[tokio::test(flavor = "multi_thread")]
+                async fn $test() {
+                    super::$test(Over::$over).await;
+                }
+            )*
+        }
+    };
+}
+pub(crate) use over_every_transport;
+
+/// Where a server is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place {
+    pub(crate) address: SocketAddr,
+    udp: Option<SocketAddr>,
+    tcp: Option<SocketAddr>,
+}
+
+impl Place {
+    pub(crate) fn url(&self, over: Over) -> String {
+        match over {
+            Over::Ws => format!("ws://{}", self.address),
+            Over::Tcp => format!("tcp://{}", self.tcp.unwrap()),
+            // The client asks for the port of UDP.
+            Over::Https => format!("https://{}", self.address),
+        }
+    }
+
+    pub(crate) fn connect(&self, over: Over, room: &str) -> (Room, Events) {
+        Room::connect(&self.url(over), Options::new(room)).unwrap()
+    }
+
+    /// Starts a server where one was, which knows nothing of what that one knew.
+    pub(crate) async fn start_again(self) -> Running {
+        if let Some(udp) = self.udp {
+            // The task that has the port gives it back a moment after the server has ended.
+            let is_free = || std::net::UdpSocket::bind(udp).is_ok();
+            until_true("the UDP port is free again", is_free).await;
+        }
+        let mut config = Config { listen: self.address, socket: self.tcp, ..Config::default() };
+        if let Some(webtransport) = &mut config.webtransport {
+            webtransport.listen = self.udp;
+        }
+        Running::start(config).await
+    }
+}
+
 /// A running server.
 pub(crate) struct Running {
-    pub(crate) address: SocketAddr,
+    pub(crate) place: Place,
+    pub(crate) hashes: Vec<[u8; 32]>,
     stop: oneshot::Sender<()>,
     task: JoinHandle<()>,
 }
@@ -26,26 +98,35 @@ impl Running {
     pub(crate) async fn start(config: Config) -> Self {
         let server = Server::bind(config).await.unwrap();
         let address = server.local_addr();
+        let udp = server.webtransport_port().map(|port| SocketAddr::new(address.ip(), port));
+        let hashes = server.certificate_hash().into_iter().collect();
+        let place = Place { address, udp, tcp: server.socket_addr() };
         let (stop, stopped) = oneshot::channel();
         let task = tokio::spawn(async move {
             let stopped = async { stopped.await.unwrap_or_default() };
             server.run(stopped).await.unwrap();
         });
-        Running { address, stop, task }
+        Running { place, hashes, stop, task }
     }
 
-    pub(crate) async fn stop(self) {
+    pub(crate) async fn stop(self) -> Place {
         self.stop.send(()).unwrap();
         self.task.await.unwrap();
+        self.place
+    }
+
+    pub(crate) fn connect(&self, over: Over, room: &str) -> (Room, Events) {
+        self.place.connect(over, room)
+    }
+
+    pub(crate) fn udp(&self) -> SocketAddr {
+        self.place.udp.unwrap()
     }
 }
 
 pub(crate) fn any_port() -> Config {
-    Config { listen: SocketAddr::from(([127, 0, 0, 1], 0)), ..Config::default() }
-}
-
-pub(crate) fn connect(address: SocketAddr, room: &str) -> (Room, Events) {
-    Room::connect(&format!("ws://{address}"), Options::new(room)).unwrap()
+    let listen = SocketAddr::from(([127, 0, 0, 1], 0));
+    Config { listen, socket: Some(listen), ..Config::default() }
 }
 
 /// Reads on until an event that `wanted` answers.
@@ -90,39 +171,62 @@ pub(crate) async fn synced(events: &mut Events) {
 
 /// A proxy.
 pub(crate) struct Proxy {
-    pub(crate) address: SocketAddr,
+    over: Over,
+    address: SocketAddr,
+    /// Of the server behind it.
+    hashes: Vec<[u8; 32]>,
     breaks: watch::Sender<u32>,
 }
 
 impl Proxy {
     /// Forwards to `server` after `delay` each way.
-    pub(crate) async fn start(server: SocketAddr, delay: Duration) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
+    pub(crate) async fn start(server: &Running, over: Over, delay: Duration) -> Self {
         let breaks = watch::Sender::new(0);
-        let observed = breaks.clone();
-        tokio::spawn(async move {
-            while let Ok((client, _)) = listener.accept().await {
-                let Ok(server) = TcpStream::connect(server).await else { continue };
-                let (from_client, to_client) = client.into_split();
-                let (from_server, to_server) = server.into_split();
-                let mut broken = observed.subscribe();
-                tokio::spawn(async move {
-                    tokio::select! {
-                        () = forward(from_client, to_server, delay) => {}
-                        () = forward(from_server, to_client, delay) => {}
-                        _ = broken.changed() => {}
-                    }
-                });
-            }
-        });
-        Proxy { address, breaks }
+        let hashes = server.hashes.clone();
+        let address = match over {
+            Over::Ws => tcp_proxy(server.place.address, delay, breaks.clone()).await,
+            Over::Tcp => tcp_proxy(server.place.tcp.unwrap(), delay, breaks.clone()).await,
+            Over::Https => udp_proxy(server.udp(), delay, breaks.clone()).await,
+        };
+        Proxy { over, address, hashes, breaks }
     }
 
-    /// Breaks all connections, whatever was under way.
+    pub(crate) fn connect(&self, room: &str) -> (Room, Events) {
+        let scheme = match self.over {
+            Over::Ws => "ws",
+            Over::Tcp => "tcp",
+            Over::Https => "https",
+        };
+        let url = format!("{scheme}://{}", self.address);
+        let trust = Trust::Hashes(self.hashes.clone());
+        Room::connect_trusting(&url, trust, Options::new(room)).unwrap()
+    }
+
+    /// Breaks all connections, whatever was under way: TCP's are closed, QUIC's hear nothing any more.
     pub(crate) fn cut(&self) {
         self.breaks.send_modify(|breaks| *breaks += 1);
     }
+}
+
+async fn tcp_proxy(server: SocketAddr, delay: Duration, breaks: watch::Sender<u32>) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        while let Ok((client, _)) = listener.accept().await {
+            let Ok(server) = TcpStream::connect(server).await else { continue };
+            let (from_client, to_client) = client.into_split();
+            let (from_server, to_server) = server.into_split();
+            let mut broken = breaks.subscribe();
+            tokio::spawn(async move {
+                tokio::select! {
+                    () = forward(from_client, to_server, delay) => {}
+                    () = forward(from_server, to_client, delay) => {}
+                    _ = broken.changed() => {}
+                }
+            });
+        }
+    });
+    address
 }
 
 async fn forward(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, delay: Duration) {
@@ -132,5 +236,57 @@ async fn forward(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, delay: Duratio
         if to.write_all(&buffer[..read]).await.is_err() {
             return;
         }
+    }
+}
+
+async fn udp_proxy(server: SocketAddr, delay: Duration, breaks: watch::Sender<u32>) -> SocketAddr {
+    let front = Arc::new(UdpSocket::bind("127.0.0.1:0").await.unwrap());
+    let address = front.local_addr().unwrap();
+    tokio::spawn(async move {
+        // By the client's address; one that was cut stays here, so that nothing more comes through.
+        let mut clients: HashMap<SocketAddr, (Arc<UdpSocket>, watch::Receiver<u32>)> =
+            HashMap::new();
+        let mut buffer = [0; 2048];
+        while let Ok((size, client)) = front.recv_from(&mut buffer).await {
+            let (back, broken) = match clients.entry(client) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(new) => {
+                    let back = Arc::new(UdpSocket::bind("127.0.0.1:0").await.unwrap());
+                    back.connect(server).await.unwrap();
+                    let broken = breaks.subscribe();
+                    let ends = (Arc::clone(&front), client, Arc::clone(&back));
+                    tokio::spawn(answer(ends, delay, broken.clone()));
+                    new.insert((back, broken))
+                }
+            };
+            if broken.has_changed().unwrap() {
+                continue;
+            }
+            let (back, packet) = (Arc::clone(back), buffer[..size].to_vec());
+            tokio::spawn(async move {
+                sleep(delay).await;
+                let _ = back.send(&packet).await;
+            });
+        }
+    });
+    address
+}
+
+/// Brings back what the server sends to one client.
+async fn answer(
+    (front, client, back): (Arc<UdpSocket>, SocketAddr, Arc<UdpSocket>),
+    delay: Duration,
+    broken: watch::Receiver<u32>,
+) {
+    let mut buffer = [0; 2048];
+    while let Ok(size) = back.recv(&mut buffer).await {
+        if broken.has_changed().unwrap_or(true) {
+            return;
+        }
+        let (front, packet) = (Arc::clone(&front), buffer[..size].to_vec());
+        tokio::spawn(async move {
+            sleep(delay).await;
+            let _ = front.send_to(&packet, client).await;
+        });
     }
 }

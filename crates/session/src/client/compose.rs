@@ -4,9 +4,11 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use super::outbox::{Channel, Pending};
+use super::outbox::{Channel, Item, Pending, Resting};
 use super::{Client, Event, Output, Phase};
-use crate::link::{Bodies, Link};
+use crate::datagrams::Datagrams;
+use crate::link::Bodies;
+use crate::wire::body::Lane;
 use crate::wire::frame::Frame;
 use crate::wire::record::{Number, Record};
 use crate::wire::snapshot::Chunk;
@@ -28,19 +30,26 @@ impl Upload {
 /// What goes into a body, in the order in which the application submitted it.
 #[derive(Debug, Clone, Copy)]
 enum Due {
+    /// By place among the pending.
     Transaction(usize),
+    /// By channel.
     Awareness(usize),
+    /// By channel: it may have been lost and nothing newer followed (W41).
+    Rested(usize),
 }
 
 impl Client {
     /// Sends what is due, as far as the transport takes it.
     pub(super) fn compose(&mut self, now: Duration) {
+        if let Err(error) = self.compose_datagrams(now) {
+            return self.fail(error);
+        }
         while let Some(link) = self.link.as_mut().filter(|link| link.ready()) {
             let talking = self.phase == Phase::Joined && link.bodies.is_some();
             if talking && core::mem::take(&mut self.presence_changed) {
                 link.queue(&Frame::Presence(&self.config.presence));
             }
-            let due = if talking { self.due(now) } else { Vec::new() };
+            let due = if talking { self.due(now, Lane::Stream) } else { Vec::new() };
             let upload = talking && self.upload.is_some();
             let Some(link) =
                 self.link.as_mut().filter(|link| link.has_control() || upload || !due.is_empty())
@@ -63,22 +72,73 @@ impl Client {
             if let Some(link) = self.link.as_mut() {
                 link.launched();
             }
-            self.stats.packets_out += 1;
-            self.stats.bytes_out_after += packet.len() as u64;
+            self.launch(now, !due.is_empty(), packet.len());
             self.outputs.push_back(Output::Send(packet));
         }
         self.hang_up_after_goodbye();
         self.say_drained();
     }
 
-    /// When the next waiting message may go.
+    fn compose_datagrams(&mut self, now: Duration) -> Result<(), Error> {
+        while self.phase == Phase::Joined {
+            let due = self.due(now, Lane::Datagrams);
+            let ready = self.link.as_mut().and_then(|link| link.datagrams.as_mut());
+            let Some(datagrams) = ready.filter(|datagrams| {
+                datagrams.ready() && (!due.is_empty() || datagrams.must_answer(now))
+            }) else {
+                break;
+            };
+            let start = datagrams.begin(now);
+            let private = self.add_records(now, &due, 0, Lane::Datagrams);
+            let Some(datagrams) = self.link.as_mut().and_then(|link| link.datagrams.as_mut())
+            else {
+                break;
+            };
+            let packets = datagrams.finish(private, start)?;
+            if packets.is_empty() {
+                break;
+            }
+            for packet in packets {
+                self.launch(now, !due.is_empty(), packet.len());
+                self.outputs.push_back(Output::Datagram(packet));
+            }
+        }
+        Ok(())
+    }
+
+    fn launch(&mut self, now: Duration, speaks: bool, size: usize) {
+        if let Some(link) = self.link.as_mut().filter(|_| speaks) {
+            link.speak(now);
+        }
+        self.stats.packets_out += 1;
+        self.stats.bytes_out_after += size as u64;
+    }
+
+    /// When the next waiting message may go, of those whose lane takes something now.
     pub(super) fn next_slot(&self) -> Option<Duration> {
-        let awareness = self.channels.iter().filter(|channel| !channel.queue.is_empty());
-        awareness
-            .filter(|channel| channel.takes_messages())
-            .chain(self.sendable().map(|(_, pending)| &self.channels[pending.channel]))
-            .map(|channel| channel.next_slot)
-            .min()
+        let link = self.link.as_ref()?;
+        let takes = |lane: Lane| match lane {
+            Lane::Stream => link.ready(),
+            Lane::Datagrams => link.datagrams.as_ref().is_some_and(Datagrams::ready),
+        };
+        let open = || self.channels.iter().filter(|channel| channel.takes_messages());
+        let waits =
+            |channel: &Channel| channel.queue.after(0).any(|(_, item)| takes(self.lane(item)));
+        let awareness = open().filter(|channel| waits(channel)).map(|channel| channel.next_slot);
+        let transactions =
+            self.sendable().map(|(_, pending)| self.channels[pending.channel].next_slot);
+        let over_stream = transactions.chain(open().filter_map(Channel::rested_at));
+        awareness.chain(over_stream.filter(|_| link.ready())).min()
+    }
+
+    /// The lane that a value takes.
+    fn lane(&self, item: &Item) -> Lane {
+        let datagrams = self.link.as_ref().and_then(|link| link.datagrams.as_ref());
+        let key = item.key.as_ref().map_or(0, |key| key.len());
+        match datagrams {
+            Some(datagrams) if datagrams.takes(item.bytes.len(), key) => Lane::Datagrams,
+            _ => Lane::Stream,
+        }
     }
 
     /// Transactions that are not sent yet, up to the first whose channel is not open: they go in order.
@@ -88,8 +148,8 @@ impl Client {
     }
 
     /// What may go now. A transaction takes everything submitted before it along, whatever the rate says, so that
-    /// nothing overtakes: a drag arrives before its drop.
-    fn due(&mut self, now: Duration) -> Vec<(u64, Due)> {
+    /// nothing overtakes: a drag arrives before its drop, unless they take different lanes.
+    fn due(&mut self, now: Duration, lane: Lane) -> Vec<(u64, Due)> {
         self.channels.iter_mut().for_each(|channel| channel.drop_late(now));
         let mut due = Vec::new();
         let channels = &self.channels;
@@ -98,14 +158,21 @@ impl Client {
             sendable.map(|(at, pending)| (pending.order, Due::Transaction(at))).collect();
         let transactions_due = transactions.iter().any(|(_, due)| match due {
             Due::Transaction(at) => channels[self.pending[*at].channel].next_slot <= now,
-            Due::Awareness(_) => false,
+            Due::Awareness(_) | Due::Rested(_) => false,
         });
-        if transactions_due {
+        if transactions_due && lane == Lane::Stream {
             due.extend(transactions);
         }
-        for (at, channel) in channels.iter().enumerate() {
-            if channel.takes_messages() && (transactions_due || channel.next_slot <= now) {
-                due.extend(channel.queue.after(0).map(|(order, _)| (order, Due::Awareness(at))));
+        let Some(link) = self.link.as_ref() else { return due };
+        let (opened, has_datagrams) = (link.opened(), link.datagrams.is_some());
+        for (at, channel) in channels.iter().enumerate().filter(|(_, one)| one.takes_messages()) {
+            if transactions_due || channel.next_slot <= now {
+                let queued = channel.queue.after(0).filter(|(_, item)| self.lane(item) == lane);
+                due.extend(queued.map(|(order, _)| (order, Due::Awareness(at))));
+            }
+            if lane == Lane::Stream {
+                let rested = channel.rested(now, opened, has_datagrams);
+                due.extend(rested.map(|order| (order, Due::Rested(at))));
             }
         }
         due.sort_unstable_by_key(|(order, _)| *order);
@@ -130,29 +197,43 @@ impl Client {
         due: &[(u64, Due)],
         packet: &mut Vec<u8>,
     ) -> Result<(), Error> {
-        let Some(Link { bodies: Some(_), .. }) = self.link.as_ref() else { return Ok(()) };
+        let Some(room) = self.link.as_ref().map(|link| link.room(packet)) else { return Ok(()) };
+        let private = self.add_records(now, due, room, Lane::Stream);
+        match self.link.as_mut().and_then(|link| link.bodies.as_mut()) {
+            Some(Bodies { encoder, .. }) if !encoder.is_empty() => encoder.finish(private, packet),
+            _ => Ok(()),
+        }
+    }
+
+    /// Hands as much of `due` to the lane's encoder as one body takes: all of it private, or nothing; returns which.
+    /// `room` is what a packet of the stream has left.
+    fn add_records(&mut self, now: Duration, due: &[(u64, Due)], room: usize, lane: Lane) -> bool {
         let mut private = None;
         for &(order, due) in due {
-            let at = match due {
-                Due::Transaction(at) => self.pending[at].channel,
-                Due::Awareness(at) => at,
+            let (at, item) = match due {
+                Due::Transaction(at) => (self.pending[at].channel, Some(&self.pending[at].item)),
+                Due::Awareness(at) => (at, self.channels[at].queue.get(order)),
+                Due::Rested(at) => {
+                    (at, self.channels[at].resting.get(order).map(|resting| &resting.item))
+                }
             };
+            let Some(bytes) = item.map(|item| item.bytes.len()) else { continue };
             let channel = &mut self.channels[at];
             if *private.get_or_insert(channel.qos.private) != channel.qos.private {
                 break;
             }
-            let bytes = match due {
-                Due::Transaction(at) => self.pending[at].item.bytes.len(),
-                Due::Awareness(_) => channel.queue.first().map_or(0, |(_, item)| item.bytes.len()),
-            };
             let Some(link) = self.link.as_mut() else { break };
-            let room = link.room(packet);
-            let Some(Bodies { encoder, .. }) = link.bodies.as_mut() else { break };
-            if !encoder.fits(bytes, room) {
-                break;
-            }
+            let encoder = match (lane, link.bodies.as_mut(), link.datagrams.as_mut()) {
+                (Lane::Stream, Some(bodies), _) if bodies.encoder.fits(bytes, room) => {
+                    &mut bodies.encoder
+                }
+                (Lane::Datagrams, _, Some(datagrams)) if datagrams.may_fit(bytes) => {
+                    &mut datagrams.encoder
+                }
+                _ => break,
+            };
             let (Some(id), interval) = (channel.id, channel.qos.interval()) else { break };
-            let popped;
+            let mut taken = None;
             let (item, number) = match due {
                 Due::Transaction(at) => {
                     let Pending { counter, sent, item, .. } = &mut self.pending[at];
@@ -164,18 +245,24 @@ impl Client {
                     (&*item, Number::Transaction { counter, position: 0 })
                 }
                 Due::Awareness(_) => {
-                    debug_assert_eq!(channel.queue.first().map(|(first, _)| first), Some(order));
-                    let Some(item) = channel.pop() else { break };
+                    let Some(item) = channel.take(order) else { continue };
                     channel.index = channel.index.wrapping_add(1);
-                    popped = item;
-                    (&popped, Number::Awareness { index: channel.index, after: self.numbered })
+                    let number = Number::Awareness { index: channel.index, after: self.numbered };
+                    (&*taken.insert(item), number)
+                }
+                Due::Rested(_) => {
+                    let Some(rested) = channel.resting.remove(order) else { continue };
+                    let Resting { item, index, after, .. } = rested;
+                    (&*taken.insert(item), Number::Awareness { index, after })
                 }
             };
-            if channel.next_slot <= now {
-                channel.next_slot = now + interval;
+            if !matches!(due, Due::Rested(_)) {
+                if channel.next_slot <= now {
+                    channel.next_slot = now + interval;
+                }
+                self.stats.messages_out += 1;
+                self.stats.bytes_out_before += item.bytes.len() as u64;
             }
-            self.stats.messages_out += 1;
-            self.stats.bytes_out_before += item.bytes.len() as u64;
             encoder.push(&Record {
                 channel: id,
                 sender: 0,
@@ -188,13 +275,11 @@ impl Client {
                 priority: item.priority,
                 bytes: &item.bytes,
             });
-        }
-        match self.link.as_mut().and_then(|link| link.bodies.as_mut()) {
-            Some(Bodies { encoder, .. }) if !encoder.is_empty() => {
-                encoder.finish(private.unwrap_or(false), packet)
+            if let (Some(item), Number::Awareness { index, after }) = (taken, number) {
+                channel.rest(order, Resting { lane, item, index, after, sent: now });
             }
-            _ => Ok(()),
         }
+        private.unwrap_or(false)
     }
 
     fn hang_up_after_goodbye(&mut self) {

@@ -41,12 +41,20 @@ impl Config {
 /// What happened outside.
 #[derive(Debug)]
 pub enum Input<'a> {
-    /// The transport asked for by [`Output::Dial`] is open.
-    Opened,
+    /// A transport is open: the one asked for by [`Output::Dial`], or a better one than that in use. Then the session
+    /// moves to it; the shell closes the old one and reports nothing more of it.
+    Opened {
+        /// Octets that a datagram of it may have; 0: it has none.
+        max_datagram: usize,
+    },
     /// A packet came.
     Packet(&'a [u8]),
+    /// A datagram came.
+    Datagram(&'a [u8]),
     /// The transport took one packet of [`Output::Send`]; there is room for another.
     Sent,
+    /// One of [`Output::Datagram`] has left, or was dropped.
+    DatagramSent,
     /// The transport is closed, or could not be opened.
     Closed,
     /// There is reason to believe that the network is back: what waits to dial does so now.
@@ -62,6 +70,8 @@ pub enum Output {
     Dial,
     /// Send this packet, then report [`Input::Sent`].
     Send(Vec<u8>),
+    /// Send this datagram, or drop it when it cannot leave soon, then report [`Input::DatagramSent`].
+    Datagram(Vec<u8>),
     /// Close the transport once what was sent is out, then report [`Input::Closed`].
     Hangup,
     /// Tell the application.

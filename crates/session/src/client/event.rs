@@ -60,6 +60,12 @@ pub enum Event {
         /// number: the lost session may have ordered some of them already.
         uncertain: usize,
     },
+    /// The transport may be dead: nothing has been heard for suspiciously long. A shell that knows of another one
+    /// opens it now and reports it by [`Input::Opened`](super::Input::Opened).
+    Quiet {
+        /// `false`: it was heard again.
+        quiet: bool,
+    },
     /// After [`Sent::NotNow`](super::Sent::NotNow): there is room again.
     Drain,
     /// Something went wrong.

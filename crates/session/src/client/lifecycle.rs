@@ -2,7 +2,9 @@
 
 use core::time::Duration;
 
+use super::outbox::Channel;
 use super::{Client, Event, GapReason, Output, Phase, Status};
+use crate::datagrams::Datagrams;
 use crate::link::Link;
 use crate::wire::frame::Frame;
 use crate::wire::handshake::{Hello, Outcome, Resume};
@@ -29,8 +31,13 @@ impl Client {
                 let silence = now.saturating_sub(link.heard());
                 if silence >= session.timing.dead {
                     self.fail(Error::Silent { ms: silence.as_millis() as u64 });
-                } else if now >= link.pinged() + session.timing.ping {
+                    return;
+                }
+                if now >= link.next_ping(session.timing.ping) {
                     link.ping(now);
+                }
+                if !self.quiet && link.quiet_at().is_some_and(|at| now >= at) {
+                    self.set_quiet(true);
                 }
             }
             _ => {}
@@ -43,21 +50,37 @@ impl Client {
             Phase::Joined | Phase::Leaving => {
                 let (session, link) = (self.session?, self.link.as_ref()?);
                 let dead = link.heard() + session.timing.dead;
-                let ping = link.pinged() + session.timing.ping;
-                let slot = if link.ready() { self.next_slot() } else { None };
-                [Some(dead), Some(ping), slot].into_iter().flatten().min()
+                let ping = link.next_ping(session.timing.ping);
+                let quiet = link.quiet_at().filter(|_| !self.quiet);
+                let answer = link.datagrams.as_ref().and_then(Datagrams::answer_at);
+                [Some(dead), Some(ping), quiet, self.next_slot(), answer]
+                    .into_iter()
+                    .flatten()
+                    .min()
             }
             Phase::Dialing | Phase::Ended => None,
         }
     }
 
-    /// A transport is open: say hello and open all channels.
-    pub(super) fn greet(&mut self, now: Duration) {
-        let mut link = Link::new(now);
+    pub(super) fn set_quiet(&mut self, quiet: bool) {
+        if self.quiet != quiet {
+            self.quiet = quiet;
+            self.outputs.push_back(Output::Event(Event::Quiet { quiet }));
+        }
+    }
+
+    /// A transport is open: say hello and open all channels. It may be a better one than that in use.
+    pub(super) fn greet(&mut self, now: Duration, max_datagram: usize) {
+        // What was meant for the transport before is of no use on this one.
+        self.outputs.retain(|output| matches!(output, Output::Event(_)));
+        self.set_quiet(false);
+        let mut link = Link::new(now, max_datagram);
+        let datagrams = if max_datagram > 0 { capability::DATAGRAMS } else { 0 };
+        let coded = if self.config.compress { capability::CODED } else { 0 };
         let limits = &self.config.limits;
         link.queue(&Frame::Hello(Hello {
             lowest: VERSION,
-            capabilities: if self.config.compress { capability::ALL } else { 0 },
+            capabilities: coded | datagrams,
             max_packet: limits.max_packet,
             max_message: limits.max_message,
             room: &self.config.room,
@@ -167,7 +190,7 @@ impl Client {
             pending.counter = None;
             pending.sent = false;
         }
-        self.channels.iter_mut().for_each(|channel| channel.index = 0);
+        self.channels.iter_mut().for_each(Channel::count_anew);
         if !same_incarnation {
             self.position = 0;
             self.covered = 0;

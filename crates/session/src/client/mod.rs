@@ -19,6 +19,7 @@ pub use event::{Event, GapReason, Incoming, ParticipantChange, Status};
 use crate::backoff::Backoff;
 use crate::limits::{MAX_CHANNEL_NAME, MAX_KEY, MAX_PRESENCE, MAX_ROOM_NAME, MAX_TOKEN};
 use crate::link::Link;
+use crate::seen::Seen;
 use crate::wire::frame::{Access, Frame};
 use crate::wire::handshake::Secret;
 use crate::wire::snapshot::Assembly;
@@ -90,13 +91,15 @@ pub struct Client {
     order: u64,
     channels: Vec<Channel>,
     by_id: BTreeMap<u32, usize>,
+    /// Whether the transport is suspected to be dead.
+    quiet: bool,
     /// Kinds by the room's numbers, for reading bodies.
     kinds: Vec<Option<Kind>>,
     link: Option<Link>,
     /// The last transaction delivered of each sender, to see stale awareness.
     delivered: BTreeMap<u32, u32>,
-    /// The last awareness index of each sender and channel, to drop what a resume repeats.
-    seen: BTreeMap<(u32, usize), u32>,
+    /// The awareness that was delivered.
+    seen: Seen,
     download: Option<Assembly>,
     /// What the server asked for on this transport.
     snapshot_wanted: Option<u64>,
@@ -139,10 +142,11 @@ impl Client {
             order: 0,
             channels: Vec::new(),
             by_id: BTreeMap::new(),
+            quiet: false,
             kinds: Vec::new(),
             link: None,
             delivered: BTreeMap::new(),
-            seen: BTreeMap::new(),
+            seen: Seen::default(),
             download: None,
             snapshot_wanted: None,
             upload: None,
@@ -333,16 +337,27 @@ impl Client {
     /// Takes in what happened.
     pub fn handle_input(&mut self, now: Duration, input: Input<'_>) {
         match input {
-            Input::Opened if self.phase == Phase::Dialing => self.greet(now),
+            Input::Opened { max_datagram } => {
+                if !matches!(self.phase, Phase::Leaving | Phase::Ended) {
+                    self.greet(now, max_datagram);
+                }
+            }
             Input::Hurry => {
                 if let Phase::Waiting(at) = &mut self.phase {
                     *at = now;
                 }
             }
-            Input::Opened | Input::Timeout => {}
+            Input::Timeout => {}
             Input::Packet(packet) => {
                 if let Err(error) = self.receive(now, packet) {
                     self.fail(error);
+                }
+            }
+            Input::Datagram(packet) => self.receive_datagram(now, packet),
+            Input::DatagramSent => {
+                if let Some(datagrams) = self.link.as_mut().and_then(|link| link.datagrams.as_mut())
+                {
+                    datagrams.sent();
                 }
             }
             Input::Sent => {

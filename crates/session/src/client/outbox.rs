@@ -3,7 +3,9 @@
 use alloc::boxed::Box;
 use core::time::Duration;
 
+use crate::datagrams::REST;
 use crate::latest::Latest;
+use crate::wire::body::Lane;
 use crate::wire::frame::Access;
 use crate::{Error, Overflow, Qos};
 
@@ -63,6 +65,20 @@ pub(super) struct Channel {
     /// Awareness waiting to be sent.
     pub(super) queue: Latest<Box<[u8]>, Item>,
     pub(super) queued_bytes: usize,
+    /// The newest conflated values that were sent, as long as they may have been lost (W41).
+    pub(super) resting: Latest<Box<[u8]>, Resting>,
+}
+
+/// A value that may have been lost.
+#[derive(Debug)]
+pub(super) struct Resting {
+    /// How it went: over a stream it is only lost with the transport.
+    pub(super) lane: Lane,
+    pub(super) item: Item,
+    pub(super) index: u32,
+    /// The sender's last transaction when it was sent.
+    pub(super) after: u32,
+    pub(super) sent: Duration,
 }
 
 impl Channel {
@@ -80,6 +96,7 @@ impl Channel {
             next_slot: Duration::ZERO,
             queue: Latest::new(),
             queued_bytes: 0,
+            resting: Latest::new(),
         }
     }
 
@@ -128,12 +145,60 @@ impl Channel {
         self.pop_with_order().map(|(_, item)| item)
     }
 
+    /// The one of this place among all that the application submitted.
+    pub(super) fn take(&mut self, order: u64) -> Option<Item> {
+        let item = self.queue.remove(order)?;
+        self.queued_bytes -= item.cost();
+        Some(item)
+    }
+
+    /// It was sent: what is newest of a conflated key is kept until it is sure to have arrived.
+    pub(super) fn rest(&mut self, order: u64, resting: Resting) {
+        if self.qos.overflow == Overflow::Conflate {
+            let key = resting.item.key.clone().unwrap_or_default();
+            self.resting.push(order, Some(key), resting);
+        }
+    }
+
+    /// What was sent over this transport's stream up to `sent` has arrived.
+    pub(super) fn arrived(&mut self, sent: Duration) {
+        self.resting.retain(|_, resting| resting.lane == Lane::Datagrams || resting.sent > sent);
+    }
+
+    /// What is to be sent again, over the stream of a transport that was opened at `opened`.
+    pub(super) fn rested(
+        &self,
+        now: Duration,
+        opened: Duration,
+        has_datagrams: bool,
+    ) -> impl Iterator<Item = u64> {
+        let rested = self.resting.after(0).filter(move |(_, resting)| match resting.lane {
+            Lane::Stream => resting.sent < opened,
+            Lane::Datagrams => !has_datagrams || resting.sent + REST <= now,
+        });
+        rested.map(|(order, _)| order)
+    }
+
+    /// The session is a new one: indices count from 1 again, of what rests too.
+    pub(super) fn count_anew(&mut self) {
+        self.index = 0;
+        let resting = core::mem::replace(&mut self.resting, Latest::new());
+        for (order, resting) in resting.into_values() {
+            self.index += 1;
+            self.rest(order, Resting { index: self.index, after: 0, ..resting });
+        }
+    }
+
+    /// When the value that went as a datagram before all others has rested.
+    pub(super) fn rested_at(&self) -> Option<Duration> {
+        let mut resting = self.resting.after(0).map(|(_, resting)| resting);
+        resting.find(|resting| resting.lane == Lane::Datagrams).map(|first| first.sent + REST)
+    }
+
     /// With its place among all that the application submitted.
     pub(super) fn pop_with_order(&mut self) -> Option<(u64, Item)> {
         let (order, _) = self.queue.first()?;
-        let item = self.queue.remove(order)?;
-        self.queued_bytes -= item.cost();
-        Some((order, item))
+        self.take(order).map(|item| (order, item))
     }
 
     pub(super) fn retain(&mut self, keep: impl Fn(&Item) -> bool) {

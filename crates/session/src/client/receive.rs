@@ -8,6 +8,7 @@ use super::{
     Client, Event, GapReason, Incoming, Output, ParticipantChange, Phase, Session, Status,
 };
 use crate::client::ChannelId;
+use crate::datagrams::Datagrams;
 use crate::limits::DEFAULT_MAX_PACKET;
 use crate::link::{Bodies, Link};
 use crate::wire::body::{BodyDecoder, BodyEncoder};
@@ -17,7 +18,7 @@ use crate::wire::handshake::{Outcome, Welcome};
 use crate::wire::numbering::Numbering;
 use crate::wire::record::{Direction, Number, Record};
 use crate::wire::snapshot::{Assembly, Chunk};
-use crate::{Error, Limits, PresenceState, Qos};
+use crate::{Error, Kind, Limits, Overflow, PresenceState, Qos};
 
 impl Client {
     pub(super) fn receive(&mut self, now: Duration, packet: &[u8]) -> Result<(), Error> {
@@ -26,14 +27,48 @@ impl Client {
         if packet.len() > limit {
             return Err(Error::TooLarge { what: "packet", size: packet.len(), limit });
         }
-        link.hear(now);
-        self.stats.packets_in += 1;
-        self.stats.bytes_in_after += packet.len() as u64;
         let mut frames = Frames::new(link.unwrap(packet)?);
+        self.hear(now, packet);
         while let Some(frame) = frames.next()? {
             self.frame(now, frame)?;
         }
         Ok(())
+    }
+
+    /// W38: what is wrong with a datagram costs nothing but itself.
+    pub(super) fn receive_datagram(&mut self, now: Duration, packet: &[u8]) {
+        if self.phase != Phase::Joined {
+            return;
+        }
+        let Some(link) = self.link.as_mut() else { return };
+        let one_way = link.clock.one_way();
+        let Some(mut datagrams) = link.datagrams.take() else { return };
+        self.hear(now, packet);
+        let kinds = core::mem::take(&mut self.kinds);
+        let kind_of = |id: u32| match kinds.get(id as usize).copied().flatten() {
+            Some(Kind::Awareness) => Ok(Kind::Awareness),
+            _ => Err(Error::UnknownChannel { channel: id }),
+        };
+        let each = |record: Record<'_>| self.deliver(one_way, &record);
+        let _ = match datagrams.receive(now, packet) {
+            Ok(Some((body, true))) => datagrams.decoder.coded(body, kind_of, each),
+            Ok(Some((body, false))) => datagrams.decoder.plain(body, kind_of, each),
+            Ok(None) => Ok(()),
+            Err(error) => Err(error),
+        };
+        self.kinds = kinds;
+        if let Some(link) = self.link.as_mut() {
+            link.datagrams = Some(datagrams);
+        }
+    }
+
+    fn hear(&mut self, now: Duration, packet: &[u8]) {
+        if let Some(link) = self.link.as_mut() {
+            link.hear(now);
+        }
+        self.set_quiet(false);
+        self.stats.packets_in += 1;
+        self.stats.bytes_in_after += packet.len() as u64;
     }
 
     fn frame(&mut self, now: Duration, frame: Frame<'_>) -> Result<(), Error> {
@@ -82,6 +117,8 @@ impl Client {
                 Ok(())
             }
             Frame::Pong { time, received, sent } => {
+                let asked = Duration::from_micros(time);
+                self.channels.iter_mut().for_each(|channel| channel.arrived(asked));
                 if let Some(link) = self.link.as_mut() {
                     link.pong(now, time, received, sent);
                 }
@@ -98,6 +135,13 @@ impl Client {
                     // `Closed` comes from the shell and starts the wait.
                     self.stay_away = retry;
                     self.phase = Phase::Dialing;
+                }
+                Ok(())
+            }
+            Frame::Feedback(acknowledgement) => {
+                if let Some(datagrams) = self.link.as_mut().and_then(|link| link.datagrams.as_mut())
+                {
+                    datagrams.encoder.acknowledge(acknowledgement);
                 }
                 Ok(())
             }
@@ -135,7 +179,8 @@ impl Client {
         self.numbered = welcome.counter;
         let Some(link) = self.link.as_mut() else { return Ok(()) };
         let coded = welcome.capabilities & capability::CODED != 0;
-        if coded && !self.config.compress {
+        let has_datagrams = welcome.capabilities & capability::DATAGRAMS != 0;
+        if (coded && !self.config.compress) || (has_datagrams && link.max_datagram == 0) {
             return Err(Error::malformed("WELCOME: a capability that was not offered"));
         }
         let up = Numbering::new(0, welcome.counter, 0);
@@ -150,6 +195,11 @@ impl Client {
                 self.config.limits.max_message,
             ),
         });
+        if has_datagrams {
+            let max_message = self.config.limits.max_message;
+            link.datagrams =
+                Datagrams::new(link.max_datagram, Direction::ToServer, coded, max_message);
+        }
         let heard = link.heard();
         link.ping(heard);
         self.session = Some(Session {
@@ -283,13 +333,9 @@ impl Client {
                 (incoming.position, incoming.index) = (position, counter);
             }
             Number::Awareness { index, after } => {
-                let seen = self.seen.insert((record.sender, at), index);
-                // W22: modulo 2^32, so "not newer" is a difference in the upper half.
-                if seen.is_some_and(|seen| index.wrapping_sub(seen).wrapping_sub(1) > u32::MAX / 2)
-                {
-                    if let Some(seen) = seen {
-                        self.seen.insert((record.sender, at), seen);
-                    }
+                let conflates = self.channels[at].qos.overflow == Overflow::Conflate;
+                let key = conflates.then(|| record.key.unwrap_or_default());
+                if !self.seen.is_news(record.sender, at as u32, key, index) {
                     return Ok(());
                 }
                 incoming.index = index;
@@ -318,8 +364,7 @@ impl Client {
     fn participants(&mut self, complete: bool, list: &[ParticipantEntry<'_>]) {
         for entry in list.iter().filter(|entry| entry.state == PresenceState::Left) {
             self.delivered.remove(&entry.id);
-            let channels = 0..self.channels.len();
-            channels.for_each(|at| _ = self.seen.remove(&(entry.id, at)));
+            self.seen.forget(entry.id);
             if let Some(bodies) = self.link.as_mut().and_then(|link| link.bodies.as_mut()) {
                 bodies.decoder.numbering.forget(entry.id);
             }

@@ -5,7 +5,7 @@ use core::time::Duration;
 
 use super::Room;
 use super::journal::{Awareness, Journal, Stored, Transaction};
-use super::participant::Connection;
+use super::participant::{Connection, Fresh};
 use crate::limits::MAX_PRESENCE;
 use crate::link::Bodies;
 use crate::wire::frame::{Frame, ParticipantEntry};
@@ -128,7 +128,8 @@ impl Room {
             messages: 0,
             bytes: 0,
         };
-        if connection.add_fills(&mut body, journal) {
+        if connection.add_fills(&mut body, journal) && connection.add_rested(id, &mut body, journal)
+        {
             connection.add_news(id, &mut body, journal);
         }
         stats.deliveries += body.messages;
@@ -228,6 +229,31 @@ impl Connection {
         true
     }
 
+    /// W41: values that went as datagrams and were not followed by newer ones. `true`: all are sent.
+    fn add_rested(&mut self, id: u32, body: &mut Body<'_>, journal: &Journal) -> bool {
+        let Some(Fresh { rested, rests, .. }) = self.fresh else { return true };
+        let values = journal.awareness_after(rested).take_while(|(order, _)| *order <= rests);
+        for (order, one) in values {
+            let wanted = one.message.sender != id
+                && one.expires.is_none()
+                && self.subscribes(one.message.channel)
+                && !self.takes_stream(order, &one.message);
+            let number = Number::Awareness { index: one.index, after: one.after };
+            if wanted && !body.push(&one.message, number, false, false) {
+                return false;
+            }
+            self.rested(order);
+        }
+        self.rested(rests);
+        true
+    }
+
+    fn rested(&mut self, order: u64) {
+        if let Some(fresh) = self.fresh.as_mut() {
+            fresh.rested = order;
+        }
+    }
+
     /// Transactions and awareness up to the last tick, in the order in which they came.
     fn add_news(&mut self, id: u32, body: &mut Body<'_>, journal: &Journal) {
         let (due_order, due_position) = self.due;
@@ -278,7 +304,11 @@ impl Connection {
     fn add_awareness(&self, id: u32, body: &mut Body<'_>, order: u64, one: &Awareness) -> bool {
         let late =
             one.expires.is_some_and(|expires| expires <= body.now || order <= self.present_from);
-        if one.message.sender == id || late || !self.subscribes(one.message.channel) {
+        if one.message.sender == id
+            || late
+            || !self.subscribes(one.message.channel)
+            || !self.takes_stream(order, &one.message)
+        {
             return true;
         }
         let number = Number::Awareness { index: one.index, after: one.after };

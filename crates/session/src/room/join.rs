@@ -5,9 +5,11 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use super::participant::{Connection, Fill, Participant};
+use super::participant::{Connection, Fill, Fresh, Participant};
 use super::{Channel, Event, HOUSEKEEPING, LinkId, Output, Room};
+use crate::datagrams::Datagrams;
 use crate::link::{Bodies, Link, error_frame};
+use crate::seen::Seen;
 use crate::wire::body::{BodyDecoder, BodyEncoder};
 use crate::wire::capability;
 use crate::wire::frame::{Access, Frame, Frames};
@@ -32,8 +34,9 @@ impl Room {
         link: LinkId,
         opening: &Opening<'_>,
         secret: Secret,
+        max_datagram: usize,
     ) {
-        match self.admit(now, link, &opening.hello, secret) {
+        match self.admit(now, link, &opening.hello, secret, max_datagram) {
             Ok(id) => {
                 let outcome = self.read_opening(now, id, opening.rest);
                 self.catch_up(id, true);
@@ -58,6 +61,7 @@ impl Room {
         link_id: LinkId,
         hello: &Hello<'_>,
         secret: Secret,
+        max_datagram: usize,
     ) -> Result<u32, Error> {
         let limits = self.config.limits.clone();
         if hello.max_message < limits.max_message {
@@ -99,12 +103,17 @@ impl Room {
         let resumed = outcome == Outcome::Resumed;
         let position = resume.map_or(0, |resume| resume.position);
         let own = resume.filter(|_| resumed).map_or(0, |resume| resume.counter);
-        let capabilities = match self.config.compress {
-            true => hello.capabilities & capability::ALL,
-            false => 0,
-        };
+        let offered = if self.config.compress { capability::CODED } else { 0 };
+        let offered = offered | if max_datagram > 0 { capability::DATAGRAMS } else { 0 };
+        let capabilities = hello.capabilities & offered;
         let coded = capabilities & capability::CODED != 0;
-        let mut link = Link::new(now);
+        let mut link = Link::new(now, max_datagram);
+        if capabilities & capability::DATAGRAMS != 0 {
+            let max_message = limits.max_message;
+            link.datagrams = Datagrams::new(max_datagram, Direction::ToClient, coded, max_message);
+        }
+        let fresh = Fresh::at(self.journal.order());
+        let fresh = link.datagrams.is_some().then_some(fresh);
         link.opening_was_read();
         link.limit_packets(hello.max_packet);
         link.bodies = Some(Bodies {
@@ -143,6 +152,7 @@ impl Room {
             link,
             channels: BTreeMap::new(),
             awareness_cursor: 0,
+            fresh,
             log_cursor: position,
             due: (self.journal.order(), self.journal.head()),
             joining: Some((self.journal.order(), self.journal.head())),
@@ -300,6 +310,7 @@ fn new_participant(secret: Secret) -> Participant {
         away_since: Duration::ZERO,
         asked: None,
         upload: None,
+        seen: Seen::default(),
     }
 }
 

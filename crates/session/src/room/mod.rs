@@ -1,5 +1,6 @@
 //! The server's end: one room with its participants, channels, late-joiner state and ticks.
 
+mod datagrams;
 mod flush;
 mod join;
 mod journal;
@@ -19,7 +20,7 @@ use crate::wire::frame::Frame;
 use crate::wire::handshake::{Opening, Secret};
 use crate::{Authority, Error, Limits, PresenceState, Qos, Timing};
 use journal::Journal;
-use participant::Participant;
+use participant::{Connection, Participant};
 
 /// The shell's name for a transport; never used twice in one room.
 pub type LinkId = u64;
@@ -63,6 +64,8 @@ pub enum Input<'a> {
         opening: &'a Opening<'a>,
         /// Fresh random octets, should the client become a new participant.
         secret: Secret,
+        /// Octets that a datagram of the transport may have; 0: it has none.
+        max_datagram: usize,
     },
     /// A later packet.
     Packet {
@@ -71,8 +74,20 @@ pub enum Input<'a> {
         /// The packet.
         packet: &'a [u8],
     },
+    /// A datagram came.
+    Datagram {
+        /// The transport.
+        link: LinkId,
+        /// The packet.
+        packet: &'a [u8],
+    },
     /// The transport took one packet of [`Output::Send`].
     Sent {
+        /// The transport.
+        link: LinkId,
+    },
+    /// One of [`Output::Datagram`] has left, or was dropped.
+    DatagramSent {
         /// The transport.
         link: LinkId,
     },
@@ -102,6 +117,13 @@ pub enum Input<'a> {
 pub enum Output {
     /// Send this packet, then report [`Input::Sent`].
     Send {
+        /// The transport.
+        link: LinkId,
+        /// The packet.
+        packet: Vec<u8>,
+    },
+    /// Send this datagram, or drop it when it cannot leave soon, then report [`Input::DatagramSent`].
+    Datagram {
         /// The transport.
         link: LinkId,
         /// The packet.
@@ -195,6 +217,8 @@ pub struct Stats {
     pub conflated: u64,
     /// Aggregated awareness that some receiver was too slow for.
     pub expired: u64,
+    /// Datagrams that came too late to be understood, or were nonsense.
+    pub datagrams_unread: u64,
     /// Bytes of messages and snapshot that the room holds.
     pub memory: usize,
 }
@@ -240,6 +264,8 @@ pub struct Room {
     next_tick: Option<Duration>,
     last_tick: Option<Duration>,
     next_housekeeping: Option<Duration>,
+    /// The newest order when the house was last kept: what is not replaced until the next time rests.
+    resting: u64,
     /// Until when a participant may take to upload a snapshot before another is asked.
     snapshot_due: Option<Duration>,
     last_asked: u32,
@@ -267,6 +293,7 @@ impl Room {
             next_tick: None,
             last_tick: None,
             next_housekeeping: None,
+            resting: 0,
             snapshot_due: None,
             last_asked: 0,
             changed: BTreeSet::new(),
@@ -300,7 +327,9 @@ impl Room {
     /// Takes in what happened.
     pub fn handle_input(&mut self, now: Duration, input: Input<'_>) {
         match input {
-            Input::Join { link, opening, secret } => self.join(now, link, opening, secret),
+            Input::Join { link, opening, secret, max_datagram } => {
+                self.join(now, link, opening, secret, max_datagram);
+            }
             Input::Packet { link, packet } => {
                 if let Some(&id) = self.links.get(&link) {
                     match self.receive(now, id, packet) {
@@ -325,6 +354,21 @@ impl Room {
             Input::Closed { link } => {
                 if let Some(id) = self.links.remove(&link) {
                     self.away(now, id, None);
+                }
+            }
+            Input::Datagram { link, packet } => {
+                if let Some(&id) = self.links.get(&link) {
+                    self.receive_datagram(now, id, packet);
+                }
+            }
+            Input::DatagramSent { link } => {
+                if let Some(&id) = self.links.get(&link) {
+                    let connection = self.connection(id);
+                    if let Some(datagrams) = connection.and_then(|one| one.link.datagrams.as_mut())
+                    {
+                        datagrams.sent();
+                    }
+                    self.flush_datagrams(now, id);
                 }
             }
             Input::Shutdown { retry } => self.shut_down(retry),
@@ -364,18 +408,21 @@ impl Room {
                 connection.due = due;
                 connection.changed.extend(changed.iter().filter(|&&other| other != id));
             }
+            self.flush_datagrams(now, id);
             self.flush(now, id);
         }
         let connections = self.participants.values().filter_map(|other| other.connection.as_ref());
-        let sent = connections.map(|connection| connection.awareness_cursor).min();
+        let sent = connections.map(Connection::served).min();
         self.journal.expire(now, sent.unwrap_or(u64::MAX));
         self.ask_for_snapshot(now);
     }
 
     fn keep_house(&mut self, now: Duration) {
         let Timing { ping, dead, away, .. } = self.config.timing;
+        let rests = core::mem::replace(&mut self.resting, self.journal.order());
         let ids: Vec<u32> = self.participants.keys().copied().collect();
         for id in ids {
+            self.flush_datagrams(now, id);
             let Some(participant) = self.participants.get_mut(&id) else { continue };
             let Some(connection) = participant.connection.as_mut() else {
                 if now >= participant.away_since + away {
@@ -383,6 +430,9 @@ impl Room {
                 }
                 continue;
             };
+            if let Some(fresh) = connection.fresh.as_mut() {
+                fresh.rests = rests;
+            }
             let silence = now.saturating_sub(connection.link.heard());
             let since_ping = now.saturating_sub(connection.link.pinged());
             if silence >= dead {

@@ -6,9 +6,10 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::LinkId;
-use super::journal::{Journal, Snapshot};
+use super::journal::{Journal, Snapshot, Stored};
 use crate::PresenceState;
 use crate::link::Link;
+use crate::seen::Seen;
 use crate::wire::frame::Access;
 use crate::wire::handshake::Secret;
 use crate::wire::snapshot::Assembly;
@@ -27,6 +28,8 @@ pub(super) struct Participant {
     /// Set while it has been asked for a snapshot at least so new.
     pub(super) asked: Option<u64>,
     pub(super) upload: Option<Assembly>,
+    /// Awareness of its own that the room has.
+    pub(super) seen: Seen,
 }
 
 /// A participant's transport and how far it has been served.
@@ -36,6 +39,8 @@ pub(super) struct Connection {
     pub(super) channels: BTreeMap<u32, Access>,
     /// Awareness up to this order was sent or is none of its business.
     pub(super) awareness_cursor: u64,
+    /// On transports with datagrams: how far those have served it.
+    pub(super) fresh: Option<Fresh>,
     /// Transactions up to this position likewise.
     pub(super) log_cursor: u64,
     /// The last tick's order and position: what may be sent now.
@@ -54,6 +59,23 @@ pub(super) struct Connection {
     /// The next PARTICIPANTS replaces all it knew.
     pub(super) complete: bool,
     pub(super) download: Option<Download>,
+}
+
+/// Awareness that goes as datagrams, and over the stream once it has rested (W41).
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Fresh {
+    /// Up to this order it was sent as datagrams, or is not meant to be.
+    pub(super) cursor: u64,
+    /// Up to this order it was sent over the stream as well, if nothing newer came.
+    pub(super) rested: u64,
+    /// What came up to this order has rested.
+    pub(super) rests: u64,
+}
+
+impl Fresh {
+    pub(super) fn at(order: u64) -> Self {
+        Fresh { cursor: order, rested: order, rests: order }
+    }
 }
 
 /// Older transactions of a channel that was opened late.
@@ -92,12 +114,29 @@ impl Connection {
     /// Whether the last tick left something to send.
     pub(super) fn has_due(&self) -> bool {
         let (order, position) = self.due;
-        self.awareness_cursor < order || self.log_cursor < position || !self.fills.is_empty()
+        self.awareness_cursor < order
+            || self.log_cursor < position
+            || !self.fills.is_empty()
+            || self.fresh.is_some_and(|fresh| fresh.rested < fresh.rests)
+    }
+
+    /// What everybody was sent up to here needs not be kept for this one.
+    pub(super) fn served(&self) -> u64 {
+        self.fresh.map_or(self.awareness_cursor, |fresh| fresh.cursor.min(self.awareness_cursor))
+    }
+
+    /// Whether a value takes the stream at once although there are datagrams, or because there are none.
+    pub(super) fn takes_stream(&self, order: u64, message: &Stored) -> bool {
+        let is_state = self.joining.is_some_and(|(until, _)| order <= until);
+        let key = message.key.as_ref().map_or(0, |key| key.len());
+        let datagrams = self.link.datagrams.as_ref();
+        is_state || datagrams.is_none_or(|datagrams| !datagrams.takes(message.bytes.len(), key))
     }
 
     /// Changes with everything that is sent or passed over.
-    pub(super) fn progress(&self) -> (u64, u64, usize) {
-        (self.awareness_cursor, self.log_cursor, self.fills.len())
+    pub(super) fn progress(&self) -> (u64, u64, usize, u64) {
+        let rested = self.fresh.map_or(0, |fresh| fresh.rested);
+        (self.awareness_cursor, self.log_cursor, self.fills.len(), rested)
     }
 
     pub(super) fn has_anything(&self) -> bool {

@@ -6,11 +6,11 @@ use core::time::Duration;
 use super::join::OpenFrame;
 use super::journal::Stored;
 use super::{Channel, Room};
-use crate::Error;
 use crate::limits::MAX_PRESENCE;
 use crate::link::Bodies;
 use crate::wire::frame::{Frame, Frames};
 use crate::wire::record::{Number, Record};
+use crate::{Error, Overflow};
 
 /// Positions and counters travel in 32 bits (W21).
 const LAST_POSITION: u64 = u32::MAX as u64 - 1;
@@ -59,6 +59,11 @@ impl Room {
             Frame::Error { code, fault, fatal, detail, .. } => {
                 if fatal {
                     return Err(Error::Remote { code, fault, detail: detail.to_string() });
+                }
+            }
+            Frame::Feedback(acknowledgement) => {
+                if let Some(datagrams) = connection.link.datagrams.as_mut() {
+                    datagrams.encoder.acknowledge(acknowledgement);
                 }
             }
             _ => return Err(Error::malformed("frame: only a server sends this")),
@@ -123,7 +128,7 @@ impl Room {
         outcome
     }
 
-    fn publish(
+    pub(super) fn publish(
         &mut self,
         now: Duration,
         id: u32,
@@ -132,8 +137,6 @@ impl Room {
         record: &Record<'_>,
     ) -> Result<(), Error> {
         let Some(participant) = self.participants.get_mut(&id) else { return Ok(()) };
-        self.stats.messages_in += 1;
-        self.stats.bytes_in_before += record.bytes.len() as u64;
         let message = Stored {
             channel: record.channel,
             sender: id,
@@ -146,6 +149,11 @@ impl Room {
         let limits = &self.config.limits;
         match record.number {
             Number::Awareness { index, after } => {
+                let conflates = channel.qos.overflow == Overflow::Conflate;
+                let key = conflates.then(|| record.key.unwrap_or_default());
+                if !participant.seen.is_news(0, record.channel, key, index) {
+                    return Ok(());
+                }
                 let replaced =
                     self.journal.push_awareness(now, &channel.qos, message, index, after, limits);
                 self.stats.conflated += u64::from(replaced);
@@ -167,6 +175,8 @@ impl Room {
             }
             Number::Fill { .. } => return Err(Error::malformed("record")),
         }
+        self.stats.messages_in += 1;
+        self.stats.bytes_in_before += record.bytes.len() as u64;
         self.schedule_tick(now);
         Ok(())
     }

@@ -12,19 +12,35 @@ use super::record::{self, Direction, FIELDS, Record};
 use crate::limits::{MAX_RECORDS, RECORD_OVERHEAD};
 use crate::{Error, Kind};
 
-/// Part of what capability bit 0 means, so it is the same everywhere (W27).
-fn coder_config() -> gmc::Config {
-    gmc::Config {
-        memory: 64 << 10,
-        fields: FIELDS,
-        max_message: 65_536,
-        max_messages_per_packet: MAX_RECORDS,
-        ..gmc::Config::default()
+/// Where bodies travel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lane {
+    /// All come, in order.
+    Stream,
+    /// Some are lost, repeated, overtaken (W39).
+    Datagrams,
+}
+
+impl Lane {
+    /// Part of what the capabilities mean, so it is the same everywhere (W27, W39).
+    fn coder_config(self) -> gmc::Config {
+        let is_ordered = self == Lane::Stream;
+        gmc::Config {
+            delivery: if is_ordered { gmc::Delivery::Ordered } else { gmc::Delivery::Datagrams },
+            memory: 64 << 10,
+            fields: FIELDS,
+            max_message: 65_536,
+            max_messages_per_packet: MAX_RECORDS,
+            // A datagram that comes sixteen acknowledgements late could be taken for another one.
+            check: !is_ordered,
+            ..gmc::Config::default()
+        }
     }
 }
 
 /// Collects records and writes them as the last frame of a packet.
 pub(crate) struct BodyEncoder {
+    lane: Lane,
     direction: Direction,
     pub(crate) numbering: Numbering,
     coded: bool,
@@ -38,6 +54,7 @@ pub(crate) struct BodyEncoder {
 impl BodyEncoder {
     pub(crate) fn new(direction: Direction, numbering: Numbering, coded: bool) -> Self {
         BodyEncoder {
+            lane: Lane::Stream,
             direction,
             numbering,
             coded,
@@ -45,6 +62,19 @@ impl BodyEncoder {
             fields: Vec::new(),
             ends: Vec::new(),
             payloads: Vec::new(),
+        }
+    }
+
+    /// For datagrams.
+    pub(crate) fn for_datagrams(direction: Direction, coded: bool) -> Self {
+        let numbering = Numbering::absolute();
+        BodyEncoder { lane: Lane::Datagrams, ..BodyEncoder::new(direction, numbering, coded) }
+    }
+
+    /// W40: the other end has these bodies. Nonsense is not used.
+    pub(crate) fn acknowledge(&mut self, acknowledgement: &[u8]) {
+        if let Some(coder) = &mut self.coder {
+            let _ = coder.acknowledge(acknowledgement);
         }
     }
 
@@ -65,18 +95,77 @@ impl BodyEncoder {
         self.fields.len() < MAX_RECORDS && worst + RECORD_OVERHEAD <= room
     }
 
+    /// Whether a further record is worth trying to get into a datagram of `room` octets: how small it becomes is known
+    /// only then.
+    pub(crate) fn may_fit(&self, bytes: usize, room: usize) -> bool {
+        self.fields.is_empty()
+            || (self.fields.len() < MAX_PER_DATAGRAM
+                && self.payloads.len() + bytes <= room * HOPED_FOR_RATIO)
+    }
+
+    /// Makes the body into as few datagrams as it takes, each of at most `max` octets; the first goes on after
+    /// `start`.
+    pub(crate) fn finish_datagrams(
+        &mut self,
+        private: bool,
+        start: Vec<u8>,
+        max: usize,
+    ) -> Result<Vec<Vec<u8>>, Error> {
+        let mut made = Vec::new();
+        let mut packet = start;
+        // Halves to try, the first on top.
+        let mut parts = Vec::new();
+        parts.push(0..self.fields.len());
+        while let Some(part) = parts.pop() {
+            let before = packet.len();
+            self.write(private, part.clone(), &mut packet)?;
+            if packet.len() <= max {
+                made.push(core::mem::take(&mut packet));
+                continue;
+            }
+            // To the decoder the one that was too large is as good as lost.
+            packet.truncate(before);
+            match part.len() {
+                0 | 1 if before == 0 => {}
+                0 | 1 => {
+                    made.push(core::mem::take(&mut packet));
+                    parts.push(part);
+                }
+                len => {
+                    let middle = part.start + len / 2;
+                    parts.push(middle..part.end);
+                    parts.push(part.start..middle);
+                }
+            }
+        }
+        self.clear();
+        Ok(made)
+    }
+
     /// Appends the body as the last frame. `private` bodies share no context, so they go plain.
     pub(crate) fn finish(&mut self, private: bool, out: &mut Vec<u8>) -> Result<(), Error> {
-        let mut start = 0;
-        let records = self.fields.iter().zip(&self.ends).map(|(fields, &end)| {
-            let bytes = &self.payloads[core::mem::replace(&mut start, end)..end];
-            gmc::Message { fields, bytes }
-        });
+        self.write(private, 0..self.fields.len(), out)?;
+        self.clear();
+        Ok(())
+    }
+
+    fn write(
+        &mut self,
+        private: bool,
+        part: core::ops::Range<usize>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Error> {
+        let mut start = part.start.checked_sub(1).map_or(0, |before| self.ends[before]);
+        let records =
+            self.fields[part.clone()].iter().zip(&self.ends[part]).map(|(fields, &end)| {
+                let bytes = &self.payloads[core::mem::replace(&mut start, end)..end];
+                gmc::Message { fields, bytes }
+            });
         match self.coded && !private {
             true => {
                 out.u8(CODED_LAST);
                 self.coder
-                    .get_or_insert_with(|| gmc::Encoder::new(coder_config()))
+                    .get_or_insert_with(|| gmc::Encoder::new(self.lane.coder_config()))
                     .encode_packet(records, out)
                     .map_err(|error| Error::Compression { why: error.to_string() })?;
             }
@@ -88,18 +177,29 @@ impl BodyEncoder {
                 }
             }
         }
+        Ok(())
+    }
+
+    fn clear(&mut self) {
         self.fields.clear();
         self.ends.clear();
         self.payloads.clear();
-        Ok(())
     }
 }
+
+/// Records in a datagram, at most: more would be lost together.
+const MAX_PER_DATAGRAM: usize = 64;
+
+/// Octets of messages tried for each octet of a datagram. gmc makes JSON 15 to 30 times smaller; more than this is worth little, as
+/// headers are then shared by many.
+const HOPED_FOR_RATIO: usize = 8;
 
 /// Six varints of 32 bits and a length.
 const WORST_HEADER: usize = FIELDS * 5 + 5;
 
 /// Reads bodies.
 pub(crate) struct BodyDecoder {
+    lane: Lane,
     direction: Direction,
     pub(crate) numbering: Numbering,
     coded: bool,
@@ -115,7 +215,21 @@ impl BodyDecoder {
         coded: bool,
         max_message: usize,
     ) -> Self {
-        BodyDecoder { direction, numbering, coded, coder: None, max_message }
+        BodyDecoder { lane: Lane::Stream, direction, numbering, coded, coder: None, max_message }
+    }
+
+    /// For datagrams.
+    pub(crate) fn for_datagrams(direction: Direction, coded: bool, max_message: usize) -> Self {
+        let numbering = Numbering::absolute();
+        let decoder = BodyDecoder::new(direction, numbering, coded, max_message);
+        BodyDecoder { lane: Lane::Datagrams, ..decoder }
+    }
+
+    /// W40: what came, for the other end's [`BodyEncoder::acknowledge`]. Empty as long as no coded body came.
+    pub(crate) fn acknowledge(&mut self, out: &mut Vec<u8>) {
+        if let Some(coder) = &mut self.coder {
+            coder.acknowledge(out);
+        }
     }
 
     /// Calls `each` for every record of a plain body, until one fails.
@@ -152,7 +266,8 @@ impl BodyDecoder {
         if !self.coded {
             return Err(Error::malformed("CODED: it was not agreed on"));
         }
-        let mut coder = self.coder.take().unwrap_or_else(|| gmc::Decoder::new(coder_config()));
+        let mut coder =
+            self.coder.take().unwrap_or_else(|| gmc::Decoder::new(self.lane.coder_config()));
         let mut outcome = Ok(());
         let decoded = coder.decode_packet(body, |message| {
             if outcome.is_ok() {

@@ -19,22 +19,63 @@ const OPTIONAL: u8 = 0x40;
 pub(crate) enum Frame<'a> {
     Hello(Hello<'a>),
     Welcome(Welcome),
-    Open { reference: u32, access: Access, name: &'a str, qos: Qos, have: u64 },
-    Channel { reference: u32, id: u32, access: Access, name: &'a str, qos: Qos },
-    Shut { id: u32 },
+    Open {
+        reference: u32,
+        access: Access,
+        name: &'a str,
+        qos: Qos,
+        have: u64,
+    },
+    Channel {
+        reference: u32,
+        id: u32,
+        access: Access,
+        name: &'a str,
+        qos: Qos,
+    },
+    Shut {
+        id: u32,
+    },
     Messages(&'a [u8]),
     Coded(&'a [u8]),
     Presence(&'a [u8]),
-    Participants { complete: bool, list: Vec<ParticipantEntry<'a>> },
+    Participants {
+        complete: bool,
+        list: Vec<ParticipantEntry<'a>>,
+    },
     Snapshot(Chunk<'a>),
-    SnapshotWanted { at_least: u64 },
-    Synced { channel: u32 },
-    Ping { time: u64 },
-    Pong { time: u64, received: u64, sent: u64 },
-    Error { code: u32, fault: Fault, fatal: bool, subject: u32, detail: &'a str },
-    Bye { reason: u32, retry_ms: u64 },
+    SnapshotWanted {
+        at_least: u64,
+    },
+    Synced {
+        channel: u32,
+    },
+    Ping {
+        time: u64,
+    },
+    Pong {
+        time: u64,
+        received: u64,
+        sent: u64,
+    },
+    Error {
+        code: u32,
+        fault: Fault,
+        fatal: bool,
+        subject: u32,
+        detail: &'a str,
+    },
+    Bye {
+        reason: u32,
+        retry_ms: u64,
+    },
     Position(u64),
-    Gap { position: u64, counter: u32 },
+    Gap {
+        position: u64,
+        counter: u32,
+    },
+    /// What came of the other end's datagrams, as gmc acknowledges it.
+    Feedback(&'a [u8]),
 }
 
 /// What a participant may do with a channel (W17).
@@ -229,6 +270,10 @@ impl<'a> Frame<'a> {
                 out.varint(u64::from(*counter));
                 0x13
             }
+            Frame::Feedback(acknowledgement) => {
+                out.extend_from_slice(acknowledgement);
+                0x15
+            }
         }
     }
 
@@ -272,6 +317,7 @@ impl<'a> Frame<'a> {
             0x11 => Frame::Bye { reason: r.varint_u32()?, retry_ms: r.varint()? },
             0x12 => Frame::Position(r.varint()?),
             0x13 => Frame::Gap { position: r.varint()?, counter: r.varint_u32()? },
+            0x15 => Frame::Feedback(r.rest()),
             _ => return Ok(None),
         };
         r.finish()?;

@@ -15,6 +15,6 @@ pub const VERSION: u8 = 1;
 pub(crate) mod capability {
     /// Bodies coded by gmc in stream mode.
     pub(crate) const CODED: u64 = 1;
-    /// What this version can do.
-    pub(crate) const ALL: u64 = CODED;
+    /// Awareness in datagrams, beside the stream.
+    pub(crate) const DATAGRAMS: u64 = 2;
 }

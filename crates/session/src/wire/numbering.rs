@@ -16,6 +16,8 @@ pub(crate) struct Numbering {
     index: BTreeMap<(u32, u32), u32>,
     counter: BTreeMap<u32, u32>,
     position: u64,
+    /// W39: on datagrams there is no last number that both ends know of; numbers stand as they are.
+    absolute: bool,
 }
 
 impl Numbering {
@@ -24,6 +26,11 @@ impl Numbering {
         let mut numbering = Numbering { position, ..Numbering::default() };
         numbering.counter.insert(sender, counter);
         numbering
+    }
+
+    /// For datagrams (W39).
+    pub(crate) fn absolute() -> Self {
+        Numbering { absolute: true, ..Numbering::default() }
     }
 
     pub(crate) fn position(&self) -> u64 {
@@ -49,6 +56,9 @@ impl Numbering {
     }
 
     pub(crate) fn index_to_gap(&mut self, channel: u32, sender: u32, index: u32) -> u32 {
+        if self.absolute {
+            return index;
+        }
         let last = self.index.insert((sender, channel), index).unwrap_or(0);
         index.wrapping_sub(last).wrapping_sub(1)
     }
@@ -59,6 +69,9 @@ impl Numbering {
         sender: u32,
         gap: u32,
     ) -> Result<u32, Error> {
+        if self.absolute {
+            return Ok(gap);
+        }
         if self.index.len() >= MAX_PAIRS && !self.index.contains_key(&(sender, channel)) {
             return Err(Error::TooMany { what: "channels times senders", limit: MAX_PAIRS });
         }
@@ -80,12 +93,18 @@ impl Numbering {
 
     /// W24: the difference to the last counter known, zigzag.
     pub(crate) fn after_to_stamp(&mut self, sender: u32, after: u32) -> u32 {
+        if self.absolute {
+            return after;
+        }
         let last = self.counter.insert(sender, after).unwrap_or(0);
         let difference = after.wrapping_sub(last) as i32;
         ((difference << 1) ^ (difference >> 31)) as u32
     }
 
     pub(crate) fn stamp_to_after(&mut self, sender: u32, stamp: u32) -> Result<u32, Error> {
+        if self.absolute {
+            return Ok(stamp);
+        }
         let difference = (stamp >> 1) ^ (stamp & 1).wrapping_neg();
         let last = self.known_counter(sender)?;
         *last = last.wrapping_add(difference);

@@ -49,6 +49,37 @@ struct Transport {
     joined: bool,
     up: VecDeque<(Duration, Cargo)>,
     down: VecDeque<(Duration, Cargo)>,
+    /// By the time at which they arrive; those of one time in any order.
+    datagrams_up: BTreeMap<(Duration, u64), Vec<u8>>,
+    datagrams_down: BTreeMap<(Duration, u64), Vec<u8>>,
+}
+
+impl Transport {
+    fn new(link: LinkId) -> Self {
+        Transport {
+            link,
+            open: true,
+            joined: false,
+            up: VecDeque::new(),
+            down: VecDeque::new(),
+            datagrams_up: BTreeMap::new(),
+            datagrams_down: BTreeMap::new(),
+        }
+    }
+}
+
+/// What becomes of a transport's datagrams.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Air {
+    /// Octets of the largest; 0: there are none.
+    pub(crate) max: usize,
+    /// In percent.
+    pub(crate) lost: u64,
+    pub(crate) repeated: u64,
+    /// One bit of it changed, which no transport does that is encrypted.
+    pub(crate) damaged: u64,
+    /// Up to so much later than others.
+    pub(crate) jitter_ms: u64,
 }
 
 /// A participant with its application: it keeps all that it is told.
@@ -57,6 +88,9 @@ pub(crate) struct Person {
     transport: Option<Transport>,
     /// One way.
     pub(crate) delay: Duration,
+    pub(crate) air: Air,
+    /// Datagrams that were handed down, and those of them that arrived.
+    pub(crate) datagrams: (usize, usize),
     /// Whether the server can be reached at all.
     pub(crate) reachable: bool,
     /// A hostile program: reads nothing, grants no credit, runs no timers. Its packets are injected.
@@ -82,6 +116,8 @@ impl Person {
             client: Client::new(now, config).unwrap(),
             transport: None,
             delay,
+            air: Air::default(),
+            datagrams: (0, 0),
             reachable: true,
             deaf: false,
             events: Vec::new(),
@@ -155,6 +191,8 @@ pub(crate) struct World {
     pub(crate) log: Vec<room::Event>,
     config: room::Config,
     last_link: LinkId,
+    /// Transports that clients left, and when the room hears of it.
+    closing: Vec<(Duration, LinkId)>,
     random: Random,
 }
 
@@ -167,6 +205,7 @@ impl World {
             log: Vec::new(),
             config,
             last_link: 0,
+            closing: Vec::new(),
             random: Random::new(seed),
         }
     }
@@ -226,6 +265,21 @@ impl World {
         }
     }
 
+    /// The client moves to another transport, as when a better one opened. The server learns of the old one's end later.
+    pub(crate) fn change_transport(&mut self, person: usize, air: Air) {
+        self.last_link += 1;
+        let one = &mut self.people[person];
+        if !one.reachable || one.status == Some(Status::Closed) || one.transport.is_none() {
+            return;
+        }
+        one.air = air;
+        if let Some(old) = one.transport.replace(Transport::new(self.last_link)) {
+            self.closing.push((self.now + one.delay, old.link));
+        }
+        one.client.handle_input(self.now, Input::Opened { max_datagram: air.max });
+        self.drain_client(person);
+    }
+
     /// The server dies and another one takes its place.
     pub(crate) fn restart(&mut self) {
         self.config.incarnation += 1;
@@ -258,7 +312,20 @@ impl World {
         }
     }
 
+    /// Hands arbitrary octets to the room and to the person as a datagram of the other.
+    pub(crate) fn inject_datagram(&mut self, person: usize, packet: &[u8]) {
+        if let Some(transport) = &self.people[person].transport {
+            let link = transport.link;
+            self.room.handle_input(self.now, room::Input::Datagram { link, packet });
+            self.people[person].client.handle_input(self.now, Input::Datagram(packet));
+        }
+    }
+
     fn step(&mut self) {
+        let now = self.now;
+        for (_, link) in self.closing.extract_if(.., |(at, _)| *at <= now) {
+            self.room.handle_input(now, room::Input::Closed { link });
+        }
         for at in 0..self.people.len() {
             self.arrive(at);
             if self.people[at].deaf {
@@ -273,6 +340,7 @@ impl World {
 
     /// Delivers what is due both ways.
     fn arrive(&mut self, at: usize) {
+        self.arrive_datagrams(at);
         loop {
             let person = &mut self.people[at];
             let Some(transport) = person.transport.as_mut().filter(|transport| transport.open)
@@ -299,8 +367,11 @@ impl World {
                         let opening = Opening::read(&packet).unwrap();
                         let secret = [self.random.next() as u8; 16];
                         let opening = &opening;
-                        self.room
-                            .handle_input(self.now, room::Input::Join { link, opening, secret });
+                        let max_datagram = person.air.max;
+                        self.room.handle_input(
+                            self.now,
+                            room::Input::Join { link, opening, secret, max_datagram },
+                        );
                     }
                 }
                 self.drain_room();
@@ -328,6 +399,28 @@ impl World {
         }
     }
 
+    fn arrive_datagrams(&mut self, at: usize) {
+        let person = &mut self.people[at];
+        let deaf = person.deaf;
+        let Some(transport) = person.transport.as_mut().filter(|transport| transport.open) else {
+            return;
+        };
+        let link = transport.link;
+        let later = transport.datagrams_up.split_off(&(self.now, u64::MAX));
+        let up = std::mem::replace(&mut transport.datagrams_up, later);
+        let later = transport.datagrams_down.split_off(&(self.now, u64::MAX));
+        let down = std::mem::replace(&mut transport.datagrams_down, later);
+        person.datagrams.1 += up.len();
+        for packet in up.values() {
+            self.room.handle_input(self.now, room::Input::Datagram { link, packet });
+        }
+        self.drain_room();
+        for packet in down.values().filter(|_| !deaf) {
+            self.people[at].client.handle_input(self.now, Input::Datagram(packet));
+            self.drain_client(at);
+        }
+    }
+
     fn drain_client(&mut self, at: usize) {
         loop {
             let person = &mut self.people[at];
@@ -342,13 +435,21 @@ impl World {
                 }
                 Output::Dial if person.reachable => {
                     self.last_link += 1;
-                    let link = self.last_link;
-                    let (up, down) = (VecDeque::new(), VecDeque::new());
-                    person.transport =
-                        Some(Transport { link, open: true, joined: false, up, down });
-                    person.client.handle_input(self.now, Input::Opened);
+                    person.transport = Some(Transport::new(self.last_link));
+                    let max_datagram = person.air.max;
+                    person.client.handle_input(self.now, Input::Opened { max_datagram });
                 }
                 Output::Dial => person.client.handle_input(self.now, Input::Closed),
+                Output::Datagram(packet) => {
+                    assert!(packet.len() <= person.air.max, "a datagram of {}", packet.len());
+                    if let Some(transport) = person.transport.as_mut() {
+                        person.datagrams.0 += 1;
+                        let due = self.now + person.delay;
+                        let lane = &mut transport.datagrams_up;
+                        fly(&mut self.random, person.air, due, packet, lane);
+                    }
+                    person.client.handle_input(self.now, Input::DatagramSent);
+                }
                 Output::Send(packet) => {
                     if let Some(transport) = person.transport.as_mut() {
                         transport.up.push_back((self.now + person.delay, Cargo::Packet(packet)));
@@ -377,6 +478,20 @@ impl World {
                     self.log.push(event);
                     continue;
                 }
+                room::Output::Datagram { link, packet } => {
+                    let owner = self.people.iter_mut().find(|person| {
+                        person.transport.as_ref().is_some_and(|transport| transport.link == link)
+                    });
+                    if let Some(person) = owner {
+                        assert!(packet.len() <= person.air.max, "a datagram of {}", packet.len());
+                        let due = self.now + person.delay;
+                        let air = person.air;
+                        let transport = person.transport.as_mut().unwrap();
+                        fly(&mut self.random, air, due, packet, &mut transport.datagrams_down);
+                    }
+                    self.room.handle_input(self.now, room::Input::DatagramSent { link });
+                    continue;
+                }
                 room::Output::Send { link, packet } => (link, vec![Cargo::Packet(packet)]),
                 room::Output::Close { link, packet, .. } => {
                     (link, vec![Cargo::Packet(packet), Cargo::Close])
@@ -391,6 +506,26 @@ impl World {
                 transport.down.extend(cargo.into_iter().map(|cargo| (due, cargo)));
             }
         }
+    }
+}
+
+/// A datagram is lost, repeated, damaged, late, or comes as it should.
+fn fly(
+    random: &mut Random,
+    air: Air,
+    due: Duration,
+    mut packet: Vec<u8>,
+    lane: &mut BTreeMap<(Duration, u64), Vec<u8>>,
+) {
+    if random.chance(air.damaged) && !packet.is_empty() {
+        let at = random.below(packet.len() as u64) as usize;
+        packet[at] ^= 1 << random.below(8);
+    }
+    let copies =
+        if random.chance(air.lost) { 0 } else { 1 + u64::from(random.chance(air.repeated)) };
+    for _ in 0..copies {
+        let late = MS * random.below(air.jitter_ms + 1) as u32;
+        lane.insert((due + late, random.next()), packet.clone());
     }
 }
 

@@ -15,6 +15,8 @@ import {
   type Snapshot,
   type Stats,
   type Status,
+  type Transport,
+  type TransportName,
 } from "groupwire";
 import type { Document } from "../model/document";
 import { parseOperation, touched, type Operation } from "../model/operations";
@@ -32,6 +34,8 @@ export interface SessionOptions {
   readonly url: string;
   readonly room: string;
   readonly presence: Presence;
+  /** The only one to use; else the best that works. */
+  readonly transport: TransportName | undefined;
   readonly document: Document;
   readonly live: Live;
   readonly pointers: Pointers;
@@ -44,6 +48,8 @@ export interface SessionEvents {
   /** The drawing as the room has it has arrived, for the first time. */
   synced(): void;
   participants(): void;
+  /** Another transport is in use, or for another reason. */
+  transport(): void;
   /** Something moved that is not in the document: draw a frame. */
   moved(): void;
   restored(by: RestoredBy): void;
@@ -64,8 +70,8 @@ export class Session {
   isSynced = false;
 
   constructor(private readonly options: SessionOptions) {
-    const { url, room, presence, document, events } = options;
-    this.room = connect<Presence>(url, room, { presence });
+    const { url, room, presence, transport, document, events } = options;
+    this.room = connect<Presence>(url, room, { presence, ...(transport ? { transports: [transport] } : {}) });
     // A pointer is worth watching at 25 positions a second and worth nothing after a quarter of one.
     this.pointer = this.room.channel("pointer", awareness({ maxRate: 25, loss: 0.05, deadline: 250 }));
     // Of a stroke every point counts until the finished one arrives, so none may replace another.
@@ -86,6 +92,14 @@ export class Session {
 
   get stats(): Stats {
     return this.room.stats;
+  }
+
+  get transport(): Transport | undefined {
+    return this.room.transport;
+  }
+
+  setTransports(names: readonly TransportName[] | undefined): void {
+    this.room.setTransports(names);
   }
 
   get self(): Participant<Presence> | undefined {
@@ -144,6 +158,7 @@ export class Session {
     });
     this.room.on("drain", () => this.outbox.flush());
     this.room.on("status", (status) => events.status(status));
+    this.room.on("transport", () => events.transport());
     this.room.on("participants", (participants) => {
       const isHere = (id: number) => participants.get(id)?.away === false;
       pointers.keep(isHere);

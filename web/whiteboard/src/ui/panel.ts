@@ -33,7 +33,11 @@ export class Panel {
   private last: Stats;
   private lastTime = performance.now();
 
-  constructor(private readonly stats: () => Stats) {
+  /** `more`: shown at its end. */
+  constructor(
+    private readonly stats: () => Stats,
+    private readonly more: HTMLElement,
+  ) {
     this.last = stats();
     this.pill.type = "button";
     this.pill.dataset.testid = "panel-toggle";
@@ -69,8 +73,8 @@ export class Panel {
       this.row("Down", ["down-messages", "down-before", "down-after"]),
     );
     const foot = make("div", "panel-foot");
-    foot.append(make("span", "", "Round trip"), this.cell("trip", "trip"), this.cell("transport", "transport"));
-    this.card.append(head, big, this.curve, legend, table, foot);
+    foot.append(make("span", "", "Round trip"), this.cell("trip", "trip"));
+    this.card.append(head, big, this.curve, legend, table, foot, this.more);
   }
 
   private row(name: string, cells: readonly string[]): HTMLElement {
@@ -113,7 +117,7 @@ export class Panel {
     const recent = this.samples.slice(-WINDOW);
     const up = mean(recent.map((sample) => sample.up));
     const down = mean(recent.map((sample) => sample.down));
-    const { sent, received, roundTrip, transport } = this.last;
+    const { sent, received, roundTrip } = this.last;
     const before = sent.bytesBefore + received.bytesBefore;
     const after = sent.bytesAfter + received.bytesAfter;
     const ratio = before > 0 && after > 0 ? before / after : undefined;
@@ -126,7 +130,6 @@ export class Panel {
     this.set("down-before", `${bytes(down.before)}/s`);
     this.set("down-after", `${bytes(down.after)}/s`);
     this.set("trip", roundTrip === undefined ? "–" : `${Math.round(roundTrip)} ms`);
-    this.set("transport", transport);
     const trip = roundTrip === undefined ? "" : ` · ${Math.round(roundTrip)} ms`;
     // With little sent, what every connection needs outweighs what was saved.
     this.summary.textContent =

@@ -51,8 +51,10 @@ impl<A: App> ClientNode<A> {
                 Output::Dial => {
                     self.dialed += 1;
                     self.transport = Some(Transport::new(self.dialed));
-                    self.client.handle_input(now, Input::Opened);
+                    self.client.handle_input(now, Input::Opened { max_datagram: 0 });
                 }
+                // Asked for only on transports that have datagrams.
+                Output::Datagram(_) => {}
                 Output::Send(packet) => {
                     if let Some(transport) = &mut self.transport {
                         transport.write(&packet);

@@ -66,7 +66,10 @@ impl RoomNode {
                 Ok(opening) => {
                     peer.joined = true;
                     let secret = secret(derive(self.seed, link));
-                    self.room.handle_input(now, Input::Join { link, opening: &opening, secret });
+                    self.room.handle_input(
+                        now,
+                        Input::Join { link, opening: &opening, secret, max_datagram: 0 },
+                    );
                 }
                 Err(_) => peer.transport.close(),
             },
@@ -87,6 +90,8 @@ impl RoomNode {
                     self.log.push((now, event));
                     continue;
                 }
+                // Asked for only on transports that have datagrams.
+                Output::Datagram { .. } => continue,
                 Output::Send { link, packet } => (link, packet, false),
                 Output::Close { link, packet, .. } => (link, packet, true),
             };

@@ -4,39 +4,22 @@ use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
-use std::time::Duration;
 
 use futures_util::{Sink, Stream};
 use groupwire_session::limits::DEFAULT_MAX_PACKET;
 use tokio::net::TcpStream;
-use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tokio_tungstenite::tungstenite::{self, Bytes, Message};
 use tokio_tungstenite::{WebSocketStream, client_async_with_config};
 
-use crate::Error;
+use super::Happening;
 use crate::address::Address;
-
-/// How long opening a transport may take: a SYN that is lost twice is sent a third time after 3 s.
-const DIAL_PATIENCE: Duration = Duration::from_secs(10);
-
-/// How long to wait for the other end's goodbye, so that the reason we gave is not lost in a reset.
-const CLOSE_PATIENCE: Duration = Duration::from_secs(1);
 
 /// Bytes allocated per connection for reading; a packet that is larger grows it.
 const READ_BUFFER: usize = 16 << 10;
 
-/// What happened on a transport.
-#[derive(Debug)]
-pub(crate) enum Happening {
-    Packet(Bytes),
-    /// So many packets were handed to the operating system.
-    Sent(usize),
-    Closed,
-}
-
 /// An open WebSocket.
-pub(crate) struct Transport {
+pub(crate) struct WebSocket {
     socket: WebSocketStream<TcpStream>,
     /// Packets that the socket has not taken. The session's credit keeps them at two.
     waiting: VecDeque<Bytes>,
@@ -44,42 +27,29 @@ pub(crate) struct Transport {
     unflushed: usize,
 }
 
-impl Transport {
-    pub(crate) async fn dial(address: &Address) -> Result<Self, Error> {
-        let unreachable = |why: String| Error::Unreachable { url: address.url.clone(), why };
-        match timeout(DIAL_PATIENCE, open(address)).await {
-            Ok(Ok(socket)) => Ok(Transport { socket, waiting: VecDeque::new(), unflushed: 0 }),
-            Ok(Err(error)) => Err(unreachable(in_words(&error))),
-            Err(_) => Err(unreachable(format!("no answer within {} s", DIAL_PATIENCE.as_secs()))),
-        }
+impl WebSocket {
+    pub(super) async fn dial(address: &Address) -> Result<Self, String> {
+        let socket = open(address).await.map_err(|error| in_words(&error))?;
+        Ok(WebSocket { socket, waiting: VecDeque::new(), unflushed: 0 })
     }
 
-    pub(crate) fn send(&mut self, packet: Vec<u8>) {
+    pub(super) fn send(&mut self, packet: Vec<u8>) {
         self.waiting.push_back(packet.into());
     }
 
-    /// Waits for the next happening; reads only if `read`. Losing the future loses nothing.
-    pub(crate) async fn next(&mut self, read: bool) -> Happening {
-        poll_fn(|cx| self.poll_next(cx, read)).await
+    /// Sends what waits and a goodbye, and waits for the other end's.
+    pub(super) async fn close(mut self) {
+        while !(self.waiting.is_empty() && self.unflushed == 0) {
+            if let Happening::Closed = poll_fn(|cx| self.poll_next(cx, false)).await {
+                return;
+            }
+        }
+        if self.socket.close(None).await.is_ok() {
+            while !matches!(poll_fn(|cx| self.poll_next(cx, true)).await, Happening::Closed) {}
+        }
     }
 
-    /// Sends what waits and a goodbye, and waits a little for the other end to close.
-    pub(crate) async fn close(mut self) {
-        let goodbye = async {
-            while !(self.waiting.is_empty() && self.unflushed == 0) {
-                if let Happening::Closed = self.next(false).await {
-                    return;
-                }
-            }
-            if self.socket.close(None).await.is_ok() {
-                while !matches!(self.next(true).await, Happening::Closed) {}
-            }
-        };
-        // Too late is no loss: the connection goes either way.
-        let _ = timeout(CLOSE_PATIENCE, goodbye).await;
-    }
-
-    fn poll_next(&mut self, cx: &mut Context<'_>, read: bool) -> Poll<Happening> {
+    pub(super) fn poll_next(&mut self, cx: &mut Context<'_>, read: bool) -> Poll<Happening> {
         if let Poll::Ready(happening) = self.poll_write(cx) {
             return Poll::Ready(happening);
         }

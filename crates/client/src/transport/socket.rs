@@ -1,0 +1,52 @@
+//! A TCP connection with packets on it and nothing else (T8).
+
+use std::future::poll_fn;
+use std::task::{Context, Poll};
+
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+
+use super::Happening;
+use super::stream::Packets;
+use crate::address::Address;
+
+pub(crate) struct Socket {
+    packets: Packets<OwnedReadHalf, OwnedWriteHalf>,
+}
+
+impl Socket {
+    pub(super) async fn dial(address: &Address) -> Result<Self, String> {
+        let opening = async {
+            let stream = TcpStream::connect((address.host.as_str(), address.port)).await?;
+            // A packet is complete when it is sent: waiting for more would only delay it.
+            stream.set_nodelay(true)?;
+            Ok(stream)
+        };
+        let stream = opening.await.map_err(|error: std::io::Error| error.to_string())?;
+        let (reader, writer) = stream.into_split();
+        Ok(Socket { packets: Packets::new(reader, writer) })
+    }
+
+    pub(super) fn send(&mut self, packet: &[u8]) {
+        self.packets.send(packet);
+    }
+
+    pub(super) fn poll_next(&mut self, cx: &mut Context<'_>, read: bool) -> Poll<Happening> {
+        if let Poll::Ready(happening) = self.packets.poll_write(cx) {
+            return Poll::Ready(happening);
+        }
+        if read { self.packets.poll_read(cx) } else { Poll::Pending }
+    }
+
+    pub(super) async fn close(mut self) {
+        while !self.packets.is_idle() {
+            if let Happening::Closed = poll_fn(|cx| self.poll_next(cx, false)).await {
+                return;
+            }
+        }
+        if self.packets.writer.shutdown().await.is_ok() {
+            while !matches!(poll_fn(|cx| self.poll_next(cx, true)).await, Happening::Closed) {}
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Packets over anything that streams octets both ways.
+
+use std::collections::VecDeque;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use bytes::BytesMut;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio_tungstenite::tungstenite::Bytes;
+
+use super::Happening;
+use super::framing::{framed, take};
+
+/// Octets asked for at a time; a packet that is larger grows what they are kept in.
+const READ: usize = 16 << 10;
+
+/// Reads and writes packets.
+pub(super) struct Packets<R, W> {
+    reader: R,
+    pub(super) writer: W,
+    /// What has come and is not yet a packet.
+    incoming: BytesMut,
+    /// What the writer has not taken.
+    waiting: VecDeque<Bytes>,
+}
+
+impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Packets<R, W> {
+    pub(super) fn new(reader: R, writer: W) -> Self {
+        Packets { reader, writer, incoming: BytesMut::new(), waiting: VecDeque::new() }
+    }
+
+    pub(super) fn send(&mut self, packet: &[u8]) {
+        self.waiting.push_back(framed(packet));
+    }
+
+    pub(super) fn is_idle(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// Writes what waits.
+    pub(super) fn poll_write(&mut self, cx: &mut Context<'_>) -> Poll<Happening> {
+        while let Some(first) = self.waiting.front_mut() {
+            match ready!(Pin::new(&mut self.writer).poll_write(cx, first)) {
+                Ok(0) | Err(_) => return Poll::Ready(Happening::Closed),
+                Ok(written) => drop(first.split_to(written.min(first.len()))),
+            }
+            if first.is_empty() {
+                self.waiting.pop_front();
+                return Poll::Ready(Happening::Sent(1));
+            }
+        }
+        Poll::Pending
+    }
+
+    /// Reads the next packet.
+    pub(super) fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<Happening> {
+        loop {
+            match take(&mut self.incoming) {
+                Ok(Some(packet)) => return Poll::Ready(Happening::Packet(packet)),
+                Ok(None) => {}
+                Err(_) => return Poll::Ready(Happening::Closed),
+            }
+            if !ready!(self.poll_fill(cx)) {
+                return Poll::Ready(Happening::Closed);
+            }
+        }
+    }
+
+    /// Reads some more octets. `false`: there are none.
+    fn poll_fill(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
+        let mut space = [0; READ];
+        let mut buffer = ReadBuf::new(&mut space);
+        let read = ready!(Pin::new(&mut self.reader).poll_read(cx, &mut buffer));
+        self.incoming.extend_from_slice(buffer.filled());
+        Poll::Ready(read.is_ok() && !buffer.filled().is_empty())
+    }
+}

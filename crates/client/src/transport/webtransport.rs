@@ -1,0 +1,224 @@
+//! A WebTransport session: packets on one stream, and datagrams (T5, T6).
+
+use std::future::poll_fn;
+use std::io;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use groupwire_quic::wtransport::config::{DnsResolver, IpBindConfig};
+use groupwire_quic::wtransport::endpoint::endpoint_side;
+use groupwire_quic::wtransport::error::{ConnectingError, ConnectionError};
+use groupwire_quic::wtransport::{
+    ClientConfig, Connection, Endpoint, RecvStream, SendStream, VarInt,
+};
+use groupwire_quic::{Datagrams, End, make_room, settings};
+use groupwire_session::limits::DEFAULT_MAX_PACKET;
+use tokio::io::AsyncWrite;
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+use tokio_tungstenite::tungstenite::Bytes;
+
+use super::Happening;
+use super::stream::Packets;
+use crate::address::Address;
+use crate::trust::{Pins, Trust};
+
+/// Datagrams in either direction that may wait between the driver and QUIC, besides those that QUIC holds.
+const DATAGRAMS: usize = 2;
+
+/// The session notices by itself, and sooner, that the other end is silent, and the server states a shorter time.
+const IDLE: Duration = Duration::from_secs(30);
+
+/// The server's goodbye comes at once if at all.
+const IDLE_PATIENCE: Duration = Duration::from_millis(100);
+
+pub(crate) struct WebTransport {
+    packets: Packets<RecvStream, Writer>,
+    max_datagram: usize,
+    outgoing: mpsc::Sender<(Vec<u8>, Instant)>,
+    outgone: mpsc::Receiver<()>,
+    incoming: mpsc::Receiver<Bytes>,
+    /// Move datagrams; end with this.
+    _tasks: JoinSet<()>,
+    connection: Connection,
+    endpoint: Endpoint<endpoint_side::Client>,
+}
+
+impl WebTransport {
+    pub(super) async fn dial(address: &Address, trust: &Trust) -> Result<Self, String> {
+        let found = trust.find(address).await?;
+        let endpoint = endpoint(&found.pins).map_err(|error| error.to_string())?;
+        let connection = endpoint.connect(&found.url).await.map_err(in_words)?;
+        let opening = connection.open_bi().await.map_err(|error| error.to_string())?;
+        let (writer, reader) = opening.await.map_err(|error| error.to_string())?;
+        let writer = Writer { connection: connection.clone(), stream: writer };
+
+        let datagrams = Datagrams::new(&connection);
+        let max_datagram = datagrams.max();
+        let mut tasks = JoinSet::new();
+        let (outgoing, to_send) = mpsc::channel(DATAGRAMS);
+        let (sent, outgone) = mpsc::channel(DATAGRAMS);
+        tasks.spawn(send_all(datagrams, to_send, sent));
+        let (received, incoming) = mpsc::channel(DATAGRAMS);
+        tasks.spawn(receive_all(connection.clone(), received));
+        Ok(WebTransport {
+            packets: Packets::new(reader, writer),
+            max_datagram,
+            outgoing,
+            outgone,
+            incoming,
+            _tasks: tasks,
+            connection,
+            endpoint,
+        })
+    }
+
+    pub(super) fn max_datagram(&self) -> usize {
+        self.max_datagram
+    }
+
+    pub(super) fn send(&mut self, packet: &[u8]) {
+        self.packets.send(packet);
+    }
+
+    pub(super) fn send_datagram(&mut self, packet: Vec<u8>) {
+        // The session has no more under way than find a place.
+        let _ = self.outgoing.try_send((packet, Instant::now()));
+    }
+
+    pub(super) fn poll_next(&mut self, cx: &mut Context<'_>, read: bool) -> Poll<Happening> {
+        if let Poll::Ready(happening) = self.packets.poll_write(cx) {
+            return Poll::Ready(happening);
+        }
+        if let Poll::Ready(Some(())) = self.outgone.poll_recv(cx) {
+            return Poll::Ready(Happening::DatagramsSent(1));
+        }
+        if !read {
+            return Poll::Pending;
+        }
+        if let Poll::Ready(happening) = self.packets.poll_read(cx) {
+            return Poll::Ready(happening);
+        }
+        match self.incoming.poll_recv(cx) {
+            Poll::Ready(Some(packet)) => Poll::Ready(Happening::Datagram(packet)),
+            // The stream says how the connection ended.
+            Poll::Ready(None) | Poll::Pending => Poll::Pending,
+        }
+    }
+
+    pub(super) async fn close(mut self) {
+        while !self.packets.is_idle() {
+            if let Happening::Closed = poll_fn(|cx| self.poll_next(cx, false)).await {
+                return;
+            }
+        }
+        // Done when the server has it all.
+        if self.packets.writer.stream.finish().await.is_ok() {
+            self.connection.close(VarInt::from_u32(0), b"");
+            let _ = tokio::time::timeout(IDLE_PATIENCE, self.endpoint.wait_idle()).await;
+        }
+    }
+}
+
+fn endpoint(pins: &Pins) -> io::Result<Endpoint<endpoint_side::Client>> {
+    let bind = |wildcard| ClientConfig::builder().with_bind_config(wildcard);
+    let mut last = None;
+    // A system without IPv6 has no socket for both.
+    for wildcard in [IpBindConfig::InAddrAnyDual, IpBindConfig::InAddrAnyV4] {
+        let builder = bind(wildcard);
+        let mut config = match pins {
+            Pins::Roots => builder.with_native_certs(),
+            Pins::Hashes(hashes) => {
+                builder.with_server_certificate_hashes(hashes.iter().map(|hash| (*hash).into()))
+            }
+        }
+        .dns_resolver(Ipv4First)
+        .build();
+        let transport = settings(End::Client, DEFAULT_MAX_PACKET, IDLE);
+        config.quic_config_mut().transport_config(Arc::new(transport));
+        match Endpoint::client(config) {
+            Ok(endpoint) => return Ok(endpoint),
+            Err(error) => last = Some(error),
+        }
+    }
+    Err(last.unwrap_or_else(|| io::ErrorKind::AddrNotAvailable.into()))
+}
+
+/// UDP has nothing that refuses a connection, so that the wrong one of two addresses costs seconds; servers that
+/// listen on one only, as `groupwire serve` does by default, listen on IPv4.
+#[derive(Debug)]
+struct Ipv4First;
+
+impl DnsResolver for Ipv4First {
+    fn resolve(
+        &self,
+        host: &str,
+    ) -> Pin<Box<dyn groupwire_quic::wtransport::config::DnsLookupFuture>> {
+        let host = host.to_owned();
+        Box::pin(async move {
+            let found: Vec<SocketAddr> = tokio::net::lookup_host(host).await?.collect();
+            let ipv4 = found.iter().find(|address| address.is_ipv4());
+            Ok(ipv4.or(found.first()).copied())
+        })
+    }
+}
+
+async fn send_all(
+    mut datagrams: Datagrams,
+    mut to_send: mpsc::Receiver<(Vec<u8>, Instant)>,
+    sent: mpsc::Sender<()>,
+) {
+    while let Some((packet, made)) = to_send.recv().await {
+        let outcome = datagrams.send(&packet, made).await;
+        if sent.send(()).await.is_err() || outcome.is_err() {
+            return;
+        }
+    }
+}
+
+async fn receive_all(connection: Connection, received: mpsc::Sender<Bytes>) {
+    while let Ok(datagram) = connection.receive_datagram().await {
+        if received.send(datagram.payload()).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// The stream, which takes no more than is about to leave.
+struct Writer {
+    connection: Connection,
+    stream: SendStream,
+}
+
+impl AsyncWrite for Writer {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        octets: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        make_room(&self.connection);
+        Pin::new(&mut self.stream).poll_write(cx, octets)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
+
+fn in_words(error: ConnectingError) -> String {
+    match error {
+        ConnectingError::SessionRejected => "it serves no WebTransport at this path".to_owned(),
+        ConnectingError::ConnectionError(ConnectionError::TimedOut) => {
+            "no answer over UDP: a firewall may block it".to_owned()
+        }
+        error => error.to_string(),
+    }
+}

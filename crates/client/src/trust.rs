@@ -1,0 +1,159 @@
+//! Whom a client takes for the server, where the transport asks for that.
+
+use std::str::FromStr;
+
+use serde_json::Value;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use crate::address::Address;
+
+/// How a client knows that it talks to the server it wants, over `https://`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Trust {
+    /// [`Trust::Ask`] on this machine (`localhost`, `127.0.0.0/8`, `::1`), [`Trust::Roots`] elsewhere.
+    #[default]
+    Auto,
+    /// By the root certificates of the system.
+    Roots,
+    /// By these SHA-256 hashes of certificates that a server made for itself, whatever name they are for. Such a
+    /// certificate is replaced after 10 days, and whenever the server starts.
+    Hashes(Vec<[u8; 32]>),
+    /// Each attempt asks the server itself, over HTTP, by `GET /transports`, for its UDP port and such hashes; so the
+    /// address is that of HTTP. Whoever can change what that answers can pose as the server: for networks one trusts.
+    Ask,
+}
+
+impl FromStr for Trust {
+    type Err = &'static str;
+
+    /// Reads `auto`, `roots`, `ask`, or hashes of 64 hexadecimal digits each, with commas between.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "auto" => Ok(Trust::Auto),
+            "roots" => Ok(Trust::Roots),
+            "ask" => Ok(Trust::Ask),
+            hashes => hashes
+                .split(',')
+                .map(octets)
+                .collect::<Option<_>>()
+                .map(Trust::Hashes)
+                .ok_or("write auto, roots, ask, or hashes of 64 hexadecimal digits"),
+        }
+    }
+}
+
+/// Where to connect to, and what to take for the server.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) url: String,
+    pub(crate) pins: Pins,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Pins {
+    Roots,
+    Hashes(Vec<[u8; 32]>),
+}
+
+impl Trust {
+    pub(crate) async fn find(&self, address: &Address) -> Result<Found, String> {
+        let url = |port| format!("https://{}:{port}{}", address.bracketed_host(), address.path);
+        let as_given = |pins| Found { url: url(address.port), pins };
+        match self {
+            Trust::Auto if !address.is_loopback() => Ok(as_given(Pins::Roots)),
+            Trust::Roots => Ok(as_given(Pins::Roots)),
+            Trust::Hashes(hashes) => Ok(as_given(Pins::Hashes(hashes.clone()))),
+            Trust::Auto | Trust::Ask => {
+                let answer = ask(address)
+                    .await
+                    .map_err(|error| format!("GET /transports over HTTP failed: {error}"))?;
+                let (port, hashes) = read(&answer)?;
+                let pins = if hashes.is_empty() { Pins::Roots } else { Pins::Hashes(hashes) };
+                Ok(Found { url: url(port), pins })
+            }
+        }
+    }
+}
+
+/// More than any answer to `GET /transports`.
+const MAX_ANSWER: u64 = 64 << 10;
+
+async fn ask(address: &Address) -> std::io::Result<String> {
+    let mut stream = TcpStream::connect((address.host.as_str(), address.port)).await?;
+    let (host, port) = (address.bracketed_host(), address.port);
+    // HTTP/1.0: the answer is not in chunks, and ends with the connection.
+    let request = format!("GET /transports HTTP/1.0\r\nHost: {host}:{port}\r\n\r\n");
+    stream.write_all(request.as_bytes()).await?;
+    let mut answer = String::new();
+    stream.take(MAX_ANSWER).read_to_string(&mut answer).await?;
+    Ok(answer)
+}
+
+/// The UDP port and the hashes in an answer (T4).
+fn read(answer: &str) -> Result<(u16, Vec<[u8; 32]>), String> {
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_default();
+    let status = head.split_whitespace().nth(1).unwrap_or_default();
+    if status != "200" {
+        return Err(format!("it answers GET /transports with HTTP {status}"));
+    }
+    let answer: Value = serde_json::from_str(body).map_err(|error| error.to_string())?;
+    let port = answer.pointer("/webtransport/port").and_then(Value::as_u64);
+    let port = port.and_then(|port| u16::try_from(port).ok()).ok_or(
+        "it offers no WebTransport now: it was started without, or its certificate has expired",
+    )?;
+    let hashes = answer.pointer("/webtransport/hashes").and_then(Value::as_array);
+    let hashes = hashes.into_iter().flatten().map(|hash| hash.as_str().and_then(octets));
+    let hashes = hashes.collect::<Option<Vec<_>>>().ok_or("it names hashes that are none")?;
+    Ok((port, hashes))
+}
+
+fn octets(digits: &str) -> Option<[u8; 32]> {
+    let mut octets = [0; 32];
+    if digits.len() != 64 || !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+        return None;
+    }
+    for (at, octet) in octets.iter_mut().enumerate() {
+        *octet = u8::from_str_radix(digits.get(2 * at..2 * at + 2)?, 16).ok()?;
+    }
+    Some(octets)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn t4_what_a_server_answers_is_read() {
+        let hash = "0123456789abcdef".repeat(4);
+        let answer = |body: &str| format!("HTTP/1.0 200 OK\r\ncontent-type: x\r\n\r\n{body}");
+        let body =
+            format!(r#"{{"transports":[],"webtransport":{{"port":1,"hashes":["{hash}"]}}}}"#);
+        let (port, hashes) = read(&answer(&body)).unwrap();
+        assert_eq!((port, hashes.len(), hashes[0][1]), (1, 1, 0x23));
+        let body = r#"{"webtransport":{"port":443,"hashes":[]}}"#;
+        assert_eq!(read(&answer(body)), Ok((443, vec![])));
+        for body in [
+            "",
+            "{}",
+            r#"{"webtransport":{"port":65536,"hashes":[]}}"#,
+            r#"{"webtransport":{"port":1,"hashes":["00"]}}"#,
+        ] {
+            assert!(read(&answer(body)).is_err(), "{body}");
+        }
+        assert!(read("HTTP/1.0 404 Not Found\r\n\r\n{}").unwrap_err().contains("404"));
+        assert!(read("").is_err());
+    }
+
+    #[test]
+    fn it_is_written_as_one_says_it() {
+        assert_eq!("ask".parse(), Ok(Trust::Ask));
+        let hash = "ff".repeat(32);
+        let two = format!("{hash},{hash}");
+        assert_eq!(two.parse(), Ok(Trust::Hashes(vec![[255; 32]; 2])));
+        for wrong in ["", "certainly", "ff,ff", &hash[1..], &"+f".repeat(32)] {
+            assert!(wrong.parse::<Trust>().is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! What Groupwire asks of QUIC, alike at both ends of a WebTransport connection: bounded windows, a short queue of
+//! datagrams, and a stream that takes no more than is about to leave. Rules such as *T6* stand in
+//! `docs/transports.md`.
+//!
+//! QUIC libraries are made for throughput and take in megabytes before they say that a path is slow. What waits there
+//! is stale when it leaves; in a session it would have been replaced by something newer.
+
+mod datagrams;
+mod settings;
+mod stream;
+
+pub use datagrams::{Datagrams, Lost, MAX_AGE};
+pub use settings::{End, settings};
+pub use stream::{make_room, write_all};
+pub use wtransport;

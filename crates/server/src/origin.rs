@@ -1,0 +1,181 @@
+//! Which pages may use the server (T2).
+
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::uri::{Authority, Uri};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use crate::Error;
+use crate::hub::Hub;
+
+/// The origins of pages that may use the server: its own, which is the default, and those that are listed here.
+/// Programs that are no browsers name none and are not held back.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Origins {
+    any: bool,
+    listed: Vec<String>,
+}
+
+impl Origins {
+    /// Only the server's own.
+    pub fn own() -> Self {
+        Origins::default()
+    }
+
+    /// Every page of every site.
+    pub fn any() -> Self {
+        Origins { any: true, listed: Vec::new() }
+    }
+
+    /// This one too, such as `https://example.org`; `*` is any.
+    ///
+    /// # Errors
+    /// [`Error::Origin`] if it is none: scheme, host and, unless it is the scheme's own, port.
+    pub fn and(mut self, origin: &str) -> Result<Self, Error> {
+        if origin == "*" {
+            return Ok(Origins::any());
+        }
+        if !is_origin(origin) {
+            return Err(Error::Origin { origin: origin.to_owned() });
+        }
+        self.listed.push(origin.to_ascii_lowercase());
+        Ok(self)
+    }
+
+    /// Whether a page of `origin` may use the server that it calls `authority`: host, and port unless it is the
+    /// scheme's own.
+    fn admit(&self, origin: &str, authority: &str) -> bool {
+        self.lists(origin) || is_same(origin, authority, |one, two| one == two)
+    }
+
+    /// The same where the port may be another: the host counts.
+    pub(crate) fn admit_host(&self, origin: &str, authority: &str) -> bool {
+        self.lists(origin) || is_same(origin, authority, |(one, _), (two, _)| one == two)
+    }
+
+    fn lists(&self, origin: &str) -> bool {
+        self.any || self.listed.iter().any(|listed| listed.eq_ignore_ascii_case(origin))
+    }
+}
+
+/// Whether it is written as browsers write origins, with nothing in it that could end a string in a script.
+pub(crate) fn is_origin(origin: &str) -> bool {
+    let Ok(uri) = origin.parse::<Uri>() else { return false };
+    let Some((scheme, authority)) = origin.split_once("://") else { return false };
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-.:[]_".contains(c);
+    uri.scheme_str().is_some_and(|parsed| parsed.eq_ignore_ascii_case(scheme))
+        && uri.host().is_some_and(|host| !host.is_empty())
+        && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
+        && authority.chars().all(is_plain)
+}
+
+type HostAndPort = (String, u16);
+
+fn is_same(
+    origin: &str,
+    authority: &str,
+    compare: impl Fn(&HostAndPort, &HostAndPort) -> bool,
+) -> bool {
+    let Some((scheme, of_origin)) = origin.split_once("://") else { return false };
+    // A server behind a proxy does not know whether it is reached by TLS, but the page does.
+    let own = match scheme {
+        "http" => 80,
+        "https" => 443,
+        _ => return false,
+    };
+    let read = |authority: &str| {
+        let authority: Authority = authority.parse().ok()?;
+        Some((authority.host().to_ascii_lowercase(), authority.port_u16().unwrap_or(own)))
+    };
+    match (read(of_origin), read(authority)) {
+        (Some(one), Some(two)) => compare(&one, &two),
+        _ => false,
+    }
+}
+
+/// Refuses strangers, and tells browsers that the others may read the answers.
+pub(crate) async fn check(State(hub): State<Arc<Hub>>, request: Request, next: Next) -> Response {
+    let Some(origin) = request.headers().get(header::ORIGIN).cloned() else {
+        return vary(next.run(request).await);
+    };
+    if !is_admitted(&hub.config.origins, &origin, request.headers()) {
+        tracing::info!(?origin, "refused: a page of another site; --origin would admit it");
+        return vary((StatusCode::FORBIDDEN, "pages of this origin may not\n").into_response());
+    }
+    let mut answer = match *request.method() == Method::OPTIONS {
+        true => preflight(),
+        false => next.run(request).await,
+    };
+    answer.headers_mut().insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+    vary(answer)
+}
+
+fn is_admitted(origins: &Origins, origin: &HeaderValue, headers: &HeaderMap) -> bool {
+    let authority = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or("");
+    origin.to_str().is_ok_and(|origin| origins.admit(origin, authority))
+}
+
+/// Ours need none; whoever sends other content types has to ask first.
+fn preflight() -> Response {
+    const ALLOWED: [(HeaderName, &str); 3] = [
+        (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST"),
+        (header::ACCESS_CONTROL_ALLOW_HEADERS, "content-type"),
+        (header::ACCESS_CONTROL_MAX_AGE, "600"),
+    ];
+    (StatusCode::NO_CONTENT, ALLOWED).into_response()
+}
+
+fn vary(mut answer: Response) -> Response {
+    answer.headers_mut().append(header::VARY, HeaderValue::from_static("origin"));
+    answer
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_servers_own_pages_and_no_others() {
+        let origins = Origins::own();
+        assert!(origins.admit("http://localhost:8080", "localhost:8080"));
+        assert!(origins.admit("https://Example.org", "example.ORG:443"));
+        assert!(origins.admit("http://[::1]:8080", "[::1]:8080"));
+        for (origin, host) in [
+            ("http://localhost:8081", "localhost:8080"),
+            ("http://example.org", "example.org:443"),
+            ("http://example.org.evil.org", "example.org"),
+            ("null", "example.org"),
+            ("", ""),
+            ("http://", ""),
+            ("file://", "example.org"),
+        ] {
+            assert!(!origins.admit(origin, host), "{origin} {host}");
+        }
+        assert!(origins.admit_host("https://example.org:8443", "example.org:9000"));
+        assert!(!origins.admit_host("https://example.com", "example.org"));
+    }
+
+    #[test]
+    fn those_that_are_listed() {
+        let origins = Origins::own().and("https://App.example:8443").unwrap();
+        assert!(origins.admit("https://app.example:8443", "server.example"));
+        assert!(!origins.admit("https://app.example", "server.example"));
+        assert!(Origins::own().and("*").unwrap().admit("null", "server.example"));
+        for wrong in ["", "app.example", "https://", "https://a.example/", "https://a\"b", "null"] {
+            assert!(Origins::own().and(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn random_origins_never_panic(origin: String, host: String) {
+            let origin = format!("http://{origin}");
+            let _ = Origins::own().admit(&origin, &host);
+            prop_assert!(!is_origin(&origin) || !origin.contains(['"', '<', '\\', '\'']));
+        }
+    }
+}

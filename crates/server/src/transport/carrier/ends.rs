@@ -1,0 +1,53 @@
+//! The ends of a carrier that its connection's task reads and writes.
+
+use std::sync::Arc;
+
+use axum::body::Bytes;
+use bytes::Buf;
+use groupwire_session::Error;
+
+use super::state::Carrier;
+use crate::transport::framing::measure;
+use crate::transport::{Gone, Incoming, Receive, Transmit};
+
+/// Reads what was uploaded.
+pub(super) struct Reader {
+    carrier: Arc<Carrier>,
+    /// What is left of an upload.
+    octets: Bytes,
+    max_packet: usize,
+}
+
+impl Reader {
+    pub(super) fn new(carrier: Arc<Carrier>, max_packet: usize) -> Self {
+        Reader { carrier, octets: Bytes::new(), max_packet }
+    }
+}
+
+impl Receive for Reader {
+    async fn receive(&mut self) -> Result<Option<Incoming>, Error> {
+        loop {
+            if let Some((prefix, length)) = measure(&self.octets, self.max_packet)? {
+                self.octets.advance(prefix);
+                return Ok(Some(Incoming::Packet(self.octets.split_to(length))));
+            }
+            match self.carrier.next_upload().await? {
+                Some(upload) => self.octets = upload,
+                None => return Ok(None),
+            }
+        }
+    }
+}
+
+/// Writes what responses take.
+pub(super) struct Writer(pub(super) Arc<Carrier>);
+
+impl Transmit for Writer {
+    async fn send(&mut self, packet: Vec<u8>) -> Result<(), Gone> {
+        self.0.send(packet.into()).await
+    }
+
+    async fn close(&mut self, packet: Vec<u8>, _: Option<&Error>) {
+        self.0.end(packet.into()).await;
+    }
+}

@@ -1,0 +1,112 @@
+//! A transport made of HTTP requests: down responses bring packets, uploads take them (docs/transports.md, HTTP).
+//!
+//! A [`Carrier`](state::Carrier) is what lasts from one request to the next. Requests change it and wait for it to be
+//! changed; its ends, which its connection's task reads and writes, do the same.
+
+mod down;
+mod ends;
+mod form;
+mod registry;
+mod state;
+mod up;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::extract::{Path, Request, State};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use bytes::BytesMut;
+use http_body_util::BodyExt;
+use tokio::time::timeout;
+
+use crate::http::{NO_SNIFF, too_many};
+use crate::hub::Hub;
+use crate::origin::is_origin;
+use down::{Down, answer, stream};
+use form::{Form, Stream};
+pub(crate) use registry::Registry;
+pub(crate) use up::up;
+
+/// Octets of `id=<id>&received=<n>`, and some more.
+const MAX_DOWN: usize = 128;
+
+/// T19.
+const HEADERS: [(HeaderName, HeaderValue); 3] = [
+    (header::CACHE_CONTROL, HeaderValue::from_static("no-store, no-transform")),
+    (HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no")),
+    NO_SNIFF,
+];
+
+/// Inline scripts and nothing else (T14).
+const POLICY: (HeaderName, HeaderValue) = (
+    header::CONTENT_SECURITY_POLICY,
+    HeaderValue::from_static("default-src 'none'; script-src 'unsafe-inline'"),
+);
+
+/// Answers a down request (T9 to T15).
+pub(crate) async fn down(
+    State(hub): State<Arc<Hub>>,
+    Path(name): Path<String>,
+    request: Request,
+) -> Response {
+    let origin = request.headers().get(header::ORIGIN).and_then(|origin| origin.to_str().ok());
+    let form = match (name.as_str(), origin) {
+        ("multipart", _) => Form::Stream(Stream::Multipart),
+        ("iframe", Some(origin)) if is_origin(origin) => {
+            Form::Stream(Stream::Iframe { origin: origin.to_owned() })
+        }
+        ("iframe", _) => return refusal(StatusCode::FORBIDDEN, "it is for pages with an origin"),
+        ("longpoll", _) => Form::Held,
+        ("poll", _) => Form::AtOnce,
+        _ => return refusal(StatusCode::NOT_FOUND, "there is no such transport"),
+    };
+    let asked = match timeout(hub.config.http.request, read(request.into_body(), MAX_DOWN)).await {
+        Ok(Ok(asked)) => asked,
+        Ok(Err(status)) => return refusal(status, "the request does not come whole"),
+        Err(_) => return refusal(StatusCode::REQUEST_TIMEOUT, "the request takes too long"),
+    };
+    let is_new = asked.is_empty();
+    let down = match is_new {
+        true => match hub.carriers.open(&hub) {
+            Some(carrier) => Down::begin(carrier, 0),
+            None => return too_many(),
+        },
+        false => form::read_asked(&asked)
+            .and_then(|(id, received)| Some((hub.carriers.find(id)?, received)))
+            .and_then(|(carrier, received)| Down::begin(carrier, received)),
+    };
+    let Some(down) = down else { return refusal(StatusCode::NOT_FOUND, GONE) };
+    let limits = &hub.config.http;
+    match form {
+        Form::Stream(form) => {
+            let kind = [(header::CONTENT_TYPE, HeaderValue::from_static(form.content_type()))];
+            let policy = matches!(form, Stream::Iframe { .. }).then_some([POLICY]);
+            let body = Body::from_stream(stream(down, form, limits));
+            (HEADERS, kind, policy, body).into_response()
+        }
+        Form::Held if !is_new => (HEADERS, answer(down, limits.held).await).into_response(),
+        Form::Held | Form::AtOnce => (HEADERS, answer(down, Duration::ZERO).await).into_response(),
+    }
+}
+
+const GONE: &str = "there is no such carrier, or it is over";
+
+fn refusal(status: StatusCode, why: &str) -> Response {
+    (status, HEADERS, format!("{why}\n")).into_response()
+}
+
+/// Reads a body that is small.
+async fn read(mut body: Body, limit: usize) -> Result<Bytes, StatusCode> {
+    let mut octets = BytesMut::new();
+    while let Some(frame) = body.frame().await {
+        let Ok(frame) = frame else { return Err(StatusCode::BAD_REQUEST) };
+        let Ok(data) = frame.into_data() else { continue };
+        if octets.len() + data.len() > limit {
+            return Err(StatusCode::PAYLOAD_TOO_LARGE);
+        }
+        octets.extend_from_slice(&data);
+    }
+    Ok(octets.freeze())
+}

@@ -1,0 +1,175 @@
+//! Uploads: `POST /http/up` (T16, T17).
+
+use std::sync::Arc;
+
+use axum::body::{Body, Bytes};
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use bytes::{Buf, BytesMut};
+use groupwire_session::Error;
+use http_body_util::BodyExt;
+use tokio::time::timeout;
+
+use super::form::{Head, Id, read_head};
+use super::state::{Carrier, Place};
+use super::{GONE, HEADERS, refusal};
+use crate::hub::Hub;
+use crate::transport::Gone;
+use crate::transport::framing::{MAX_VARINT, measure};
+
+/// Octets of an upload that is too large which are still read, and dropped: who is cut off while it sends does not
+/// hear why.
+const DROPPED: usize = 1 << 20;
+
+/// Answers an upload.
+pub(crate) async fn up(State(hub): State<Arc<Hub>>, request: Request) -> Response {
+    match take_upload(&hub, request.into_body()).await {
+        Ok(()) => (StatusCode::NO_CONTENT, HEADERS).into_response(),
+        Err(Refusal(status, why)) => {
+            tracing::debug!(%status, why, "upload refused");
+            refusal(status, why)
+        }
+    }
+}
+
+struct Refusal(StatusCode, &'static str);
+
+const OVER: Refusal = Refusal(StatusCode::NOT_FOUND, GONE);
+
+async fn take_upload(hub: &Hub, body: Body) -> Result<(), Refusal> {
+    let max_packet = hub.config.limits.max_packet;
+    let mut reading = Reading { body, octets: BytesMut::new() };
+    let patience = hub.config.http.request;
+    let slow = |_| Refusal(StatusCode::REQUEST_TIMEOUT, "the upload takes too long");
+    let (carrier, head) = timeout(patience, reading.head(hub)).await.map_err(slow)??;
+    let upload = match carrier.begin_upload(head.number, head.received) {
+        Place::Next => Uploading(carrier),
+        Place::Repeated => {
+            let _ = timeout(patience, reading.drop_rest()).await;
+            return Ok(());
+        }
+        Place::Wrong => {
+            return Err(Refusal(
+                StatusCode::CONFLICT,
+                "another upload was due; the carrier is over",
+            ));
+        }
+        Place::Gone => return Err(OVER),
+    };
+    let packets = timeout(patience, reading.packets(max_packet)).await.map_err(slow)?;
+    let packets = match packets {
+        Ok(packets) => packets,
+        Err(Unread::Broken) => {
+            return Err(Refusal(StatusCode::BAD_REQUEST, "the upload does not come whole"));
+        }
+        Err(Unread::Wrong(error)) => {
+            let status = match error {
+                Error::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+                _ => StatusCode::BAD_REQUEST,
+            };
+            upload.0.fail(error);
+            return Err(Refusal(status, "not an upload; the carrier is over"));
+        }
+    };
+    match timeout(patience, upload.0.take_in(head.number, packets)).await {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(Gone)) => Err(OVER),
+        Err(_) => Err(Refusal(StatusCode::SERVICE_UNAVAILABLE, "the room is busy")),
+    }
+}
+
+/// An upload that is being read.
+struct Uploading(Arc<Carrier>);
+
+impl Drop for Uploading {
+    fn drop(&mut self) {
+        self.0.let_go();
+    }
+}
+
+/// Why the packets of an upload are not there.
+enum Unread {
+    /// The connection broke.
+    Broken,
+    Wrong(Error),
+}
+
+struct Reading {
+    body: Body,
+    octets: BytesMut,
+}
+
+impl Reading {
+    /// Whose it is, and what stands before the packets.
+    async fn head(&mut self, hub: &Hub) -> Result<(Arc<Carrier>, Head), Refusal> {
+        let broken = Refusal(StatusCode::BAD_REQUEST, "the upload does not come whole");
+        while self.octets.len() < Id::DIGITS {
+            if !matches!(self.more().await, Ok(true)) {
+                return Err(OVER);
+            }
+        }
+        let carrier = Id::read(&self.octets[..Id::DIGITS]).and_then(|id| hub.carriers.find(id));
+        let carrier = carrier.ok_or(OVER)?;
+        loop {
+            match read_head(&self.octets[Id::DIGITS..]) {
+                Ok(Some(head)) => {
+                    self.octets.advance(Id::DIGITS + head.size);
+                    return Ok((carrier, head));
+                }
+                Ok(None) => match self.more().await {
+                    Ok(true) => {}
+                    Ok(false) | Err(Gone) => return Err(broken),
+                },
+                Err(error) => {
+                    carrier.fail(error);
+                    return Err(Refusal(StatusCode::BAD_REQUEST, "not an upload"));
+                }
+            }
+        }
+    }
+
+    /// All packets, well-formed, still length-prefixed.
+    async fn packets(&mut self, max_packet: usize) -> Result<Bytes, Unread> {
+        let limit = 2 * (max_packet + MAX_VARINT);
+        while self.octets.len() <= limit {
+            match self.more().await {
+                Ok(true) => {}
+                Ok(false) => return self.check(max_packet).map_err(Unread::Wrong),
+                Err(Gone) => return Err(Unread::Broken),
+            }
+        }
+        let size = self.octets.len();
+        self.drop_rest().await;
+        Err(Unread::Wrong(Error::TooLarge { what: "upload", size, limit }))
+    }
+
+    fn check(&mut self, max_packet: usize) -> Result<Bytes, Error> {
+        let mut rest = &self.octets[..];
+        while let Some((prefix, length)) = measure(rest, max_packet)? {
+            rest = &rest[prefix + length..];
+        }
+        match rest.is_empty() {
+            true => Ok(self.octets.split().freeze()),
+            false => Err(Error::Malformed { what: "upload: it ends within a packet" }),
+        }
+    }
+
+    async fn drop_rest(&mut self) {
+        let mut dropped = 0;
+        while dropped < DROPPED && matches!(self.more().await, Ok(true)) {
+            dropped += self.octets.len();
+            self.octets.clear();
+        }
+    }
+
+    /// Reads on. `false`: that was all.
+    async fn more(&mut self) -> Result<bool, Gone> {
+        loop {
+            let Some(frame) = self.body.frame().await else { return Ok(false) };
+            let Ok(data) = frame.map_err(|_| Gone)?.into_data() else { continue };
+            self.octets.extend_from_slice(&data);
+            return Ok(true);
+        }
+    }
+}

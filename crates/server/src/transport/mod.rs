@@ -1,0 +1,221 @@
+//! What carries packets between a client and its room: one task each, over any transport.
+
+pub(crate) mod carrier;
+pub(crate) mod framing;
+pub(crate) mod socket;
+pub(crate) mod websocket;
+
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use axum::body::Bytes;
+use groupwire_session::room::LinkId;
+use groupwire_session::{Error, Opening, refusal};
+use tokio::sync::{Semaphore, mpsc};
+use tokio::time::timeout;
+
+use crate::hub::{Hub, random_secret};
+use crate::room::{Link, Message, Outbound};
+
+/// What came over a transport.
+pub(crate) enum Incoming {
+    /// In order and once.
+    Packet(Bytes),
+    /// On its own.
+    #[allow(dead_code, reason = "no transport here has datagrams yet")]
+    Datagram(Bytes),
+}
+
+/// The end of a transport that is read.
+pub(crate) trait Receive: Send {
+    /// The next thing that came. `None`: closed, or simply gone. An error: the other end broke the transport's rules.
+    fn receive(&mut self) -> impl Future<Output = Result<Option<Incoming>, Error>> + Send;
+}
+
+/// The transport is gone.
+#[derive(Debug)]
+pub(crate) struct Gone;
+
+/// The reliable end that is written.
+pub(crate) trait Transmit: Send {
+    /// Done when the packet has left our hands for the kernel's.
+    fn send(&mut self, packet: Vec<u8>) -> impl Future<Output = Result<(), Gone>> + Send;
+
+    /// Sends a last packet, which may be empty, and ends the transport, with a reason if it can state one.
+    fn close(&mut self, packet: Vec<u8>, reason: Option<&Error>)
+    -> impl Future<Output = ()> + Send;
+}
+
+/// Sends datagrams, beside the reliable end, so that neither waits for the other.
+pub(crate) trait Datagrams: Send {
+    /// Done when the packet has left, or was dropped for its age.
+    fn send(&mut self, packet: Vec<u8>) -> impl Future<Output = ()> + Send;
+}
+
+/// The datagrams of transports that have none.
+pub(crate) enum NoDatagrams {}
+
+impl Datagrams for NoDatagrams {
+    async fn send(&mut self, _: Vec<u8>) {
+        match *self {}
+    }
+}
+
+/// How long a new connection may take to say hello (T3).
+const HELLO: Duration = Duration::from_secs(5);
+
+/// Packets of one connection that may wait for the room; then its transport is not read.
+const UNREAD: usize = 16;
+
+/// Two packets and a close.
+const OUTBOUND: usize = 3;
+
+/// Two bodies, either of which may take some datagrams.
+const OUTBOUND_DATAGRAMS: usize = 16;
+
+/// How long a last packet and the transport's own goodbye may take.
+const GOODBYE: Duration = Duration::from_secs(1);
+
+type ToRoom = mpsc::UnboundedSender<Message>;
+
+/// Serves a connection until it ends. `datagrams` says, too, how many octets one may have.
+pub(crate) async fn serve<R: Receive, T: Transmit, D: Datagrams>(
+    hub: Arc<Hub>,
+    mut receive: R,
+    mut transmit: T,
+    datagrams: Option<(D, usize)>,
+) {
+    let counted = Counted::new(&hub);
+    let link = hub.next_link();
+    let (outbound, mut packets) = mpsc::channel(OUTBOUND);
+    let (to_datagrams, outgoing) = mpsc::channel(OUTBOUND_DATAGRAMS);
+    let max_datagram = datagrams.as_ref().map_or(0, |(_, largest)| *largest);
+    let ways = Link { packets: outbound, datagrams: to_datagrams, max_datagram };
+    let room = match join(&hub, link, &mut receive, ways).await {
+        Ok(room) => room,
+        Err(error) => {
+            tracing::info!(link, %error, "refused");
+            let _ = timeout(GOODBYE, transmit.close(refusal(&error), Some(&error))).await;
+            return;
+        }
+    };
+    {
+        let writing = write(&hub, &room, link, &mut transmit, &mut packets);
+        let writing_datagrams = write_datagrams(&room, link, datagrams, outgoing);
+        tokio::pin!(writing);
+        tokio::select! {
+            () = &mut writing => {}
+            () = writing_datagrams => {}
+            () = read(&room, link, &mut receive) => {
+                // The room may still have a reason to give.
+                let _ = timeout(GOODBYE, writing).await;
+            }
+        }
+    }
+    let _ = room.send(Message::Closed { link });
+    drop(counted);
+}
+
+/// Reads the first packet and knocks at its room.
+async fn join(
+    hub: &Arc<Hub>,
+    link: LinkId,
+    receive: &mut impl Receive,
+    ways: Link,
+) -> Result<ToRoom, Error> {
+    let opening = match timeout(HELLO, receive.receive()).await {
+        Ok(Ok(Some(Incoming::Packet(packet)))) => packet,
+        Ok(Ok(Some(Incoming::Datagram(_)))) => {
+            return Err(Error::Malformed { what: "opening: it came as a datagram" });
+        }
+        Ok(Ok(None)) => {
+            return Err(Error::Malformed { what: "opening: the connection was closed" });
+        }
+        Ok(Err(error)) => return Err(error),
+        Err(_) => return Err(Error::Silent { ms: HELLO.as_millis() as u64 }),
+    };
+    let room = Opening::read(&opening)?.room().to_owned();
+    hub.join(&room, Message::Join { link, opening, secret: random_secret(), ways })
+}
+
+/// Brings what comes over the connection to the room until the connection ends.
+async fn read(room: &ToRoom, link: LinkId, receive: &mut impl Receive) {
+    let unread = Arc::new(Semaphore::new(UNREAD));
+    loop {
+        let Ok(permit) = Arc::clone(&unread).acquire_owned().await else { return };
+        let message = match receive.receive().await {
+            Ok(Some(Incoming::Packet(packet))) => Message::Packet { link, packet, _permit: permit },
+            Ok(Some(Incoming::Datagram(packet))) => {
+                Message::Datagram { link, packet, _permit: permit }
+            }
+            Ok(None) => return,
+            Err(error) => {
+                let _ = room.send(Message::Fail { link, error });
+                return;
+            }
+        };
+        if room.send(message).is_err() {
+            return;
+        }
+    }
+}
+
+/// Brings the room's packets to the connection until the room closes it or it breaks.
+async fn write(
+    hub: &Hub,
+    room: &ToRoom,
+    link: LinkId,
+    transmit: &mut impl Transmit,
+    packets: &mut mpsc::Receiver<Outbound>,
+) {
+    while let Some(outbound) = packets.recv().await {
+        match outbound {
+            Outbound::Packet(packet) => {
+                // The room gives up on who does not read after as long, but its word cannot get through.
+                let sent = timeout(hub.config.timing.dead, transmit.send(packet)).await;
+                if !matches!(sent, Ok(Ok(()))) {
+                    return;
+                }
+                let _ = room.send(Message::Sent { link });
+            }
+            Outbound::Close { packet, reason } => {
+                let _ = timeout(GOODBYE, transmit.close(packet, reason.as_ref())).await;
+                return;
+            }
+        }
+    }
+}
+
+/// Brings the room's datagrams to the connection; goes on for as long as that lasts.
+async fn write_datagrams(
+    room: &ToRoom,
+    link: LinkId,
+    datagrams: Option<(impl Datagrams, usize)>,
+    mut outgoing: mpsc::Receiver<Vec<u8>>,
+) {
+    if let Some((mut datagrams, _)) = datagrams {
+        while let Some(packet) = outgoing.recv().await {
+            datagrams.send(packet).await;
+            let _ = room.send(Message::DatagramSent { link });
+        }
+    }
+    std::future::pending().await
+}
+
+/// Counts a connection for as long as it is served.
+struct Counted(Arc<Hub>);
+
+impl Counted {
+    fn new(hub: &Arc<Hub>) -> Self {
+        hub.connections.fetch_add(1, Ordering::Relaxed);
+        Counted(Arc::clone(hub))
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.connections.fetch_sub(1, Ordering::Relaxed);
+    }
+}

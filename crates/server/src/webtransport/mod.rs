@@ -1,0 +1,191 @@
+//! WebTransport: the endpoint that clients reach over UDP (T5 to T7).
+
+mod certificate;
+mod connection;
+mod offer;
+
+use std::future::Future;
+use std::net::{SocketAddr, UdpSocket};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, SystemTime};
+
+use groupwire_quic::{End, settings};
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+use wtransport::quinn::crypto::rustls::QuicServerConfig;
+use wtransport::quinn::{Endpoint, EndpointConfig, ServerConfig, TokioRuntime, VarInt};
+use wtransport::tls::rustls;
+
+use crate::hub::Hub;
+use crate::{Config, Error};
+use certificate::Served;
+pub use certificate::{Certificate, CertificateError};
+pub use offer::Calendar;
+use offer::Keeper;
+pub(crate) use offer::Offer;
+
+/// How a server offers WebTransport.
+#[derive(Clone)]
+pub struct WebTransportConfig {
+    /// Where to listen, UDP. By default the address and the port number of HTTP; if HTTP listens on port 0, any free
+    /// one.
+    pub listen: Option<SocketAddr>,
+    /// What the server shows that it is who it is.
+    pub certificate: Certificate,
+    /// How often to look whether the certificate's files have changed, or its time is over.
+    pub look: Duration,
+    /// The calendar that certificates are made and judged by.
+    pub calendar: Calendar,
+}
+
+impl Default for WebTransportConfig {
+    fn default() -> Self {
+        WebTransportConfig {
+            listen: None,
+            certificate: Certificate::default(),
+            look: Duration::from_secs(30),
+            calendar: Arc::new(SystemTime::now),
+        }
+    }
+}
+
+/// Handshakes under way. Each costs a signature, about 0.1 ms, and some 20 KB for up to [`HANDSHAKE`].
+const HANDSHAKES: usize = 256;
+
+/// With more than so many, clients first have to show that they are where they say, which takes them a round trip.
+const UNPROVEN: usize = 32;
+
+/// T3, counted from the first octet: how long the handshake, the request and the opening of the stream may take.
+const HANDSHAKE: Duration = Duration::from_secs(5);
+
+/// Octets that QUIC keeps of handshakes that wait to be accepted, which they do for microseconds. Ten clients' greetings
+/// fill it, and repeat what did not fit.
+const WAITING: u64 = 128 << 10;
+
+/// How much longer than the session QUIC waits for a silent client: the session's word on it shall come first, as it
+/// says why.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// How long connections may take to close when the server stops.
+const CLOSE: Duration = Duration::from_secs(1);
+
+/// An endpoint that listens.
+pub(crate) struct WebTransport {
+    endpoint: Endpoint,
+    keeper: Keeper,
+    look: Duration,
+    pub(crate) offer: Arc<Offer>,
+}
+
+impl WebTransport {
+    /// Listens as `config` says, beside HTTP on `http`. `None`: it is not wanted, or the port cannot be had, which is
+    /// logged.
+    ///
+    /// # Errors
+    /// [`Error::Certificate`] if the certificate cannot be used.
+    pub(crate) fn bind(config: &Config, http: SocketAddr) -> Result<Option<Self>, Error> {
+        let Some(wanted) = &config.webtransport else { return Ok(None) };
+        let listen = wanted.listen.unwrap_or(http);
+        let calendar = Arc::clone(&wanted.calendar);
+        let source = wanted.certificate.clone();
+        let mut keeper = Keeper::new(source, listen.ip(), Arc::clone(&calendar));
+        let served = keeper.first()?;
+        let facts = served.facts;
+        let server = quic(served.tls, config)?;
+        let any_port = wanted.listen.is_none() && config.listen.port() == 0;
+        let socket = UdpSocket::bind(listen).or_else(|error| match any_port {
+            true => UdpSocket::bind((listen.ip(), 0)),
+            false => Err(error),
+        });
+        let listening = socket.and_then(|socket| {
+            let defaults = EndpointConfig::default();
+            let runtime = Arc::new(TokioRuntime);
+            let endpoint = Endpoint::new(defaults, Some(server), socket, runtime)?;
+            let port = endpoint.local_addr()?.port();
+            Ok((endpoint, port))
+        });
+        match listening {
+            Ok((endpoint, port)) => {
+                let offer = Arc::new(Offer::new(port, facts, calendar));
+                Ok(Some(WebTransport { endpoint, keeper, look: wanted.look, offer }))
+            }
+            Err(error) => {
+                tracing::warn!(%listen, %error, "no WebTransport: the UDP port cannot be had");
+                Ok(None)
+            }
+        }
+    }
+
+    /// Serves for ever.
+    pub(crate) async fn serve(self, hub: Arc<Hub>) {
+        let endpoint = &self.endpoint;
+        let reload = |served: Served| {
+            let server = quic(served.tls, &hub.config)?;
+            endpoint.set_server_config(Some(server));
+            Ok(())
+        };
+        let renewing = async {
+            offer::renew(self.offer, self.keeper, self.look, reload).await;
+            tracing::error!("certificates are no longer renewed");
+        };
+        let accepting = async {
+            accept(endpoint, &hub).await;
+            tracing::error!("no more WebTransport: its UDP socket failed");
+        };
+        tokio::join!(renewing, accepting);
+    }
+
+    /// What to do when the server stops.
+    pub(crate) fn closer(&self) -> impl Future<Output = ()> + Send + use<> {
+        let endpoint = self.endpoint.clone();
+        async move {
+            endpoint.close(VarInt::from_u32(0), b"the server stops");
+            let _ = timeout(CLOSE, endpoint.wait_idle()).await;
+        }
+    }
+}
+
+fn quic(tls: rustls::ServerConfig, config: &Config) -> Result<ServerConfig, CertificateError> {
+    let crypto = QuicServerConfig::try_from(tls)
+        .map_err(|error| CertificateError::Unusable { why: error.to_string() })?;
+    let mut server = ServerConfig::with_crypto(Arc::new(crypto));
+    let transport = settings(End::Server, config.limits.max_packet, config.timing.dead + GRACE);
+    server.transport_config(Arc::new(transport));
+    server.max_incoming(HANDSHAKES).incoming_buffer_size_total(WAITING);
+    Ok(server)
+}
+
+async fn accept(endpoint: &Endpoint, hub: &Arc<Hub>) {
+    let handshakes = Arc::new(Semaphore::new(HANDSHAKES));
+    while let Some(incoming) = endpoint.accept().await {
+        let peer = incoming.remote_address();
+        let Ok(permit) = Arc::clone(&handshakes).try_acquire_owned() else {
+            tracing::warn!(%peer, "turned away: too many handshakes under way");
+            incoming.refuse();
+            continue;
+        };
+        if hub.connections.load(Ordering::Relaxed) >= hub.config.max_connections {
+            tracing::warn!(%peer, "turned away: too many connections");
+            incoming.refuse();
+            continue;
+        }
+        let under_way = HANDSHAKES - handshakes.available_permits();
+        if under_way > UNPROVEN && !incoming.remote_address_validated() {
+            // It may have been asked already, and is then dropped.
+            let _ = incoming.retry();
+            continue;
+        }
+        let hub = Arc::clone(hub);
+        tokio::spawn(async move {
+            match timeout(HANDSHAKE, connection::open(&hub, incoming)).await {
+                Ok(Some(opened)) => {
+                    drop(permit);
+                    connection::serve(hub, opened).await;
+                }
+                Ok(None) => {}
+                Err(_) => tracing::debug!(%peer, "the handshake took too long"),
+            }
+        });
+    }
+}

@@ -1,0 +1,288 @@
+//! A client of the transports over HTTP that keeps to the rules, and on purpose has bad luck.
+#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep, sleep_until};
+
+use super::http::{post, send};
+use super::wire::{Wire, framed, take_packet, take_varint, varint};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Multipart,
+    Iframe,
+    Longpoll,
+    Poll,
+}
+
+impl Kind {
+    pub const ALL: [Kind; 4] = [Kind::Multipart, Kind::Iframe, Kind::Longpoll, Kind::Poll];
+
+    pub fn path(self) -> &'static str {
+        match self {
+            Kind::Multipart => "/http/multipart",
+            Kind::Iframe => "/http/iframe",
+            Kind::Longpoll => "/http/longpoll",
+            Kind::Poll => "/http/poll",
+        }
+    }
+}
+
+/// What goes wrong, and how often a response is renewed.
+#[derive(Debug, Clone, Copy)]
+pub struct Luck {
+    /// A streamed response is renewed after this long (T12).
+    pub renewal: Duration,
+    /// A response is broken off after so many packets, and asked for again.
+    pub break_after: usize,
+    /// Each so-manyth upload is sent a second time, as if its answer had been lost.
+    pub repeat: u64,
+}
+
+impl Default for Luck {
+    fn default() -> Self {
+        Luck { renewal: Duration::from_millis(150), break_after: usize::MAX, repeat: u64::MAX }
+    }
+}
+
+/// What happened, for tests to see that it did.
+#[derive(Default)]
+pub struct Tally {
+    pub responses: AtomicU64,
+    pub breaks: AtomicU64,
+    pub repeats: AtomicU64,
+    received: AtomicU64,
+}
+
+/// Opens a carrier.
+pub async fn carrier(address: SocketAddr, kind: Kind, luck: Luck) -> (Wire, Arc<Tally>) {
+    let tally = Arc::new(Tally::default());
+    let (outgoing, to_send) = mpsc::channel(1);
+    let (received, incoming) = mpsc::channel(64);
+    let (tell, id) = watch::channel(String::new());
+    let mut tasks = JoinSet::new();
+    let client = Client { address, kind, luck, tally: Arc::clone(&tally) };
+    tasks.spawn(client.down(received, tell));
+    let client = Client { address, kind, luck, tally: Arc::clone(&tally) };
+    tasks.spawn(client.up(to_send, id));
+    (Wire { outgoing, incoming, tasks }, tally)
+}
+
+struct Client {
+    address: SocketAddr,
+    kind: Kind,
+    luck: Luck,
+    tally: Arc<Tally>,
+}
+
+impl Client {
+    /// Reads responses until the carrier is over.
+    async fn down(self, received: mpsc::Sender<Vec<u8>>, tell: watch::Sender<String>) {
+        let Some(mut response) = self.ask("").await else { return };
+        tell.send_replace(response.id.clone());
+        let mut older: Option<Response> = None;
+        let mut renewal = Instant::now() + self.luck.renewal;
+        let mut left = self.luck.break_after;
+        loop {
+            let is_current = older.is_none();
+            let step = tokio::select! {
+                packet = older.as_mut().unwrap_or(&mut response).next() => Some(packet),
+                () = sleep_until(renewal), if is_current && self.is_stream() => None,
+            };
+            match step {
+                Some(Some((number, packet))) => {
+                    if !self.deliver(number, packet, &received).await {
+                        return;
+                    }
+                    left -= 1;
+                    if left > 0 {
+                        continue;
+                    }
+                    // It breaks.
+                    left = self.luck.break_after;
+                    self.tally.breaks.fetch_add(1, Ordering::Relaxed);
+                    older = None;
+                }
+                // The older one is over: on with the newer.
+                Some(None) if !is_current => {
+                    older = None;
+                    continue;
+                }
+                Some(None) => {
+                    let pause = if self.kind == Kind::Poll { 20 } else { 0 };
+                    sleep(Duration::from_millis(pause)).await;
+                }
+                None => {
+                    let Some(newer) = self.ask(&response.id).await else { return };
+                    older = Some(std::mem::replace(&mut response, newer));
+                    renewal = Instant::now() + self.luck.renewal;
+                    continue;
+                }
+            }
+            let Some(next) = self.ask(&response.id).await else { return };
+            response = next;
+            renewal = Instant::now() + self.luck.renewal;
+        }
+    }
+
+    fn is_stream(&self) -> bool {
+        matches!(self.kind, Kind::Multipart | Kind::Iframe)
+    }
+
+    async fn deliver(&self, number: u64, packet: Vec<u8>, to: &mpsc::Sender<Vec<u8>>) -> bool {
+        let had = self.tally.received.load(Ordering::Relaxed);
+        assert!(number <= had + 1, "packet {number} after {had}");
+        if number <= had {
+            return true;
+        }
+        self.tally.received.store(number, Ordering::Relaxed);
+        to.send(packet).await.is_ok()
+    }
+
+    async fn ask(&self, id: &str) -> Option<Response> {
+        self.tally.responses.fetch_add(1, Ordering::Relaxed);
+        let received = self.tally.received.load(Ordering::Relaxed);
+        let body = match id {
+            "" => String::new(),
+            id => format!("id={id}&received={received}"),
+        };
+        Response::open(self.address, self.kind, body).await.ok()
+    }
+
+    async fn up(self, mut packets: mpsc::Receiver<Vec<u8>>, mut id: watch::Receiver<String>) {
+        let Ok(id) = id.wait_for(|id| !id.is_empty()).await.map(|id| id.clone()) else { return };
+        let mut number = 0;
+        while let Some(packet) = packets.recv().await {
+            number += 1;
+            let received = self.tally.received.load(Ordering::Relaxed);
+            let body = upload(&id, number, received, &[&packet]);
+            let times = if number % self.luck.repeat == 0 { 2 } else { 1 };
+            for _ in 0..times {
+                if post(self.address, "/http/up", &[], body.clone()).await.status != 204 {
+                    return;
+                }
+            }
+            self.tally.repeats.fetch_add(times - 1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// An upload (T16).
+pub fn upload(id: &str, number: u64, received: u64, packets: &[&[u8]]) -> Vec<u8> {
+    let mut body = id.as_bytes().to_vec();
+    body.extend(varint(number));
+    body.extend(varint(received));
+    packets.iter().for_each(|packet| body.extend(framed(packet)));
+    body
+}
+
+/// A down response that is read as it comes.
+pub struct Response {
+    kind: Kind,
+    pub id: String,
+    pub first: u64,
+    next: u64,
+    body: Incoming,
+    octets: Vec<u8>,
+}
+
+impl Response {
+    /// Asks for one. An error is the status, and 0 if it broke.
+    pub async fn open(address: SocketAddr, kind: Kind, body: String) -> Result<Self, u16> {
+        let origin = format!("http://{address}");
+        let headers = [("origin", origin.as_str())];
+        let response = send(address, "POST", kind.path(), &headers, body.into()).await;
+        let response = response.map_err(|_| 0u16)?;
+        if response.status() != 200 {
+            return Err(response.status().as_u16());
+        }
+        let octets = Vec::new();
+        let (id, body) = (String::new(), response.into_body());
+        let mut response = Response { kind, id, first: 0, next: 0, body, octets };
+        let (id, first) = loop {
+            if let Some(preamble) = response.preamble() {
+                break preamble;
+            }
+            if !response.more().await {
+                return Err(0);
+            }
+        };
+        (response.id, response.first, response.next) = (id, first, first);
+        Ok(response)
+    }
+
+    /// The next packet and its number. Losing the future loses nothing.
+    pub async fn next(&mut self) -> Option<(u64, Vec<u8>)> {
+        loop {
+            let packet = match self.kind {
+                Kind::Multipart => self.part(),
+                Kind::Iframe => self.call().map(|text| STANDARD.decode(text).unwrap()),
+                Kind::Longpoll | Kind::Poll => take_packet(&mut self.octets),
+            };
+            if let Some(packet) = packet {
+                self.next += 1;
+                return Some((self.next - 1, packet));
+            }
+            if !self.more().await {
+                return None;
+            }
+        }
+    }
+
+    fn preamble(&mut self) -> Option<(String, u64)> {
+        let text = match self.kind {
+            Kind::Multipart => String::from_utf8(self.part()?).unwrap(),
+            Kind::Iframe => self.call()?,
+            Kind::Longpoll | Kind::Poll => {
+                let mut rest = self.octets.get(32..)?.to_vec();
+                let first = take_varint(&mut rest)?;
+                let id = String::from_utf8(self.octets[..32].to_vec()).unwrap();
+                self.octets = rest;
+                return Some((id, first));
+            }
+        };
+        let (id, first) = text.split_once(' ').unwrap();
+        Some((id.to_owned(), first.parse().unwrap()))
+    }
+
+    fn part(&mut self) -> Option<Vec<u8>> {
+        let start = find(&self.octets, b"--gw\r\n")?;
+        let end = start + find(&self.octets[start..], b"\r\n\r\n")? + 4;
+        let header = std::str::from_utf8(&self.octets[start..end]).unwrap();
+        let length = header.trim().rsplit_once("Content-Length: ").unwrap().1;
+        let length: usize = length.parse().unwrap();
+        let part = self.octets.get(end..end + length)?.to_vec();
+        self.octets.drain(..end + length);
+        Some(part)
+    }
+
+    fn call(&mut self) -> Option<String> {
+        let start = find(&self.octets, b"p(\"")? + 3;
+        let end = start + find(&self.octets[start..], b"\")</script>\n")?;
+        let text = String::from_utf8(self.octets[start..end].to_vec()).unwrap();
+        self.octets.drain(..end);
+        Some(text)
+    }
+
+    async fn more(&mut self) -> bool {
+        let Some(Ok(frame)) = self.body.frame().await else { return false };
+        frame.into_data().is_ok_and(|data| {
+            self.octets.extend_from_slice(&data);
+            true
+        })
+    }
+}
+
+fn find(octets: &[u8], mark: &[u8]) -> Option<usize> {
+    octets.windows(mark.len()).position(|window| window == mark)
+}

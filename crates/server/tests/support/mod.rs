@@ -1,0 +1,58 @@
+//! A real server over real sockets, for all tests here.
+#![allow(dead_code, reason = "no test uses all of it")]
+#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+
+pub mod carrier;
+pub mod http;
+pub mod person;
+pub mod wire;
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use groupwire_server::session::Qos;
+use groupwire_server::session::client::{Client, Config as ClientConfig, Input, Output};
+use groupwire_server::{Config, Server};
+
+/// Longer than anything here takes on a loaded machine.
+pub const PATIENCE: Duration = Duration::from_secs(20);
+
+pub async fn server() -> SocketAddr {
+    server_with(Config::default()).await
+}
+
+pub async fn server_with(config: Config) -> SocketAddr {
+    servers_with(config).await.0
+}
+
+/// Where HTTP is, and where plain TCP.
+pub async fn servers_with(config: Config) -> (SocketAddr, SocketAddr) {
+    let any = SocketAddr::from(([127, 0, 0, 1], 0));
+    let config = Config { listen: any, socket: Some(any), ..config };
+    let server = Server::bind(config).await.unwrap();
+    let addresses = (server.local_addr(), server.socket_addr().unwrap());
+    tokio::spawn(server.run(std::future::pending()));
+    addresses
+}
+
+/// What the core says first, so that tests can spoil it.
+pub fn opening(room: &str) -> Vec<u8> {
+    let mut client = Client::new(Duration::ZERO, ClientConfig::new(room)).unwrap();
+    client.channel("draw", Qos::transaction()).unwrap();
+    loop {
+        match client.poll_output(Duration::ZERO) {
+            Output::Dial => client.handle_input(Duration::ZERO, Input::Opened { max_datagram: 0 }),
+            Output::Send(packet) => return packet,
+            Output::Event(_) => {}
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+/// A number of `/status`.
+pub async fn status(address: SocketAddr, name: &str) -> u64 {
+    let answer = http::get(address, "/status", &[]).await;
+    let text = String::from_utf8(answer.body).unwrap();
+    let (_, value) = text.split_once(&format!("\"{name}\":")).unwrap();
+    value.split([',', '}']).next().unwrap().parse().unwrap()
+}

@@ -1,0 +1,115 @@
+//! The session core over a transport, driven by hand.
+#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+
+use std::time::{Duration, Instant};
+
+use groupwire_server::session::Qos;
+use groupwire_server::session::client::{
+    Client, Config as ClientConfig, Event, Input, Outgoing, Output,
+};
+use tokio::time::timeout;
+
+use super::PATIENCE;
+use super::wire::Wire;
+
+pub struct Person {
+    client: Client,
+    wire: Wire,
+    origin: Instant,
+    pub events: Vec<Event>,
+    /// All messages so far, own ones too: who sent them, and their text.
+    pub heard: Vec<(u32, String)>,
+}
+
+impl Person {
+    /// Joins the room over a transport that is open, and stays on it: the session is not resumed if it breaks.
+    pub async fn join(wire: Wire, room: &str) -> Self {
+        let client = Client::new(Duration::ZERO, ClientConfig::new(room)).unwrap();
+        let origin = Instant::now();
+        let mut person = Person { client, wire, origin, events: Vec::new(), heard: Vec::new() };
+        person.client.channel("draw", Qos::transaction()).unwrap();
+        person.until(|event| matches!(event, Event::Synced { channel: None })).await;
+        person
+    }
+
+    pub async fn send(&mut self, text: &str) {
+        let channel = self.client.channel("draw", Qos::transaction()).unwrap();
+        let message = Outgoing { bytes: text.as_bytes(), text: true, ..Outgoing::default() };
+        self.client.send(self.origin.elapsed(), channel, message).unwrap();
+        self.drive().await;
+    }
+
+    /// Own transactions that are not ordered yet.
+    pub fn pending(&self) -> usize {
+        self.client.pending()
+    }
+
+    /// Waits for an event.
+    pub async fn until(&mut self, wanted: impl Fn(&Event) -> bool) -> Event {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            self.drive().await;
+            if let Some(at) = self.events.iter().position(&wanted) {
+                return self.events.drain(..=at).next_back().unwrap();
+            }
+            assert!(Instant::now() < deadline, "{:?}", self.events);
+            assert!(self.take_in(Duration::from_millis(50)).await, "closed: {:?}", self.events);
+        }
+    }
+
+    /// Waits until so many messages have come in all.
+    pub async fn hear(&mut self, count: usize) {
+        let deadline = Instant::now() + PATIENCE;
+        self.drive().await;
+        while self.heard.len() < count {
+            assert!(Instant::now() < deadline, "{} of {count}", self.heard.len());
+            assert!(self.take_in(Duration::from_millis(50)).await, "closed: {:?}", self.events);
+        }
+    }
+
+    /// Takes in what comes within a moment. `false`: the transport is over.
+    pub async fn for_a_while(&mut self, time: Duration) -> bool {
+        let until = Instant::now() + time;
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return true;
+            }
+            if !self.take_in(left).await {
+                return false;
+            }
+        }
+    }
+
+    async fn take_in(&mut self, wait: Duration) -> bool {
+        let came = timeout(wait, self.wire.incoming.recv()).await;
+        let now = self.origin.elapsed();
+        match came {
+            Ok(Some(packet)) => self.client.handle_input(now, Input::Packet(&packet)),
+            Ok(None) => return false,
+            Err(_) => self.client.handle_input(now, Input::Timeout),
+        }
+        self.drive().await;
+        true
+    }
+
+    async fn drive(&mut self) {
+        loop {
+            let now = self.origin.elapsed();
+            match self.client.poll_output(now) {
+                Output::Dial => self.client.handle_input(now, Input::Opened { max_datagram: 0 }),
+                Output::Datagram(_) => panic!("no datagrams here"),
+                Output::Send(packet) => {
+                    let _ = timeout(PATIENCE, self.wire.outgoing.send(packet)).await.unwrap();
+                    self.client.handle_input(now, Input::Sent);
+                }
+                Output::Event(Event::Message(message)) => {
+                    self.heard.push((message.sender, String::from_utf8(message.bytes).unwrap()));
+                    assert_eq!(message.position, self.heard.len() as u64, "in order, once");
+                }
+                Output::Event(event) => self.events.push(event),
+                Output::Hangup | Output::Timeout(_) => return,
+            }
+        }
+    }
+}

@@ -1,0 +1,449 @@
+//! WebTransport of a real server: certificates that are renewed while it runs, and clients that do everything wrong.
+//! Well-behaved ones are in the native client's tests.
+#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+
+use std::net::{SocketAddr, UdpSocket};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant, SystemTime};
+
+use groupwire_server::session::client::{Client, Config as ClientConfig, Input, Output};
+use groupwire_server::session::{Limits, Qos};
+use groupwire_server::{Certificate, Config, Error, Server, WebTransportConfig};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::{sleep, timeout};
+use wtransport::endpoint::ConnectOptions;
+use wtransport::error::{ConnectingError, ConnectionError};
+use wtransport::tls::Sha256Digest;
+use wtransport::{ClientConfig as QuicConfig, Connection, Endpoint, Identity, RecvStream};
+
+/// Longer than anything here takes on a loaded machine.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+const DAY: Duration = Duration::from_secs(24 * 3600);
+
+/// How often servers here look at their files and calendar.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// A running server.
+struct Running {
+    http: SocketAddr,
+    udp: Option<SocketAddr>,
+}
+
+impl Running {
+    async fn start(config: Config) -> Self {
+        let server = Server::bind(config).await.unwrap();
+        let http = server.local_addr();
+        let udp = server.webtransport_port().map(|port| SocketAddr::new(http.ip(), port));
+        tokio::spawn(server.run(std::future::pending()));
+        Running { http, udp }
+    }
+
+    /// What `GET /transports` answers.
+    async fn transports(&self) -> serde_json::Value {
+        let mut stream = TcpStream::connect(self.http).await.unwrap();
+        stream.write_all(b"GET /transports HTTP/1.0\r\n\r\n").await.unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap()
+    }
+
+    /// T4: the hash to pin.
+    async fn hash(&self) -> String {
+        let transports = self.transports().await;
+        transports["webtransport"]["hashes"][0].as_str().unwrap().to_owned()
+    }
+
+    async fn offers_webtransport(&self) -> bool {
+        let transports = self.transports().await;
+        let named = transports["transports"].as_array().unwrap().contains(&"webtransport".into());
+        assert_eq!(named, transports["webtransport"]["port"].is_u64(), "{transports}");
+        named
+    }
+
+    async fn connect(&self, pin: &Pin) -> Result<Connection, ConnectingError> {
+        self.request(pin, "/wt", None).await
+    }
+
+    async fn request(
+        &self,
+        pin: &Pin,
+        path: &str,
+        origin: Option<&str>,
+    ) -> Result<Connection, ConnectingError> {
+        let url = format!("https://{}{path}", self.udp.unwrap());
+        let mut request = ConnectOptions::builder(url);
+        if let Some(origin) = origin {
+            request = request.add_header("origin", origin);
+        }
+        client(pin).connect(request).await
+    }
+
+    /// A client that pins what the server says.
+    async fn connected(&self) -> Connection {
+        let pin = Pin(self.hash().await);
+        self.connect(&pin).await.unwrap()
+    }
+}
+
+/// 64 hexadecimal digits.
+#[derive(Clone, PartialEq, Debug)]
+struct Pin(String);
+
+impl Pin {
+    fn of(identity: &Identity) -> Self {
+        let hash = identity.certificate_chain().as_slice()[0].hash();
+        Pin(hash.as_ref().iter().map(|octet| format!("{octet:02x}")).collect())
+    }
+
+    fn digest(&self) -> Sha256Digest {
+        let octets: Vec<u8> = (0..32)
+            .map(|at| u8::from_str_radix(&self.0[2 * at..2 * at + 2], 16).unwrap())
+            .collect();
+        Sha256Digest::new(octets.try_into().unwrap())
+    }
+}
+
+fn client(pin: &Pin) -> Endpoint<wtransport::endpoint::endpoint_side::Client> {
+    let builder = QuicConfig::builder().with_bind_address(SocketAddr::from(([127, 0, 0, 1], 0)));
+    Endpoint::client(builder.with_server_certificate_hashes([pin.digest()]).build()).unwrap()
+}
+
+fn config() -> Config {
+    Config { listen: SocketAddr::from(([127, 0, 0, 1], 0)), ..Config::default() }
+}
+
+fn with(webtransport: WebTransportConfig) -> Config {
+    Config { webtransport: Some(webtransport), ..config() }
+}
+
+/// A certificate as T7 asks for, valid from so long ago.
+fn identity(since: Duration) -> Identity {
+    let from = SystemTime::now() - since;
+    Identity::self_signed_builder()
+        .subject_alt_names(["localhost"])
+        .not_before(from.into())
+        .validity_days(14)
+        .build()
+        .unwrap()
+}
+
+/// Two files in a directory of their own.
+struct Files {
+    cert: PathBuf,
+    key: PathBuf,
+}
+
+impl Files {
+    fn new(test: &str) -> Self {
+        let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
+        std::fs::create_dir_all(&directory).unwrap();
+        Files { cert: directory.join("cert.pem"), key: directory.join("key.pem") }
+    }
+
+    fn write(&self, identity: &Identity) {
+        let certificate = identity.certificate_chain().as_slice()[0].to_pem();
+        std::fs::write(&self.key, identity.private_key().to_secret_pem()).unwrap();
+        std::fs::write(&self.cert, certificate).unwrap();
+    }
+
+    fn config(&self) -> Config {
+        let certificate = Certificate::Files { cert: self.cert.clone(), key: self.key.clone() };
+        with(WebTransportConfig { certificate, look: LOOK, ..WebTransportConfig::default() })
+    }
+}
+
+/// Waits until a client that pins this certificate gets in.
+async fn until_it_serves(server: &Running, pin: &Pin) -> Connection {
+    let start = Instant::now();
+    loop {
+        match server.connect(pin).await {
+            Ok(connection) => return connection,
+            Err(error) => assert!(start.elapsed() < PATIENCE, "{error}"),
+        }
+        sleep(LOOK).await;
+    }
+}
+
+/// A session's first packet, with its length before it.
+fn hello(room: &str) -> Vec<u8> {
+    let mut client = Client::new(Duration::ZERO, ClientConfig::new(room)).unwrap();
+    client.channel("draw", Qos::transaction()).unwrap();
+    loop {
+        match client.poll_output(Duration::ZERO) {
+            Output::Dial => client.handle_input(Duration::ZERO, Input::Opened { max_datagram: 0 }),
+            Output::Send(packet) => {
+                assert!(packet.len() < 128);
+                return [vec![packet.len() as u8], packet].concat();
+            }
+            Output::Event(_) => {}
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+/// Says hello and waits for the welcome.
+async fn join(connection: &Connection) -> (wtransport::SendStream, RecvStream) {
+    let (mut send, mut receive) = connection.open_bi().await.unwrap().await.unwrap();
+    send.write_all(&hello("room")).await.unwrap();
+    let mut octet = [0];
+    timeout(PATIENCE, receive.read_exact(&mut octet)).await.unwrap().unwrap();
+    (send, receive)
+}
+
+/// How the server ended a connection: the number of the error, and its words.
+async fn end(connection: &Connection) -> (u64, String) {
+    match timeout(PATIENCE, connection.closed()).await.expect("it was not closed") {
+        ConnectionError::ApplicationClosed(close) => {
+            let words = String::from_utf8(close.reason().to_vec()).unwrap();
+            (close.code().into_inner(), words)
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+const MALFORMED: u64 = 2;
+const TOO_LARGE: u64 = 4;
+const SILENT: u64 = 12;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn t7_a_certificate_of_its_own_is_renewed_while_it_runs() {
+    let now = SystemTime::now();
+    // Clients judge by the true time, so that the server begins in the past.
+    let today = Arc::new(Mutex::new(now - 10 * DAY));
+    let calendar = Arc::clone(&today);
+    let server = Running::start(with(WebTransportConfig {
+        look: LOOK,
+        calendar: Arc::new(move || *calendar.lock().unwrap()),
+        ..WebTransportConfig::default()
+    }))
+    .await;
+    let first = Pin(server.hash().await);
+    let old = server.connect(&first).await.unwrap();
+    let (mut send, _receive) = join(&old).await;
+
+    *today.lock().unwrap() = now - DAY;
+    sleep(5 * LOOK).await;
+    assert_eq!(Pin(server.hash().await), first, "nine days are not ten");
+
+    *today.lock().unwrap() = now;
+    let start = Instant::now();
+    while Pin(server.hash().await) == first {
+        assert!(start.elapsed() < PATIENCE, "it was not renewed");
+        sleep(LOOK).await;
+    }
+    let second = Pin(server.hash().await);
+    until_it_serves(&server, &second).await;
+    assert!(server.connect(&first).await.is_err(), "the old one is no longer served");
+    // Those who are in stay in: their garbage is still answered for.
+    send.write_all(&[0xff; 10]).await.unwrap();
+    assert_eq!(end(&old).await.0, MALFORMED);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn t7_files_are_read_again_when_they_change_and_a_broken_one_changes_nothing() {
+    let files = Files::new("change");
+    let one = identity(DAY);
+    files.write(&one);
+    let server = Running::start(files.config()).await;
+    assert!(server.offers_webtransport().await);
+    assert_eq!(server.transports().await["webtransport"]["hashes"], serde_json::json!([]));
+    let old = server.connect(&Pin::of(&one)).await.unwrap();
+    let (mut send, _receive) = join(&old).await;
+
+    let two = identity(DAY);
+    files.write(&two);
+    until_it_serves(&server, &Pin::of(&two)).await;
+    assert!(server.connect(&Pin::of(&one)).await.is_err());
+
+    for broken in ["", "no certificate at all", &one.certificate_chain().as_slice()[0].to_pem()] {
+        std::fs::write(&files.cert, broken).unwrap();
+        sleep(5 * LOOK).await;
+        let fine = server.connect(&Pin::of(&two)).await;
+        assert!(fine.is_ok(), "{broken:?}: {:?}", fine.err());
+    }
+    std::fs::remove_file(&files.cert).unwrap();
+    sleep(5 * LOOK).await;
+    assert!(server.connect(&Pin::of(&two)).await.is_ok());
+
+    let three = identity(DAY);
+    files.write(&three);
+    until_it_serves(&server, &Pin::of(&three)).await;
+    send.write_all(&[0xff; 10]).await.unwrap();
+    assert_eq!(end(&old).await.0, MALFORMED, "who was in stayed in");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_expired_certificate_is_not_offered_until_it_is_renewed() {
+    let files = Files::new("expired");
+    let expired = identity(20 * DAY);
+    files.write(&expired);
+    let server = Running::start(files.config()).await;
+    assert!(!server.offers_webtransport().await);
+    let error = server.connect(&Pin::of(&expired)).await.unwrap_err();
+    assert!(error.to_string().contains("Expired"), "{error}");
+
+    let fresh = identity(DAY);
+    files.write(&fresh);
+    until_it_serves(&server, &Pin::of(&fresh)).await;
+    assert!(server.offers_webtransport().await);
+}
+
+#[tokio::test]
+async fn a_server_does_not_start_with_files_it_cannot_use() {
+    let files = Files::new("unusable");
+    let (one, two) = (identity(DAY), identity(DAY));
+    let refused = async || match Server::bind(files.config()).await {
+        Err(Error::Certificate(error)) => error.to_string(),
+        Err(error) => panic!("{error}"),
+        Ok(_) => panic!("it started"),
+    };
+    let _ = std::fs::remove_file(&files.cert);
+    assert!(refused().await.contains("cannot read"));
+    files.write(&one);
+    std::fs::write(&files.key, two.private_key().to_secret_pem()).unwrap();
+    assert!(refused().await.contains("cannot be used together"));
+    std::fs::write(&files.key, "no key").unwrap();
+    assert!(refused().await.contains("holds no private key"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_the_udp_port_the_server_goes_on_without_webtransport() {
+    let taken = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let listen = Some(taken.local_addr().unwrap());
+    let wanted = with(WebTransportConfig { listen, ..WebTransportConfig::default() });
+    let server = Running::start(wanted).await;
+    assert_eq!(server.udp, None);
+    assert!(!server.offers_webtransport().await);
+    let server = Running::start(Config { webtransport: None, ..config() }).await;
+    assert!(!server.offers_webtransport().await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn t2_t5_foreign_origins_and_other_paths_are_refused() {
+    let server = Running::start(config()).await;
+    let pin = Pin(server.hash().await);
+    for (origin, path, gets_in) in [
+        (None, "/wt", true),
+        (None, "/wt?x=1", true),
+        (Some("http://127.0.0.1:1"), "/wt", true),
+        (Some("https://example.org"), "/wt", false),
+        (Some("http://127.0.0.1.example.org"), "/wt", false),
+        (Some("null"), "/wt", false),
+        (None, "/", false),
+        (None, "/wtx", false),
+    ] {
+        let outcome = server.request(&pin, path, origin).await;
+        assert_eq!(outcome.is_ok(), gets_in, "{origin:?} {path}: {:?}", outcome.err());
+    }
+}
+
+/// T3, at each stage: a connection without a request, a request without a stream, a stream without a hello.
+#[tokio::test(flavor = "multi_thread")]
+async fn t3_who_says_nothing_is_shown_out() {
+    let server = Running::start(config()).await;
+    let pin = Pin(server.hash().await);
+    let half_open = async {
+        let endpoint = wtransport::quinn::Endpoint::client("127.0.0.1:0".parse().unwrap()).unwrap();
+        let quic = QuicConfig::builder()
+            .with_bind_address("127.0.0.1:0".parse().unwrap())
+            .with_server_certificate_hashes([pin.digest()])
+            .build()
+            .quic_config()
+            .clone();
+        let quic = endpoint.connect_with(quic, server.udp.unwrap(), "localhost").unwrap();
+        let quic = quic.await.unwrap();
+        timeout(PATIENCE, quic.closed()).await.expect("it was not closed");
+    };
+    let no_stream = async {
+        let connection = server.connect(&pin).await.unwrap();
+        timeout(PATIENCE, connection.closed()).await.expect("it was not closed");
+    };
+    let no_hello = async {
+        let connection = server.connect(&pin).await.unwrap();
+        let (mut send, _receive) = connection.open_bi().await.unwrap().await.unwrap();
+        // The length of a packet that never comes.
+        send.write_all(&[100, 1]).await.unwrap();
+        assert_eq!(end(&connection).await.0, SILENT);
+    };
+    tokio::join!(half_open, no_stream, no_hello);
+    join(&server.connected().await).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn t1_garbage_on_the_stream_ends_the_session_with_a_reason() {
+    let limits = Limits { max_message: 6000, max_packet: 8192, ..Limits::default() };
+    let server = Running::start(Config { limits, ..config() }).await;
+    for (garbage, code) in [
+        (&[0xff; 100][..], MALFORMED),
+        // An empty packet is no opening.
+        (&[0], MALFORMED),
+        // A length of 1 MiB.
+        (&[0x80, 0x80, 0x40], TOO_LARGE),
+    ] {
+        let connection = server.connected().await;
+        let (mut send, mut receive) = connection.open_bi().await.unwrap().await.unwrap();
+        send.write_all(garbage).await.unwrap();
+        let mut answer = Vec::new();
+        let _ = timeout(PATIENCE, receive.read_to_end(&mut answer)).await;
+        assert!(answer.len() > 2, "{garbage:?}: it was not told why: {answer:?}");
+        let (found, words) = end(&connection).await;
+        assert_eq!(found, code, "{garbage:?}: {words}");
+    }
+    // The same of one who is in.
+    let connection = server.connected().await;
+    let (mut send, _receive) = join(&connection).await;
+    send.write_all(&[0x80, 0x80, 0x40]).await.unwrap();
+    assert_eq!(end(&connection).await.0, TOO_LARGE);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn t5_a_second_stream_ends_the_session() {
+    let server = Running::start(config()).await;
+    let connection = server.connected().await;
+    let (_send, _receive) = join(&connection).await;
+    let (mut second, _) = connection.open_bi().await.unwrap().await.unwrap();
+    let _ = second.write_all(&hello("room")).await;
+    let (code, words) = end(&connection).await;
+    assert_eq!(code, MALFORMED);
+    assert!(words.contains("second stream"), "{words}");
+
+    let connection = server.connected().await;
+    let (_send, _receive) = join(&connection).await;
+    let mut one_way = connection.open_uni().await.unwrap().await.unwrap();
+    // It may be over already.
+    let _ = one_way.write_all(b"x").await;
+    assert_eq!(end(&connection).await.0, MALFORMED);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn t5_a_hello_in_a_datagram_is_refused() {
+    let server = Running::start(config()).await;
+    let connection = server.connected().await;
+    let (mut send, _receive) = connection.open_bi().await.unwrap().await.unwrap();
+    // The stream is there for the server once something comes on it.
+    send.write_all(&[100]).await.unwrap();
+    connection.send_datagram(&hello("room")[1..]).unwrap();
+    assert_eq!(end(&connection).await.0, MALFORMED);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn noise_on_the_port_and_too_many_connections_are_survived() {
+    let server = Running::start(Config { max_connections: 1, ..config() }).await;
+    let noise = UdpSocket::bind("127.0.0.1:0").unwrap();
+    for size in 0..300 {
+        noise.send_to(&vec![size as u8; 5 * size], server.udp.unwrap()).unwrap();
+    }
+    let first = server.connected().await;
+    let (_send, _receive) = join(&first).await;
+    let pin = Pin(server.hash().await);
+    assert!(server.connect(&pin).await.is_err(), "one too many");
+    first.close(0u32.into(), b"");
+    let start = Instant::now();
+    while server.connect(&pin).await.is_err() {
+        assert!(start.elapsed() < PATIENCE, "nobody gets in any more");
+        sleep(LOOK).await;
+    }
+}

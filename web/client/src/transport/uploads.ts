@@ -1,0 +1,151 @@
+/** The way up of a carrier (T16): one request after the other, with all packets that came together meanwhile. */
+
+import { framed, varint } from "./framing.js";
+import { MAX_PACKET } from "./link.js";
+
+export interface UploadEvents {
+  /** One packet has left. */
+  sent(): void;
+  failed(reason: string): void;
+}
+
+/** T17. Number and counts come on top of the packets. */
+const MAX_BODY = 2 * MAX_PACKET - 64;
+
+/** What has not been answered by the fifth time, 3 s later, is given up: the session has other ways by then. */
+const TRIES = 5;
+const FIRST_PAUSE_MS = 100;
+
+/** What browsers send on when the page goes, in all requests together, is 64 KiB (Fetch standard, `keepalive`). */
+const MAX_LAST = 60_000;
+const MAX_KEPT = 8192;
+
+interface Upload {
+  readonly body: Uint8Array<ArrayBuffer>;
+  readonly packets: number;
+  tries: number;
+}
+
+export class Uploads {
+  readonly #url: string;
+  readonly #events: UploadEvents;
+  readonly #received: () => number;
+  #id: readonly number[] | undefined;
+  #queue: Uint8Array[] = [];
+  #number = 0;
+  #flying: Upload | undefined;
+  /** Packets not yet reported as sent. */
+  #unsent = 0;
+  #owesWord = false;
+  #isSilent = false;
+  #hasEnded = false;
+
+  /** `received`: how many packets there are, to be told with each upload (T10). */
+  constructor(url: string, received: () => number, events: UploadEvents) {
+    this.#url = url;
+    this.#received = received;
+    this.#events = events;
+  }
+
+  /** From now on there is a carrier. */
+  start(id: string): void {
+    this.#id = [...new TextEncoder().encode(id)];
+    this.#next();
+  }
+
+  add(packet: Uint8Array): void {
+    this.#queue.push(packet);
+    this.#unsent += 1;
+    this.#next();
+  }
+
+  /** Says what was received, even if there is nothing else to say. */
+  acknowledge(): void {
+    this.#owesWord = true;
+    this.#next();
+  }
+
+  /** See `Link.release`. */
+  release(goes: boolean): void {
+    const unsent = this.#unsent;
+    this.#unsent = 0;
+    for (let i = 0; i < unsent && !this.#isSilent; i += 1) this.#events.sent();
+    // After what these reports bring.
+    if (goes) queueMicrotask(() => this.#last());
+  }
+
+  /** What waits is still sent; nothing is reported any more. */
+  finish(): void {
+    this.#isSilent = true;
+  }
+
+  #next(): void {
+    if (this.#hasEnded || this.#flying || !this.#id) return;
+    if (this.#queue.length === 0 && !this.#owesWord) return;
+    this.#flying = this.#take(MAX_BODY);
+    void this.#fly(this.#flying);
+  }
+
+  /** The next upload, of at most so many bytes of packets (but of one at least). */
+  #take(most: number): Upload {
+    let [count, size] = [0, 0];
+    for (const { length } of this.#queue) {
+      size += length + 3;
+      if (count > 0 && size > most) break;
+      count += 1;
+    }
+    const packets = this.#queue.splice(0, count);
+    this.#number += 1;
+    this.#owesWord = false;
+    const head = [...(this.#id ?? []), ...varint(this.#number), ...varint(this.#received())];
+    return { body: framed(head, packets), packets: count, tries: 0 };
+  }
+
+  async #fly(upload: Upload): Promise<void> {
+    const status = await this.#post(upload.body);
+    if (this.#hasEnded) return;
+    // Lost on the way, too slow for the server, or for a proxy before it: the same again (T16).
+    if (status === 0 || status === 408 || status >= 500) {
+      upload.tries += 1;
+      if (upload.tries >= TRIES) return this.#fail("broke");
+      setTimeout(() => void this.#fly(upload), FIRST_PAUSE_MS * 2 ** (upload.tries - 1));
+      return;
+    }
+    if (status !== 204) return this.#fail(`was refused with status ${status}`);
+    const reported = Math.min(upload.packets, this.#unsent);
+    this.#unsent -= reported;
+    // Before the next upload, so that it takes what these reports bring.
+    for (let i = 0; i < reported && !this.#isSilent; i += 1) this.#events.sent();
+    this.#flying = undefined;
+    this.#next();
+  }
+
+  /** The status of the answer; 0 if there was none. */
+  async #post(body: Uint8Array<ArrayBuffer>): Promise<number> {
+    try {
+      const headers = { "Content-Type": "text/plain" };
+      const keepalive = body.length <= MAX_KEPT;
+      const answer = await fetch(this.#url, { method: "POST", body, headers, keepalive, cache: "no-store" });
+      return answer.status;
+    } catch {
+      return 0;
+    }
+  }
+
+  /** All that waits, in one request that outlives the page. */
+  #last(): void {
+    if (this.#hasEnded || !this.#id || this.#queue.length === 0) return;
+    const { body } = this.#take(MAX_LAST);
+    this.#hasEnded = true;
+    const type = "text/plain";
+    if (typeof navigator.sendBeacon === "function" && navigator.sendBeacon(this.#url, new Blob([body], { type })))
+      return;
+    const headers = { "Content-Type": type };
+    fetch(this.#url, { method: "POST", body, headers, keepalive: true }).catch(() => {});
+  }
+
+  #fail(reason: string): void {
+    this.#hasEnded = true;
+    if (!this.#isSilent) this.#events.failed(reason);
+  }
+}

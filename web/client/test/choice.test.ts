@@ -1,0 +1,609 @@
+import { beforeEach, describe, expect, test, vi } from "vitest";
+import type { Transport, TransportName } from "../src/api.js";
+import { Choice, RETRY_MS } from "../src/choice.js";
+import type { Memory } from "../src/memory.js";
+import { NAMES } from "../src/transport/platform.js";
+import { randomOf } from "./random.js";
+import { FULL, type LinkEvents } from "../src/transport/link.js";
+
+/** A link that the test opens and breaks. */
+class Fake {
+  isClosed = false;
+  readonly sent: Uint8Array[] = [];
+
+  constructor(
+    readonly name: TransportName,
+    readonly at: number,
+    readonly events: LinkEvents,
+  ) {}
+
+  send(packet: Uint8Array): void {
+    this.sent.push(packet);
+  }
+  sendDatagram(): void {}
+  release(): void {}
+  close(): void {
+    this.isClosed = true;
+  }
+
+  /** It breaks by itself. */
+  break(reason = "broke"): void {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    this.events.closed(reason);
+  }
+}
+
+class Notes implements Memory {
+  readonly best = new Set<TransportName>();
+  instead: TransportName | undefined;
+
+  recall(best: TransportName): TransportName | undefined {
+    return this.best.has(best) ? undefined : this.instead;
+  }
+  worked(name: TransportName, best: TransportName): void {
+    if (name === best) this.best.add(best);
+  }
+  fellBack(name: TransportName, best: TransportName): void {
+    if (!this.best.has(best)) this.instead = name;
+  }
+}
+
+/** A session that answers as the core does: it dials again as soon as it has no transport. */
+class World {
+  readonly links: Fake[] = [];
+  readonly told: (Transport | undefined)[] = [];
+  readonly choice: Choice;
+  /** How each transport behaves when it is tried; undefined: it never answers. */
+  rules: Partial<Record<TransportName, "opens" | string>> = {};
+  /** Sessions begin at once. */
+  joins = true;
+  redials = true;
+  opened = 0;
+  closed = 0;
+  received: Uint8Array[] = [];
+
+  constructor(names: readonly TransportName[] = NAMES, memory: Memory = new Notes()) {
+    this.choice = new Choice({
+      names,
+      memory,
+      clock: {
+        now: () => Date.now(),
+        after: (ms, run) => {
+          const timer = setTimeout(run, ms);
+          return () => clearTimeout(timer);
+        },
+      },
+      open: (name, events) => {
+        const link = new Fake(name, Date.now(), events);
+        this.links.push(link);
+        const rule = this.rules[name];
+        if (rule === "opens") setTimeout(() => link.isClosed || events.opened(0), 10);
+        else if (rule) setTimeout(() => link.break(rule), 10);
+        return link;
+      },
+      events: {
+        opened: () => {
+          this.opened += 1;
+          if (this.joins) setTimeout(() => this.choice.joined(), 10);
+        },
+        received: (packet) => this.received.push(packet),
+        receivedDatagram: () => {},
+        sent: () => {},
+        datagramSent: () => {},
+        closed: () => {
+          this.closed += 1;
+          if (this.redials) setTimeout(() => this.choice.dial(), 250);
+        },
+        changed: (transport) => this.told.push(transport),
+      },
+    });
+  }
+
+  get name(): TransportName | undefined {
+    return this.choice.transport?.name;
+  }
+
+  get why(): string | undefined {
+    return this.choice.transport?.why;
+  }
+
+  /** The newest link of a name. */
+  link(name: TransportName): Fake {
+    const link = this.links.findLast((link) => link.name === name);
+    if (!link) throw new Error(`${name} was not tried`);
+    return link;
+  }
+
+  tried(): TransportName[] {
+    return this.links.map(({ name }) => name);
+  }
+
+  /** Those that are neither over nor in use. */
+  loose(): TransportName[] {
+    return this.links.filter((link) => !link.isClosed && link.name !== this.name).map(({ name }) => name);
+  }
+}
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  return () => vi.useRealTimers();
+});
+
+const pass = (ms: number): void => void vi.advanceTimersByTime(ms);
+
+const ALL_OPEN = Object.fromEntries(NAMES.map((name) => [name, "opens"]));
+
+function world(rules: World["rules"] = ALL_OPEN, ...rest: ConstructorParameters<typeof World>): World {
+  const it = new World(...rest);
+  it.rules = rules;
+  it.choice.dial();
+  return it;
+}
+
+describe("race", () => {
+  test("the best opens: nothing else is tried", () => {
+    const it = world();
+    pass(60_000);
+    expect(it.tried()).toEqual(["webtransport"]);
+    expect(it.choice.transport).toEqual({ name: "webtransport", why: "The best there is here." });
+  });
+
+  test("the next starts after 200 ms, the first to open wins, and the better one goes on trying", () => {
+    const it = world({ websocket: "opens" });
+    pass(199);
+    expect(it.tried()).toEqual(["webtransport"]);
+    pass(20);
+    expect(it.name).toBe("websocket");
+    expect(it.why).toBe("WebTransport did not answer within 200 ms; still trying.");
+    expect(it.links[0]?.isClosed).toBe(false);
+    pass(100);
+    // It answers after all.
+    it.link("webtransport").events.opened(1200);
+    expect(it.name).toBe("webtransport");
+    expect(it.link("websocket").isClosed).toBe(true);
+    expect(it.closed).toBe(0);
+    expect(it.opened).toBe(2);
+  });
+
+  test("after a failure the next starts at once", () => {
+    const it = world({ webtransport: "could not be opened", websocket: "was refused", multipart: "opens" });
+    pass(40);
+    expect(it.name).toBe("multipart");
+    expect(it.why).toBe("WebTransport could not be opened, WebSocket was refused; trying again in 15 s.");
+    expect(it.loose()).toEqual([]);
+  });
+
+  test("one that never answers is given up after 10 s, which is told", () => {
+    const it = world({ websocket: "opens" });
+    pass(10_000);
+    expect(it.link("webtransport").isClosed).toBe(true);
+    expect(it.why).toBe("WebTransport did not answer within 10 s; trying again in 15 s.");
+  });
+
+  test("one that cannot even be made counts as failed", () => {
+    const it = new World(["websocket", "poll"]);
+    const { open } = it as unknown as { open: unknown };
+    expect(open).toBeUndefined();
+    const choice = new Choice({
+      names: ["websocket", "poll"],
+      memory: new Notes(),
+      clock: { now: Date.now, after: (ms, run) => (setTimeout(run, ms), () => {}) },
+      open: (name, events) => {
+        if (name === "websocket") throw new DOMException("mixed content", "SecurityError");
+        setTimeout(() => events.opened(0), 10);
+        return new Fake(name, 0, events);
+      },
+      events: {
+        ...{ opened() {}, received() {}, receivedDatagram() {}, sent() {}, datagramSent() {} },
+        ...{ closed() {}, changed() {} },
+      },
+    });
+    choice.dial();
+    pass(20);
+    expect(choice.transport).toEqual({ name: "poll", why: "WebSocket is not permitted here; trying again in 15 s." });
+  });
+
+  test("when nothing opens the session is told, and the next search begins with the best again", () => {
+    const it = world(Object.fromEntries(NAMES.map((name) => [name, "broke"])));
+    pass(60);
+    expect(it.closed).toBe(1);
+    pass(300);
+    expect(it.tried().slice(6, 8)).toEqual(["webtransport", "websocket"]);
+    it.rules = { websocket: "opens" };
+    pass(500);
+    expect(it.name).toBe("websocket");
+  });
+
+  test("one that swallows everything does not keep the others from being tried again soon", () => {
+    const refused = Object.fromEntries(NAMES.map((name) => [name, "was refused"]));
+    delete refused["webtransport"];
+    const it = world(refused);
+    pass(2500);
+    expect(it.closed).toBeGreaterThanOrEqual(1);
+    expect(it.tried().filter((name) => name === "websocket").length).toBeGreaterThanOrEqual(2);
+    expect(it.tried().filter((name) => name === "webtransport").length).toBe(1);
+  });
+
+  test("a slow path with one transport is given its 10 s", () => {
+    const it = world({}, ["websocket"]);
+    pass(9000);
+    expect(it.closed).toBe(0);
+    it.link("websocket").events.opened(0);
+    expect(it.name).toBe("websocket");
+    expect(it.why).toBe("The only one that may be used here.");
+  });
+});
+
+describe("before there is a session", () => {
+  test("connecting begins, and the session gets what is open when it wants it", () => {
+    const it = new World();
+    it.rules = ALL_OPEN;
+    it.choice.warm();
+    pass(1000);
+    expect(it.tried()).toEqual(["webtransport"]);
+    expect(it.opened).toBe(0);
+    it.choice.dial();
+    expect(it.opened).toBe(1);
+    expect(it.name).toBe("webtransport");
+    expect(it.links).toHaveLength(1);
+  });
+
+  test("the race goes on as it began", () => {
+    const it = new World();
+    it.rules = { webtransport: "could not be opened" };
+    it.choice.warm();
+    pass(100);
+    it.rules = ALL_OPEN;
+    it.choice.dial();
+    it.link("websocket").events.opened(0);
+    expect(it.name).toBe("websocket");
+    expect(it.why).toBe("WebTransport could not be opened; trying again in 15 s.");
+  });
+
+  test("a better one that opens, too, is the one that is taken", () => {
+    const it = new World();
+    it.rules = { websocket: "opens" };
+    it.choice.warm();
+    pass(300);
+    it.link("webtransport").events.opened(0);
+    it.choice.dial();
+    expect(it.name).toBe("webtransport");
+    expect(it.link("websocket").isClosed).toBe(true);
+  });
+
+  test("one that the server closed meanwhile is opened again", () => {
+    const it = new World();
+    it.rules = ALL_OPEN;
+    it.choice.warm();
+    pass(5000);
+    it.link("webtransport").break("was closed by the server");
+    it.choice.dial();
+    pass(20);
+    expect(it.choice.transport).toEqual({ name: "webtransport", why: "The best there is here." });
+  });
+});
+
+describe("session", () => {
+  test("only the one in use is heard, and what is sent goes there", () => {
+    const it = world({ websocket: "opens" });
+    pass(300);
+    it.link("webtransport").events.opened(0);
+    it.link("websocket").events.received(Uint8Array.of(1));
+    it.link("websocket").break();
+    it.link("webtransport").events.received(Uint8Array.of(2));
+    expect(it.received).toEqual([Uint8Array.of(2)]);
+    expect(it.closed).toBe(0);
+    it.choice.send(Uint8Array.of(3));
+    expect(it.link("webtransport").sent).toEqual([Uint8Array.of(3)]);
+    expect(it.link("websocket").sent).toEqual([]);
+  });
+
+  test("a better one that opens while the session is being taken in waits until it is", () => {
+    const it = new World();
+    it.rules = { websocket: "opens" };
+    it.joins = false;
+    it.choice.dial();
+    pass(215);
+    it.link("webtransport").events.opened(0);
+    expect(it.name).toBe("websocket");
+    it.choice.joined();
+    expect(it.name).toBe("webtransport");
+  });
+
+  test("one that opens and carries nothing comes last next time", () => {
+    const it = new World(["websocket", "multipart"]);
+    it.rules = ALL_OPEN;
+    it.joins = false;
+    it.choice.dial();
+    pass(50);
+    expect(it.name).toBe("websocket");
+    it.link("websocket").break();
+    it.joins = true;
+    pass(300);
+    expect(it.name).toBe("multipart");
+    expect(it.why).toBe("WebSocket opened, but broke; trying again in 15 s.");
+  });
+
+  test("a transport on which the session does not begin is left for another within 3 s", () => {
+    const it = new World(["websocket", "multipart"]);
+    it.rules = ALL_OPEN;
+    it.joins = false;
+    it.choice.dial();
+    pass(1000);
+    expect(it.name).toBe("websocket");
+    it.joins = true;
+    pass(1000);
+    expect(it.name).toBe("multipart");
+    expect(it.why).toBe("WebSocket opened, but carried nothing; trying again in 15 s.");
+  });
+
+  test("a path so slow that the session begins late keeps its transport", () => {
+    const it = new World(["websocket", "multipart"]);
+    it.rules = { websocket: "opens" };
+    it.joins = false;
+    it.choice.dial();
+    pass(3000);
+    it.choice.joined();
+    expect(it.name).toBe("websocket");
+    expect(it.loose()).toEqual([]);
+    pass(1000);
+    expect(it.name).toBe("websocket");
+  });
+
+  test("hanging up closes, and the next search begins anew", () => {
+    const it = world();
+    pass(50);
+    it.choice.hangup();
+    expect(it.link("webtransport").isClosed).toBe(true);
+    expect(it.choice.transport).toBeUndefined();
+    it.choice.dial();
+    pass(50);
+    expect(it.name).toBe("webtransport");
+  });
+
+  test("the end closes everything, for good", () => {
+    const it = world({ websocket: "opens" });
+    pass(300);
+    it.choice.end();
+    expect(it.links.every(({ isClosed }) => isClosed)).toBe(true);
+    pass(600_000);
+    expect(it.links).toHaveLength(2);
+    expect(it.choice.transport).toBeUndefined();
+  });
+});
+
+describe("chain of failures", () => {
+  test("each ends in a working session in under 3 s, and the way back up has no gap", () => {
+    const it = world();
+    pass(50);
+    const steps: [blocked: TransportName, silent: boolean][] = [
+      ["webtransport", true],
+      ["websocket", false],
+      ["multipart", true],
+      ["iframe", false],
+      ["longpoll", false],
+    ];
+    for (const [blocked, isSilent] of steps) {
+      expect(it.name).toBe(blocked);
+      it.rules = { ...it.rules, [blocked]: isSilent ? undefined : "was refused" };
+      const began = Date.now();
+      if (isSilent) setTimeout(() => it.choice.quiet(true), 2500);
+      else it.link(blocked).break();
+      while (it.name === blocked || it.name === undefined) pass(10);
+      expect(Date.now() - began).toBeLessThan(3000);
+      pass(20);
+    }
+    expect(it.name).toBe("poll");
+    const closed = it.closed;
+    it.rules = ALL_OPEN;
+    pass(300_000);
+    expect(it.name).toBe("webtransport");
+    expect(it.closed).toBe(closed);
+  });
+
+  test("better ones are tried again at growing intervals, up to 5 minutes", () => {
+    const it = world({ webtransport: "could not be opened", websocket: "opens" });
+    pass(50);
+    it.links.length = 0;
+    pass(3_600_000);
+    const times = it.links.map(({ at }) => at);
+    const gaps = times.slice(1).map((at, i) => Math.round((at - (times[i] ?? 0)) / 1000));
+    expect(gaps.slice(0, 5)).toEqual([30, 60, 120, 240, 300]);
+    expect(new Set(gaps.slice(5))).toEqual(new Set([300]));
+    expect(it.why).toBe("WebTransport could not be opened; trying again in 300 s.");
+  });
+
+  test("a hint (online, page shown, another network) tries them at once", () => {
+    const it = world({ webtransport: "could not be opened", websocket: "opens" });
+    pass(100_000);
+    it.rules = ALL_OPEN;
+    it.choice.hint();
+    pass(20);
+    expect(it.name).toBe("webtransport");
+  });
+
+  test("a hint while searching gives up what hangs on the old network", () => {
+    const it = world({}, ["websocket"]);
+    pass(5000);
+    it.rules = ALL_OPEN;
+    it.choice.hint();
+    pass(20);
+    expect(it.links[0]?.isClosed).toBe(true);
+    expect(it.name).toBe("websocket");
+  });
+
+  test("a passing break of a transport that worked is no reason to leave it", () => {
+    const it = world();
+    pass(50);
+    it.link("webtransport").break();
+    pass(300);
+    expect(it.name).toBe("webtransport");
+    expect(it.tried()).toEqual(["webtransport", "webtransport"]);
+  });
+});
+
+describe("quiet", () => {
+  test("another of the same kind and the next kind are opened at once; the first that opens has the session", () => {
+    const it = world();
+    pass(50);
+    it.rules = { websocket: "opens" };
+    it.choice.quiet(true);
+    expect(it.tried()).toEqual(["webtransport", "webtransport", "websocket", "multipart"]);
+    pass(20);
+    expect(it.name).toBe("websocket");
+    expect(it.why).toBe("WebTransport fell silent; still trying.");
+    expect(it.closed).toBe(0);
+  });
+
+  test("the same kind may be it: the connection was dead, the path is not", () => {
+    const it = world({ websocket: "opens" }, ["websocket"]);
+    pass(50);
+    it.choice.quiet(true);
+    pass(20);
+    expect(it.name).toBe("websocket");
+    expect(it.links.map(({ isClosed }) => isClosed)).toEqual([true, false]);
+  });
+
+  test("when it speaks again meanwhile, it stays", () => {
+    const it = world();
+    pass(50);
+    it.rules = {};
+    it.choice.quiet(true);
+    pass(500);
+    it.choice.quiet(false);
+    expect(it.loose()).toEqual([]);
+    const opening = it.link("websocket");
+    opening.events.opened(0);
+    expect(it.name).toBe("webtransport");
+    expect(it.opened).toBe(1);
+  });
+});
+
+describe("memory", () => {
+  test("a fall-back is begun with next time if the best never worked, and the best is tried later", () => {
+    const memory = new Notes();
+    const first = world({ webtransport: "could not be opened", websocket: "opens" }, NAMES, memory);
+    pass(100);
+    first.choice.end();
+    expect(memory.instead).toBe("websocket");
+    const it = world(ALL_OPEN, NAMES, memory);
+    pass(50);
+    expect(it.name).toBe("websocket");
+    expect(it.tried()).toEqual(["websocket"]);
+    expect(it.why).toBe("WebTransport did not work here before; trying again in 15 s.");
+    pass(RETRY_MS);
+    expect(it.name).toBe("webtransport");
+    expect([...memory.best]).toEqual(["webtransport"]);
+  });
+
+  test("if the best worked once, nothing is remembered", () => {
+    const memory = new Notes();
+    const it = world(ALL_OPEN, NAMES, memory);
+    pass(100);
+    it.rules = { webtransport: "could not be opened", websocket: "opens" };
+    it.link("webtransport").break();
+    pass(500);
+    expect(it.name).toBe("websocket");
+    expect(memory.instead).toBeUndefined();
+  });
+
+  test("one that was only slow is not remembered", () => {
+    const memory = new Notes();
+    world({ websocket: "opens" }, NAMES, memory);
+    pass(5000);
+    expect(memory.instead).toBeUndefined();
+    pass(6000);
+    expect(memory.instead).toBe("websocket");
+  });
+});
+
+describe("what may be used", () => {
+  test("a pinned transport is the only one ever tried", () => {
+    const it = world({ ...ALL_OPEN, longpoll: "was refused" }, ["longpoll"]);
+    pass(20_000);
+    expect(new Set(it.tried())).toEqual(new Set(["longpoll"]));
+    it.rules = ALL_OPEN;
+    pass(1000);
+    expect(it.name).toBe("longpoll");
+    it.choice.quiet(true);
+    pass(60_000);
+    expect(new Set(it.tried())).toEqual(new Set(["longpoll"]));
+  });
+
+  test("changing it while running moves without a gap", () => {
+    const it = world();
+    pass(50);
+    it.choice.choose(["poll"]);
+    expect(it.link("webtransport").isClosed).toBe(false);
+    pass(20);
+    expect(it.name).toBe("poll");
+    expect(it.link("webtransport").isClosed).toBe(true);
+    it.choice.choose(NAMES);
+    pass(50);
+    expect(it.name).toBe("webtransport");
+    expect(it.closed).toBe(0);
+  });
+
+  test("what is not allowed any more ends when none of the others opens", () => {
+    const it = world({ ...ALL_OPEN, poll: "was refused" });
+    pass(50);
+    it.choice.choose(["poll"]);
+    pass(50);
+    expect(it.closed).toBe(1);
+    expect(it.choice.transport).toBeUndefined();
+    it.rules = ALL_OPEN;
+    pass(1000);
+    expect(it.name).toBe("poll");
+  });
+
+  test("changing it while searching goes on with the new ones", () => {
+    const it = world({});
+    pass(300);
+    it.rules = ALL_OPEN;
+    it.choice.choose(["longpoll", "poll"]);
+    pass(20);
+    expect(it.name).toBe("longpoll");
+    expect(it.loose()).toEqual([]);
+  });
+
+  test("T20: when all responses that may be held are taken it polls, and moves when one is free", () => {
+    const it = world({ ...ALL_OPEN, multipart: FULL }, ["multipart"]);
+    pass(50);
+    expect(it.name).toBe("poll");
+    expect(it.why).toMatch(/^Multipart streaming would be the fifth response/);
+    it.rules = ALL_OPEN;
+    pass(RETRY_MS);
+    expect(it.name).toBe("multipart");
+  });
+});
+
+test("whatever happens, one transport at most is in use, and links that are not wanted are closed", () => {
+  for (let seed = 1; seed <= 100; seed += 1) {
+    const random = randomOf(seed);
+    const it = world({});
+    for (let step = 0; step < 60; step += 1) {
+      const link = it.links[random(it.links.length)];
+      const acts = [
+        () =>
+          (it.rules = Object.fromEntries(
+            NAMES.map((name) => [name, ["opens", "broke", undefined][random(3)]]),
+          ) as World["rules"]),
+        () => link && !link.isClosed && it.choice.transport?.name === link.name && link.break(),
+        () => it.choice.quiet(random(2) === 0),
+        () => it.choice.hint(),
+        () => it.choice.choose(NAMES.filter(() => random(2) === 0).concat("poll")),
+        () => pass(random(3000)),
+        () => pass(random(20)),
+      ];
+      acts[random(acts.length)]?.();
+    }
+    it.rules = ALL_OPEN;
+    it.choice.quiet(false);
+    it.choice.choose(NAMES);
+    pass(620_000);
+    expect(it.name, `seed ${seed}`).toBe("webtransport");
+    const open = it.links.filter(({ isClosed }) => !isClosed).map(({ name }) => name);
+    expect(open, `seed ${seed}`).toEqual(["webtransport"]);
+  }
+});

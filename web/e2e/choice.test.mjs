@@ -1,0 +1,187 @@
+// Which transport a browser takes when some do not work, and how it gets from one to the next.
+
+import assert from "node:assert/strict";
+import { after, afterEach, before, test } from "node:test";
+import { launch } from "./board.mjs";
+import { Participant } from "./participant.mjs";
+import { Road } from "./road.mjs";
+import { Server } from "./server.mjs";
+import { pause, until } from "./wait.mjs";
+
+const options = { timeout: 180_000 };
+
+let browser;
+let server;
+let road;
+const people = [];
+const contexts = [];
+
+before(async () => {
+  [browser, server] = await Promise.all([launch(), Server.start()]);
+  road = await Road.to(server);
+});
+afterEach(async () => {
+  road.open();
+  const errors = people.flatMap((person) => person.errors);
+  await Promise.all(people.splice(0).map((person) => person.close()));
+  await Promise.all(contexts.splice(0).map((context) => context.close()));
+  assert.deepEqual(errors, [], "errors in the pages");
+});
+after(async () => {
+  await browser?.close();
+  road?.close();
+  await server?.kill();
+});
+
+async function join(room, name, settings = {}) {
+  const person = await Participant.open(browser, road, room, { name, ...settings });
+  people.push(person);
+  return person;
+}
+
+/** What came, in order, without holes. */
+function isWhole(texts, prefix) {
+  const of = texts.filter((text) => text.startsWith(prefix));
+  assert.deepEqual(
+    of,
+    of.map((_, i) => `${prefix}${i}`),
+  );
+}
+
+test("a chain of failures ends in a working session each time, in under 3 s, and climbs back", options, async (t) => {
+  const ada = await join("chain", "Ada");
+  await ada.isOn("webtransport");
+  await ada.run(({ chatter }) => chatter("a", 50));
+  await pause(1000);
+  const steps = [
+    ["UDP is blocked", () => (road.udp = false), ["websocket"]],
+    [
+      "WebSocket is refused",
+      () => {
+        road.websocket = false;
+        road.cut();
+      },
+      ["multipart", "iframe"],
+    ],
+    ["streams are buffered", () => (road.streams = false), ["longpoll"]],
+  ];
+  for (const [what, block, names] of steps) {
+    const since = await ada.run(() => performance.now());
+    block();
+    await until(`moved when ${what}`, async () => names.includes((await ada.transport())?.name));
+    const { name, why } = await ada.transport();
+    await pause(1500);
+    const gap = await ada.run(({ longestGap }, since) => longestGap(since), since);
+    t.diagnostic(`${what}: on ${name} (${why}), nothing came for ${Math.round(gap)} ms at most`);
+    assert.ok(gap < 3000, `${what}: nothing came for ${gap} ms`);
+  }
+  const since = await ada.run(() => performance.now());
+  road.open();
+  await ada.isOn("webtransport", 100_000);
+  await pause(500);
+  await ada.run(({ chatter }) => chatter());
+  await pause(1000);
+  const gap = await ada.run(({ longestGap }, since) => longestGap(since), since);
+  t.diagnostic(`back on webtransport, nothing came for ${Math.round(gap)} ms at most`);
+  // No worse than the round trip of a resume, with all that a busy machine adds.
+  assert.ok(gap < 1000, `nothing came for ${gap} ms`);
+  isWhole(await ada.texts(), "a");
+  const events = await ada.events();
+  assert.ok(!events.includes("session") && !events.includes("incarnation"), events.join());
+});
+
+test("a page that comes when UDP is blocked begins without it, and remembers where it is so", options, async () => {
+  const context = await browser.newContext();
+  contexts.push(context);
+  road.udp = false;
+  const ada = await join("blocked", "Ada", { context });
+  assert.equal((await ada.transport()).name, "websocket");
+  assert.match((await ada.transport()).why, /^WebTransport did not answer within \d+ ms; still trying\.$/);
+  await until("given up", async () => /trying again in 15 s/.test((await ada.transport()).why), 15_000);
+  const bo = await join("blocked", "Bo", { context });
+  assert.deepEqual(await bo.transport(), {
+    name: "websocket",
+    why: "WebTransport did not work here before; trying again in 15 s.",
+  });
+  road.open();
+  // Chromium tells pages that they are online again in this way.
+  await bo.run(() => window.dispatchEvent(new Event("online")));
+  await bo.isOn("webtransport");
+  const cy = await join("blocked", "Cy", { context });
+  await cy.isOn("webtransport");
+});
+
+test("the application chooses while it runs, and no message is lost", options, async () => {
+  const ada = await join("choose", "Ada");
+  await ada.run(({ chatter }) => chatter("a", 20));
+  for (const name of ["poll", "iframe", "websocket", "longpoll", "multipart", "webtransport"]) {
+    await ada.run(({ room }, name) => room.setTransports([name]), name);
+    await ada.isOn(name);
+    await pause(300);
+  }
+  await ada.run(({ room }) => room.setTransports(undefined));
+  await ada.run(({ chatter }) => chatter());
+  await pause(500);
+  const texts = await ada.texts();
+  assert.ok(texts.length > 50, `${texts.length}`);
+  isWhole(texts, "a");
+  assert.equal((await ada.transport()).why, "The best there is here.");
+});
+
+test("T20: seven tabs, all pinned to streaming: four hold a response, the others poll", options, async () => {
+  const context = await browser.newContext();
+  contexts.push(context);
+  const tabs = [];
+  for (let i = 0; i < 7; i++) tabs.push(await join("tabs", `tab ${i}`, { context, transports: ["multipart"] }));
+  const names = await Promise.all(tabs.map(async (tab) => (await tab.transport()).name));
+  assert.deepEqual(names.sort(), [...Array(4).fill("multipart"), ...Array(3).fill("poll")]);
+  for (const [i, tab] of tabs.entries()) await tab.run(({ draw }, i) => draw(`tab ${i}`), i);
+  for (const tab of tabs) assert.equal(new Set(await tab.got(7)).size, 7);
+});
+
+test("without localStorage and Web Locks everything works", options, async () => {
+  const context = await browser.newContext();
+  contexts.push(context);
+  await context.addInitScript(() => {
+    Object.defineProperty(window, "localStorage", {
+      get() {
+        throw new DOMException("forbidden", "SecurityError");
+      },
+    });
+    Object.defineProperty(Navigator.prototype, "locks", { value: undefined });
+  });
+  const ada = await join("private", "Ada", { context });
+  await ada.isOn("webtransport");
+  const bo = await join("private", "Bo", { context, transports: ["longpoll"] });
+  await bo.run(({ draw }) => draw("from Bo"));
+  assert.deepEqual(await ada.got(1), ["from Bo"]);
+});
+
+test("tabs that are suspended for a minute are back at once, with what they missed", options, async () => {
+  const sleepers = [];
+  for (const transports of [undefined, ["websocket"], ["multipart"], ["longpoll"]]) {
+    sleepers.push(await join("sleep", `asleep on ${transports}`, { transports }));
+  }
+  const bo = await join("sleep", "Bo");
+  const wake = [];
+  for (const { context, page } of sleepers) {
+    const session = await context.newCDPSession(page);
+    await session.send("Debugger.enable");
+    await session.send("Debugger.pause");
+    wake.push(() => session.detach());
+  }
+  for (let i = 0; i < 60; i++) {
+    await bo.run(({ draw }, i) => draw(`b${i}`), i);
+    await pause(1000);
+  }
+  await Promise.all(wake.map((one) => one()));
+  const began = performance.now();
+  const all = await bo.texts();
+  for (const sleeper of sleepers) assert.deepEqual(await sleeper.got(60, 5000), all);
+  assert.ok(performance.now() - began < 5000);
+  for (const sleeper of sleepers) {
+    await sleeper.run(({ draw, room }) => draw(`awake ${room.self.id}`));
+    assert.ok(!(await sleeper.has("incarnation")));
+  }
+  assert.equal(new Set((await bo.got(64)).slice(60)).size, 4);
+});

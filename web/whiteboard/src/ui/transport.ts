@@ -1,0 +1,65 @@
+/** Which transport carries the board, why, and the choice of another: a part of the panel. */
+
+import type { Transport, TransportName } from "groupwire";
+import { make } from "./dom";
+
+/** The session, as far as this is about. */
+export interface Carried {
+  readonly transport: Transport | undefined;
+  setTransports(names: readonly TransportName[] | undefined): void;
+}
+
+const LABELS: Readonly<Record<TransportName, string>> = {
+  webtransport: "WebTransport",
+  websocket: "WebSocket",
+  multipart: "Multipart streaming",
+  iframe: "Iframe streaming",
+  longpoll: "Long polling",
+  poll: "Polling",
+};
+
+const AUTOMATIC = "automatic";
+
+export class TransportChoice {
+  readonly element = make("div", "transport-choice");
+  private readonly select = make("select", "");
+  private readonly why = make("p", "why");
+
+  constructor(
+    private readonly session: Carried,
+    pinned: TransportName | undefined,
+  ) {
+    const label = make("label", "", "Transport");
+    this.select.dataset.testid = "transport-choice";
+    this.why.dataset.testid = "transport-why";
+    this.select.append(option(AUTOMATIC, "Automatic"));
+    for (const [name, text] of Object.entries(LABELS)) this.select.append(option(name, text));
+    this.select.value = pinned ?? AUTOMATIC;
+    this.select.addEventListener("change", () => {
+      const { value } = this.select;
+      this.session.setTransports(isTransport(value) ? [value] : undefined);
+    });
+    label.append(this.select);
+    this.element.append(label, this.why);
+    this.show();
+  }
+
+  /** Looks at the session again. */
+  show(): void {
+    const { transport } = this.session;
+    const text = transport
+      ? `${LABELS[transport.name]}. ${transport.why}`
+      : "Not connected. It is tried again by itself.";
+    if (this.why.textContent !== text) this.why.textContent = text;
+  }
+}
+
+export function isTransport(name: string | null): name is TransportName {
+  return name !== null && Object.hasOwn(LABELS, name);
+}
+
+function option(value: string, text: string): HTMLOptionElement {
+  const element = make("option", "", text);
+  element.value = value;
+  return element;
+}
