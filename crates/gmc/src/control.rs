@@ -72,7 +72,10 @@ impl Control {
 }
 
 /// Codes bytes of memory, without any model.
-pub(crate) fn code_memory<C: Coder + ?Sized>(coder: &mut C, given: u32) -> Result<u32, DecodeError> {
+pub(crate) fn code_memory<C: Coder + ?Sized>(
+    coder: &mut C,
+    given: u32,
+) -> Result<u32, DecodeError> {
     let memory = (0..MEMORY_BITS).rev().fold(0, |value, shift| {
         value << 1 | u32::from(coder.bit(1 << 15, given >> shift & 1 == 1))
     });

@@ -135,13 +135,23 @@ impl Decoder {
             } else if learns {
                 // The model learns from the messages as if they had been coded.
                 self.unused.clear();
-                self.stream.code_ordered(shared(&mut Silent), true, &self.done, &mut self.unused)?;
+                self.stream.code_ordered(
+                    shared(&mut Silent),
+                    true,
+                    &self.done,
+                    &mut self.unused,
+                )?;
             } else {
                 self.stream.code_front(shared(&mut Silent), false, self.done.control)?;
             }
         } else {
             let mut coder = RangeDecoder::new(body);
-            self.stream.code_ordered(shared(&mut coder), false, &Batch::default(), &mut self.done)?;
+            self.stream.code_ordered(
+                shared(&mut coder),
+                false,
+                &Batch::default(),
+                &mut self.done,
+            )?;
             if !coder.is_complete() {
                 return Err(DecodeError::Malformed);
             }

@@ -79,7 +79,12 @@ pub(crate) fn code_unsigned<C: Coder + ?Sized>(
 }
 
 /// Codes the number of significant bits, 1 to 64, in unary.
-fn code_size<C: Coder + ?Sized>(coder: &mut C, rows: &mut Rows, contexts: Contexts, given: u32) -> u32 {
+fn code_size<C: Coder + ?Sized>(
+    coder: &mut C,
+    rows: &mut Rows,
+    contexts: Contexts,
+    given: u32,
+) -> u32 {
     let mut row = contexts.pair(rows);
     for size in 1..64 {
         let index = size as usize - 1;

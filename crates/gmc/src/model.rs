@@ -76,7 +76,12 @@ fn mix(general: Bit, special: Bit) -> u32 {
 
 /// Codes a decision with what two contexts know about it.
 #[inline]
-fn code_pair<C: Coder + ?Sized>(coder: &mut C, general: Bit, special: Bit, bit: bool) -> (bool, Bit, Bit) {
+fn code_pair<C: Coder + ?Sized>(
+    coder: &mut C,
+    general: Bit,
+    special: Bit,
+    bit: bool,
+) -> (bool, Bit, Bit) {
     let (mut general, mut special) = (general, special);
     let bit = coder.bit(mix(general, special), bit);
     general.adapt(bit);
@@ -208,7 +213,13 @@ impl Rows {
     }
 
     #[inline]
-    fn adapt<C: Coder + ?Sized>(&mut self, coder: &mut C, pair: Pair, node: usize, bit: bool) -> bool {
+    fn adapt<C: Coder + ?Sized>(
+        &mut self,
+        coder: &mut C,
+        pair: Pair,
+        node: usize,
+        bit: bool,
+    ) -> bool {
         let general = pair.general + 1 + node;
         if pair.general == pair.special {
             return self.cells.change(general).code(coder, bit);

@@ -296,7 +296,8 @@ impl Stream {
         rows.learning = Learning::Taught;
         let mut unused = core::mem::take(&mut self.unused);
         unused.clear();
-        self.code(shared(&mut Silent), batch, &mut unused).expect("messages within the limits are coded");
+        self.code(shared(&mut Silent), batch, &mut unused)
+            .expect("messages within the limits are coded");
         self.unused = unused;
         let rows = &mut self.holes.rows;
         rows.learning = Learning::Now;
@@ -325,8 +326,11 @@ impl Stream {
             more = self.code_more(coder, index + 1, given);
             // Nothing of a packet's last message will be needed before it is learned.
             self.set_fleeting(!more && self.holes.rows.learning == Learning::Later);
-            let message =
-                if coder.decodes() { Message { fields: &[], bytes: &[] } } else { given.get(index) };
+            let message = if coder.decodes() {
+                Message { fields: &[], bytes: &[] }
+            } else {
+                given.get(index)
+            };
             let result = self.code_message(coder, message, done);
             self.set_fleeting(false);
             result?;

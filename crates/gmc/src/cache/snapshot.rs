@@ -31,7 +31,11 @@ const RANK: u32 = 4;
 impl<T: Clone + Default> Cache<T> {
     /// Starts to code a cache. Where in its set an entry is does not matter, and of when it was used
     /// only the order in the set.
-    pub(crate) fn archive<C: Coder + ?Sized>(&mut self, archive: &mut Archive<'_, C>, context: u32) -> Progress {
+    pub(crate) fn archive<C: Coder + ?Sized>(
+        &mut self,
+        archive: &mut Archive<'_, C>,
+        context: u32,
+    ) -> Progress {
         let clock = archive.number(hash(context, CLOCK), self.clock[0].into()) as u32;
         self.clock.put(0, clock);
         Progress { context, done: vec![false; self.entries.len()] }

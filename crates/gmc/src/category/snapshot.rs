@@ -12,7 +12,10 @@ const NOVELTY: u32 = 0xe02;
 const VALUE: u32 = 0xe03;
 
 impl Category {
-    pub(crate) fn archive<C: Coder + ?Sized>(&mut self, archive: &mut Archive<'_, C>) -> Result<()> {
+    pub(crate) fn archive<C: Coder + ?Sized>(
+        &mut self,
+        archive: &mut Archive<'_, C>,
+    ) -> Result<()> {
         self.novelty = self.novelty.archive(archive)?;
         let used = archive.up_to(USED, Self::VALUES, self.used.into())?;
         self.used = used as u8;

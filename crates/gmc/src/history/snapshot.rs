@@ -18,7 +18,10 @@ const LENGTH: u32 = 0x606;
 
 impl History {
     /// Codes all strings that are there. The index follows from them.
-    pub(crate) fn archive<C: Coder + ?Sized>(&mut self, archive: &mut Archive<'_, C>) -> Result<()> {
+    pub(crate) fn archive<C: Coder + ?Sized>(
+        &mut self,
+        archive: &mut Archive<'_, C>,
+    ) -> Result<()> {
         let head = archive.number(HEAD, self.head().into());
         let head = u32::try_from(head).map_err(|_| SnapshotError::Malformed)?;
         let strings = if archive.coder.decodes() { Vec::new() } else { self.strings() };

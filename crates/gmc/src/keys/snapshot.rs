@@ -19,7 +19,10 @@ const COST: u32 = 0x1207;
 const NUMBER: u32 = 0x1208;
 
 impl Keys {
-    pub(crate) fn archive<C: Coder + ?Sized>(&mut self, archive: &mut Archive<'_, C>) -> Result<()> {
+    pub(crate) fn archive<C: Coder + ?Sized>(
+        &mut self,
+        archive: &mut Archive<'_, C>,
+    ) -> Result<()> {
         let latest = archive.name(LABEL, self.latest[0])?;
         self.latest.put(0, latest);
         let candidates = (0..=255).map(|key| Candidate { key, context: 0 });

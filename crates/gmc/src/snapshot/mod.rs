@@ -133,10 +133,7 @@ pub(crate) fn read(empty: &Stream, bytes: &[u8]) -> Result<Snapshot> {
     if coder.is_complete() { Ok(snapshot) } else { Err(SnapshotError::Malformed) }
 }
 
-fn read_body<C: Coder + ?Sized>(
-    archive: &mut Archive<'_, C>,
-    empty: &Stream,
-) -> Result<Snapshot> {
+fn read_body<C: Coder + ?Sized>(archive: &mut Archive<'_, C>, empty: &Stream) -> Result<Snapshot> {
     let memory = archive.raw(32, 0) as usize;
     if !(Config::MEMORY_MIN..=empty.memory_max()).contains(&memory) {
         return Err(SnapshotError::Malformed);

@@ -50,7 +50,10 @@ impl Stream {
     ///
     /// Most keys of the tables are hashes of names that follow from the templates, and of values that
     /// follow from other tables, so that these come first and keys need not be coded.
-    pub(crate) fn archive<C: Coder + ?Sized>(&mut self, archive: &mut Archive<'_, C>) -> Result<()> {
+    pub(crate) fn archive<C: Coder + ?Sized>(
+        &mut self,
+        archive: &mut Archive<'_, C>,
+    ) -> Result<()> {
         self.fields.archive(archive)?;
         let usual = self.usual[0].archive(archive, USUAL);
         self.usual.put(0, usual);
@@ -97,8 +100,7 @@ impl Stream {
         let mut done = Batch::default();
         let distance = number.wrapping_sub(epoch).wrapping_sub(1);
         self.record(Some(epoch.wrapping_add(1)));
-        let result =
-            self.code_datagram(archive.coder, epoch, distance, true, batch, &mut done);
+        let result = self.code_datagram(archive.coder, epoch, distance, true, batch, &mut done);
         self.undo(epoch);
         self.record(None);
         if result != Ok((number, true)) {

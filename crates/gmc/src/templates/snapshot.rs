@@ -49,7 +49,10 @@ const KINDS: [HoleKind; 14] = [
 ];
 
 impl Templates {
-    pub(crate) fn archive<C: Coder + ?Sized>(&mut self, archive: &mut Archive<'_, C>) -> Result<()> {
+    pub(crate) fn archive<C: Coder + ?Sized>(
+        &mut self,
+        archive: &mut Archive<'_, C>,
+    ) -> Result<()> {
         let count = self.slots.len();
         let count_max = archive.up_to(COUNT_MAX, count - 1, count - self.count_max[0])?;
         self.count_max.put(0, count - count_max);
