@@ -21,7 +21,7 @@ FUZZ_TARGETS ?= $$(cargo +nightly fuzz list)
 # cost time, as there is no unsafe code.
 FUZZ_OPTIONS := -max_len=1024 -len_control=10 -timeout=20
 
-.PHONY: help run build test fmt fmt-check clippy licences core-check doc test-rust wasm web test-scripts test-web \
+.PHONY: help run build test fmt fmt-check clippy licences core-check doc test-rust wasm web size test-scripts test-web \
 	test-browser test-readme soak fuzz clean FORCE
 .DELETE_ON_ERROR:
 
@@ -64,6 +64,9 @@ wasm: $(WASM) ## build the browser's core
 
 web: $(WEB) ## build the web client, the whiteboard and the puzzle
 
+size: web ## check what a browser loads before the first message
+	@node scripts/check-size.mjs
+
 test-scripts: ## prove that the checks in scripts/ can fail
 	node --test scripts/*.test.mjs
 
@@ -103,3 +106,4 @@ $(WASM): $(NPM) FORCE
 
 $(WEB): $(WASM) $(WEB_SOURCES)
 	cd web && npm run --silent build
+	-@node scripts/check-size.mjs

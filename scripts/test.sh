@@ -14,6 +14,7 @@ steps=(
     "the checks themselves:test-scripts"
     "WebAssembly:wasm"
     "web client and pages:web"
+    "size in browsers:size"
     "clippy:clippy"
     "Rust documentation:doc"
     "Rust tests:test-rust"

@@ -60,6 +60,15 @@ pub enum CodecError {
 /// Every codec, in the order of their numbers.
 pub static ALL: [&dyn Codec; 3] = [&Plain, &Lz4, &Deflate];
 
+/// The codecs that messages are coded with: all that the module of a browser holds. A codec for other uses stands in [`ALL`]
+/// only, and is then left out of it by the linker.
+pub static MESSAGES: [&dyn Codec; 3] = [&Plain, &Lz4, &Deflate];
+
+/// The codec for messages with this number on the wire.
+pub fn for_messages(number: u8) -> Option<&'static dyn Codec> {
+    MESSAGES.into_iter().find(|codec| codec.number() == number)
+}
+
 /// The codec with this number on the wire.
 pub fn by_number(number: u8) -> Option<&'static dyn Codec> {
     ALL.into_iter().find(|codec| codec.number() == number)

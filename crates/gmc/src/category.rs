@@ -43,7 +43,7 @@ impl Category {
     }
 
     /// Codes one of the known values. Returns nothing if it is another one.
-    pub(crate) fn code<C: Coder>(
+    pub(crate) fn code<C: Coder + ?Sized>(
         &self,
         coder: &mut C,
         rows: &mut Rows,

@@ -79,7 +79,7 @@ impl Choices {
     }
 
     /// Codes the number of the template, or that there is none.
-    pub(crate) fn code<C: Coder>(
+    pub(crate) fn code<C: Coder + ?Sized>(
         &mut self,
         coder: &mut C,
         rows: &mut Rows,
@@ -116,7 +116,7 @@ impl Choices {
 }
 
 /// Codes any template's number, or [`MISS`], in two steps of four bits.
-fn code_number<C: Coder>(coder: &mut C, rows: &mut Rows, given: u8) -> u8 {
+fn code_number<C: Coder + ?Sized>(coder: &mut C, rows: &mut Rows, given: u8) -> u8 {
     let miss = rows.single(hash(0xc401ce, 2000));
     if rows.bit(coder, miss, 0, given == MISS) {
         return MISS;

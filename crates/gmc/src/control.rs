@@ -40,7 +40,7 @@ impl Control {
     }
 
     /// Codes the control part.
-    pub(crate) fn code<C: Coder>(
+    pub(crate) fn code<C: Coder + ?Sized>(
         self,
         coder: &mut C,
         rows: &mut Rows,
@@ -51,6 +51,9 @@ impl Control {
         }
         let row = rows.single(hash(CONTEXT, 1));
         let compact = rows.bit(coder, row, 0, self.compact);
+        if compact && !cfg!(feature = "snapshots") {
+            return Err(DecodeError::Malformed);
+        }
         let templates_max = if rows.bit(coder, row, 1, self.templates_max.is_some()) {
             let contexts = Contexts::single(hash(CONTEXT, 2));
             let count = u64::from(self.templates_max.unwrap_or(0));
@@ -69,7 +72,10 @@ impl Control {
 }
 
 /// Codes bytes of memory, without any model.
-pub(crate) fn code_memory<C: Coder>(coder: &mut C, given: u32) -> Result<u32, DecodeError> {
+pub(crate) fn code_memory<C: Coder + ?Sized>(
+    coder: &mut C,
+    given: u32,
+) -> Result<u32, DecodeError> {
     let memory = (0..MEMORY_BITS).rev().fold(0, |value, shift| {
         value << 1 | u32::from(coder.bit(1 << 15, given >> shift & 1 == 1))
     });

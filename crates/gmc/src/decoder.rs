@@ -10,7 +10,7 @@ use crate::datagram::header::Name;
 use crate::datagram::received::{Epoch, Received, Way};
 use crate::error::DecodeError;
 use crate::packet::{self, Front, Kind};
-use crate::range_coder::{RangeDecoder, Silent};
+use crate::range_coder::{RangeDecoder, Silent, shared};
 use crate::stream::Stream;
 
 mod snapshot;
@@ -135,13 +135,23 @@ impl Decoder {
             } else if learns {
                 // The model learns from the messages as if they had been coded.
                 self.unused.clear();
-                self.stream.code_ordered(&mut Silent, true, &self.done, &mut self.unused)?;
+                self.stream.code_ordered(
+                    shared(&mut Silent),
+                    true,
+                    &self.done,
+                    &mut self.unused,
+                )?;
             } else {
-                self.stream.code_front(&mut Silent, false, self.done.control)?;
+                self.stream.code_front(shared(&mut Silent), false, self.done.control)?;
             }
         } else {
             let mut coder = RangeDecoder::new(body);
-            self.stream.code_ordered(&mut coder, false, &Batch::default(), &mut self.done)?;
+            self.stream.code_ordered(
+                shared(&mut coder),
+                false,
+                &Batch::default(),
+                &mut self.done,
+            )?;
             if !coder.is_complete() {
                 return Err(DecodeError::Malformed);
             }
@@ -211,8 +221,8 @@ impl Decoder {
         let Some(received) = &mut self.received else { return Err(DecodeError::Malformed) };
         let is_single = self.stream.config().delivery == Delivery::Datagrams;
         let mut coder = RangeDecoder::new(body);
-        let name = Name::Empty(0).code(&mut coder, is_single);
-        let memory = name.code_memory(&mut coder, self.stream.memory_max(), 0)?;
+        let name = Name::Empty(0).code(shared(&mut coder), is_single);
+        let memory = name.code_memory(shared(&mut coder), self.stream.memory_max(), 0)?;
         if let Name::Empty(_) = name {
             let base = name.resolve(received.current().number);
             if received.starts(base) || self.stream.config().memory != memory {
@@ -316,7 +326,7 @@ fn read_at(
     done: &mut Batch,
 ) -> Result<(u32, bool, u32), DecodeError> {
     stream.record(Some(newest.wrapping_add(1)));
-    let result = stream.code_datagram(coder, epoch, 0, false, &Batch::default(), done);
+    let result = stream.code_datagram(shared(coder), epoch, 0, false, &Batch::default(), done);
     stream.undo(newest);
     let (number, learns) = result?;
     if !coder.is_complete() {

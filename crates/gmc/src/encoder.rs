@@ -10,7 +10,7 @@ use crate::datagram;
 use crate::datagram::sent::Sent;
 use crate::error::{AckError, EncodeError};
 use crate::packet::{self, Front};
-use crate::range_coder::RangeEncoder;
+use crate::range_coder::{RangeEncoder, shared};
 use crate::settings::Settings;
 use crate::stream::Stream;
 use crate::table::is_later;
@@ -93,7 +93,7 @@ impl Encoder {
             self.given.control = core::mem::take(&mut self.settings.wanted);
             let mut coder = RangeEncoder::new(out);
             self.stream
-                .code_ordered(&mut coder, learns, &self.given, &mut self.done)
+                .code_ordered(shared(&mut coder), learns, &self.given, &mut self.done)
                 .expect("messages within the limits can be coded");
             coder.finish();
             debug_assert!(self.done.bytes == self.given.bytes, "the model codes what it was given");
@@ -132,14 +132,14 @@ impl Encoder {
             }
             let distance = number.wrapping_sub(sent.epoch()).wrapping_sub(1);
             let mut coder = RangeEncoder::new(out);
-            let name = sent.name().code(&mut coder, is_single);
+            let name = sent.name().code(shared(&mut coder), is_single);
             let (memory, memory_max) = (self.stream.config().memory, self.stream.memory_max());
-            name.code_memory(&mut coder, memory_max, memory)
+            name.code_memory(shared(&mut coder), memory_max, memory)
                 .expect("the memory is between its bounds");
             self.stream.record(Some(number));
             self.stream
                 .code_datagram(
-                    &mut coder,
+                    shared(&mut coder),
                     sent.epoch(),
                     distance,
                     learns,

@@ -41,7 +41,7 @@ impl Fields {
     }
 
     /// Codes the fields of a message and appends them to `out`.
-    pub(crate) fn code<C: Coder>(
+    pub(crate) fn code<C: Coder + ?Sized>(
         &mut self,
         coder: &mut C,
         rows: &mut Rows,

@@ -72,7 +72,7 @@ impl Holes {
     }
 
     /// Codes what fills a hole and appends it to `out`, at most `limit` bytes if it is text.
-    pub(crate) fn code<C: Coder>(
+    pub(crate) fn code<C: Coder + ?Sized>(
         &mut self,
         coder: &mut C,
         hole: &mut Hole,
@@ -104,7 +104,7 @@ impl Holes {
     }
 
     /// Codes a number. Returns the one before it, if any, and it.
-    pub(crate) fn code_value<C: Coder>(
+    pub(crate) fn code_value<C: Coder + ?Sized>(
         &mut self,
         coder: &mut C,
         whose: Whose,
@@ -118,7 +118,7 @@ impl Holes {
     }
 
     /// Codes a whole number: one of a few, or as the difference from what was expected.
-    pub(crate) fn code_integer<C: Coder>(
+    pub(crate) fn code_integer<C: Coder + ?Sized>(
         &mut self,
         coder: &mut C,
         whose: Whose,

@@ -41,7 +41,7 @@ const TREE: u32 = 4;
 const SIZES: usize = 13;
 
 /// Codes a signed number.
-pub(crate) fn code_signed<C: Coder>(
+pub(crate) fn code_signed<C: Coder + ?Sized>(
     coder: &mut C,
     rows: &mut Rows,
     contexts: Contexts,
@@ -61,7 +61,7 @@ pub(crate) fn code_signed<C: Coder>(
 }
 
 /// Codes a number without a sign.
-pub(crate) fn code_unsigned<C: Coder>(
+pub(crate) fn code_unsigned<C: Coder + ?Sized>(
     coder: &mut C,
     rows: &mut Rows,
     contexts: Contexts,
@@ -79,7 +79,12 @@ pub(crate) fn code_unsigned<C: Coder>(
 }
 
 /// Codes the number of significant bits, 1 to 64, in unary.
-fn code_size<C: Coder>(coder: &mut C, rows: &mut Rows, contexts: Contexts, given: u32) -> u32 {
+fn code_size<C: Coder + ?Sized>(
+    coder: &mut C,
+    rows: &mut Rows,
+    contexts: Contexts,
+    given: u32,
+) -> u32 {
     let mut row = contexts.pair(rows);
     for size in 1..64 {
         let index = size as usize - 1;
@@ -95,7 +100,7 @@ fn code_size<C: Coder>(coder: &mut C, rows: &mut Rows, contexts: Contexts, given
 }
 
 /// Codes the bits below the highest one. Only the first of them are modelled; the others are noise.
-fn code_bits<C: Coder>(
+fn code_bits<C: Coder + ?Sized>(
     coder: &mut C,
     rows: &mut Rows,
     contexts: Contexts,

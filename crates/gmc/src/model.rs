@@ -50,7 +50,7 @@ impl Bit {
 impl Bit {
     /// Codes a decision with this probability.
     #[inline]
-    pub(crate) fn code<C: Coder>(&mut self, coder: &mut C, bit: bool) -> bool {
+    pub(crate) fn code<C: Coder + ?Sized>(&mut self, coder: &mut C, bit: bool) -> bool {
         let bit = coder.bit(self.p() << 4 | 8, bit);
         self.adapt(bit);
         bit
@@ -76,7 +76,12 @@ fn mix(general: Bit, special: Bit) -> u32 {
 
 /// Codes a decision with what two contexts know about it.
 #[inline]
-fn code_pair<C: Coder>(coder: &mut C, general: Bit, special: Bit, bit: bool) -> (bool, Bit, Bit) {
+fn code_pair<C: Coder + ?Sized>(
+    coder: &mut C,
+    general: Bit,
+    special: Bit,
+    bit: bool,
+) -> (bool, Bit, Bit) {
     let (mut general, mut special) = (general, special);
     let bit = coder.bit(mix(general, special), bit);
     general.adapt(bit);
@@ -176,7 +181,7 @@ impl Rows {
 
     /// Codes decision `node` of a pair of contexts.
     #[inline]
-    pub(crate) fn bit<C: Coder>(
+    pub(crate) fn bit<C: Coder + ?Sized>(
         &mut self,
         coder: &mut C,
         pair: Pair,
@@ -208,7 +213,13 @@ impl Rows {
     }
 
     #[inline]
-    fn adapt<C: Coder>(&mut self, coder: &mut C, pair: Pair, node: usize, bit: bool) -> bool {
+    fn adapt<C: Coder + ?Sized>(
+        &mut self,
+        coder: &mut C,
+        pair: Pair,
+        node: usize,
+        bit: bool,
+    ) -> bool {
         let general = pair.general + 1 + node;
         if pair.general == pair.special {
             return self.cells.change(general).code(coder, bit);
@@ -317,7 +328,7 @@ impl Letters {
     }
 
     /// Codes a byte in a general and a special context.
-    pub(crate) fn byte<C: Coder>(
+    pub(crate) fn byte<C: Coder + ?Sized>(
         &mut self,
         coder: &mut C,
         general: u32,

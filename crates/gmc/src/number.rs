@@ -114,7 +114,7 @@ impl<'a> Parts<'a> {
 
 impl Holes {
     /// Codes the digits of a number and appends them to `out`.
-    pub(crate) fn code_number<C: Coder>(
+    pub(crate) fn code_number<C: Coder + ?Sized>(
         &mut self,
         coder: &mut C,
         whose: Whose,
@@ -141,7 +141,7 @@ impl Holes {
         Ok(())
     }
 
-    fn code_number_part<C: Coder>(
+    fn code_number_part<C: Coder + ?Sized>(
         &mut self,
         coder: &mut C,
         whose: Whose,
@@ -186,7 +186,7 @@ impl Holes {
     }
 
     /// Codes a number as an index of the grid, or else as an ordinal of its line, if it is coded so.
-    fn code_on_line<C: Coder>(
+    fn code_on_line<C: Coder + ?Sized>(
         &mut self,
         coder: &mut C,
         whose: Whose,
@@ -199,7 +199,7 @@ impl Holes {
             return Ok(None);
         }
         let line = grid.line();
-        let numeral = if C::DECODES { None } else { Numeral::of(given) };
+        let numeral = if coder.decodes() { None } else { Numeral::of(given) };
         let ordinal = numeral.and_then(|numeral| line.ordinal(numeral));
         // Others' values are in other units.
         let nobody = Reference::default();
@@ -231,7 +231,7 @@ impl Holes {
     }
 
     /// Codes the digits of a number in decimal, the fraction by itself if it is long.
-    fn code_digits<C: Coder>(
+    fn code_digits<C: Coder + ?Sized>(
         &mut self,
         coder: &mut C,
         whose: Whose,
@@ -239,16 +239,16 @@ impl Holes {
         given: &[u8],
         out: &mut Vec<u8>,
     ) -> Result<(), DecodeError> {
-        let parts = if C::DECODES { Parts::default() } else { Parts::of(given) };
+        let parts = if coder.decodes() { Parts::default() } else { Parts::of(given) };
         let before = reference.format;
-        let format = if C::DECODES { before } else { parts.format(before) };
+        let format = if coder.decodes() { before } else { parts.format(before) };
         let format = code_format(coder, &mut self.rows, whose.label, before, format)?;
         if format != before {
             reference.rescale(format.scale() - before.scale());
             reference.format = format;
         }
 
-        let given = if C::DECODES { 0 } else { parts.value(format) };
+        let given = if coder.decodes() { 0 } else { parts.value(format) };
         let value = self.code_integer(coder, whose, reference, given);
         if value.unsigned_abs() >= 10u64.pow(DIGITS_MAX as u32) {
             return Err(DecodeError::Malformed);
@@ -267,7 +267,7 @@ impl Holes {
     }
 
     /// Codes the point and the digits behind it, or that there are none.
-    fn code_fraction<C: Coder>(
+    fn code_fraction<C: Coder + ?Sized>(
         &mut self,
         coder: &mut C,
         label: u32,
@@ -292,7 +292,7 @@ impl Holes {
 }
 
 /// Codes how the number is written: nearly always as before.
-fn code_format<C: Coder>(
+fn code_format<C: Coder + ?Sized>(
     coder: &mut C,
     rows: &mut Rows,
     label: u32,

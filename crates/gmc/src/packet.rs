@@ -143,10 +143,10 @@ pub(crate) fn make_smallest(
     let candidates = match effort {
         Effort::Fast => 1,
         Effort::Normal if coded < CODEC_MIN => 1,
-        Effort::Normal | Effort::Best => codecs::ALL.len(),
+        Effort::Normal | Effort::Best => codecs::MESSAGES.len(),
     };
     let mut replaced = false;
-    for codec in codecs::ALL[..candidates].iter().filter(|codec| front.is_short(codec.number())) {
+    for codec in codecs::MESSAGES[..candidates].iter().filter(|codec| front.is_short(codec.number())) {
         let end = out.len();
         write_plain(front, *codec, batch, plain, out);
         if out.len() - end < end - start {
@@ -168,7 +168,7 @@ pub(crate) fn make_bulk(
     effort: Effort,
 ) {
     let start = out.len();
-    write_plain(front, codecs::ALL[0], batch, plain, out);
+    write_plain(front, codecs::MESSAGES[0], batch, plain, out);
     make_smallest(front, batch, plain, out, start, effort);
 }
 
@@ -198,7 +198,7 @@ pub(crate) fn read_plain(
     config: &Config,
 ) -> Result<Front, DecodeError> {
     let (front, codec, several, bytes) = Front::read(body, config.delivery != Delivery::Ordered)?;
-    let codec = codecs::by_number(codec).ok_or(DecodeError::Malformed)?;
+    let codec = codecs::for_messages(codec).ok_or(DecodeError::Malformed)?;
     // Beside the bytes of the messages there are five bytes at most for a field or a length.
     let overhead = 5 * (config.field_count() + 1);
     let messages = if several { config.max_messages_per_packet } else { 1 };

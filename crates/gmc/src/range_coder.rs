@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 /// diverge.
 pub(crate) trait Coder {
     /// Whether decisions come out of the coder. If not, they are given.
-    const DECODES: bool;
+    fn decodes(&self) -> bool;
 
     /// Codes one decision that is `true` with a probability of `p / 65536`, `0 < p < 65536`:
     /// returns `bit` when encoding, the decoded decision otherwise.
@@ -22,6 +22,20 @@ pub(crate) trait Coder {
     fn is_exhausted(&self) -> bool {
         false
     }
+}
+
+/// What runs the modelling code. A copy of it for each of the three coders is fastest.
+#[cfg(feature = "fast")]
+#[inline]
+pub(crate) fn shared<C: Coder>(coder: &mut C) -> &mut C {
+    coder
+}
+
+/// What runs the modelling code. One copy of it for all coders is smallest.
+#[cfg(not(feature = "fast"))]
+#[inline]
+pub(crate) fn shared<'a, C: Coder + 'a>(coder: &'a mut C) -> &'a mut (dyn Coder + 'a) {
+    coder
 }
 
 /// What the first decision of a packet starts from: its first byte is never below
@@ -77,7 +91,10 @@ impl<'a> RangeEncoder<'a> {
 }
 
 impl Coder for RangeEncoder<'_> {
-    const DECODES: bool = false;
+    #[inline]
+    fn decodes(&self) -> bool {
+        false
+    }
 
     #[inline]
     fn bit(&mut self, p: u32, bit: bool) -> bool {
@@ -100,7 +117,10 @@ impl Coder for RangeEncoder<'_> {
 pub(crate) struct Silent;
 
 impl Coder for Silent {
-    const DECODES: bool = false;
+    #[inline]
+    fn decodes(&self) -> bool {
+        false
+    }
 
     fn bit(&mut self, _: u32, bit: bool) -> bool {
         bit
@@ -141,7 +161,10 @@ impl<'a> RangeDecoder<'a> {
 }
 
 impl Coder for RangeDecoder<'_> {
-    const DECODES: bool = true;
+    #[inline]
+    fn decodes(&self) -> bool {
+        true
+    }
 
     #[inline]
     fn bit(&mut self, p: u32, _: bool) -> bool {

@@ -95,7 +95,7 @@ impl Reference {
     }
 
     /// Codes a value, given what anybody's last values were. Returns it.
-    pub(crate) fn code<C: Coder>(
+    pub(crate) fn code<C: Coder + ?Sized>(
         &mut self,
         coder: &mut C,
         rows: &mut Rows,

@@ -1,6 +1,6 @@
 //! What can be changed while an encoder runs.
 
-use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
 
 use crate::batch::Batch;
 use crate::config::Effort;
@@ -12,8 +12,8 @@ use crate::control::Control;
 pub(crate) struct Settings {
     /// Whether nothing is learned at all.
     pub(crate) is_off: bool,
-    /// Channels whose messages are not learned.
-    pub(crate) unlearned: BTreeSet<u32>,
+    /// Channels whose messages are not learned, in order.
+    pub(crate) unlearned: Vec<u32>,
     pub(crate) effort: Effort,
     /// The last limit that was set.
     pub(crate) templates_max: Option<u32>,
@@ -27,7 +27,8 @@ impl Settings {
         batch.len() == 0
             || !self.is_off
                 && !batch.iter().any(|message| {
-                    self.unlearned.contains(&message.fields.first().copied().unwrap_or(0))
+                    let channel = message.fields.first().copied().unwrap_or(0);
+                    self.unlearned.binary_search(&channel).is_ok()
                 })
     }
 

@@ -59,7 +59,7 @@ impl Speller {
     }
 
     /// Codes a string, appends it to `out` and remembers it. Returns where.
-    pub(crate) fn code<C: Coder>(
+    pub(crate) fn code<C: Coder + ?Sized>(
         &mut self,
         coder: &mut C,
         rows: &mut Rows,
@@ -138,7 +138,7 @@ impl Speller {
     }
 
     /// Codes a byte in the context of the two bytes before it.
-    fn spell<C: Coder>(
+    fn spell<C: Coder + ?Sized>(
         &mut self,
         coder: &mut C,
         label: u32,

@@ -21,7 +21,7 @@ use crate::learn;
 use crate::lesson::Lesson;
 use crate::model::{Bit, Learning};
 use crate::packet::BULK;
-use crate::range_coder::{Coder, Silent};
+use crate::range_coder::{Coder, Silent, shared};
 use crate::speller::Setting;
 use crate::table::{Table, Version, Versioned};
 use crate::templates::Templates;
@@ -171,7 +171,7 @@ impl Stream {
 
     /// Codes a packet for an ordered link: whether it is learned, what it asks of the model besides, and
     /// the messages. Learns it if so.
-    pub(crate) fn code_ordered<C: Coder>(
+    pub(crate) fn code_ordered<C: Coder + ?Sized>(
         &mut self,
         coder: &mut C,
         learns: bool,
@@ -195,7 +195,7 @@ impl Stream {
     }
 
     /// Codes whether a packet is learned, and what it asks of the model besides.
-    pub(crate) fn code_front<C: Coder>(
+    pub(crate) fn code_front<C: Coder + ?Sized>(
         &mut self,
         coder: &mut C,
         learns: bool,
@@ -225,14 +225,14 @@ impl Stream {
         if let Some(count) = control.templates_max {
             self.templates.set_count_max(count as usize);
         }
-        if control.compact {
+        if control.compact && cfg!(feature = "snapshots") {
             self.compact();
         }
     }
 
     /// Codes a packet for a link that loses some: how many packets it is behind the epoch, less one,
     /// whether it will be learned, and the messages. What it teaches is left in [`Stream::lesson`].
-    pub(crate) fn code_datagram<C: Coder>(
+    pub(crate) fn code_datagram<C: Coder + ?Sized>(
         &mut self,
         coder: &mut C,
         epoch: u32,
@@ -250,7 +250,7 @@ impl Stream {
         result
     }
 
-    fn code_datagram_body<C: Coder>(
+    fn code_datagram_body<C: Coder + ?Sized>(
         &mut self,
         coder: &mut C,
         epoch: u32,
@@ -296,18 +296,19 @@ impl Stream {
         rows.learning = Learning::Taught;
         let mut unused = core::mem::take(&mut self.unused);
         unused.clear();
-        self.code(&mut Silent, batch, &mut unused).expect("messages within the limits are coded");
+        self.code(shared(&mut Silent), batch, &mut unused)
+            .expect("messages within the limits are coded");
         self.unused = unused;
         let rows = &mut self.holes.rows;
         rows.learning = Learning::Now;
         core::mem::swap(&mut rows.lesson, lesson);
-        self.usual.change(0).code(&mut Silent, batch.control.is_empty());
+        self.usual.change(0).code(shared(&mut Silent), batch.control.is_empty());
         self.obey(batch.control);
     }
 
     /// Codes the messages of a packet. They are appended to `done`, whether they were given or
     /// decoded.
-    pub(crate) fn code<C: Coder>(
+    pub(crate) fn code<C: Coder + ?Sized>(
         &mut self,
         coder: &mut C,
         given: &Batch,
@@ -325,8 +326,11 @@ impl Stream {
             more = self.code_more(coder, index + 1, given);
             // Nothing of a packet's last message will be needed before it is learned.
             self.set_fleeting(!more && self.holes.rows.learning == Learning::Later);
-            let message =
-                if C::DECODES { Message { fields: &[], bytes: &[] } } else { given.get(index) };
+            let message = if coder.decodes() {
+                Message { fields: &[], bytes: &[] }
+            } else {
+                given.get(index)
+            };
             let result = self.code_message(coder, message, done);
             self.set_fleeting(false);
             result?;
@@ -337,7 +341,7 @@ impl Stream {
 
     /// Codes whether there is a message with this index. Of the first ones the model knows how likely
     /// that is.
-    fn code_more<C: Coder>(&mut self, coder: &mut C, index: usize, given: &Batch) -> bool {
+    fn code_more<C: Coder + ?Sized>(&mut self, coder: &mut C, index: usize, given: &Batch) -> bool {
         let rows = &mut self.holes.rows;
         let row = rows.single(0x303e);
         rows.bit(coder, row, index.min(14), index < given.len())
@@ -350,7 +354,7 @@ impl Stream {
         self.choices.set_quiet(fleeting);
     }
 
-    fn code_message<C: Coder>(
+    fn code_message<C: Coder + ?Sized>(
         &mut self,
         coder: &mut C,
         given: Message<'_>,
@@ -366,7 +370,7 @@ impl Stream {
         let out = &mut done.bytes;
         let start = out.len();
         let limit = self.config.max_message.min(self.config.max_packet - start).min(BULK);
-        let choice = if C::DECODES {
+        let choice = if coder.decodes() {
             None
         } else {
             let likely = self.choices.recent(stream).likely();
@@ -407,7 +411,7 @@ impl Stream {
     }
 
     /// Codes what fills the holes of a template, and appends the whole message to `out`.
-    fn code_holes<C: Coder>(
+    fn code_holes<C: Coder + ?Sized>(
         &mut self,
         coder: &mut C,
         number: usize,
@@ -432,7 +436,7 @@ impl Stream {
             let mut hole = template.holes()[index].clone();
             let shape = hole.shape;
             let seen = holes.seen.len();
-            let given = if C::DECODES { &[] } else { &given[scratch.spans[index].clone()] };
+            let given = if coder.decodes() { &[] } else { &given[scratch.spans[index].clone()] };
             holes.code(coder, &mut hole, sender, given, limit, out)?;
             // A hole is known by its name, however its values are coded.
             holes.seen.truncate(seen + 1);

@@ -40,10 +40,16 @@ pub(crate) trait Versioned {
 #[derive(Clone)]
 pub(crate) struct Table<T> {
     items: Vec<T>,
-    /// Which items changed.
-    places: Vec<Place>,
     /// What was there before; after a rewind, what was there behind it.
     log: Vec<T>,
+    changes: Changes,
+}
+
+/// What the log is about: the same code for tables of all items.
+#[derive(Clone)]
+struct Changes {
+    /// Which item each entry of the log was.
+    places: Vec<Place>,
     /// Where the changes of each version start in the log.
     marks: VecDeque<Mark>,
     version: Option<Version>,
@@ -75,11 +81,13 @@ impl<T: Clone> Table<T> {
     pub(crate) fn new(item: T, count: usize) -> Self {
         Self {
             items: vec![item; count],
-            places: Vec::new(),
             log: Vec::new(),
-            marks: VecDeque::new(),
-            version: None,
-            is_marked: false,
+            changes: Changes {
+                places: Vec::new(),
+                marks: VecDeque::new(),
+                version: None,
+                is_marked: false,
+            },
         }
     }
 
@@ -103,7 +111,7 @@ impl<T: Clone> Table<T> {
     /// The item, to be changed.
     #[inline]
     pub(crate) fn change(&mut self, index: usize) -> &mut T {
-        if let Some(version) = self.version {
+        if let Some(version) = self.changes.version {
             self.log(version, index);
         }
         &mut self.items[index]
@@ -121,49 +129,112 @@ impl<T: Clone> Table<T> {
 
     #[inline]
     fn log(&mut self, version: Version, index: usize) {
-        if !self.is_marked {
-            self.marks.push_back(Mark { version, start: self.log.len() });
-            self.is_marked = true;
-        } else if self.places.last() == Some(&place(index)) {
+        if !self.changes.is_marked {
+            self.changes.mark(version);
+        } else if self.changes.places.last() == Some(&place(index)) {
             return;
         }
         if self.log.len() == self.log.capacity() {
             self.tidy();
         }
-        self.places.push(place(index));
+        self.changes.places.push(place(index));
         self.log.push(self.items[index].clone());
     }
 
     /// Before the log grows: drops what is forgotten, and what this version logged twice.
+    #[cold]
     fn tidy(&mut self) {
-        let forgotten = self.marks.front().map_or(self.log.len(), |mark| mark.start);
+        self.log.drain(..self.changes.drop_forgotten());
+        let first = self.changes.newest();
+        if self.log.len() - first > self.items.len() {
+            self.changes.drop_repeated(first, self.items.len(), &mut |to, from| {
+                self.log.swap(to, from);
+            });
+            self.log.truncate(self.changes.places.len());
+        }
+    }
+}
+
+impl Changes {
+    /// Begins the changes of a version.
+    fn mark(&mut self, version: Version) {
+        self.marks.push_back(Mark { version, start: self.places.len() });
+        self.is_marked = true;
+    }
+
+    /// Drops what is before the first mark; returns how much that was.
+    fn drop_forgotten(&mut self) -> usize {
+        let forgotten = self.forgotten();
         self.places.drain(..forgotten);
-        self.log.drain(..forgotten);
         for mark in &mut self.marks {
             mark.start -= forgotten;
         }
-        let first = self.marks.back().map_or(0, |mark| mark.start);
-        if self.log.len() - first <= self.items.len() {
-            return;
-        }
-        // The first change of an item knows what was there before all others.
-        let mut seen = vec![false; self.items.len()];
+        forgotten
+    }
+
+    /// How much is before the first mark.
+    fn forgotten(&self) -> usize {
+        self.marks.front().map_or(self.places.len(), |mark| mark.start)
+    }
+
+    /// Where the newest version's changes start.
+    fn newest(&self) -> usize {
+        self.marks.back().map_or(0, |mark| mark.start)
+    }
+
+    /// Keeps of the changes from `first` on only the first of each of so many items, which knows what was there before all
+    /// others. Tells which entries change places.
+    fn drop_repeated(&mut self, first: usize, items: usize, swap: &mut dyn FnMut(usize, usize)) {
+        let mut seen = vec![false; items];
         let mut kept = first;
-        for at in first..self.log.len() {
+        for at in first..self.places.len() {
             if !replace(&mut seen[index(self.places[at])], true) {
                 self.places.swap(kept, at);
-                self.log.swap(kept, at);
+                swap(kept, at);
                 kept += 1;
             }
         }
         self.places.truncate(kept);
-        self.log.truncate(kept);
     }
 
-    /// Where the changes later than `version` start, among the marks.
+    /// The first mark behind `version`.
     fn later(&self, version: Version) -> usize {
         let earlier = self.marks.iter().rev().take_while(|mark| is_later(mark.version, version));
         self.marks.len() - earlier.count()
+    }
+
+    /// Where the changes later than `version` start.
+    fn start(&self, version: Version) -> usize {
+        self.marks.get(self.later(version)).map_or(self.places.len(), |mark| mark.start)
+    }
+
+    fn record(&mut self, version: Option<Version>) {
+        self.version = version;
+        self.is_marked = self.marks.back().is_some_and(|mark| Some(mark.version) == version);
+        if version.is_none() {
+            self.places.clear();
+            self.marks.clear();
+        }
+    }
+
+    /// Drops all changes later than `version`.
+    fn undo(&mut self, version: Version) {
+        let later = self.later(version);
+        if let Some(mark) = self.marks.get(later) {
+            self.places.truncate(mark.start);
+            self.marks.truncate(later);
+            self.is_marked = false;
+        }
+    }
+
+    fn forget(&mut self, version: Version) {
+        while self.marks.front().is_some_and(|mark| !is_later(mark.version, version)) {
+            self.marks.pop_front();
+        }
+        if self.marks.is_empty() {
+            self.places.clear();
+            self.is_marked = false;
+        }
     }
 }
 
@@ -178,56 +249,39 @@ impl<T> Index<usize> for Table<T> {
 
 impl<T: Clone> Versioned for Table<T> {
     fn record(&mut self, version: Option<Version>) {
-        self.version = version;
-        self.is_marked = self.marks.back().is_some_and(|mark| Some(mark.version) == version);
-        if version.is_none() {
-            self.places.clear();
-            self.log.clear();
-            self.marks.clear();
-        }
+        self.changes.record(version);
+        self.log.truncate(self.changes.places.len());
     }
 
     fn undo(&mut self, version: Version) {
-        let later = self.later(version);
-        let Some(mark) = self.marks.get(later) else { return };
-        let places = self.places.drain(mark.start..).rev();
-        for (place, item) in places.zip(self.log.drain(mark.start..).rev()) {
-            self.items[index(place)] = item;
-        }
-        self.marks.truncate(later);
-        self.is_marked = false;
+        self.rewind(version);
+        self.changes.undo(version);
+        self.log.truncate(self.changes.places.len());
     }
 
     fn rewind(&mut self, version: Version) {
-        let Some(mark) = self.marks.get(self.later(version)) else { return };
-        let changes = self.places[mark.start..].iter().zip(&mut self.log[mark.start..]);
+        let start = self.changes.start(version);
+        let changes = self.changes.places[start..].iter().zip(&mut self.log[start..]);
         for (&place, item) in changes.rev() {
             swap(&mut self.items[index(place)], item);
         }
     }
 
     fn forward(&mut self, version: Version) {
-        let Some(mark) = self.marks.get(self.later(version)) else { return };
-        for (&place, item) in self.places[mark.start..].iter().zip(&mut self.log[mark.start..]) {
+        let start = self.changes.start(version);
+        for (&place, item) in self.changes.places[start..].iter().zip(&mut self.log[start..]) {
             swap(&mut self.items[index(place)], item);
         }
     }
 
     fn forget(&mut self, version: Version) {
-        while self.marks.front().is_some_and(|mark| !is_later(mark.version, version)) {
-            self.marks.pop_front();
-        }
-        if self.marks.is_empty() {
-            self.places.clear();
-            self.log.clear();
-            self.is_marked = false;
-        }
+        self.changes.forget(version);
+        self.log.truncate(self.changes.places.len());
     }
 
     fn log_memory(&self) -> usize {
-        let forgotten = self.marks.front().map_or(self.log.len(), |mark| mark.start);
-        (self.log.len() - forgotten) * (size_of::<Place>() + size_of::<T>())
-            + self.marks.len() * size_of::<Mark>()
+        (self.log.len() - self.changes.forgotten()) * (size_of::<Place>() + size_of::<T>())
+            + self.changes.marks.len() * size_of::<Mark>()
     }
 }
 

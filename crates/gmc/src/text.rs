@@ -80,7 +80,7 @@ impl Texts {
     }
 
     /// Codes the string of a hole and appends it to `out`.
-    pub(crate) fn code<C: Coder>(
+    pub(crate) fn code<C: Coder + ?Sized>(
         &mut self,
         coder: &mut C,
         rows: &mut Rows,
@@ -101,7 +101,7 @@ impl Texts {
             own.known().iter().chain(all.known().iter().filter(|&&place| place != own.places[0]));
         let mut found = None;
         for (node, &place) in candidates.filter(|&&place| history.has(place)).enumerate() {
-            if rows.bit(coder, row, node, !C::DECODES && history.equals(place, given)) {
+            if rows.bit(coder, row, node, !coder.decodes() && history.equals(place, given)) {
                 found = Some(place);
                 break;
             }

@@ -1,17 +1,17 @@
 //! A queue in which a newer value of a key replaces the older one: conflation, in one place for both ends.
 
-use alloc::collections::BTreeMap;
+use crate::map::Map;
 
 /// Values in order of arrival. One pushed with a key takes the place of the older value of that key, at the end.
 #[derive(Debug)]
 pub(crate) struct Latest<K, V> {
-    items: BTreeMap<u64, (Option<K>, V)>,
-    newest: BTreeMap<K, u64>,
+    items: Map<u64, (Option<K>, V)>,
+    newest: Map<K, u64>,
 }
 
 impl<K: Ord + Clone, V> Latest<K, V> {
     pub(crate) const fn new() -> Self {
-        Latest { items: BTreeMap::new(), newest: BTreeMap::new() }
+        Latest { items: Map::new(), newest: Map::new() }
     }
 
     /// `order` must be larger than any before. Returns the value that was replaced.
@@ -23,7 +23,7 @@ impl<K: Ord + Clone, V> Latest<K, V> {
 
     /// All values that arrived after `order`, oldest first.
     pub(crate) fn after(&self, order: u64) -> impl Iterator<Item = (u64, &V)> {
-        self.items.range(order.saturating_add(1)..).map(|(&order, (_, value))| (order, value))
+        self.items.from(order.saturating_add(1)).map(|(&order, (_, value))| (order, value))
     }
 
     pub(crate) fn into_values(self) -> impl Iterator<Item = (u64, V)> {
@@ -39,7 +39,7 @@ impl<K: Ord + Clone, V> Latest<K, V> {
     }
 
     pub(crate) fn first(&self) -> Option<(u64, &V)> {
-        self.items.iter().next().map(|(&order, (_, value))| (order, value))
+        self.items.first().map(|(&order, (_, value))| (order, value))
     }
 
     pub(crate) fn remove(&mut self, order: u64) -> Option<V> {
@@ -54,7 +54,7 @@ impl<K: Ord + Clone, V> Latest<K, V> {
         let newest = &mut self.newest;
         self.items.retain(|&order, (key, value)| {
             let kept = keep(order, value);
-            if let (false, Some(key)) = (kept, key) {
+            if let (false, Some(key)) = (kept, key.as_ref()) {
                 newest.remove(key);
             }
             kept

@@ -26,6 +26,7 @@ mod error;
 mod latest;
 pub mod limits;
 mod link;
+mod map;
 mod qos;
 pub mod room;
 mod seen;

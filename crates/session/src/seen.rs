@@ -1,8 +1,9 @@
 //! Which awareness messages were taken in: on datagrams, on the stream beside them and after a resume the same one may
 //! come twice, and an older one after a newer one (wire.md W41).
 
-use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
+
+use crate::map::Map;
 
 /// Keys remembered at most: 1,024 of each of 64 senders. Beyond, the oldest senders' are forgotten, and what is
 /// repeated of them is taken in twice.
@@ -12,8 +13,8 @@ const MAX_KEYS: usize = 1 << 16;
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
     /// By sender, channel and hash of the key.
-    keys: BTreeMap<(u32, u32, u64), u32>,
-    windows: BTreeMap<(u32, u32), Window>,
+    keys: Map<(u32, u32, u64), u32>,
+    windows: Map<(u32, u32), Window>,
 }
 
 impl Seen {
@@ -30,8 +31,8 @@ impl Seen {
             if !is_known && self.windows.len() >= MAX_KEYS {
                 self.windows.pop_first();
             }
-            let window = self.windows.entry((sender, channel));
-            return window.or_insert(Window::at(index)).is_news(index);
+            let window = self.windows.or_insert((sender, channel), Window::at(index));
+            return window.is_news(index);
         };
         let key = (sender, channel, hash(key));
         match self.keys.get_mut(&key) {
@@ -49,8 +50,8 @@ impl Seen {
 
     /// A participant left for good.
     pub(crate) fn forget(&mut self, sender: u32) {
-        let keys = self.keys.range((sender, 0, 0)..=(sender, u32::MAX, u64::MAX));
-        let keys: Vec<_> = keys.map(|(key, _)| *key).collect();
+        let keys = self.keys.from((sender, 0, 0)).map(|(key, _)| *key);
+        let keys: Vec<_> = keys.take_while(|&(other, ..)| other == sender).collect();
         keys.iter().for_each(|key| _ = self.keys.remove(key));
         self.windows.retain(|&(other, _), _| other != sender);
     }

@@ -1,5 +1,7 @@
 //! Errors as JavaScript sees them: `code`, `fault` and words.
 
+use alloc::string::ToString;
+
 use groupwire_session::{Error, Fault};
 use wasm_bindgen::prelude::{JsValue, wasm_bindgen};
 

@@ -5,11 +5,19 @@
 //! as `performance.now()` counts. Nothing is decided here: what a session does is in `groupwire_session`, what a
 //! page does is in `web/client`.
 
+#![no_std]
+
+extern crate alloc;
+
 mod failure;
 mod output;
 mod plain;
 mod qos;
+#[cfg(target_arch = "wasm32")]
+mod runtime;
 
+use alloc::string::String;
+use alloc::vec::Vec;
 use core::time::Duration;
 
 use groupwire_session::Client;

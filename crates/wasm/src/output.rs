@@ -1,5 +1,8 @@
 //! Outputs as JavaScript objects, told apart by `type`. `web/client/src/core.ts` has their TypeScript.
 
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
 use groupwire_session::PresenceState;
 use groupwire_session::client::{Event, GapReason, Incoming, Output, ParticipantChange, Status};
 use wasm_bindgen::prelude::JsValue;

@@ -21,9 +21,15 @@ impl Plain {
         Plain::new().with("type", kind)
     }
 
+    /// Sets a field. Not inlined, as it is called for dozens of fields.
+    #[inline(never)]
+    fn put(&self, key: &str, value: JsValue) {
+        self.set(key, value);
+    }
+
     /// The same with one field more.
     pub(crate) fn with(self, key: &str, value: impl Into<JsValue>) -> Self {
-        self.set(key, value.into());
+        self.put(key, value.into());
         self
     }
 }

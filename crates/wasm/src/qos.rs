@@ -1,5 +1,6 @@
 //! QoS as JavaScript writes it: shares from 0 to 1, milliseconds, messages per second.
 
+use alloc::string::String;
 use core::time::Duration;
 
 use groupwire_session::{Error, Kind, Overflow, Qos};

@@ -79,7 +79,7 @@ const CHEAP: u32 = 4;
 
 impl Holes {
     /// Codes as many bytes as the hole has in the example.
-    pub(crate) fn code_field<C: Coder>(
+    pub(crate) fn code_field<C: Coder + ?Sized>(
         &mut self,
         coder: &mut C,
         hole: &mut Hole,
@@ -114,7 +114,7 @@ impl Holes {
     }
 
     /// Codes a float that is known to be one.
-    fn code_float<C: Coder>(
+    fn code_float<C: Coder + ?Sized>(
         &mut self,
         coder: &mut C,
         hole: &mut Hole,
@@ -159,7 +159,7 @@ impl Holes {
     }
 
     /// Codes how far a float is from the nearest one to its place on the grid.
-    pub(crate) fn code_error<C: Coder>(
+    pub(crate) fn code_error<C: Coder + ?Sized>(
         &mut self,
         coder: &mut C,
         label: u32,
@@ -174,7 +174,7 @@ impl Holes {
     }
 
     /// Codes a float by its bits.
-    pub(crate) fn code_bits<C: Coder>(
+    pub(crate) fn code_bits<C: Coder + ?Sized>(
         &mut self,
         coder: &mut C,
         whose: Whose,
@@ -192,7 +192,7 @@ impl Holes {
     }
 
     /// Codes bytes as many as the hole has in the example, which are no number.
-    pub(crate) fn code_opaque<C: Coder>(
+    pub(crate) fn code_opaque<C: Coder + ?Sized>(
         &mut self,
         coder: &mut C,
         hole: &Hole,
@@ -208,7 +208,7 @@ impl Holes {
     }
 
     /// Codes a string and its length before it.
-    pub(crate) fn code_prefixed<C: Coder>(
+    pub(crate) fn code_prefixed<C: Coder + ?Sized>(
         &mut self,
         coder: &mut C,
         prefix: Prefix,
@@ -226,7 +226,7 @@ impl Holes {
     }
 
     /// Codes a variable-length integer.
-    pub(crate) fn code_varint<C: Coder>(
+    pub(crate) fn code_varint<C: Coder + ?Sized>(
         &mut self,
         coder: &mut C,
         hole: &mut Hole,

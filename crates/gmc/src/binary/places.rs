@@ -70,9 +70,21 @@ pub(crate) fn holes(base: &Template, message: &[u8]) -> Option<(Vec<Hole>, bool)
     if differing > most && cost as usize > most * 8 {
         return None;
     }
-    found.extend(fields);
-    found.sort_unstable_by_key(|hole| hole.range().start);
-    Some((found, is_new || unknown <= NEW_SMALL && strings == 0))
+    Some((merge(found, fields), is_new || unknown <= NEW_SMALL && strings == 0))
+}
+
+/// All holes of two lists, each in the order of the message.
+fn merge(a: Vec<Hole>, b: Vec<Hole>) -> Vec<Hole> {
+    let mut merged = Vec::with_capacity(a.len() + b.len());
+    let mut a = a.into_iter().peekable();
+    for hole in b {
+        while let Some(earlier) = a.next_if(|a| a.range().start < hole.range().start) {
+            merged.push(earlier);
+        }
+        merged.push(hole);
+    }
+    merged.extend(a);
+    merged
 }
 
 /// Walks both messages from the left. Finds what differs in length, and the stretches between.

@@ -141,7 +141,7 @@ const RAW: u32 = 0x5ca7;
 
 impl Holes {
     /// Codes a value and appends it to `out`.
-    pub(crate) fn code_scalar<C: Coder>(
+    pub(crate) fn code_scalar<C: Coder + ?Sized>(
         &mut self,
         coder: &mut C,
         hole: &mut Hole,
@@ -178,7 +178,7 @@ impl Holes {
     }
 
     /// Codes a number; `given` is it and the first byte of how it is written.
-    fn code_any_number<C: Coder>(
+    fn code_any_number<C: Coder + ?Sized>(
         &mut self,
         coder: &mut C,
         format: Format,
@@ -241,7 +241,7 @@ impl Holes {
     }
 
     /// Codes a finer grid, or that there is none.
-    pub(crate) fn code_finer<C: Coder>(
+    pub(crate) fn code_finer<C: Coder + ?Sized>(
         &mut self,
         coder: &mut C,
         label: u32,
@@ -260,7 +260,7 @@ impl Holes {
     }
 
     /// Codes a number that lies on no grid.
-    fn code_raw<C: Coder>(
+    fn code_raw<C: Coder + ?Sized>(
         &mut self,
         coder: &mut C,
         format: Format,
@@ -287,7 +287,7 @@ impl Holes {
     }
 
     /// Codes the first byte of something that is not in its shortest form.
-    fn code_first<C: Coder>(
+    fn code_first<C: Coder + ?Sized>(
         &mut self,
         coder: &mut C,
         label: u32,
@@ -299,7 +299,7 @@ impl Holes {
     }
 
     /// Codes a string of text or of bytes.
-    fn code_string<C: Coder>(
+    fn code_string<C: Coder + ?Sized>(
         &mut self,
         coder: &mut C,
         (format, text): (Format, bool),

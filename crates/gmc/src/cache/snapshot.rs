@@ -31,19 +31,23 @@ const RANK: u32 = 4;
 impl<T: Clone + Default> Cache<T> {
     /// Starts to code a cache. Where in its set an entry is does not matter, and of when it was used
     /// only the order in the set.
-    pub(crate) fn archive<C: Coder>(&mut self, archive: &mut Archive<C>, context: u32) -> Progress {
+    pub(crate) fn archive<C: Coder + ?Sized>(
+        &mut self,
+        archive: &mut Archive<'_, C>,
+        context: u32,
+    ) -> Progress {
         let clock = archive.number(hash(context, CLOCK), self.clock[0].into()) as u32;
         self.clock.put(0, clock);
         Progress { context, done: vec![false; self.entries.len()] }
     }
 
     /// Codes which of the candidates are there, and what `code_value` makes of their values.
-    pub(crate) fn archive_some<C: Coder>(
+    pub(crate) fn archive_some<C: Coder + ?Sized>(
         &mut self,
-        archive: &mut Archive<C>,
+        archive: &mut Archive<'_, C>,
         progress: &mut Progress,
         candidates: &[Candidate],
-        mut code_value: impl FnMut(&mut Archive<C>, Candidate, &mut T) -> Result<()>,
+        mut code_value: impl FnMut(&mut Archive<'_, C>, Candidate, &mut T) -> Result<()>,
     ) -> Result<()> {
         for &candidate in candidates {
             let index = self.index(candidate.key);
@@ -61,14 +65,14 @@ impl<T: Clone + Default> Cache<T> {
     }
 
     /// Codes the entries that were no candidates, with their keys.
-    pub(crate) fn archive_rest<C: Coder>(
+    pub(crate) fn archive_rest<C: Coder + ?Sized>(
         &mut self,
-        archive: &mut Archive<C>,
+        archive: &mut Archive<'_, C>,
         mut progress: Progress,
-        mut code_value: impl FnMut(&mut Archive<C>, &mut T) -> Result<()>,
+        mut code_value: impl FnMut(&mut Archive<'_, C>, &mut T) -> Result<()>,
     ) -> Result<()> {
         loop {
-            let next = if C::DECODES { None } else { self.next(&progress) };
+            let next = if archive.coder.decodes() { None } else { self.next(&progress) };
             if !archive.flag(hash(progress.context, MORE), next.is_some()) {
                 return Ok(());
             }
@@ -86,20 +90,20 @@ impl<T: Clone + Default> Cache<T> {
     }
 
     /// Codes how many entries of its set were used before this one. Returns where the entry is.
-    fn archive_rank<C: Coder>(
+    fn archive_rank<C: Coder + ?Sized>(
         &mut self,
-        archive: &mut Archive<C>,
+        archive: &mut Archive<'_, C>,
         progress: &mut Progress,
         key: u32,
     ) -> Result<usize> {
         let first = self.set(key);
         let set = first..first + self.ways;
-        let rank = self.index(key).filter(|_| !C::DECODES).map_or(0, |index| {
+        let rank = self.index(key).filter(|_| !archive.coder.decodes()).map_or(0, |index| {
             let used = self.entries[index].used;
             set.clone().filter(|&other| (1..used).contains(&self.entries[other].used)).count()
         });
         let rank = archive.up_to(hash(progress.context, RANK), self.ways - 1, rank)?;
-        if !C::DECODES {
+        if !archive.coder.decodes() {
             let index = self.index(key).ok_or(SnapshotError::Malformed)?;
             progress.done[index] = true;
             return Ok(index);

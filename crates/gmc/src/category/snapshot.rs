@@ -12,7 +12,10 @@ const NOVELTY: u32 = 0xe02;
 const VALUE: u32 = 0xe03;
 
 impl Category {
-    pub(crate) fn archive<C: Coder>(&mut self, archive: &mut Archive<C>) -> Result<()> {
+    pub(crate) fn archive<C: Coder + ?Sized>(
+        &mut self,
+        archive: &mut Archive<'_, C>,
+    ) -> Result<()> {
         self.novelty = self.novelty.archive(archive)?;
         let used = archive.up_to(USED, Self::VALUES, self.used.into())?;
         self.used = used as u8;
@@ -47,7 +50,7 @@ fn identity(value: i64) -> u32 {
 }
 
 impl Novelty {
-    pub(crate) fn archive<C: Coder>(self, archive: &mut Archive<C>) -> Result<Self> {
+    pub(crate) fn archive<C: Coder + ?Sized>(self, archive: &mut Archive<'_, C>) -> Result<Self> {
         Ok(Self(archive.byte(NOVELTY, self.0)?))
     }
 

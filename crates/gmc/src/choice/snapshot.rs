@@ -11,9 +11,9 @@ const NUMBER: u32 = 0xd01;
 const REPEATS: u32 = 0xd08;
 
 impl Choices {
-    pub(crate) fn archive<C: Coder>(
+    pub(crate) fn archive<C: Coder + ?Sized>(
         &mut self,
-        archive: &mut Archive<C>,
+        archive: &mut Archive<'_, C>,
         candidates: &[Candidate],
     ) -> Result<()> {
         let mut progress = self.recents.archive(archive, CACHE);
@@ -29,7 +29,7 @@ impl Choices {
 }
 
 impl Recent {
-    fn archive<C: Coder>(&mut self, archive: &mut Archive<C>) -> Result<()> {
+    fn archive<C: Coder + ?Sized>(&mut self, archive: &mut Archive<'_, C>) -> Result<()> {
         for (index, number) in self.numbers.iter_mut().enumerate() {
             *number = archive.byte(NUMBER + index as u32, *number)?;
         }

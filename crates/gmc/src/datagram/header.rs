@@ -53,7 +53,7 @@ impl Name {
     }
 
     /// Codes a name. To a single decoder epochs have indices.
-    pub(crate) fn code<C: Coder>(self, coder: &mut C, is_single: bool) -> Self {
+    pub(crate) fn code<C: Coder + ?Sized>(self, coder: &mut C, is_single: bool) -> Self {
         if coder.bit(EMPTY, matches!(self, Self::Empty(_))) {
             Self::Empty(code_bits(coder, NUMBER_BITS, self.low()))
         } else if is_single {
@@ -65,7 +65,7 @@ impl Name {
 
     /// Codes the memory of the empty model, which is mostly all that both ends allow; of other models
     /// it is known.
-    pub(crate) fn code_memory<C: Coder>(
+    pub(crate) fn code_memory<C: Coder + ?Sized>(
         self,
         coder: &mut C,
         memory_max: usize,
@@ -85,7 +85,7 @@ impl Name {
     }
 }
 
-fn code_bits<C: Coder>(coder: &mut C, bits: u32, given: u32) -> u32 {
+fn code_bits<C: Coder + ?Sized>(coder: &mut C, bits: u32, given: u32) -> u32 {
     (0..bits)
         .rev()
         .fold(0, |value, shift| value << 1 | u32::from(coder.bit(EVEN, given >> shift & 1 == 1)))

@@ -37,10 +37,11 @@ impl Encoder {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn set_channel_learning(&mut self, channel: u32, learning: bool) {
-        if learning {
-            self.settings.unlearned.remove(&channel);
-        } else {
-            self.settings.unlearned.insert(channel);
+        let unlearned = &mut self.settings.unlearned;
+        match unlearned.binary_search(&channel) {
+            Ok(at) if learning => _ = unlearned.remove(at),
+            Err(at) if !learning => unlearned.insert(at, channel),
+            _ => {}
         }
     }
 

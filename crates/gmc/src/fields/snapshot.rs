@@ -12,7 +12,10 @@ const CHANNEL: u32 = 0xf00;
 const LAST: u32 = 0xf10;
 
 impl Fields {
-    pub(crate) fn archive<C: Coder>(&mut self, archive: &mut Archive<C>) -> Result<()> {
+    pub(crate) fn archive<C: Coder + ?Sized>(
+        &mut self,
+        archive: &mut Archive<'_, C>,
+    ) -> Result<()> {
         self.channel.put(0, number(archive, CHANNEL, self.channel[0])?);
         for index in 0..self.last.len() {
             let context = LAST + (index % self.count) as u32;
@@ -32,6 +35,10 @@ impl Fields {
     }
 }
 
-fn number<C: Coder>(archive: &mut Archive<C>, context: u32, given: u32) -> Result<u32> {
+fn number<C: Coder + ?Sized>(
+    archive: &mut Archive<'_, C>,
+    context: u32,
+    given: u32,
+) -> Result<u32> {
     u32::try_from(archive.number(context, given.into())).map_err(|_| SnapshotError::Malformed)
 }

@@ -18,9 +18,9 @@ const CHANGES: u32 = 0xb08;
 
 impl Grid {
     /// Codes a grid, given another one.
-    pub(crate) fn archive<C: Coder>(
+    pub(crate) fn archive<C: Coder + ?Sized>(
         &mut self,
-        archive: &mut Archive<C>,
+        archive: &mut Archive<'_, C>,
         guess: &Self,
     ) -> Result<()> {
         self.line = self.line.archive(archive, guess.line)?;

@@ -18,10 +18,13 @@ const LENGTH: u32 = 0x606;
 
 impl History {
     /// Codes all strings that are there. The index follows from them.
-    pub(crate) fn archive<C: Coder>(&mut self, archive: &mut Archive<C>) -> Result<()> {
+    pub(crate) fn archive<C: Coder + ?Sized>(
+        &mut self,
+        archive: &mut Archive<'_, C>,
+    ) -> Result<()> {
         let head = archive.number(HEAD, self.head().into());
         let head = u32::try_from(head).map_err(|_| SnapshotError::Malformed)?;
-        let strings = if C::DECODES { Vec::new() } else { self.strings() };
+        let strings = if archive.coder.decodes() { Vec::new() } else { self.strings() };
         let mut given = strings.iter();
         let mut left = self.bytes.len().min(head as usize);
         *self.head.change(0) = head.wrapping_sub(left as u32);
@@ -40,9 +43,9 @@ impl History {
     }
 
     /// Codes where a string is, as the number of strings since, if it is there.
-    pub(crate) fn archive_place<C: Coder>(
+    pub(crate) fn archive_place<C: Coder + ?Sized>(
         &self,
-        archive: &mut Archive<C>,
+        archive: &mut Archive<'_, C>,
         strings: &[Place],
         given: Place,
     ) -> Result<Place> {

@@ -19,7 +19,10 @@ const COST: u32 = 0x1207;
 const NUMBER: u32 = 0x1208;
 
 impl Keys {
-    pub(crate) fn archive<C: Coder>(&mut self, archive: &mut Archive<C>) -> Result<()> {
+    pub(crate) fn archive<C: Coder + ?Sized>(
+        &mut self,
+        archive: &mut Archive<'_, C>,
+    ) -> Result<()> {
         let latest = archive.name(LABEL, self.latest[0])?;
         self.latest.put(0, latest);
         let candidates = (0..=255).map(|key| Candidate { key, context: 0 });
@@ -58,7 +61,7 @@ impl Keys {
 }
 
 impl Key {
-    fn archive<C: Coder>(&mut self, archive: &mut Archive<C>) -> Result<()> {
+    fn archive<C: Coder + ?Sized>(&mut self, archive: &mut Archive<'_, C>) -> Result<()> {
         self.label = archive.name(LABEL, self.label)?;
         self.trial = archive.name(TRIAL_LABEL, self.trial)?;
         self.failures = archive.up_to(FAILURES, FAILURES_MAX.into(), self.failures.into())? as u8;

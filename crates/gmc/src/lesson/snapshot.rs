@@ -29,9 +29,9 @@ const DECISIONS_MAX: usize = 64;
 
 impl Lesson {
     /// Codes the lesson of these messages, given the one that it is expected to be like.
-    pub(crate) fn archive<C: Coder>(
+    pub(crate) fn archive<C: Coder + ?Sized>(
         &self,
-        archive: &mut Archive<C>,
+        archive: &mut Archive<'_, C>,
         batch: &Batch,
         guess: &Self,
     ) -> Result<Self> {
@@ -101,8 +101,8 @@ impl Lesson {
 
 /// Codes the contexts of the next group, given those of another lesson from `at` on. Returns them
 /// and the other lesson's decisions in them, if they are there.
-fn archive_contexts<'a, C: Coder>(
-    archive: &mut Archive<C>,
+fn archive_contexts<'a, C: Coder + ?Sized>(
+    archive: &mut Archive<'_, C>,
     like: &[Group<'a>],
     at: &mut usize,
     given: Contexts,
@@ -136,8 +136,8 @@ fn archive_contexts<'a, C: Coder>(
 }
 
 /// Codes the decisions of a group, given others that may be alike.
-fn archive_decisions<C: Coder>(
-    archive: &mut Archive<C>,
+fn archive_decisions<C: Coder + ?Sized>(
+    archive: &mut Archive<'_, C>,
     most: usize,
     like: &[u8],
     given: &[u8],
@@ -162,8 +162,8 @@ fn archive_decisions<C: Coder>(
     Ok(decisions)
 }
 
-fn archive_count<C: Coder>(
-    archive: &mut Archive<C>,
+fn archive_count<C: Coder + ?Sized>(
+    archive: &mut Archive<'_, C>,
     most: usize,
     guess: usize,
     given: usize,

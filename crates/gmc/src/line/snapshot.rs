@@ -16,7 +16,11 @@ const TIE: u32 = 0xc04;
 const KINDS: [Kind; 5] = [Kind::Fixed, Kind::Trimmed, Kind::Single, Kind::Widened, Kind::Double];
 
 impl Line {
-    pub(crate) fn archive<C: Coder>(self, archive: &mut Archive<C>, guess: Self) -> Result<Self> {
+    pub(crate) fn archive<C: Coder + ?Sized>(
+        self,
+        archive: &mut Archive<'_, C>,
+        guess: Self,
+    ) -> Result<Self> {
         if archive.flag(SAME, self == guess) {
             return Ok(guess);
         }

@@ -37,7 +37,11 @@ fn level(p: u16) -> usize {
 
 impl Bit {
     /// Codes the state of a decision: whether it was never taken, else its age and its level.
-    pub(crate) fn archive<C: Coder>(self, archive: &mut Archive<C>, context: u32) -> Self {
+    pub(crate) fn archive<C: Coder + ?Sized>(
+        self,
+        archive: &mut Archive<'_, C>,
+        context: u32,
+    ) -> Self {
         if archive.flag(hash(EVEN, context), self == Self::EVEN) {
             return Self::EVEN;
         }
@@ -63,10 +67,13 @@ impl Bit {
 }
 
 impl Rows {
-    pub(crate) fn archive<C: Coder>(&mut self, archive: &mut Archive<C>) -> Result<()> {
+    pub(crate) fn archive<C: Coder + ?Sized>(
+        &mut self,
+        archive: &mut Archive<'_, C>,
+    ) -> Result<()> {
         for first in (0..self.cells.len()).step_by(ROW) {
-            let is_used =
-                !C::DECODES && (first..first + ROW).any(|cell| self.cells[cell] != Bit(0));
+            let is_used = !archive.coder.decodes()
+                && (first..first + ROW).any(|cell| self.cells[cell] != Bit(0));
             if !archive.flag(ROW_USED, is_used) {
                 continue;
             }
@@ -108,7 +115,10 @@ impl Rows {
 }
 
 impl Letters {
-    pub(crate) fn archive<C: Coder>(&mut self, archive: &mut Archive<C>) -> Result<()> {
+    pub(crate) fn archive<C: Coder + ?Sized>(
+        &mut self,
+        archive: &mut Archive<'_, C>,
+    ) -> Result<()> {
         if archive.flag(EMPTY, self.bits.iter().all(|&bit| bit == Bit::EVEN)) {
             return Ok(());
         }

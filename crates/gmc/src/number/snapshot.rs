@@ -13,7 +13,11 @@ const DECIMALS: u32 = 0xa02;
 const ZEROS: u32 = 0xa03;
 
 impl Format {
-    pub(crate) fn archive<C: Coder>(self, archive: &mut Archive<C>, guess: Self) -> Result<Self> {
+    pub(crate) fn archive<C: Coder + ?Sized>(
+        self,
+        archive: &mut Archive<'_, C>,
+        guess: Self,
+    ) -> Result<Self> {
         if archive.flag(SAME, self == guess) {
             return Ok(guess);
         }

@@ -16,9 +16,9 @@ const COST_UNIT: u8 = 4;
 
 impl Reference {
     /// Codes a reference, given another one of the same hole.
-    pub(crate) fn archive<C: Coder>(
+    pub(crate) fn archive<C: Coder + ?Sized>(
         &mut self,
-        archive: &mut Archive<C>,
+        archive: &mut Archive<'_, C>,
         guess: &Self,
     ) -> Result<()> {
         self.seen = archive.flag(SEEN, self.seen);

@@ -12,8 +12,8 @@ use crate::speller::{Setting, Speller};
 
 /// One end of a snapshot: as with packets, the same code writes and reads, so that the ends cannot
 /// diverge. What is read is what was given when writing.
-pub(crate) struct Archive<C> {
-    pub(crate) coder: C,
+pub(crate) struct Archive<'a, C: ?Sized> {
+    pub(crate) coder: &'a mut C,
     rows: Rows,
     speller: Speller,
     /// The last string, which the next one may start like.
@@ -30,8 +30,8 @@ const ROWS: usize = 32 << 10;
 const LETTERS: usize = 16 << 10;
 const STRINGS: usize = 96 << 10;
 
-impl<C: Coder> Archive<C> {
-    pub(crate) fn new(coder: C) -> Self {
+impl<'a, C: Coder + ?Sized> Archive<'a, C> {
+    pub(crate) fn new(coder: &'a mut C) -> Self {
         Self {
             coder,
             rows: Rows::new(ROWS),
@@ -48,7 +48,7 @@ impl<C: Coder> Archive<C> {
 
     pub(crate) fn flag(&mut self, context: u32, given: bool) -> bool {
         let row = self.rows.single(context);
-        self.rows.bit(&mut self.coder, row, 0, given)
+        self.rows.bit(self.coder, row, 0, given)
     }
 
     /// Codes four bits as a tree of decisions.
@@ -56,18 +56,18 @@ impl<C: Coder> Archive<C> {
         let row = self.rows.single(context);
         let mut node = 1usize;
         for shift in (0..4).rev() {
-            let bit = self.rows.bit(&mut self.coder, row, node - 1, given >> shift & 1 == 1);
+            let bit = self.rows.bit(self.coder, row, node - 1, given >> shift & 1 == 1);
             node = node << 1 | usize::from(bit);
         }
         node as u8 & 15
     }
 
     pub(crate) fn number(&mut self, context: u32, given: u64) -> u64 {
-        code_unsigned(&mut self.coder, &mut self.rows, Contexts::single(context), given)
+        code_unsigned(self.coder, &mut self.rows, Contexts::single(context), given)
     }
 
     pub(crate) fn signed(&mut self, context: u32, given: i64) -> i64 {
-        code_signed(&mut self.coder, &mut self.rows, Contexts::single(context), given)
+        code_signed(self.coder, &mut self.rows, Contexts::single(context), given)
     }
 
     /// Codes a number up to `most`.
@@ -110,7 +110,7 @@ impl<C: Coder> Archive<C> {
             Setting { label: hash(label, 0x57), before: [0; 2], like: Some(self.last), limit };
         self.last = self
             .speller
-            .code(&mut self.coder, &mut self.rows, &setting, given, &mut string)
+            .code(self.coder, &mut self.rows, &setting, given, &mut string)
             .map_err(|_| SnapshotError::Malformed)?;
         Ok(string)
     }

@@ -25,7 +25,7 @@ use crate::config::{Config, Delivery};
 use crate::datagram::acknowledgement::DISTANCE_MAX;
 use crate::hash::{hash, hash_message};
 use crate::lesson::Lesson;
-use crate::range_coder::{Coder, RangeDecoder, RangeEncoder};
+use crate::range_coder::{Coder, RangeDecoder, RangeEncoder, shared};
 use crate::stream::Stream;
 
 /// Why there is no decoder for a snapshot. Ask the encoder's side for another one.
@@ -92,7 +92,8 @@ pub(crate) fn write<'a>(
     out: &mut Vec<u8>,
 ) {
     let mut body = Vec::new();
-    let mut archive = Archive::new(RangeEncoder::new(&mut body));
+    let mut coder = RangeEncoder::new(&mut body);
+    let mut archive = Archive::new(shared(&mut coder));
     let memory = stream.config().memory as u32;
     archive.raw(32, memory);
     archive_position(&mut archive, stream.config(), position);
@@ -104,7 +105,7 @@ pub(crate) fn write<'a>(
         written = written.and(packet.map(|_| ()));
     }
     archive.flag(MORE, false);
-    archive.coder.finish();
+    coder.finish();
     debug_assert!(written.is_ok(), "what was learned can be written");
     let settings = settings(stream.config(), stream.memory_max());
     out.push(VERSION);
@@ -127,12 +128,12 @@ pub(crate) fn read(empty: &Stream, bytes: &[u8]) -> Result<Snapshot> {
     if u32::from_le_bytes([e, f, g, h]) != hash_message(settings, body) {
         return Err(SnapshotError::Damaged);
     }
-    let mut archive = Archive::new(RangeDecoder::new(body));
-    let snapshot = read_body(&mut archive, empty)?;
-    if archive.coder.is_complete() { Ok(snapshot) } else { Err(SnapshotError::Malformed) }
+    let mut coder = RangeDecoder::new(body);
+    let snapshot = read_body(&mut Archive::new(shared(&mut coder)), empty)?;
+    if coder.is_complete() { Ok(snapshot) } else { Err(SnapshotError::Malformed) }
 }
 
-fn read_body(archive: &mut Archive<RangeDecoder<'_>>, empty: &Stream) -> Result<Snapshot> {
+fn read_body<C: Coder + ?Sized>(archive: &mut Archive<'_, C>, empty: &Stream) -> Result<Snapshot> {
     let memory = archive.raw(32, 0) as usize;
     if !(Config::MEMORY_MIN..=empty.memory_max()).contains(&memory) {
         return Err(SnapshotError::Malformed);
@@ -144,8 +145,8 @@ fn read_body(archive: &mut Archive<RangeDecoder<'_>>, empty: &Stream) -> Result<
     Ok(Snapshot { stream, position, pending })
 }
 
-fn read_pending(
-    archive: &mut Archive<RangeDecoder<'_>>,
+fn read_pending<C: Coder + ?Sized>(
+    archive: &mut Archive<'_, C>,
     stream: &mut Stream,
     epoch: u32,
 ) -> Result<Vec<Pending>> {
@@ -173,8 +174,8 @@ fn read_pending(
     Ok(pending)
 }
 
-fn archive_position<C: Coder>(
-    archive: &mut Archive<C>,
+fn archive_position<C: Coder + ?Sized>(
+    archive: &mut Archive<'_, C>,
     config: &Config,
     given: Position,
 ) -> Position {
@@ -306,7 +307,8 @@ mod tests {
             // Reading goes on with these where the body ends.
             bytes.extend(junk.iter().cycle().take(40_000 * usize::from(!junk.is_empty())));
             let empty = Stream::new(config.clone());
-            let mut archive = Archive::new(RangeDecoder::new(&bytes[FRONT..]));
+            let mut coder = RangeDecoder::new(&bytes[FRONT..]);
+            let mut archive = Archive::new(&mut coder);
             if let Ok(Snapshot { mut stream, .. }) = read_body(&mut archive, &empty) {
                 let mut done = Batch::default();
                 for packet in junk.chunks(12) {

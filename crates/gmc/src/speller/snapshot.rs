@@ -8,7 +8,10 @@ use crate::snapshot::archive::{Archive, Result};
 const HIT: u32 = 0x1000;
 
 impl Speller {
-    pub(crate) fn archive<C: Coder>(&mut self, archive: &mut Archive<C>) -> Result<()> {
+    pub(crate) fn archive<C: Coder + ?Sized>(
+        &mut self,
+        archive: &mut Archive<'_, C>,
+    ) -> Result<()> {
         for length in 0..self.hits.len() {
             let hit = self.hits[length].archive(archive, HIT);
             self.hits.put(length, hit);

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::Stream;
 use crate::config::Delivery;
-use crate::range_coder::RangeEncoder;
+use crate::range_coder::{RangeEncoder, shared};
 use crate::snapshot::archive::Archive;
 
 /// With what is in front of it, a model in a snapshot then has less than 4 KiB.
@@ -85,10 +85,10 @@ impl Stream {
     /// Bytes of the model in a snapshot.
     pub(crate) fn archived_size(&mut self) -> usize {
         let mut bytes = Vec::new();
-        let mut archive = Archive::new(RangeEncoder::new(&mut bytes));
-        let result = self.archive(&mut archive);
+        let mut coder = RangeEncoder::new(&mut bytes);
+        let result = self.archive(&mut Archive::new(shared(&mut coder)));
         debug_assert!(result.is_ok(), "a model that was learned can be written");
-        archive.coder.finish();
+        coder.finish();
         bytes.len()
     }
 }

@@ -50,7 +50,10 @@ impl Stream {
     ///
     /// Most keys of the tables are hashes of names that follow from the templates, and of values that
     /// follow from other tables, so that these come first and keys need not be coded.
-    pub(crate) fn archive<C: Coder>(&mut self, archive: &mut Archive<C>) -> Result<()> {
+    pub(crate) fn archive<C: Coder + ?Sized>(
+        &mut self,
+        archive: &mut Archive<'_, C>,
+    ) -> Result<()> {
         self.fields.archive(archive)?;
         let usual = self.usual[0].archive(archive, USUAL);
         self.usual.put(0, usual);
@@ -86,9 +89,9 @@ impl Stream {
 
     /// Codes a packet that waits to be learned, as if it were coded under the epoch where the model
     /// is, and what its lesson really is.
-    pub(crate) fn archive_packet<C: Coder>(
+    pub(crate) fn archive_packet<C: Coder + ?Sized>(
         &mut self,
-        archive: &mut Archive<C>,
+        archive: &mut Archive<'_, C>,
         epoch: u32,
         number: u32,
         batch: &Batch,
@@ -97,8 +100,7 @@ impl Stream {
         let mut done = Batch::default();
         let distance = number.wrapping_sub(epoch).wrapping_sub(1);
         self.record(Some(epoch.wrapping_add(1)));
-        let result =
-            self.code_datagram(&mut archive.coder, epoch, distance, true, batch, &mut done);
+        let result = self.code_datagram(archive.coder, epoch, distance, true, batch, &mut done);
         self.undo(epoch);
         self.record(None);
         if result != Ok((number, true)) {
@@ -189,8 +191,8 @@ fn senders_of(
     candidates
 }
 
-fn archive_categories<C: Coder>(
-    archive: &mut Archive<C>,
+fn archive_categories<C: Coder + ?Sized>(
+    archive: &mut Archive<'_, C>,
     categories: &mut Cache<crate::category::Category>,
     labels: &[Candidate],
 ) -> Result<()> {
@@ -201,8 +203,8 @@ fn archive_categories<C: Coder>(
     categories.archive_rest(archive, progress, |archive, category| category.archive(archive))
 }
 
-fn archive_references<C: Coder>(
-    archive: &mut Archive<C>,
+fn archive_references<C: Coder + ?Sized>(
+    archive: &mut Archive<'_, C>,
     references: &mut Cache<Reference>,
     candidates: &[Candidate],
 ) -> Result<()> {
@@ -228,8 +230,8 @@ fn archive_references<C: Coder>(
     })
 }
 
-fn archive_grids<C: Coder>(
-    archive: &mut Archive<C>,
+fn archive_grids<C: Coder + ?Sized>(
+    archive: &mut Archive<'_, C>,
     grids: &mut Cache<Grid>,
     candidates: &[Candidate],
 ) -> Result<()> {

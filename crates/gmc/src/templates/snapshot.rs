@@ -49,7 +49,10 @@ const KINDS: [HoleKind; 14] = [
 ];
 
 impl Templates {
-    pub(crate) fn archive<C: Coder>(&mut self, archive: &mut Archive<C>) -> Result<()> {
+    pub(crate) fn archive<C: Coder + ?Sized>(
+        &mut self,
+        archive: &mut Archive<'_, C>,
+    ) -> Result<()> {
         let count = self.slots.len();
         let count_max = archive.up_to(COUNT_MAX, count - 1, count - self.count_max[0])?;
         self.count_max.put(0, count - count_max);
@@ -71,7 +74,7 @@ impl Templates {
             if memory > self.budget {
                 return Err(SnapshotError::Malformed);
             }
-            if C::DECODES {
+            if archive.coder.decodes() {
                 *self.slots.change(number) = Some(Arc::clone(&template));
             }
             last = Some(template);
@@ -103,8 +106,8 @@ impl Templates {
     }
 }
 
-fn archive_template<C: Coder>(
-    archive: &mut Archive<C>,
+fn archive_template<C: Coder + ?Sized>(
+    archive: &mut Archive<'_, C>,
     last: Option<&Template>,
     given: Option<&Template>,
 ) -> Result<Template> {
@@ -146,8 +149,8 @@ fn archive_template<C: Coder>(
 }
 
 /// Codes an example: how many bytes it shares with the last one at the start, and the rest.
-fn archive_example<C: Coder>(
-    archive: &mut Archive<C>,
+fn archive_example<C: Coder + ?Sized>(
+    archive: &mut Archive<'_, C>,
     last: Option<&Template>,
     given: &[u8],
 ) -> Result<Vec<u8>> {
@@ -170,9 +173,9 @@ struct Place<'a> {
 impl Place<'_> {
     /// Codes a hole's kind and range: it is most likely the next number of a text, or what is at this
     /// place in the last template.
-    fn archive<C: Coder>(
+    fn archive<C: Coder + ?Sized>(
         &mut self,
-        archive: &mut Archive<C>,
+        archive: &mut Archive<'_, C>,
         like: Option<&Hole>,
         given: Option<&Hole>,
     ) -> Result<(HoleKind, Range<usize>)> {

@@ -16,9 +16,9 @@ const USED: u32 = 0x1100;
 const TAIL: u32 = 0x1101;
 
 impl Recent {
-    fn archive<C: Coder>(
+    fn archive<C: Coder + ?Sized>(
         &mut self,
-        archive: &mut Archive<C>,
+        archive: &mut Archive<'_, C>,
         history: &History,
         strings: &[Place],
     ) -> Result<()> {
@@ -51,9 +51,9 @@ impl Recent {
 impl Texts {
     /// Codes the strings of the holes with these names, then of those that follow from them, then of
     /// all others.
-    pub(crate) fn archive<C: Coder>(
+    pub(crate) fn archive<C: Coder + ?Sized>(
         &mut self,
-        archive: &mut Archive<C>,
+        archive: &mut Archive<'_, C>,
         labels: &[Candidate],
         more: impl FnOnce(&Self) -> Vec<Candidate>,
     ) -> Result<()> {

@@ -8,7 +8,7 @@ mod outbox;
 mod receive;
 mod settle;
 
-use alloc::collections::{BTreeMap, VecDeque};
+use alloc::collections::VecDeque;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -19,6 +19,7 @@ pub use event::{Event, GapReason, Incoming, ParticipantChange, Status};
 use crate::backoff::Backoff;
 use crate::limits::{MAX_CHANNEL_NAME, MAX_KEY, MAX_PRESENCE, MAX_ROOM_NAME, MAX_TOKEN};
 use crate::link::Link;
+use crate::map::Map;
 use crate::seen::Seen;
 use crate::wire::frame::{Access, Frame};
 use crate::wire::handshake::Secret;
@@ -90,14 +91,14 @@ pub struct Client {
     /// Submissions so far.
     order: u64,
     channels: Vec<Channel>,
-    by_id: BTreeMap<u32, usize>,
+    by_id: Map<u32, usize>,
     /// Whether the transport is suspected to be dead.
     quiet: bool,
     /// Kinds by the room's numbers, for reading bodies.
     kinds: Vec<Option<Kind>>,
     link: Option<Link>,
     /// The last transaction delivered of each sender, to see stale awareness.
-    delivered: BTreeMap<u32, u32>,
+    delivered: Map<u32, u32>,
     /// The awareness that was delivered.
     seen: Seen,
     download: Option<Assembly>,
@@ -141,11 +142,11 @@ impl Client {
             pending_bytes: 0,
             order: 0,
             channels: Vec::new(),
-            by_id: BTreeMap::new(),
+            by_id: Map::new(),
             quiet: false,
             kinds: Vec::new(),
             link: None,
-            delivered: BTreeMap::new(),
+            delivered: Map::new(),
             seen: Seen::default(),
             download: None,
             snapshot_wanted: None,

@@ -1,9 +1,9 @@
 //! The numbers that records skip rather than repeat (wire.md W21 to W24).
 
-use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use crate::Error;
+use crate::map::Map;
 
 /// More (channel, sender) pairs than any room has; a peer that names more is growing our memory.
 const MAX_PAIRS: usize = 1 << 18;
@@ -13,8 +13,8 @@ const MAX_PAIRS: usize = 1 << 18;
 #[derive(Debug, Default)]
 pub(crate) struct Numbering {
     /// By sender and channel.
-    index: BTreeMap<(u32, u32), u32>,
-    counter: BTreeMap<u32, u32>,
+    index: Map<(u32, u32), u32>,
+    counter: Map<u32, u32>,
     position: u64,
     /// W39: on datagrams there is no last number that both ends know of; numbers stand as they are.
     absolute: bool,
@@ -49,8 +49,8 @@ impl Numbering {
 
     /// A participant left for good.
     pub(crate) fn forget(&mut self, sender: u32) {
-        let channels = self.index.range((sender, 0)..=(sender, u32::MAX));
-        let channels: Vec<(u32, u32)> = channels.map(|(pair, _)| *pair).collect();
+        let channels = self.index.from((sender, 0)).map(|(pair, _)| *pair);
+        let channels: Vec<_> = channels.take_while(|&(other, _)| other == sender).collect();
         channels.iter().for_each(|pair| _ = self.index.remove(pair));
         self.counter.remove(&sender);
     }
@@ -75,7 +75,7 @@ impl Numbering {
         if self.index.len() >= MAX_PAIRS && !self.index.contains_key(&(sender, channel)) {
             return Err(Error::TooMany { what: "channels times senders", limit: MAX_PAIRS });
         }
-        let last = self.index.entry((sender, channel)).or_insert(0);
+        let last = self.index.or_insert((sender, channel), 0);
         *last = last.wrapping_add(gap).wrapping_add(1);
         Ok(*last)
     }
@@ -127,7 +127,7 @@ impl Numbering {
         if self.counter.len() >= MAX_PAIRS && !self.counter.contains_key(&sender) {
             return Err(Error::TooMany { what: "senders", limit: MAX_PAIRS });
         }
-        Ok(self.counter.entry(sender).or_insert(0))
+        Ok(self.counter.or_insert(sender, 0))
     }
 }
 

@@ -13,8 +13,8 @@ const DOUBTS: u32 = 0x803;
 const STRAYS: u32 = 0x804;
 
 impl Shape {
-    pub(crate) fn archive<C: Coder>(
-        archive: &mut Archive<C>,
+    pub(crate) fn archive<C: Coder + ?Sized>(
+        archive: &mut Archive<'_, C>,
         guess: Self,
         given: Self,
     ) -> Result<Self> {

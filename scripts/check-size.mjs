@@ -1,0 +1,68 @@
+// Checks what a browser loads before the first message, gzipped: the core, and the client's JavaScript with the core's
+// glue, bundled and minified as an application would. What is imported later does not count.
+//
+// Run it after `make web`: node scripts/check-size.mjs
+
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { basename } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { gzipSync } from "node:zlib";
+
+/** The most bytes, gzipped. */
+export const LIMITS = { core: 120_000, javascript: 15_000 };
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const ENTRY = `${root}web/client/dist/index.js`;
+const CORE = `${root}web/client/wasm/groupwire_wasm_bg.wasm`;
+const GLUE = "groupwire_wasm.js";
+
+/** A line for each size, and whether all keep their limits. */
+export function judge(sizes, limits = LIMITS) {
+  const names = Object.keys(limits);
+  const lines = names.map((name) => {
+    const verdict = sizes[name] <= limits[name] ? "at most" : "TOO LARGE, at most";
+    return `size: ${name} ${sizes[name]} bytes gzipped, ${verdict} ${limits[name]}`;
+  });
+  return { lines, keeps: names.every((name) => sizes[name] <= limits[name]) };
+}
+
+/** The chunks that are loaded before the first message: the entry, the glue, and what they import at once. */
+export function loadedFirst(chunks) {
+  const first = new Set();
+  const add = (chunk) => {
+    if (!chunk || first.has(chunk)) return;
+    first.add(chunk);
+    chunk.imports.forEach((name) => add(chunks.find(({ fileName }) => fileName === name)));
+  };
+  const holdsGlue = ({ moduleIds }) => moduleIds.some((id) => basename(id) === GLUE);
+  chunks.filter((chunk) => chunk.isEntry || holdsGlue(chunk)).forEach(add);
+  if (!chunks.some(holdsGlue)) throw new Error(`no chunk holds ${GLUE}`);
+  return [...first];
+}
+
+async function bundle() {
+  // The bundler that Vite has inside.
+  const require = createRequire(createRequire(`${root}web/package.json`).resolve("vite"));
+  const { build } = await import(pathToFileURL(require.resolve("rolldown")));
+  const { output } = await build({
+    input: ENTRY,
+    output: { format: "esm", minify: true },
+    write: false,
+    logLevel: "silent",
+  });
+  return output.filter(({ type }) => type === "chunk");
+}
+
+export function gzipped(bytes) {
+  return gzipSync(bytes, { level: 9 }).length;
+}
+
+async function main() {
+  const javascript = loadedFirst(await bundle()).reduce((sum, { code }) => sum + gzipped(code), 0);
+  const { lines, keeps } = judge({ core: gzipped(readFileSync(CORE)), javascript });
+  for (const line of lines) console.log(line);
+  if (!keeps) process.exitCode = 1;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await main();
