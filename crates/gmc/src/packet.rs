@@ -146,7 +146,9 @@ pub(crate) fn make_smallest(
         Effort::Normal | Effort::Best => codecs::MESSAGES.len(),
     };
     let mut replaced = false;
-    for codec in codecs::MESSAGES[..candidates].iter().filter(|codec| front.is_short(codec.number())) {
+    for codec in
+        codecs::MESSAGES[..candidates].iter().filter(|codec| front.is_short(codec.number()))
+    {
         let end = out.len();
         write_plain(front, *codec, batch, plain, out);
         if out.len() - end < end - start {
