@@ -112,7 +112,9 @@ test("two put it together: the last piece is a moment of its own", options, asyn
     [x, y],
     [210, 160],
   ]);
-  await ada.settled();
+  const moved = JSON.stringify(await ada.settled());
+  await until("Bo sees it there", async () => JSON.stringify(await bo.read("groups")) === moved);
+  await bo.rests();
   for (let piece = 1; piece < 12; piece++) {
     const window = piece % 2 === 0 ? ada : bo;
     await window.join(piece, piece >= 4 ? piece - 4 : piece - 1, SMALL);
