@@ -97,7 +97,10 @@ test("a page that comes when UDP is blocked begins without it, and remembers whe
   road.udp = false;
   const ada = await join("blocked", "Ada", { context });
   assert.equal((await ada.transport()).name, "websocket");
-  assert.match((await ada.transport()).why, /^WebTransport (did not answer within \d+ ms|has not answered yet); still trying\.$/);
+  assert.match(
+    (await ada.transport()).why,
+    /^WebTransport (did not answer within \d+ ms|has not answered yet); still trying\.$/,
+  );
   await until("given up", async () => /trying again in 15 s/.test((await ada.transport()).why), 15_000);
   const bo = await join("blocked", "Bo", { context });
   assert.deepEqual(await bo.transport(), {
