@@ -3,7 +3,7 @@
 
 use alloc::vec;
 use alloc::vec::Vec;
-use core::mem::replace;
+use core::mem::{replace, take};
 
 /// Entries in the fullest chunk: so few that moving half of them costs less than a microsecond, so many that the list of
 /// chunks is short.
@@ -83,7 +83,7 @@ impl<K: Ord, V> Map<K, V> {
 
     /// Keeps the entries for which `keep` says so.
     pub(crate) fn retain(&mut self, mut keep: impl FnMut(&K, &V) -> bool) {
-        for entry in replace(self, Map::new()) {
+        for entry in take(self) {
             if keep(&entry.0, &entry.1) {
                 // The largest key so far.
                 let last = self.end();
