@@ -46,7 +46,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "ADDRESS:PORT", env = "GROUPWIRE_SOCKET")]
     socket: Option<SocketAddr>,
 
-    /// Pages of this origin, such as https://example.org, may use the server, besides its own; * for all. May be
+    /// Pages of this origin, such as `https://example.org`, may use the server, besides its own; * for all. May be
     /// given several times.
     #[arg(
         long = "origin",
