@@ -1,5 +1,7 @@
 /** Reading what others sent: it may be anything. */
 
+import type { Message } from "groupwire";
+
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
@@ -21,4 +23,13 @@ export function isCount(value: unknown): value is number {
 /** The items that make sense. */
 export function parseList<T>(value: unknown, parse: (item: unknown) => T | undefined): T[] {
   return Array.isArray(value) ? value.map(parse).filter((item) => item !== undefined) : [];
+}
+
+/** A message as JSON; undefined, which no parser accepts, if it is none. */
+export function readJson(message: Message): unknown {
+  try {
+    return message.json();
+  } catch {
+    return undefined;
+  }
 }

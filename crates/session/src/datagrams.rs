@@ -3,11 +3,11 @@
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use crate::Error;
 use crate::limits::RECORD_OVERHEAD_IN_DATAGRAMS;
 use crate::wire::body::{BodyDecoder, BodyEncoder};
 use crate::wire::frame::{Frame, Frames};
-use crate::wire::record::Direction;
+use crate::wire::record::{Direction, Record};
+use crate::{Error, Kind};
 
 /// Datagrams that may wait below us (DESIGN: nothing stale is ever queued).
 const MAX_IN_FLIGHT: u8 = 2;
@@ -120,28 +120,30 @@ impl Datagrams {
         packet
     }
 
-    /// The bodies of a datagram that came. What is wrong with it costs nothing but itself.
+    /// Calls `each` for every record of a datagram that came. What is wrong with it costs nothing but itself.
     ///
     /// # Errors
     /// Whatever is wrong; nobody is to blame, as a datagram may come too late to be understood.
-    pub(crate) fn receive<'a>(
+    pub(crate) fn receive(
         &mut self,
         now: Duration,
-        packet: &'a [u8],
-    ) -> Result<Option<(&'a [u8], bool)>, Error> {
+        packet: &[u8],
+        kind_of: impl Fn(u32) -> Result<Kind, Error>,
+        each: impl FnMut(Record<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         let mut frames = Frames::new(packet);
         while let Some(frame) = frames.next()? {
             match frame {
                 Frame::Feedback(acknowledgement) => self.encoder.acknowledge(acknowledgement),
-                Frame::Messages(body) => return Ok(Some((body, false))),
+                Frame::Messages(body) => return self.decoder.plain(body, kind_of, each),
                 Frame::Coded(body) => {
                     self.came(now);
-                    return Ok(Some((body, true)));
+                    return self.decoder.coded(body, kind_of, each);
                 }
                 _ => return Err(Error::malformed("datagram: it has only bodies and feedback")),
             }
         }
-        Ok(None)
+        Ok(())
     }
 
     fn came(&mut self, now: Duration) {

@@ -50,12 +50,7 @@ impl Client {
             _ => Err(Error::UnknownChannel { channel: id }),
         };
         let each = |record: Record<'_>| self.deliver(one_way, &record);
-        let _ = match datagrams.receive(now, packet) {
-            Ok(Some((body, true))) => datagrams.decoder.coded(body, kind_of, each),
-            Ok(Some((body, false))) => datagrams.decoder.plain(body, kind_of, each),
-            Ok(None) => Ok(()),
-            Err(error) => Err(error),
-        };
+        let _ = datagrams.receive(now, packet, kind_of, each);
         self.kinds = kinds;
         if let Some(link) = self.link.as_mut() {
             link.datagrams = Some(datagrams);

@@ -30,12 +30,7 @@ impl Room {
         let each = |record: Record<'_>| {
             self.publish(now, id, &channels[record.channel as usize - 1], one_way, &record)
         };
-        let outcome = match datagrams.receive(now, packet) {
-            Ok(Some((body, true))) => datagrams.decoder.coded(body, kind_of, each),
-            Ok(Some((body, false))) => datagrams.decoder.plain(body, kind_of, each),
-            Ok(None) => Ok(()),
-            Err(error) => Err(error),
-        };
+        let outcome = datagrams.receive(now, packet, kind_of, each);
         self.stats.datagrams_unread += u64::from(outcome.is_err());
         self.channels = channels;
         if let Some(connection) = self.connection(id) {

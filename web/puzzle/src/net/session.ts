@@ -21,7 +21,7 @@ import {
 import { Outbox } from "../../../common/net/outbox";
 import type { PointerMessage, Pointers } from "../../../common/net/pointers";
 import { rank, Restorer, type RestoredBy } from "../../../common/net/restore";
-import { isRecord } from "../../../common/parse";
+import { isRecord, readJson } from "../../../common/parse";
 import type { Document } from "../model/document";
 import { parseOperation, type Operation } from "../model/operations";
 import type { DragMessage, Live } from "./live";
@@ -187,14 +187,14 @@ export class Session {
       if (!message.state) this.options.meter.note(message.age);
       // Overtaken by the drop.
       if (message.stale) return;
-      receive(message, parse(message), performance.now());
+      receive(message, readJson(message), performance.now());
       this.options.events.moved();
     });
   }
 
   private receiveOperation(message: Message): void {
     const { document, live } = this.options;
-    const operation = parseOperation(parse(message));
+    const operation = parseOperation(readJson(message));
     if (!operation) return;
     if (!("grab" in operation)) live.finish(message.sender);
     document.deliver(operation);
@@ -236,13 +236,4 @@ export class Session {
 /** What a participant says of itself is what anybody wrote. */
 function windowOf({ presence }: Participant<Presence>): string | undefined {
   return isRecord(presence) && typeof presence.window === "string" ? presence.window : undefined;
-}
-
-/** A message as JSON; undefined, which no parser accepts, if it is none. */
-function parse(message: Message): unknown {
-  try {
-    return message.json();
-  } catch {
-    return undefined;
-  }
 }

@@ -23,6 +23,7 @@ import { parseOperation, touched, type Operation } from "../model/operations";
 import type { DragMessage, Live, StrokeMessage } from "./live";
 import { Outbox } from "../../../common/net/outbox";
 import type { PointerMessage, Pointers } from "../../../common/net/pointers";
+import { readJson } from "../../../common/parse";
 import type { Recorder } from "./recorder";
 import { Restorer, type RestoredBy } from "../../../common/net/restore";
 
@@ -173,7 +174,7 @@ export class Session {
       this.record("received", message.sender, channel.name, message.data);
       // Overtaken by the operation that finished it.
       if (message.stale || message.own) return;
-      receive(message, parse(message), performance.now());
+      receive(message, readJson(message), performance.now());
       this.options.events.moved();
     });
   }
@@ -181,7 +182,7 @@ export class Session {
   private receiveOperation(message: Message): void {
     const { document, live } = this.options;
     if (!message.own) this.record("received", message.sender, this.draw.name, message.data);
-    const operation = parseOperation(parse(message));
+    const operation = parseOperation(readJson(message));
     if (!operation) return;
     document.deliver(operation);
     if (operation.restore) this.restorer.delivered();
@@ -209,14 +210,5 @@ export class Session {
 
   private record(kind: "sent" | "received", sender: number, channel: string, data: string | Uint8Array): void {
     this.options.recorder?.note(kind, sender, channel, data);
-  }
-}
-
-/** A message as JSON; undefined, which no parser accepts, if it is none. */
-function parse(message: Message): unknown {
-  try {
-    return message.json();
-  } catch {
-    return undefined;
   }
 }
