@@ -16,7 +16,7 @@ const ARROWS = {
   codecs: [],
   gmc: ["codecs"],
   afec: [],
-  session: ["gmc"],
+  session: ["gmc", "codecs"],
   quic: [],
   server: ["session", "quic"],
   client: ["session", "quic"],

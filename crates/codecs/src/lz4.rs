@@ -1,10 +1,11 @@
 //! LZ4 blocks: the fastest codec that still helps.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use lz4_flex::block;
 
-use crate::{Codec, CodecError};
+use crate::{Codec, CodecError, Coder, Memory, Options, OptionsError, length};
 
 /// An LZ4 block after the length of the original as a LEB128 number.
 #[derive(Debug, Clone, Copy)]
@@ -19,8 +20,13 @@ impl Codec for Lz4 {
         1
     }
 
+    fn coder(&self, options: &Options<'_>) -> Result<Box<dyn Coder>, OptionsError> {
+        options.expect_none(self.name())?;
+        Ok(Box::new(Lz4))
+    }
+
     fn compress(&self, input: &[u8], out: &mut Vec<u8>) {
-        write_length(input.len(), out);
+        length::write(input.len(), out);
         let start = out.len();
         out.resize(start + block::get_maximum_output_size(input.len()), 0);
         let written = block::compress_into(input, &mut out[start..])
@@ -29,10 +35,7 @@ impl Codec for Lz4 {
     }
 
     fn decompress(&self, input: &[u8], limit: usize, out: &mut Vec<u8>) -> Result<(), CodecError> {
-        let (length, block) = read_length(input)?;
-        if length > limit {
-            return Err(CodecError::TooLarge);
-        }
+        let (length, block) = length::read(input, limit)?;
         let start = out.len();
         out.resize(start + length, 0);
         match block::decompress_into(block, &mut out[start..]) {
@@ -45,22 +48,21 @@ impl Codec for Lz4 {
     }
 }
 
-fn write_length(mut length: usize, out: &mut Vec<u8>) {
-    while length >= 0x80 {
-        out.push(length as u8 | 0x80);
-        length >>= 7;
+impl Coder for Lz4 {
+    fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) {
+        Codec::compress(self, input, out);
     }
-    out.push(length as u8);
-}
 
-fn read_length(input: &[u8]) -> Result<(usize, &[u8]), CodecError> {
-    let mut length = 0;
-    // Four groups of seven bits: 256 MiB, more than any limit in use.
-    for (index, &byte) in input.iter().take(4).enumerate() {
-        length |= usize::from(byte & 0x7f) << (7 * index);
-        if byte < 0x80 {
-            return Ok((length, &input[index + 1..]));
-        }
+    fn decompress(
+        &mut self,
+        input: &[u8],
+        limit: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<(), CodecError> {
+        Codec::decompress(self, input, limit, out)
     }
-    Err(CodecError::Malformed)
+
+    fn memory(&self) -> Memory {
+        Memory::default()
+    }
 }

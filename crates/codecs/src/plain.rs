@@ -1,8 +1,9 @@
 //! No compression: what is left when nothing helps.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use crate::{Codec, CodecError};
+use crate::{Codec, CodecError, Coder, Memory, Options, OptionsError};
 
 /// Leaves bytes as they are.
 #[derive(Debug, Clone, Copy)]
@@ -17,6 +18,11 @@ impl Codec for Plain {
         0
     }
 
+    fn coder(&self, options: &Options<'_>) -> Result<Box<dyn Coder>, OptionsError> {
+        options.expect_none(self.name())?;
+        Ok(Box::new(Plain))
+    }
+
     fn compress(&self, input: &[u8], out: &mut Vec<u8>) {
         out.extend_from_slice(input);
     }
@@ -27,5 +33,24 @@ impl Codec for Plain {
         }
         out.extend_from_slice(input);
         Ok(())
+    }
+}
+
+impl Coder for Plain {
+    fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) {
+        Codec::compress(self, input, out);
+    }
+
+    fn decompress(
+        &mut self,
+        input: &[u8],
+        limit: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<(), CodecError> {
+        Codec::decompress(self, input, limit, out)
+    }
+
+    fn memory(&self) -> Memory {
+        Memory::default()
     }
 }

@@ -1,0 +1,314 @@
+//! Messages that say themselves how they are to be read.
+
+use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::fmt;
+
+use crate::{Choice, Codec, CodecError, Coder, Filter, Memory, Options, OptionsError};
+
+/// Compresses messages one by one, each by a choice of its own, and reads what another packer made.
+///
+/// ```text
+/// packed  = first:u8 [dictionary:u32] octets [check:u32]     numbers little-endian
+/// first   = codec number | 16 if a dictionary is used | filter number << 5
+/// ```
+///
+/// `dictionary` is the checksum of the dictionary and `check` that of the message (xxHash32), if the packer was made
+/// with one. A message that a codec does not make smaller travels as it is, so that a packed message is at most one
+/// octet longer, and its check. Memory is taken when a codec is first used, and kept.
+///
+/// ```
+/// use groupwire_codecs::{ALL, Packer};
+/// let mut packer = Packer::new(ALL);
+/// let mut packed = Vec::new();
+/// packer.pack("lz4".parse()?, b"again and again and again and again", &mut packed)?;
+/// let mut message = Vec::new();
+/// packer.unpack(&packed, 1000, &mut message)?;
+/// assert_eq!(message, b"again and again and again and again");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Packer {
+    codecs: &'static [&'static dyn Codec],
+    dictionary: Vec<u8>,
+    check: bool,
+    /// For one direction or both, by codec and level; few, so a list.
+    coders: Vec<(Choice, Box<dyn Coder>)>,
+    filtered: Vec<u8>,
+}
+
+const DICTIONARY: u8 = 16;
+const CODEC: u8 = 15;
+const FILTER_SHIFT: u32 = 5;
+
+/// Octets of a checksum.
+const CHECK: usize = 4;
+
+impl Packer {
+    /// A packer that has these codecs. It uses no dictionary and no check.
+    pub fn new(codecs: &'static [&'static dyn Codec]) -> Self {
+        Packer {
+            codecs,
+            dictionary: Vec::new(),
+            check: false,
+            coders: Vec::new(),
+            filtered: Vec::new(),
+        }
+    }
+
+    /// Both ends start from the same dictionary, with every codec that takes one.
+    #[must_use]
+    pub fn with_dictionary(self, dictionary: &[u8]) -> Self {
+        Packer { dictionary: dictionary.to_owned(), coders: Vec::new(), ..self }
+    }
+
+    /// Every message carries a checksum: for ways that damage bytes. Both ends say so, or none.
+    #[must_use]
+    pub fn with_check(self) -> Self {
+        Packer { check: true, ..self }
+    }
+
+    /// Whether messages packed by this codec can be read here.
+    pub fn has(&self, codec: u8) -> bool {
+        self.codec(codec).is_ok()
+    }
+
+    /// Appends the packed form of `message` to `out`. Returns the choice that was taken: [`Choice::NONE`] if the
+    /// message would not have become smaller.
+    ///
+    /// # Errors
+    /// If the codec of the choice is not among the packer's, or has no such level. `out` is as it was.
+    pub fn pack(
+        &mut self,
+        choice: Choice,
+        message: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<Choice, OptionsError> {
+        let start = out.len();
+        let made = self.try_pack(choice, message, out)?;
+        if !made || out.len() - start > message.len() {
+            out.truncate(start);
+            out.push(0);
+            out.extend_from_slice(message);
+        }
+        if self.check {
+            out.extend_from_slice(&checksum(message).to_le_bytes());
+        }
+        Ok(if made && out[start] != 0 { choice } else { Choice::NONE })
+    }
+
+    /// `false`: there is nothing to do.
+    fn try_pack(
+        &mut self,
+        choice: Choice,
+        message: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<bool, OptionsError> {
+        let codec = self.codec(choice.codec)?;
+        if choice.codec == 0 && choice.filter == Filter::None {
+            return Ok(false);
+        }
+        let takes_dictionary = codec.takes_dictionary() && !self.dictionary.is_empty();
+        let first = choice.codec | choice.filter.number() << FILTER_SHIFT;
+        if takes_dictionary {
+            out.push(first | DICTIONARY);
+            out.extend_from_slice(&checksum(&self.dictionary).to_le_bytes());
+        } else {
+            out.push(first);
+        }
+        let mut filtered = core::mem::take(&mut self.filtered);
+        filtered.clear();
+        let input = match choice.filter {
+            Filter::None => message,
+            filter => {
+                filter.apply(message, &mut filtered);
+                &filtered
+            }
+        };
+        let outcome = self.coder(choice).map(|coder| coder.compress(input, out));
+        self.filtered = filtered;
+        outcome.map(|()| true)
+    }
+
+    /// Appends the message that `packed` stands for to `out`, at most `limit` octets. On an error `out` is as it was.
+    ///
+    /// # Errors
+    /// What is wrong with `packed`. Damage is noticed for certain only with a check.
+    pub fn unpack(
+        &mut self,
+        packed: &[u8],
+        limit: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<(), CodecError> {
+        let start = out.len();
+        let (packed, check) = match self.check {
+            false => (packed, None),
+            true => {
+                let (packed, check) = packed.split_last_chunk().ok_or(CodecError::Malformed)?;
+                (packed, Some(u32::from_le_bytes(*check)))
+            }
+        };
+        self.unpack_unchecked(packed, limit, out)?;
+        if check.is_some_and(|check| check != checksum(&out[start..])) {
+            out.truncate(start);
+            return Err(CodecError::Damaged);
+        }
+        Ok(())
+    }
+
+    fn unpack_unchecked(
+        &mut self,
+        packed: &[u8],
+        limit: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<(), CodecError> {
+        let (&first, mut octets) = packed.split_first().ok_or(CodecError::Malformed)?;
+        let number = first & CODEC;
+        let filter = Filter::by_number(first >> FILTER_SHIFT).ok_or(CodecError::Malformed)?;
+        let codec = self.codec(number).map_err(|_| CodecError::UnknownCodec { number })?;
+        let takes_dictionary = codec.takes_dictionary() && !self.dictionary.is_empty();
+        if takes_dictionary != (first & DICTIONARY != 0) {
+            return Err(CodecError::WrongDictionary);
+        }
+        if takes_dictionary {
+            let (id, rest) = octets.split_first_chunk::<CHECK>().ok_or(CodecError::Malformed)?;
+            if u32::from_le_bytes(*id) != checksum(&self.dictionary) {
+                return Err(CodecError::WrongDictionary);
+            }
+            octets = rest;
+        }
+        let mut filtered = core::mem::take(&mut self.filtered);
+        filtered.clear();
+        let coder = self.coder(Choice::codec(number)).map_err(|_| CodecError::Malformed)?;
+        let outcome = match filter {
+            Filter::None => coder.decompress(octets, limit, out),
+            filter => coder
+                .decompress(octets, filter.longest(limit), &mut filtered)
+                .and_then(|()| filter.undo(&filtered, limit, out)),
+        };
+        self.filtered = filtered;
+        outcome
+    }
+
+    /// The working memory of all codecs used so far, bytes.
+    pub fn memory(&self) -> Memory {
+        let add = |sum: Memory, one: Memory| Memory {
+            compress: sum.compress + one.compress,
+            decompress: sum.decompress + one.decompress,
+        };
+        self.coders.iter().map(|(_, coder)| coder.memory()).fold(Memory::default(), add)
+    }
+
+    fn codec(&self, number: u8) -> Result<&'static dyn Codec, OptionsError> {
+        let found = self.codecs.iter().copied().find(|codec| codec.number() == number);
+        found.ok_or(OptionsError::Missing { number })
+    }
+
+    fn coder(&mut self, choice: Choice) -> Result<&mut dyn Coder, OptionsError> {
+        let key = Choice { filter: Filter::None, ..choice };
+        let at = match self.coders.iter().position(|(other, _)| *other == key) {
+            Some(at) => at,
+            None => {
+                let codec = self.codec(choice.codec)?;
+                let dictionary = if codec.takes_dictionary() { &self.dictionary[..] } else { &[] };
+                let options = Options { level: choice.level, dictionary };
+                self.coders.push((key, codec.coder(&options)?));
+                self.coders.len() - 1
+            }
+        };
+        Ok(&mut *self.coders[at].1)
+    }
+}
+
+impl fmt::Debug for Packer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Packer").field("memory", &self.memory()).finish_non_exhaustive()
+    }
+}
+
+fn checksum(bytes: &[u8]) -> u32 {
+    twox_hash::XxHash32::oneshot(0, bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ALL;
+    use alloc::vec;
+    use proptest::prelude::*;
+
+    fn choices() -> Vec<Choice> {
+        let codecs = ALL.iter().map(|codec| Choice::codec(codec.number()));
+        codecs
+            .flat_map(|choice| Filter::ALL.iter().map(move |&filter| Choice { filter, ..choice }))
+            .collect()
+    }
+
+    fn round_trip(mut packer: Packer, message: &[u8]) {
+        for choice in choices() {
+            let mut packed = vec![9];
+            packer.pack(choice, message, &mut packed).unwrap();
+            assert!(packed.len() <= 1 + 1 + message.len() + if packer.check { 4 } else { 0 });
+            let mut out = vec![1, 2];
+            packer.unpack(&packed[1..], message.len(), &mut out).unwrap();
+            assert_eq!((&out[..2], &out[2..]), (&[1, 2][..], message), "{choice}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn messages_come_back(message in proptest::collection::vec(0u8..5, 0..3000)) {
+            round_trip(Packer::new(ALL), &message);
+            round_trip(Packer::new(ALL).with_check(), &message);
+            round_trip(Packer::new(ALL).with_dictionary(b"a dictionary of 1, 2, 3 and \x01\x02\x03"), &message);
+        }
+
+        #[test]
+        fn hostile_octets_are_refused(packed: Vec<u8>) {
+            let mut packer = Packer::new(ALL);
+            let mut out = vec![7];
+            match packer.unpack(&packed, 200, &mut out) {
+                Ok(()) => prop_assert!(out.len() <= 201),
+                Err(_) => prop_assert_eq!(out, [7]),
+            }
+        }
+
+        #[test]
+        fn with_a_check_damage_is_noticed(
+            message in proptest::collection::vec(0u8..5, 1..500),
+            at in any::<prop::sample::Index>(),
+            bit in 0u8..8,
+        ) {
+            let mut packer = Packer::new(ALL).with_check();
+            for choice in choices() {
+                let mut packed = Vec::new();
+                packer.pack(choice, &message, &mut packed).unwrap();
+                *at.get_mut(&mut packed) ^= 1 << bit;
+                let mut out = Vec::new();
+                match packer.unpack(&packed, 1000, &mut out) {
+                    // An unused bit of padding.
+                    Ok(()) => prop_assert_eq!(&out, &message),
+                    Err(_) => prop_assert!(out.is_empty()),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_codec_that_one_end_lacks_is_named() {
+        let mut packed = Vec::new();
+        Packer::new(ALL).pack(Choice::codec(1), &[0; 99], &mut packed).unwrap();
+        let mut poor = Packer::new(&ALL[..1]);
+        let error = poor.unpack(&packed, 99, &mut Vec::new());
+        assert_eq!(error, Err(CodecError::UnknownCodec { number: 1 }));
+        let error = poor.pack(Choice::codec(1), b"", &mut Vec::new());
+        assert_eq!(error, Err(OptionsError::Missing { number: 1 }));
+    }
+
+    #[test]
+    fn what_does_not_become_smaller_travels_as_it_is() {
+        let mut packed = Vec::new();
+        let taken = Packer::new(ALL).pack(Choice::codec(1), b"abc", &mut packed).unwrap();
+        assert_eq!((taken, &packed[..]), (Choice::NONE, &b"\0abc"[..]));
+    }
+}
