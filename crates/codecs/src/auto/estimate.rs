@@ -3,13 +3,15 @@
 /// The ratio of packed to original octets that is hoped for where nothing was tried.
 pub(super) const HOPE: f32 = 0.25;
 
+/// The worst ratio: whatever is said, no message doubles.
+const WORST: f32 = 2.0;
 /// Messages that the average is over.
 const MEMORY: f32 = 16.0;
 /// A ratio is a surprise if it is off by this, and by so many usual deviations.
 const OFF: f32 = 0.1;
 const USUAL: f32 = 3.0;
 /// So many surprises in a row: the content is another one.
-const SURPRISES: u8 = 2;
+const SURPRISES: u8 = 3;
 
 /// A moving average of ratios.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -42,6 +44,7 @@ impl Estimate {
 
     /// Learns from a message. Returns whether the content has become another one.
     pub(super) fn learn(&mut self, ratio: f32) -> bool {
+        let ratio = ratio.min(WORST);
         if !self.is_tried() {
             *self = Estimate { average: ratio, count: 1.0, ..Estimate::default() };
             return false;
