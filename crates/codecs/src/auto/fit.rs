@@ -71,14 +71,18 @@ impl Fit {
         let usual = median(&mut rest.map(|rest| (rest - base).abs()));
         self.usual = usual.max(FINEST);
         for (octets, nanos) in early {
-            self.draw(octets, self.pull(nanos, base + slope * octets));
+            let (line, most) = (base + slope * octets, USUAL * self.usual);
+            self.draw(octets, nanos.clamp(line - most, line + most));
         }
     }
 
     fn follow(&mut self, octets: f64, nanos: f64) {
-        let line = self.mean.1 + self.ratio() * (octets - self.mean.0);
+        let dx = octets - self.mean.0;
+        let line = self.mean.1 + self.ratio() * dx;
+        // Where the line leaves the sizes that it is drawn through, it may be wrong itself.
+        let usual = self.usual * (1.0 + dx * dx / self.xx.max(1.0));
         let off = (nanos - line).abs();
-        if off > FAR * self.usual {
+        if off > FAR * usual {
             self.strangers += 1;
             if self.strangers >= STRANGERS {
                 *self = Fit::default();
@@ -88,14 +92,9 @@ impl Fit {
         } else {
             self.strangers = 0;
         }
-        self.draw(octets, self.pull(nanos, line));
-        self.usual *= if off > self.usual { FOLLOW } else { 1.0 / FOLLOW };
+        self.draw(octets, nanos.clamp(line - USUAL * usual, line + USUAL * usual));
+        self.usual *= if off > usual { FOLLOW } else { 1.0 / FOLLOW };
         self.usual = self.usual.max(FINEST);
-    }
-
-    /// The time as it counts.
-    fn pull(&self, nanos: f64, line: f64) -> f64 {
-        nanos.clamp(line - USUAL * self.usual, line + USUAL * self.usual)
     }
 
     fn draw(&mut self, octets: f64, nanos: f64) {

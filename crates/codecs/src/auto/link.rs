@@ -62,13 +62,11 @@ impl Link {
         self.nanos_per_octet
     }
 
-    /// The time of an octet to reckon with: if it is not known, that of the default rate, or less if exchanges so short
+    /// The time of an octet to reckon with: if it is not known, that of the default rate. Less if exchanges so short
     /// rule that out.
     pub(super) fn reckoned(&self) -> f32 {
-        self.nanos_per_octet.unwrap_or_else(|| {
-            let most = self.fit.as_ref().and_then(Fit::most);
-            most.map_or(DEFAULT, |most| most.clamp(0.0, DEFAULT))
-        })
+        let most = self.fit.as_ref().and_then(Fit::most).unwrap_or(f32::MAX);
+        self.nanos_per_octet.unwrap_or(DEFAULT).min(most)
     }
 
     /// Whether exchanges of other sizes would help: there are exchanges, but they do not quite tell what an octet takes.

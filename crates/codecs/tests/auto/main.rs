@@ -29,13 +29,6 @@ fn in_every_cell_it_is_as_good_as_the_best_fixed_choice() {
                     let mut session = Session::new(Network::new(mbit, hops), content.choices());
                     let over = session.compare(&[&content], MESSAGES).loss();
                     let what = format!("{kind:?} of {size} at {mbit} Mbit/s, {hops} hops");
-                    if std::env::var("SHOW").is_ok() {
-                        println!(
-                            "{what}: {:.3} % {:?}",
-                            over * 100.0,
-                            session.link.nanos_per_octet()
-                        );
-                    }
                     assert!(over < LOSS, "{what}: {over}");
                 }
             }
@@ -51,9 +44,6 @@ fn messages_of_all_sizes_and_kinds_mixed_lose_no_more() {
     for mbit in [10.0, 100.0, 1000.0] {
         let mut session = Session::new(Network::new(mbit, 1), contents[0].choices());
         let over = session.compare(&contents, MESSAGES).loss();
-        if std::env::var("SHOW").is_ok() {
-            println!("mixed {mbit}: {:.3} % {:?}", over * 100.0, session.link.nanos_per_octet());
-        }
         assert!(over < LOSS, "{mbit} Mbit/s: {over}");
     }
 }
@@ -69,16 +59,10 @@ fn another_content_is_noticed() {
         // From text to noise: each candidate that could have won is tried at most once more.
         session.compare(&[&noise], 20);
         let over = session.compare(&[&noise], 500).loss();
-        if std::env::var("SHOW").is_ok() {
-            println!("noise {mbit}: {:.3} %", over * 100.0);
-        }
         assert!(over < LOSS, "noise at {mbit} Mbit/s: {over}");
         session.compare(&[&noise], 3000);
         session.compare(&[&text], back);
         let over = session.compare(&[&text], 500).loss();
-        if std::env::var("SHOW").is_ok() {
-            println!("text {mbit}: {:.3} %", over * 100.0);
-        }
         assert!(over < LOSS, "text at {mbit} Mbit/s: {over}");
     }
 }
@@ -93,13 +77,6 @@ fn another_rate_is_noticed() {
             session.network = Network::new(after, 1);
             session.compare(&[&content], messages);
             let over = session.compare(&[&content], 1000).loss();
-            if std::env::var("SHOW").is_ok() {
-                println!(
-                    "rate {size} {after}: {:.3} % {:?}",
-                    over * 100.0,
-                    session.link.nanos_per_octet()
-                );
-            }
             assert!(over < LOSS, "{size} octets, to {after} Mbit/s: {over}");
         }
     }
