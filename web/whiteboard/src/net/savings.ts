@@ -54,33 +54,34 @@ export class Savings {
 }
 
 export class Direction {
-  private samples: Sums[] = [];
-  /** What messages were compressed by lately: names of codecs, `none`, `template`. */
-  by: readonly string[] = [];
+  private samples: (Sums & { readonly by: readonly string[] })[] = [];
 
   constructor(private readonly way: "sent" | "received") {}
 
   /** Lately, by message; undefined: there was none. */
   get each(): { readonly before: number; readonly after: number } | undefined {
-    const { messages, before, after } = this.samples.reduce(add, NOTHING);
+    const { messages, before, after } = this.samples.reduce<Sums>(add, NOTHING);
     return messages === 0 ? undefined : { before: before / messages, after: after / messages };
+  }
+
+  /** What messages were compressed by lately: names of codecs, `none`, `template`. */
+  get by(): readonly string[] {
+    return [...new Set(this.samples.flatMap(({ by }) => by))].sort();
   }
 
   /** Whatever there was between two states; nothing if there was no message, since then it is not about messages. */
   take(last: Stats, now: Stats): Sums {
     const sums = between(last[this.way], now[this.way]);
     if (sums.messages === 0) return NOTHING;
-    this.samples = [...this.samples, sums].slice(-LATELY);
     const by = [...now.channels].flatMap(([name, stats]) =>
       coding(last.channels.get(name)?.[this.way], stats[this.way]),
     );
-    if (by.length > 0) this.by = [...new Set(by)].sort();
+    this.samples = [...this.samples, { ...sums, by }].slice(-LATELY);
     return sums;
   }
 
   forget(): void {
     this.samples = [];
-    this.by = [];
   }
 }
 
