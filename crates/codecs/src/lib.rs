@@ -52,6 +52,11 @@ pub static ALL: &[&dyn Codec] = &[&Plain, &Lz4, &Deflate];
 /// only, and is then left out of it by the linker.
 pub static MESSAGES: [&dyn Codec; 3] = [&Plain, &Lz4, &Deflate];
 
+/// Those of [`MESSAGES`] that make anything smaller in this build: Deflate only does with the feature `deflate-encoder`.
+pub fn encoders_for_messages() -> &'static [&'static dyn Codec] {
+    if cfg!(feature = "deflate-encoder") { &MESSAGES } else { &MESSAGES[..2] }
+}
+
 /// The codec for gmc with this number on the wire.
 pub fn for_messages(number: u8) -> Option<&'static dyn Codec> {
     MESSAGES.into_iter().find(|codec| codec.number() == number)
