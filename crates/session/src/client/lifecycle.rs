@@ -95,6 +95,7 @@ impl Client {
             }),
         }));
         self.link = Some(link);
+        self.tell_codecs();
         self.phase = Phase::Greeting(now + Timing::default().dead);
         self.by_id.clear();
         self.kinds.clear();
@@ -122,6 +123,14 @@ impl Client {
                 have,
                 compress: channel.compress,
             });
+        }
+    }
+
+    /// W46.
+    pub(super) fn tell_codecs(&mut self) {
+        let set = self.packing.set();
+        if let Some(link) = self.link.as_mut().filter(|_| set != 0) {
+            link.queue(&Frame::Codecs { set });
         }
     }
 

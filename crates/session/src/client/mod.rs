@@ -22,6 +22,7 @@ use crate::backoff::Backoff;
 use crate::limits::{MAX_CHANNEL_NAME, MAX_KEY, MAX_PRESENCE, MAX_ROOM_NAME, MAX_TOKEN};
 use crate::link::Link;
 use crate::map::Map;
+use crate::packing::Packing;
 use crate::seen::Seen;
 use crate::wire::frame::Frame;
 use crate::wire::handshake::Secret;
@@ -116,6 +117,7 @@ pub struct Client {
     /// When the current transport was welcomed.
     joined_at: Option<Duration>,
     stats: Stats,
+    packing: Packing,
 }
 
 impl Client {
@@ -131,6 +133,7 @@ impl Client {
             return Err(Error::malformed("room name: it is empty"));
         }
         let status = Output::Event(Event::Status(Status::Connecting));
+        let packing = Packing::new(if config.compress { config.codecs } else { &[] });
         Ok(Client {
             phase: Phase::Waiting(now),
             backoff: Backoff::new(config.seed),
@@ -159,6 +162,7 @@ impl Client {
             wants_drain: false,
             joined_at: None,
             stats: Stats::default(),
+            packing,
         })
     }
 
@@ -229,6 +233,12 @@ impl Client {
     /// a codec has to stay: messages packed by it may be on their way.
     pub fn set_codecs(&mut self, codecs: &'static [&'static dyn Codec]) {
         self.config.codecs = codecs;
+        if self.config.compress {
+            self.packing = Packing::new(codecs);
+            if matches!(self.phase, Phase::Greeting(_) | Phase::Joined) {
+                self.tell_codecs();
+            }
+        }
     }
 
     /// How a channel's messages become small.

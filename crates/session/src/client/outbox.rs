@@ -6,7 +6,7 @@ use core::time::Duration;
 use crate::client::ChannelOptions;
 use crate::datagrams::REST;
 use crate::latest::Latest;
-use crate::wire::body::Lane;
+use crate::wire::body::{Coding, Lane};
 use crate::wire::frame::Access;
 use crate::{ChannelStats, Compress, Error, Overflow, Qos};
 
@@ -112,6 +112,11 @@ impl Channel {
     /// Whether the server lets messages be sent on it now.
     pub(super) fn takes_messages(&self) -> bool {
         self.id.is_some() && self.access.publish
+    }
+
+    /// How the bodies are coded that its messages travel in.
+    pub(super) fn coding(&self) -> Coding {
+        self.compress.coding(&self.qos)
     }
 
     /// Queues awareness. `Ok(true)`: it replaced an older value.
