@@ -8,6 +8,7 @@
 //!   its own that serves one message after the other.
 //! - [`Choice`] names a codec with a level and a [`Filter`], as in `zstd-3` or `delta4+lz4`.
 //! - [`Packer`] makes messages that say themselves how they are to be read.
+//! - [`Auto`] chooses for each message what gets it there soonest.
 //!
 //! ```
 //! let codec = groupwire_codecs::by_name("lz4").ok_or("no such codec")?;
@@ -23,6 +24,7 @@
 
 extern crate alloc;
 
+mod auto;
 mod choice;
 mod codec;
 mod deflate;
@@ -40,6 +42,7 @@ mod packer;
 mod plain;
 mod rle;
 
+pub use auto::{Auto, Cost, Costs, Line, Link, Pick};
 pub use choice::Choice;
 pub use codec::{Codec, Coder, Levels, Memory, Options};
 pub use deflate::Deflate;
@@ -74,6 +77,11 @@ pub static ALL: &[&dyn Codec] = &[
 /// The codecs that gmc codes with: all that the module of a browser holds. A codec for other uses stands in [`ALL`]
 /// only, and is then left out of it by the linker.
 pub static MESSAGES: [&dyn Codec; 3] = [&Plain, &Lz4, &Deflate];
+
+/// Those of [`MESSAGES`] that make anything smaller in this build: Deflate only does with the feature `deflate-encoder`.
+pub fn encoders_for_messages() -> &'static [&'static dyn Codec] {
+    if cfg!(feature = "deflate-encoder") { &MESSAGES } else { &MESSAGES[..2] }
+}
 
 /// The codec for gmc with this number on the wire.
 pub fn for_messages(number: u8) -> Option<&'static dyn Codec> {

@@ -8,6 +8,7 @@ use core::time::Duration;
 use crate::clock::Clock;
 use crate::datagrams::Datagrams;
 use crate::limits::DEFAULT_MAX_PACKET;
+use crate::packing::Choosing;
 use crate::wire::VERSION;
 use crate::wire::body::{BodyDecoder, BodyEncoder};
 use crate::wire::frame::Frame;
@@ -47,6 +48,7 @@ pub(crate) struct Link {
     fresh_in: bool,
     max_packet: usize,
     pub(crate) clock: Clock,
+    pub(crate) choosing: Choosing,
     pub(crate) bodies: Option<Bodies>,
     /// Octets that a datagram of the transport may have.
     pub(crate) max_datagram: usize,
@@ -76,6 +78,7 @@ impl Link {
             fresh_in: true,
             max_packet: DEFAULT_MAX_PACKET,
             clock: Clock::default(),
+            choosing: Choosing::default(),
             bodies: None,
             max_datagram,
             datagrams: None,

@@ -89,12 +89,12 @@ impl Client {
                 break;
             };
             let start = datagrams.begin(now);
-            let private = self.add_records(now, &due, 0, Lane::Datagrams);
+            self.add_records(now, &due, 0, Lane::Datagrams);
             let Some(datagrams) = self.link.as_mut().and_then(|link| link.datagrams.as_mut())
             else {
                 break;
             };
-            let packets = datagrams.finish(private, start)?;
+            let packets = datagrams.finish(start)?;
             if packets.is_empty() {
                 break;
             }
@@ -198,17 +198,16 @@ impl Client {
         packet: &mut Vec<u8>,
     ) -> Result<(), Error> {
         let Some(room) = self.link.as_ref().map(|link| link.room(packet)) else { return Ok(()) };
-        let private = self.add_records(now, due, room, Lane::Stream);
+        self.add_records(now, due, room, Lane::Stream);
         match self.link.as_mut().and_then(|link| link.bodies.as_mut()) {
-            Some(Bodies { encoder, .. }) if !encoder.is_empty() => encoder.finish(private, packet),
+            Some(Bodies { encoder, .. }) if !encoder.is_empty() => encoder.finish(packet),
             _ => Ok(()),
         }
     }
 
-    /// Hands as much of `due` to the lane's encoder as one body takes: all of it private, or nothing; returns which.
-    /// `room` is what a packet of the stream has left.
-    fn add_records(&mut self, now: Duration, due: &[(u64, Due)], room: usize, lane: Lane) -> bool {
-        let mut private = None;
+    /// Hands as much of `due` to the lane's encoder as one body takes: all of it of one coding. `room` is what a
+    /// packet of the stream has left.
+    fn add_records(&mut self, now: Duration, due: &[(u64, Due)], room: usize, lane: Lane) {
         for &(order, due) in due {
             let (at, item) = match due {
                 Due::Transaction(at) => (self.pending[at].channel, Some(&self.pending[at].item)),
@@ -219,15 +218,17 @@ impl Client {
             };
             let Some(bytes) = item.map(|item| item.bytes.len()) else { continue };
             let channel = &mut self.channels[at];
-            if *private.get_or_insert(channel.qos.private) != channel.qos.private {
-                break;
-            }
+            let coding = channel.coding();
             let Some(link) = self.link.as_mut() else { break };
             let encoder = match (lane, link.bodies.as_mut(), link.datagrams.as_mut()) {
-                (Lane::Stream, Some(bodies), _) if bodies.encoder.fits(bytes, room) => {
+                (Lane::Stream, Some(bodies), _)
+                    if bodies.encoder.takes(coding) && bodies.encoder.fits(bytes, room) =>
+                {
                     &mut bodies.encoder
                 }
-                (Lane::Datagrams, _, Some(datagrams)) if datagrams.may_fit(bytes) => {
+                (Lane::Datagrams, _, Some(datagrams))
+                    if datagrams.encoder.takes(coding) && datagrams.may_fit(bytes) =>
+                {
                     &mut datagrams.encoder
                 }
                 _ => break,
@@ -256,14 +257,8 @@ impl Client {
                     (&*taken.insert(item), Number::Awareness { index, after })
                 }
             };
-            if !matches!(due, Due::Rested(_)) {
-                if channel.next_slot <= now {
-                    channel.next_slot = now + interval;
-                }
-                self.stats.messages_out += 1;
-                self.stats.bytes_out_before += item.bytes.len() as u64;
-            }
-            encoder.push(&Record {
+            let packed = link.choosing.pack(channel.compress, &item.bytes, &mut self.packing, None);
+            let record = Record {
                 channel: id,
                 sender: 0,
                 number,
@@ -274,12 +269,22 @@ impl Client {
                 key: item.key.as_deref(),
                 priority: item.priority,
                 bytes: &item.bytes,
-            });
+                packed: packed.map(|(_, packed)| packed),
+                coding,
+            };
+            if !matches!(due, Due::Rested(_)) {
+                if channel.next_slot <= now {
+                    channel.next_slot = now + interval;
+                }
+                channel.stats.sent.count(&record, packed.map(|(choice, _)| choice));
+                self.stats.messages_out += 1;
+                self.stats.bytes_out_before += item.bytes.len() as u64;
+            }
+            encoder.push(&record);
             if let (Some(item), Number::Awareness { index, after }) = (taken, number) {
                 channel.rest(order, Resting { lane, item, index, after, sent: now });
             }
         }
-        private.unwrap_or(false)
     }
 
     fn hang_up_after_goodbye(&mut self) {

@@ -4,6 +4,7 @@ mod datagrams;
 mod flush;
 mod join;
 mod journal;
+mod outgoing;
 mod participant;
 mod receive;
 mod snapshot;
@@ -14,8 +15,11 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::time::Duration;
 
+use groupwire_codecs::{ALL, Codec};
+
 use crate::limits::DEFAULT_MAX_PACKET;
 use crate::link::error_frame;
+use crate::packing::{Forms, Packing};
 use crate::wire::frame::Frame;
 use crate::wire::handshake::{Opening, Secret};
 use crate::{Authority, Error, Limits, PresenceState, Qos, Timing};
@@ -36,8 +40,11 @@ pub struct Config {
     pub timing: Timing,
     /// What it accepts and keeps.
     pub limits: Limits,
-    /// Whether message bodies are compressed for clients that can. Off is for debugging.
+    /// Whether messages are compressed for clients that can: bodies, and messages for those who ask for a codec. Off is
+    /// for debugging.
     pub compress: bool,
+    /// What single messages are unpacked and packed with. Each costs memory once it is used, and the slow ones time.
+    pub codecs: &'static [&'static dyn Codec],
 }
 
 impl Config {
@@ -49,6 +56,7 @@ impl Config {
             timing: Timing::default(),
             limits: Limits::default(),
             compress: true,
+            codecs: ALL,
         }
     }
 }
@@ -219,7 +227,7 @@ pub struct Stats {
     pub expired: u64,
     /// Datagrams that came too late to be understood, or were nonsense.
     pub datagrams_unread: u64,
-    /// Bytes of messages and snapshot that the room holds.
+    /// Bytes of messages, packed forms of them and snapshot that the room holds, and of the codecs at work.
     pub memory: usize,
 }
 
@@ -273,6 +281,8 @@ pub struct Room {
     changed: BTreeSet<u32>,
     outputs: VecDeque<Output>,
     stats: Stats,
+    packing: Packing,
+    forms: Forms,
 }
 
 impl Room {
@@ -281,6 +291,7 @@ impl Room {
         // A message has to fit a packet, whatever was configured.
         let largest = DEFAULT_MAX_PACKET - Limits::packet_for(0);
         config.limits.max_message = config.limits.max_message.min(largest);
+        let packing = Packing::new(if config.compress { config.codecs } else { &[] });
         Room {
             config,
             authority,
@@ -299,6 +310,8 @@ impl Room {
             changed: BTreeSet::new(),
             outputs: VecDeque::new(),
             stats: Stats::default(),
+            packing,
+            forms: Forms::default(),
         }
     }
 
@@ -315,7 +328,8 @@ impl Room {
     /// Totals since it was made.
     pub fn stats(&self) -> Stats {
         let here = self.participants.values().filter(|participant| participant.is_here()).count();
-        let (expired, memory) = (self.journal.expired, self.journal.memory());
+        let expired = self.journal.expired;
+        let memory = self.journal.memory() + self.forms.memory() + self.packing.memory();
         Stats { here, expired, memory, ..self.stats }
     }
 
@@ -413,7 +427,9 @@ impl Room {
         }
         let connections = self.participants.values().filter_map(|other| other.connection.as_ref());
         let sent = connections.map(Connection::served).min();
-        self.journal.expire(now, sent.unwrap_or(u64::MAX));
+        let sent = sent.unwrap_or(u64::MAX);
+        self.journal.expire(now, sent);
+        self.forms.sent(sent);
         self.ask_for_snapshot(now);
     }
 
@@ -447,6 +463,10 @@ impl Room {
                 Ok(()) => self.flush(now, id),
                 Err(error) => self.fail(now, id, error),
             }
+        }
+        match self.participants.is_empty() {
+            true => self.packing.release(),
+            false => self.packing.rest(now),
         }
         self.next_housekeeping = (!self.participants.is_empty()).then(|| now + HOUSEKEEPING);
         self.ask_for_snapshot(now);
