@@ -41,6 +41,8 @@ mod null;
 mod packer;
 mod plain;
 mod rle;
+#[cfg(test)]
+mod samples;
 
 pub use auto::{Auto, Cost, Costs, Line, Link, Pick};
 pub use choice::Choice;

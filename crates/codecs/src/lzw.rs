@@ -101,3 +101,6 @@ impl Width {
         filling
     }
 }
+
+#[cfg(test)]
+mod tests;
