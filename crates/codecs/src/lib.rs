@@ -8,6 +8,7 @@
 //!   its own that serves one message after the other.
 //! - [`Choice`] names a codec with a level and a [`Filter`], as in `zstd-3` or `delta4+lz4`.
 //! - [`Packer`] makes messages that say themselves how they are to be read.
+//! - [`Auto`] chooses for each message what gets it there soonest.
 //!
 //! ```
 //! let codec = groupwire_codecs::by_name("lz4").ok_or("no such codec")?;
@@ -23,6 +24,7 @@
 
 extern crate alloc;
 
+mod auto;
 mod choice;
 mod codec;
 mod deflate;
@@ -33,6 +35,7 @@ mod lz4;
 mod packer;
 mod plain;
 
+pub use auto::{Auto, Cost, Costs, Line, Link, Pick};
 pub use choice::Choice;
 pub use codec::{Codec, Coder, Levels, Memory, Options};
 pub use deflate::Deflate;

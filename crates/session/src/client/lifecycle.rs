@@ -110,7 +110,8 @@ impl Client {
     }
 
     pub(super) fn open_channel(&mut self, at: usize) {
-        let channel = &self.channels[at];
+        let channel = &mut self.channels[at];
+        channel.told = channel.compress;
         let have = if channel.synced { self.position } else { channel.have };
         if let Some(link) = self.link.as_mut() {
             link.queue(&Frame::Open {
@@ -119,7 +120,19 @@ impl Client {
                 name: &channel.name,
                 qos: channel.qos,
                 have,
+                compress: channel.compress,
             });
+        }
+    }
+
+    /// The server is to know how a channel is compressed: at once, or when it has answered for the channel.
+    pub(super) fn tell_compress(&mut self, at: usize) {
+        let channel = &mut self.channels[at];
+        if let (Some(id), Some(link)) = (channel.id, self.link.as_mut())
+            && channel.told != channel.compress
+        {
+            channel.told = channel.compress;
+            link.queue(&Frame::Compress { id, compress: channel.compress });
         }
     }
 

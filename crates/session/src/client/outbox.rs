@@ -3,11 +3,12 @@
 use alloc::boxed::Box;
 use core::time::Duration;
 
+use crate::client::ChannelOptions;
 use crate::datagrams::REST;
 use crate::latest::Latest;
 use crate::wire::body::Lane;
 use crate::wire::frame::Access;
-use crate::{Error, Overflow, Qos};
+use crate::{ChannelStats, Compress, Error, Overflow, Qos};
 
 use alloc::string::String;
 
@@ -49,6 +50,10 @@ pub(super) struct Channel {
     /// What was asked for, then what the server said.
     pub(super) qos: Qos,
     pub(super) access: Access,
+    pub(super) compress: Compress,
+    /// What the server was told of that, on this transport.
+    pub(super) told: Compress,
+    pub(super) stats: ChannelStats,
     /// The room's number for it on this transport.
     pub(super) id: Option<u32>,
     pub(super) refused: bool,
@@ -82,11 +87,15 @@ pub(super) struct Resting {
 }
 
 impl Channel {
-    pub(super) fn new(name: String, qos: Qos, access: Access, have: u64) -> Self {
+    pub(super) fn new(name: String, qos: Qos, options: ChannelOptions, have: u64) -> Self {
+        let ChannelOptions { access, compress } = options;
         Channel {
             name,
             qos,
             access,
+            compress,
+            told: compress,
+            stats: ChannelStats::default(),
             id: None,
             refused: false,
             synced: false,

@@ -133,6 +133,7 @@ impl Client {
                 }
                 Ok(())
             }
+            Frame::Codecs { .. } => Ok(()),
             Frame::Feedback(acknowledgement) => {
                 if let Some(datagrams) = self.link.as_mut().and_then(|link| link.datagrams.as_mut())
                 {
@@ -144,6 +145,7 @@ impl Client {
             | Frame::Welcome(_)
             | Frame::Open { .. }
             | Frame::Shut { .. }
+            | Frame::Compress { .. }
             | Frame::Presence(_) => Err(Error::malformed("frame: only a client sends this")),
         }
     }
@@ -245,6 +247,7 @@ impl Client {
             self.kinds.resize(id as usize + 1, None);
         }
         self.kinds[id as usize] = Some(qos.kind);
+        self.tell_compress(at);
         self.tell(Event::Opened { channel: ChannelId(at as u32), qos });
         if kind != qos.kind {
             self.change_kind(at);

@@ -16,7 +16,7 @@ use crate::wire::frame::{Access, Frame, Frames};
 use crate::wire::handshake::{Hello, Opening, Outcome, Resume, Secret, Welcome, refusal};
 use crate::wire::numbering::Numbering;
 use crate::wire::record::Direction;
-use crate::{Error, Grant, JoinRequest, Limits, OpenRequest, PresenceState, Qos};
+use crate::{Compress, Error, Grant, JoinRequest, Limits, OpenRequest, PresenceState, Qos};
 
 /// What a client asks for when it opens a channel.
 pub(super) struct OpenFrame<'a> {
@@ -25,6 +25,7 @@ pub(super) struct OpenFrame<'a> {
     pub(super) name: &'a str,
     pub(super) qos: Qos,
     pub(super) have: u64,
+    pub(super) compress: Compress,
 }
 
 impl Room {
@@ -213,8 +214,9 @@ impl Room {
         let mut frames = Frames::new(rest);
         while let Some(frame) = frames.next()? {
             match frame {
-                Frame::Open { reference, access, name, qos, have } => {
-                    self.open(id, &OpenFrame { reference, access, name, qos, have }, true)?;
+                Frame::Open { reference, access, name, qos, have, compress } => {
+                    let open = OpenFrame { reference, access, name, qos, have, compress };
+                    self.open(id, &open, true)?;
                 }
                 Frame::Presence(presence) => self.set_presence(now, id, presence)?,
                 _ => return Err(Error::malformed("opening: only OPEN and PRESENCE may follow")),

@@ -41,8 +41,9 @@ impl Room {
         match frame {
             Frame::Messages(body) => return self.body(now, id, body, false),
             Frame::Coded(body) => return self.body(now, id, body, true),
-            Frame::Open { reference, access, name, qos, have } => {
-                return self.open(id, &OpenFrame { reference, access, name, qos, have }, false);
+            Frame::Open { reference, access, name, qos, have, compress } => {
+                let open = OpenFrame { reference, access, name, qos, have, compress };
+                return self.open(id, &open, false);
             }
             Frame::Shut { id: channel } => {
                 if connection.channels.remove(&channel).is_none() {
