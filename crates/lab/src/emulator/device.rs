@@ -180,10 +180,16 @@ fn set_up(clients: usize) -> Result<(), EmulatorError> {
 
 /// Runs commands of iproute2's `ip`, a line each.
 pub(super) fn ip(commands: &str) -> Result<(), EmulatorError> {
-    let mut ip = Command::new("ip");
-    ip.args(["-batch", "-"]).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
-    let mut child = ip.spawn().map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => EmulatorError::Missing { program: "ip", package: "iproute2" },
+    run("ip", commands)
+}
+
+/// Runs commands of a program of iproute2, a line each.
+pub(super) fn run(program: &'static str, commands: &str) -> Result<(), EmulatorError> {
+    let mut command = Command::new(program);
+    command.args(["-batch", "-"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => EmulatorError::Missing { program, package: "iproute2" },
         _ => EmulatorError::System(error),
     })?;
     if let Some(mut input) = child.stdin.take() {

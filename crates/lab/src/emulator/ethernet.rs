@@ -68,6 +68,16 @@ impl Carried {
         }
     }
 
+    /// Both taken together.
+    #[must_use]
+    pub fn plus(self, other: Carried) -> Carried {
+        Carried {
+            packets: self.packets + other.packets,
+            octets: self.octets + other.octets,
+            time: self.time + other.time,
+        }
+    }
+
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "there are no wires"))]
     pub(super) fn add(&mut self, ethernet: &Ethernet, packet: usize) {
         self.packets += 1;

@@ -20,7 +20,7 @@
 //!
 //! One server and any number of clients, each with a [`Path`] of its own: two links, whose loss, queue and counts they
 //! share with nobody. Where namespaces are not permitted there is [`proxy`], which knows less. Where microseconds matter
-//! there is a [`Wire`] instead, which knows nothing but the time that bits take on an [`Ethernet`].
+//! there is a [`Wire`] instead, which knows nothing but the time that bits take on an [`Ethernet`], and for the rate of long streams a [`Cable`].
 //!
 //! ```no_run
 //! use std::net::UdpSocket;
@@ -39,6 +39,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#[cfg(target_os = "linux")]
+mod cable;
 mod courier;
 #[cfg(target_os = "linux")]
 mod device;
@@ -58,9 +60,11 @@ pub(crate) mod tests;
 mod wire;
 
 #[cfg(target_os = "linux")]
+pub use cable::Cable;
+#[cfg(target_os = "linux")]
 pub use device::Emulator;
 #[cfg(not(target_os = "linux"))]
-pub use elsewhere::{Emulator, Namespace, Wire};
+pub use elsewhere::{Cable, Emulator, Namespace, Wire};
 pub use error::EmulatorError;
 pub use ethernet::{Carried, Ethernet};
 #[cfg(target_os = "linux")]

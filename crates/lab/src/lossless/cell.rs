@@ -1,7 +1,7 @@
 //! All contenders over one link, with one payload and size.
 
 use std::collections::BTreeMap;
-use std::io;
+use std::{fmt, io};
 
 use super::connection::Connection;
 use super::contender::Contender;
@@ -36,14 +36,30 @@ pub(super) struct Cell<'a> {
     pub(super) quick: bool,
 }
 
+impl fmt::Display for Cell<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.ethernet.rate {
+            Some(rate) => write!(f, "{} Mbit/s, {} hops, ", rate / 1e6, self.ethernet.switches)?,
+            None => f.write_str("baseline, ")?,
+        }
+        write!(f, "{} octets of {}", self.size, self.payload.name)
+    }
+}
+
 impl Cell<'_> {
+    /// Whether the payload is enough for a message.
+    pub(super) fn has_messages(&self) -> bool {
+        !self.payload.messages(self.size, 1, self.seed).is_empty()
+    }
+
     /// Lets the contenders play, no compression first among them. Its row comes first.
     pub(super) fn run(
         &self,
         contenders: &[Contender],
         place: &mut Place<'_>,
     ) -> Result<Vec<Row>, io::Error> {
-        let distinct = DISTINCT.min(self.messages.div_ceil(REPEATS).max(REPEATS)).min(self.messages);
+        let distinct =
+            DISTINCT.min(self.messages.div_ceil(REPEATS).max(REPEATS)).min(self.messages);
         let messages = self.payload.messages(self.size, distinct, self.seed);
         place.wire.change(self.ethernet);
         let mut runs: Vec<Run> = contenders.iter().map(|one| Run::new(*one, distinct)).collect();

@@ -63,8 +63,7 @@ impl Payload {
         folder: Option<&Path>,
         seed: u64,
     ) -> Result<Vec<Self>, PayloadError> {
-        let mut known =
-            vec![Payload { name: TELECOM.to_owned(), octets: telecom::packets(seed) }];
+        let mut known = vec![Payload { name: TELECOM.to_owned(), octets: telecom::packets(seed) }];
         if let Some(folder) = folder {
             known.extend(files(folder)?);
         }
@@ -72,7 +71,11 @@ impl Payload {
         if let Some(name) = names.iter().find(|name| *name != ALL && !is_known(name)) {
             let known: Vec<&str> = known.iter().map(|one| one.name.as_str()).collect();
             let hint = if folder.is_none() { "; --data FOLDER gives files" } else { "" };
-            return Err(PayloadError::Unknown { name: name.clone(), known: known.join(", "), hint });
+            return Err(PayloadError::Unknown {
+                name: name.clone(),
+                known: known.join(", "),
+                hint,
+            });
         }
         known.retain(|one| match names {
             [] => one.name == TELECOM || USUAL.contains(&one.name.as_str()),

@@ -114,7 +114,8 @@ impl End {
         let chooser = match contender {
             Contender::Fixed(choice) => Chooser::Fixed(choice),
             Contender::Auto => {
-                let candidates = Auto::candidates(|codec| ALL.iter().any(|one| one.number() == codec));
+                let candidates =
+                    Auto::candidates(|codec| ALL.iter().any(|one| one.number() == codec));
                 let auto = Auto::new(&candidates, &Costs::reference());
                 Chooser::Auto(Box::new((auto, Link::new())))
             }
