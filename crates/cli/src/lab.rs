@@ -2,6 +2,7 @@
 
 mod afec;
 mod gmc;
+mod report;
 mod rows;
 mod table;
 mod web;
@@ -24,6 +25,8 @@ enum Experiment {
     Afec(afec::Args),
     /// How small messages get, how fast, with how much memory.
     Gmc(gmc::Args),
+    /// One page with plots of rows that were saved with --json.
+    Report(report::Args),
     /// How fast messages get from browser to browser, over every transport and network.
     Web(web::Args),
 }
@@ -32,6 +35,7 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
     match args.experiment {
         Experiment::Afec(args) => afec::run(args),
         Experiment::Gmc(args) => gmc::run(args),
+        Experiment::Report(args) => report::run(args),
         Experiment::Web(args) => web::run(args),
     }
 }
