@@ -4,6 +4,7 @@ mod afec;
 mod common;
 mod gmc;
 mod lossless;
+mod report;
 mod rows;
 mod table;
 mod web;
@@ -28,6 +29,8 @@ enum Experiment {
     Gmc(gmc::Args),
     /// What codecs under every message gain, by size and link.
     Lossless(lossless::Args),
+    /// One page with plots of rows that were saved with --json.
+    Report(report::Args),
     /// How fast messages get from browser to browser, over every transport and network.
     Web(web::Args),
 }
@@ -37,6 +40,7 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
         Experiment::Afec(args) => afec::run(args),
         Experiment::Gmc(args) => gmc::run(args),
         Experiment::Lossless(args) => lossless::run(args),
+        Experiment::Report(args) => report::run(args),
         Experiment::Web(args) => web::run(args),
     }
 }

@@ -1,7 +1,7 @@
 //! What Groupwire is measured with: [traces](trace) of recorded sessions, a [generated session](session) in several
 //! formats, the [formats written by hand](hand) that the compressor is compared with, a [link] and a whole
 //! [network](sim) in simulated time, an [emulated](emulator) one for real programs, and the experiments: [gmc], [afec],
-//! [lossless], [web].
+//! [lossless], [web]. A [report] shows what they yielded.
 
 pub mod afec;
 pub mod emulator;
@@ -9,6 +9,7 @@ pub mod gmc;
 pub mod hand;
 pub mod link;
 pub mod lossless;
+pub mod report;
 pub mod session;
 pub mod sim;
 mod statistics;
