@@ -165,3 +165,86 @@ impl Auto {
         enough
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LZ4: Choice = Choice::codec(1);
+    const LZMA: Choice = Choice::codec(10);
+
+    fn auto() -> Auto {
+        Auto::new(&[LZ4, LZMA], &Costs::reference())
+    }
+
+    /// Chooses for a message of 1000 octets of which a choice leaves so many.
+    fn send(auto: &mut Auto, link: &Link, left: impl Fn(Choice) -> usize) -> Pick {
+        let pick = auto.choose(1000, link);
+        for choice in [Some(pick.choice), pick.also].into_iter().flatten() {
+            auto.learn(choice, 1000, left(choice));
+        }
+        pick
+    }
+
+    #[test]
+    fn without_candidates_nothing_is_compressed() {
+        let mut auto = Auto::new(&[], &Costs::reference());
+        for size in [0, 1, 1000, usize::MAX] {
+            let pick = auto.choose(size, &Link::of_rate(1000.0));
+            assert_eq!(pick, Pick { choice: Choice::NONE, also: None });
+            auto.learn(Choice::NONE, size, 7);
+            auto.learn(LZ4, size, 7);
+        }
+    }
+
+    #[test]
+    fn the_link_decides() {
+        let left = |choice| if choice == LZMA { 300 } else { 500 };
+        for (rate, best) in [(1e5, LZMA), (1e8, LZ4), (1e11, Choice::NONE)] {
+            let (mut auto, link) = (auto(), Link::of_rate(rate));
+            for nth in 0..100 {
+                let pick = send(&mut auto, &link, left);
+                assert!(nth < 3 || pick.choice == best, "{nth}: {pick:?} at {rate}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_cannot_win_is_never_tried() {
+        let (mut auto, link) = (auto(), Link::of_rate(1e9));
+        for _ in 0..10_000 {
+            let pick = send(&mut auto, &link, |_| 500);
+            assert!(pick.choice != LZMA && pick.also != Some(LZMA));
+        }
+    }
+
+    #[test]
+    fn small_messages_are_left_alone() {
+        let link = Link::of_rate(1e9);
+        assert_eq!(auto().choose(20, &link).choice, Choice::NONE);
+        assert_eq!(auto().choose(1400, &link).choice, LZ4);
+    }
+
+    #[test]
+    fn noise_is_left_alone_after_a_few_messages_and_tried_ever_more_rarely() {
+        let (mut auto, link) = (auto(), Link::of_rate(1e6));
+        let picks: Vec<_> = (0..4000).map(|_| send(&mut auto, &link, |_| 1001)).collect();
+        assert!(picks[3..].iter().all(|pick| pick.choice == Choice::NONE));
+        let trials = |picks: &[Pick]| picks.iter().filter(|pick| pick.also.is_some()).count();
+        let (early, late) = (trials(&picks[..200]), trials(&picks[3000..]));
+        assert!(early > 5 && (4..12).contains(&late), "{early}, {late}");
+    }
+
+    #[test]
+    fn sizes_are_told_apart() {
+        let (mut auto, link) = (auto(), Link::of_rate(1e6));
+        for _ in 0..50 {
+            for (size, left) in [(100, 102), (1000, 200)] {
+                let pick = auto.choose(size, &link);
+                auto.learn(pick.choice, size, left);
+            }
+        }
+        assert_eq!(auto.choose(100, &link).choice, Choice::NONE);
+        assert_ne!(auto.choose(1000, &link).choice, Choice::NONE);
+    }
+}

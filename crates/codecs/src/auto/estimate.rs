@@ -72,3 +72,45 @@ impl Estimate {
         self.surprises > 0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn learned(ratios: impl IntoIterator<Item = f32>) -> (Estimate, usize) {
+        let mut estimate = Estimate::default();
+        let changes = ratios.into_iter().filter(|&ratio| estimate.learn(ratio)).count();
+        (estimate, changes)
+    }
+
+    #[test]
+    fn it_hopes_then_averages() {
+        let mut estimate = Estimate::default();
+        assert_eq!((estimate.is_tried(), estimate.ratio()), (false, HOPE));
+        for (ratio, average) in [(0.5, 0.5), (0.6, 0.55), (0.4, 0.5)] {
+            assert!(!estimate.learn(ratio));
+            assert!((estimate.ratio() - average).abs() < 1e-6, "{estimate:?}");
+        }
+        assert_eq!((estimate.is_tried(), estimate.best()), (true, HOPE));
+    }
+
+    #[test]
+    fn other_content_is_noticed_with_the_third_message() {
+        let text = core::iter::repeat_n(0.4, 100);
+        let (mut estimate, changes) = learned(text.chain([1.0, 1.0]));
+        assert_eq!(changes, 0);
+        assert!(estimate.is_surprised());
+        assert!(estimate.learn(1.0));
+        assert_eq!(estimate.ratio(), 1.0);
+        assert!(!estimate.is_surprised());
+    }
+
+    #[test]
+    fn odd_messages_and_mixed_ones_are_no_other_content() {
+        let odd = (0..1000).map(|nth| if nth % 10 == 0 { 1.0 } else { 0.4 });
+        assert_eq!(learned(odd).1, 0);
+        let mixed = (0..1000).map(|nth| if nth / 3 % 2 == 0 { 1.0 } else { 0.4 });
+        let (estimate, changes) = learned(mixed);
+        assert!(changes < 3 && (0.5..0.9).contains(&estimate.ratio()), "{changes}, {estimate:?}");
+    }
+}

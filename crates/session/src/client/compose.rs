@@ -70,7 +70,7 @@ impl Client {
                 break;
             }
             if let Some(link) = self.link.as_mut() {
-                link.launched();
+                link.launched(packet.len());
             }
             self.launch(now, !due.is_empty(), packet.len());
             self.outputs.push_back(Output::Send(packet));
@@ -90,10 +90,10 @@ impl Client {
             };
             let start = datagrams.begin(now);
             self.add_records(now, &due, 0, Lane::Datagrams);
-            let Some(datagrams) = self.link.as_mut().and_then(|link| link.datagrams.as_mut())
-            else {
-                break;
-            };
+            let Some(link) = self.link.as_mut() else { break };
+            // Only the stream has pings.
+            link.choosing.take_probe();
+            let Some(datagrams) = link.datagrams.as_mut() else { break };
             let packets = datagrams.finish(start)?;
             if packets.is_empty() {
                 break;
@@ -199,10 +199,15 @@ impl Client {
     ) -> Result<(), Error> {
         let Some(room) = self.link.as_ref().map(|link| link.room(packet)) else { return Ok(()) };
         self.add_records(now, due, room, Lane::Stream);
-        match self.link.as_mut().and_then(|link| link.bodies.as_mut()) {
-            Some(Bodies { encoder, .. }) if !encoder.is_empty() => encoder.finish(packet),
-            _ => Ok(()),
+        let Some(link) = self.link.as_mut() else { return Ok(()) };
+        let at = packet.len();
+        if let Some(Bodies { encoder, .. }) =
+            link.bodies.as_mut().filter(|one| !one.encoder.is_empty())
+        {
+            encoder.finish(packet)?;
+            link.probe(now, packet, at);
         }
+        Ok(())
     }
 
     /// Hands as much of `due` to the lane's encoder as one body takes: all of it of one coding. `room` is what a

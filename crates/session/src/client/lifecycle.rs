@@ -151,7 +151,7 @@ impl Client {
             // What was composed for the room must not follow the error, so it goes alone.
             let mut packet = link.begin(link.heard());
             crate::link::error_frame(&error, true, 0, &mut packet);
-            link.launched();
+            link.launched(packet.len());
             self.outputs.push_back(Output::Send(packet));
         }
         self.outputs.push_back(Output::Hangup);

@@ -133,7 +133,8 @@ impl Client {
             return Err(Error::malformed("room name: it is empty"));
         }
         let status = Output::Event(Event::Status(Status::Connecting));
-        let packing = Packing::new(if config.compress { config.codecs } else { &[] });
+        let codecs = if config.compress { config.codecs } else { &[] };
+        let packing = Packing::new(codecs, config.costs.clone());
         Ok(Client {
             phase: Phase::Waiting(now),
             backoff: Backoff::new(config.seed),
@@ -234,7 +235,11 @@ impl Client {
     pub fn set_codecs(&mut self, codecs: &'static [&'static dyn Codec]) {
         self.config.codecs = codecs;
         if self.config.compress {
-            self.packing = Packing::new(codecs);
+            self.packing = Packing::new(codecs, self.config.costs.clone());
+            // Another set to choose from.
+            if let Some(link) = self.link.as_mut() {
+                link.choosing.begin_anew();
+            }
             if matches!(self.phase, Phase::Greeting(_) | Phase::Joined) {
                 self.tell_codecs();
             }

@@ -174,9 +174,9 @@ impl Channel {
         }
     }
 
-    /// What was sent over this transport's stream up to `sent` has arrived.
+    /// What was sent over this transport's stream before `sent` has arrived.
     pub(super) fn arrived(&mut self, sent: Duration) {
-        self.resting.retain(|_, resting| resting.lane == Lane::Datagrams || resting.sent > sent);
+        self.resting.retain(|_, resting| resting.lane == Lane::Datagrams || resting.sent >= sent);
     }
 
     /// What is to be sent again, over the stream of a transport that was opened at `opened`.

@@ -62,7 +62,7 @@ impl Client {
 
     fn hear(&mut self, now: Duration, packet: &[u8]) {
         if let Some(link) = self.link.as_mut() {
-            link.hear(now);
+            link.hear(now, packet.len());
         }
         self.set_quiet(false);
         self.stats.packets_in += 1;

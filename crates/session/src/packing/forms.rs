@@ -94,14 +94,14 @@ impl Forms {
 mod tests {
     use super::*;
     use crate::packing::Packing;
-    use groupwire_codecs::{ALL, Filter};
+    use groupwire_codecs::{ALL, Costs, Filter};
     use std::vec;
 
     const MESSAGE: &[u8] = b"again and again and again and again and again";
 
     #[test]
     fn w49_a_form_is_made_once_and_the_senders_own_serves() {
-        let (mut forms, mut packing) = (Forms::default(), Packing::new(ALL));
+        let (mut forms, mut packing) = (Forms::default(), Packing::new(ALL, Costs::reference()));
         let lz4 = Choice::codec(1);
         forms.put(1, lz4, Some(b"the sender's"));
         assert_eq!(forms.get_or_pack(1, lz4, MESSAGE, &mut packing), Some(&b"the sender's"[..]));
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn codings_of_a_message_and_octets_of_all_are_bounded() {
-        let (mut forms, mut packing) = (Forms::default(), Packing::new(ALL));
+        let (mut forms, mut packing) = (Forms::default(), Packing::new(ALL, Costs::reference()));
         let levels = (0..2 * MAX_CODINGS as i8).map(|level| Choice {
             level: Some(level),
             filter: Filter::None,

@@ -7,7 +7,7 @@ use alloc::string::ToString;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use groupwire_codecs::{Choice, Codec, Packer};
+use groupwire_codecs::{Choice, Codec, Costs, Packer};
 
 pub(crate) use choosing::Choosing;
 pub(crate) use forms::Forms;
@@ -25,6 +25,8 @@ const KEPT_FOR: Duration = Duration::from_secs(10);
 #[derive(Debug, Default)]
 pub(crate) struct Packing {
     codecs: &'static [&'static dyn Codec],
+    /// `None` only where this stands in for one that is in use elsewhere.
+    costs: Option<Costs>,
     packer: Option<Packer>,
     buffer: Vec<u8>,
     was_used: bool,
@@ -32,8 +34,13 @@ pub(crate) struct Packing {
 }
 
 impl Packing {
-    pub(crate) fn new(codecs: &'static [&'static dyn Codec]) -> Self {
-        Packing { codecs, ..Packing::default() }
+    pub(crate) fn new(codecs: &'static [&'static dyn Codec], costs: Costs) -> Self {
+        Packing { codecs, costs: Some(costs), ..Packing::default() }
+    }
+
+    /// What codecs cost here.
+    pub(crate) fn costs(&mut self) -> &Costs {
+        self.costs.get_or_insert_with(Costs::reference)
     }
 
     /// W46: what can be read here, bit n for codec number n.
@@ -106,7 +113,7 @@ mod tests {
 
     #[test]
     fn memory_is_given_back_after_a_rest() {
-        let mut packing = Packing::new(ALL);
+        let mut packing = Packing::new(ALL, Costs::reference());
         assert!(packing.pack(Choice::codec(1), MESSAGE).is_some());
         for seconds in [100, 109] {
             packing.rest(Duration::from_secs(seconds));
@@ -118,7 +125,7 @@ mod tests {
 
     #[test]
     fn what_is_not_smaller_or_cannot_be_is_not_packed() {
-        let mut packing = Packing::new(&ALL[..2]);
+        let mut packing = Packing::new(&ALL[..2], Costs::reference());
         for (choice, message) in [
             (Choice::codec(0), MESSAGE),
             (Choice::codec(1), b"abc"),

@@ -16,7 +16,7 @@ impl Room {
         self.stats.packets_in += 1;
         self.stats.bytes_in_after += packet.len() as u64;
         let Some(connection) = self.connection(id) else { return };
-        connection.link.hear(now);
+        connection.link.hear(now, packet.len());
         let one_way = connection.link.clock.one_way();
         let Some(mut datagrams) = connection.link.datagrams.take() else { return };
         let opened = core::mem::take(&mut connection.channels);
@@ -65,6 +65,8 @@ impl Room {
             let mut choosing = core::mem::take(&mut connection.link.choosing);
             let maker = Maker { now, channels, choosing: &mut choosing, packing, forms };
             let added = connection.add_fresh(id, &mut datagrams, journal, maker);
+            // Only the stream has pings.
+            choosing.take_probe();
             connection.link.choosing = choosing;
             let made = datagrams.finish(start);
             let link = connection.id;

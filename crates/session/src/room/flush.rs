@@ -54,7 +54,7 @@ impl Room {
                 }
                 continue;
             }
-            connection.link.launched();
+            connection.link.launched(packet.len());
             let link = connection.id;
             self.stats.packets_out += 1;
             self.stats.bytes_out_after += packet.len() as u64;
@@ -135,10 +135,12 @@ impl Room {
         stats.deliveries += body.messages;
         stats.bytes_out_before += body.bytes;
         connection.link.choosing = choosing;
+        let at = packet.len();
         let outcome = match bodies.encoder.is_empty() {
             true => Ok(()),
             false => bodies.encoder.finish(packet),
         };
+        connection.link.probe(now, packet, at);
         let skipped = connection.log_cursor.saturating_sub(bodies.encoder.numbering.position());
         if skipped >= WORTH_A_POSITION && connection.fills.is_empty() {
             connection.link.queue(&Frame::Position(connection.log_cursor));

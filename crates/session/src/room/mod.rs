@@ -15,7 +15,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use groupwire_codecs::{ALL, Codec};
+use groupwire_codecs::{ALL, Codec, Costs};
 
 use crate::limits::DEFAULT_MAX_PACKET;
 use crate::link::error_frame;
@@ -45,6 +45,8 @@ pub struct Config {
     pub compress: bool,
     /// What single messages are unpacked and packed with. Each costs memory once it is used, and the slow ones time.
     pub codecs: &'static [&'static dyn Codec],
+    /// What they cost here, for participants who leave the choice to the room.
+    pub costs: Costs,
 }
 
 impl Config {
@@ -57,6 +59,7 @@ impl Config {
             limits: Limits::default(),
             compress: true,
             codecs: ALL,
+            costs: Costs::reference(),
         }
     }
 }
@@ -291,7 +294,8 @@ impl Room {
         // A message has to fit a packet, whatever was configured.
         let largest = DEFAULT_MAX_PACKET - Limits::packet_for(0);
         config.limits.max_message = config.limits.max_message.min(largest);
-        let packing = Packing::new(if config.compress { config.codecs } else { &[] });
+        let codecs = if config.compress { config.codecs } else { &[] };
+        let packing = Packing::new(codecs, config.costs.clone());
         Room {
             config,
             authority,

@@ -25,7 +25,7 @@ impl Room {
         self.stats.packets_in += 1;
         self.stats.bytes_in_after += packet.len() as u64;
         if let Some(connection) = self.connection(id) {
-            connection.link.hear(now);
+            connection.link.hear(now, packet.len());
         }
         let mut frames = Frames::new(packet);
         while let Some(frame) = frames.next()? {

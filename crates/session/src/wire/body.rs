@@ -341,7 +341,7 @@ mod tests {
     use super::*;
     use alloc::vec;
     use core::time::Duration;
-    use groupwire_codecs::ALL;
+    use groupwire_codecs::{ALL, Costs};
     use proptest::prelude::*;
 
     fn kind_of(channel: u32) -> Result<Kind, Error> {
@@ -372,7 +372,7 @@ mod tests {
             let mut encoder = BodyEncoder::new(Direction::ToClient, numbering(), coded);
             let mut decoder = BodyDecoder::new(Direction::ToClient, numbering(), coded, 1000);
             let coding = if shared { Coding::Shared } else { Coding::Alone };
-            let (mut packs, mut packing) = (Packing::new(ALL), Packing::new(ALL));
+            let (mut packs, mut packing) = (Packing::new(ALL, Costs::reference()), Packing::new(ALL, Costs::reference()));
             let mut position = 0;
             for packet in packets {
                 let mut sent = Vec::new();
@@ -415,7 +415,7 @@ mod tests {
 
         #[test]
         fn random_bodies_never_panic(body: Vec<u8>) {
-            let mut packing = Packing::new(ALL);
+            let mut packing = Packing::new(ALL, Costs::reference());
             for direction in [Direction::ToServer, Direction::ToClient] {
                 let mut decoder = BodyDecoder::new(direction, Numbering::default(), true, 1000);
                 let _ = decoder.plain(&body, &mut packing, kind_of, |_| Ok(()));

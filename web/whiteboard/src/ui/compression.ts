@@ -106,7 +106,7 @@ function labelOf(name: string): string {
 }
 
 function caption(): HTMLElement {
-  return make("caption", "", "Bytes a message takes on the wire, by what was tried");
+  return make("caption", "", "A message on the wire, by what was tried");
 }
 
 function bar(name: string, each: number, most: number, isCurrent: boolean): HTMLElement {
