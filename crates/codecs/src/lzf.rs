@@ -124,7 +124,7 @@ fn literals(input: &[u8], mut from: usize, to: usize, writer: &mut Writer<'_>) {
 fn copy(back: usize, length: usize, writer: &mut Writer<'_>) {
     let high = (back >> 8) as u8;
     if length <= SHORT {
-        writer.push((length - 2 << 5) as u8 | high);
+        writer.push(((length - 2) << 5) as u8 | high);
     } else {
         writer.push(7 << 5 | high);
         writer.push((length - SHORT - 1) as u8);

@@ -1,9 +1,9 @@
 //! `lzop` reads what our LZO writes, and we read what it writes.
 //!
 //! Its files (numbers big-endian): a magic; the versions of the program, of its library and of the format; the method,
-//! level and flags; mode, time and name of the original; a checksum of all that but the magic. Then blocks: the lengths of
-//! the original and of the block, checksums if the flags say so, and the block; as it is if it is no smaller. A length
-//! of zero ends the file.
+//! level and flags; mode, time and name of the original; a checksum of all that but the magic. Then blocks: the lengths
+//! of the original and of the block, checksums if the flags say so, and the block; as it is if it is no smaller. A
+//! length of zero ends the file.
 
 mod programs;
 
@@ -80,7 +80,7 @@ fn header() -> Vec<u8> {
 fn blocks(file: &[u8]) -> Vec<(usize, &[u8])> {
     const FLAGS: usize = 3 * 2 + 2;
     const FIELDS: usize = FLAGS + 4 * 4;
-    let rest = file.strip_prefix(&MAGIC).unwrap();
+    let rest = file.strip_prefix(&MAGIC).expect("a file of lzop");
     let name = usize::from(rest[FIELDS]);
     let (header, mut rest) = rest.split_at(FIELDS + 1 + name);
     assert_eq!(take(&mut rest), adler32(header) as usize);
@@ -108,7 +108,7 @@ fn number(number: usize, out: &mut Vec<u8>) {
 }
 
 fn take(rest: &mut &[u8]) -> usize {
-    let (number, after) = rest.split_first_chunk().unwrap();
+    let (number, after) = rest.split_first_chunk().expect("the file is whole");
     *rest = after;
     u32::from_be_bytes(*number) as usize
 }
@@ -133,6 +133,6 @@ fn leb128(mut length: usize) -> Vec<u8> {
 }
 
 fn without_length(packed: &[u8]) -> &[u8] {
-    let last = packed.iter().position(|&octet| octet < 0x80).unwrap();
+    let last = packed.iter().position(|&octet| octet < 0x80).expect("a length has an end");
     &packed[last + 1..]
 }

@@ -8,15 +8,15 @@ use std::process::Command;
 /// What a program writes when it is given a file of that name and these octets. `None` if there is no such program.
 pub(crate) fn run(program: &str, options: &[&str], name: &str, octets: &[u8]) -> Option<Vec<u8>> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(program);
-    fs::create_dir_all(&folder).unwrap();
+    fs::create_dir_all(&folder).expect("the folder for tests can be written");
     let path = folder.join(name);
-    fs::write(&path, octets).unwrap();
+    fs::write(&path, octets).expect("the folder for tests can be written");
     let output = match Command::new(program).args(options).arg(&path).output() {
         Err(error) if error.kind() == ErrorKind::NotFound => {
             println!("skipped: there is no program {program} here");
             return None;
         }
-        output => output.unwrap(),
+        output => output.expect("the program runs"),
     };
     let said = String::from_utf8_lossy(&output.stderr);
     // 2 of compress: it became no smaller.
