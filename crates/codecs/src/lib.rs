@@ -22,28 +22,70 @@
 #![no_std]
 
 extern crate alloc;
+#[cfg(feature = "pure")]
+extern crate std;
 
+#[cfg(feature = "pure")]
+mod brotli;
+#[cfg(feature = "pure")]
+mod bzip2;
 mod choice;
 mod codec;
-mod deflate;
 mod error;
 mod filter;
 mod length;
 mod lz4;
+#[cfg(feature = "pure")]
+mod lzma;
+#[cfg(feature = "pure")]
+mod matches;
 mod packer;
 mod plain;
+mod room;
+#[cfg(feature = "pure")]
+mod snappy;
+mod zlib;
+#[cfg(feature = "pure")]
+mod zstd;
 
+#[cfg(feature = "pure")]
+pub use brotli::Brotli;
+#[cfg(feature = "pure")]
+pub use bzip2::Bzip2;
 pub use choice::Choice;
 pub use codec::{Codec, Coder, Levels, Memory, Options};
-pub use deflate::Deflate;
 pub use error::{ChoiceError, CodecError, OptionsError};
 pub use filter::Filter;
 pub use lz4::Lz4;
+#[cfg(feature = "pure")]
+pub use lzma::Lzma;
 pub use packer::Packer;
 pub use plain::Plain;
+#[cfg(feature = "pure")]
+pub use snappy::Snappy;
+pub use zlib::Deflate;
+#[cfg(feature = "pure")]
+pub use zstd::Zstd;
 
 /// Every codec that this build has, in the order of their numbers.
-pub static ALL: &[&dyn Codec] = &[&Plain, &Lz4, &Deflate];
+pub static ALL: &[&dyn Codec] = &[
+    &Plain,
+    &Lz4,
+    &Deflate,
+    #[cfg(feature = "pure")]
+    &Snappy,
+    #[cfg(feature = "pure")]
+    &Zstd,
+    #[cfg(feature = "pure")]
+    &Brotli,
+    #[cfg(feature = "pure")]
+    &Bzip2,
+    #[cfg(feature = "pure")]
+    &Lzma,
+];
+
+/// Other names by which codecs are known.
+const ALIASES: &[(&str, &str)] = &[("deflate", "zlib")];
 
 /// The codecs that gmc codes with: all that the module of a browser holds. A codec for other uses stands in [`ALL`]
 /// only, and is then left out of it by the linker.
@@ -59,7 +101,9 @@ pub fn by_number(number: u8) -> Option<&'static dyn Codec> {
     ALL.iter().copied().find(|codec| codec.number() == number)
 }
 
-/// The codec with this name.
+/// The codec with this name; `deflate` is `zlib`.
 pub fn by_name(name: &str) -> Option<&'static dyn Codec> {
+    let alias = ALIASES.iter().find(|(alias, _)| *alias == name);
+    let name = alias.map_or(name, |(_, name)| name);
     ALL.iter().copied().find(|codec| codec.name() == name)
 }
