@@ -51,6 +51,8 @@ mod packer;
 mod plain;
 mod rle;
 mod room;
+#[cfg(test)]
+mod samples;
 #[cfg(feature = "pure")]
 mod snappy;
 mod zlib;
