@@ -29,11 +29,18 @@ mod choice;
 mod codec;
 mod deflate;
 mod error;
+mod escape;
 mod filter;
 mod length;
 mod lz4;
+mod lz77;
+mod lzf;
+mod lzo;
+mod lzw;
+mod null;
 mod packer;
 mod plain;
+mod rle;
 
 pub use auto::{Auto, Cost, Costs, Line, Link, Pick};
 pub use choice::Choice;
@@ -42,15 +49,39 @@ pub use deflate::Deflate;
 pub use error::{ChoiceError, CodecError, OptionsError};
 pub use filter::Filter;
 pub use lz4::Lz4;
+pub use lzf::Lzf;
+pub use lzo::Lzo;
+pub use lzw::Lzw;
+pub use null::Null;
 pub use packer::Packer;
 pub use plain::Plain;
+pub use rle::Rle;
 
 /// Every codec that this build has, in the order of their numbers.
-pub static ALL: &[&dyn Codec] = &[&Plain, &Lz4, &Deflate];
+pub static ALL: &[&dyn Codec] = &[
+    &Plain,
+    &Lz4,
+    &Deflate,
+    #[cfg(feature = "pure")]
+    &Lzo,
+    #[cfg(feature = "pure")]
+    &Lzf,
+    #[cfg(feature = "pure")]
+    &Lzw,
+    #[cfg(feature = "pure")]
+    &Rle,
+    #[cfg(feature = "pure")]
+    &Null,
+];
 
 /// The codecs that gmc codes with: all that the module of a browser holds. A codec for other uses stands in [`ALL`]
 /// only, and is then left out of it by the linker.
 pub static MESSAGES: [&dyn Codec; 3] = [&Plain, &Lz4, &Deflate];
+
+/// Those of [`MESSAGES`] that make anything smaller in this build: Deflate only does with the feature `deflate-encoder`.
+pub fn encoders_for_messages() -> &'static [&'static dyn Codec] {
+    if cfg!(feature = "deflate-encoder") { &MESSAGES } else { &MESSAGES[..2] }
+}
 
 /// The codec for gmc with this number on the wire.
 pub fn for_messages(number: u8) -> Option<&'static dyn Codec> {
