@@ -33,7 +33,7 @@ fn refused(codec: &dyn Codec, input: &[u8], what: &str) -> CodecError {
     let mut out = vec![1, 2, 3];
     let outcome = coder.decompress(input, LIMIT, &mut out);
     let what = format!("{}: {what}", codec.name());
-    assert_eq!(out, [1, 2, 3], "{what}");
+    assert!(out == [1, 2, 3], "{what} is delivered");
     assert!(out.capacity() <= 2 * (3 + LIMIT) + SLACK, "{what} takes {}", out.capacity());
     assert!(coder.memory().decompress <= MEMORY, "{what} takes {:?}", coder.memory());
     outcome.expect_err(&what)
