@@ -1,4 +1,4 @@
-//! What our own Lempel-Ziv codecs share: where octets were seen before, how long they stay the same, and copying them.
+//! What our own Lempel-Ziv codecs share: where octets were seen before, and copying them.
 
 use alloc::boxed::Box;
 
@@ -72,25 +72,6 @@ pub(crate) fn four(input: &[u8], at: usize) -> u32 {
         Some(octets) => u32::from_le_bytes(*octets),
         None => 0,
     }
-}
-
-/// How many octets from `left` and from `right` on are the same, `right` being the later.
-#[inline(always)]
-pub(crate) fn same(input: &[u8], left: usize, right: usize) -> usize {
-    let (right, left) = (&input[right..], &input[left..]);
-    let pairs = left.chunks_exact(8).zip(right.chunks_exact(8));
-    let mut count = 0;
-    for (left, right) in pairs {
-        if let (Ok(left), Ok(right)) = (left.try_into(), right.try_into()) {
-            let different = u64::from_le_bytes(left) ^ u64::from_le_bytes(right);
-            if different != 0 {
-                return count + different.trailing_zeros() as usize / 8;
-            }
-            count += 8;
-        }
-    }
-    let rest = left[count..].iter().zip(&right[count..]);
-    count + rest.take_while(|(left, right)| left == right).count()
 }
 
 /// How many of the eight octets before `left` and before `right` are the same; none if there are not as many.
@@ -188,17 +169,16 @@ mod tests {
     }
 
     #[test]
-    fn what_is_the_same_is_counted() {
-        for length in 0..40 {
+    fn what_is_the_same_before_is_counted() {
+        for length in 1..40 {
             let mut octets = noise(100, 1);
             octets.extend_from_within(..length);
-            octets.push(!octets[length]);
-            assert_eq!(same(&octets, 0, 100), length);
-            octets.pop();
-            assert_eq!(same(&octets, 0, 100), length);
-            octets.reverse();
-            let before = same_before(&octets, length, 100 + length);
-            assert_eq!(before, if length < 8 { 0 } else { 8 });
+            // Where there are not eight to compare, none is.
+            let expected = if length < 8 { 0 } else { 8 };
+            assert_eq!(same_before(&octets, length, 100 + length), expected);
+            octets[100 + length / 2] ^= 1;
+            let expected = if length < 8 { 0 } else { (length - length / 2 - 1).min(8) };
+            assert_eq!(same_before(&octets, length, 100 + length), expected);
         }
     }
 

@@ -12,7 +12,8 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use crate::lz77::{STRIDE, Seen, Writer, four, same, same_before};
+use crate::lz77::{STRIDE, Seen, Writer, four, same_before};
+use crate::matches::same;
 use crate::{Codec, CodecError, Coder, Memory, Options, OptionsError, length};
 
 /// An LZF block after the length of the original as a LEB128 number.
@@ -91,9 +92,10 @@ fn compress(input: &[u8], seen: &mut Seen, out: &mut Vec<u8>) {
         }
         let earlier = same_before(input, from, at).min(at - done);
         at -= earlier;
-        let reach = &input[..input.len().min(at + LONGEST)];
+        // Further than a copy reaches would be looked at again for the next one.
+        let reach = input.len().min(at + LONGEST);
         let known = earlier + SHORTEST;
-        let length = known + same(reach, from - earlier + known, at + known);
+        let length = known + same(input, from + SHORTEST, at + known, reach);
         literals(input, done, at, &mut writer);
         copy(distance - 1, length, &mut writer);
         at += length;

@@ -4,7 +4,8 @@
 use alloc::vec::Vec;
 
 use super::{END, FAR, MIDDLE, NEAR};
-use crate::lz77::{STRIDE, Seen, Writer, four, same, same_before};
+use crate::lz77::{STRIDE, Seen, Writer, four, same_before};
+use crate::matches::same;
 
 /// The shortest copy that is looked for.
 const SHORTEST: usize = 4;
@@ -47,7 +48,7 @@ fn copies(input: &[u8], seen: &mut Seen, writer: &mut Writer<'_>) -> usize {
             continue;
         }
         let earlier = same_before(input, from, at).min(at - done);
-        let length = earlier + SHORTEST + same(input, from + SHORTEST, at + SHORTEST);
+        let length = earlier + SHORTEST + same(input, from + SHORTEST, at + SHORTEST, input.len());
         at -= earlier;
         literals(input, done, at, writer);
         copy(distance, length, writer);
