@@ -2,6 +2,7 @@
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::fmt;
 
 use crate::{CodecError, OptionsError};
 
@@ -47,6 +48,12 @@ pub trait Codec: Sync {
             Ok(mut coder) => coder.decompress(input, limit, out),
             Err(_) => Err(CodecError::Malformed),
         }
+    }
+}
+
+impl fmt::Debug for dyn Codec + '_ {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }
 

@@ -6,7 +6,6 @@ mod coder;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use miniz_oxide::deflate::compress_to_vec;
 use miniz_oxide::inflate::TINFLStatus;
 use miniz_oxide::inflate::core::inflate_flags::TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF;
 use miniz_oxide::inflate::core::{DecompressorOxide, decompress};
@@ -73,7 +72,7 @@ struct Forgetful {
 
 impl Coder for Forgetful {
     fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) {
-        out.extend_from_slice(&compress_to_vec(input, self.level));
+        write(input, self.level, out);
     }
 
     fn decompress(
@@ -89,6 +88,29 @@ impl Coder for Forgetful {
 
     fn memory(&self) -> Memory {
         Memory::default()
+    }
+}
+
+#[cfg(feature = "deflate-encoder")]
+fn write(input: &[u8], level: u8, out: &mut Vec<u8>) {
+    out.extend_from_slice(&miniz_oxide::deflate::compress_to_vec(input, level));
+}
+
+/// Stored blocks: what any decoder reads, and no smaller.
+#[cfg(not(feature = "deflate-encoder"))]
+fn write(input: &[u8], _level: u8, out: &mut Vec<u8>) {
+    let mut rest = input;
+    loop {
+        let (block, after) = rest.split_at(rest.len().min(usize::from(u16::MAX)));
+        let length = block.len() as u16;
+        out.push(u8::from(after.is_empty()));
+        out.extend_from_slice(&length.to_le_bytes());
+        out.extend_from_slice(&(!length).to_le_bytes());
+        out.extend_from_slice(block);
+        rest = after;
+        if rest.is_empty() {
+            break;
+        }
     }
 }
 
@@ -108,6 +130,22 @@ fn read(input: &[u8], room: &mut Room<'_>) -> Result<(), CodecError> {
             TINFLStatus::Done if from == input.len() => return Ok(()),
             TINFLStatus::HasMoreOutput => {}
             _ => return Err(CodecError::Malformed),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whatever_the_build_can_do_it_reads_what_it_writes() {
+        for length in [0, 1, 65_535, 65_536, 200_000] {
+            let message = alloc::vec![7; length];
+            let (mut packed, mut plain) = (Vec::new(), Vec::new());
+            Codec::compress(&Deflate, &message, &mut packed);
+            Codec::decompress(&Deflate, &packed, length, &mut plain).unwrap();
+            assert_eq!(plain, message);
         }
     }
 }

@@ -47,6 +47,27 @@ proptest! {
         }
     }
 
+    #[test]
+    fn a_coder_tells_nothing_of_earlier_messages(
+        messages in vec(vec(0u8..6, 0..800), 1..6),
+        damage in vec(any::<u8>(), 0..50),
+    ) {
+        for codec in ALL {
+            let mut coder = codec.coder(&Options::default()).unwrap();
+            for message in &messages {
+                let (mut reused, mut fresh) = (Vec::new(), Vec::new());
+                coder.compress(message, &mut reused);
+                codec.coder(&Options::default()).unwrap().compress(message, &mut fresh);
+                prop_assert_eq!(&reused, &fresh, "{}", codec.name());
+                let mut plain = Vec::new();
+                let _ = coder.decompress(&damage, LIMIT, &mut plain);
+                plain.clear();
+                coder.decompress(&reused, LIMIT, &mut plain).unwrap();
+                prop_assert_eq!(&plain, message, "{}", codec.name());
+            }
+        }
+    }
+
     /// A coder that met damage still reads the next message.
     #[test]
     fn coders_forget(
@@ -220,18 +241,35 @@ fn claims_are_refused() {
     }
 }
 
+/// The codecs whose streams begin with the length of the original.
+fn told_lengths() -> impl Iterator<Item = &'static dyn Codec> {
+    ["lz4", "snappy", "lzo", "lzf"].into_iter().filter_map(by_name)
+}
+
 #[test]
-fn an_lz4_length_that_lies_is_refused() {
-    let codec = by_name("lz4").unwrap();
-    let mut packed = Vec::new();
-    codec.compress(b"ninety-nine red balloons", &mut packed);
-    for length in [0, 1, 23, 25, 100, 127] {
-        packed[0] = length;
-        let mut plain = Vec::new();
-        assert!(codec.decompress(&packed, LIMIT, &mut plain).is_err(), "length {length}");
+fn a_length_that_lies_is_refused() {
+    for codec in told_lengths() {
+        let mut packed = Vec::new();
+        codec.compress(b"ninety-nine red balloons", &mut packed);
+        for length in [0, 1, 23, 25, 100, 127] {
+            packed[0] = length;
+            let mut plain = Vec::new();
+            assert!(codec.decompress(&packed, LIMIT, &mut plain).is_err(), "length {length}");
+        }
+        for endless in [&[][..], &[0x80], &[0xff; 40]] {
+            assert!(codec.decompress(endless, LIMIT, &mut Vec::new()).is_err());
+        }
     }
-    for endless in [&[][..], &[0x80], &[0xff; 40]] {
-        assert!(codec.decompress(endless, LIMIT, &mut Vec::new()).is_err());
+}
+
+#[test]
+fn one_kilobyte_that_claims_much_is_refused() {
+    for codec in told_lengths() {
+        let mut packed = vec![0xff, 0xff, 0xff, 0x7f];
+        packed.resize(1000, 1);
+        let mut plain = Vec::new();
+        assert_eq!(codec.decompress(&packed, LIMIT, &mut plain), Err(CodecError::TooLarge));
+        assert_eq!(plain.capacity(), 0, "{}", codec.name());
     }
 }
 

@@ -91,8 +91,8 @@ pub enum Error {
         /// What contradicts.
         why: &'static str,
     },
-    /// A compressed body that does not decode.
-    #[error("a compressed body does not decode: {why}")]
+    /// Something compressed, a body or a message, that does not decode.
+    #[error("what was compressed does not decode: {why}")]
     Compression {
         /// The compressor's reason.
         why: String,
@@ -109,6 +109,12 @@ pub enum Error {
     /// The same session came back over another transport.
     #[error("this session continues on another connection")]
     Replaced,
+    /// A compression that does not exist.
+    #[error("there is no such compression: {why}")]
+    InvalidCompress {
+        /// What there is instead.
+        why: String,
+    },
     /// What the other end reported.
     #[error("the other end reports: {detail}")]
     Remote {
@@ -135,7 +141,9 @@ impl Error {
             | Error::Stalled => Fault::Peer,
             Error::TooLarge { .. } | Error::TooMany { .. } => Fault::Limit,
             Error::Refused { .. } => Fault::Refused,
-            Error::InvalidQos { .. } | Error::Replaced => Fault::Own,
+            Error::InvalidQos { .. } | Error::InvalidCompress { .. } | Error::Replaced => {
+                Fault::Own
+            }
             Error::Remote { fault, .. } => *fault,
         }
     }
@@ -157,6 +165,7 @@ impl Error {
             Error::Silent { .. } => 12,
             Error::Stalled => 13,
             Error::Replaced => 14,
+            Error::InvalidCompress { .. } => 15,
             Error::Remote { code, .. } => *code,
         }
     }
@@ -188,6 +197,7 @@ pub fn name_of(code: u32) -> &'static str {
         12 => "silent",
         13 => "stalled",
         14 => "replaced",
+        15 => "invalid-compress",
         _ => "unknown",
     }
 }

@@ -21,12 +21,14 @@ mod authority;
 mod backoff;
 pub mod client;
 mod clock;
+mod compress;
 mod datagrams;
 mod error;
 mod latest;
 pub mod limits;
 mod link;
 mod map;
+mod packing;
 mod qos;
 pub mod room;
 mod seen;
@@ -34,7 +36,10 @@ mod wire;
 
 pub use authority::{AllowAll, Authority, Grant, JoinRequest, OpenRequest};
 pub use client::Client;
+pub use compress::{ChannelStats, Compress, Traffic};
 pub use error::{Error, Fault, name_of};
+/// The codecs of `groupwire-codecs`, for configurations.
+pub use groupwire_codecs as codecs;
 pub use limits::{Limits, Timing};
 pub use qos::{Kind, Overflow, Qos};
 pub use room::Room;

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use groupwire_session::client::{
-    Client, Config as ClientConfig, Event, Input, Outgoing, Output, Sent,
+    ChannelOptions, Client, Config as ClientConfig, Event, Input, Outgoing, Output, Sent,
 };
 use groupwire_session::room::{self, Room};
 use groupwire_session::{Access, Authority, Grant, JoinRequest, Limits, OpenRequest, Qos};
@@ -31,7 +31,14 @@ fn who_may_not_subscribe_is_not_told_the_past() {
     world.run(500 * MS);
     world.people[spy]
         .client
-        .channel_with("reports", DRAW, Access { publish: true, subscribe: false })
+        .channel_with(
+            "reports",
+            DRAW,
+            ChannelOptions {
+                access: Access { publish: true, subscribe: false },
+                ..ChannelOptions::default()
+            },
+        )
         .unwrap();
     world.run(500 * MS);
     assert!(world.people[spy].messages.is_empty(), "{:?}", world.people[spy].messages);

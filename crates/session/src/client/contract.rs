@@ -4,8 +4,10 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::time::Duration;
 
+use groupwire_codecs::{ALL, Codec, Costs};
+
 use super::Event;
-use crate::Limits;
+use crate::{Access, Compress, Limits};
 
 /// What a client is made of.
 #[derive(Debug, Clone)]
@@ -18,8 +20,14 @@ pub struct Config {
     pub presence: Vec<u8>,
     /// Spreads reconnections apart; any random number. The core has no randomness of its own.
     pub seed: u64,
-    /// Whether message bodies are compressed, if the server can. Off is for debugging.
+    /// Whether messages are compressed, if the server can: bodies, and messages of channels that ask for a codec. Off
+    /// is for debugging.
     pub compress: bool,
+    /// What this end can pack and unpack single messages with; see [`Client::set_codecs`](super::Client::set_codecs).
+    pub codecs: &'static [&'static dyn Codec],
+    /// What they cost here, for channels that leave the choice to Groupwire: [`Costs::measure`] knows better than what is
+    /// built in.
+    pub costs: Costs,
     /// What this end accepts and keeps.
     pub limits: Limits,
 }
@@ -33,6 +41,8 @@ impl Config {
             presence: Vec::new(),
             seed: 1,
             compress: true,
+            codecs: ALL,
+            costs: Costs::reference(),
             limits: Limits::default(),
         }
     }
@@ -83,6 +93,21 @@ pub enum Output {
 /// A channel of one client, by the order in which they were made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ChannelId(pub u32);
+
+/// How a channel is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChannelOptions {
+    /// Whether it is for sending, receiving, or both.
+    pub access: Access,
+    /// How its messages become small, both ways, on the link of this participant.
+    pub compress: Compress,
+}
+
+impl Default for ChannelOptions {
+    fn default() -> Self {
+        ChannelOptions { access: Access::FULL, compress: Compress::Template }
+    }
+}
 
 /// What to send.
 #[derive(Debug, Clone, Copy, Default)]

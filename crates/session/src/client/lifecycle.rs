@@ -95,6 +95,7 @@ impl Client {
             }),
         }));
         self.link = Some(link);
+        self.tell_codecs();
         self.phase = Phase::Greeting(now + Timing::default().dead);
         self.by_id.clear();
         self.kinds.clear();
@@ -110,7 +111,8 @@ impl Client {
     }
 
     pub(super) fn open_channel(&mut self, at: usize) {
-        let channel = &self.channels[at];
+        let channel = &mut self.channels[at];
+        channel.told = channel.compress;
         let have = if channel.synced { self.position } else { channel.have };
         if let Some(link) = self.link.as_mut() {
             link.queue(&Frame::Open {
@@ -119,7 +121,27 @@ impl Client {
                 name: &channel.name,
                 qos: channel.qos,
                 have,
+                compress: channel.compress,
             });
+        }
+    }
+
+    /// W46.
+    pub(super) fn tell_codecs(&mut self) {
+        let set = self.packing.set();
+        if let Some(link) = self.link.as_mut().filter(|_| set != 0) {
+            link.queue(&Frame::Codecs { set });
+        }
+    }
+
+    /// The server is to know how a channel is compressed: at once, or when it has answered for the channel.
+    pub(super) fn tell_compress(&mut self, at: usize) {
+        let channel = &mut self.channels[at];
+        if let (Some(id), Some(link)) = (channel.id, self.link.as_mut())
+            && channel.told != channel.compress
+        {
+            channel.told = channel.compress;
+            link.queue(&Frame::Compress { id, compress: channel.compress });
         }
     }
 
@@ -129,7 +151,7 @@ impl Client {
             // What was composed for the room must not follow the error, so it goes alone.
             let mut packet = link.begin(link.heard());
             crate::link::error_frame(&error, true, 0, &mut packet);
-            link.launched();
+            link.launched(packet.len());
             self.outputs.push_back(Output::Send(packet));
         }
         self.outputs.push_back(Output::Hangup);

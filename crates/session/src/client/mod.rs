@@ -13,18 +13,21 @@ use alloc::string::ToString;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-pub use contract::{ChannelId, Config, Input, Outgoing, Output, Sent, Stats};
+use groupwire_codecs::{Codec, Costs};
+
+pub use contract::{ChannelId, ChannelOptions, Config, Input, Outgoing, Output, Sent, Stats};
 pub use event::{Event, GapReason, Incoming, ParticipantChange, Status};
 
 use crate::backoff::Backoff;
 use crate::limits::{MAX_CHANNEL_NAME, MAX_KEY, MAX_PRESENCE, MAX_ROOM_NAME, MAX_TOKEN};
 use crate::link::Link;
 use crate::map::Map;
+use crate::packing::Packing;
 use crate::seen::Seen;
-use crate::wire::frame::{Access, Frame};
+use crate::wire::frame::Frame;
 use crate::wire::handshake::Secret;
 use crate::wire::snapshot::Assembly;
-use crate::{Error, Kind, Qos, Timing};
+use crate::{ChannelStats, Compress, Error, Kind, Qos, Timing};
 use outbox::{Channel, Item, Pending};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -114,6 +117,7 @@ pub struct Client {
     /// When the current transport was welcomed.
     joined_at: Option<Duration>,
     stats: Stats,
+    packing: Packing,
 }
 
 impl Client {
@@ -132,6 +136,7 @@ impl Client {
         Ok(Client {
             phase: Phase::Waiting(now),
             backoff: Backoff::new(config.seed),
+            packing: packing_of(&config),
             config,
             outputs: VecDeque::from([status]),
             session: None,
@@ -166,20 +171,21 @@ impl Client {
     /// # Errors
     /// A QoS that contradicts itself, too long a name, too many channels.
     pub fn channel(&mut self, name: &str, qos: Qos) -> Result<ChannelId, Error> {
-        self.channel_with(name, qos, Access::FULL)
+        self.channel_with(name, qos, ChannelOptions::default())
     }
 
-    /// The same for only sending or only receiving.
+    /// The same for only sending or only receiving, or with a compression of its own.
     ///
     /// # Errors
-    /// As [`Client::channel`].
+    /// As [`Client::channel`], and a level that the codec does not have.
     pub fn channel_with(
         &mut self,
         name: &str,
         qos: Qos,
-        access: Access,
+        options: ChannelOptions,
     ) -> Result<ChannelId, Error> {
         qos.validate()?;
+        options.compress.check(self.config.codecs)?;
         check_size("channel name", name.len(), MAX_CHANNEL_NAME)?;
         if let Some(at) = self.channels.iter().position(|channel| channel.name == name) {
             return Ok(ChannelId(at as u32));
@@ -188,13 +194,64 @@ impl Client {
         if self.channels.len() >= limit {
             return Err(Error::TooMany { what: "channels", limit });
         }
-        self.channels.push(Channel::new(name.to_string(), qos, access, self.covered));
+        self.channels.push(Channel::new(name.to_string(), qos, options, self.covered));
         let at = self.channels.len() - 1;
         // Also after HELLO but before WELCOME: what `greet` announced did not include it.
         if matches!(self.phase, Phase::Greeting(_) | Phase::Joined) {
             self.open_channel(at);
         }
         Ok(ChannelId(at as u32))
+    }
+
+    /// Changes how a channel's messages become small, both ways: what is sent from now on, and what the server sends once
+    /// it knows. Holds over broken transports.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    /// use groupwire_session::client::{Client, Config};
+    /// use groupwire_session::Qos;
+    ///
+    /// let mut client = Client::new(Duration::ZERO, Config::new("demo"))?;
+    /// let telemetry = client.channel("telemetry", Qos::awareness())?;
+    /// client.compress(telemetry, "zstd-3".parse()?)?;
+    /// # Ok::<(), groupwire_session::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A channel that is unknown, a level that the codec does not have.
+    pub fn compress(&mut self, channel: ChannelId, compress: Compress) -> Result<(), Error> {
+        compress.check(self.config.codecs)?;
+        let open = self.channels.get_mut(channel.0 as usize);
+        let open = open.ok_or(Error::UnknownChannel { channel: channel.0 })?;
+        open.compress = compress;
+        self.tell_compress(channel.0 as usize);
+        Ok(())
+    }
+
+    /// The codecs that this end has from now on, for a shell that fetches them when they are first needed. Once named,
+    /// a codec has to stay: messages packed by it may be on their way.
+    pub fn set_codecs(&mut self, codecs: &'static [&'static dyn Codec]) {
+        self.config.codecs = codecs;
+        self.pack_anew();
+        if matches!(self.phase, Phase::Greeting(_) | Phase::Joined) {
+            self.tell_codecs();
+        }
+    }
+
+    /// What codecs cost here, for a shell that measured it.
+    pub fn set_costs(&mut self, costs: Costs) {
+        self.config.costs = costs;
+        self.pack_anew();
+    }
+
+    /// How a channel's messages become small.
+    pub fn compression(&self, channel: ChannelId) -> Option<Compress> {
+        self.channels.get(channel.0 as usize).map(|open| open.compress)
+    }
+
+    /// What a channel carried, before and after compression.
+    pub fn channel_stats(&self, channel: ChannelId) -> Option<ChannelStats> {
+        self.channels.get(channel.0 as usize).map(|open| open.stats)
     }
 
     /// Hands over a message.
@@ -379,10 +436,23 @@ impl Client {
         self.outputs.pop_front().unwrap_or_else(|| Output::Timeout(self.next_timeout()))
     }
 
+    /// Other codecs, or other costs of them.
+    fn pack_anew(&mut self) {
+        self.packing = packing_of(&self.config);
+        if let Some(link) = self.link.as_mut() {
+            link.choosing.begin_anew();
+        }
+    }
+
     fn not_now(&mut self) -> Sent {
         self.wants_drain = true;
         Sent::NotNow
     }
+}
+
+fn packing_of(config: &Config) -> Packing {
+    let codecs = if config.compress { config.codecs } else { &[] };
+    Packing::new(codecs, config.costs.clone())
 }
 
 fn check_size(what: &'static str, size: usize, limit: usize) -> Result<(), Error> {

@@ -3,11 +3,12 @@
 use alloc::boxed::Box;
 use core::time::Duration;
 
+use crate::client::ChannelOptions;
 use crate::datagrams::REST;
 use crate::latest::Latest;
-use crate::wire::body::Lane;
+use crate::wire::body::{Coding, Lane};
 use crate::wire::frame::Access;
-use crate::{Error, Overflow, Qos};
+use crate::{ChannelStats, Compress, Error, Overflow, Qos};
 
 use alloc::string::String;
 
@@ -49,6 +50,10 @@ pub(super) struct Channel {
     /// What was asked for, then what the server said.
     pub(super) qos: Qos,
     pub(super) access: Access,
+    pub(super) compress: Compress,
+    /// What the server was told of that, on this transport.
+    pub(super) told: Compress,
+    pub(super) stats: ChannelStats,
     /// The room's number for it on this transport.
     pub(super) id: Option<u32>,
     pub(super) refused: bool,
@@ -82,11 +87,15 @@ pub(super) struct Resting {
 }
 
 impl Channel {
-    pub(super) fn new(name: String, qos: Qos, access: Access, have: u64) -> Self {
+    pub(super) fn new(name: String, qos: Qos, options: ChannelOptions, have: u64) -> Self {
+        let ChannelOptions { access, compress } = options;
         Channel {
             name,
             qos,
             access,
+            compress,
+            told: compress,
+            stats: ChannelStats::default(),
             id: None,
             refused: false,
             synced: false,
@@ -103,6 +112,11 @@ impl Channel {
     /// Whether the server lets messages be sent on it now.
     pub(super) fn takes_messages(&self) -> bool {
         self.id.is_some() && self.access.publish
+    }
+
+    /// How the bodies are coded that its messages travel in.
+    pub(super) fn coding(&self) -> Coding {
+        self.compress.coding(&self.qos)
     }
 
     /// Queues awareness. `Ok(true)`: it replaced an older value.
@@ -160,9 +174,9 @@ impl Channel {
         }
     }
 
-    /// What was sent over this transport's stream up to `sent` has arrived.
+    /// What was sent over this transport's stream before `sent` has arrived.
     pub(super) fn arrived(&mut self, sent: Duration) {
-        self.resting.retain(|_, resting| resting.lane == Lane::Datagrams || resting.sent > sent);
+        self.resting.retain(|_, resting| resting.lane == Lane::Datagrams || resting.sent >= sent);
     }
 
     /// What is to be sent again, over the stream of a transport that was opened at `opened`.

@@ -5,7 +5,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use super::participant::{Connection, Fill, Fresh, Participant};
+use super::participant::{Connection, Fill, Fresh, Opened, Participant};
 use super::{Channel, Event, HOUSEKEEPING, LinkId, Output, Room};
 use crate::datagrams::Datagrams;
 use crate::link::{Bodies, Link, error_frame};
@@ -16,7 +16,7 @@ use crate::wire::frame::{Access, Frame, Frames};
 use crate::wire::handshake::{Hello, Opening, Outcome, Resume, Secret, Welcome, refusal};
 use crate::wire::numbering::Numbering;
 use crate::wire::record::Direction;
-use crate::{Error, Grant, JoinRequest, Limits, OpenRequest, PresenceState, Qos};
+use crate::{Compress, Error, Grant, JoinRequest, Limits, OpenRequest, PresenceState, Qos};
 
 /// What a client asks for when it opens a channel.
 pub(super) struct OpenFrame<'a> {
@@ -25,6 +25,7 @@ pub(super) struct OpenFrame<'a> {
     pub(super) name: &'a str,
     pub(super) qos: Qos,
     pub(super) have: u64,
+    pub(super) compress: Compress,
 }
 
 impl Room {
@@ -143,6 +144,9 @@ impl Room {
             position: self.journal.head(),
             timing: self.config.timing,
         }));
+        if self.packing.set() != 0 {
+            link.queue(&Frame::Codecs { set: self.packing.set() });
+        }
         link.ping(now);
         participant.identity = identity;
         participant.presence = hello.presence.to_vec();
@@ -213,11 +217,17 @@ impl Room {
         let mut frames = Frames::new(rest);
         while let Some(frame) = frames.next()? {
             match frame {
-                Frame::Open { reference, access, name, qos, have } => {
-                    self.open(id, &OpenFrame { reference, access, name, qos, have }, true)?;
+                Frame::Open { reference, access, name, qos, have, compress } => {
+                    let open = OpenFrame { reference, access, name, qos, have, compress };
+                    self.open(id, &open, true)?;
                 }
                 Frame::Presence(presence) => self.set_presence(now, id, presence)?,
-                _ => return Err(Error::malformed("opening: only OPEN and PRESENCE may follow")),
+                Frame::Codecs { set } => self.reads(id, set),
+                _ => {
+                    return Err(Error::malformed(
+                        "opening: only OPEN, PRESENCE and CODECS may follow",
+                    ));
+                }
             }
         }
         Ok(())
@@ -241,8 +251,10 @@ impl Room {
                     name: open.name,
                     qos,
                 });
-                let before = connection.channels.insert(channel, access);
-                let is_new = access.subscribe && !before.is_some_and(|before| before.subscribe);
+                let opened = Opened { access, compress: open.compress };
+                let before = connection.channels.insert(channel, opened);
+                let is_new =
+                    access.subscribe && !before.is_some_and(|before| before.access.subscribe);
                 let (cursor, until) = (open.have, connection.log_cursor);
                 connection.fills.retain(|fill| fill.channel != channel);
                 if is_new && cursor < until {

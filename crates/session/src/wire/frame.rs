@@ -7,7 +7,7 @@ use super::io::{Reader, Write};
 use super::snapshot::Chunk;
 use crate::error::Fault;
 use crate::limits::{MAX_CHANNEL_NAME, MAX_DETAIL, MAX_PRESENCE};
-use crate::{Error, Qos};
+use crate::{Compress, Error, Qos};
 
 /// Bit 7 of a tag: the payload runs to the end of the packet.
 const LAST: u8 = 0x80;
@@ -25,6 +25,7 @@ pub(crate) enum Frame<'a> {
         name: &'a str,
         qos: Qos,
         have: u64,
+        compress: Compress,
     },
     Channel {
         reference: u32,
@@ -76,6 +77,14 @@ pub(crate) enum Frame<'a> {
     },
     /// What came of the other end's datagrams, as gmc acknowledges it.
     Feedback(&'a [u8]),
+    /// Which codecs can be read here: bit n for number n.
+    Codecs {
+        set: u64,
+    },
+    Compress {
+        id: u32,
+        compress: Compress,
+    },
 }
 
 /// What a participant may do with a channel (W17).
@@ -185,12 +194,13 @@ impl<'a> Frame<'a> {
                 welcome.write(out);
                 0x02
             }
-            Frame::Open { reference, access, name, qos, have } => {
+            Frame::Open { reference, access, name, qos, have, compress } => {
                 out.varint(u64::from(*reference));
                 access.write(out);
                 out.bytes(name.as_bytes());
                 qos.write(out);
                 out.varint(*have);
+                compress.write(out);
                 0x03
             }
             Frame::Channel { reference, id, access, name, qos } => {
@@ -274,6 +284,15 @@ impl<'a> Frame<'a> {
                 out.extend_from_slice(acknowledgement);
                 0x15
             }
+            Frame::Codecs { set } => {
+                out.varint(*set);
+                OPTIONAL | 0x19
+            }
+            Frame::Compress { id, compress } => {
+                out.varint(u64::from(*id));
+                compress.write(out);
+                0x1a
+            }
         }
     }
 
@@ -289,6 +308,7 @@ impl<'a> Frame<'a> {
                 name: r.text(MAX_CHANNEL_NAME, "channel name")?,
                 qos: Qos::read(&mut r)?,
                 have: r.varint()?,
+                compress: Compress::read(&mut r)?,
             },
             0x04 => Frame::Channel {
                 reference: r.varint_u32()?,
@@ -318,6 +338,8 @@ impl<'a> Frame<'a> {
             0x12 => Frame::Position(r.varint()?),
             0x13 => Frame::Gap { position: r.varint()?, counter: r.varint_u32()? },
             0x15 => Frame::Feedback(r.rest()),
+            0x19 => Frame::Codecs { set: r.varint()? },
+            0x1a => Frame::Compress { id: r.varint_u32()?, compress: Compress::read(&mut r)? },
             _ => return Ok(None),
         };
         r.finish()?;
@@ -362,6 +384,9 @@ fn frame_name(kind: u8) -> &'static str {
         0x11 => "BYE",
         0x12 => "POSITION",
         0x13 => "GAP",
+        0x15 => "FEEDBACK",
+        0x19 => "CODECS",
+        0x1a => "COMPRESS",
         _ => "frame",
     }
 }
@@ -385,7 +410,14 @@ mod tests {
                 presence: b"{}",
                 resume: None,
             }),
-            Frame::Open { reference: 3, access: Access::FULL, name: "pointer", qos, have: 7 },
+            Frame::Open {
+                reference: 3,
+                access: Access::FULL,
+                name: "pointer",
+                qos,
+                have: 7,
+                compress: Compress::Named(groupwire_codecs::Choice::codec(1)),
+            },
             Frame::Channel { reference: 3, id: 9, access: Access::FULL, name: "pointer", qos },
             Frame::Shut { id: 9 },
             Frame::Presence(b"me"),
@@ -402,6 +434,8 @@ mod tests {
             Frame::Bye { reason: 1, retry_ms: 200 },
             Frame::Position(5),
             Frame::Gap { position: 6, counter: 1 },
+            Frame::Codecs { set: 0x1fff },
+            Frame::Compress { id: 300, compress: Compress::Auto },
         ]
     }
 

@@ -1,7 +1,7 @@
 //! What a message of 1400 octets costs with every codec and level: time, size and memory.
 //!
 //! ```text
-//! cargo bench -p groupwire-codecs --bench messages -- [part of a codec's name]
+//! cargo bench -p groupwire-codecs --bench levels -- [part of a codec's name]
 //! ```
 //!
 //! Two payloads: `text` is 1400 octets of English documentation, `binary` records of counters, times and small numbers

@@ -1,0 +1,134 @@
+//! What a choice costs in processor time.
+
+use alloc::vec::Vec;
+
+use super::reference;
+use crate::Choice;
+
+/// A time that grows with a message's octets, in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Line {
+    /// Of a message of no octets.
+    pub fixed: f32,
+    /// For each octet of the original message.
+    pub per_octet: f32,
+}
+
+impl Line {
+    /// The time of a message of `size` octets, nanoseconds.
+    pub fn at(self, size: usize) -> f32 {
+        self.fixed + self.per_octet * size as f32
+    }
+
+    /// The line whose times are `factor` times as long.
+    pub(super) fn times(self, factor: f32) -> Line {
+        Line { fixed: self.fixed * factor, per_octet: self.per_octet * factor }
+    }
+}
+
+/// What the two ends of a message need for a choice.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Cost {
+    /// To pack it.
+    pub compress: Line,
+    /// To unpack it.
+    pub decompress: Line,
+}
+
+impl Cost {
+    /// Both ends' time for a message of `size` octets, nanoseconds.
+    pub fn at(&self, size: usize) -> f32 {
+        self.compress.at(size) + self.decompress.at(size)
+    }
+
+    /// The cost on a machine that is slower by `factor`.
+    pub(super) fn times(self, factor: f32) -> Cost {
+        Cost { compress: self.compress.times(factor), decompress: self.decompress.times(factor) }
+    }
+}
+
+/// What each choice costs on a machine.
+///
+/// ```
+/// use groupwire_codecs::{Choice, Costs};
+/// let costs = Costs::reference();
+/// let (lz4, zlib) = (costs.of("lz4".parse()?), costs.of("zlib-9".parse()?));
+/// assert!(lz4.compress.at(1400) < zlib.compress.at(1400));
+/// assert_eq!(costs.of(Choice::NONE).at(1400), 0.0);
+/// # Ok::<(), groupwire_codecs::ChoiceError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Costs {
+    /// Without filters.
+    pub(super) known: Vec<(Choice, Cost)>,
+}
+
+/// What a filter adds to each end: it reads and writes every octet once.
+const FILTER: Line = Line { fixed: 30.0, per_octet: 0.5 };
+/// What is expected of a codec that nobody measured: to be slow.
+const UNKNOWN: Cost = Cost {
+    compress: Line { fixed: 20_000.0, per_octet: 200.0 },
+    decompress: Line { fixed: 5_000.0, per_octet: 50.0 },
+};
+
+impl Costs {
+    /// What was measured on one machine of 2020s make, native and optimised. Others are slower or faster, mostly by
+    /// the same factor for all, which matters little: a codec's rank changes only where it wins little.
+    pub fn reference() -> Self {
+        Costs { known: reference::TABLE.to_vec() }
+    }
+
+    /// What a choice costs. A level that was not measured costs as the nearest one of its codec.
+    pub fn of(&self, choice: Choice) -> Cost {
+        let level = |choice: Choice| choice.level.map_or(reference::DEFAULT, i16::from);
+        let distance = |known: Choice| (level(known) - level(choice)).abs();
+        let of_codec = self.known.iter().filter(|(known, _)| known.codec == choice.codec);
+        let plain = match of_codec.min_by_key(|(known, _)| distance(*known)) {
+            Some((_, cost)) => *cost,
+            None if choice.codec == 0 => Cost::default(),
+            None => UNKNOWN,
+        };
+        match choice.filter {
+            crate::Filter::None => plain,
+            _ => Cost {
+                compress: plain.compress.plus(FILTER),
+                decompress: plain.decompress.plus(FILTER),
+            },
+        }
+    }
+}
+
+impl Line {
+    fn plus(self, other: Line) -> Line {
+        Line { fixed: self.fixed + other.fixed, per_octet: self.per_octet + other.per_octet }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Filter;
+
+    #[test]
+    fn a_level_costs_as_the_nearest_one() {
+        let costs = Costs::reference();
+        let zlib = |level| costs.of(Choice { level, ..Choice::codec(2) });
+        assert_eq!(zlib(Some(8)), zlib(Some(9)));
+        assert_eq!(zlib(Some(0)), zlib(Some(1)));
+        assert!(zlib(Some(9)).at(1400) > zlib(None).at(1400));
+    }
+
+    #[test]
+    fn a_filter_costs_more() {
+        let costs = Costs::reference();
+        let lz4 = Choice::codec(1);
+        let filtered = Choice { filter: Filter::Delta1, ..lz4 };
+        assert!(costs.of(filtered).at(1400) > costs.of(lz4).at(1400));
+    }
+
+    #[test]
+    fn a_codec_that_nobody_measured_is_slow() {
+        let costs = Costs::reference();
+        assert!(costs.of(Choice::codec(15)).at(1400) > 100.0 * costs.of(Choice::codec(1)).at(1400));
+    }
+}

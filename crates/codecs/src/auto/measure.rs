@@ -1,0 +1,230 @@
+//! Measuring costs on the machine at hand.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use super::cost::{Cost, Costs, Line};
+use super::reference;
+use crate::{Choice, Codec, Coder, Options};
+
+/// The time for all, and for one timing.
+const BUDGET: Duration = Duration::from_millis(30);
+const TIMING: f32 = 50_000.0;
+/// Timings of the same thing; the median counts.
+const TIMINGS: usize = 5;
+/// The sizes of message that a line is drawn through, octets.
+const SIZES: [usize; 2] = [256, 1400];
+/// How fast a machine may seem compared to the reference. Beyond that it is the clock that is wrong.
+const FACTORS: core::ops::RangeInclusive<f32> = 0.05..=50.0;
+
+impl Costs {
+    /// Measures what these codecs cost here, at the levels of the reference.
+    ///
+    /// `samples` are messages such as will be sent; `now` is a clock that never goes back, the finer the better. It
+    /// takes about 30 ms in all. What is too slow for its share of that, or too fast for the clock, keeps its
+    /// reference, scaled by how this machine compares on the others.
+    ///
+    /// ```
+    /// use std::time::Instant;
+    /// use groupwire_codecs::{ALL, Costs};
+    /// let start = Instant::now();
+    /// let costs = Costs::measure(ALL, &[br#"{"x": 12, "y": 7, "color": "blue"}"#], || start.elapsed());
+    /// assert!(costs.of("lz4".parse()?).at(1400) > 0.0);
+    /// # Ok::<(), groupwire_codecs::ChoiceError>(())
+    /// ```
+    pub fn measure(
+        codecs: &[&dyn Codec],
+        samples: &[&[u8]],
+        mut now: impl FnMut() -> Duration,
+    ) -> Self {
+        let messages = messages(samples);
+        let mut table = reference::TABLE.to_vec();
+        table.retain(|(choice, _)| codecs.iter().any(|codec| codec.number() == choice.codec));
+        table.sort_by(|a, b| a.1.at(SIZES[1]).total_cmp(&b.1.at(SIZES[1])));
+        let end = now() + BUDGET;
+        let mut factors = Vec::new();
+        let mut slow = Vec::new();
+        let count = table.len();
+        for (index, (choice, cost)) in table.iter_mut().enumerate() {
+            let share = end.saturating_sub(now()) / (count - index) as u32;
+            let coder = coder(codecs, *choice).filter(|_| fits(cost, share));
+            let measured =
+                coder.and_then(|coder| Bench::new(coder, &mut now, end).cost(&messages, cost));
+            match measured {
+                Some(measured) => {
+                    factors.push(measured.at(SIZES[1]) / cost.at(SIZES[1]));
+                    *cost = measured;
+                }
+                None => slow.push(index),
+            }
+        }
+        factors.sort_by(f32::total_cmp);
+        let factor = factors.get(factors.len() / 2).copied().unwrap_or(1.0);
+        for index in slow {
+            table[index].1 = table[index].1.times(factor);
+        }
+        Costs { known: table }
+    }
+}
+
+/// The samples, one behind the other and again, cut to each size.
+fn messages(samples: &[&[u8]]) -> [Vec<Vec<u8>>; 2] {
+    SIZES.map(|size| {
+        let mut octets = samples.iter().flat_map(|sample| sample.iter().copied()).cycle();
+        (0..TIMINGS).map(|_| octets.by_ref().take(size).collect()).collect()
+    })
+}
+
+fn coder(codecs: &[&dyn Codec], choice: Choice) -> Option<Box<dyn Coder>> {
+    let codec = codecs.iter().find(|codec| codec.number() == choice.codec)?;
+    codec.coder(&Options { level: choice.level, dictionary: &[] }).ok()
+}
+
+/// Whether there is time to measure what costs so much.
+fn fits(cost: &Cost, share: Duration) -> bool {
+    let times = SIZES.map(|size| cost.at(size).max(TIMING / 2.0));
+    (TIMINGS + 1) as f32 * (times[0] + times[1]) < share.as_nanos() as f32
+}
+
+/// A coder that is measured.
+struct Bench<'a, F> {
+    coder: Box<dyn Coder>,
+    now: &'a mut F,
+    /// When it is given up.
+    end: Duration,
+    packed: Vec<u8>,
+    plain: Vec<u8>,
+}
+
+impl<'a, F: FnMut() -> Duration> Bench<'a, F> {
+    fn new(coder: Box<dyn Coder>, now: &'a mut F, end: Duration) -> Self {
+        Bench { coder, now, end, packed: Vec::new(), plain: Vec::new() }
+    }
+
+    /// `None` if the clock makes no sense of it, or there is no time left.
+    fn cost(&mut self, messages: &[Vec<Vec<u8>>; 2], reference: &Cost) -> Option<Cost> {
+        let [small, large] = messages;
+        let (small, large) = (self.times(small, reference)?, self.times(large, reference)?);
+        let cost = Cost { compress: line(small.0, large.0), decompress: line(small.1, large.1) };
+        let sane = FACTORS.contains(&(cost.at(SIZES[1]) / reference.at(SIZES[1])));
+        sane.then_some(cost)
+    }
+
+    /// Nanoseconds of compressing and of decompressing one of these.
+    fn times(&mut self, messages: &[Vec<u8>], reference: &Cost) -> Option<(f32, f32)> {
+        let size = messages[0].len();
+        let mut compress = [0.0; TIMINGS];
+        let mut decompress = [0.0; TIMINGS];
+        // The first time takes memory.
+        self.compress(&messages[0], 1);
+        self.decompress(size, 1);
+        for (index, message) in messages.iter().enumerate() {
+            if (self.now)() > self.end {
+                return None;
+            }
+            compress[index] = self.compress(message, runs(reference.compress.at(size)));
+            decompress[index] = self.decompress(size, runs(reference.decompress.at(size)));
+        }
+        let times = (median(&mut compress), median(&mut decompress));
+        (size > 0 && times.0 > 0.0 && times.1 > 0.0).then_some(times)
+    }
+
+    fn compress(&mut self, message: &[u8], runs: u32) -> f32 {
+        let start = (self.now)();
+        for _ in 0..runs {
+            self.packed.clear();
+            self.coder.compress(message, &mut self.packed);
+        }
+        since(start, (self.now)(), runs)
+    }
+
+    fn decompress(&mut self, size: usize, runs: u32) -> f32 {
+        let start = (self.now)();
+        for _ in 0..runs {
+            self.plain.clear();
+            let _ = self.coder.decompress(&self.packed, size, &mut self.plain);
+        }
+        since(start, (self.now)(), runs)
+    }
+}
+
+/// How often to do what takes `nanos`, for one timing.
+fn runs(nanos: f32) -> u32 {
+    (TIMING / 2.0 / nanos).clamp(1.0, 100.0) as u32
+}
+
+fn since(start: Duration, end: Duration, runs: u32) -> f32 {
+    end.saturating_sub(start).as_nanos() as f32 / runs as f32
+}
+
+/// The line through the times at the two sizes, nowhere falling and nowhere negative.
+fn line(small: f32, large: f32) -> Line {
+    let [near, far] = SIZES.map(|size| size as f32);
+    let per_octet = ((large - small) / (far - near)).max(0.0).min(large / far);
+    Line { fixed: large - per_octet * far, per_octet }
+}
+
+fn median(times: &mut [f32; TIMINGS]) -> f32 {
+    times.sort_by(f32::total_cmp);
+    times[TIMINGS / 2]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ALL, MESSAGES};
+
+    const SAMPLE: &[u8] = b"some words, other words, and the first words again";
+
+    /// A clock that goes on by `step` whenever it is read, and how often that was.
+    fn measured(step: Duration) -> (Costs, u32) {
+        let mut reads = 0;
+        let costs = Costs::measure(&MESSAGES, &[SAMPLE], || {
+            reads += 1;
+            step * reads
+        });
+        (costs, reads)
+    }
+
+    #[test]
+    fn what_the_clock_cannot_tell_keeps_its_reference() {
+        let reference = Costs::reference();
+        for step in [Duration::ZERO, Duration::from_secs(1)] {
+            let (costs, _) = measured(step);
+            for (choice, cost) in &costs.known {
+                assert_eq!(*cost, reference.of(*choice), "{choice} by {step:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn it_keeps_to_its_time() {
+        for step in [1, 10, 100, 1000, 10_000].map(Duration::from_micros) {
+            let (_, reads) = measured(step);
+            assert!(step * reads < BUDGET + 20 * step, "{reads} times {step:?}");
+        }
+    }
+
+    #[test]
+    fn lines_go_through_both_sizes_where_they_may() {
+        assert!((line(500.0, 1644.0).per_octet - 1.0).abs() < 1e-3);
+        assert!((line(500.0, 1644.0).at(256) - 500.0).abs() < 1.0);
+        assert_eq!(line(900.0, 700.0), Line { fixed: 700.0, per_octet: 0.0 });
+        assert!(line(10.0, 2800.0).fixed.abs() < 1.0);
+    }
+
+    #[test]
+    fn codecs_that_are_not_there_are_not_known() {
+        let none = Costs::measure(&ALL[..1], &[SAMPLE], || Duration::ZERO);
+        assert!(none.known.is_empty());
+        assert_eq!(none.of(Choice::NONE), Cost::default());
+    }
+
+    #[test]
+    fn without_samples_there_is_the_reference() {
+        let costs = Costs::measure(&MESSAGES, &[], || Duration::ZERO);
+        let lz4 = Choice::codec(1);
+        assert_eq!(costs.of(lz4), Costs::reference().of(lz4));
+    }
+}

@@ -1,0 +1,53 @@
+//! Saved rows of experiments as one page with plots.
+//!
+//! ```no_run
+//! use groupwire_lab::report::{self, Saved};
+//!
+//! let saved = Saved::read("rows".as_ref())?;
+//! std::fs::write("rows/report.html", report::page(&saved)).expect("a page can be written there");
+//! # Ok::<(), report::Error>(())
+//! ```
+//!
+//! The page needs nothing beside itself: its style, its script and its drawings are within. It is the same for the same
+//! rows.
+
+mod chart;
+mod error;
+mod lossless;
+mod page;
+mod saved;
+mod table;
+mod text;
+
+pub use error::Error;
+pub use saved::{Experiment, Saved};
+
+use page::{Page, Section};
+use saved::Row;
+
+/// The page: a section for each experiment that there are rows of.
+pub fn page(saved: &Saved) -> String {
+    let sections = saved.rows.iter().map(|(&experiment, rows)| section(experiment, rows));
+    let page = Page {
+        title: "Groupwire's lab".to_owned(),
+        lead: format!(
+            "What `groupwire lab` measured, beside what the papers have. From {}.",
+            match saved.files.as_slice() {
+                [] => "no rows".to_owned(),
+                files => files.join(", "),
+            }
+        ),
+        warnings: saved.not_understood.clone(),
+        sections: sections.collect(),
+    };
+    page.html()
+}
+
+fn section(experiment: Experiment, rows: &[Row]) -> Section {
+    match experiment {
+        Experiment::Lossless => lossless::section(rows),
+        Experiment::Gmc | Experiment::Afec | Experiment::Web => {
+            Section { name: "other", title: "Not yet", blocks: Vec::new() }
+        }
+    }
+}

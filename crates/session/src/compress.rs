@@ -1,0 +1,218 @@
+//! How the messages of a channel become small (wire.md W45 to W51).
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt;
+use core::str::FromStr;
+
+use groupwire_codecs::{Choice, Codec, Filter, OptionsError};
+
+use crate::wire::body::Coding;
+use crate::wire::io::{Reader, Write};
+use crate::wire::record::Record;
+use crate::{Error, Qos};
+
+/// How the messages of a channel become small, on the link of one participant. Written as a name: `template`, `off`,
+/// `auto`, or a codec such as `lz4`, `zstd-3` or `delta4+lz4`.
+///
+/// ```
+/// use groupwire_session::Compress;
+/// let compress: Compress = "zstd-3".parse()?;
+/// assert_eq!(compress.to_string(), "zstd-3");
+/// assert!("zip".parse::<Compress>().unwrap_err().to_string().contains("lz4"));
+/// # Ok::<(), groupwire_session::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Compress {
+    /// All messages of a packet together, by what they share with each other and with earlier ones (gmc).
+    #[default]
+    Template,
+    /// As they are.
+    Off,
+    /// Each alone, by the codec that gets it there soonest, judged by its size, the link and what codecs cost.
+    Auto,
+    /// Each alone, by this codec. An end that does not have it sends messages as they are.
+    Named(Choice),
+}
+
+/// What one channel carried since the client was made.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ChannelStats {
+    /// Towards the server. What is sent again after a break counts again.
+    pub sent: Traffic,
+    /// From the server, as far as it was delivered. Own transactions are not sent back, and do not count.
+    pub received: Traffic,
+}
+
+/// What one channel carried in one direction. All octets are of messages alone, without keys and headers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// Messages that travelled each alone: packed by a codec, or as they are.
+    pub messages: u64,
+    /// Their octets as the application knows them.
+    pub bytes_before: u64,
+    /// Their octets as they travelled.
+    pub bytes_after: u64,
+    /// Messages that were coded together with others of their packet ([`Compress::Template`]). Which part of the packet
+    /// was theirs nobody can say: [`Stats`](crate::client::Stats) has the totals.
+    pub coded_messages: u64,
+    /// Their octets as the application knows them.
+    pub coded_bytes: u64,
+    /// The codec of the last message that travelled alone, [`Choice::NONE`] if it did as it is. Of received messages
+    /// the level is not known.
+    pub codec: Option<Choice>,
+}
+
+/// The bits of a packed message's first octet that name the codec.
+const CODEC: u8 = 15;
+const FILTER_SHIFT: u32 = 5;
+
+/// Bit 4 of a packed message's first octet: it needs a dictionary. There is none between session ends.
+const DICTIONARY: u8 = 16;
+
+impl Compress {
+    /// Whether its level exists, as far as its codec is known here.
+    pub(crate) fn check(self, codecs: &[&dyn Codec]) -> Result<(), Error> {
+        let Compress::Named(Choice { codec, level: Some(level), .. }) = self else { return Ok(()) };
+        let Some(codec) = codecs.iter().find(|known| known.number() == codec) else {
+            return Ok(());
+        };
+        let checked = match codec.levels() {
+            Some(levels) => levels.pick(codec.name(), Some(level)).map(drop),
+            None => Err(OptionsError::NoLevels { codec: codec.name() }),
+        };
+        checked.map_err(|error| Error::InvalidCompress { why: error.to_string() })
+    }
+
+    /// W47: how the bodies are coded that a channel's messages travel in.
+    pub(crate) fn coding(self, qos: &Qos) -> Coding {
+        match self {
+            Compress::Template if !qos.private => Coding::Shared,
+            _ => Coding::Alone,
+        }
+    }
+
+    /// W45. The level is the sender's own matter and does not travel.
+    pub(crate) fn write(self, out: &mut Vec<u8>) {
+        match self {
+            Compress::Template => out.u8(0),
+            Compress::Off => out.u8(1),
+            Compress::Auto => out.u8(2),
+            Compress::Named(choice) => {
+                out.u8(3);
+                out.u8(choice.codec & CODEC | choice.filter.number() << FILTER_SHIFT);
+            }
+        }
+    }
+
+    pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Self, Error> {
+        Ok(match reader.u8()? {
+            0 => Compress::Template,
+            1 => Compress::Off,
+            2 => Compress::Auto,
+            3 => match reader.u8()? {
+                coding if coding & DICTIONARY != 0 => return Err(reader.malformed()),
+                // A filter that nobody here knows: as if its codec were lacking.
+                coding => choice_of(coding).map_or(Compress::Off, Compress::Named),
+            },
+            _ => return Err(reader.malformed()),
+        })
+    }
+}
+
+impl Traffic {
+    /// Counts a message that came or went; `choice` is how it was packed.
+    pub(crate) fn count(&mut self, record: &Record<'_>, choice: Option<Choice>) {
+        let bytes = record.bytes.len() as u64;
+        if record.coding == Coding::Shared {
+            self.coded_messages += 1;
+            self.coded_bytes += bytes;
+            return;
+        }
+        self.messages += 1;
+        self.bytes_before += bytes;
+        self.bytes_after += record.packed.map_or(bytes, |packed| packed.len() as u64);
+        self.codec = Some(choice.unwrap_or(Choice::NONE));
+    }
+}
+
+/// The choice that the first octet of a packed message names, at the default level.
+pub(crate) fn choice_of(coding: u8) -> Option<Choice> {
+    let filter = Filter::by_number(coding >> FILTER_SHIFT)?;
+    Some(Choice { filter, ..Choice::codec(coding & CODEC) })
+}
+
+impl FromStr for Compress {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self, Error> {
+        Ok(match name {
+            "template" => Compress::Template,
+            "off" => Compress::Off,
+            "auto" => Compress::Auto,
+            name => Compress::Named(
+                name.parse().map_err(|error| Error::InvalidCompress { why: explain(&error) })?,
+            ),
+        })
+    }
+}
+
+fn explain(error: &groupwire_codecs::ChoiceError) -> String {
+    alloc::format!("{error}; or template, off, auto")
+}
+
+impl fmt::Display for Compress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Compress::Template => f.write_str("template"),
+            Compress::Off => f.write_str("off"),
+            Compress::Auto => f.write_str("auto"),
+            Compress::Named(choice) => choice.fmt(f),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use groupwire_codecs::ALL;
+
+    #[test]
+    fn names_are_read_and_written() {
+        for name in ["template", "off", "auto", "lz4", "delta1+zlib"] {
+            assert_eq!(name.parse::<Compress>().unwrap().to_string(), name);
+        }
+        for name in ["", "lz5", "zlib-x", "gmc"] {
+            let error = name.parse::<Compress>().unwrap_err().to_string();
+            assert!(error.contains("template"), "{error}");
+        }
+    }
+
+    #[test]
+    fn w45_round_trip_without_the_level() {
+        for compress in [
+            Compress::Template,
+            Compress::Off,
+            Compress::Auto,
+            Compress::Named(Choice { filter: Filter::Delta1, ..Choice::codec(12) }),
+        ] {
+            let mut out = Vec::new();
+            compress.write(&mut out);
+            assert_eq!(Compress::read(&mut Reader::new(&out, "OPEN")), Ok(compress));
+        }
+        for malformed in [&[4][..], &[3], &[], &[3, 16 | 1]] {
+            assert!(Compress::read(&mut Reader::new(malformed, "OPEN")).is_err());
+        }
+    }
+
+    #[test]
+    fn a_level_that_does_not_exist_is_named() {
+        let lz4 = Compress::Named(Choice { level: Some(99), ..Choice::codec(1) });
+        let error = lz4.check(ALL).unwrap_err().to_string();
+        assert!(error.contains("lz4"), "{error}");
+        assert_eq!(
+            Compress::Named(Choice { level: Some(99), ..Choice::codec(15) }).check(ALL),
+            Ok(())
+        );
+    }
+}
