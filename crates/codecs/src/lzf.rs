@@ -151,7 +151,8 @@ fn decompress(block: &[u8], length: usize, out: &mut Vec<u8>) -> Result<(), Code
 
 fn instructions(block: &[u8], writer: &mut Writer<'_>) -> Result<(), CodecError> {
     let mut at = 0;
-    let octet = |at: usize| block.get(at).map(|&octet| usize::from(octet)).ok_or(CodecError::Malformed);
+    let octet =
+        |at: usize| block.get(at).map(|&octet| usize::from(octet)).ok_or(CodecError::Malformed);
     while at < block.len() {
         let first = octet(at)?;
         at += 1;

@@ -32,7 +32,11 @@ impl Codes {
             self.slots.fill(0);
             self.generation = 1;
         }
-        Finder { slots: &mut self.slots[..1 << bits], shift: u32::BITS - bits, generation: self.generation }
+        Finder {
+            slots: &mut self.slots[..1 << bits],
+            shift: u32::BITS - bits,
+            generation: self.generation,
+        }
     }
 
     pub(super) fn memory(&self) -> usize {
