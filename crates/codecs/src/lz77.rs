@@ -170,3 +170,58 @@ impl Writer<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::noise;
+    use alloc::vec;
+
+    #[test]
+    fn positions_begin_anew_when_they_are_used_up() {
+        let mut seen = Seen { next: u32::MAX - 250, ..Seen::default() };
+        for _ in 0..5 {
+            let mut positions = seen.begin(100);
+            assert!(positions.note(1, 50) > 50, "an earlier message");
+            assert_eq!(positions.note(1, 99), 49);
+        }
+    }
+
+    #[test]
+    fn what_is_the_same_is_counted() {
+        for length in 0..40 {
+            let mut octets = noise(100, 1);
+            octets.extend_from_within(..length);
+            octets.push(!octets[length]);
+            assert_eq!(same(&octets, 0, 100), length);
+            octets.pop();
+            assert_eq!(same(&octets, 0, 100), length);
+            octets.reverse();
+            let before = same_before(&octets, length, 100 + length);
+            assert_eq!(before, if length < 8 { 0 } else { 8 });
+        }
+    }
+
+    #[test]
+    fn octets_are_repeated_at_all_distances() {
+        for (distance, count) in
+            (1..40).flat_map(|distance| (0..80).map(move |count| (distance, count)))
+        {
+            let mut octets = noise(40, 2);
+            let mut expected = octets.clone();
+            for _ in 0..count {
+                expected.push(expected[expected.len() - distance]);
+            }
+            for spare in [0, 3, STRIDE, 50] {
+                octets.resize(40 + count + spare, 0);
+                let mut writer = Writer { octets: &mut octets, at: 40 };
+                writer.repeat(distance, count).unwrap();
+                assert_eq!((writer.at, &octets[..40 + count]), (40 + count, &expected[..]));
+            }
+        }
+        let mut octets = vec![0; 10];
+        for (distance, count) in [(0, 1), (6, 1), (1, 6), (usize::MAX, 1), (1, usize::MAX)] {
+            assert!(Writer { octets: &mut octets, at: 5 }.repeat(distance, count).is_err());
+        }
+    }
+}

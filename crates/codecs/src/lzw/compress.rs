@@ -42,6 +42,11 @@ impl Codes {
     pub(super) fn memory(&self) -> usize {
         self.slots.capacity() * size_of::<u64>()
     }
+
+    #[cfg(test)]
+    pub(super) fn near_the_last_generation() -> Self {
+        Codes { slots: Vec::new(), generation: GENERATIONS - 3 }
+    }
 }
 
 struct Finder<'a> {

@@ -13,7 +13,7 @@ use alloc::string::ToString;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use groupwire_codecs::Codec;
+use groupwire_codecs::{Codec, Costs};
 
 pub use contract::{ChannelId, ChannelOptions, Config, Input, Outgoing, Output, Sent, Stats};
 pub use event::{Event, GapReason, Incoming, ParticipantChange, Status};
@@ -133,11 +133,10 @@ impl Client {
             return Err(Error::malformed("room name: it is empty"));
         }
         let status = Output::Event(Event::Status(Status::Connecting));
-        let codecs = if config.compress { config.codecs } else { &[] };
-        let packing = Packing::new(codecs, config.costs.clone());
         Ok(Client {
             phase: Phase::Waiting(now),
             backoff: Backoff::new(config.seed),
+            packing: packing_of(&config),
             config,
             outputs: VecDeque::from([status]),
             session: None,
@@ -163,7 +162,6 @@ impl Client {
             wants_drain: false,
             joined_at: None,
             stats: Stats::default(),
-            packing,
         })
     }
 
@@ -234,16 +232,16 @@ impl Client {
     /// a codec has to stay: messages packed by it may be on their way.
     pub fn set_codecs(&mut self, codecs: &'static [&'static dyn Codec]) {
         self.config.codecs = codecs;
-        if self.config.compress {
-            self.packing = Packing::new(codecs, self.config.costs.clone());
-            // Another set to choose from.
-            if let Some(link) = self.link.as_mut() {
-                link.choosing.begin_anew();
-            }
-            if matches!(self.phase, Phase::Greeting(_) | Phase::Joined) {
-                self.tell_codecs();
-            }
+        self.pack_anew();
+        if matches!(self.phase, Phase::Greeting(_) | Phase::Joined) {
+            self.tell_codecs();
         }
+    }
+
+    /// What codecs cost here, for a shell that measured it.
+    pub fn set_costs(&mut self, costs: Costs) {
+        self.config.costs = costs;
+        self.pack_anew();
     }
 
     /// How a channel's messages become small.
@@ -438,10 +436,23 @@ impl Client {
         self.outputs.pop_front().unwrap_or_else(|| Output::Timeout(self.next_timeout()))
     }
 
+    /// Other codecs, or other costs of them.
+    fn pack_anew(&mut self) {
+        self.packing = packing_of(&self.config);
+        if let Some(link) = self.link.as_mut() {
+            link.choosing.begin_anew();
+        }
+    }
+
     fn not_now(&mut self) -> Sent {
         self.wants_drain = true;
         Sent::NotNow
     }
+}
+
+fn packing_of(config: &Config) -> Packing {
+    let codecs = if config.compress { config.codecs } else { &[] };
+    Packing::new(codecs, config.costs.clone())
 }
 
 fn check_size(what: &'static str, size: usize, limit: usize) -> Result<(), Error> {
