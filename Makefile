@@ -60,11 +60,11 @@ doc: web ## build the Rust documentation
 test-rust: web ## run Rust's tests and the examples in its documentation
 	cargo test $(LOCKED) --workspace
 
-wasm: $(WASM) ## build the browser's core
+wasm: $(WASM) ## build the browser's core and its other codecs
 
 web: $(WEB) ## build the web client, the whiteboard and the puzzle
 
-size: web ## check what a browser loads before the first message
+size: web ## check what a browser loads before the first message, and for other codecs
 	@node scripts/check-size.mjs
 
 test-scripts: ## prove that the checks in scripts/ can fail

@@ -22,6 +22,7 @@ const ARROWS = {
   client: ["session", "quic"],
   lab: ["session", "gmc", "afec", "codecs"],
   wasm: ["session"],
+  "wasm-codecs": ["codecs"],
   cli: ["server", "client", "lab"],
 };
 

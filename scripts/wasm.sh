@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Builds crates/wasm for browsers into web/client/wasm/: groupwire_wasm.js, groupwire_wasm_bg.wasm and their types.
+# Builds crates/wasm, the browser's core, and crates/wasm-codecs, which is loaded later, into web/client/wasm/: for each
+# groupwire_NAME.js, groupwire_NAME_bg.wasm and their types.
 #
 # The compiler is the user's own with its wasm32 target, added by rustup if it is missing. Where rustup cannot
 # (offline mirrors, distributions' toolchains), Debian's packaged compiler builds the target's standard library
@@ -10,30 +11,43 @@ cd "$(dirname "$0")/.."
 target=wasm32-unknown-unknown
 # Apart from target/, so that the two compilers do not invalidate each other's work.
 target_dir=$PWD/target/wasm
-built=$target_dir/$target/wasm/groupwire_wasm.wasm
 out=web/client/wasm
 tools=$PWD/.cache/tools
 
 main() {
-    build
-    if [[ $out/groupwire_wasm_bg.wasm -nt $built ]]; then
-        echo "wasm: $out is up to date, $(gzipped_size) bytes gzipped"
+    make_module wasm
+    make_module wasm-codecs
+}
+
+# The module of the crate with this name.
+make_module() {
+    # One by one: together they would get each other's features.
+    build "groupwire-$1"
+    local name=groupwire_${1//-/_}
+    local built=$target_dir/$target/wasm/$name.wasm
+    if [[ $out/${name}_bg.wasm -nt $built ]]; then
+        echo "wasm: $out/$name is up to date, $(gzipped_size "$name") bytes gzipped"
         return
     fi
     # Made aside and moved at the end: an interrupted run must not leave output that looks up to date.
-    local made=$target_dir/bindgen
+    local made=$target_dir/bindgen/$1
     rm -rf "$made"
-    bind "$made"
-    optimise "$made/groupwire_wasm_bg.wasm"
+    bind "$built" "$made"
+    optimise "$made/${name}_bg.wasm"
     mkdir -p "$out"
-    mv "$made"/groupwire_wasm.js "$made"/*.d.ts "$out/"
-    mv "$made/groupwire_wasm_bg.wasm" "$out/"
-    touch "$out/groupwire_wasm_bg.wasm"
-    echo "wasm: wrote $out, $(gzipped_size) bytes gzipped"
+    # JavaScript of our own that the module calls.
+    if [[ -d $made/snippets ]]; then
+        rm -rf "$out/snippets"
+        mv "$made/snippets" "$out/"
+    fi
+    mv "$made/$name.js" "$made"/*.d.ts "$out/"
+    mv "$made/${name}_bg.wasm" "$out/"
+    touch "$out/${name}_bg.wasm"
+    echo "wasm: wrote $out/$name, $(gzipped_size "$name") bytes gzipped"
 }
 
 build() {
-    local args=(build --profile wasm --package groupwire-wasm --target "$target" --target-dir "$target_dir")
+    local args=(build --profile wasm --package "$1" --target "$target" --target-dir "$target_dir")
     if [[ -n ${CI:-} ]]; then args+=(--locked); fi
 
     if [[ ${GROUPWIRE_WASM_TOOLCHAIN:-} != packaged ]] && { has_target || add_target; }; then
@@ -90,7 +104,7 @@ install_packaged() {
     fi
 }
 
-# The tool must be of the library's very version: their interface is private to them.
+# bind MODULE FOLDER. The tool must be of the library's very version: their interface is private to them.
 bind() {
     local version
     version=$(awk '/^name = "wasm-bindgen"$/ { getline; gsub(/"/, "", $3); print $3 }' Cargo.lock)
@@ -107,7 +121,7 @@ bind() {
             fail "could not install wasm-bindgen. Put wasm-bindgen $version on PATH and run this again."
         tool=$tools/bin/wasm-bindgen
     fi
-    "$tool" --target web --out-dir "$1" "$built"
+    "$tool" --target web --out-dir "$2" "$1"
 }
 
 optimise() {
@@ -124,7 +138,7 @@ optimise() {
 }
 
 gzipped_size() {
-    gzip -9 -c "$out/groupwire_wasm_bg.wasm" | wc -c
+    gzip -9 -c "$out/$1_bg.wasm" | wc -c
 }
 
 fail() {

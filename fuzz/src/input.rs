@@ -36,6 +36,11 @@ impl<'a> Input<'a> {
         piece
     }
 
+    /// All that is left.
+    pub fn rest(&mut self) -> &'a [u8] {
+        std::mem::take(&mut self.0)
+    }
+
     /// A place in `length` things.
     pub fn place(&mut self, length: usize) -> usize {
         usize::from(self.number()) % length.max(1)

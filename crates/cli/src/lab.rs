@@ -1,7 +1,9 @@
 //! `groupwire lab`: experiments that run Groupwire beside its peers.
 
 mod afec;
+mod common;
 mod gmc;
+mod lossless;
 mod report;
 mod rows;
 mod table;
@@ -25,6 +27,8 @@ enum Experiment {
     Afec(afec::Args),
     /// How small messages get, how fast, with how much memory.
     Gmc(gmc::Args),
+    /// What codecs under every message gain, by size and link.
+    Lossless(lossless::Args),
     /// One page with plots of rows that were saved with --json.
     Report(report::Args),
     /// How fast messages get from browser to browser, over every transport and network.
@@ -35,6 +39,7 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
     match args.experiment {
         Experiment::Afec(args) => afec::run(args),
         Experiment::Gmc(args) => gmc::run(args),
+        Experiment::Lossless(args) => lossless::run(args),
         Experiment::Report(args) => report::run(args),
         Experiment::Web(args) => web::run(args),
     }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use clap::{Args as ClapArgs, ValueEnum};
 use groupwire_server::session::{Authority, Grant, JoinRequest, OpenRequest, Timing};
-use groupwire_server::{Certificate, Config, Origins, Server, WebTransportConfig};
+use groupwire_server::{Certificate, Config, Origins, Server, WebTransportConfig, codecs_named};
 use tracing_subscriber::filter::LevelFilter;
 
 /// The options of `groupwire serve`.
@@ -80,6 +80,17 @@ pub(crate) struct Args {
     #[arg(long)]
     no_compression: bool,
 
+    /// What messages of channels that ask for a codec are unpacked and packed with, such as lz4,zstd; or all. Clients
+    /// may make the server work by any of them. Default: all but bzip2 and lzma.
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        conflicts_with = "no_compression",
+        env = "GROUPWIRE_CODECS"
+    )]
+    codecs: Vec<String>,
+
     /// Whether pages may ask for a bad network (whiteboard: ?compare); only those connections that ask get it. Default:
     /// if --listen is a loopback address.
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
@@ -126,6 +137,9 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
         webtransport,
         ..Config::default()
     };
+    if !args.codecs.is_empty() {
+        config.codecs = codecs_named(args.codecs.iter().map(String::as_str))?;
+    }
     if let Some(token) = args.token {
         config.authority = Arc::new(OneToken(token.into_bytes()));
     }

@@ -18,6 +18,26 @@
 //! # }
 //! ```
 //!
+//! # Compression
+//!
+//! By default all messages of a packet are made small together, by what they have in common. A channel may ask for something
+//! else, for the link between this program and the server, both ways: a codec for each message alone, `auto` for whatever
+//! gets each message there soonest, or `off`.
+//!
+//! ```no_run
+//! # use groupwire_client::{ChannelOptions, Compress, Qos, Room};
+//! # fn example(room: &Room) -> Result<(), groupwire_client::Error> {
+//! let options = ChannelOptions { compress: Compress::Auto, ..ChannelOptions::default() };
+//! let telemetry = room.channel_with("telemetry", Qos::awareness(), options)?;
+//! // Later, and for what is sent from then on:
+//! telemetry.compress("zstd-3".parse()?)?;
+//! println!("{:?}", telemetry.stats());
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # How it works
+//!
 //! The protocol is [`groupwire_session::Client`], a state machine that does no I/O; here one task per room (`driver`)
 //! does what it says. The machine stands behind a mutex that is never held across an await, so that
 //! [`Channel::send`] answers at once and truly: accepted, conflated or not now.
@@ -30,6 +50,7 @@
 //! drops [`Events`].
 
 mod address;
+mod costs;
 mod driver;
 mod error;
 mod events;
@@ -41,9 +62,11 @@ mod trust;
 pub use error::Error;
 pub use events::Events;
 pub use groupwire_session::client::{
-    ChannelId, Config as Options, Event, GapReason, Incoming, ParticipantChange, Sent, Stats,
-    Status,
+    ChannelId, ChannelOptions, Config as Options, Event, GapReason, Incoming, ParticipantChange,
+    Sent, Stats, Status,
 };
+pub use groupwire_session::codecs;
+pub use groupwire_session::{ChannelStats, Compress, Traffic};
 pub use groupwire_session::{Error as SessionError, Fault, Kind, Overflow, PresenceState, Qos};
 pub use room::{Channel, Payload, Room, SendOptions};
 pub use shared::{Framing, MAX_UNREAD_BYTES};

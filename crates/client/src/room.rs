@@ -8,9 +8,13 @@ use groupwire_session::Client;
 use groupwire_session::client::Outgoing;
 
 use crate::address::Address;
+use crate::costs;
 use crate::driver::drive;
 use crate::shared::{Framing, Progress, Shared};
-use crate::{ChannelId, Error, Events, Options, Qos, Sent, Stats, Trust};
+use crate::{
+    ChannelId, ChannelOptions, ChannelStats, Compress, Error, Events, Options, Qos, Sent, Stats,
+    Trust,
+};
 
 /// A session in a room. Clones are the same session; it is left when the last one, and the last [`Channel`], goes.
 #[derive(Clone)]
@@ -110,6 +114,21 @@ impl Room {
         Ok(Channel { room: self.clone(), id })
     }
 
+    /// The same for only sending or only receiving, or with a compression of its own.
+    ///
+    /// # Errors
+    /// The same, and a level that the codec does not have.
+    pub fn channel_with(
+        &self,
+        name: &str,
+        qos: Qos,
+        options: ChannelOptions,
+    ) -> Result<Channel, Error> {
+        let id = self.change(|client, _| client.channel_with(name, qos, options))?;
+        self.prepare(options.compress);
+        Ok(Channel { room: self.clone(), id })
+    }
+
     /// Changes what the others are told of this participant.
     ///
     /// # Errors
@@ -160,6 +179,13 @@ impl Room {
         self.shared().lock().framing
     }
 
+    /// Whoever leaves the choice to Groupwire has it made by what codecs cost on this machine.
+    fn prepare(&self, compress: Compress) {
+        if compress == Compress::Auto {
+            costs::measure(Arc::clone(self.shared()));
+        }
+    }
+
     fn shared(&self) -> &Arc<Shared> {
         &self.handle.shared
     }
@@ -194,6 +220,21 @@ impl Channel {
         };
         let message = Outgoing { bytes, text, key: options.key, priority: options.priority };
         self.room.change(|client, now| client.send(now, self.id, message))
+    }
+
+    /// Changes how messages become small, both ways between this program and the server. Holds over broken connections.
+    ///
+    /// # Errors
+    /// A level that the codec does not have.
+    pub fn compress(&self, compress: Compress) -> Result<(), Error> {
+        self.room.change(|client, _| client.compress(self.id, compress))?;
+        self.room.prepare(compress);
+        Ok(())
+    }
+
+    /// What the channel carried, before and after compression.
+    pub fn stats(&self) -> ChannelStats {
+        self.room.shared().lock().client.channel_stats(self.id).unwrap_or_default()
     }
 
     /// How events name this channel.

@@ -10,9 +10,10 @@
 //! A candidate that was never tried is hoped to shrink a message to a quarter. So whatever could be best is tried at
 //! once, the cheapest first, and what could not be best on this link never is. Later the losers are packed too now and
 //! then ([`Pick::also`]), at growing intervals, since content changes; that takes at most 0.5 % of the time that
-//! messages take. If content changes all at once, as from text to pictures, two messages show it, and what was known of
+//! messages take. If content changes all at once, as from text to pictures, three messages show it, and what was known of
 //! their size class is forgotten.
 
+mod candidate;
 mod cost;
 mod estimate;
 mod fit;
@@ -22,25 +23,21 @@ mod reference;
 
 use alloc::vec::Vec;
 
-use self::estimate::Estimate;
+use self::candidate::{Candidate, Message};
 use crate::Choice;
 
 pub use cost::{Cost, Costs, Line};
 pub use link::Link;
 
-/// What an octet takes where nothing is known of the link: 50 Mbit/s.
-const NANOS_PER_OCTET: f32 = 160.0;
 /// The share of messages' time that may be spent to learn.
 const SHARE: f32 = 0.005;
-/// Messages between two trials of a candidate, at first and at most.
-const INTERVALS: core::ops::RangeInclusive<u16> = 8..=256;
-/// Size classes: below 128 octets, below 256, and so on; the last has no end.
-const CLASSES: usize = 10;
 /// While the link's rate is not known, one message of so many goes by another choice, so that there are two sizes...
 const OTHERWISE: u64 = 2;
 /// ... for so many messages; then one of so many.
 const OTHERWISE_FIRST: u64 = 128;
 const OTHERWISE_LATER: u64 = 16;
+/// Such a ratio makes another size.
+const SMALLER: f32 = 0.9;
 
 /// Chooses for the messages of one stream over one link.
 ///
@@ -79,22 +76,6 @@ pub struct Pick {
     pub also: Option<Choice>,
 }
 
-#[derive(Debug, Clone)]
-struct Candidate {
-    choice: Choice,
-    cost: Cost,
-    classes: [Class; CLASSES],
-}
-
-/// A candidate in a size class.
-#[derive(Debug, Clone, Copy, Default)]
-struct Class {
-    estimate: Estimate,
-    /// The message with which the next trial is due, and the interval after it.
-    due: u64,
-    interval: u16,
-}
-
 impl Auto {
     /// Chooses among these. No compression is always among them.
     pub fn new(candidates: &[Choice], costs: &Costs) -> Self {
@@ -114,14 +95,13 @@ impl Auto {
 
     /// Chooses for a message of `size` octets. Well below a microsecond; allocates nothing.
     pub fn choose(&mut self, size: usize, link: &Link) -> Pick {
-        let class = class(size);
-        let octets = size as f32 * link.nanos_per_octet().unwrap_or(NANOS_PER_OCTET);
-        let best = self.best(class, size, octets, |_| true);
         self.messages += 1;
-        let expected = self.candidates[best].expected(class, size, octets);
-        self.credit = (self.credit + SHARE * expected).min(octets);
-        let chosen = self.otherwise(best, class, size, octets, link).unwrap_or(best);
-        let also = self.trial(chosen, expected, class, size, octets);
+        let message = Message::new(size, link.reckoned());
+        let best = self.best(message, |_| true).unwrap_or(0);
+        let expected = self.candidates[best].expected(message);
+        self.credit = (self.credit + SHARE * expected).min(message.plain);
+        let chosen = self.otherwise(best, message, link).unwrap_or(best);
+        let also = self.trial(chosen, expected, message);
         let choice = |at: usize| self.candidates[at].choice;
         Pick { choice: choice(chosen), also: also.map(choice) }
     }
@@ -129,114 +109,142 @@ impl Auto {
     /// Learns that a message of `size` octets became one of `packed` by `choice`: the one that was asked for, even if
     /// the packer left the message as it was.
     pub fn learn(&mut self, choice: Choice, size: usize, packed: usize) {
-        let place = class(size);
+        let message = Message::new(size, 0.0);
         let found = self.candidates.iter_mut().find(|candidate| candidate.choice == choice);
         let Some(candidate) = found.filter(|_| choice != Choice::NONE && size > 0) else { return };
-        let class = &mut candidate.classes[place];
-        let changed = class.estimate.learn(packed as f32 / size as f32);
-        if class.estimate.is_surprised() {
-            class.wait(self.messages, *INTERVALS.start());
-        }
-        if changed {
+        if candidate.learn(message, packed, self.messages) {
             let others = self.candidates.iter_mut().filter(|other| other.choice != choice);
-            others.for_each(|other| other.classes[place] = Class::default());
+            others.for_each(|other| other.forget(message));
         }
     }
 
     /// The candidate of the least expected time.
-    fn best(
-        &self,
-        class: usize,
-        size: usize,
-        octets: f32,
-        may: impl Fn(&Candidate) -> bool,
-    ) -> usize {
-        let mut best = (0, f32::MAX);
-        for (index, candidate) in self.candidates.iter().enumerate() {
-            let expected = candidate.expected(class, size, octets);
-            if expected < best.1 && may(candidate) {
-                best = (index, expected);
-            }
-        }
-        best.0
+    fn best(&self, message: Message, may: impl Fn(&Candidate) -> bool) -> Option<usize> {
+        let allowed = self.candidates.iter().enumerate().filter(|(_, candidate)| may(candidate));
+        let times = allowed.map(|(index, candidate)| (index, candidate.expected(message)));
+        times.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(index, _)| index)
     }
 
-    /// Another choice than the best, if the link's rate is not to be learned without.
-    fn otherwise(
-        &mut self,
-        best: usize,
-        class: usize,
-        size: usize,
-        octets: f32,
-        link: &Link,
-    ) -> Option<usize> {
+    /// Another choice than the best, of another size, if the link needs that to be learned.
+    fn otherwise(&mut self, best: usize, message: Message, link: &Link) -> Option<usize> {
         if !link.wants_sizes() {
             return None;
         }
         let other = match self.candidates[best].choice {
-            Choice::NONE => self.best(class, size, octets, |other| other.choice != Choice::NONE),
+            Choice::NONE => self.best(message, |other| other.ratio(message) < SMALLER)?,
             _ => 0,
         };
-        let expected = |at: usize| self.candidates[at].expected(class, size, octets);
-        let loss = expected(other) - expected(best);
         if link.nanos_per_octet().is_none() {
             let every = if self.messages < OTHERWISE_FIRST { OTHERWISE } else { OTHERWISE_LATER };
-            return (self.messages.is_multiple_of(every)).then_some(other);
+            return self.messages.is_multiple_of(every).then_some(other);
         }
-        (loss < self.credit).then(|| {
-            self.credit -= loss;
-            other
-        })
+        let expected = |at: usize| self.candidates[at].expected(message);
+        self.spend(expected(other) - expected(best)).then_some(other)
     }
 
     /// A candidate whose turn it is, that could win if it were lucky, and that there is time for.
-    fn trial(
-        &mut self,
-        chosen: usize,
-        expected: f32,
-        class: usize,
-        size: usize,
-        octets: f32,
-    ) -> Option<usize> {
-        let (messages, credit) = (self.messages, self.credit);
-        let at = self.candidates.iter().enumerate().position(|(index, candidate)| {
-            let state = &candidate.classes[class];
-            index != chosen
-                && state.due <= messages
-                && state.estimate.is_tried()
-                && candidate.cost.compress.at(size) <= credit
-                && candidate.cost.at(size) + state.estimate.best() * octets < expected
-        })?;
-        let candidate = &mut self.candidates[at];
-        self.credit -= candidate.cost.compress.at(size);
-        let state = &mut candidate.classes[class];
-        let interval = state.interval.clamp(*INTERVALS.start(), *INTERVALS.end());
-        state.wait(messages, interval.saturating_mul(2));
+    fn trial(&mut self, chosen: usize, expected: f32, message: Message) -> Option<usize> {
+        let is_due = |candidate: &Candidate| {
+            candidate.is_due(message, self.messages)
+                && candidate.at_best(message) < expected
+                && candidate.cost.compress.at(message.size) <= self.credit
+        };
+        let mut candidates = self.candidates.iter().enumerate();
+        let at = candidates.position(|(at, candidate)| at != chosen && is_due(candidate))?;
+        self.spend(self.candidates[at].cost.compress.at(message.size));
+        self.candidates[at].put_off(message, self.messages);
         Some(at)
     }
-}
 
-impl Candidate {
-    fn new(choice: Choice, cost: Cost) -> Self {
-        Candidate { choice, cost, classes: [Class::default(); CLASSES] }
-    }
-
-    /// The time of a message, ns, if it takes `octets` ns on the link as it is.
-    fn expected(&self, class: usize, size: usize, octets: f32) -> f32 {
-        if self.choice == Choice::NONE {
-            return octets;
+    /// Takes time to learn, ns, if there is so much.
+    fn spend(&mut self, time: f32) -> bool {
+        let enough = time <= self.credit;
+        if enough {
+            self.credit -= time;
         }
-        self.cost.at(size) + self.classes[class].estimate.ratio() * octets
+        enough
     }
 }
 
-impl Class {
-    fn wait(&mut self, messages: u64, interval: u16) {
-        self.interval = interval;
-        self.due = messages + u64::from(interval);
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn class(size: usize) -> usize {
-    (usize::BITS - (size >> 7).leading_zeros()).min(CLASSES as u32 - 1) as usize
+    const LZ4: Choice = Choice::codec(1);
+    const LZMA: Choice = Choice::codec(10);
+
+    fn auto() -> Auto {
+        Auto::new(&[LZ4, LZMA], &Costs::reference())
+    }
+
+    /// Chooses for a message of 1000 octets of which a choice leaves so many.
+    fn send(auto: &mut Auto, link: &Link, left: impl Fn(Choice) -> usize) -> Pick {
+        let pick = auto.choose(1000, link);
+        for choice in [Some(pick.choice), pick.also].into_iter().flatten() {
+            auto.learn(choice, 1000, left(choice));
+        }
+        pick
+    }
+
+    #[test]
+    fn without_candidates_nothing_is_compressed() {
+        let mut auto = Auto::new(&[], &Costs::reference());
+        for size in [0, 1, 1000, usize::MAX] {
+            let pick = auto.choose(size, &Link::of_rate(1000.0));
+            assert_eq!(pick, Pick { choice: Choice::NONE, also: None });
+            auto.learn(Choice::NONE, size, 7);
+            auto.learn(LZ4, size, 7);
+        }
+    }
+
+    #[test]
+    fn the_link_decides() {
+        let left = |choice| if choice == LZMA { 300 } else { 500 };
+        for (rate, best) in [(1e5, LZMA), (1e8, LZ4), (1e11, Choice::NONE)] {
+            let (mut auto, link) = (auto(), Link::of_rate(rate));
+            for nth in 0..100 {
+                let pick = send(&mut auto, &link, left);
+                assert!(nth < 3 || pick.choice == best, "{nth}: {pick:?} at {rate}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_cannot_win_is_never_tried() {
+        let (mut auto, link) = (auto(), Link::of_rate(1e9));
+        for _ in 0..10_000 {
+            let pick = send(&mut auto, &link, |_| 500);
+            assert!(pick.choice != LZMA && pick.also != Some(LZMA));
+        }
+    }
+
+    #[test]
+    fn small_messages_are_left_alone() {
+        let link = Link::of_rate(1e9);
+        assert_eq!(auto().choose(20, &link).choice, Choice::NONE);
+        assert_eq!(auto().choose(1400, &link).choice, LZ4);
+    }
+
+    #[test]
+    fn noise_is_left_alone_after_a_few_messages_and_tried_ever_more_rarely() {
+        let (mut auto, link) = (auto(), Link::of_rate(1e6));
+        let picks: Vec<_> = (0..4000).map(|_| send(&mut auto, &link, |_| 1001)).collect();
+        assert!(picks[3..].iter().all(|pick| pick.choice == Choice::NONE));
+        let trials = |picks: &[Pick]| picks.iter().filter(|pick| pick.also.is_some()).count();
+        let (early, late) = (trials(&picks[..200]), trials(&picks[3000..]));
+        assert!(early > 5 && (4..12).contains(&late), "{early}, {late}");
+    }
+
+    #[test]
+    fn sizes_are_told_apart() {
+        let (mut auto, link) = (auto(), Link::of_rate(1e6));
+        for _ in 0..50 {
+            for (size, left) in [(100, 102), (1000, 200)] {
+                let pick = auto.choose(size, &link);
+                auto.learn(pick.choice, size, left);
+            }
+        }
+        assert_eq!(auto.choose(100, &link).choice, Choice::NONE);
+        assert_ne!(auto.choose(1000, &link).choice, Choice::NONE);
+    }
 }

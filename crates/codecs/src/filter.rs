@@ -5,6 +5,11 @@ use alloc::vec::Vec;
 use crate::CodecError;
 
 /// A change that can be undone and makes some messages easier to compress.
+///
+/// The four deltas are the paper's relative encoding (section 5.3.9): what is left of a message whose numbers change
+/// little is mostly zeros. Each octet is the difference, modulo 256, to the one so many octets before; the first
+/// ones stay as they are. The stride is the size of the numbers, or of a record of them: `delta4` for 32-bit samples,
+/// or 16-bit ones of two channels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Filter {
     /// None.
@@ -12,17 +17,27 @@ pub enum Filter {
     None,
     /// Each octet less the one before it.
     Delta1,
+    /// Each octet less the one two before it.
+    Delta2,
+    /// Each octet less the one four before it.
+    Delta4,
+    /// Each octet less the one eight before it.
+    Delta8,
 }
 
 impl Filter {
     /// Every filter, in the order of their numbers.
-    pub const ALL: &'static [Filter] = &[Filter::None, Filter::Delta1];
+    pub const ALL: &'static [Filter] =
+        &[Filter::None, Filter::Delta1, Filter::Delta2, Filter::Delta4, Filter::Delta8];
 
     /// The filter's name.
     pub fn name(self) -> &'static str {
         match self {
             Filter::None => "none",
             Filter::Delta1 => "delta1",
+            Filter::Delta2 => "delta2",
+            Filter::Delta4 => "delta4",
+            Filter::Delta8 => "delta8",
         }
     }
 
@@ -36,13 +51,23 @@ impl Filter {
         Filter::ALL.get(usize::from(number)).copied()
     }
 
+    /// How far back the octet is that each is compared with. `None`: nothing is changed.
+    fn stride(self) -> Option<usize> {
+        match self {
+            Filter::None => None,
+            Filter::Delta1 => Some(1),
+            Filter::Delta2 => Some(2),
+            Filter::Delta4 => Some(4),
+            Filter::Delta8 => Some(8),
+        }
+    }
+
     /// Appends the changed form of `message` to `out`.
     pub(crate) fn apply(self, message: &[u8], out: &mut Vec<u8>) {
-        let mut last = 0;
-        out.extend(message.iter().map(|&octet| match self {
-            Filter::None => octet,
-            Filter::Delta1 => octet.wrapping_sub(core::mem::replace(&mut last, octet)),
-        }));
+        let unchanged = self.stride().unwrap_or(message.len()).min(message.len());
+        out.extend_from_slice(&message[..unchanged]);
+        let pairs = message[unchanged..].iter().zip(message);
+        out.extend(pairs.map(|(octet, before)| octet.wrapping_sub(*before)));
     }
 
     /// The most octets that the changed form of a message of `limit` octets has.
@@ -60,14 +85,75 @@ impl Filter {
         if changed.len() > limit {
             return Err(CodecError::TooLarge);
         }
-        let mut last = 0u8;
-        out.extend(changed.iter().map(|&octet| match self {
-            Filter::None => octet,
-            Filter::Delta1 => {
-                last = last.wrapping_add(octet);
-                last
-            }
-        }));
+        let start = out.len();
+        out.extend_from_slice(changed);
+        let message = &mut out[start..];
+        match self {
+            Filter::None => {}
+            Filter::Delta1 => sum::<1>(message),
+            Filter::Delta2 => sum::<2>(message),
+            Filter::Delta4 => sum::<4>(message),
+            Filter::Delta8 => sum::<8>(message),
+        }
         Ok(())
+    }
+}
+
+/// Adds to each octet what the one a stride before it became.
+fn sum<const STRIDE: usize>(octets: &mut [u8]) {
+    let mut before = [0u8; STRIDE];
+    for record in octets.chunks_mut(STRIDE) {
+        for (octet, before) in record.iter_mut().zip(&mut before) {
+            *octet = octet.wrapping_add(*before);
+            *before = *octet;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn what_is_changed_can_be_undone(message: Vec<u8>) {
+            for filter in Filter::ALL {
+                let mut changed = vec![1];
+                filter.apply(&message, &mut changed);
+                prop_assert!(changed.len() - 1 <= filter.longest(message.len()));
+                let mut out = vec![2];
+                filter.undo(&changed[1..], message.len(), &mut out).unwrap();
+                prop_assert_eq!((out[0], &out[1..]), (2, &message[..]));
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_that_grow_steadily_become_few() {
+        let numbers: Vec<u8> =
+            (1000u32..1010).flat_map(|number| (50 * number).to_le_bytes()).collect();
+        let mut changed = Vec::new();
+        Filter::Delta4.apply(&numbers, &mut changed);
+        assert_eq!(changed[..12], [0x50, 0xc3, 0, 0, 50, 0, 0, 0, 50, 0, 0, 0]);
+    }
+
+    #[test]
+    fn a_limit_holds() {
+        for filter in Filter::ALL {
+            let mut out = vec![3];
+            assert_eq!(filter.undo(&[0; 10], 9, &mut out), Err(CodecError::TooLarge));
+            assert_eq!(out, [3]);
+            assert_eq!(filter.undo(&[0; 10], 10, &mut out), Ok(()));
+        }
+    }
+
+    #[test]
+    fn numbers_lead_back() {
+        for filter in Filter::ALL {
+            assert_eq!(Filter::by_number(filter.number()), Some(*filter));
+        }
+        assert_eq!(Filter::by_number(5), None);
     }
 }

@@ -140,15 +140,14 @@ pub(crate) fn make_smallest(
     if batch.len() == 0 || is_hopeless {
         return false;
     }
+    let codecs = codecs::encoders_for_messages();
     let candidates = match effort {
         Effort::Fast => 1,
         Effort::Normal if coded < CODEC_MIN => 1,
-        Effort::Normal | Effort::Best => codecs::MESSAGES.len(),
+        Effort::Normal | Effort::Best => codecs.len(),
     };
     let mut replaced = false;
-    for codec in
-        codecs::MESSAGES[..candidates].iter().filter(|codec| front.is_short(codec.number()))
-    {
+    for codec in codecs[..candidates].iter().filter(|codec| front.is_short(codec.number())) {
         let end = out.len();
         write_plain(front, *codec, batch, plain, out);
         if out.len() - end < end - start {

@@ -1,16 +1,18 @@
 //! What Groupwire is measured with: [traces](trace) of recorded sessions, a [generated session](session) in several
 //! formats, the [formats written by hand](hand) that the compressor is compared with, a [link] and a whole
 //! [network](sim) in simulated time, an [emulated](emulator) one for real programs, and the experiments: [gmc], [afec],
-//! [web]. A [report] shows what they yielded.
+//! [lossless], [web]. A [report] shows what they yielded.
 
 pub mod afec;
 pub mod emulator;
 pub mod gmc;
 pub mod hand;
 pub mod link;
+pub mod lossless;
 pub mod report;
 pub mod session;
 pub mod sim;
+mod statistics;
 pub mod trace;
 mod update;
 pub mod web;

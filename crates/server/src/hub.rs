@@ -80,6 +80,8 @@ impl Hub {
             timing: self.config.timing,
             limits: self.config.limits.clone(),
             compress: self.config.compress,
+            codecs: self.config.codecs,
+            costs: crate::costs::known(),
             ..room::Config::new(name, random())
         };
         let authority = Box::new(Shared(Arc::clone(&self.config.authority)));

@@ -15,6 +15,8 @@
 //! ```
 
 mod assets;
+mod codecs;
+mod costs;
 mod http;
 mod hub;
 mod listen;
@@ -32,6 +34,7 @@ use std::time::Duration;
 use groupwire_session::{AllowAll, Authority, Limits, Timing};
 use tokio::net::TcpListener;
 
+pub use codecs::{Codecs, codecs_named, quick_codecs};
 pub use groupwire_session as session;
 use hub::Hub;
 pub use origin::Origins;
@@ -56,6 +59,9 @@ pub struct Config {
     /// Whether messages are compressed for clients that can, and by them. Off is for debugging, for measuring, and for
     /// messages that are encrypted anyway.
     pub compress: bool,
+    /// What the messages of channels that ask for a codec are unpacked and packed with: [`quick_codecs`]. The server does it
+    /// once for each message and each codec asked for, at the wish of any client, so slow ones are for trusted ones.
+    pub codecs: Codecs,
     /// How long a room nobody is in keeps its state.
     pub keep_empty: Duration,
     /// Rooms at the same time; joining a further one is refused.
@@ -81,6 +87,7 @@ impl Default for Config {
             timing: Timing::default(),
             limits: Limits::default(),
             compress: true,
+            codecs: quick_codecs(),
             keep_empty: Duration::from_secs(3600),
             max_rooms: 10_000,
             max_connections: 20_000,
@@ -139,6 +146,14 @@ pub enum Error {
         /// What was given.
         origin: String,
     },
+    /// What was given as a codec is none.
+    #[error("there is no codec {name:?}; there are: {known}, and all")]
+    Codec {
+        /// What was given.
+        name: String,
+        /// What there is.
+        known: String,
+    },
     /// The certificate cannot be used.
     #[error(transparent)]
     Certificate(#[from] CertificateError),
@@ -173,6 +188,9 @@ impl Server {
         };
         let webtransport = WebTransport::bind(&config, local_addr)?;
         let offer = webtransport.as_ref().map(|webtransport| Arc::clone(&webtransport.offer));
+        if config.compress {
+            costs::measure();
+        }
         let hub = Arc::new(Hub::new(config, offer));
         Ok(Server { listener, local_addr, socket, hub, webtransport })
     }

@@ -7,8 +7,10 @@ use core::str::FromStr;
 
 use groupwire_codecs::{Choice, Codec, Filter, OptionsError};
 
-use crate::Error;
+use crate::wire::body::Coding;
 use crate::wire::io::{Reader, Write};
+use crate::wire::record::Record;
+use crate::{Error, Qos};
 
 /// How the messages of a channel become small, on the link of one participant. Written as a name: `template`, `off`,
 /// `auto`, or a codec such as `lz4`, `zstd-3` or `delta4+lz4`.
@@ -82,6 +84,14 @@ impl Compress {
         checked.map_err(|error| Error::InvalidCompress { why: error.to_string() })
     }
 
+    /// W47: how the bodies are coded that a channel's messages travel in.
+    pub(crate) fn coding(self, qos: &Qos) -> Coding {
+        match self {
+            Compress::Template if !qos.private => Coding::Shared,
+            _ => Coding::Alone,
+        }
+    }
+
     /// W45. The level is the sender's own matter and does not travel.
     pub(crate) fn write(self, out: &mut Vec<u8>) {
         match self {
@@ -107,6 +117,22 @@ impl Compress {
             },
             _ => return Err(reader.malformed()),
         })
+    }
+}
+
+impl Traffic {
+    /// Counts a message that came or went; `choice` is how it was packed.
+    pub(crate) fn count(&mut self, record: &Record<'_>, choice: Option<Choice>) {
+        let bytes = record.bytes.len() as u64;
+        if record.coding == Coding::Shared {
+            self.coded_messages += 1;
+            self.coded_bytes += bytes;
+            return;
+        }
+        self.messages += 1;
+        self.bytes_before += bytes;
+        self.bytes_after += record.packed.map_or(bytes, |packed| packed.len() as u64);
+        self.codec = Some(choice.unwrap_or(Choice::NONE));
     }
 }
 

@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use crate::limits::RECORD_OVERHEAD_IN_DATAGRAMS;
+use crate::packing::Packing;
 use crate::wire::body::{BodyDecoder, BodyEncoder};
 use crate::wire::frame::{Frame, Frames};
 use crate::wire::record::{Direction, Record};
@@ -83,11 +84,11 @@ impl Datagrams {
     }
 
     /// The body, if there is one, and the feedback that [`Datagrams::begin`] started with, in as few datagrams as it takes.
-    pub(crate) fn finish(&mut self, private: bool, start: Vec<u8>) -> Result<Vec<Vec<u8>>, Error> {
+    pub(crate) fn finish(&mut self, start: Vec<u8>) -> Result<Vec<Vec<u8>>, Error> {
         let made = match (self.encoder.is_empty(), start.is_empty()) {
             (true, true) => Vec::new(),
             (true, false) => Vec::from([start]),
-            (false, _) => self.encoder.finish_datagrams(private, start, self.max)?,
+            (false, _) => self.encoder.finish_datagrams(start, self.max)?,
         };
         let count = u8::try_from(made.len()).unwrap_or(u8::MAX);
         self.in_flight = self.in_flight.saturating_add(count);
@@ -128,6 +129,7 @@ impl Datagrams {
         &mut self,
         now: Duration,
         packet: &[u8],
+        packing: &mut Packing,
         kind_of: impl Fn(u32) -> Result<Kind, Error>,
         each: impl FnMut(Record<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
@@ -135,7 +137,7 @@ impl Datagrams {
         while let Some(frame) = frames.next()? {
             match frame {
                 Frame::Feedback(acknowledgement) => self.encoder.acknowledge(acknowledgement),
-                Frame::Messages(body) => return self.decoder.plain(body, kind_of, each),
+                Frame::Messages(body) => return self.decoder.plain(body, packing, kind_of, each),
                 Frame::Coded(body) => {
                     self.came(now);
                     return self.decoder.coded(body, kind_of, each);

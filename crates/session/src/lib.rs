@@ -28,6 +28,7 @@ mod latest;
 pub mod limits;
 mod link;
 mod map;
+mod packing;
 mod qos;
 pub mod room;
 mod seen;

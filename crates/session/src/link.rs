@@ -8,6 +8,7 @@ use core::time::Duration;
 use crate::clock::Clock;
 use crate::datagrams::Datagrams;
 use crate::limits::DEFAULT_MAX_PACKET;
+use crate::packing::Choosing;
 use crate::wire::VERSION;
 use crate::wire::body::{BodyDecoder, BodyEncoder};
 use crate::wire::frame::Frame;
@@ -18,6 +19,12 @@ const MAX_IN_FLIGHT: u8 = 2;
 
 /// Control frames that may wait. A peer that makes more and does not read is stalled.
 const MAX_CONTROL: usize = 512;
+
+/// W51: between two pings that are to tell the link's rate.
+const PROBE_SPACING: Duration = Duration::from_millis(250);
+
+/// Octets of a PING frame, at most.
+const PING_SIZE: usize = 16;
 
 /// Octets of control frames put into one packet, so that a body still fits beside them.
 const CONTROL_PER_PACKET: usize = 2048;
@@ -43,15 +50,30 @@ pub(crate) struct Link {
     asked: Option<Duration>,
     /// When something of the application's was last handed down.
     spoke: Duration,
+    /// The last ping.
+    exchange: Option<Exchange>,
+    /// Octets of the packet that came last.
+    came: usize,
     fresh_out: bool,
     fresh_in: bool,
     max_packet: usize,
     pub(crate) clock: Clock,
+    pub(crate) choosing: Choosing,
     pub(crate) bodies: Option<Bodies>,
     /// Octets that a datagram of the transport may have.
     pub(crate) max_datagram: usize,
     /// Once HELLO and WELCOME agreed on them.
     pub(crate) datagrams: Option<Datagrams>,
+}
+
+/// A ping and the packet that it went in.
+struct Exchange {
+    /// As the ping names it.
+    time: u64,
+    /// Of the packet; 0 until it is known.
+    octets: usize,
+    /// What packing and unpacking the packet's messages takes.
+    work: Duration,
 }
 
 /// The coders of a transport, once HELLO and WELCOME agreed.
@@ -72,10 +94,13 @@ impl Link {
             pinged: now,
             asked: None,
             spoke: now,
+            exchange: None,
+            came: 0,
             fresh_out: true,
             fresh_in: true,
             max_packet: DEFAULT_MAX_PACKET,
             clock: Clock::default(),
+            choosing: Choosing::default(),
             bodies: None,
             max_datagram,
             datagrams: None,
@@ -143,9 +168,15 @@ impl Link {
         self.max_packet.saturating_sub(packet.len())
     }
 
-    /// A packet was handed down.
-    pub(crate) fn launched(&mut self) {
+    /// A packet of so many octets was handed down.
+    pub(crate) fn launched(&mut self, octets: usize) {
         self.in_flight += 1;
+        // A ping that waits among control frames goes with the last of them.
+        if let Some(exchange) = self.exchange.as_mut().filter(|one| one.octets == 0)
+            && self.control.is_empty()
+        {
+            exchange.octets = octets;
+        }
     }
 
     /// Takes the version octet off the first packet.
@@ -165,7 +196,9 @@ impl Link {
         self.fresh_in = false;
     }
 
-    pub(crate) fn hear(&mut self, now: Duration) {
+    /// A packet of so many octets came.
+    pub(crate) fn hear(&mut self, now: Duration, octets: usize) {
+        self.came = octets;
         self.heard = now;
         self.asked = None;
     }
@@ -205,7 +238,28 @@ impl Link {
     pub(crate) fn ping(&mut self, now: Duration) {
         self.pinged = now;
         self.asked.get_or_insert(now);
-        self.queue(&Frame::Ping { time: micros(now) });
+        let time = self.start_exchange(now, Duration::ZERO);
+        self.queue(&Frame::Ping { time });
+    }
+
+    fn start_exchange(&mut self, now: Duration, work: Duration) -> u64 {
+        let time = micros(now);
+        self.exchange = Some(Exchange { time, octets: 0, work });
+        time
+    }
+
+    /// W51: puts a ping before the body, which begins at `at`, if its messages tell something of the link's rate.
+    pub(crate) fn probe(&mut self, now: Duration, packet: &mut Vec<u8>, at: usize) {
+        let Some(work) = self.choosing.take_probe() else { return };
+        if self.in_flight > 0 || now < self.pinged + PROBE_SPACING || self.room(packet) < PING_SIZE
+        {
+            return;
+        }
+        self.pinged = now;
+        self.asked.get_or_insert(now);
+        let mut frame = Vec::with_capacity(PING_SIZE);
+        Frame::Ping { time: self.start_exchange(now, work) }.write(&mut frame);
+        packet.splice(at..at, frame);
     }
 
     pub(crate) fn answer_ping(&mut self, now: Duration, time: u64) {
@@ -214,6 +268,16 @@ impl Link {
 
     pub(crate) fn pong(&mut self, now: Duration, time: u64, received: u64, sent: u64) {
         self.clock.pong(micros(now), time, received, sent);
+        let Some(Exchange { octets, work, .. }) =
+            self.exchange.take_if(|one| one.time == time && one.octets > 0)
+        else {
+            return;
+        };
+        let stay = Duration::from_micros(sent.saturating_sub(received));
+        let sent = Duration::from_micros(time);
+        if let Some(trip) = now.checked_sub(sent).and_then(|all| all.checked_sub(stay)) {
+            self.choosing.heard(octets + self.came, trip.saturating_sub(work));
+        }
     }
 
     /// Something wants to be sent but there is no credit: after `dead` of that the peer is not reading.

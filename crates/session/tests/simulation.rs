@@ -9,8 +9,9 @@ mod support;
 
 use std::collections::HashSet;
 
-use groupwire_session::client::{ChannelId, Config as ClientConfig, Status};
-use groupwire_session::{Qos, room};
+use groupwire_session::client::{ChannelId, ChannelOptions, Config as ClientConfig, Status};
+use groupwire_session::codecs::{ALL, Choice, Filter};
+use groupwire_session::{Compress, Qos, room};
 use support::{Air, MS, Random, World, tight};
 
 const DRAW: Qos = Qos::transaction();
@@ -30,6 +31,7 @@ fn simulate(seed: u64) {
     let mut random = Random::new(seed);
     let mut config = room::Config::new("demo", 100);
     config.limits = tight();
+    config.codecs = &ALL[..1 + random.below(ALL.len() as u64) as usize];
     config.timing.tick = MS * [0, 20, 40, 200][random.below(4) as usize];
     let mut world = World::new(seed, config);
     let mut gone: HashSet<usize> = HashSet::new();
@@ -61,12 +63,16 @@ fn simulate(seed: u64) {
                 if !gone.contains(&at) {
                     for _ in 0..random.below(12) {
                         sent += 1;
-                        world.send(at, ChannelId(0), &format!("{at}/{sent}"));
+                        let text = format!("{at}/{sent}{}", " and on".repeat(sent % 90));
+                        world.send(at, ChannelId(0), &text);
                         world.send_key(at, ChannelId(1), "me", &format!("{sent}"));
                         world.send(at, ChannelId(2), &format!("{sent}"));
                     }
                 }
             }
+        }
+        if random.chance(10) && people > 0 {
+            change_compression(&mut world, &mut random, &gone);
         }
         world.run(MS * random.below(400) as u32);
     }
@@ -77,6 +83,32 @@ fn simulate(seed: u64) {
     check(seed, &world, &gone);
 }
 
+/// Somebody compresses a channel in another way, or has other codecs.
+fn change_compression(world: &mut World, random: &mut Random, gone: &HashSet<usize>) {
+    let at = random.below(world.people.len() as u64) as usize;
+    if gone.contains(&at) {
+        return;
+    }
+    let client = &mut world.people[at].client;
+    match random.below(8) {
+        // What it once could read it goes on reading.
+        0 => client.set_codecs(ALL),
+        _ => client.compress(ChannelId(random.below(3) as u32), random_compress(random)).unwrap(),
+    }
+}
+
+fn random_compress(random: &mut Random) -> Compress {
+    let codec = ALL[random.below(ALL.len() as u64) as usize].number();
+    let filter = Filter::ALL[random.below(Filter::ALL.len() as u64) as usize];
+    match random.below(6) {
+        0 | 1 => Compress::Template,
+        2 => Compress::Off,
+        3 => Compress::Auto,
+        4 => Compress::Named(Choice::codec(codec)),
+        _ => Compress::Named(Choice { filter, ..Choice::codec(codec) }),
+    }
+}
+
 /// Half of the transports have datagrams, good ones and bad ones.
 fn random_air(random: &mut Random) -> Air {
     let max = [0, 0, 300, 1200][random.below(4) as usize];
@@ -85,11 +117,14 @@ fn random_air(random: &mut Random) -> Air {
 }
 
 fn join(world: &mut World, random: &mut Random) {
-    let at = world.add_with(ClientConfig::new("demo"));
+    let codecs = &ALL[..1 + random.below(ALL.len() as u64) as usize];
+    let at = world.add_with(ClientConfig { codecs, ..ClientConfig::new("demo") });
     world.people[at].air = random_air(random);
-    world.channel(at, "draw", DRAW);
-    world.channel(at, "pointer", POINTER);
-    world.channel(at, "path", PATH);
+    for (name, qos) in [("draw", DRAW), ("pointer", POINTER), ("path", PATH)] {
+        let compress = random_compress(random);
+        let options = ChannelOptions { compress, ..ChannelOptions::default() };
+        world.people[at].client.channel_with(name, qos, options).unwrap();
+    }
 }
 
 fn check(seed: u64, world: &World, gone: &HashSet<usize>) {

@@ -9,6 +9,8 @@
 
 extern crate alloc;
 
+mod codecs;
+mod compress;
 mod failure;
 mod output;
 mod plain;
@@ -21,9 +23,10 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use groupwire_session::Client;
-use groupwire_session::client::{ChannelId, Config, Input, Outgoing, Sent};
+use groupwire_session::client::{ChannelId, ChannelOptions, Config, Input, Outgoing, Sent};
 use wasm_bindgen::prelude::{JsValue, wasm_bindgen};
 
+use compress::JsCompress;
 use plain::Plain;
 use qos::JsQos;
 
@@ -44,7 +47,8 @@ impl Core {
         presence: Vec<u8>,
         seed: f64,
     ) -> Result<Core, JsValue> {
-        let config = Config { token, presence, seed: seed.to_bits(), ..Config::new(room) };
+        let seed = seed.to_bits();
+        let config = Config { token, presence, seed, codecs: codecs::OWN, ..Config::new(room) };
         let client = Client::new(time(now), config).map_err(failure::thrown)?;
         Ok(Core { client })
     }
@@ -99,9 +103,29 @@ impl Core {
     }
 
     /// Opens a channel; returns its number, which counts from 0.
-    pub fn channel(&mut self, name: &str, qos: &JsQos) -> Result<u32, JsValue> {
+    pub fn channel(
+        &mut self,
+        name: &str,
+        qos: &JsQos,
+        compress: &JsCompress,
+    ) -> Result<u32, JsValue> {
         let qos = qos::read(qos).map_err(failure::thrown)?;
-        self.client.channel(name, qos).map(|ChannelId(id)| id).map_err(failure::thrown)
+        let options =
+            ChannelOptions { compress: compress::read(compress), ..ChannelOptions::default() };
+        let opened = self.client.channel_with(name, qos, options);
+        opened.map(|ChannelId(id)| id).map_err(failure::thrown)
+    }
+
+    /// Changes how the messages of a channel become small.
+    pub fn compress(&mut self, channel: u32, compress: &JsCompress) -> Result<(), JsValue> {
+        let compress = compress::read(compress);
+        self.client.compress(ChannelId(channel), compress).map_err(failure::thrown)
+    }
+
+    /// The other codecs are there: `installCodecs` has been called.
+    #[wasm_bindgen(js_name = addCodecs)]
+    pub fn add_codecs(&mut self) {
+        self.client.set_codecs(codecs::ALL);
     }
 
     /// Hands over a message; `bytes` are UTF-8 if `text`.
@@ -171,6 +195,7 @@ impl Core {
             .with("received", received)
             .with("roundTrip", self.client.round_trip().map(millis))
             .with("reconnects", number(stats.reconnects))
+            .with("channels", compress::stats(&self.client))
             .into()
     }
 }

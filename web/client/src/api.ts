@@ -24,6 +24,24 @@ export interface Qos {
   private?: boolean;
 }
 
+/** What a channel is: its QoS, which is everybody's, and what is this participant's own. */
+export interface ChannelOptions extends Qos {
+  /** How its messages become small between this participant and the server. Default: `template`. */
+  compress?: Compress;
+}
+
+/** The lossless codecs. What they are is in docs/qos.md. */
+export type Codec =
+  "none" | "lz4" | "zlib" | "snappy" | "lzo" | "lzf" | "lzw" | "zstd" | "brotli" | "bzip2" | "lzma" | "rle" | "null";
+
+/**
+ * `template`: by what messages share with each other and with earlier ones; for messages of some hundred bytes that
+ * resemble each other nothing comes near. `off`: as they are. Otherwise each message alone: `auto` by whatever gets it
+ * there soonest, or by a codec of your choice, as in `lz4`, `zstd-19` (with a level), `zstd-fast-3` (a negative one) or
+ * `delta4+lz4` (numbers of four bytes, each less the one before).
+ */
+export type Compress = "template" | "off" | "auto" | Codec | `${Codec}-${string}` | `delta${1 | 2 | 4 | 8}+${string}`;
+
 /** How to join a room. */
 export interface ConnectOptions<Presence = unknown> {
   /** Shown to the server's authorisation hook. */
@@ -35,6 +53,8 @@ export interface ConnectOptions<Presence = unknown> {
    * once per page, so the first `connect` decides. Default: beside this module.
    */
   wasm?: string | URL | BufferSource | WebAssembly.Module;
+  /** The same for the module with the codecs that the core lacks. It is loaded when a channel asks for one of them. */
+  codecs?: string | URL | BufferSource | WebAssembly.Module;
   /** Instead of the global one, for programs that are no browser: the package `ws`, for example. */
   WebSocket?: WebSocketConstructor;
   /**
@@ -131,6 +151,12 @@ export interface Channel {
   /** What was asked for until the server answers, then what holds. */
   readonly qos: Qos;
   /**
+   * How its messages become small, from now on and both ways, on the link of this participant. It may be changed at any
+   * time. What takes other codecs than the core's loads them first; until then all stays as it was, which is `off` at
+   * the beginning. If they cannot be loaded, or there is no such codec, it becomes `off` and the room tells an `error`.
+   */
+  compress: Compress;
+  /**
    * Sends a message, now or as soon as there is a connection. Throws when it can never be sent: too large, refused
    * channel, closed room.
    */
@@ -188,6 +214,30 @@ export interface Stats {
   /** Smoothed, in milliseconds; undefined before the first answer. */
   readonly roundTrip: number | undefined;
   readonly reconnects: number;
+  /** By the names of the channels. */
+  readonly channels: ReadonlyMap<string, ChannelStats>;
+}
+
+/** What one channel carried. */
+export interface ChannelStats {
+  readonly sent: ChannelTraffic;
+  readonly received: ChannelTraffic;
+}
+
+/** Totals of one channel in one direction. Bytes are of messages alone, without keys and headers. */
+export interface ChannelTraffic {
+  /** Messages that travelled each alone: by a codec, or as they were. */
+  readonly messages: number;
+  readonly bytesBefore: number;
+  readonly bytesAfter: number;
+  /**
+   * Messages that travelled together with others of their packet (`template`). Which part of it was theirs nobody can
+   * say: the room's totals have whole packets.
+   */
+  readonly codedMessages: number;
+  readonly codedBytes: number;
+  /** What the last message that travelled alone was compressed by; `none`: it would not have become smaller. */
+  readonly codec: string | undefined;
 }
 
 /** Totals of one direction. "Before" counts the bytes of messages, "after" all bytes handed to the transport. */
@@ -233,7 +283,7 @@ export interface Room<Presence = unknown> {
    */
   setTransports(names: readonly TransportName[] | undefined): void;
   /** Opens a channel. Calling it again with the same name gives the same channel. */
-  channel(name: string, qos: Qos): Channel;
+  channel(name: string, options: ChannelOptions): Channel;
   /** Changes what the others are told of this participant. */
   setPresence(presence: Presence): void;
   /**

@@ -1,5 +1,6 @@
-import type { Channel, Message, Payload, Qos, SendOptions, Sent } from "./api.js";
+import type { Channel, ChannelOptions, Compress, Message, Payload, Qos, SendOptions, Sent } from "./api.js";
 import { decodeText, encode } from "./codec.js";
+import { OFF, ownHow, wantsCodecs, type How } from "./compress.js";
 import type { CoreMessage } from "./core.js";
 import type { Driver, Opening } from "./driver.js";
 import { Emitter } from "./events.js";
@@ -13,16 +14,54 @@ export class RoomChannel implements Channel, Opening {
   readonly #driver: Driver;
   readonly #events = new Emitter<ChannelEvents>();
   qos: Qos;
+  how: How;
   id: number | undefined;
+  #compress: Compress;
 
   constructor(
     driver: Driver,
     readonly name: string,
-    qos: Qos,
+    { compress = "template", ...qos }: ChannelOptions,
   ) {
     this.#driver = driver;
-    this.qos = { ...qos };
+    this.qos = qos;
+    this.#compress = compress;
+    this.how = ownHow(compress) ?? OFF;
     driver.open(this);
+    if (wantsCodecs(compress)) void this.#load();
+  }
+
+  get compress(): Compress {
+    return this.#compress;
+  }
+
+  set compress(name: Compress) {
+    this.#compress = name;
+    const how = ownHow(name);
+    if (how) this.#become(how);
+    if (wantsCodecs(name)) void this.#load();
+  }
+
+  async #load(): Promise<void> {
+    const name = this.#compress;
+    try {
+      const codecs = await this.#driver.loadCodecs();
+      // Unless something else was asked for meanwhile.
+      if (this.#compress === name) this.#become(ownHow(name) ?? codecs.read(name));
+    } catch (error) {
+      if (this.#compress !== name) return;
+      // `auto` goes on with what there is.
+      if (name !== "auto") {
+        this.#compress = "off";
+        this.#become(OFF);
+      }
+      this.#driver.complain(this, error);
+    }
+  }
+
+  #become(how: How): void {
+    this.how = how;
+    this.#driver.compress(this);
   }
 
   send(payload: Payload, options: SendOptions = {}): Sent {

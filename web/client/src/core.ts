@@ -1,6 +1,7 @@
 /** The WebAssembly core (crates/wasm): its types, and how it is loaded. */
 
-import type { ConnectOptions, Gap, Message, Qos, RoomError, Sent, Stats, Status } from "./api.js";
+import type { ChannelTraffic, ConnectOptions, Gap, Message, Qos, RoomError, Sent, Stats, Status } from "./api.js";
+import type { How } from "./compress.js";
 import { failure, judged } from "./errors.js";
 
 /**
@@ -21,14 +22,28 @@ export interface Core {
   timeout(now: number): void;
   poll(now: number): Output;
   /** The number of the channel; they count from 0. */
-  channel(name: string, qos: Qos): number;
+  channel(name: string, qos: Qos, how: How): number;
+  compress(channel: number, how: How): void;
+  /** The other codecs are loaded. */
+  addCodecs(): void;
   send(now: number, channel: number, bytes: Uint8Array, text: boolean, key?: string, priority?: number): Sent;
   setPresence(presence: Uint8Array): void;
   snapshot(asOf: number, bytes: Uint8Array): void;
   leave(): void;
-  stats(): Omit<Stats, "transport">;
+  stats(): CoreStats;
   free(): void;
 }
+
+/** `channels` by their numbers. */
+export type CoreStats = Omit<Stats, "transport" | "channels"> & {
+  readonly channels: readonly Readonly<{ sent: CoreTraffic; received: CoreTraffic }>[];
+};
+
+/** The codec and the filter by their numbers. */
+export type CoreTraffic = Omit<ChannelTraffic, "codec"> & {
+  readonly codec: number | undefined;
+  readonly filter: number | undefined;
+};
 
 export type CoreConstructor = new (
   now: number,

@@ -1,18 +1,19 @@
 /** Drives the core: time, the transport, and the wait until the core is loaded. */
 
 import type {
+  ConnectOptions,
   Qos,
   RoomError,
   SendOptions,
   Sent,
-  Stats,
   Transport,
   TransportName,
   WebSocketConstructor,
 } from "./api.js";
 import { Choice } from "./choice.js";
 import type { Encoded } from "./codec.js";
-import type { Core, CoreConstructor, CoreEvent, Output } from "./core.js";
+import { loadCodecs, type Codecs, type How } from "./compress.js";
+import type { Core, CoreConstructor, CoreEvent, CoreStats, Output } from "./core.js";
 import { failure, judged } from "./errors.js";
 import { StoredMemory } from "./memory.js";
 import { watchPage } from "./page.js";
@@ -24,6 +25,8 @@ export interface DriverOptions {
   readonly token: Uint8Array;
   readonly presence: Uint8Array;
   readonly core: Promise<CoreConstructor>;
+  /** Where the other codecs are. */
+  readonly codecs: ConnectOptions["codecs"];
   readonly WebSocket: WebSocketConstructor | undefined;
   /** What the application allows. */
   readonly transports: readonly TransportName[] | undefined;
@@ -38,6 +41,8 @@ export interface DriverOptions {
 export interface Opening {
   readonly name: string;
   readonly qos: Qos;
+  /** How its messages become small. */
+  readonly how: How;
   /** The core's number for it, once the core is there and has taken it. */
   id: number | undefined;
 }
@@ -75,7 +80,8 @@ export class Driver {
   #early: Early[] = [];
   #earlyBytes = 0;
   #owesDrain = false;
-  #lastStats: Omit<Stats, "transport"> = { sent: NOTHING, received: NOTHING, roundTrip: undefined, reconnects: 0 };
+  #hasCodecs = false;
+  #lastStats: CoreStats = { sent: NOTHING, received: NOTHING, roundTrip: undefined, reconnects: 0, channels: [] };
 
   constructor(options: DriverOptions) {
     this.#options = options;
@@ -106,7 +112,7 @@ export class Driver {
     this.#input((core) => core.hurry(now()));
   }
 
-  get stats(): Omit<Stats, "transport"> {
+  get stats(): CoreStats {
     return this.#core?.stats() ?? this.#lastStats;
   }
 
@@ -116,8 +122,28 @@ export class Driver {
       this.#openings.push(channel);
       return;
     }
-    channel.id = this.#core.channel(channel.name, channel.qos);
+    channel.id = this.#core.channel(channel.name, channel.qos, channel.how);
     this.#schedule();
+  }
+
+  /** How the messages of a channel become small has changed. */
+  compress(channel: Opening): void {
+    // Before it is open, opening it says so.
+    if (channel.id === undefined || !this.#core) return;
+    this.#core.compress(channel.id, channel.how);
+    this.#schedule();
+  }
+
+  async loadCodecs(): Promise<Codecs> {
+    const codecs = await loadCodecs(this.#options.codecs, this.#options.core);
+    if (!this.#hasCodecs) this.#core?.addCodecs();
+    this.#hasCodecs = true;
+    return codecs;
+  }
+
+  /** Tells of something that went wrong with a channel, after the call that began it. */
+  complain({ name }: Opening, error: unknown): void {
+    if (!this.#hasEnded) this.#options.report({ ...judged(error), fatal: false, channel: name });
   }
 
   send(channel: Opening, message: Encoded, options: SendOptions): Sent {
@@ -161,8 +187,9 @@ export class Driver {
     try {
       const { room, token } = this.#options;
       const core = new Core(now(), room, token, this.#presence, Math.random());
+      if (this.#hasCodecs) core.addCodecs();
       for (const channel of this.#openings) {
-        this.#attempt(channel, () => (channel.id = core.channel(channel.name, channel.qos)));
+        this.#attempt(channel, () => (channel.id = core.channel(channel.name, channel.qos, channel.how)));
       }
       for (const message of this.#early) this.#attempt(message.channel, () => submit(core, message));
       this.#openings = [];
@@ -178,11 +205,11 @@ export class Driver {
   }
 
   /** The caller is long gone: what would have been thrown is told. */
-  #attempt({ name }: Opening, run: () => void): void {
+  #attempt(channel: Opening, run: () => void): void {
     try {
       run();
     } catch (error) {
-      this.#options.report({ ...judged(error), fatal: false, channel: name });
+      this.complain(channel, error);
     }
   }
 
@@ -326,7 +353,7 @@ export class Driver {
   }
 
   /** The last stats of a core, which is freed. */
-  #statsOf(core: Core | undefined): Omit<Stats, "transport"> {
+  #statsOf(core: Core | undefined): CoreStats {
     try {
       const stats = core?.stats();
       core?.free();

@@ -1,9 +1,9 @@
 import { serverOf } from "./address.js";
 import type {
   Channel,
+  ChannelOptions,
   ConnectOptions,
   Participant,
-  Qos,
   Room,
   RoomError,
   RoomEvents,
@@ -14,6 +14,7 @@ import type {
 } from "./api.js";
 import { RoomChannel } from "./channel.js";
 import { encodeJson, encodeText, parseJson } from "./codec.js";
+import { named } from "./compress.js";
 import { loadCore, type CoreEvent, type ParticipantChange } from "./core.js";
 import { Driver } from "./driver.js";
 import { judged } from "./errors.js";
@@ -55,7 +56,7 @@ class ClientRoom<Presence> implements Room<Presence> {
   constructor(
     server: URL,
     readonly name: string,
-    { token = "", presence, wasm, WebSocket, transports }: ConnectOptions<Presence>,
+    { token = "", presence, wasm, codecs, WebSocket, transports }: ConnectOptions<Presence>,
   ) {
     this.#presence = presence;
     this.#driver = new Driver({
@@ -64,6 +65,7 @@ class ClientRoom<Presence> implements Room<Presence> {
       token: encodeText(token),
       presence: encodeJson(presence),
       core: loadCore(wasm),
+      codecs,
       WebSocket,
       transports,
       transport: (transport) => void this.#events.emit("transport", transport),
@@ -85,7 +87,8 @@ class ClientRoom<Presence> implements Room<Presence> {
   }
 
   get stats(): Stats {
-    return { transport: this.transport?.name ?? "none", ...this.#driver.stats };
+    const names = this.#channels.flatMap(({ id, name }) => (id === undefined ? [] : [[id, name] as const]));
+    return { transport: this.transport?.name ?? "none", ...named(this.#driver.stats, names) };
   }
 
   get transport(): Transport | undefined {
@@ -96,10 +99,10 @@ class ClientRoom<Presence> implements Room<Presence> {
     this.#driver.setTransports(names);
   }
 
-  channel(name: string, qos: Qos): Channel {
+  channel(name: string, options: ChannelOptions): Channel {
     const known = this.#channels.find((channel) => channel.name === name);
     if (known) return known;
-    const channel = new RoomChannel(this.#driver, name, qos);
+    const channel = new RoomChannel(this.#driver, name, options);
     this.#channels.push(channel);
     return channel;
   }

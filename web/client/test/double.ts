@@ -6,6 +6,7 @@ import { connect, type ConnectOptions, type Room, type WebSocketLike } from "../
 import { frames, type Frame } from "./wire.js";
 
 const wasm = readFileSync(new URL("../wasm/groupwire_wasm_bg.wasm", import.meta.url));
+const codecs = readFileSync(new URL("../wasm/groupwire_wasm_codecs_bg.wasm", import.meta.url));
 
 export class SocketDouble implements WebSocketLike {
   binaryType = "blob";
@@ -61,7 +62,10 @@ export function join<P>(options: ConnectOptions<P> = {}, name = "room"): Joined<
       sockets.push(this);
     }
   }
-  return { room: connect<P>("http://server.example/app/", name, { wasm, WebSocket: Socket, ...options }), sockets };
+  return {
+    room: connect<P>("http://server.example/app/", name, { wasm, codecs, WebSocket: Socket, ...options }),
+    sockets,
+  };
 }
 
 /** The room has dialled for the nth time (from 0): its socket, open, and greeted as soon as the core is there. */

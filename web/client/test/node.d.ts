@@ -4,6 +4,8 @@ declare module "node:fs" {
 }
 declare module "node:zlib" {
   export function gzipSync(data: string, options: { level: number }): Uint8Array;
+  export function deflateRawSync(text: string): Uint8Array;
+  export function inflateRawSync(packed: Uint8Array): { toString(): string };
 }
 declare module "node:url" {
   export function fileURLToPath(url: URL): string;

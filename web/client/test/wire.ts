@@ -1,10 +1,13 @@
 /** The server's side of docs/wire.md, as far as the tests need it: what it sends is written, what it gets is read. */
 
 export const HELLO = 0x01;
+export const OPEN = 0x03;
 export const MESSAGES = 0x06;
 export const PRESENCE = 0x09;
 export const SNAPSHOT = 0x0b;
 export const BYE = 0x11;
+export const CODECS = 0x19;
+export const COMPRESS = 0x1a;
 
 export interface Frame {
   readonly type: number;
@@ -69,18 +72,25 @@ export interface Record {
   readonly data?: readonly number[];
   readonly key?: string;
   readonly own?: boolean;
+  /** `data` is a packed message. */
+  readonly packed?: boolean;
 }
 
 export function messages(...records: readonly Record[]): number[] {
   return frame(
     MESSAGES,
-    records.flatMap(({ channel, sender, text, data = [], key, own = false }) => {
-      const flags = Number(text !== undefined) | (key === undefined ? 0 : 2) | (own ? 16 : 0);
+    records.flatMap(({ channel, sender, text, data = [], key, own = false, packed = false }) => {
+      const flags = Number(text !== undefined) | (key === undefined ? 0 : 2) | (own ? 16 : 0) | (packed ? 128 : 0);
       const body = text === undefined ? data : [...new TextEncoder().encode(text)];
       const payload = own ? [] : [...(key === undefined ? [] : bytes(key)), ...body];
-      return [...varint(channel), ...varint(sender), flags, 0, 0, 0, ...varint(payload.length), ...payload];
+      return [...varint(channel), ...varint(sender), ...varint(flags), 0, 0, 0, ...varint(payload.length), ...payload];
     }),
   );
+}
+
+/** CODECS: what the server reads. */
+export function codecs(...numbers: readonly number[]): number[] {
+  return frame(0x40 | CODECS, varint(numbers.reduce((set, number) => set + 2 ** number, 0)));
 }
 
 export function synced(): number[] {

@@ -5,6 +5,8 @@
 
 import type {
   Channel,
+  ChannelOptions,
+  Compress,
   ConnectOptions,
   Message,
   Participant,
@@ -22,11 +24,11 @@ import type {
 
 export type * from "../../client/src/api";
 
-export function awareness(options: Omit<Qos, "kind"> = {}): Qos {
+export function awareness(options: Omit<ChannelOptions, "kind"> = {}): ChannelOptions {
   return { kind: "awareness", ...options };
 }
 
-export function transaction(options: Omit<Qos, "kind"> = {}): Qos {
+export function transaction(options: Omit<ChannelOptions, "kind"> = {}): ChannelOptions {
   return { kind: "transaction", ...options };
 }
 
@@ -147,11 +149,12 @@ export class DoubleRoom<P> implements Room<P> {
       received: traffic(this.receivedMessages, this.receivedBytes),
       roundTrip: 2 * this.hub.delay + Math.random() * 6,
       reconnects: 0,
+      channels: new Map(),
     };
   }
 
-  channel(name: string, qos: Qos): Channel {
-    const channel = new DoubleChannel(name, qos, (data, key) => {
+  channel(name: string, { compress = "template", ...qos }: ChannelOptions): Channel {
+    const channel = new DoubleChannel(name, qos, compress, (data, key) => {
       this.sentMessages++;
       this.sentBytes += data.length;
       const post = { channel: name, data, key, sender: this.id, index: this.sentMessages, madeAt: Date.now() };
@@ -225,6 +228,7 @@ class DoubleChannel implements Channel {
   constructor(
     readonly name: string,
     readonly qos: Qos,
+    public compress: Compress,
     private readonly post: (data: string | Uint8Array, key: string | undefined) => void,
   ) {}
 

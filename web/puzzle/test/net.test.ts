@@ -53,6 +53,7 @@ describe("the meter", () => {
     received: { messages: received, packets: received, bytesBefore: received * 40, bytesAfter: received * 20 },
     roundTrip: 12,
     reconnects: 0,
+    channels: new Map(),
   });
 
   test("jitter is the mean divergence from the mean", () => {

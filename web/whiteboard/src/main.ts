@@ -18,6 +18,7 @@ import type { RestoredBy } from "../../common/net/restore";
 import { Session } from "./net/session";
 import { button, part } from "../../common/ui/dom";
 import { makeHelp } from "../../common/ui/help";
+import { chosenCompress, CompressionChoice } from "./ui/compression";
 import { Hint } from "./ui/hint";
 import { listenToKeys } from "./ui/keys";
 import { Panel } from "./ui/panel";
@@ -65,6 +66,7 @@ const session = new Session({
   room: address.room,
   presence: { name: storedName() },
   transport: pinned,
+  compress: chosenCompress(new URL(location.href)),
   document: board.document,
   live: board.live,
   pointers: board.pointers,
@@ -86,9 +88,11 @@ const session = new Session({
       if (text) toast(text);
     },
     incomplete: () => toast("Some older changes are no longer on the server. This drawing may be incomplete."),
-    error: ({ message, fault, fatal }) => {
+    error: ({ code, message, fault, fatal, channel }) => {
+      // Each channel says so.
+      const isCompression = (code === "no-codecs" || code === "invalid-compress") && channel === "draw";
       // What a person here can do something about. From the rest the client recovers by itself.
-      if (fatal || fault === "limit" || fault === "refused") toast(message);
+      if (fatal || fault === "limit" || fault === "refused" || isCompression) toast(message);
       else console.warn(message);
     },
   },
@@ -112,7 +116,12 @@ people = new People(
 );
 hint = new Hint(board);
 transportChoice = new TransportChoice(session, pinned);
-new Panel(() => session.stats, transportChoice.element);
+new Panel({
+  stats: () => session.stats,
+  setting: () => session.compress,
+  compression: new CompressionChoice(session),
+  transport: transportChoice.element,
+});
 listenToKeys(board, help);
 onThemeChanged(() => toolbar?.repaint());
 if (recorder) {

@@ -44,6 +44,7 @@ function join(name: string) {
     room: "test",
     presence: { name },
     transport: undefined,
+    compress: "template",
     document,
     live,
     pointers,

@@ -10,6 +10,7 @@ use groupwire_lab::afec::{self, Options, Part, Row, Way};
 use groupwire_lab::emulator::Namespace;
 use groupwire_lab::sim::Loss;
 
+use super::common::{Common, Heading, quick};
 use super::rows::Rows;
 
 /// The options of `groupwire lab afec`.
@@ -39,10 +40,6 @@ pub(super) struct Args {
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(100..=10_000_000))]
     messages: Option<u32>,
 
-    /// Of the network and the pointer.
-    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
-    seed: u64,
-
     /// Runs of each step, 200 unless stated.
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     seeds: Option<u32>,
@@ -63,13 +60,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "COUNT")]
     threads: Option<NonZero<usize>>,
 
-    /// At most 30 seconds: every row, of fewer messages.
-    #[arg(long)]
-    quick: bool,
-
-    /// Print rows of JSON instead of tables.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    common: Common,
 }
 
 pub(super) fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
@@ -88,15 +80,15 @@ pub(super) fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
         ways: args.ways,
         targets: args.targets,
         messages: args.messages.map(|count| count as usize),
-        seed: args.seed,
+        seed: args.common.seed,
         seeds: args.seeds.map(u64::from),
-        quick: args.quick,
+        quick: args.common.quick,
         threads: args.threads,
         mouse: args.mouse,
         series: args.series,
     };
-    let mut rows = Rows::new(args.json)?;
-    let mut heading = String::new();
+    let mut rows = Rows::new(args.common.json)?;
+    let mut heading = Heading::default();
     let mut tell = |update| {
         rows.tell(update, |row: &Row| row.verified, |row| print(row, &mut heading));
     };
@@ -111,16 +103,13 @@ pub(super) fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
 }
 
 /// Prints a row, below a heading where a cell begins.
-fn print(row: &Row, heading: &mut String) {
-    let cell = cell(row);
-    if cell != *heading {
-        println!("\n{cell}\n");
-        println!(
+fn print(row: &Row, heading: &mut Heading) {
+    heading.print(cell(row), || {
+        format!(
             "{:18}{:>9}{:>9}{:>9}{:>10}{:>9}{:>10}{:>9}",
             "scheme", "missed", "never", "windows", "overhead", "repeats", "mean ms", "99 % in"
-        );
-        *heading = cell;
-    }
+        )
+    });
     let scheme = match row.repeat_bytes {
         Some(bytes) => format!("{} ({bytes} B)", row.scheme),
         None => row.scheme.clone(),
@@ -160,9 +149,7 @@ fn cell(row: &Row) -> String {
     if row.seeds > 1 {
         text.push_str(&format!(", {} seeds", row.seeds));
     }
-    if row.quick {
-        text.push_str(" (quick)");
-    }
+    text.push_str(quick(row.quick));
     text
 }
 

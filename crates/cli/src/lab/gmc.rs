@@ -8,6 +8,7 @@ use clap::Args as ClapArgs;
 use groupwire_lab::Trace;
 use groupwire_lab::gmc::{self, Mode, Options, Row, Session};
 
+use super::common::Common;
 use super::rows::Rows;
 use super::table::Table;
 
@@ -43,32 +44,23 @@ pub(super) struct Args {
     #[arg(long)]
     senders: bool,
 
-    /// Of the link and the built-in session.
-    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
-    seed: u64,
-
-    /// At most 30 seconds: the first messages of each trace, measured once.
-    #[arg(long)]
-    quick: bool,
-
-    /// Print rows of JSON instead of tables.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    common: Common,
 }
 
 pub(super) fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
     let sessions = match args.traces.is_empty() {
-        true => Session::built_in(args.seed, args.messages as usize),
+        true => Session::built_in(args.common.seed, args.messages as usize),
         false => read_all(&args.traces, args.events.as_deref())?,
     };
     let options = Options {
         techniques: args.techniques,
         modes: args.modes,
         senders: args.senders,
-        quick: args.quick,
-        seed: args.seed,
+        quick: args.common.quick,
+        seed: args.common.seed,
     };
-    let mut rows = Rows::new(args.json)?;
+    let mut rows = Rows::new(args.common.json)?;
     let mut table = Table::default();
     gmc::run(&sessions, &options, &mut |update| {
         rows.tell(update, |row: &Row| row.verified, |row| table.print(row));

@@ -2,18 +2,18 @@
 
 use groupwire_lab::gmc::Row;
 
+use super::common::{Heading, quick};
+
 /// Prints rows as they come, a heading where a group begins.
 #[derive(Default)]
 pub(super) struct Table {
-    heading: String,
+    heading: Heading,
 }
 
 impl Table {
     pub(super) fn print(&mut self, row: &Row) {
-        let heading = heading(row);
-        if heading != self.heading {
-            println!("\n{heading}\n");
-            println!(
+        self.heading.print(heading(row), || {
+            format!(
                 "{:20}{:>9}{:>9}{:>11}{:>11}{:>11}{:>10}{:>10}",
                 "technique",
                 "bytes",
@@ -23,9 +23,8 @@ impl Table {
                 "decode µs",
                 "state KB",
                 "verified"
-            );
-            self.heading = heading;
-        }
+            )
+        });
         println!(
             "{:20}{:>9.2}{:>7.1} %{:>11.2}{:>11.2}{:>11.2}{:>10}{:>10}{}",
             row.technique,
@@ -58,9 +57,7 @@ fn heading(row: &Row) -> String {
     if let Some(loss) = row.loss {
         text.push_str(&format!(", {:.0} % lost", 100.0 * loss));
     }
-    if row.quick {
-        text.push_str(" (quick)");
-    }
+    text.push_str(quick(row.quick));
     text
 }
 

@@ -16,6 +16,7 @@ use groupwire_lab::sim::{Loss, Queue};
 use groupwire_lab::web::{self, Measure, Network, Options, Row, Weather};
 use tokio::runtime::Handle;
 
+use super::common::Common;
 use super::rows::Rows;
 use native::Native;
 use table::Table;
@@ -59,17 +60,8 @@ pub(super) struct Args {
     #[arg(long)]
     proxy: bool,
 
-    /// Of the losses.
-    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
-    seed: u64,
-
-    /// At most 30 seconds: every row, of fewer messages, several at a time.
-    #[arg(long)]
-    quick: bool,
-
-    /// Print rows of JSON instead of tables.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    common: Common,
 }
 
 pub(super) fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
@@ -95,11 +87,11 @@ pub(super) fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
         networks: args.networks,
         measures: args.measures,
         weather,
-        seed: args.seed,
-        quick: args.quick,
+        seed: args.common.seed,
+        quick: args.common.quick,
         program: std::env::current_exe()?,
     };
-    let (mut rows, mut table) = (Rows::new(args.json)?, Table::default());
+    let (mut rows, mut table) = (Rows::new(args.common.json)?, Table::default());
     let natives = Native::new(Handle::current());
     let mut tell = |update| {
         rows.tell(update, |row: &Row| row.verified, |row| table.print(row));
@@ -110,7 +102,7 @@ pub(super) fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
         scope.spawn(run).join()
     });
     done.map_err(|_| "the experiment ended early")??;
-    if !args.json {
+    if !args.common.json {
         table.finish();
     }
     rows.finish("what came was not what was sent", "none of these transports works here")

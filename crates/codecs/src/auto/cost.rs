@@ -103,3 +103,32 @@ impl Line {
         Line { fixed: self.fixed + other.fixed, per_octet: self.per_octet + other.per_octet }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Filter;
+
+    #[test]
+    fn a_level_costs_as_the_nearest_one() {
+        let costs = Costs::reference();
+        let zlib = |level| costs.of(Choice { level, ..Choice::codec(2) });
+        assert_eq!(zlib(Some(8)), zlib(Some(9)));
+        assert_eq!(zlib(Some(0)), zlib(Some(1)));
+        assert!(zlib(Some(9)).at(1400) > zlib(None).at(1400));
+    }
+
+    #[test]
+    fn a_filter_costs_more() {
+        let costs = Costs::reference();
+        let lz4 = Choice::codec(1);
+        let filtered = Choice { filter: Filter::Delta1, ..lz4 };
+        assert!(costs.of(filtered).at(1400) > costs.of(lz4).at(1400));
+    }
+
+    #[test]
+    fn a_codec_that_nobody_measured_is_slow() {
+        let costs = Costs::reference();
+        assert!(costs.of(Choice::codec(15)).at(1400) > 100.0 * costs.of(Choice::codec(1)).at(1400));
+    }
+}

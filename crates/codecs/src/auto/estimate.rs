@@ -3,13 +3,15 @@
 /// The ratio of packed to original octets that is hoped for where nothing was tried.
 pub(super) const HOPE: f32 = 0.25;
 
+/// The worst ratio: whatever is said, no message doubles.
+const WORST: f32 = 2.0;
 /// Messages that the average is over.
 const MEMORY: f32 = 16.0;
 /// A ratio is a surprise if it is off by this, and by so many usual deviations.
 const OFF: f32 = 0.1;
 const USUAL: f32 = 3.0;
 /// So many surprises in a row: the content is another one.
-const SURPRISES: u8 = 2;
+const SURPRISES: u8 = 3;
 
 /// A moving average of ratios.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -42,6 +44,7 @@ impl Estimate {
 
     /// Learns from a message. Returns whether the content has become another one.
     pub(super) fn learn(&mut self, ratio: f32) -> bool {
+        let ratio = ratio.min(WORST);
         if !self.is_tried() {
             *self = Estimate { average: ratio, count: 1.0, ..Estimate::default() };
             return false;
@@ -67,5 +70,47 @@ impl Estimate {
     /// Whether the last ratio was a surprise that another message should confirm.
     pub(super) fn is_surprised(&self) -> bool {
         self.surprises > 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn learned(ratios: impl IntoIterator<Item = f32>) -> (Estimate, usize) {
+        let mut estimate = Estimate::default();
+        let changes = ratios.into_iter().filter(|&ratio| estimate.learn(ratio)).count();
+        (estimate, changes)
+    }
+
+    #[test]
+    fn it_hopes_then_averages() {
+        let mut estimate = Estimate::default();
+        assert_eq!((estimate.is_tried(), estimate.ratio()), (false, HOPE));
+        for (ratio, average) in [(0.5, 0.5), (0.6, 0.55), (0.4, 0.5)] {
+            assert!(!estimate.learn(ratio));
+            assert!((estimate.ratio() - average).abs() < 1e-6, "{estimate:?}");
+        }
+        assert_eq!((estimate.is_tried(), estimate.best()), (true, HOPE));
+    }
+
+    #[test]
+    fn other_content_is_noticed_with_the_third_message() {
+        let text = core::iter::repeat_n(0.4, 100);
+        let (mut estimate, changes) = learned(text.chain([1.0, 1.0]));
+        assert_eq!(changes, 0);
+        assert!(estimate.is_surprised());
+        assert!(estimate.learn(1.0));
+        assert_eq!(estimate.ratio(), 1.0);
+        assert!(!estimate.is_surprised());
+    }
+
+    #[test]
+    fn odd_messages_and_mixed_ones_are_no_other_content() {
+        let odd = (0..1000).map(|nth| if nth % 10 == 0 { 1.0 } else { 0.4 });
+        assert_eq!(learned(odd).1, 0);
+        let mixed = (0..1000).map(|nth| if nth / 3 % 2 == 0 { 1.0 } else { 0.4 });
+        let (estimate, changes) = learned(mixed);
+        assert!(changes < 3 && (0.5..0.9).contains(&estimate.ratio()), "{changes}, {estimate:?}");
     }
 }

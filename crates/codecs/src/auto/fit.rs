@@ -10,15 +10,17 @@ const USUAL: f64 = 3.0;
 const FAR: f64 = 8.0;
 const STRANGERS: u8 = 5;
 /// How well the slope must be known to be told: its standard error is at most this share of it, or so many ns.
-const SHARE: f64 = 0.4;
-const SURE: f64 = 3.0;
+const SHARE: f64 = 0.2;
+const SURE: f64 = 1.5;
+/// The least usual deviation, ns: no network's times are better.
+const FINEST: f64 = 50.0;
 /// How fast the usual deviation follows, as a factor for each exchange.
 const FOLLOW: f64 = 1.05;
 
 /// Least squares of time against octets.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Fit {
-    early: [(f32, f32); EARLY],
+    early: [(f64, f64); EARLY],
     count: usize,
     /// The median of absolute differences from the line, ns.
     usual: f64,
@@ -38,9 +40,9 @@ impl Fit {
     }
 
     /// One more point.
-    pub(super) fn add(&mut self, octets: f32, nanos: f32) {
+    pub(super) fn add(&mut self, octets: f64, nanos: f64) {
         if self.is_full() {
-            self.follow(f64::from(octets), f64::from(nanos));
+            self.follow(octets, nanos);
             return;
         }
         self.early[self.count] = (octets, nanos);
@@ -67,35 +69,32 @@ impl Fit {
         let rest = early.map(|(octets, nanos)| nanos - slope * octets);
         let base = median(&mut rest.clone());
         let usual = median(&mut rest.map(|rest| (rest - base).abs()));
-        // A network's clock is not finer than this.
-        self.usual = f64::from(usual).max(50.0);
+        self.usual = usual.max(FINEST);
         for (octets, nanos) in early {
-            let line = f64::from(base + slope * octets);
-            self.draw(f64::from(octets), self.pull(f64::from(nanos), line));
+            let (line, most) = (base + slope * octets, USUAL * self.usual);
+            self.draw(octets, nanos.clamp(line - most, line + most));
         }
     }
 
     fn follow(&mut self, octets: f64, nanos: f64) {
-        let line = self.mean.1 + self.ratio() * (octets - self.mean.0);
+        let dx = octets - self.mean.0;
+        let line = self.mean.1 + self.ratio() * dx;
+        // Where the line leaves the sizes that it is drawn through, it may be wrong itself.
+        let usual = self.usual * (1.0 + dx * dx / self.xx.max(1.0));
         let off = (nanos - line).abs();
-        if off > FAR * self.usual {
+        if off > FAR * usual {
             self.strangers += 1;
             if self.strangers >= STRANGERS {
                 *self = Fit::default();
-                self.add(octets as f32, nanos as f32);
+                self.add(octets, nanos);
                 return;
             }
         } else {
             self.strangers = 0;
         }
-        self.draw(octets, self.pull(nanos, line));
-        self.usual *= if off > self.usual { FOLLOW } else { 1.0 / FOLLOW };
-        self.usual = self.usual.max(50.0);
-    }
-
-    /// The time as it counts.
-    fn pull(&self, nanos: f64, line: f64) -> f64 {
-        nanos.clamp(line - USUAL * self.usual, line + USUAL * self.usual)
+        self.draw(octets, nanos.clamp(line - USUAL * usual, line + USUAL * usual));
+        self.usual *= if off > usual { FOLLOW } else { 1.0 / FOLLOW };
+        self.usual = self.usual.max(FINEST);
     }
 
     fn draw(&mut self, octets: f64, nanos: f64) {
@@ -114,21 +113,40 @@ impl Fit {
         if self.xx > 0.0 { self.xy / self.xx } else { 0.0 }
     }
 
+    /// What an octet takes at most, whatever the sizes: all of the time divided among all octets.
+    pub(super) fn most(&self) -> Option<f32> {
+        (self.is_full() && self.mean.0 > 0.0).then(|| (self.mean.1 / self.mean.0) as f32)
+    }
+
     /// Nanoseconds per octet, if that is known well enough.
     pub(super) fn slope(&self) -> Option<f32> {
+        let slope = self.ratio().max(0.0);
+        (self.error() <= allowed(slope)).then_some(slope as f32)
+    }
+
+    /// Whether the slope is known so well that it may well be known worse.
+    pub(super) fn is_sure(&self) -> bool {
+        self.error() <= allowed(self.ratio()) / 4.0
+    }
+
+    /// The variance of the slope.
+    fn error(&self) -> f64 {
         if !self.is_full() || self.xx <= 0.0 {
-            return None;
+            return f64::MAX;
         }
-        let slope = self.ratio();
-        let rest = (self.yy - slope * self.xy).max(0.0);
-        let variance = rest / ((self.weight - 2.0).max(1.0) * self.xx);
-        let allowed = (SHARE * slope).max(SURE);
-        (variance <= allowed * allowed).then_some(slope.max(0.0) as f32)
+        let rest = (self.yy - self.ratio() * self.xy).max(0.0);
+        rest / ((self.weight - 2.0).max(1.0) * self.xx)
     }
 }
 
+/// The largest variance of a slope that is told.
+fn allowed(slope: f64) -> f64 {
+    let error = (SHARE * slope).max(SURE);
+    error * error
+}
+
 /// 0 of none.
-fn median(values: &mut [f32]) -> f32 {
-    values.sort_unstable_by(f32::total_cmp);
+fn median(values: &mut [f64]) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(0.0)
 }

@@ -2,6 +2,9 @@
 
 use super::fit::Fit;
 
+/// What an octet takes where nothing is known: 50 Mbit/s. Nanoseconds.
+const DEFAULT: f32 = 160.0;
+
 /// A link's time per octet.
 ///
 /// It is learned by least squares from exchanges of different sizes, so that everything that does not depend on the
@@ -47,7 +50,7 @@ impl Link {
     /// or subtract what [`Costs`](super::Costs) says.
     pub fn heard(&mut self, octets: usize, time: core::time::Duration) {
         let Some(fit) = &mut self.fit else { return };
-        fit.add(octets as f32, time.as_nanos() as f32);
+        fit.add(octets as f64, time.as_nanos() as f64);
         if let Some(slope) = fit.slope() {
             self.nanos_per_octet = Some(slope);
         }
@@ -59,8 +62,15 @@ impl Link {
         self.nanos_per_octet
     }
 
-    /// Whether exchanges of other sizes would help: there are exchanges, but they do not tell what an octet costs.
+    /// The time of an octet to reckon with: if it is not known, that of the default rate. Less if exchanges so short
+    /// rule that out.
+    pub(super) fn reckoned(&self) -> f32 {
+        let most = self.fit.as_ref().and_then(Fit::most).unwrap_or(f32::MAX);
+        self.nanos_per_octet.unwrap_or(DEFAULT).min(most)
+    }
+
+    /// Whether exchanges of other sizes would help: there are exchanges, but they do not quite tell what an octet takes.
     pub(super) fn wants_sizes(&self) -> bool {
-        self.fit.as_ref().is_some_and(|fit| fit.is_full() && fit.slope().is_none())
+        self.fit.as_ref().is_some_and(|fit| fit.is_full() && !fit.is_sure())
     }
 }

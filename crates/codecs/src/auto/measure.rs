@@ -50,7 +50,7 @@ impl Costs {
             let share = end.saturating_sub(now()) / (count - index) as u32;
             let coder = coder(codecs, *choice).filter(|_| fits(cost, share));
             let measured =
-                coder.and_then(|coder| Bench::new(coder, &mut now).cost(&messages, cost));
+                coder.and_then(|coder| Bench::new(coder, &mut now, end).cost(&messages, cost));
             match measured {
                 Some(measured) => {
                     factors.push(measured.at(SIZES[1]) / cost.at(SIZES[1]));
@@ -91,16 +91,18 @@ fn fits(cost: &Cost, share: Duration) -> bool {
 struct Bench<'a, F> {
     coder: Box<dyn Coder>,
     now: &'a mut F,
+    /// When it is given up.
+    end: Duration,
     packed: Vec<u8>,
     plain: Vec<u8>,
 }
 
 impl<'a, F: FnMut() -> Duration> Bench<'a, F> {
-    fn new(coder: Box<dyn Coder>, now: &'a mut F) -> Self {
-        Bench { coder, now, packed: Vec::new(), plain: Vec::new() }
+    fn new(coder: Box<dyn Coder>, now: &'a mut F, end: Duration) -> Self {
+        Bench { coder, now, end, packed: Vec::new(), plain: Vec::new() }
     }
 
-    /// `None` if the clock makes no sense of it.
+    /// `None` if the clock makes no sense of it, or there is no time left.
     fn cost(&mut self, messages: &[Vec<Vec<u8>>; 2], reference: &Cost) -> Option<Cost> {
         let [small, large] = messages;
         let (small, large) = (self.times(small, reference)?, self.times(large, reference)?);
@@ -118,6 +120,9 @@ impl<'a, F: FnMut() -> Duration> Bench<'a, F> {
         self.compress(&messages[0], 1);
         self.decompress(size, 1);
         for (index, message) in messages.iter().enumerate() {
+            if (self.now)() > self.end {
+                return None;
+            }
             compress[index] = self.compress(message, runs(reference.compress.at(size)));
             decompress[index] = self.decompress(size, runs(reference.decompress.at(size)));
         }
@@ -163,4 +168,63 @@ fn line(small: f32, large: f32) -> Line {
 fn median(times: &mut [f32; TIMINGS]) -> f32 {
     times.sort_by(f32::total_cmp);
     times[TIMINGS / 2]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ALL, MESSAGES};
+
+    const SAMPLE: &[u8] = b"some words, other words, and the first words again";
+
+    /// A clock that goes on by `step` whenever it is read, and how often that was.
+    fn measured(step: Duration) -> (Costs, u32) {
+        let mut reads = 0;
+        let costs = Costs::measure(&MESSAGES, &[SAMPLE], || {
+            reads += 1;
+            step * reads
+        });
+        (costs, reads)
+    }
+
+    #[test]
+    fn what_the_clock_cannot_tell_keeps_its_reference() {
+        let reference = Costs::reference();
+        for step in [Duration::ZERO, Duration::from_secs(1)] {
+            let (costs, _) = measured(step);
+            for (choice, cost) in &costs.known {
+                assert_eq!(*cost, reference.of(*choice), "{choice} by {step:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn it_keeps_to_its_time() {
+        for step in [1, 10, 100, 1000, 10_000].map(Duration::from_micros) {
+            let (_, reads) = measured(step);
+            assert!(step * reads < BUDGET + 20 * step, "{reads} times {step:?}");
+        }
+    }
+
+    #[test]
+    fn lines_go_through_both_sizes_where_they_may() {
+        assert!((line(500.0, 1644.0).per_octet - 1.0).abs() < 1e-3);
+        assert!((line(500.0, 1644.0).at(256) - 500.0).abs() < 1.0);
+        assert_eq!(line(900.0, 700.0), Line { fixed: 700.0, per_octet: 0.0 });
+        assert!(line(10.0, 2800.0).fixed.abs() < 1.0);
+    }
+
+    #[test]
+    fn codecs_that_are_not_there_are_not_known() {
+        let none = Costs::measure(&ALL[..1], &[SAMPLE], || Duration::ZERO);
+        assert!(none.known.is_empty());
+        assert_eq!(none.of(Choice::NONE), Cost::default());
+    }
+
+    #[test]
+    fn without_samples_there_is_the_reference() {
+        let costs = Costs::measure(&MESSAGES, &[], || Duration::ZERO);
+        let lz4 = Choice::codec(1);
+        assert_eq!(costs.of(lz4), Costs::reference().of(lz4));
+    }
 }

@@ -20,7 +20,7 @@ use super::{EmulatorError, Host, MAX_CLIENTS, Namespace, Path, PathStats};
 pub(super) const DEVICE: &str = "groupwire0";
 
 /// Of Ethernet.
-const MTU: usize = 1500;
+pub(super) const MTU: usize = 1500;
 
 /// Packets that wait for the thread that reads: a burst of 100 KB of the smallest TCP segments does not overflow it.
 const KERNEL_QUEUE: usize = 4096;
@@ -43,9 +43,7 @@ impl Emulator {
         if paths.is_empty() || paths.len() > MAX_CLIENTS {
             return Err(EmulatorError::Clients(paths.len()));
         }
-        let device = DeviceBuilder::new().name(DEVICE).build_sync();
-        let device = Arc::new(device.map_err(EmulatorError::Device)?);
-        set_up(paths.len())?;
+        let device = open(paths.len())?;
 
         // What comes from the device has its headers.
         let links = |path| Links::new(path, 0);
@@ -144,6 +142,14 @@ impl Reader {
     }
 }
 
+/// The device, with the addresses of the server and so many clients.
+pub(super) fn open(clients: usize) -> Result<Arc<SyncDevice>, EmulatorError> {
+    let device = DeviceBuilder::new().name(DEVICE).build_sync();
+    let device = Arc::new(device.map_err(EmulatorError::Device)?);
+    set_up(clients)?;
+    Ok(device)
+}
+
 /// Gives the hosts their addresses.
 fn set_up(clients: usize) -> Result<(), EmulatorError> {
     // Else a connection starts with what the last one to the same host has learnt of the path.
@@ -173,11 +179,17 @@ fn set_up(clients: usize) -> Result<(), EmulatorError> {
 }
 
 /// Runs commands of iproute2's `ip`, a line each.
-fn ip(commands: &str) -> Result<(), EmulatorError> {
-    let mut ip = Command::new("ip");
-    ip.args(["-batch", "-"]).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
-    let mut child = ip.spawn().map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => EmulatorError::Missing { program: "ip", package: "iproute2" },
+pub(super) fn ip(commands: &str) -> Result<(), EmulatorError> {
+    run("ip", commands)
+}
+
+/// Runs commands of a program of iproute2, a line each.
+pub(super) fn run(program: &'static str, commands: &str) -> Result<(), EmulatorError> {
+    let mut command = Command::new(program);
+    command.args(["-batch", "-"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => EmulatorError::Missing { program, package: "iproute2" },
         _ => EmulatorError::System(error),
     })?;
     if let Some(mut input) = child.stdin.take() {

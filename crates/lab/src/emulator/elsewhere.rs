@@ -1,8 +1,10 @@
 //! What there is of the emulator without Linux: an error.
 
+use std::io;
+use std::net::TcpStream;
 use std::process::Command;
 
-use super::{EmulatorError, Host, Path, PathStats};
+use super::{Carried, EmulatorError, Ethernet, Host, Path, PathStats};
 
 /// Proof that this process is in a network namespace, which it is only on Linux.
 #[derive(Debug)]
@@ -56,6 +58,72 @@ impl Emulator {
 
     /// Never called.
     pub fn stats(&self, _n: usize) -> PathStats {
+        match *self {}
+    }
+}
+
+/// An Ethernet between two hosts, which there is only on Linux.
+#[derive(Debug)]
+pub enum Wire {}
+
+impl Wire {
+    /// Never called, for want of a namespace.
+    ///
+    /// # Errors
+    /// None, as it is never called.
+    pub fn start(namespace: &Namespace, _ethernet: Ethernet) -> Result<Self, EmulatorError> {
+        match *namespace {}
+    }
+
+    /// Never called.
+    pub fn change(&self, _ethernet: Ethernet) {
+        match *self {}
+    }
+
+    /// Never called.
+    pub fn carried(&self) -> Carried {
+        match *self {}
+    }
+
+    /// Never called.
+    ///
+    /// # Errors
+    /// None, as it is never called.
+    pub fn connect(&self) -> io::Result<[TcpStream; 2]> {
+        match *self {}
+    }
+}
+
+/// Two hosts with a cable between them, which there are only on Linux.
+#[derive(Debug)]
+pub enum Cable {}
+
+impl Cable {
+    /// Never called, for want of a namespace.
+    ///
+    /// # Errors
+    /// None, as it is never called.
+    pub fn start(
+        namespace: &Namespace,
+        _mbit: f64,
+        _has_switch: bool,
+    ) -> Result<Self, EmulatorError> {
+        match *namespace {}
+    }
+
+    /// Never called.
+    ///
+    /// # Errors
+    /// None, as it is never called.
+    pub fn connect(&self) -> io::Result<[TcpStream; 2]> {
+        match *self {}
+    }
+
+    /// Never called.
+    ///
+    /// # Errors
+    /// None, as it is never called.
+    pub fn received(&self) -> io::Result<u64> {
         match *self {}
     }
 }

@@ -19,7 +19,8 @@
 //! the server at [`Host::server`], by the same trick (`10.87.1.4`, which the server has as `10.87.1.3`).
 //!
 //! One server and any number of clients, each with a [`Path`] of its own: two links, whose loss, queue and counts they
-//! share with nobody. Where namespaces are not permitted there is [`proxy`], which knows less.
+//! share with nobody. Where namespaces are not permitted there is [`proxy`], which knows less. Where microseconds matter
+//! there is a [`Wire`] instead, which knows nothing but the time that bits take on an [`Ethernet`], and for the rate of long streams a [`Cable`].
 //!
 //! ```no_run
 //! use std::net::UdpSocket;
@@ -38,12 +39,15 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#[cfg(target_os = "linux")]
+mod cable;
 mod courier;
 #[cfg(target_os = "linux")]
 mod device;
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
 mod error;
+mod ethernet;
 mod links;
 #[cfg(target_os = "linux")]
 mod namespace;
@@ -52,15 +56,22 @@ mod network;
 pub mod proxy;
 #[cfg(test)]
 pub(crate) mod tests;
+#[cfg(target_os = "linux")]
+mod wire;
 
+#[cfg(target_os = "linux")]
+pub use cable::Cable;
 #[cfg(target_os = "linux")]
 pub use device::Emulator;
 #[cfg(not(target_os = "linux"))]
-pub use elsewhere::{Emulator, Namespace};
+pub use elsewhere::{Cable, Emulator, Namespace, Wire};
 pub use error::EmulatorError;
+pub use ethernet::{Carried, Ethernet};
 #[cfg(target_os = "linux")]
 pub use namespace::Namespace;
 pub use network::{Host, MAX_CLIENTS};
+#[cfg(target_os = "linux")]
+pub use wire::Wire;
 
 use std::time::Duration;
 

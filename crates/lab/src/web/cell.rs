@@ -9,11 +9,12 @@ use super::plan::{POINTER, Plan, SIZES, STANDARD};
 use super::protocol::{
     App, Command, Play, Played, Receive, Received, Reply, Send, Stage, StageError,
 };
+use super::rate::rate;
 use super::row::{Direction, Measure, Row};
 use super::server::Server;
-use super::statistics::{Summary, rate};
 use super::{APPS, BARE, Error, MEMBERS, Natives, Options, SERVERS, SOCKET, WEBTRANSPORT};
 use crate::emulator::PathStats;
+use crate::statistics::Summary;
 
 /// What a command may take beside what it is asked to take: joining over the slowest path, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(20);

@@ -15,9 +15,9 @@ pub mod load;
 mod network;
 mod plan;
 pub mod protocol;
+mod rate;
 mod row;
 mod server;
-mod statistics;
 
 pub use network::{Network, Weather};
 pub use protocol::App;

@@ -70,7 +70,7 @@ impl Client {
                 break;
             }
             if let Some(link) = self.link.as_mut() {
-                link.launched();
+                link.launched(packet.len());
             }
             self.launch(now, !due.is_empty(), packet.len());
             self.outputs.push_back(Output::Send(packet));
@@ -89,12 +89,12 @@ impl Client {
                 break;
             };
             let start = datagrams.begin(now);
-            let private = self.add_records(now, &due, 0, Lane::Datagrams);
-            let Some(datagrams) = self.link.as_mut().and_then(|link| link.datagrams.as_mut())
-            else {
-                break;
-            };
-            let packets = datagrams.finish(private, start)?;
+            self.add_records(now, &due, 0, Lane::Datagrams);
+            let Some(link) = self.link.as_mut() else { break };
+            // Only the stream has pings.
+            link.choosing.take_probe();
+            let Some(datagrams) = link.datagrams.as_mut() else { break };
+            let packets = datagrams.finish(start)?;
             if packets.is_empty() {
                 break;
             }
@@ -198,17 +198,21 @@ impl Client {
         packet: &mut Vec<u8>,
     ) -> Result<(), Error> {
         let Some(room) = self.link.as_ref().map(|link| link.room(packet)) else { return Ok(()) };
-        let private = self.add_records(now, due, room, Lane::Stream);
-        match self.link.as_mut().and_then(|link| link.bodies.as_mut()) {
-            Some(Bodies { encoder, .. }) if !encoder.is_empty() => encoder.finish(private, packet),
-            _ => Ok(()),
+        self.add_records(now, due, room, Lane::Stream);
+        let Some(link) = self.link.as_mut() else { return Ok(()) };
+        let at = packet.len();
+        if let Some(Bodies { encoder, .. }) =
+            link.bodies.as_mut().filter(|one| !one.encoder.is_empty())
+        {
+            encoder.finish(packet)?;
+            link.probe(now, packet, at);
         }
+        Ok(())
     }
 
-    /// Hands as much of `due` to the lane's encoder as one body takes: all of it private, or nothing; returns which.
-    /// `room` is what a packet of the stream has left.
-    fn add_records(&mut self, now: Duration, due: &[(u64, Due)], room: usize, lane: Lane) -> bool {
-        let mut private = None;
+    /// Hands as much of `due` to the lane's encoder as one body takes: all of it of one coding. `room` is what a
+    /// packet of the stream has left.
+    fn add_records(&mut self, now: Duration, due: &[(u64, Due)], room: usize, lane: Lane) {
         for &(order, due) in due {
             let (at, item) = match due {
                 Due::Transaction(at) => (self.pending[at].channel, Some(&self.pending[at].item)),
@@ -219,15 +223,17 @@ impl Client {
             };
             let Some(bytes) = item.map(|item| item.bytes.len()) else { continue };
             let channel = &mut self.channels[at];
-            if *private.get_or_insert(channel.qos.private) != channel.qos.private {
-                break;
-            }
+            let coding = channel.coding();
             let Some(link) = self.link.as_mut() else { break };
             let encoder = match (lane, link.bodies.as_mut(), link.datagrams.as_mut()) {
-                (Lane::Stream, Some(bodies), _) if bodies.encoder.fits(bytes, room) => {
+                (Lane::Stream, Some(bodies), _)
+                    if bodies.encoder.takes(coding) && bodies.encoder.fits(bytes, room) =>
+                {
                     &mut bodies.encoder
                 }
-                (Lane::Datagrams, _, Some(datagrams)) if datagrams.may_fit(bytes) => {
+                (Lane::Datagrams, _, Some(datagrams))
+                    if datagrams.encoder.takes(coding) && datagrams.may_fit(bytes) =>
+                {
                     &mut datagrams.encoder
                 }
                 _ => break,
@@ -256,14 +262,8 @@ impl Client {
                     (&*taken.insert(item), Number::Awareness { index, after })
                 }
             };
-            if !matches!(due, Due::Rested(_)) {
-                if channel.next_slot <= now {
-                    channel.next_slot = now + interval;
-                }
-                self.stats.messages_out += 1;
-                self.stats.bytes_out_before += item.bytes.len() as u64;
-            }
-            encoder.push(&Record {
+            let packed = link.choosing.pack(channel.compress, &item.bytes, &mut self.packing, None);
+            let record = Record {
                 channel: id,
                 sender: 0,
                 number,
@@ -274,12 +274,22 @@ impl Client {
                 key: item.key.as_deref(),
                 priority: item.priority,
                 bytes: &item.bytes,
-            });
+                packed: packed.map(|(_, packed)| packed),
+                coding,
+            };
+            if !matches!(due, Due::Rested(_)) {
+                if channel.next_slot <= now {
+                    channel.next_slot = now + interval;
+                }
+                channel.stats.sent.count(&record, packed.map(|(choice, _)| choice));
+                self.stats.messages_out += 1;
+                self.stats.bytes_out_before += item.bytes.len() as u64;
+            }
+            encoder.push(&record);
             if let (Some(item), Number::Awareness { index, after }) = (taken, number) {
                 channel.rest(order, Resting { lane, item, index, after, sent: now });
             }
         }
-        private.unwrap_or(false)
     }
 
     fn hang_up_after_goodbye(&mut self) {

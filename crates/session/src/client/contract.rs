@@ -4,7 +4,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use groupwire_codecs::{ALL, Codec};
+use groupwire_codecs::{ALL, Codec, Costs};
 
 use super::Event;
 use crate::{Access, Compress, Limits};
@@ -25,6 +25,9 @@ pub struct Config {
     pub compress: bool,
     /// What this end can pack and unpack single messages with; see [`Client::set_codecs`](super::Client::set_codecs).
     pub codecs: &'static [&'static dyn Codec],
+    /// What they cost here, for channels that leave the choice to Groupwire: [`Costs::measure`] knows better than what is
+    /// built in.
+    pub costs: Costs,
     /// What this end accepts and keeps.
     pub limits: Limits,
 }
@@ -39,6 +42,7 @@ impl Config {
             seed: 1,
             compress: true,
             codecs: ALL,
+            costs: Costs::reference(),
             limits: Limits::default(),
         }
     }

@@ -95,6 +95,7 @@ impl Client {
             }),
         }));
         self.link = Some(link);
+        self.tell_codecs();
         self.phase = Phase::Greeting(now + Timing::default().dead);
         self.by_id.clear();
         self.kinds.clear();
@@ -125,6 +126,14 @@ impl Client {
         }
     }
 
+    /// W46.
+    pub(super) fn tell_codecs(&mut self) {
+        let set = self.packing.set();
+        if let Some(link) = self.link.as_mut().filter(|_| set != 0) {
+            link.queue(&Frame::Codecs { set });
+        }
+    }
+
     /// The server is to know how a channel is compressed: at once, or when it has answered for the channel.
     pub(super) fn tell_compress(&mut self, at: usize) {
         let channel = &mut self.channels[at];
@@ -142,7 +151,7 @@ impl Client {
             // What was composed for the room must not follow the error, so it goes alone.
             let mut packet = link.begin(link.heard());
             crate::link::error_frame(&error, true, 0, &mut packet);
-            link.launched();
+            link.launched(packet.len());
             self.outputs.push_back(Output::Send(packet));
         }
         self.outputs.push_back(Output::Hangup);

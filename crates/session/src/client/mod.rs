@@ -13,7 +13,7 @@ use alloc::string::ToString;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use groupwire_codecs::Codec;
+use groupwire_codecs::{Codec, Costs};
 
 pub use contract::{ChannelId, ChannelOptions, Config, Input, Outgoing, Output, Sent, Stats};
 pub use event::{Event, GapReason, Incoming, ParticipantChange, Status};
@@ -22,6 +22,7 @@ use crate::backoff::Backoff;
 use crate::limits::{MAX_CHANNEL_NAME, MAX_KEY, MAX_PRESENCE, MAX_ROOM_NAME, MAX_TOKEN};
 use crate::link::Link;
 use crate::map::Map;
+use crate::packing::Packing;
 use crate::seen::Seen;
 use crate::wire::frame::Frame;
 use crate::wire::handshake::Secret;
@@ -116,6 +117,7 @@ pub struct Client {
     /// When the current transport was welcomed.
     joined_at: Option<Duration>,
     stats: Stats,
+    packing: Packing,
 }
 
 impl Client {
@@ -134,6 +136,7 @@ impl Client {
         Ok(Client {
             phase: Phase::Waiting(now),
             backoff: Backoff::new(config.seed),
+            packing: packing_of(&config),
             config,
             outputs: VecDeque::from([status]),
             session: None,
@@ -229,6 +232,16 @@ impl Client {
     /// a codec has to stay: messages packed by it may be on their way.
     pub fn set_codecs(&mut self, codecs: &'static [&'static dyn Codec]) {
         self.config.codecs = codecs;
+        self.pack_anew();
+        if matches!(self.phase, Phase::Greeting(_) | Phase::Joined) {
+            self.tell_codecs();
+        }
+    }
+
+    /// What codecs cost here, for a shell that measured it.
+    pub fn set_costs(&mut self, costs: Costs) {
+        self.config.costs = costs;
+        self.pack_anew();
     }
 
     /// How a channel's messages become small.
@@ -423,10 +436,23 @@ impl Client {
         self.outputs.pop_front().unwrap_or_else(|| Output::Timeout(self.next_timeout()))
     }
 
+    /// Other codecs, or other costs of them.
+    fn pack_anew(&mut self) {
+        self.packing = packing_of(&self.config);
+        if let Some(link) = self.link.as_mut() {
+            link.choosing.begin_anew();
+        }
+    }
+
     fn not_now(&mut self) -> Sent {
         self.wants_drain = true;
         Sent::NotNow
     }
+}
+
+fn packing_of(config: &Config) -> Packing {
+    let codecs = if config.compress { config.codecs } else { &[] };
+    Packing::new(codecs, config.costs.clone())
 }
 
 fn check_size(what: &'static str, size: usize, limit: usize) -> Result<(), Error> {

@@ -6,7 +6,7 @@ use core::time::Duration;
 use crate::client::ChannelOptions;
 use crate::datagrams::REST;
 use crate::latest::Latest;
-use crate::wire::body::Lane;
+use crate::wire::body::{Coding, Lane};
 use crate::wire::frame::Access;
 use crate::{ChannelStats, Compress, Error, Overflow, Qos};
 
@@ -114,6 +114,11 @@ impl Channel {
         self.id.is_some() && self.access.publish
     }
 
+    /// How the bodies are coded that its messages travel in.
+    pub(super) fn coding(&self) -> Coding {
+        self.compress.coding(&self.qos)
+    }
+
     /// Queues awareness. `Ok(true)`: it replaced an older value.
     ///
     /// # Errors
@@ -169,9 +174,9 @@ impl Channel {
         }
     }
 
-    /// What was sent over this transport's stream up to `sent` has arrived.
+    /// What was sent over this transport's stream before `sent` has arrived.
     pub(super) fn arrived(&mut self, sent: Duration) {
-        self.resting.retain(|_, resting| resting.lane == Lane::Datagrams || resting.sent > sent);
+        self.resting.retain(|_, resting| resting.lane == Lane::Datagrams || resting.sent >= sent);
     }
 
     /// What is to be sent again, over the stream of a transport that was opened at `opened`.

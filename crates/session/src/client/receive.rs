@@ -8,6 +8,7 @@ use super::{
     Client, Event, GapReason, Incoming, Output, ParticipantChange, Phase, Session, Status,
 };
 use crate::client::ChannelId;
+use crate::compress::choice_of;
 use crate::datagrams::Datagrams;
 use crate::limits::DEFAULT_MAX_PACKET;
 use crate::link::{Bodies, Link};
@@ -45,12 +46,14 @@ impl Client {
         let Some(mut datagrams) = link.datagrams.take() else { return };
         self.hear(now, packet);
         let kinds = core::mem::take(&mut self.kinds);
+        let mut packing = core::mem::take(&mut self.packing);
         let kind_of = |id: u32| match kinds.get(id as usize).copied().flatten() {
             Some(Kind::Awareness) => Ok(Kind::Awareness),
             _ => Err(Error::UnknownChannel { channel: id }),
         };
         let each = |record: Record<'_>| self.deliver(one_way, &record);
-        let _ = datagrams.receive(now, packet, kind_of, each);
+        let _ = datagrams.receive(now, packet, &mut packing, kind_of, each);
+        self.packing = packing;
         self.kinds = kinds;
         if let Some(link) = self.link.as_mut() {
             link.datagrams = Some(datagrams);
@@ -59,7 +62,7 @@ impl Client {
 
     fn hear(&mut self, now: Duration, packet: &[u8]) {
         if let Some(link) = self.link.as_mut() {
-            link.hear(now);
+            link.hear(now, packet.len());
         }
         self.set_quiet(false);
         self.stats.packets_in += 1;
@@ -133,7 +136,12 @@ impl Client {
                 }
                 Ok(())
             }
-            Frame::Codecs { .. } => Ok(()),
+            Frame::Codecs { set } => {
+                if let Some(link) = self.link.as_mut() {
+                    link.choosing.reads(set);
+                }
+                Ok(())
+            }
             Frame::Feedback(acknowledgement) => {
                 if let Some(datagrams) = self.link.as_mut().and_then(|link| link.datagrams.as_mut())
                 {
@@ -279,14 +287,16 @@ impl Client {
         let one_way = clock.one_way();
         let Some(mut bodies) = bodies.take() else { return Ok(()) };
         let kinds = core::mem::take(&mut self.kinds);
+        let mut packing = core::mem::take(&mut self.packing);
         let kind_of = |id: u32| {
             kinds.get(id as usize).copied().flatten().ok_or(Error::UnknownChannel { channel: id })
         };
         let each = |record: Record<'_>| self.deliver(one_way, &record);
         let outcome = match coded {
             true => bodies.decoder.coded(body, kind_of, each),
-            false => bodies.decoder.plain(body, kind_of, each),
+            false => bodies.decoder.plain(body, &mut packing, kind_of, each),
         };
+        self.packing = packing;
         self.kinds = kinds;
         if let Some(link) = self.link.as_mut() {
             link.bodies = Some(bodies);
@@ -342,6 +352,11 @@ impl Client {
             }
         }
         incoming.bytes = record.bytes.to_vec();
+        let packed = record.packed;
+        self.channels[at]
+            .stats
+            .received
+            .count(record, packed.and_then(|packed| choice_of(*packed.first()?)));
         self.stats.messages_in += 1;
         self.stats.bytes_in_before += incoming.bytes.len() as u64;
         self.tell(Event::Message(incoming));

@@ -3,8 +3,9 @@
 use core::time::Duration;
 
 use super::journal::Journal;
+use super::outgoing::Maker;
 use super::participant::Connection;
-use super::{Channel, Output, Room};
+use super::{Output, Room};
 use crate::datagrams::Datagrams;
 use crate::wire::record::{Number, Record};
 use crate::{Error, Kind};
@@ -15,22 +16,27 @@ impl Room {
         self.stats.packets_in += 1;
         self.stats.bytes_in_after += packet.len() as u64;
         let Some(connection) = self.connection(id) else { return };
-        connection.link.hear(now);
+        connection.link.hear(now, packet.len());
         let one_way = connection.link.clock.one_way();
         let Some(mut datagrams) = connection.link.datagrams.take() else { return };
         let opened = core::mem::take(&mut connection.channels);
         let channels = core::mem::take(&mut self.channels);
+        let mut packing = core::mem::take(&mut self.packing);
         let kind_of = |channel: u32| match opened.get(&channel) {
-            Some(access) if access.publish => match channels[channel as usize - 1].qos.kind {
-                Kind::Awareness => Ok(Kind::Awareness),
-                Kind::Transaction => Err(Error::malformed("datagram: a transaction")),
-            },
+            Some(opened) if opened.access.publish => {
+                match channels[channel as usize - 1].qos.kind {
+                    Kind::Awareness => Ok(Kind::Awareness),
+                    Kind::Transaction => Err(Error::malformed("datagram: a transaction")),
+                }
+            }
             _ => Err(Error::UnknownChannel { channel }),
         };
         let each = |record: Record<'_>| {
             self.publish(now, id, &channels[record.channel as usize - 1], one_way, &record)
         };
-        let outcome = datagrams.receive(now, packet, kind_of, each);
+        let outcome = datagrams.receive(now, packet, &mut packing, kind_of, each);
+        packing.tidy();
+        self.packing = packing;
         self.stats.datagrams_unread += u64::from(outcome.is_err());
         self.channels = channels;
         if let Some(connection) = self.connection(id) {
@@ -43,7 +49,7 @@ impl Room {
     /// Sends what the last tick left, as far as the transport takes it.
     pub(super) fn flush_datagrams(&mut self, now: Duration, id: u32) {
         loop {
-            let Room { participants, journal, channels, stats, outputs, .. } = self;
+            let Room { participants, journal, channels, stats, outputs, packing, forms, .. } = self;
             let Some(connection) =
                 participants.get_mut(&id).and_then(|one| one.connection.as_mut())
             else {
@@ -56,8 +62,13 @@ impl Room {
                 return;
             }
             let start = datagrams.begin(now);
-            let added = connection.add_fresh(now, id, &mut datagrams, journal, channels);
-            let made = datagrams.finish(added.private, start);
+            let mut choosing = core::mem::take(&mut connection.link.choosing);
+            let maker = Maker { now, channels, choosing: &mut choosing, packing, forms };
+            let added = connection.add_fresh(id, &mut datagrams, journal, maker);
+            // Only the stream has pings.
+            choosing.take_probe();
+            connection.link.choosing = choosing;
+            let made = datagrams.finish(start);
             let link = connection.id;
             connection.link.datagrams = Some(datagrams);
             stats.deliveries += added.messages;
@@ -80,7 +91,6 @@ impl Room {
 /// What went into a datagram.
 #[derive(Default)]
 struct Added {
-    private: bool,
     messages: u64,
     bytes: u64,
 }
@@ -88,46 +98,33 @@ struct Added {
 impl Connection {
     fn add_fresh(
         &mut self,
-        now: Duration,
         id: u32,
         datagrams: &mut Datagrams,
         journal: &Journal,
-        channels: &[Channel],
+        mut maker: Maker<'_>,
     ) -> Added {
         let mut added = Added::default();
-        let mut private = None;
         let Some(mut fresh) = self.fresh else { return added };
         let due = self.due.0;
         let values = journal.awareness_after(fresh.cursor).take_while(|(order, _)| *order <= due);
         let mut is_all = true;
         for (order, one) in values {
             let message = &one.message;
-            let is_late = one.expires.is_some_and(|expires| expires <= now);
+            let is_late = one.expires.is_some_and(|expires| expires <= maker.now);
             let key = message.key.as_ref().map_or(0, |key| key.len());
             if message.sender != id
                 && !is_late
-                && self.subscribes(message.channel)
+                && let Some(opened) = self.subscription(message.channel)
                 && datagrams.takes(message.bytes.len(), key)
             {
-                let is_private = channels[message.channel as usize - 1].qos.private;
-                if *private.get_or_insert(is_private) != is_private
-                    || !datagrams.may_fit(message.bytes.len())
-                {
+                let coding = maker.coding(message.channel, opened.compress);
+                if !datagrams.encoder.takes(coding) || !datagrams.may_fit(message.bytes.len()) {
                     is_all = false;
                     break;
                 }
-                datagrams.encoder.push(&Record {
-                    channel: message.channel,
-                    sender: message.sender,
-                    number: Number::Awareness { index: one.index, after: one.after },
-                    own: false,
-                    state: false,
-                    age: now.saturating_sub(message.born),
-                    text: message.text,
-                    key: message.key.as_deref(),
-                    priority: message.priority,
-                    bytes: &message.bytes,
-                });
+                let number = Number::Awareness { index: one.index, after: one.after };
+                let record = maker.record(message, order, number, opened.compress);
+                datagrams.encoder.push(&record);
                 added.messages += 1;
                 added.bytes += message.bytes.len() as u64;
             }
@@ -137,7 +134,6 @@ impl Connection {
             fresh.cursor = fresh.cursor.max(due);
         }
         self.fresh = Some(fresh);
-        added.private = private.unwrap_or(false);
         added
     }
 }

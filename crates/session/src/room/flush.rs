@@ -5,13 +5,14 @@ use core::time::Duration;
 
 use super::Room;
 use super::journal::{Awareness, Journal, Stored, Transaction};
+use super::outgoing::Maker;
 use super::participant::{Connection, Fresh};
 use crate::limits::MAX_PRESENCE;
 use crate::link::Bodies;
 use crate::wire::frame::{Frame, ParticipantEntry};
 use crate::wire::record::{Number, Record};
 use crate::wire::snapshot::Chunk;
-use crate::{Error, PresenceState};
+use crate::{Compress, Error, PresenceState};
 
 /// Octets of presence per packet; the rest waits for the next one.
 const PRESENCE_PER_PACKET: usize = 16 << 10;
@@ -53,7 +54,7 @@ impl Room {
                 }
                 continue;
             }
-            connection.link.launched();
+            connection.link.launched(packet.len());
             let link = connection.id;
             self.stats.packets_out += 1;
             self.stats.bytes_out_after += packet.len() as u64;
@@ -112,19 +113,18 @@ impl Room {
     }
 
     fn add_body(&mut self, now: Duration, id: u32, packet: &mut Vec<u8>) -> Result<(), Error> {
-        let Room { participants, journal, channels, stats, .. } = self;
+        let Room { participants, journal, channels, stats, packing, forms, .. } = self;
         let Some(connection) = participants.get_mut(&id).and_then(|one| one.connection.as_mut())
         else {
             return Ok(());
         };
         // The coders are taken out so that the rest of the connection can be changed beside them.
         let Some(mut bodies) = connection.link.bodies.take() else { return Ok(()) };
+        let mut choosing = core::mem::take(&mut connection.link.choosing);
         let mut body = Body {
-            now,
             room: connection.link.room(packet),
-            private: None,
             bodies: &mut bodies,
-            is_private: &|channel| channels[channel as usize - 1].qos.private,
+            maker: Maker { now, channels, choosing: &mut choosing, packing, forms },
             messages: 0,
             bytes: 0,
         };
@@ -134,61 +134,74 @@ impl Room {
         }
         stats.deliveries += body.messages;
         stats.bytes_out_before += body.bytes;
-        let private = body.private.unwrap_or(false);
+        connection.link.choosing = choosing;
+        let at = packet.len();
         let outcome = match bodies.encoder.is_empty() {
             true => Ok(()),
-            false => bodies.encoder.finish(private, packet),
+            false => bodies.encoder.finish(packet),
         };
+        connection.link.probe(now, packet, at);
         let skipped = connection.log_cursor.saturating_sub(bodies.encoder.numbering.position());
         if skipped >= WORTH_A_POSITION && connection.fills.is_empty() {
             connection.link.queue(&Frame::Position(connection.log_cursor));
             bodies.encoder.numbering.advance(connection.log_cursor);
         }
         connection.link.bodies = Some(bodies);
+        packing.tidy();
         outcome
     }
 }
 
 /// A body being filled.
 struct Body<'a> {
-    now: Duration,
     /// Octets left in the packet.
     room: usize,
-    /// Whether it is for private channels, which share no compression context; set by its first record.
-    private: Option<bool>,
     bodies: &'a mut Bodies,
-    is_private: &'a dyn Fn(u32) -> bool,
+    maker: Maker<'a>,
     messages: u64,
     bytes: u64,
 }
 
 impl Body<'_> {
-    /// `false`: it does not fit; it opens the next packet.
-    fn push(&mut self, message: &Stored, number: Number, own: bool, state: bool) -> bool {
-        let private = (self.is_private)(message.channel);
-        let bytes: &[u8] = if own { &[] } else { &message.bytes };
-        if *self.private.get_or_insert(private) != private
-            || !self.bodies.encoder.fits(bytes.len(), self.room)
-        {
+    /// A message of this order, for who wants it compressed so. `false`: it does not fit; it opens the next packet.
+    fn push(
+        &mut self,
+        message: &Stored,
+        order: u64,
+        number: Number,
+        state: bool,
+        compress: Compress,
+    ) -> bool {
+        if !self.takes(message, message.bytes.len(), compress) {
             return false;
         }
-        self.bodies.encoder.push(&Record {
-            channel: message.channel,
-            sender: message.sender,
-            number,
-            own,
-            state,
-            age: if own { Duration::ZERO } else { self.now.saturating_sub(message.born) },
-            text: message.text && !own,
-            key: message.key.as_deref().filter(|_| !own),
-            priority: message.priority.filter(|_| !own),
-            bytes,
-        });
-        if !own {
-            self.messages += 1;
-            self.bytes += bytes.len() as u64;
-        }
+        let record = self.maker.record(message, order, number, compress);
+        self.bodies.encoder.push(&Record { state, ..record });
+        self.messages += 1;
+        self.bytes += message.bytes.len() as u64;
         true
+    }
+
+    /// The same for a message of the receiver's own, which goes without its octets.
+    fn push_own(
+        &mut self,
+        message: &Stored,
+        number: Number,
+        state: bool,
+        compress: Compress,
+    ) -> bool {
+        if !self.takes(message, 0, compress) {
+            return false;
+        }
+        let record = self.maker.own(message, number, compress);
+        self.bodies.encoder.push(&Record { state, ..record });
+        true
+    }
+
+    fn takes(&self, message: &Stored, bytes: usize, compress: Compress) -> bool {
+        let encoder = &self.bodies.encoder;
+        encoder.takes(self.maker.coding(message.channel, compress))
+            && encoder.fits(bytes, self.room)
     }
 }
 
@@ -205,6 +218,8 @@ impl Connection {
     /// Older transactions of channels opened late. `true`: all are sent.
     fn add_fills(&mut self, body: &mut Body<'_>, journal: &Journal) -> bool {
         while let Some(fill) = self.fills.front_mut() {
+            let opened = self.channels.get(&fill.channel);
+            let compress = opened.map_or(Compress::Template, |opened| opened.compress);
             let trimmed = journal.trimmed(fill.channel).min(fill.until);
             if fill.cursor < trimmed {
                 // W33: part of what it wants is gone. The receiver's place in the log stays.
@@ -215,9 +230,11 @@ impl Connection {
             let older = journal
                 .transactions_after(fill.cursor)
                 .take_while(|older| older.position <= fill.until);
-            for Transaction { message, counter, position, .. } in older {
+            for Transaction { message, counter, position, order } in older {
                 let number = Number::Fill { counter: *counter, position: *position };
-                if message.channel == fill.channel && !body.push(message, number, false, true) {
+                if message.channel == fill.channel
+                    && !body.push(message, *order, number, true, compress)
+                {
                     return false;
                 }
                 fill.cursor = *position;
@@ -234,12 +251,13 @@ impl Connection {
         let Some(Fresh { rested, rests, .. }) = self.fresh else { return true };
         let values = journal.awareness_after(rested).take_while(|(order, _)| *order <= rests);
         for (order, one) in values {
-            let wanted = one.message.sender != id
-                && one.expires.is_none()
-                && self.subscribes(one.message.channel)
-                && !self.takes_stream(order, &one.message);
             let number = Number::Awareness { index: one.index, after: one.after };
-            if wanted && !body.push(&one.message, number, false, false) {
+            if one.message.sender != id
+                && one.expires.is_none()
+                && let Some(opened) = self.subscription(one.message.channel)
+                && !self.takes_stream(order, &one.message)
+                && !body.push(&one.message, order, number, false, opened.compress)
+            {
                 return false;
             }
             self.rested(order);
@@ -292,28 +310,31 @@ impl Connection {
     }
 
     fn add_transaction(&self, id: u32, body: &mut Body<'_>, one: &Transaction) -> bool {
-        let own = one.message.sender == id;
-        if !own && !self.subscribes(one.message.channel) {
-            return true;
-        }
         let number = Number::Transaction { counter: one.counter, position: one.position };
         let state = self.joining.is_some_and(|(until, _)| one.order <= until);
-        body.push(&one.message, number, own, state)
+        if one.message.sender == id {
+            // Its channel may not be open on this transport.
+            let opened = self.channels.get(&one.message.channel);
+            let compress = opened.map_or(Compress::Template, |opened| opened.compress);
+            return body.push_own(&one.message, number, state, compress);
+        }
+        match self.subscription(one.message.channel) {
+            Some(opened) => body.push(&one.message, one.order, number, state, opened.compress),
+            None => true,
+        }
     }
 
     fn add_awareness(&self, id: u32, body: &mut Body<'_>, order: u64, one: &Awareness) -> bool {
-        let late =
-            one.expires.is_some_and(|expires| expires <= body.now || order <= self.present_from);
-        if one.message.sender == id
-            || late
-            || !self.subscribes(one.message.channel)
-            || !self.takes_stream(order, &one.message)
-        {
+        let late = one
+            .expires
+            .is_some_and(|expires| expires <= body.maker.now || order <= self.present_from);
+        if one.message.sender == id || late || !self.takes_stream(order, &one.message) {
             return true;
         }
+        let Some(opened) = self.subscription(one.message.channel) else { return true };
         let number = Number::Awareness { index: one.index, after: one.after };
         let state = self.joining.is_some_and(|(until, _)| order <= until);
-        body.push(&one.message, number, false, state)
+        body.push(&one.message, order, number, state, opened.compress)
     }
 
     /// Late-joiner state is complete once everything that was there at the join has been sent.

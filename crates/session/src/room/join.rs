@@ -5,7 +5,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use super::participant::{Connection, Fill, Fresh, Participant};
+use super::participant::{Connection, Fill, Fresh, Opened, Participant};
 use super::{Channel, Event, HOUSEKEEPING, LinkId, Output, Room};
 use crate::datagrams::Datagrams;
 use crate::link::{Bodies, Link, error_frame};
@@ -144,6 +144,9 @@ impl Room {
             position: self.journal.head(),
             timing: self.config.timing,
         }));
+        if self.packing.set() != 0 {
+            link.queue(&Frame::Codecs { set: self.packing.set() });
+        }
         link.ping(now);
         participant.identity = identity;
         participant.presence = hello.presence.to_vec();
@@ -219,7 +222,12 @@ impl Room {
                     self.open(id, &open, true)?;
                 }
                 Frame::Presence(presence) => self.set_presence(now, id, presence)?,
-                _ => return Err(Error::malformed("opening: only OPEN and PRESENCE may follow")),
+                Frame::Codecs { set } => self.reads(id, set),
+                _ => {
+                    return Err(Error::malformed(
+                        "opening: only OPEN, PRESENCE and CODECS may follow",
+                    ));
+                }
             }
         }
         Ok(())
@@ -243,8 +251,10 @@ impl Room {
                     name: open.name,
                     qos,
                 });
-                let before = connection.channels.insert(channel, access);
-                let is_new = access.subscribe && !before.is_some_and(|before| before.subscribe);
+                let opened = Opened { access, compress: open.compress };
+                let before = connection.channels.insert(channel, opened);
+                let is_new =
+                    access.subscribe && !before.is_some_and(|before| before.access.subscribe);
                 let (cursor, until) = (open.have, connection.log_cursor);
                 connection.fills.retain(|fill| fill.channel != channel);
                 if is_new && cursor < until {

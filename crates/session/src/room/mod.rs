@@ -1,227 +1,31 @@
 //! The server's end: one room with its participants, channels, late-joiner state and ticks.
 
+mod contract;
 mod datagrams;
 mod flush;
 mod join;
 mod journal;
+mod outgoing;
 mod participant;
 mod receive;
 mod snapshot;
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
 
+pub use contract::{Config, Event, Input, LinkId, Output, Stats};
+
 use crate::limits::DEFAULT_MAX_PACKET;
 use crate::link::error_frame;
+use crate::packing::{Forms, Packing};
 use crate::wire::frame::Frame;
-use crate::wire::handshake::{Opening, Secret};
+use crate::wire::handshake::Secret;
 use crate::{Authority, Error, Limits, PresenceState, Qos, Timing};
 use journal::Journal;
 use participant::{Connection, Participant};
-
-/// The shell's name for a transport; never used twice in one room.
-pub type LinkId = u64;
-
-/// What a room is made of.
-#[derive(Debug, Clone)]
-pub struct Config {
-    /// Its name, as clients ask for it.
-    pub name: String,
-    /// A number that no earlier life of this room had: random, or the time of its making.
-    pub incarnation: u64,
-    /// Tick and keep-alive.
-    pub timing: Timing,
-    /// What it accepts and keeps.
-    pub limits: Limits,
-    /// Whether message bodies are compressed for clients that can. Off is for debugging.
-    pub compress: bool,
-}
-
-impl Config {
-    /// A room with everything else as usual.
-    pub fn new(name: &str, incarnation: u64) -> Self {
-        Config {
-            name: name.to_string(),
-            incarnation,
-            timing: Timing::default(),
-            limits: Limits::default(),
-            compress: true,
-        }
-    }
-}
-
-/// What happened outside.
-#[derive(Debug)]
-pub enum Input<'a> {
-    /// A client's first packet came over a new transport.
-    Join {
-        /// The transport.
-        link: LinkId,
-        /// The packet, read so far as to know the room.
-        opening: &'a Opening<'a>,
-        /// Fresh random octets, should the client become a new participant.
-        secret: Secret,
-        /// Octets that a datagram of the transport may have; 0: it has none.
-        max_datagram: usize,
-    },
-    /// A later packet.
-    Packet {
-        /// The transport.
-        link: LinkId,
-        /// The packet.
-        packet: &'a [u8],
-    },
-    /// A datagram came.
-    Datagram {
-        /// The transport.
-        link: LinkId,
-        /// The packet.
-        packet: &'a [u8],
-    },
-    /// The transport took one packet of [`Output::Send`].
-    Sent {
-        /// The transport.
-        link: LinkId,
-    },
-    /// One of [`Output::Datagram`] has left, or was dropped.
-    DatagramSent {
-        /// The transport.
-        link: LinkId,
-    },
-    /// The transport saw the other end break the rules.
-    Fail {
-        /// The transport.
-        link: LinkId,
-        /// Which rule.
-        error: Error,
-    },
-    /// The transport is closed.
-    Closed {
-        /// The transport.
-        link: LinkId,
-    },
-    /// The server stops: say goodbye to everybody, who may come back after `retry`.
-    Shutdown {
-        /// When a new server will be there, about.
-        retry: Duration,
-    },
-    /// Time passed.
-    Timeout,
-}
-
-/// What to do outside.
-#[derive(Debug)]
-pub enum Output {
-    /// Send this packet, then report [`Input::Sent`].
-    Send {
-        /// The transport.
-        link: LinkId,
-        /// The packet.
-        packet: Vec<u8>,
-    },
-    /// Send this datagram, or drop it when it cannot leave soon, then report [`Input::DatagramSent`].
-    Datagram {
-        /// The transport.
-        link: LinkId,
-        /// The packet.
-        packet: Vec<u8>,
-    },
-    /// Send this last packet if the transport takes it at once, and close. No [`Input::Closed`] is due.
-    Close {
-        /// The transport.
-        link: LinkId,
-        /// The last packet, which gives the reason.
-        packet: Vec<u8>,
-        /// The same for the transport's own close message; `None`: all is well.
-        reason: Option<Error>,
-    },
-    /// For the log.
-    Event(Event),
-    /// Nothing more until an input comes, or until this time with [`Input::Timeout`].
-    Timeout(Option<Duration>),
-}
-
-/// Something for the log.
-#[non_exhaustive]
-#[derive(Debug, Clone, PartialEq)]
-pub enum Event {
-    /// A participant joined.
-    Joined {
-        /// Who.
-        participant: u32,
-        /// Over which transport.
-        link: LinkId,
-        /// Whether it came back to its session.
-        resumed: bool,
-    },
-    /// A transport was turned away before it became a participant.
-    Refused {
-        /// Which.
-        link: LinkId,
-        /// Why.
-        error: Error,
-    },
-    /// A participant's transport is gone; it may come back.
-    Away {
-        /// Who.
-        participant: u32,
-        /// Why, if it was closed from here.
-        error: Option<Error>,
-    },
-    /// A participant left for good.
-    Left {
-        /// Who.
-        participant: u32,
-    },
-    /// A channel was opened for the first time.
-    Channel {
-        /// Its name.
-        name: String,
-        /// What holds.
-        qos: Qos,
-    },
-    /// A participant uploaded a snapshot.
-    Snapshot {
-        /// For all transactions up to this one.
-        as_of: u64,
-        /// In bytes.
-        size: usize,
-    },
-}
-
-/// Totals of a room. "Before" counts the bytes of messages, "after" whole packets.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Stats {
-    /// Participants with a connection.
-    pub here: usize,
-    /// Messages that came in.
-    pub messages_in: u64,
-    /// Their bytes.
-    pub bytes_in_before: u64,
-    /// Packets that came in.
-    pub packets_in: u64,
-    /// Their bytes.
-    pub bytes_in_after: u64,
-    /// Messages sent out, counted once per receiver. Acknowledgements of own transactions are not messages.
-    pub deliveries: u64,
-    /// Their bytes.
-    pub bytes_out_before: u64,
-    /// Packets that went out.
-    pub packets_out: u64,
-    /// Their bytes.
-    pub bytes_out_after: u64,
-    /// Awareness values replaced by newer ones of their key.
-    pub conflated: u64,
-    /// Aggregated awareness that some receiver was too slow for.
-    pub expired: u64,
-    /// Datagrams that came too late to be understood, or were nonsense.
-    pub datagrams_unread: u64,
-    /// Bytes of messages and snapshot that the room holds.
-    pub memory: usize,
-}
 
 /// How often silence, stalls and absences are looked at: fine enough for "within 6 s".
 const HOUSEKEEPING: Duration = Duration::from_millis(250);
@@ -273,6 +77,8 @@ pub struct Room {
     changed: BTreeSet<u32>,
     outputs: VecDeque<Output>,
     stats: Stats,
+    packing: Packing,
+    forms: Forms,
 }
 
 impl Room {
@@ -281,6 +87,8 @@ impl Room {
         // A message has to fit a packet, whatever was configured.
         let largest = DEFAULT_MAX_PACKET - Limits::packet_for(0);
         config.limits.max_message = config.limits.max_message.min(largest);
+        let codecs = if config.compress { config.codecs } else { &[] };
+        let packing = Packing::new(codecs, config.costs.clone());
         Room {
             config,
             authority,
@@ -299,6 +107,8 @@ impl Room {
             changed: BTreeSet::new(),
             outputs: VecDeque::new(),
             stats: Stats::default(),
+            packing,
+            forms: Forms::default(),
         }
     }
 
@@ -315,7 +125,8 @@ impl Room {
     /// Totals since it was made.
     pub fn stats(&self) -> Stats {
         let here = self.participants.values().filter(|participant| participant.is_here()).count();
-        let (expired, memory) = (self.journal.expired, self.journal.memory());
+        let expired = self.journal.expired;
+        let memory = self.journal.memory() + self.forms.memory() + self.packing.memory();
         Stats { here, expired, memory, ..self.stats }
     }
 
@@ -413,7 +224,9 @@ impl Room {
         }
         let connections = self.participants.values().filter_map(|other| other.connection.as_ref());
         let sent = connections.map(Connection::served).min();
-        self.journal.expire(now, sent.unwrap_or(u64::MAX));
+        let sent = sent.unwrap_or(u64::MAX);
+        self.journal.expire(now, sent);
+        self.forms.sent(sent);
         self.ask_for_snapshot(now);
     }
 
@@ -447,6 +260,10 @@ impl Room {
                 Ok(()) => self.flush(now, id),
                 Err(error) => self.fail(now, id, error),
             }
+        }
+        match self.participants.is_empty() {
+            true => self.packing.release(),
+            false => self.packing.rest(now),
         }
         self.next_housekeeping = (!self.participants.is_empty()).then(|| now + HOUSEKEEPING);
         self.ask_for_snapshot(now);

@@ -7,12 +7,12 @@ use core::time::Duration;
 
 use super::LinkId;
 use super::journal::{Journal, Snapshot, Stored};
-use crate::PresenceState;
 use crate::link::Link;
 use crate::seen::Seen;
 use crate::wire::frame::Access;
 use crate::wire::handshake::Secret;
 use crate::wire::snapshot::Assembly;
+use crate::{Compress, PresenceState};
 
 pub(super) struct Participant {
     pub(super) secret: Secret,
@@ -36,7 +36,7 @@ pub(super) struct Participant {
 pub(super) struct Connection {
     pub(super) id: LinkId,
     pub(super) link: Link,
-    pub(super) channels: BTreeMap<u32, Access>,
+    pub(super) channels: BTreeMap<u32, Opened>,
     /// Awareness up to this order was sent or is none of its business.
     pub(super) awareness_cursor: u64,
     /// On transports with datagrams: how far those have served it.
@@ -59,6 +59,14 @@ pub(super) struct Connection {
     /// The next PARTICIPANTS replaces all it knew.
     pub(super) complete: bool,
     pub(super) download: Option<Download>,
+}
+
+/// A channel that a participant has open.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Opened {
+    pub(super) access: Access,
+    /// How it wants to be sent messages.
+    pub(super) compress: Compress,
 }
 
 /// Awareness that goes as datagrams, and over the stream once it has rested (W41).
@@ -107,8 +115,9 @@ impl Participant {
 }
 
 impl Connection {
-    pub(super) fn subscribes(&self, channel: u32) -> bool {
-        self.channels.get(&channel).is_some_and(|access| access.subscribe)
+    /// The channel, if it wants to be sent messages of it.
+    pub(super) fn subscription(&self, channel: u32) -> Option<Opened> {
+        self.channels.get(&channel).copied().filter(|opened| opened.access.subscribe)
     }
 
     /// Whether the last tick left something to send.

@@ -6,6 +6,7 @@ use core::time::Duration;
 use super::join::OpenFrame;
 use super::journal::Stored;
 use super::{Channel, Room};
+use crate::compress::choice_of;
 use crate::limits::MAX_PRESENCE;
 use crate::link::Bodies;
 use crate::wire::frame::{Frame, Frames};
@@ -24,7 +25,7 @@ impl Room {
         self.stats.packets_in += 1;
         self.stats.bytes_in_after += packet.len() as u64;
         if let Some(connection) = self.connection(id) {
-            connection.link.hear(now);
+            connection.link.hear(now, packet.len());
         }
         let mut frames = Frames::new(packet);
         while let Some(frame) = frames.next()? {
@@ -52,6 +53,13 @@ impl Room {
                 connection.fills.retain(|fill| fill.channel != channel);
                 connection.unsynced.remove(&channel);
             }
+            Frame::Compress { id: channel, compress } => {
+                match connection.channels.get_mut(&channel) {
+                    Some(opened) => opened.compress = compress,
+                    None => return Err(Error::UnknownChannel { channel }),
+                }
+            }
+            Frame::Codecs { set } => self.reads(id, set),
             Frame::Presence(presence) => return self.set_presence(now, id, presence),
             Frame::Snapshot(chunk) => return self.take_chunk(id, &chunk),
             Frame::Ping { time } => connection.link.answer_ping(now, time),
@@ -70,6 +78,13 @@ impl Room {
             _ => return Err(Error::malformed("frame: only a server sends this")),
         }
         Ok(())
+    }
+
+    /// W46: a participant can read these codecs.
+    pub(super) fn reads(&mut self, id: u32, set: u64) {
+        if let Some(connection) = self.connection(id) {
+            connection.link.choosing.reads(set);
+        }
     }
 
     fn say_goodbye(&mut self, id: u32) {
@@ -106,9 +121,10 @@ impl Room {
         let opened = core::mem::take(&mut connection.channels);
         let Some(mut bodies) = connection.link.bodies.take() else { return Ok(()) };
         let channels = core::mem::take(&mut self.channels);
+        let mut packing = core::mem::take(&mut self.packing);
         let kind_of = |channel: u32| match opened.get(&channel) {
             None => Err(Error::UnknownChannel { channel }),
-            Some(access) if !access.publish => {
+            Some(opened) if !opened.access.publish => {
                 Err(Error::NotAllowed { what: "publishing on this channel" })
             }
             Some(_) => Ok(channels[channel as usize - 1].qos.kind),
@@ -119,8 +135,10 @@ impl Room {
         let Bodies { decoder, .. } = &mut bodies;
         let outcome = match coded {
             true => decoder.coded(body, kind_of, each),
-            false => decoder.plain(body, kind_of, each),
+            false => decoder.plain(body, &mut packing, kind_of, each),
         };
+        packing.tidy();
+        self.packing = packing;
         self.channels = channels;
         if let Some(connection) = self.connection(id) {
             connection.channels = opened;
@@ -175,6 +193,11 @@ impl Room {
                 self.journal.push_transaction(message, counter, limits);
             }
             Number::Fill { .. } => return Err(Error::malformed("record")),
+        }
+        if let Some(packed) = record.packed.filter(|packed| packed.len() < record.bytes.len())
+            && let Some(choice) = packed.first().and_then(|&first| choice_of(first))
+        {
+            self.forms.put(self.journal.order(), choice, Some(packed));
         }
         self.stats.messages_in += 1;
         self.stats.bytes_in_before += record.bytes.len() as u64;

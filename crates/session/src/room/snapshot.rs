@@ -51,7 +51,7 @@ impl Room {
             && connection.fills.is_empty()
             && numbered
                 .filter(|(_, channel)| transactions(channel))
-                .all(|(channel, _)| connection.subscribes(channel))
+                .all(|(channel, _)| connection.subscription(channel).is_some())
     }
 
     pub(super) fn take_chunk(&mut self, id: u32, chunk: &Chunk<'_>) -> Result<(), Error> {

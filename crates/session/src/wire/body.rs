@@ -9,7 +9,8 @@ use super::frame::{CODED_LAST, MESSAGES_LAST};
 use super::io::{Reader, Write};
 use super::numbering::Numbering;
 use super::record::{self, Direction, FIELDS, Record};
-use crate::limits::{MAX_RECORDS, RECORD_OVERHEAD};
+use crate::limits::{MAX_RECORDS, MAX_UNPACKED, RECORD_OVERHEAD};
+use crate::packing::Packing;
 use crate::{Error, Kind};
 
 /// Where bodies travel.
@@ -38,12 +39,26 @@ impl Lane {
     }
 }
 
+/// How the records of a body are coded, all of them in the same way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Coding {
+    /// By what they have in common, if both ends can (W27).
+    #[default]
+    Shared,
+    /// Each by itself: packed, or as it is (W47). Nothing of one can be told from the length of another.
+    Alone,
+}
+
 /// Collects records and writes them as the last frame of a packet.
 pub(crate) struct BodyEncoder {
     lane: Lane,
     direction: Direction,
     pub(crate) numbering: Numbering,
     coded: bool,
+    /// Of the records that are collected.
+    coding: Coding,
+    /// What the packed ones of them stand for.
+    unpacked: usize,
     /// Made with the first body: an idle connection costs nothing.
     coder: Option<gmc::Encoder>,
     fields: Vec<[u32; FIELDS]>,
@@ -58,6 +73,8 @@ impl BodyEncoder {
             direction,
             numbering,
             coded,
+            coding: Coding::Shared,
+            unpacked: 0,
             coder: None,
             fields: Vec::new(),
             ends: Vec::new(),
@@ -78,7 +95,12 @@ impl BodyEncoder {
         }
     }
 
+    /// Adds a record of the coding that [`BodyEncoder::takes`].
     pub(crate) fn push(&mut self, record: &Record<'_>) {
+        self.coding = record.coding;
+        if record.packed.is_some() {
+            self.unpacked += record.bytes.len();
+        }
         let fields = record.write(self.direction, &mut self.numbering, &mut self.payloads);
         self.fields.push(fields);
         self.ends.push(self.payloads.len());
@@ -88,11 +110,17 @@ impl BodyEncoder {
         self.fields.is_empty()
     }
 
+    /// Whether records of this coding can be added: a body is all of one.
+    pub(crate) fn takes(&self, coding: Coding) -> bool {
+        self.is_empty() || self.coding == coding
+    }
+
     /// Whether a further record of `bytes` octets would still fit a packet with `room` octets left, even
     /// if nothing can be compressed.
     pub(crate) fn fits(&self, bytes: usize, room: usize) -> bool {
         let worst = self.payloads.len() + bytes + (self.fields.len() + 1) * WORST_HEADER;
-        self.fields.len() < MAX_RECORDS && worst + RECORD_OVERHEAD <= room
+        let unpacks = self.unpacked == 0 || self.unpacked + bytes <= MAX_UNPACKED;
+        self.fields.len() < MAX_RECORDS && unpacks && worst + RECORD_OVERHEAD <= room
     }
 
     /// Whether a further record is worth trying to get into a datagram of `room` octets: how small it becomes is known
@@ -107,7 +135,6 @@ impl BodyEncoder {
     /// `start`.
     pub(crate) fn finish_datagrams(
         &mut self,
-        private: bool,
         start: Vec<u8>,
         max: usize,
     ) -> Result<Vec<Vec<u8>>, Error> {
@@ -118,7 +145,7 @@ impl BodyEncoder {
         parts.push(0..self.fields.len());
         while let Some(part) = parts.pop() {
             let before = packet.len();
-            self.write(private, part.clone(), &mut packet)?;
+            self.write(part.clone(), &mut packet)?;
             if packet.len() <= max {
                 made.push(core::mem::take(&mut packet));
                 continue;
@@ -142,26 +169,21 @@ impl BodyEncoder {
         Ok(made)
     }
 
-    /// Appends the body as the last frame. `private` bodies share no context, so they go plain.
-    pub(crate) fn finish(&mut self, private: bool, out: &mut Vec<u8>) -> Result<(), Error> {
-        self.write(private, 0..self.fields.len(), out)?;
+    /// Appends the body as the last frame.
+    pub(crate) fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
+        self.write(0..self.fields.len(), out)?;
         self.clear();
         Ok(())
     }
 
-    fn write(
-        &mut self,
-        private: bool,
-        part: core::ops::Range<usize>,
-        out: &mut Vec<u8>,
-    ) -> Result<(), Error> {
+    fn write(&mut self, part: core::ops::Range<usize>, out: &mut Vec<u8>) -> Result<(), Error> {
         let mut start = part.start.checked_sub(1).map_or(0, |before| self.ends[before]);
         let records =
             self.fields[part.clone()].iter().zip(&self.ends[part]).map(|(fields, &end)| {
                 let bytes = &self.payloads[core::mem::replace(&mut start, end)..end];
                 gmc::Message { fields, bytes }
             });
-        match self.coded && !private {
+        match self.coded && self.coding == Coding::Shared {
             true => {
                 out.u8(CODED_LAST);
                 self.coder
@@ -184,6 +206,7 @@ impl BodyEncoder {
         self.fields.clear();
         self.ends.clear();
         self.payloads.clear();
+        self.unpacked = 0;
     }
 }
 
@@ -232,15 +255,17 @@ impl BodyDecoder {
         }
     }
 
-    /// Calls `each` for every record of a plain body, until one fails.
+    /// Calls `each` for every record of a plain body, unpacked, until one fails.
     pub(crate) fn plain(
         &mut self,
         body: &[u8],
+        packing: &mut Packing,
         kind_of: impl Fn(u32) -> Result<Kind, Error>,
         mut each: impl FnMut(Record<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let mut reader = Reader::new(body, "MESSAGES");
         let mut count = 0;
+        let mut unpacked = 0;
         while !reader.is_empty() {
             count += 1;
             if count > MAX_RECORDS {
@@ -251,7 +276,15 @@ impl BodyDecoder {
                 *field = reader.varint_u32()?;
             }
             let payload = reader.bytes(self.max_message + RECORD_OVERHEAD, "message")?;
-            each(self.read(fields, payload, &kind_of)?)?;
+            if !record::is_packed(&fields) {
+                each(self.read(fields, payload, &kind_of, self.max_message, None)?)?;
+                continue;
+            }
+            // W48: beyond what all of a body may stand for, a message is too large.
+            let limit = self.max_message.min(MAX_UNPACKED - unpacked);
+            let record = self.read(fields, payload, &kind_of, limit, Some(&mut *packing))?;
+            unpacked += record.bytes.len();
+            each(record)?;
         }
         Ok(())
     }
@@ -272,7 +305,9 @@ impl BodyDecoder {
         let decoded = coder.decode_packet(body, |message| {
             if outcome.is_ok() {
                 outcome = match message.fields.try_into() {
-                    Ok(fields) => self.read(fields, message.bytes, &kind_of).and_then(&mut each),
+                    Ok(fields) => self
+                        .read(fields, message.bytes, &kind_of, self.max_message, None)
+                        .and_then(|record| each(Record { coding: Coding::Shared, ..record })),
                     Err(_) => Err(Error::malformed("CODED")),
                 };
             }
@@ -287,6 +322,8 @@ impl BodyDecoder {
         fields: [u32; FIELDS],
         payload: &'a [u8],
         kind_of: &impl Fn(u32) -> Result<Kind, Error>,
+        max_message: usize,
+        packing: Option<&'a mut Packing>,
     ) -> Result<Record<'a>, Error> {
         // An own transaction settles what waits here, whether its channel is open on this transport or not.
         let kind = match self.direction == Direction::ToClient && record::is_own(&fields) {
@@ -294,7 +331,7 @@ impl BodyDecoder {
             false => kind_of(fields[0])?,
         };
         let numbering = &mut self.numbering;
-        record::read(fields, payload, kind, self.direction, numbering, self.max_message)
+        record::read(fields, payload, kind, self.direction, numbering, max_message, packing)
     }
 }
 
@@ -304,6 +341,7 @@ mod tests {
     use super::*;
     use alloc::vec;
     use core::time::Duration;
+    use groupwire_codecs::{ALL, Costs};
     use proptest::prelude::*;
 
     fn kind_of(channel: u32) -> Result<Kind, Error> {
@@ -327,11 +365,14 @@ mod tests {
         #[test]
         fn bodies_round_trip(
             coded: bool,
+            shared: bool,
             packets in proptest::collection::vec(proptest::collection::vec(arbitrary_record(), 0..12), 1..6),
         ) {
             let numbering = || Numbering::new(1, 0, 0);
             let mut encoder = BodyEncoder::new(Direction::ToClient, numbering(), coded);
             let mut decoder = BodyDecoder::new(Direction::ToClient, numbering(), coded, 1000);
+            let coding = if shared { Coding::Shared } else { Coding::Alone };
+            let (mut packs, mut packing) = (Packing::new(ALL, Costs::reference()), Packing::new(ALL, Costs::reference()));
             let mut position = 0;
             for packet in packets {
                 let mut sent = Vec::new();
@@ -344,24 +385,40 @@ mod tests {
                     sent.push(Record {
                         channel: *channel, sender: *sender, number, own: false,
                         state: bytes.len() % 2 == 0, age: Duration::from_millis(40), text: false,
-                        key: key.as_deref(), priority: *priority, bytes,
+                        key: key.as_deref(), priority: *priority, bytes, packed: None, coding,
                     });
                 }
-                sent.iter().for_each(|record| encoder.push(record));
+                for record in &sent {
+                    let lz4 = groupwire_codecs::Choice::codec(1);
+                    let packed = if shared { None } else { packs.pack(lz4, record.bytes) };
+                    encoder.push(&Record { packed, ..*record });
+                }
                 let mut out = vec![];
-                encoder.finish(false, &mut out).unwrap();
+                encoder.finish(&mut out).unwrap();
                 let mut at = 0;
-                let each = |record: Record<'_>| { assert_eq!(record, sent[at]); at += 1; Ok(()) };
-                if coded { decoder.coded(&out[1..], kind_of, each) } else { decoder.plain(&out[1..], kind_of, each) }.unwrap();
+                let is_coded = out[0] == CODED_LAST;
+                prop_assert!(is_coded == (coded && shared) || sent.is_empty());
+                let each = |record: Record<'_>| {
+                    let coding = if is_coded { Coding::Shared } else { Coding::Alone };
+                    let packed = record.packed.filter(|_| !shared);
+                    assert_eq!(record, Record { coding, packed, ..sent[at] });
+                    at += 1;
+                    Ok(())
+                };
+                match is_coded {
+                    true => decoder.coded(&out[1..], kind_of, each),
+                    false => decoder.plain(&out[1..], &mut packing, kind_of, each),
+                }.unwrap();
                 prop_assert_eq!(at, sent.len());
             }
         }
 
         #[test]
         fn random_bodies_never_panic(body: Vec<u8>) {
+            let mut packing = Packing::new(ALL, Costs::reference());
             for direction in [Direction::ToServer, Direction::ToClient] {
                 let mut decoder = BodyDecoder::new(direction, Numbering::default(), true, 1000);
-                let _ = decoder.plain(&body, kind_of, |_| Ok(()));
+                let _ = decoder.plain(&body, &mut packing, kind_of, |_| Ok(()));
                 let _ = decoder.coded(&body, kind_of, |_| Ok(()));
             }
         }

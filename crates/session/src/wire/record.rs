@@ -3,9 +3,11 @@
 use alloc::vec::Vec;
 use core::time::Duration;
 
+use super::body::Coding;
 use super::io::{Reader, Write};
 use super::numbering::Numbering;
 use crate::limits::{MAX_EXTENSIONS, MAX_KEY};
+use crate::packing::Packing;
 use crate::{Error, Kind};
 
 /// Numbers that travel with each payload: channel, sender, flags, gap, age, stamp.
@@ -21,6 +23,7 @@ const EXTENSIONS: u32 = 8;
 const OWN: u32 = 16;
 const STATE: u32 = 32;
 const FILL: u32 = 64;
+const PACKED: u32 = 128;
 
 /// Which way a record goes: the numbers it carries differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +45,10 @@ pub(crate) struct Record<'a> {
     pub(crate) key: Option<&'a [u8]>,
     pub(crate) priority: Option<u8>,
     pub(crate) bytes: &'a [u8],
+    /// What travels in the place of `bytes`, if they are packed.
+    pub(crate) packed: Option<&'a [u8]>,
+    /// How the body that it travels in is coded.
+    pub(crate) coding: Coding,
 }
 
 /// W21: what a message is counted by.
@@ -81,7 +88,10 @@ impl Record<'_> {
             flags |= PRIORITY;
             out.u8(priority);
         }
-        out.extend_from_slice(self.bytes);
+        if self.packed.is_some() {
+            flags |= PACKED;
+        }
+        out.extend_from_slice(self.packed.unwrap_or(self.bytes));
         let (gap, stamp) = match self.number {
             Number::Awareness { index, after } => (
                 numbering.index_to_gap(self.channel, self.sender, index),
@@ -109,7 +119,12 @@ pub(crate) fn is_own(fields: &[u32; FIELDS]) -> bool {
     fields[2] & OWN != 0
 }
 
-/// Reads a record back. `kind` is the channel's.
+/// Whether these are the numbers of a packed message.
+pub(crate) fn is_packed(fields: &[u32; FIELDS]) -> bool {
+    fields[2] & PACKED != 0
+}
+
+/// Reads a record back. `kind` is the channel's; `packing` unpacks it, where records may be packed.
 pub(crate) fn read<'a>(
     fields: [u32; FIELDS],
     payload: &'a [u8],
@@ -117,9 +132,10 @@ pub(crate) fn read<'a>(
     direction: Direction,
     numbering: &mut Numbering,
     max_message: usize,
+    packing: Option<&'a mut Packing>,
 ) -> Result<Record<'a>, Error> {
     let [channel, sender, flags, gap, age, stamp] = fields;
-    let known = TEXT | KEY | PRIORITY | EXTENSIONS | OWN | STATE | FILL;
+    let known = TEXT | KEY | PRIORITY | EXTENSIONS | OWN | STATE | FILL | PACKED;
     if flags & !known != 0 {
         return Err(Error::malformed("record: unknown flags"));
     }
@@ -138,7 +154,13 @@ pub(crate) fn read<'a>(
     if flags & EXTENSIONS != 0 {
         skip_extensions(reader.bytes(MAX_EXTENSIONS, "extensions")?)?;
     }
-    let bytes = reader.rest();
+    let octets = reader.rest();
+    let packed = (flags & PACKED != 0).then_some(octets);
+    let bytes = match (packed, packing) {
+        (None, _) => octets,
+        (Some(packed), Some(packing)) => packing.unpack(packed, max_message)?,
+        (Some(_), None) => return Err(Error::malformed("record: packed, in a coded body")),
+    };
     if bytes.len() > max_message {
         return Err(Error::TooLarge { what: "message", size: bytes.len(), limit: max_message });
     }
@@ -163,12 +185,26 @@ pub(crate) fn read<'a>(
         },
     };
     let own = flags & OWN != 0;
-    if own && !bytes.is_empty() {
+    if own && !octets.is_empty() {
         return Err(Error::malformed("record: an own transaction has no payload"));
     }
     let age = Duration::from_millis(u64::from(age) * AGE_UNIT_MS as u64);
     let state = flags & STATE != 0;
-    Ok(Record { channel, sender, number, own, state, age, text, key, priority, bytes })
+    let coding = Coding::Alone;
+    Ok(Record {
+        channel,
+        sender,
+        number,
+        own,
+        state,
+        age,
+        text,
+        key,
+        priority,
+        bytes,
+        packed,
+        coding,
+    })
 }
 
 /// W19: nobody knows any yet, but they must be well-formed.
@@ -188,12 +224,12 @@ mod tests {
     fn to_server(flags: u32, payload: &[u8]) -> Result<Record<'_>, Error> {
         let mut numbering = Numbering::default();
         let fields = [1, 0, flags, 0, 0, 0];
-        read(fields, payload, Kind::Transaction, Direction::ToServer, &mut numbering, 1000)
+        read(fields, payload, Kind::Transaction, Direction::ToServer, &mut numbering, 1000, None)
     }
 
     #[test]
     fn w19_unknown_flags_are_malformed_and_unknown_extensions_skipped() {
-        assert!(matches!(to_server(128, b"x"), Err(Error::Malformed { .. })));
+        assert!(matches!(to_server(256, b"x"), Err(Error::Malformed { .. })));
         let record = to_server(EXTENSIONS, &[3, 9, 1, 0xee, b'h', b'i']).unwrap();
         assert_eq!(record.bytes, b"hi");
         assert!(matches!(to_server(EXTENSIONS, &[3, 9, 9, 9]), Err(Error::Malformed { .. })));

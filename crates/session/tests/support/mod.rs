@@ -43,6 +43,15 @@ enum Cargo {
     Close,
 }
 
+impl Cargo {
+    fn len(&self) -> usize {
+        match self {
+            Cargo::Packet(packet) => packet.len(),
+            Cargo::Close => 0,
+        }
+    }
+}
+
 struct Transport {
     link: LinkId,
     open: bool,
@@ -88,6 +97,8 @@ pub(crate) struct Person {
     transport: Option<Transport>,
     /// One way.
     pub(crate) delay: Duration,
+    /// What an octet of a packet takes on the stream, both ways; zero: nothing.
+    pub(crate) per_octet: Duration,
     pub(crate) air: Air,
     /// Datagrams that were handed down, and those of them that arrived.
     pub(crate) datagrams: (usize, usize),
@@ -116,6 +127,7 @@ impl Person {
             client: Client::new(now, config).unwrap(),
             transport: None,
             delay,
+            per_octet: Duration::ZERO,
             air: Air::default(),
             datagrams: (0, 0),
             reachable: true,
@@ -452,7 +464,8 @@ impl World {
                 }
                 Output::Send(packet) => {
                     if let Some(transport) = person.transport.as_mut() {
-                        transport.up.push_back((self.now + person.delay, Cargo::Packet(packet)));
+                        let due = self.now + person.delay + person.per_octet * packet.len() as u32;
+                        transport.up.push_back((due, Cargo::Packet(packet)));
                     }
                     person.client.handle_input(self.now, Input::Sent);
                 }
@@ -497,11 +510,12 @@ impl World {
                     (link, vec![Cargo::Packet(packet), Cargo::Close])
                 }
             };
+            let size: usize = cargo.iter().map(Cargo::len).sum();
             let owner = self.people.iter_mut().find(|person| {
                 person.transport.as_ref().is_some_and(|transport| transport.link == link)
             });
             if let Some(person) = owner {
-                let due = self.now + person.delay;
+                let due = self.now + person.delay + person.per_octet * size as u32;
                 let transport = person.transport.as_mut().unwrap();
                 transport.down.extend(cargo.into_iter().map(|cargo| (due, cargo)));
             }

@@ -7,6 +7,7 @@ import {
   connect,
   transaction,
   type Channel,
+  type Compress,
   type Gap,
   type Message,
   type Participant,
@@ -37,6 +38,8 @@ export interface SessionOptions {
   readonly presence: Presence;
   /** The only one to use; else the best that works. */
   readonly transport: TransportName | undefined;
+  /** How the messages of all channels become small. */
+  readonly compress: Compress;
   readonly document: Document;
   readonly live: Live;
   readonly pointers: Pointers;
@@ -71,17 +74,17 @@ export class Session {
   isSynced = false;
 
   constructor(private readonly options: SessionOptions) {
-    const { url, room, presence, transport, document, events } = options;
+    const { url, room, presence, transport, compress, document, events } = options;
     this.room = connect<Presence>(url, room, { presence, ...(transport ? { transports: [transport] } : {}) });
     // A pointer is worth watching at 25 positions a second and worth nothing after a quarter of one.
-    this.pointer = this.room.channel("pointer", awareness({ maxRate: 25, loss: 0.05, deadline: 250 }));
+    this.pointer = this.room.channel("pointer", awareness({ maxRate: 25, loss: 0.05, deadline: 250, compress }));
     // Of a stroke every point counts until the finished one arrives, so none may replace another.
     this.stroke = this.room.channel(
       "stroke",
-      awareness({ overflow: "aggregate", maxRate: 25, loss: 0.02, deadline: 400 }),
+      awareness({ overflow: "aggregate", maxRate: 25, loss: 0.02, deadline: 400, compress }),
     );
-    this.drag = this.room.channel("drag", awareness({ maxRate: 25, loss: 0.05, deadline: 250 }));
-    this.draw = this.room.channel("draw", transaction({ priority: 200 }));
+    this.drag = this.room.channel("drag", awareness({ maxRate: 25, loss: 0.05, deadline: 250, compress }));
+    this.draw = this.room.channel("draw", transaction({ priority: 200, compress }));
     this.outbox = new Outbox(this.draw);
     this.restorer = new Restorer(document, () => this.room, events.restored);
     this.listen();
@@ -101,6 +104,14 @@ export class Session {
 
   setTransports(names: readonly TransportName[] | undefined): void {
     this.room.setTransports(names);
+  }
+
+  get compress(): Compress {
+    return this.draw.compress;
+  }
+
+  set compress(name: Compress) {
+    for (const channel of [this.pointer, this.stroke, this.drag, this.draw]) channel.compress = name;
   }
 
   get self(): Participant<Presence> | undefined {

@@ -1,14 +1,19 @@
-/** "What Groupwire does": messages and bytes per second, before and after compression, measured in this window. */
+/** "What Groupwire does": messages, and their bytes before and after compression, measured in this window. */
 
 import type { Stats, Traffic } from "groupwire";
 import { button, make, part } from "../../../common/ui/dom";
 import { icon } from "../../../common/ui/icons";
+import { Savings, type Direction } from "../net/savings";
+import type { CompressionChoice } from "./compression";
 
 /** Seconds that the small curve shows. */
 const SECONDS = 60;
 
 /** Rates are averaged over this many seconds: a hand that draws stops and starts. */
 const WINDOW = 3;
+
+/** More often, so that another way of compression shows soon. */
+const LOOK_MS = 500;
 
 const OPEN = "groupwire-panel";
 
@@ -23,6 +28,14 @@ interface Rate {
   readonly after: number;
 }
 
+export interface PanelOptions {
+  readonly stats: () => Stats;
+  /** The name of how messages become small. */
+  readonly setting: () => string;
+  readonly compression: CompressionChoice;
+  readonly transport: HTMLElement;
+}
+
 export class Panel {
   private readonly pill = make("button", "card pill");
   private readonly summary = make("span", "");
@@ -32,13 +45,11 @@ export class Panel {
   private readonly samples: Sample[] = [];
   private last: Stats;
   private lastTime = performance.now();
+  private readonly savings: Savings;
 
-  /** `more`: shown at its end. */
-  constructor(
-    private readonly stats: () => Stats,
-    private readonly more: HTMLElement,
-  ) {
-    this.last = stats();
+  constructor(private readonly options: PanelOptions) {
+    this.last = options.stats();
+    this.savings = new Savings(this.last, options.setting());
     this.pill.type = "button";
     this.pill.dataset.testid = "panel-toggle";
     this.pill.title = "What Groupwire does";
@@ -51,6 +62,7 @@ export class Panel {
     part("panel").append(this.pill, this.card);
     this.toggle(localStorageItem(OPEN) === "open");
     setInterval(() => this.sample(), 1000);
+    setInterval(() => this.look(), LOOK_MS);
     this.show();
   }
 
@@ -68,16 +80,17 @@ export class Panel {
     legend.append(make("span", "key before", "your messages"), make("span", "key after", "on the wire"));
     const table = make("table", "");
     table.append(
-      this.row("", ["messages/s", "before", "after"]),
-      this.row("Up", ["up-messages", "up-before", "up-after"]),
-      this.row("Down", ["down-messages", "down-before", "down-after"]),
+      this.row("", ["per second", "message", "on the wire", "ratio"]),
+      this.row("Up", ["up-messages", "up-before", "up-after", "up-ratio"]),
+      this.row("Down", ["down-messages", "down-before", "down-after", "down-ratio"]),
     );
     const foot = make("div", "panel-foot");
     foot.append(make("span", "", "Round trip"), this.cell("trip", "trip"));
     const loss = make("a", "panel-link", "See what loss does to a pointer");
     loss.href = "?compare";
     loss.dataset.testid = "panel-compare";
-    this.card.append(head, big, this.curve, legend, table, foot, this.more, loss);
+    const { compression, transport } = this.options;
+    this.card.append(head, big, this.curve, legend, table, compression.element, foot, transport, loss);
   }
 
   private row(name: string, cells: readonly string[]): HTMLElement {
@@ -105,7 +118,7 @@ export class Panel {
   private sample(): void {
     const now = performance.now();
     const seconds = (now - this.lastTime) / 1000;
-    const stats = this.stats();
+    const stats = this.options.stats();
     this.samples.push({
       up: rate(this.last.sent, stats.sent, seconds),
       down: rate(this.last.received, stats.received, seconds),
@@ -113,6 +126,11 @@ export class Panel {
     if (this.samples.length > SECONDS) this.samples.shift();
     this.last = stats;
     this.lastTime = now;
+    this.show();
+  }
+
+  private look(): void {
+    this.savings.sample(this.options.stats(), this.options.setting());
     this.show();
   }
 
@@ -126,19 +144,24 @@ export class Panel {
     const ratio = before > 0 && after > 0 ? before / after : undefined;
     this.set("ratio", ratio === undefined ? "–" : `${ratio.toFixed(1)}×`);
     this.set("saved", saved(before, after));
-    this.set("up-messages", perSecond(up.messages));
-    this.set("up-before", `${bytes(up.before)}/s`);
-    this.set("up-after", `${bytes(up.after)}/s`);
-    this.set("down-messages", perSecond(down.messages));
-    this.set("down-before", `${bytes(down.before)}/s`);
-    this.set("down-after", `${bytes(down.after)}/s`);
+    this.showDirection("up", up, this.savings.up);
+    this.showDirection("down", down, this.savings.down);
     this.set("trip", roundTrip === undefined ? "–" : `${Math.round(roundTrip)} ms`);
     const trip = roundTrip === undefined ? "" : ` · ${Math.round(roundTrip)} ms`;
     // With little sent, what every connection needs outweighs what was saved.
     this.summary.textContent =
       ratio === undefined || ratio < 1.05 ? `Groupwire${trip}` : `${ratio.toFixed(1)}× smaller${trip}`;
     this.pill.ariaLabel = `What Groupwire does: ${this.summary.textContent}`;
-    if (!this.card.hidden) this.drawCurve();
+    if (this.card.hidden) return;
+    this.drawCurve();
+    this.options.compression.show(this.savings);
+  }
+
+  private showDirection(way: string, { messages }: Rate, { each }: Direction): void {
+    this.set(`${way}-messages`, perSecond(messages));
+    this.set(`${way}-before`, each ? bytes(each.before) : "–");
+    this.set(`${way}-after`, each ? bytes(each.after) : "–");
+    this.set(`${way}-ratio`, each ? `${(each.before / each.after).toFixed(1)}×` : "–");
   }
 
   private drawCurve(): void {
@@ -162,7 +185,7 @@ export class Panel {
     } catch {
       // Storage may be forbidden; then it starts closed next time.
     }
-    if (isOpen) this.drawCurve();
+    if (isOpen) this.show();
   }
 }
 

@@ -2,26 +2,24 @@
 
 use groupwire_lab::web::{Direction, Measure, Row};
 
+use super::super::common::{Heading, quick};
+
 /// Pings of the paper's lan, man and wan (Methods), in ms.
 const PINGS: [(&str, f64); 3] = [("lan", 0.0), ("man", 96.0), ("wan", 48.0)];
 
 /// Prints rows as they come, a heading where a group begins.
 #[derive(Default)]
 pub(super) struct Table {
-    heading: String,
+    heading: Heading,
     /// Those that the paper has, too.
     papers: Vec<Row>,
 }
 
 impl Table {
     pub(super) fn print(&mut self, row: &Row) {
-        let quick = if row.quick { " (quick)" } else { "" };
-        let heading = format!("{}, {}, {}{quick}", row.transport, row.network, row.browser);
-        if heading != self.heading {
-            println!("\n{heading}\n");
-            println!("{:40}{:>12}  {:12}", "measure", "value", "unit");
-            self.heading = heading;
-        }
+        let heading =
+            format!("{}, {}, {}{}", row.transport, row.network, row.browser, quick(row.quick));
+        self.heading.print(heading, || format!("{:40}{:>12}  {:12}", "measure", "value", "unit"));
         println!("{:40}{:>12.1}  {:12}{}", what(row), row.value, row.unit, remark(row));
         if row.paper.is_some() && matches!(row.measure, Measure::Latency | Measure::Jitter) {
             self.papers.push(row.clone());

@@ -1,0 +1,227 @@
+//! What our own Lempel-Ziv codecs share: where octets were seen before, how long they stay the same, and copying them.
+
+use alloc::boxed::Box;
+
+use crate::CodecError;
+
+/// Slots of the table: as many as a first-level cache holds beside a message.
+const SLOTS: usize = 1 << SLOT_BITS;
+const SLOT_BITS: u32 = 13;
+
+/// What is copied at once where there is room for it. More than asked for is written; the next copy is put over it.
+pub(crate) const STRIDE: usize = 16;
+
+/// The positions where short sequences were last seen, by their hash.
+///
+/// It is never cleared between messages. Positions go on counting from message to message, so what an earlier one left
+/// is further back than this one's beginning, and is not found.
+#[derive(Default)]
+pub(crate) struct Seen {
+    slots: Option<Box<[u32; SLOTS]>>,
+    /// The position that the next message begins at.
+    next: u32,
+}
+
+impl Seen {
+    /// Begins a message of so many octets.
+    pub(crate) fn begin(&mut self, length: usize) -> Positions<'_> {
+        let length = u32::try_from(length).unwrap_or(u32::MAX - 1);
+        let slots = self.slots.get_or_insert_with(|| Box::new([0; SLOTS]));
+        // Position 0 is that of nothing.
+        let base = self.next.max(1);
+        let base = match base.checked_add(length) {
+            Some(_) => base,
+            None => {
+                slots.fill(0);
+                1
+            }
+        };
+        self.next = base.saturating_add(length);
+        Positions { slots, base }
+    }
+
+    /// Octets of memory held now.
+    pub(crate) fn memory(&self) -> usize {
+        self.slots.as_ref().map_or(0, |slots| size_of_val(&**slots))
+    }
+}
+
+/// [`Seen`] for one message.
+pub(crate) struct Positions<'a> {
+    slots: &'a mut [u32; SLOTS],
+    base: u32,
+}
+
+impl Positions<'_> {
+    /// Notes that `sequence` is at `position`, and says how far back a sequence of its hash was: more than `position`
+    /// if there was none in this message.
+    #[inline(always)]
+    pub(crate) fn note(&mut self, sequence: u32, position: usize) -> usize {
+        // Knuth's multiplicative hash: the golden ratio of 2 to the 32nd, a prime.
+        let hash = sequence.wrapping_mul(2_654_435_761) >> (u32::BITS - SLOT_BITS);
+        let slot = &mut self.slots[hash as usize];
+        let here = self.base.wrapping_add(position as u32);
+        here.wrapping_sub(core::mem::replace(slot, here)) as usize
+    }
+}
+
+/// Four octets as a number, to compare and hash.
+#[inline(always)]
+pub(crate) fn four(input: &[u8], at: usize) -> u32 {
+    match input.get(at..).and_then(|rest| rest.first_chunk()) {
+        Some(octets) => u32::from_le_bytes(*octets),
+        None => 0,
+    }
+}
+
+/// How many octets from `left` and from `right` on are the same, `right` being the later.
+#[inline(always)]
+pub(crate) fn same(input: &[u8], left: usize, right: usize) -> usize {
+    let (right, left) = (&input[right..], &input[left..]);
+    let pairs = left.chunks_exact(8).zip(right.chunks_exact(8));
+    let mut count = 0;
+    for (left, right) in pairs {
+        if let (Ok(left), Ok(right)) = (left.try_into(), right.try_into()) {
+            let different = u64::from_le_bytes(left) ^ u64::from_le_bytes(right);
+            if different != 0 {
+                return count + different.trailing_zeros() as usize / 8;
+            }
+            count += 8;
+        }
+    }
+    let rest = left[count..].iter().zip(&right[count..]);
+    count + rest.take_while(|(left, right)| left == right).count()
+}
+
+/// How many of the eight octets before `left` and before `right` are the same; none if there are not as many.
+#[inline(always)]
+pub(crate) fn same_before(input: &[u8], left: usize, right: usize) -> usize {
+    let eight = |end: usize| input.get(..end).and_then(|before| before.last_chunk());
+    match (eight(left), eight(right)) {
+        (Some(left), Some(right)) => {
+            let different = u64::from_le_bytes(*left) ^ u64::from_le_bytes(*right);
+            different.leading_zeros() as usize / 8
+        }
+        _ => 0,
+    }
+}
+
+/// Where a codec writes, in memory of a length known beforehand.
+pub(crate) struct Writer<'a> {
+    pub(crate) octets: &'a mut [u8],
+    pub(crate) at: usize,
+}
+
+impl Writer<'_> {
+    #[inline(always)]
+    pub(crate) fn push(&mut self, octet: u8) {
+        self.octets[self.at] = octet;
+        self.at += 1;
+    }
+
+    /// Copies `input[from..from + count]`, all of which exist.
+    #[inline(always)]
+    pub(crate) fn copy(&mut self, input: &[u8], from: usize, count: usize) {
+        if count <= STRIDE
+            && let Some(chunk) = input.get(from..from + STRIDE)
+            && let Some(to) = self.octets.get_mut(self.at..self.at + STRIDE)
+        {
+            to.copy_from_slice(chunk);
+        } else {
+            self.octets[self.at..self.at + count].copy_from_slice(&input[from..from + count]);
+        }
+        self.at += count;
+    }
+
+    /// Repeats `count` octets from `distance` octets back, which may overlap with what they become.
+    ///
+    /// # Errors
+    /// If there are not so many before, or there is no room.
+    #[inline(always)]
+    pub(crate) fn repeat(&mut self, distance: usize, count: usize) -> Result<(), CodecError> {
+        let Some(from) = self.at.checked_sub(distance) else { return Err(CodecError::Malformed) };
+        if count > self.octets.len() - self.at || distance == 0 {
+            return Err(CodecError::Malformed);
+        }
+        let end = self.at + count;
+        if distance >= STRIDE && end + STRIDE <= self.octets.len() {
+            let (mut from, mut to) = (from, self.at);
+            while to < end {
+                let mut chunk = [0; STRIDE];
+                chunk.copy_from_slice(&self.octets[from..from + STRIDE]);
+                self.octets[to..to + STRIDE].copy_from_slice(&chunk);
+                from += STRIDE;
+                to += STRIDE;
+            }
+        } else {
+            self.repeat_slowly(from, end);
+        }
+        self.at = end;
+        Ok(())
+    }
+
+    /// Near the end, or with a short period: what is there doubles until it is enough.
+    fn repeat_slowly(&mut self, from: usize, end: usize) {
+        let mut to = self.at;
+        while to < end {
+            let count = (to - from).min(end - to);
+            self.octets.copy_within(from..from + count, to);
+            to += count;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::noise;
+    use alloc::vec;
+
+    #[test]
+    fn positions_begin_anew_when_they_are_used_up() {
+        let mut seen = Seen { next: u32::MAX - 250, ..Seen::default() };
+        for _ in 0..5 {
+            let mut positions = seen.begin(100);
+            assert!(positions.note(1, 50) > 50, "an earlier message");
+            assert_eq!(positions.note(1, 99), 49);
+        }
+    }
+
+    #[test]
+    fn what_is_the_same_is_counted() {
+        for length in 0..40 {
+            let mut octets = noise(100, 1);
+            octets.extend_from_within(..length);
+            octets.push(!octets[length]);
+            assert_eq!(same(&octets, 0, 100), length);
+            octets.pop();
+            assert_eq!(same(&octets, 0, 100), length);
+            octets.reverse();
+            let before = same_before(&octets, length, 100 + length);
+            assert_eq!(before, if length < 8 { 0 } else { 8 });
+        }
+    }
+
+    #[test]
+    fn octets_are_repeated_at_all_distances() {
+        for (distance, count) in
+            (1..40).flat_map(|distance| (0..80).map(move |count| (distance, count)))
+        {
+            let mut octets = noise(40, 2);
+            let mut expected = octets.clone();
+            for _ in 0..count {
+                expected.push(expected[expected.len() - distance]);
+            }
+            for spare in [0, 3, STRIDE, 50] {
+                octets.resize(40 + count + spare, 0);
+                let mut writer = Writer { octets: &mut octets, at: 40 };
+                writer.repeat(distance, count).unwrap();
+                assert_eq!((writer.at, &octets[..40 + count]), (40 + count, &expected[..]));
+            }
+        }
+        let mut octets = vec![0; 10];
+        for (distance, count) in [(0, 1), (6, 1), (1, 6), (usize::MAX, 1), (1, usize::MAX)] {
+            assert!(Writer { octets: &mut octets, at: 5 }.repeat(distance, count).is_err());
+        }
+    }
+}

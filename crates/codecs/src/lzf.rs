@@ -1,0 +1,277 @@
+//! LZF: the simplest of the fast codecs.
+//!
+//! ```text
+//! 000LLLLL                    1 + L literals follow
+//! LLLDDDDD D                  copy 2 + L octets from 1 + D back (13 bits, the high ones first); L from 1 to 6
+//! 111DDDDD L D                copy 9 + L octets from 1 + D back
+//! ```
+//!
+//! This is the block of LibLZF. LZFX describes its own as identical and reads and writes the same; only the headers
+//! that the two programs put before blocks in files differ, and those are not used here.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use crate::lz77::{STRIDE, Seen, Writer, four, same, same_before};
+use crate::{Codec, CodecError, Coder, Memory, Options, OptionsError, length};
+
+/// An LZF block after the length of the original as a LEB128 number.
+#[derive(Debug, Clone, Copy)]
+pub struct Lzf;
+
+impl Codec for Lzf {
+    fn name(&self) -> &'static str {
+        "lzf"
+    }
+
+    fn number(&self) -> u8 {
+        5
+    }
+
+    fn coder(&self, options: &Options<'_>) -> Result<Box<dyn Coder>, OptionsError> {
+        options.expect_none(self.name())?;
+        Ok(Box::new(LzfCoder::default()))
+    }
+}
+
+#[derive(Default)]
+struct LzfCoder {
+    seen: Seen,
+}
+
+impl Coder for LzfCoder {
+    fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) {
+        length::write(input.len(), out);
+        compress(input, &mut self.seen, out);
+    }
+
+    fn decompress(
+        &mut self,
+        input: &[u8],
+        limit: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<(), CodecError> {
+        let (length, block) = length::read(input, limit)?;
+        decompress(block, length, out)
+    }
+
+    fn memory(&self) -> Memory {
+        Memory { compress: self.seen.memory(), decompress: 0 }
+    }
+}
+
+const WINDOW: usize = 8192;
+const SHORTEST: usize = 3;
+/// The longest copy, and the longest in two octets.
+const LONGEST: usize = 264;
+const SHORT: usize = 8;
+/// The most literals behind one octet.
+const RUN: usize = 32;
+
+/// After so many octets without a copy (as a power of two), every second place only is looked at, then every third...
+const PATIENCE: u32 = 5;
+
+fn compress(input: &[u8], seen: &mut Seen, out: &mut Vec<u8>) {
+    let start = out.len();
+    // A copy is shorter than what it copies, by one at least, which pays for the octet before the literals behind it.
+    out.resize(start + input.len() + input.len() / RUN + 1 + STRIDE, 0);
+    let mut writer = Writer { octets: &mut out[start..], at: 0 };
+    let mut positions = seen.begin(input.len());
+    // Four octets are read at once.
+    let end = input.len().saturating_sub(4);
+    let (mut at, mut done) = (0, 0);
+    while at < end {
+        let sequence = three(input, at);
+        let distance = positions.note(sequence, at);
+        // Whether there is such a place at all is asked last, as the rarer reason.
+        let from = at.saturating_sub(distance);
+        if three(input, from) != sequence || distance > at.min(WINDOW) {
+            at += 1 + ((at - done) >> PATIENCE);
+            continue;
+        }
+        let earlier = same_before(input, from, at).min(at - done);
+        at -= earlier;
+        let reach = &input[..input.len().min(at + LONGEST)];
+        let known = earlier + SHORTEST;
+        let length = known + same(reach, from - earlier + known, at + known);
+        literals(input, done, at, &mut writer);
+        copy(distance - 1, length, &mut writer);
+        at += length;
+        done = at;
+        positions.note(three(input, at - 2), at - 2);
+    }
+    literals(input, done, input.len(), &mut writer);
+    let written = writer.at;
+    out.truncate(start + written);
+}
+
+#[inline(always)]
+fn three(input: &[u8], at: usize) -> u32 {
+    four(input, at) & 0xff_ffff
+}
+
+#[inline(always)]
+fn literals(input: &[u8], mut from: usize, to: usize, writer: &mut Writer<'_>) {
+    while from < to {
+        let count = (to - from).min(RUN);
+        writer.push(count as u8 - 1);
+        writer.copy(input, from, count);
+        from += count;
+    }
+}
+
+#[inline(always)]
+fn copy(back: usize, length: usize, writer: &mut Writer<'_>) {
+    let high = (back >> 8) as u8;
+    if length <= SHORT {
+        writer.push(((length - 2) << 5) as u8 | high);
+    } else {
+        writer.push(7 << 5 | high);
+        writer.push((length - SHORT - 1) as u8);
+    }
+    writer.push(back as u8);
+}
+
+/// Appends the `length` octets that `block` stands for to `out`. On an error `out` is as it was.
+fn decompress(block: &[u8], length: usize, out: &mut Vec<u8>) -> Result<(), CodecError> {
+    // Three octets stand for at most 264. A length that lies is found before it costs memory.
+    if length / (LONGEST / 3) > block.len() {
+        return Err(CodecError::Malformed);
+    }
+    let start = out.len();
+    out.resize(start + length, 0);
+    let mut writer = Writer { octets: &mut out[start..], at: 0 };
+    let done = instructions(block, &mut writer);
+    let whole = writer.at == length;
+    if done.is_err() || !whole {
+        out.truncate(start);
+        return Err(CodecError::Malformed);
+    }
+    Ok(())
+}
+
+fn instructions(block: &[u8], writer: &mut Writer<'_>) -> Result<(), CodecError> {
+    let mut at = 0;
+    let octet =
+        |at: usize| block.get(at).map(|&octet| usize::from(octet)).ok_or(CodecError::Malformed);
+    while at < block.len() {
+        let first = octet(at)?;
+        at += 1;
+        if first < RUN {
+            let count = first + 1;
+            if count > block.len() - at || count > writer.octets.len() - writer.at {
+                return Err(CodecError::Malformed);
+            }
+            writer.copy(block, at, count);
+            at += count;
+            continue;
+        }
+        let mut length = (first >> 5) + 2;
+        if length > SHORT {
+            length += octet(at)?;
+            at += 1;
+        }
+        let distance = 1 + ((first & 31) << 8 | octet(at)?);
+        at += 1;
+        writer.repeat(distance, length)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::{noise, woven};
+    use alloc::vec;
+    use proptest::prelude::*;
+
+    fn compressed(input: &[u8]) -> Vec<u8> {
+        let mut out = Vec::new();
+        compress(input, &mut Seen::default(), &mut out);
+        out
+    }
+
+    fn decompressed(block: &[u8], length: usize) -> Result<Vec<u8>, CodecError> {
+        let mut out = vec![7];
+        let outcome = decompress(block, length, &mut out);
+        assert_eq!(out.remove(0), 7);
+        assert!(outcome.is_ok() || out.is_empty());
+        outcome.map(|()| out)
+    }
+
+    /// Through both, in all four ways. The other one fails where a message hardly becomes smaller.
+    fn agree(message: &[u8]) {
+        let ours = compressed(message);
+        assert_eq!(decompressed(&ours, message.len()).unwrap(), message);
+        if !message.is_empty() {
+            assert_eq!(::lzf::decompress(&ours, message.len()).unwrap(), message);
+        }
+        let roomy = [message, &vec![0; 300 + message.len() / 16]].concat();
+        let theirs = ::lzf::compress(&roomy).unwrap();
+        assert_eq!(decompressed(&theirs, roomy.len()).unwrap(), roomy);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn another_implementation_reads_and_writes_the_same(message in woven()) {
+            agree(&message);
+        }
+
+        #[test]
+        fn what_we_read_of_anything_the_other_reads_too(
+            block in proptest::collection::vec(prop_oneof![any::<u8>(), 0u8..36], 1..60),
+            length in 1usize..600,
+        ) {
+            if let Ok(plain) = decompressed(&block, length) {
+                prop_assert_eq!(Ok(plain), ::lzf::decompress(&block, length));
+            }
+        }
+
+        #[test]
+        fn only_the_very_length_is_taken(message in woven(), cut: prop::sample::Index) {
+            let block = compressed(&message);
+            prop_assert!(decompressed(&block, message.len() + 1).is_err());
+            if !message.is_empty() {
+                prop_assert!(decompressed(&block, message.len() - 1).is_err());
+                let cut = cut.index(block.len());
+                prop_assert!(decompressed(&block[..cut], message.len()).is_err());
+            }
+        }
+    }
+
+    #[test]
+    fn every_form_is_written() {
+        assert_eq!(compressed(b"abc"), b"\x02abc");
+        assert_eq!(compressed(b"abcabcabc--"), b"\x02abc\x80\x02\x01--");
+        assert_eq!(compressed(&[5; 30]), [0, 5, 0xe0, 20, 0]);
+    }
+
+    #[test]
+    fn every_distance_and_length_has_its_form() {
+        for distance in [1, 2, 255, 256, 257, 8191, 8192, 8193] {
+            for length in [3, 8, 9, 263, 264, 265, 600] {
+                let mut message = noise(distance, 3);
+                for at in 0..length {
+                    message.push(message[at]);
+                }
+                agree(&message);
+            }
+        }
+        for count in (0..70).chain([5000]) {
+            agree(&noise(count, 1));
+        }
+    }
+
+    #[test]
+    fn copies_from_before_the_beginning_are_refused() {
+        for wrong in
+            [&[32, 0][..], &[0, 1, 32, 1], &[0, 1, 224, 0, 1], &[0, 1, 32], &[0, 1, 224, 0], &[31]]
+        {
+            for length in 0..12 {
+                assert!(decompressed(wrong, length).is_err(), "{wrong:?}");
+            }
+        }
+    }
+}

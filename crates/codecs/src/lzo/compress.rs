@@ -1,0 +1,119 @@
+//! Makes a block: takes the last place where four octets were seen, if they were, and goes faster the longer they
+//! were not.
+
+use alloc::vec::Vec;
+
+use super::{END, FAR, MIDDLE, NEAR};
+use crate::lz77::{STRIDE, Seen, Writer, four, same, same_before};
+
+/// The shortest copy that is looked for.
+const SHORTEST: usize = 4;
+
+/// After so many octets without a copy (as a power of two), every second place only is looked at, then every third...
+const PATIENCE: u32 = 5;
+
+/// Appends the block that stands for `input` to `out`.
+pub(super) fn block(input: &[u8], seen: &mut Seen, out: &mut Vec<u8>) {
+    let start = out.len();
+    out.resize(start + longest(input.len()), 0);
+    let mut writer = Writer { octets: &mut out[start..], at: 0 };
+    let rest = copies(input, seen, &mut writer);
+    literals(input, rest, input.len(), &mut writer);
+    for octet in END {
+        writer.push(octet);
+    }
+    let written = writer.at;
+    out.truncate(start + written);
+}
+
+/// The most octets that a block takes. A copy is shorter than what it copies, by one at least, which pays for the first
+/// octet before the literals behind it; more than 18 literals cost a second one, and one for each 255 of them.
+fn longest(length: usize) -> usize {
+    length + length / 16 + 16 + STRIDE
+}
+
+/// Writes all copies with the literals before each. Returns where the literals behind the last one begin.
+fn copies(input: &[u8], seen: &mut Seen, writer: &mut Writer<'_>) -> usize {
+    let mut positions = seen.begin(input.len());
+    let end = input.len().saturating_sub(SHORTEST);
+    let (mut at, mut done) = (0, 0);
+    while at < end {
+        let sequence = four(input, at);
+        let distance = positions.note(sequence, at);
+        // Whether there is such a place at all is asked last, as the rarer reason.
+        let from = at.saturating_sub(distance);
+        if four(input, from) != sequence || distance > at.min(FAR) {
+            at += 1 + ((at - done) >> PATIENCE);
+            continue;
+        }
+        let earlier = same_before(input, from, at).min(at - done);
+        let length = earlier + SHORTEST + same(input, from + SHORTEST, at + SHORTEST);
+        at -= earlier;
+        literals(input, done, at, writer);
+        copy(distance, length, writer);
+        at += length;
+        done = at;
+        positions.note(four(input, at - 2), at - 2);
+    }
+    done
+}
+
+/// Literals: behind a copy, or at the beginning.
+#[inline(always)]
+fn literals(input: &[u8], from: usize, to: usize, writer: &mut Writer<'_>) {
+    let count = to - from;
+    if writer.at == 0 {
+        match count {
+            0 => {}
+            1..=238 => writer.push(17 + count as u8),
+            _ => {
+                writer.push(0);
+                more(count - 18, writer);
+            }
+        }
+    } else if count <= 3 {
+        // The two low bits of the last copy's last octet but one are kept for this.
+        writer.octets[writer.at - 2] |= count as u8;
+    } else if count <= 18 {
+        writer.push(count as u8 - 3);
+    } else {
+        writer.push(0);
+        more(count - 18, writer);
+    }
+    writer.copy(input, from, count);
+}
+
+#[inline(always)]
+fn copy(distance: usize, length: usize, writer: &mut Writer<'_>) {
+    let far = distance > MIDDLE;
+    let back = distance - if far { MIDDLE } else { 1 };
+    let kind = if far { 16 | back >> 14 << 3 } else { 32 };
+    let [low, high] = ((back << 2) as u16).to_le_bytes();
+    if length <= 8 {
+        let near = distance <= NEAR;
+        let first = if near { (length - 1) << 5 | (back & 7) << 2 } else { kind | (length - 2) };
+        let second = if near { (back >> 3) as u8 } else { low };
+        let chunk = [first as u8, second, high];
+        writer.octets[writer.at..writer.at + 3].copy_from_slice(&chunk);
+        writer.at += if near { 2 } else { 3 };
+        return;
+    }
+    let short = if far { 9 } else { 33 };
+    if length <= short {
+        writer.push((kind | (length - 2)) as u8);
+    } else {
+        writer.push(kind as u8);
+        more(length - short, writer);
+    }
+    writer.push(low);
+    writer.push(high);
+}
+
+/// What of a length does not fit into an instruction; not zero.
+fn more(mut rest: usize, writer: &mut Writer<'_>) {
+    while rest > 255 {
+        writer.push(0);
+        rest -= 255;
+    }
+    writer.push(rest as u8);
+}

@@ -1,0 +1,176 @@
+//! Makes a stream.
+
+use alloc::vec::Vec;
+
+use super::{CLEAR, FIRST, FULL, Width};
+
+/// The codes made so far, by what they stand for: an earlier code and an octet.
+///
+/// It is never cleared. What belongs to an earlier message is known by its generation.
+#[derive(Default)]
+pub(super) struct Codes {
+    /// Generation, earlier code and octet, code: 24, 24 and 16 bits. 0 is of no generation.
+    slots: Vec<u64>,
+    generation: u64,
+}
+
+/// Half of the slots remain free when all codes are made.
+const MOST_SLOT_BITS: u32 = 17;
+const FEWEST_SLOT_BITS: u32 = 9;
+const GENERATIONS: u64 = 1 << 24;
+
+impl Codes {
+    /// Forgets all, and says how to find what comes: so many octets.
+    fn begin(&mut self, length: usize) -> Finder<'_> {
+        let bits = (2 * length).max(1).ilog2() + 1;
+        let bits = bits.clamp(FEWEST_SLOT_BITS, MOST_SLOT_BITS);
+        if self.slots.len() < 1 << bits {
+            self.slots.resize(1 << bits, 0);
+        }
+        self.generation += 1;
+        if self.generation == GENERATIONS {
+            self.slots.fill(0);
+            self.generation = 1;
+        }
+        Finder {
+            slots: &mut self.slots[..1 << bits],
+            shift: u32::BITS - bits,
+            generation: self.generation,
+        }
+    }
+
+    pub(super) fn memory(&self) -> usize {
+        self.slots.capacity() * size_of::<u64>()
+    }
+
+    #[cfg(test)]
+    pub(super) fn near_the_last_generation() -> Self {
+        Codes { slots: Vec::new(), generation: GENERATIONS - 3 }
+    }
+}
+
+struct Finder<'a> {
+    slots: &'a mut [u64],
+    shift: u32,
+    generation: u64,
+}
+
+impl Finder<'_> {
+    /// The code for an earlier code and an octet; if there is none, the slot where it belongs.
+    #[inline(always)]
+    fn find(&self, earlier: u32, octet: u8) -> Result<u32, usize> {
+        let pair = earlier << 8 | u32::from(octet);
+        let wanted = self.generation << 24 | u64::from(pair);
+        let mut slot = (pair.wrapping_mul(2_654_435_761) >> self.shift) as usize;
+        loop {
+            let found = self.slots[slot];
+            if found >> 16 == wanted {
+                return Ok(found as u32 & 0xffff);
+            }
+            if found >> 40 != self.generation {
+                return Err(slot);
+            }
+            slot = (slot + 1) & (self.slots.len() - 1);
+        }
+    }
+
+    #[inline(always)]
+    fn make(&mut self, slot: usize, earlier: u32, octet: u8, code: u32) {
+        let pair = earlier << 8 | u32::from(octet);
+        self.slots[slot] = self.generation << 40 | u64::from(pair) << 16 | u64::from(code);
+    }
+}
+
+/// Appends the stream that stands for `input` to `out`.
+pub(super) fn stream(input: &[u8], codes: &mut Codes, out: &mut Vec<u8>) {
+    let Some((&first, rest)) = input.split_first() else { return };
+    out.reserve(input.len() / 2 + 16);
+    let mut bits = Bits { out, waiting: 0, count: 0 };
+    let mut width = Width::new();
+    let mut finder = codes.begin(input.len());
+    let mut next = FIRST;
+    let mut watch = Watch::default();
+    let mut code = u32::from(first);
+    for (at, &octet) in rest.iter().enumerate() {
+        let slot = match finder.find(code, octet) {
+            Ok(longer) => {
+                code = longer;
+                continue;
+            }
+            Err(slot) => slot,
+        };
+        bits.push(code, width.bits);
+        width.advance();
+        if next < FULL {
+            finder.make(slot, code, octet, next);
+            next += 1;
+        } else if watch.is_worse(at, bits.out.len()) {
+            let old = width.bits;
+            bits.push(CLEAR, old);
+            for _ in 0..width.clear() {
+                bits.push(0, old);
+            }
+            finder = codes.begin(input.len() - at);
+            next = FIRST;
+            watch = Watch::default();
+        }
+        code = u32::from(octet);
+    }
+    bits.push(code, width.bits);
+    bits.finish();
+}
+
+/// Once there are all codes there can be: whether they still fit what comes.
+#[derive(Default)]
+struct Watch {
+    /// Where the stretch under watch begins, in what is read and what is written.
+    read: usize,
+    written: usize,
+    /// What the best stretch became.
+    best: usize,
+}
+
+/// Octets of a stretch.
+const STRETCH: usize = 8192;
+
+impl Watch {
+    /// Whether a stretch ends here that became an eighth larger than the best one.
+    fn is_worse(&mut self, read: usize, written: usize) -> bool {
+        if self.read == 0 {
+            (self.read, self.written, self.best) = (read, written, usize::MAX);
+        }
+        if read - self.read < STRETCH {
+            return false;
+        }
+        let size = (written - self.written) * STRETCH / (read - self.read);
+        (self.read, self.written) = (read, written);
+        let worse = size > self.best.saturating_add(self.best / 8);
+        self.best = self.best.min(size);
+        worse
+    }
+}
+
+/// Bits that are written, the low ones first.
+struct Bits<'a> {
+    out: &'a mut Vec<u8>,
+    waiting: u64,
+    count: u32,
+}
+
+impl Bits<'_> {
+    #[inline(always)]
+    fn push(&mut self, code: u32, bits: u32) {
+        self.waiting |= u64::from(code) << self.count;
+        self.count += bits;
+        if self.count >= 32 {
+            self.out.extend_from_slice(&(self.waiting as u32).to_le_bytes());
+            self.waiting >>= 32;
+            self.count -= 32;
+        }
+    }
+
+    fn finish(self) {
+        let octets = self.count.div_ceil(8) as usize;
+        self.out.extend_from_slice(&self.waiting.to_le_bytes()[..octets]);
+    }
+}

@@ -1,0 +1,95 @@
+//! The adaptive choice in simulated time: real codecs, generated messages, costs from a table.
+
+mod link;
+mod network;
+mod payload;
+mod random;
+mod session;
+
+use groupwire_codecs::Link;
+
+use network::Network;
+use payload::Kind;
+use session::{Content, Session};
+
+/// As many as the shortest run of the paper's experiment.
+const MESSAGES: usize = 5000;
+/// The most that is lost against the best fixed choice.
+const LOSS: f64 = 0.02;
+
+const SIZES: [usize; 4] = [500, 700, 1000, 1400];
+
+#[test]
+fn in_every_cell_it_is_as_good_as_the_best_fixed_choice() {
+    for kind in Kind::ALL {
+        for size in SIZES {
+            let content = Content::new(kind, size);
+            for mbit in [10.0, 100.0, 1000.0] {
+                for hops in [1, 2] {
+                    let mut session = Session::new(Network::new(mbit, hops), content.choices());
+                    let over = session.compare(&[&content], MESSAGES).loss();
+                    let what = format!("{kind:?} of {size} at {mbit} Mbit/s, {hops} hops");
+                    assert!(over < LOSS, "{what}: {over}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn messages_of_all_sizes_and_kinds_mixed_lose_no_more() {
+    let contents: Vec<_> =
+        Kind::ALL.into_iter().flat_map(|kind| SIZES.map(|size| Content::new(kind, size))).collect();
+    let contents: Vec<_> = contents.iter().collect();
+    for mbit in [10.0, 100.0, 1000.0] {
+        let mut session = Session::new(Network::new(mbit, 1), contents[0].choices());
+        let over = session.compare(&contents, MESSAGES).loss();
+        assert!(over < LOSS, "{mbit} Mbit/s: {over}");
+    }
+}
+
+#[test]
+fn another_content_is_noticed() {
+    let text = Content::new(Kind::Json, 1000);
+    let noise = Content::new(Kind::Random, 1000);
+    for (mbit, back) in [(10.0, 100), (100.0, 150), (1000.0, 300)] {
+        let mut session = Session::new(Network::new(mbit, 1), text.choices());
+        session.link = Link::of_rate((mbit * 1e6) as f32);
+        session.compare(&[&text], 1000);
+        // From text to noise: each candidate that could have won is tried at most once more.
+        session.compare(&[&noise], 20);
+        let over = session.compare(&[&noise], 500).loss();
+        assert!(over < LOSS, "noise at {mbit} Mbit/s: {over}");
+        session.compare(&[&noise], 3000);
+        session.compare(&[&text], back);
+        let over = session.compare(&[&text], 500).loss();
+        assert!(over < LOSS, "text at {mbit} Mbit/s: {over}");
+    }
+}
+
+#[test]
+fn another_rate_is_noticed() {
+    for size in SIZES {
+        let content = Content::new(Kind::Json, size);
+        for (before, after, messages) in [(1000.0, 10.0, 100), (10.0, 1000.0, 200)] {
+            let mut session = Session::new(Network::new(before, 1), content.choices());
+            session.compare(&[&content], 2000);
+            session.network = Network::new(after, 1);
+            session.compare(&[&content], messages);
+            let over = session.compare(&[&content], 1000).loss();
+            assert!(over < LOSS, "{size} octets, to {after} Mbit/s: {over}");
+        }
+    }
+}
+
+#[test]
+fn trials_keep_to_their_share() {
+    for kind in Kind::ALL {
+        for mbit in [10.0, 100.0, 1000.0] {
+            let content = Content::new(kind, 1400);
+            let mut session = Session::new(Network::new(mbit, 1), content.choices());
+            let times = session.compare(&[&content], MESSAGES);
+            assert!(times.trials < 0.005 * times.chosen, "{kind:?} at {mbit} Mbit/s: {times:?}");
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! A ping-pong of messages by a choice that is made anew for each, or once and for all.
+
+use groupwire_codecs::{ALL, Auto, Choice, Costs, Link, Packer};
+
+use crate::network::{FIXED, Network};
+use crate::payload::Kind;
+use crate::random::Random;
+
+/// Messages that are packed in earnest; they come again and again.
+const DISTINCT: usize = 100;
+
+/// What every choice makes of some messages of a kind and size.
+pub(crate) struct Content {
+    pub(crate) size: usize,
+    choices: Vec<Choice>,
+    /// Octets by choice, message by message.
+    packed: Vec<Vec<usize>>,
+}
+
+impl Content {
+    pub(crate) fn new(kind: Kind, size: usize) -> Self {
+        let mut random = Random::new(7 + size as u64);
+        let mut packer = Packer::new(ALL);
+        let messages: Vec<_> = (0..DISTINCT).map(|_| kind.message(size, &mut random)).collect();
+        let mut choices = Auto::candidates(|codec| packer.has(codec));
+        let mut pack = |choice, message: &Vec<u8>| {
+            let mut packed = Vec::new();
+            packer.pack(choice, message, &mut packed).map(|_| packed.len())
+        };
+        choices.retain(|&choice| pack(choice, &messages[0]).is_ok());
+        let packed = messages
+            .iter()
+            .map(|message| {
+                choices.iter().filter_map(|&choice| pack(choice, message).ok()).collect()
+            })
+            .collect();
+        Content { size, choices, packed }
+    }
+
+    pub(crate) fn choices(&self) -> &[Choice] {
+        &self.choices
+    }
+
+    pub(crate) fn packed(&self, nth: usize, choice: Choice) -> usize {
+        let at = self.choices.iter().position(|&known| known == choice).expect("it was packed");
+        self.packed[nth % DISTINCT][at]
+    }
+}
+
+/// Sends messages and keeps the time, ns.
+pub(crate) struct Session {
+    pub(crate) network: Network,
+    /// What packing takes in truth.
+    pub(crate) costs: Costs,
+    pub(crate) auto: Auto,
+    pub(crate) link: Link,
+    random: Random,
+    sent: usize,
+}
+
+impl Session {
+    pub(crate) fn new(network: Network, choices: &[Choice]) -> Self {
+        let costs = Costs::reference();
+        let auto = Auto::new(choices, &costs);
+        Session { network, costs, auto, link: Link::new(), random: Random::new(3), sent: 0 }
+    }
+
+    /// Sends one message. Returns its time, one way, and what was spent on packing it only to learn.
+    fn send(&mut self, content: &Content) -> (f64, f64) {
+        let size = content.size;
+        let pick = self.auto.choose(size, &self.link);
+        let octets = content.packed(self.sent, pick.choice);
+        self.auto.learn(pick.choice, size, octets);
+        let time = self.time(content, pick.choice);
+        let mut trial = 0.0;
+        if let Some(also) = pick.also {
+            trial = f64::from(self.costs.of(also).compress.at(size));
+            self.auto.learn(also, size, content.packed(self.sent, also));
+        }
+        self.link.heard(2 * octets, self.network.exchange(octets, &mut self.random));
+        self.sent += 1;
+        (time, trial)
+    }
+
+    /// The expected time of the message that is next, by a choice.
+    fn time(&self, content: &Content, choice: Choice) -> f64 {
+        let octets = content.packed(self.sent, choice) as f64;
+        FIXED
+            + self.network.jitter
+            + octets * self.network.nanos_per_octet()
+            + f64::from(self.costs.of(choice).at(content.size))
+    }
+
+    /// Sends many messages, each of one of these, at random.
+    pub(crate) fn compare(&mut self, contents: &[&Content], messages: usize) -> Times {
+        let choices = contents[0].choices();
+        let mut fixed = vec![0.0; choices.len()];
+        let mut times = Times::default();
+        let mut random = Random::new(11);
+        for _ in 0..messages {
+            let content = contents[random.below(contents.len() as u64) as usize];
+            for (&choice, sum) in choices.iter().zip(&mut fixed) {
+                *sum += self.time(content, choice);
+            }
+            let (time, trial) = self.send(content);
+            times.chosen += time + trial;
+            times.trials += trial;
+        }
+        times.best = fixed.into_iter().fold(f64::MAX, f64::min);
+        times
+    }
+}
+
+/// What messages took, ns.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Times {
+    /// By what was chosen for each, with all that was spent to learn.
+    pub(crate) chosen: f64,
+    /// What was packed only to learn from it.
+    pub(crate) trials: f64,
+    /// By the best of the choices that never change.
+    pub(crate) best: f64,
+}
+
+impl Times {
+    /// What the best choice would have saved, as a share of its time.
+    pub(crate) fn loss(&self) -> f64 {
+        self.chosen / self.best - 1.0
+    }
+}

@@ -1,0 +1,225 @@
+//! What a peer may send to do harm: damaged, cut off, lying about lengths, made to expand, of unknown codecs and filters,
+//! with other dictionaries. The answer is a typed error, nothing is delivered, and memory stays small.
+
+use groupwire_codecs::{ALL, Choice, Codec, CodecError, Filter, Options, Packer};
+
+const LIMIT: usize = 10_000;
+/// What a codec may hold to decompress, whatever the input claims: bzip2 holds nearly 4 MB for its largest blocks.
+const MEMORY: usize = 8 << 20;
+/// How a decompressor's output may grow beyond the limit before it is refused.
+const SLACK: usize = 1024;
+
+/// A message that every codec makes smaller.
+fn message() -> Vec<u8> {
+    let mut message = br#"{"kind":"stroke","points":[[100,200],[101,203],[104,208]]}"#.repeat(6);
+    message.extend([0; 200]);
+    message
+}
+
+fn choices() -> impl Iterator<Item = Choice> {
+    let codecs = ALL.iter().map(|codec| Choice::codec(codec.number()));
+    codecs.flat_map(|choice| Filter::ALL.iter().map(move |&filter| Choice { filter, ..choice }))
+}
+
+fn packed(packer: &mut Packer, choice: Choice, message: &[u8]) -> Vec<u8> {
+    let mut packed = Vec::new();
+    packer.pack(choice, message, &mut packed).expect("every codec packs");
+    packed
+}
+
+/// Decompresses what must be refused. Returns why it was.
+fn refused(codec: &dyn Codec, input: &[u8], what: &str) -> CodecError {
+    let mut coder = codec.coder(&Options::default()).expect("every codec has a default level");
+    let mut out = vec![1, 2, 3];
+    let outcome = coder.decompress(input, LIMIT, &mut out);
+    let what = format!("{}: {what}", codec.name());
+    assert!(out == [1, 2, 3], "{what} is delivered");
+    assert!(out.capacity() <= 2 * (3 + LIMIT) + SLACK, "{what} takes {}", out.capacity());
+    assert!(coder.memory().decompress <= MEMORY, "{what} takes {:?}", coder.memory());
+    outcome.expect_err(&what)
+}
+
+#[test]
+fn with_a_check_no_octet_is_delivered_that_was_not_sent() {
+    let message = message();
+    let mut packer = Packer::new(ALL).with_check();
+    for choice in choices() {
+        let whole = packed(&mut packer, choice, &message);
+        let mut refuse = |wrong: &[u8]| {
+            let mut out = vec![9];
+            match packer.unpack(wrong, LIMIT, &mut out) {
+                // Some bits of some formats mean nothing.
+                Ok(()) => assert!(out[1..] == message, "{choice}"),
+                Err(_) => assert_eq!(out, [9], "{choice}"),
+            }
+        };
+        for end in 0..whole.len() {
+            refuse(&whole[..end]);
+        }
+        for at in 0..whole.len() {
+            for flip in [1, 0x80, 0xff] {
+                let mut wrong = whole.clone();
+                wrong[at] ^= flip;
+                refuse(&wrong);
+            }
+        }
+    }
+}
+
+#[test]
+fn without_a_check_the_limit_holds() {
+    let message = message();
+    let mut packer = Packer::new(ALL);
+    for choice in choices() {
+        let mut wrong = packed(&mut packer, choice, &message);
+        for at in 0..wrong.len() {
+            let right = wrong[at];
+            for octet in [0, 0x7f, 0xff, right ^ 0x10] {
+                wrong[at] = octet;
+                let mut out = vec![9];
+                let outcome = packer.unpack(&wrong, LIMIT, &mut out);
+                assert!(out.len() <= 1 + if outcome.is_ok() { LIMIT } else { 0 }, "{choice}");
+                assert!(out.capacity() <= 2 * (1 + LIMIT) + SLACK, "{choice}");
+            }
+            wrong[at] = right;
+        }
+    }
+}
+
+#[test]
+fn lies_about_lengths_are_refused() {
+    // These begin with the length of the original, LEB128.
+    for name in ["lz4", "snappy", "lzf", "lzma"] {
+        let Some(codec) = codec(name) else { continue };
+        let message = message();
+        let mut whole = Vec::new();
+        codec.compress(&message, &mut whole);
+        let (rest, length) = (&whole[2..], message.len());
+        assert_eq!(whole[..2], leb(length as u64)[..], "{name}");
+        for lie in [0, 1, length - 1, length + 1, 2 * length, LIMIT] {
+            let lying = [&leb(lie as u64), rest].concat();
+            refused(codec, &lying, &format!("{lie} instead of {length}"));
+        }
+        for lie in [LIMIT as u64 + 1, 1 << 27] {
+            let lying = [&leb(lie), rest].concat();
+            assert_eq!(refused(codec, &lying, "too much"), CodecError::TooLarge, "{name}");
+        }
+    }
+}
+
+#[test]
+fn what_claims_gigabytes_is_refused() {
+    const FOUR_GIB: u64 = 1 << 32;
+    // Before each: what claims it. Behind each: a kilobyte.
+    let claims: &[(&str, &[u8])] = &[
+        ("lz4", &leb(FOUR_GIB)),
+        ("lz4", &leb(FOUR_GIB - 1)),
+        ("snappy", &leb(FOUR_GIB - 1)),
+        ("snappy", &leb(FOUR_GIB)),
+        ("snappy", &leb(u64::MAX)),
+        ("lzo", &leb(FOUR_GIB)),
+        ("lzf", &leb(FOUR_GIB)),
+        ("lzma", &leb(FOUR_GIB - 1)),
+        ("lzma", &leb(FOUR_GIB)),
+        // A content of 4 GiB in one segment, and of more than there is memory anywhere.
+        ("zstd", &[0xe0, 0, 0, 0, 0, 1, 0, 0, 0]),
+        ("zstd", &[0xe0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]),
+        // A window of 2 GiB, of nearly 4 TiB, and one of 2 GiB with a content of 4.
+        ("zstd", &[0x00, 0xa8]),
+        ("zstd", &[0x00, 0xff]),
+        ("zstd", &[0xc0, 0xa8, 0, 0, 0, 0, 1, 0, 0, 0]),
+        // A window of 16 MiB and an uncompressed block of as much; a large window of 1 GiB.
+        ("brotli", &[0xcf, 0xff, 0xff, 0xff]),
+        ("brotli", &[0x11, 0x1e]),
+        // Blocks of 900 kB.
+        ("bzip2", b"BZh9\x31\x41\x59\x26\x53\x59"),
+    ];
+    for (name, claim) in claims {
+        let Some(codec) = codec(name) else { continue };
+        for filling in [vec![0; 1024], vec![0xff; 1024], zstd_repeats(), literal_then_copies()] {
+            let bomb = [claim, &filling[..]].concat();
+            refused(codec, &bomb, &format!("{claim:x?} and {:x?}", &filling[..4]));
+        }
+    }
+}
+
+#[test]
+fn a_kilobyte_of_anything_regular_stays_in_bounds() {
+    for codec in ALL {
+        let mut coder = codec.coder(&Options::default()).expect("there is a default");
+        for first in 0..=255 {
+            for second in [0, 1, 0x55, 0x80, 0xfe, 0xff] {
+                let mut input = vec![second; 1024];
+                input[0] = first;
+                let mut out = Vec::new();
+                let outcome = coder.decompress(&input, LIMIT, &mut out);
+                assert!(out.len() <= if outcome.is_ok() { LIMIT } else { 0 }, "{}", codec.name());
+                assert!(out.capacity() <= 2 * LIMIT + SLACK, "{}", codec.name());
+            }
+        }
+        assert!(coder.memory().decompress <= MEMORY, "{}: {:?}", codec.name(), coder.memory());
+    }
+}
+
+#[test]
+fn unknown_codecs_and_filters_are_named() {
+    let mut packer = Packer::new(ALL);
+    for first in 0..=255u8 {
+        let mut out = Vec::new();
+        let outcome = packer.unpack(&[first, 1, 2, 3], LIMIT, &mut out);
+        let number = first & 15;
+        if Filter::by_number(first >> 5).is_none() {
+            assert_eq!(outcome, Err(CodecError::Malformed), "{first:#x}");
+        } else if ALL.iter().all(|codec| codec.number() != number) {
+            assert_eq!(outcome, Err(CodecError::UnknownCodec { number }), "{first:#x}");
+        } else if first & 16 != 0 {
+            assert_eq!(outcome, Err(CodecError::WrongDictionary), "{first:#x}");
+        }
+    }
+}
+
+#[test]
+fn another_dictionary_is_noticed() {
+    let message = message();
+    let other = |octets: &[u8]| Packer::new(ALL).with_dictionary(octets);
+    for codec in ALL.iter().filter(|codec| codec.takes_dictionary()) {
+        let choice = Choice::codec(codec.number());
+        let with = packed(&mut other(b"our words, their order"), choice, &message);
+        let without = packed(&mut Packer::new(ALL), choice, &message);
+        let strangers = [Packer::new(ALL), other(b"our words, their orders"), other(b"\0")];
+        for mut stranger in strangers {
+            let mut out = vec![5];
+            let outcome = stranger.unpack(&with, LIMIT, &mut out);
+            assert_eq!((outcome, &out[..]), (Err(CodecError::WrongDictionary), &[5][..]));
+        }
+        let outcome = other(b"our words").unpack(&without, LIMIT, &mut Vec::new());
+        assert_eq!(outcome, Err(CodecError::WrongDictionary), "{choice}");
+    }
+}
+
+fn codec(name: &str) -> Option<&'static dyn Codec> {
+    groupwire_codecs::by_name(name)
+}
+
+fn leb(mut number: u64) -> Vec<u8> {
+    let mut octets = Vec::new();
+    while number >= 0x80 {
+        octets.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    octets.push(number as u8);
+    octets
+}
+
+/// A kilobyte of zstd blocks that each repeat an octet 128 KiB times: 32 MiB.
+fn zstd_repeats() -> Vec<u8> {
+    let size_and_kind = (128u32 << 10) << 3 | 1 << 1;
+    let [a, b, c, _] = size_and_kind.to_le_bytes();
+    [a, b, c, b'x'].repeat(256)
+}
+
+/// A literal and copies of it, to snappy: 64 octets from 1 octet ago.
+fn literal_then_copies() -> Vec<u8> {
+    let copies = [0xfe, 1, 0].repeat(340);
+    [&[0, b'x'][..], &copies].concat()
+}

@@ -1,0 +1,171 @@
+//! Two hosts in namespaces of their own with a cable between them that a token bucket limits: for streams, of which the
+//! kernel then carries everything itself.
+
+use std::fs;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::os::fd::AsFd;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+
+use super::device::{ip, run};
+use super::{EmulatorError, Namespace};
+
+const ADDRESSES: [Ipv4Addr; 2] = [Ipv4Addr::new(10, 88, 0, 1), Ipv4Addr::new(10, 88, 0, 2)];
+/// The interface of a host, and those of a switch.
+const CARD: &str = "card";
+const PORTS: [&str; 2] = ["port0", "port1"];
+/// What of Ethernet the kernel does not count: check, preamble, gap.
+const UNCOUNTED: usize = 4 + 8 + 12;
+/// The shortest time that a bucket fills for, and so the longest that a burst is too fast.
+const BURST: Duration = Duration::from_millis(1);
+/// How long a namespace may take to come into being.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A cable, or two with a switch between; up until it is dropped.
+#[derive(Debug)]
+pub struct Cable {
+    hosts: [Room; 2],
+    _switch: Option<Room>,
+}
+
+impl Cable {
+    /// Sets up two hosts at the ends of a cable of so many Mbit/s, each way.
+    ///
+    /// # Errors
+    /// Where `ip`, `tc` or `unshare` are not installed or refused.
+    pub fn start(
+        _namespace: &Namespace,
+        mbit: f64,
+        has_switch: bool,
+    ) -> Result<Self, EmulatorError> {
+        let hosts = [Room::open()?, Room::open()?];
+        let switch = if has_switch { Some(Room::open()?) } else { None };
+        match &switch {
+            None => connect((&hosts[0], CARD), (&hosts[1], CARD))?,
+            Some(switch) => {
+                for (host, port) in hosts.iter().zip(PORTS) {
+                    connect((host, CARD), (switch, port))?;
+                }
+                switch.within(|| {
+                    let mut commands =
+                        "link add name bridge type bridge\nlink set bridge up\n".to_owned();
+                    for port in PORTS {
+                        commands.push_str(&format!("link set {port} up master bridge\n"));
+                    }
+                    ip(&commands)?;
+                    PORTS.iter().try_for_each(|port| limit(port, mbit))
+                })?;
+            }
+        }
+        for (host, address) in hosts.iter().zip(ADDRESSES) {
+            host.within(|| {
+                ip(&format!("address add {address}/24 dev {CARD}\nlink set {CARD} up\n"))?;
+                limit(CARD, mbit)
+            })?;
+        }
+        Ok(Cable { hosts, _switch: switch })
+    }
+
+    /// A TCP connection from one host to the other: both its ends.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn connect(&self) -> io::Result<[TcpStream; 2]> {
+        let listener = self.hosts[1].within(|| TcpListener::bind((ADDRESSES[1], 0)))?;
+        let server: SocketAddr = listener.local_addr()?;
+        let client = self.hosts[0].within(|| TcpStream::connect(server))?;
+        Ok([client, listener.accept()?.0])
+    }
+
+    /// Octets that have come out at the second host, from the header of the frame on.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn received(&self) -> io::Result<u64> {
+        // Of the namespace of the thread that reads it.
+        let table = self.hosts[1].within(|| fs::read_to_string("/proc/thread-self/net/dev"))?;
+        let line = table.lines().find_map(|line| line.trim().strip_prefix(CARD)?.strip_prefix(':'));
+        let octets = line.and_then(|line| line.split_whitespace().next()?.parse().ok());
+        octets.ok_or_else(|| io::ErrorKind::InvalidData.into())
+    }
+}
+
+/// Connects two interfaces, which are made.
+fn connect((one, its): (&Room, &str), (other, theirs): (&Room, &str)) -> Result<(), EmulatorError> {
+    let (one, other) = (one.keeper.id(), other.keeper.id());
+    ip(&format!("link add {its} netns {one} type veth peer name {theirs} netns {other}\n"))
+}
+
+/// Lets so much out of an interface.
+fn limit(interface: &str, mbit: f64) -> Result<(), EmulatorError> {
+    // Never less than some full frames.
+    let burst = (mbit * 1e6 / 8.0 * BURST.as_secs_f64()).max(16_000.0);
+    // Each packet on its own: what hangs around it is to be counted for each.
+    ip(&format!("link set {interface} gso_max_segs 1\n"))?;
+    run(
+        "tc",
+        &format!(
+            "qdisc add dev {interface} root stab overhead {UNCOUNTED} mpu 84 tbf rate {}bit burst {burst:.0} latency 50ms\n",
+            (mbit * 1e6) as u64
+        ),
+    )
+}
+
+/// A namespace, which lasts as long as a process in it does.
+#[derive(Debug)]
+struct Room {
+    keeper: Child,
+    link: fs::File,
+}
+
+impl Room {
+    fn open() -> Result<Self, EmulatorError> {
+        let mut unshare = Command::new("unshare");
+        // It ends with its standard input, and so with us.
+        unshare.args(["--net", "--", "cat"]).stdin(Stdio::piped()).stdout(Stdio::null());
+        let mut keeper = unshare.stderr(Stdio::null()).spawn()?;
+        let (ours, path) =
+            (fs::read_link("/proc/self/ns/net")?, format!("/proc/{}/ns/net", keeper.id()));
+        let start = Instant::now();
+        while fs::read_link(&path).map_or(true, |theirs| theirs == ours) {
+            if start.elapsed() > PATIENCE || keeper.try_wait()?.is_some() {
+                // It may be gone already.
+                let _ = keeper.kill();
+                let why = "no second network namespace".to_owned();
+                return Err(EmulatorError::SetUp { why });
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+        Ok(Room { keeper, link: fs::File::open(&path)? })
+    }
+
+    /// Does something in it. Sockets that are made there stay there.
+    fn within<T: Send, E: From<io::Error> + Send>(
+        &self,
+        job: impl FnOnce() -> Result<T, E> + Send,
+    ) -> Result<T, E> {
+        thread::scope(|scope| {
+            let enter = || {
+                let kind = Some(LinkNameSpaceType::Network);
+                move_into_link_name_space(self.link.as_fd(), kind).map_err(io::Error::from)?;
+                job()
+            };
+            let done = scope.spawn(enter).join();
+            done.unwrap_or_else(
+                |_| Err(io::Error::other("what ran in a namespace panicked").into()),
+            )
+        })
+    }
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        // It may be gone already.
+        let _ = self.keeper.kill();
+        let _ = self.keeper.wait();
+    }
+}

@@ -1,0 +1,201 @@
+//! All contenders over one link, with one payload and size.
+
+use std::collections::BTreeMap;
+use std::{fmt, io};
+
+use super::connection::Connection;
+use super::contender::Contender;
+use super::payload::Payload;
+use super::player::{Failure, Player};
+use super::row::{Part, Row};
+use crate::emulator::{Carried, Ethernet, Wire};
+use crate::statistics::Summary;
+
+/// Messages that a contender sends before the next one's turn: whatever the machine does otherwise is shared by all.
+const TURN: usize = 50;
+/// Messages that differ from each other: as many as the paper had packets.
+const DISTINCT: usize = 100;
+/// How often each is sent at the least, if there are that many.
+const REPEATS: usize = 5;
+
+/// Where a cell takes place.
+pub(super) struct Place<'a> {
+    pub(super) wire: &'a Wire,
+    pub(super) connections: &'a mut [Connection; 2],
+}
+
+/// What is measured.
+pub(super) struct Cell<'a> {
+    pub(super) payload: &'a Payload,
+    pub(super) size: usize,
+    pub(super) ethernet: Ethernet,
+    /// That are timed of each contender.
+    pub(super) messages: usize,
+    pub(super) baseline_us: Option<f64>,
+    pub(super) seed: u64,
+    pub(super) quick: bool,
+}
+
+impl fmt::Display for Cell<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.ethernet.rate {
+            Some(rate) => write!(f, "{} Mbit/s, {} hops, ", rate / 1e6, self.ethernet.switches)?,
+            None => f.write_str("baseline, ")?,
+        }
+        write!(f, "{} octets of {}", self.size, self.payload.name)
+    }
+}
+
+impl Cell<'_> {
+    /// Whether the payload is enough for a message.
+    pub(super) fn has_messages(&self) -> bool {
+        !self.payload.messages(self.size, 1, self.seed).is_empty()
+    }
+
+    /// Lets the contenders play, no compression first among them. Its row comes first.
+    pub(super) fn run(
+        &self,
+        contenders: &[Contender],
+        place: &mut Place<'_>,
+    ) -> Result<Vec<Row>, io::Error> {
+        let distinct =
+            DISTINCT.min(self.messages.div_ceil(REPEATS).max(REPEATS)).min(self.messages);
+        let messages = self.payload.messages(self.size, distinct, self.seed);
+        place.wire.change(self.ethernet);
+        let mut runs: Vec<Run> = contenders.iter().map(|one| Run::new(*one, distinct)).collect();
+        for run in &mut runs {
+            // It takes its memory, and the code gets warm.
+            run.turn(&messages, 1, place)?;
+            run.forget();
+        }
+        let mut done = 0;
+        while done < self.messages {
+            let turn = TURN.min(self.messages - done);
+            for run in &mut runs {
+                run.turn(&messages, turn, place)?;
+            }
+            done += turn;
+        }
+        let plain = runs.first().map_or(0.0, Run::round_trip_us);
+        Ok(runs.iter().map(|run| self.row(run, plain)).collect())
+    }
+
+    fn row(&self, run: &Run, plain: f64) -> Row {
+        let times = Summary::of(&run.times.concat());
+        let (rtt_us, count) = (run.round_trip_us(), times.count.max(1) as f64);
+        let memory = run.player.memory();
+        Row {
+            part: if self.ethernet.rate.is_some() { Part::Pingpong } else { Part::Baseline },
+            codec: run.contender.to_string(),
+            level: run.contender.level(),
+            payload: self.payload.name.clone(),
+            size: self.size,
+            link_mbit: self.ethernet.rate.map(|rate| rate / 1e6),
+            hops: self.ethernet.switches,
+            messages: times.count,
+            distinct: run.times.len(),
+            ratio: Some((2 * times.count * self.size) as f64 / run.packed.max(1) as f64),
+            rtt_us: Some(rtt_us),
+            mean_us: Some(times.mean),
+            p50_us: Some(times.median),
+            p99_us: Some(times.p99),
+            wire_us: Some(run.carried.time.as_secs_f64() * 1e6 / count),
+            wire_octets: Some(run.carried.octets as f64 / count),
+            packets: Some(run.carried.packets as f64 / count),
+            baseline_us: self.baseline_us,
+            // Q · B, where B is the size over the time of one way without compression: the size over our time.
+            effective_mbit: if rtt_us > 0.0 { 16.0 * self.size as f64 / rtt_us } else { 0.0 },
+            q: Some(if rtt_us > 0.0 { plain / rtt_us } else { 0.0 }),
+            wire_mbit: None,
+            memory_bytes: Some(memory.compress + memory.decompress),
+            picked: (run.contender == Contender::Auto).then(|| run.picked()),
+            seed: self.seed,
+            quick: self.quick,
+            verified: run.failure.is_none() && times.count == self.messages,
+            failure: run.failure.clone(),
+        }
+    }
+}
+
+/// A contender's course.
+struct Run {
+    contender: Contender,
+    player: Player,
+    /// Of each message, in µs.
+    times: Vec<Vec<f64>>,
+    /// The message that is next.
+    next: usize,
+    packed: usize,
+    carried: Carried,
+    failure: Option<String>,
+}
+
+impl Run {
+    fn new(contender: Contender, distinct: usize) -> Self {
+        Run {
+            contender,
+            player: Player::new(contender),
+            times: vec![Vec::new(); distinct],
+            next: 0,
+            packed: 0,
+            carried: Carried::default(),
+            failure: None,
+        }
+    }
+
+    /// What there was so far was only practice.
+    fn forget(&mut self) {
+        *self = Run {
+            player: std::mem::replace(&mut self.player, Player::new(self.contender)),
+            failure: self.failure.take(),
+            ..Run::new(self.contender, self.times.len())
+        };
+    }
+
+    fn turn(
+        &mut self,
+        messages: &[Vec<u8>],
+        count: usize,
+        place: &mut Place<'_>,
+    ) -> Result<(), io::Error> {
+        let before = place.wire.carried();
+        self.player.rest();
+        for _ in 0..count {
+            if self.failure.is_some() {
+                break;
+            }
+            let at = self.next;
+            self.next = (at + 1) % messages.len().max(1);
+            let Some(message) = messages.get(at) else { break };
+            match self.player.exchange(place.connections, message) {
+                Ok(exchange) => {
+                    self.times[at].push(exchange.time.as_secs_f64() * 1e6);
+                    self.packed += exchange.packed;
+                }
+                Err(Failure::Contender(why)) => self.failure = Some(why),
+                Err(Failure::Connection(error)) => return Err(error),
+            }
+        }
+        self.carried = self.carried.plus(place.wire.carried().since(before));
+        Ok(())
+    }
+
+    /// The median of each message's round trips, so that what else the machine did does not count, and of these the
+    /// mean, so that all messages do.
+    fn round_trip_us(&self) -> f64 {
+        let medians: Vec<f64> = self
+            .times
+            .iter()
+            .filter(|times| !times.is_empty())
+            .map(|times| Summary::of(times).median)
+            .collect();
+        Summary::of(&medians).mean
+    }
+
+    fn picked(&self) -> BTreeMap<String, f64> {
+        let picked = self.player.picked();
+        let all: usize = picked.iter().map(|(_, times)| times).sum();
+        let share = |times: usize| times as f64 / all.max(1) as f64;
+        picked.iter().map(|(choice, times)| (choice.to_string(), share(*times))).collect()
+    }
+}

@@ -1,0 +1,193 @@
+//! What messages are made of.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use flate2::read::DeflateDecoder;
+
+use super::telecom;
+use crate::session::random::Random;
+
+/// The generated one.
+const TELECOM: &str = "telecom";
+/// Asks for all there are.
+const ALL: &str = "all";
+/// Of the files, those that are taken unless others are asked for: text, markup, source, a program, a database, and what
+/// is compressed already.
+const USUAL: [&str; 6] = ["book1", "xml", "progc", "obj2", "osdb", "osdb.zip"];
+
+/// The most that is read of a file: more is of no use, as messages are few.
+const MOST: u64 = 16 << 20;
+
+/// What messages are cut from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Payload {
+    /// telecom, or the file's name.
+    pub name: String,
+    octets: Vec<u8>,
+}
+
+/// Why there is no payload.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PayloadError {
+    /// A folder or a file in it cannot be read.
+    #[error("cannot read {path:?}: {error}")]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// Why not.
+        error: io::Error,
+    },
+    /// There is no such payload.
+    #[error("there is no payload {name}; there are all, {known}{hint}")]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        known: String,
+        /// What to do.
+        hint: &'static str,
+    },
+}
+
+impl Payload {
+    /// The payloads of these names, or telecom and some files of each kind; files are those in the folder and its
+    /// folders.
+    ///
+    /// # Errors
+    /// A folder that cannot be read, a name that is none.
+    pub fn chosen(
+        names: &[String],
+        folder: Option<&Path>,
+        seed: u64,
+    ) -> Result<Vec<Self>, PayloadError> {
+        let mut known = vec![Payload { name: TELECOM.to_owned(), octets: telecom::packets(seed) }];
+        if let Some(folder) = folder {
+            known.extend(files(folder)?);
+        }
+        let is_known = |name: &str| known.iter().any(|one| one.name == name);
+        if let Some(name) = names.iter().find(|name| *name != ALL && !is_known(name)) {
+            let known: Vec<&str> = known.iter().map(|one| one.name.as_str()).collect();
+            let hint = if folder.is_none() { "; --data FOLDER gives files" } else { "" };
+            return Err(PayloadError::Unknown {
+                name: name.clone(),
+                known: known.join(", "),
+                hint,
+            });
+        }
+        known.retain(|one| match names {
+            [] => one.name == TELECOM || USUAL.contains(&one.name.as_str()),
+            names => names.iter().any(|name| *name == one.name || name == ALL),
+        });
+        Ok(known)
+    }
+
+    /// Messages of one size: of telecom the packets one behind the other, over and over, as the paper filled its messages
+    /// (section 7.2); of a file from random places. None if the file is shorter than a message.
+    pub(super) fn messages(&self, size: usize, count: usize, seed: u64) -> Vec<Vec<u8>> {
+        if self.name == TELECOM {
+            let mut endless = self.octets.iter().copied().cycle();
+            return (0..count).map(|_| endless.by_ref().take(size).collect()).collect();
+        }
+        let Some(places) = (self.octets.len() + 1).checked_sub(size).filter(|count| *count > 0)
+        else {
+            return Vec::new();
+        };
+        let mut random = Random::new(seed);
+        let mut cut = || {
+            let from = random.below(places);
+            self.octets[from..from + size].to_vec()
+        };
+        (0..count).map(|_| cut()).collect()
+    }
+}
+
+/// All files in a folder and its folders, sorted; of a ZIP file also what it holds, if that is one file.
+fn files(folder: &Path) -> Result<Vec<Payload>, PayloadError> {
+    let unreadable = |path: &Path, error| PayloadError::File { path: path.to_owned(), error };
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(folder).map_err(|error| unreadable(folder, error))? {
+        paths.push(entry.map_err(|error| unreadable(folder, error))?.path());
+    }
+    paths.sort();
+    let mut payloads = Vec::new();
+    for path in paths {
+        if path.is_dir() {
+            payloads.extend(files(&path)?);
+            continue;
+        }
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let octets = read(&path).map_err(|error| unreadable(&path, error))?;
+        if let Some(stem) = name.strip_suffix(".zip")
+            && let Some(octets) = unzip(&octets)
+        {
+            payloads.push(Payload { name: stem.to_owned(), octets });
+        }
+        payloads.push(Payload { name, octets });
+    }
+    Ok(payloads)
+}
+
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut octets = Vec::new();
+    fs::File::open(path)?.take(MOST).read_to_end(&mut octets)?;
+    Ok(octets)
+}
+
+/// The first file of a ZIP archive (APPNOTE.TXT, section 4.3.7), if it is deflated.
+fn unzip(archive: &[u8]) -> Option<Vec<u8>> {
+    const DEFLATED: &[u8] = &[8, 0];
+    let header: &[u8; 30] = archive.first_chunk()?;
+    if !header.starts_with(b"PK\x03\x04") || &header[8..10] != DEFLATED {
+        return None;
+    }
+    let length = |at: usize| usize::from(u16::from_le_bytes([header[at], header[at + 1]]));
+    let content = archive.get(header.len() + length(26) + length(28)..)?;
+    let mut octets = Vec::new();
+    DeflateDecoder::new(content).take(MOST).read_to_end(&mut octets).ok()?;
+    Some(octets)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use flate2::Compression;
+    use flate2::write::DeflateEncoder;
+
+    use super::*;
+
+    #[test]
+    fn messages_have_their_size_and_repeat_with_the_seed() {
+        let telecom = &Payload::chosen(&[], None, 1).unwrap()[0];
+        let messages = telecom.messages(700, 100, 1);
+        assert_eq!(messages.len(), 100);
+        assert!(messages.iter().all(|message| message.len() == 700));
+        assert_ne!(messages[0], messages[1]);
+        let file = Payload { name: "file".into(), octets: (0..=255).collect() };
+        assert_eq!(file.messages(200, 5, 1), file.messages(200, 5, 1));
+        assert_ne!(file.messages(200, 5, 1), file.messages(200, 5, 2));
+        assert_eq!(file.messages(256, 1, 1), [(0..=255).collect::<Vec<u8>>()]);
+        assert!(file.messages(257, 5, 1).is_empty());
+    }
+
+    #[test]
+    fn what_a_zip_file_holds_is_a_payload_too() {
+        let mut archive = b"PK\x03\x04\x14\0\0\0\x08\0................\x03\0\x02\0abcxx".to_vec();
+        let mut encoder = DeflateEncoder::new(Vec::new(), Compression::default());
+        encoder.write_all(b"hello hello hello").unwrap();
+        archive.extend(encoder.finish().unwrap());
+        archive.extend(b"PK\x01\x02");
+        assert_eq!(unzip(&archive).as_deref(), Some(&b"hello hello hello"[..]));
+        assert_eq!(unzip(&archive[..20]), None);
+        assert_eq!(unzip(b"not an archive, but long enough to be one"), None);
+    }
+
+    #[test]
+    fn unknown_names_are_told_what_there_is() {
+        let error = Payload::chosen(&["nothing".into()], None, 1).unwrap_err().to_string();
+        assert!(error.contains("telecom") && error.contains("--data"), "{error}");
+    }
+}

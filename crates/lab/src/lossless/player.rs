@@ -1,0 +1,197 @@
+//! One contender at both ends of a connection.
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use groupwire_codecs::{ALL, Auto, Choice, Costs, Link, Memory, Packer};
+
+use super::connection::{Connection, LENGTH};
+use super::contender::Contender;
+
+/// The two ends of a contender, which know nothing of each other but what they are sent.
+pub(super) struct Player {
+    near: End,
+    far: End,
+}
+
+/// A message that went there and back.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Exchange {
+    /// Packing and unpacking at both ends included.
+    pub(super) time: Duration,
+    /// Octets of the packed messages, both taken together.
+    pub(super) packed: usize,
+}
+
+/// Why a message did not come back.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// The connection is of no use any more.
+    Connection(io::Error),
+    /// The contender is.
+    Contender(String),
+}
+
+impl Player {
+    pub(super) fn new(contender: Contender) -> Self {
+        Player { near: End::new(contender), far: End::new(contender) }
+    }
+
+    /// Sends a message from the near end to the far one, which unpacks it, packs it again and sends it back (paper LMC,
+    /// section 7).
+    pub(super) fn exchange(
+        &mut self,
+        [near, far]: &mut [Connection; 2],
+        message: &[u8],
+    ) -> Result<Exchange, Failure> {
+        let start = Instant::now();
+        self.near.send(near, message)?;
+        self.far.receive(far, message.len())?;
+        let got = std::mem::take(&mut self.far.message);
+        self.far.send(far, &got)?;
+        self.near.receive(near, message.len())?;
+        let time = start.elapsed();
+        if got != message || self.near.message != message {
+            return Err(Failure::Contender("what came was not what was sent".into()));
+        }
+        self.far.message = got;
+        Ok(Exchange { time, packed: self.near.packed() + self.far.packed() })
+    }
+
+    /// Others use the connection before the next message.
+    pub(super) fn rest(&mut self) {
+        self.near.sent = None;
+        self.far.sent = None;
+    }
+
+    /// The memory of one end.
+    pub(super) fn memory(&self) -> Memory {
+        self.near.packer.memory()
+    }
+
+    /// How often both ends made which choice.
+    pub(super) fn picked(&self) -> Vec<(Choice, usize)> {
+        let mut all = self.near.picked.clone();
+        self.far.picked.iter().for_each(|(choice, times)| count(&mut all, *choice, *times));
+        all
+    }
+}
+
+fn count(picked: &mut Vec<(Choice, usize)>, choice: Choice, times: usize) {
+    match picked.iter_mut().find(|(known, _)| *known == choice) {
+        Some((_, count)) => *count += times,
+        None => picked.push((choice, times)),
+    }
+}
+
+struct End {
+    packer: Packer,
+    chooser: Chooser,
+    /// What was sent last, behind its length.
+    frame: Vec<u8>,
+    /// What was received last.
+    message: Vec<u8>,
+    /// What was packed only to learn from it.
+    other: Vec<u8>,
+    sent: Option<Sent>,
+    picked: Vec<(Choice, usize)>,
+}
+
+enum Chooser {
+    Fixed(Choice),
+    Auto(Box<(Auto, Link)>),
+}
+
+/// A message that may be answered.
+struct Sent {
+    at: Instant,
+    /// What packing took.
+    packing: Duration,
+}
+
+impl End {
+    fn new(contender: Contender) -> Self {
+        let chooser = match contender {
+            Contender::Fixed(choice) => Chooser::Fixed(choice),
+            Contender::Auto => {
+                let candidates =
+                    Auto::candidates(|codec| ALL.iter().any(|one| one.number() == codec));
+                let auto = Auto::new(&candidates, &Costs::reference());
+                Chooser::Auto(Box::new((auto, Link::new())))
+            }
+        };
+        End {
+            packer: Packer::new(ALL),
+            chooser,
+            frame: Vec::new(),
+            message: Vec::new(),
+            other: Vec::new(),
+            sent: None,
+            picked: Vec::new(),
+        }
+    }
+
+    fn send(&mut self, connection: &mut Connection, message: &[u8]) -> Result<(), Failure> {
+        match &mut self.chooser {
+            Chooser::Fixed(choice) => {
+                pack(&mut self.packer, *choice, message, &mut self.frame)?;
+                connection.send(&self.frame).map_err(Failure::Connection)
+            }
+            Chooser::Auto(known) => {
+                let (auto, link) = &mut **known;
+                let start = Instant::now();
+                let pick = auto.choose(message.len(), link);
+                pack(&mut self.packer, pick.choice, message, &mut self.frame)?;
+                let at = Instant::now();
+                connection.send(&self.frame).map_err(Failure::Connection)?;
+                // All that is not needed for the message happens while it is on its way.
+                self.sent = Some(Sent { at, packing: at - start });
+                auto.learn(pick.choice, message.len(), self.frame.len() - LENGTH);
+                count(&mut self.picked, pick.choice, 1);
+                if let Some(also) = pick.also {
+                    pack(&mut self.packer, also, message, &mut self.other)?;
+                    auto.learn(also, message.len(), self.other.len() - LENGTH);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn receive(&mut self, connection: &mut Connection, limit: usize) -> Result<(), Failure> {
+        let packed = connection.receive().map_err(Failure::Connection)?;
+        let come = self.sent.take().map(|sent| (sent, Instant::now()));
+        self.message.clear();
+        self.packer
+            .unpack(packed, limit, &mut self.message)
+            .map_err(|error| Failure::Contender(error.to_string()))?;
+        if let (Chooser::Auto(known), Some((sent, come))) = (&mut self.chooser, come) {
+            // The other end packed and unpacked meanwhile, which took it what it took us.
+            let work = sent.packing + come.elapsed();
+            let time = (come - sent.at).saturating_sub(work);
+            known.1.heard(self.frame.len() + LENGTH + packed.len(), time);
+        }
+        Ok(())
+    }
+
+    /// Octets of the packed message that was sent last.
+    fn packed(&self) -> usize {
+        self.frame.len() - LENGTH
+    }
+}
+
+/// Packs a message behind its length.
+fn pack(
+    packer: &mut Packer,
+    choice: Choice,
+    message: &[u8],
+    frame: &mut Vec<u8>,
+) -> Result<(), Failure> {
+    let wrong = |why: String| Failure::Contender(why);
+    frame.clear();
+    frame.extend([0; LENGTH]);
+    packer.pack(choice, message, frame).map_err(|error| wrong(error.to_string()))?;
+    let length = u16::try_from(frame.len() - LENGTH);
+    let length = length.map_err(|_| wrong("a message of over 65,535 octets".into()))?;
+    frame[..LENGTH].copy_from_slice(&length.to_le_bytes());
+    Ok(())
+}

@@ -1,0 +1,68 @@
+//! Which codecs the server reads and packs single messages with.
+
+use std::sync::LazyLock;
+
+use groupwire_session::codecs::{ALL, Codec};
+
+use crate::Error;
+
+/// Codecs, as a configuration has them.
+pub type Codecs = &'static [&'static dyn Codec];
+
+/// These cost a server far more for each message than the others, however small it is: tables of megabytes to fill
+/// before the first octet.
+const SLOW: [&str; 2] = ["bzip2", "lzma"];
+
+static QUICK: LazyLock<Vec<&'static dyn Codec>> =
+    LazyLock::new(|| ALL.iter().copied().filter(|codec| !SLOW.contains(&codec.name())).collect());
+
+/// Every codec but `bzip2` and `lzma`, which make a server work ten times as long as the others for a message of
+/// ordinary size, at whoever's wish.
+pub fn quick_codecs() -> Codecs {
+    &QUICK
+}
+
+/// The codecs of these names; `all` for every one. The list lives as long as the process: to be made once, at the start.
+///
+/// ```
+/// let codecs = groupwire_server::codecs_named(["lz4", "zlib"])?;
+/// assert_eq!(codecs.len(), 2);
+/// # Ok::<(), groupwire_server::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::Codec`] for a name that none has.
+pub fn codecs_named<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Codecs, Error> {
+    let mut codecs = Vec::new();
+    for name in names {
+        match ALL.iter().find(|codec| codec.name() == name) {
+            _ if name == "all" => return Ok(ALL),
+            Some(codec) => codecs.push(*codec),
+            None => {
+                let known = ALL.iter().map(|codec| codec.name()).collect::<Vec<_>>().join(", ");
+                return Err(Error::Codec { name: name.to_owned(), known });
+            }
+        }
+    }
+    codecs.sort_unstable_by_key(|codec| codec.number());
+    codecs.dedup_by_key(|codec| codec.number());
+    Ok(Vec::leak(codecs))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codecs_are_found_by_name() {
+        let names = |codecs: Codecs| codecs.iter().map(|codec| codec.name()).collect::<Vec<_>>();
+        assert_eq!(names(codecs_named(["zlib", "lz4", "zlib"]).unwrap()), ["lz4", "zlib"]);
+        assert_eq!(codecs_named(["all"]).unwrap().len(), ALL.len());
+        let error = codecs_named(["zip"]).unwrap_err().to_string();
+        assert!(
+            error.contains("zip") && error.contains("zlib") && error.contains("all"),
+            "{error}"
+        );
+        assert!(names(quick_codecs()).iter().all(|name| !SLOW.contains(name)));
+    }
+}

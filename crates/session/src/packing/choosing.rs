@@ -1,0 +1,96 @@
+//! By which codec a message is packed for the other end of a link.
+
+use alloc::boxed::Box;
+use core::time::Duration;
+
+use groupwire_codecs::{Auto, Choice, Link};
+
+use super::{Forms, Packing};
+use crate::Compress;
+
+/// Messages below this tell little of a link's rate.
+const WORTH_A_PROBE: usize = 200;
+
+/// What an end knows of the other one's codecs and of the way there, on one transport.
+#[derive(Debug, Default)]
+pub(crate) struct Choosing {
+    /// W46: what the other end can read.
+    reads: u64,
+    /// What an octet takes on the link.
+    rate: Link,
+    /// Made for the first message that is to be packed by the best choice.
+    auto: Option<Box<Auto>>,
+    /// Such a message went since the last probe.
+    wants_probe: bool,
+    /// What packing and unpacking it, and the others of its packet, are held to take.
+    work: Duration,
+}
+
+impl Choosing {
+    /// W46: the other end can read these from now on.
+    pub(crate) fn reads(&mut self, set: u64) {
+        self.reads = set;
+        self.begin_anew();
+    }
+
+    /// There are other codecs to choose from.
+    pub(crate) fn begin_anew(&mut self) {
+        self.auto = None;
+    }
+
+    /// The packed form of a message, and how it was made; `None`: it goes as it is. `cached`: where packed forms of
+    /// messages are kept, and this one's place there.
+    pub(crate) fn pack<'a>(
+        &mut self,
+        compress: Compress,
+        message: &[u8],
+        packing: &'a mut Packing,
+        cached: Option<(&'a mut Forms, u64)>,
+    ) -> Option<(Choice, &'a [u8])> {
+        let choice = match compress {
+            Compress::Template | Compress::Off => return None,
+            Compress::Named(choice) => choice,
+            Compress::Auto => self.choose(message, packing),
+        };
+        if choice.codec == 0 || self.reads >> choice.codec & 1 == 0 {
+            return None;
+        }
+        let packed = match cached {
+            None => packing.pack(choice, message),
+            Some((forms, order)) => forms.get_or_pack(order, choice, message, packing),
+        };
+        if let (Compress::Auto, Some(auto)) = (compress, &mut self.auto) {
+            auto.learn(choice, message.len(), packed.map_or(message.len(), <[u8]>::len));
+        }
+        packed.map(|packed| (choice, packed))
+    }
+
+    /// W50: the choice for this message that gets it there soonest.
+    fn choose(&mut self, message: &[u8], packing: &mut Packing) -> Choice {
+        self.wants_probe |= message.len() >= WORTH_A_PROBE;
+        let set = packing.set() & self.reads;
+        let auto = self.auto.get_or_insert_with(|| {
+            let candidates = Auto::candidates(|codec| set >> codec & 1 == 1);
+            Box::new(Auto::new(&candidates, packing.costs()))
+        });
+        let pick = auto.choose(message.len(), &self.rate);
+        if let Some(also) = pick.also {
+            let packed = packing.pack(also, message).map_or(message.len(), <[u8]>::len);
+            auto.learn(also, message.len(), packed);
+        }
+        let nanos = packing.costs().of(pick.choice).at(message.len());
+        self.work += Duration::from_nanos(nanos as u64);
+        pick.choice
+    }
+
+    /// The work for the packet's messages, if there are some that tell something of the link's rate.
+    pub(crate) fn take_probe(&mut self) -> Option<Duration> {
+        let work = core::mem::take(&mut self.work);
+        core::mem::take(&mut self.wants_probe).then_some(work)
+    }
+
+    /// So many octets, there and back, took so long.
+    pub(crate) fn heard(&mut self, octets: usize, time: Duration) {
+        self.rate.heard(octets, time);
+    }
+}

@@ -1,0 +1,139 @@
+//! Messages that are packed each alone (wire.md W45 to W51).
+
+mod choosing;
+mod forms;
+
+use alloc::string::ToString;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use groupwire_codecs::{Choice, Codec, Costs, Packer};
+
+pub(crate) use choosing::Choosing;
+pub(crate) use forms::Forms;
+
+use crate::Error;
+
+/// Working memory that is kept from one packet to the next, at most. All codecs but the slowest two take less together.
+const MAX_WORKING: usize = 8 << 20;
+
+/// How long memory that is of no use is kept.
+const KEPT_FOR: Duration = Duration::from_secs(10);
+
+/// What one end packs and unpacks with. Its memory is taken when it is first needed and serves one message after the
+/// other.
+#[derive(Debug, Default)]
+pub(crate) struct Packing {
+    codecs: &'static [&'static dyn Codec],
+    /// `None` only where this stands in for one that is in use elsewhere.
+    costs: Option<Costs>,
+    packer: Option<Packer>,
+    buffer: Vec<u8>,
+    was_used: bool,
+    last_used: Duration,
+}
+
+impl Packing {
+    pub(crate) fn new(codecs: &'static [&'static dyn Codec], costs: Costs) -> Self {
+        Packing { codecs, costs: Some(costs), ..Packing::default() }
+    }
+
+    /// What codecs cost here.
+    pub(crate) fn costs(&mut self) -> &Costs {
+        self.costs.get_or_insert_with(Costs::reference)
+    }
+
+    /// W46: what can be read here, bit n for codec number n.
+    pub(crate) fn set(&self) -> u64 {
+        self.codecs.iter().fold(0, |set, codec| set | 1 << codec.number())
+    }
+
+    /// The packed form of a message, if it is smaller.
+    pub(crate) fn pack(&mut self, choice: Choice, message: &[u8]) -> Option<&[u8]> {
+        self.buffer.clear();
+        let codecs = self.codecs;
+        let packer = self.packer.get_or_insert_with(|| Packer::new(codecs));
+        self.was_used = true;
+        let made = packer.pack(choice, message, &mut self.buffer);
+        let is_smaller = made.is_ok_and(|made| made != Choice::NONE);
+        (is_smaller && self.buffer.len() < message.len()).then_some(&self.buffer[..])
+    }
+
+    /// The message that `packed` stands for, of at most `limit` octets.
+    pub(crate) fn unpack(&mut self, packed: &[u8], limit: usize) -> Result<&[u8], Error> {
+        self.buffer.clear();
+        let codecs = self.codecs;
+        let packer = self.packer.get_or_insert_with(|| Packer::new(codecs));
+        self.was_used = true;
+        match packer.unpack(packed, limit, &mut self.buffer) {
+            Ok(()) => Ok(&self.buffer),
+            Err(error) => Err(Error::Compression { why: error.to_string() }),
+        }
+    }
+
+    /// Gives memory back that is more than may be kept.
+    pub(crate) fn tidy(&mut self) {
+        if self.was_used && self.working() > MAX_WORKING {
+            self.packer = None;
+        }
+    }
+
+    /// Gives all memory back if it was of no use for long. To be called now and then.
+    pub(crate) fn rest(&mut self, now: Duration) {
+        if core::mem::take(&mut self.was_used) {
+            self.last_used = now;
+        } else if now.saturating_sub(self.last_used) >= KEPT_FOR {
+            self.release();
+        }
+    }
+
+    /// Gives all memory back.
+    pub(crate) fn release(&mut self) {
+        self.packer = None;
+        self.buffer = Vec::new();
+    }
+
+    /// Octets that it holds.
+    pub(crate) fn memory(&self) -> usize {
+        self.working() + self.buffer.capacity()
+    }
+
+    fn working(&self) -> usize {
+        let memory = self.packer.as_ref().map(Packer::memory).unwrap_or_default();
+        memory.compress + memory.decompress
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use groupwire_codecs::ALL;
+
+    const MESSAGE: &[u8] = b"again and again and again and again and again";
+
+    #[test]
+    fn memory_is_given_back_after_a_rest() {
+        let mut packing = Packing::new(ALL, Costs::reference());
+        assert!(packing.pack(Choice::codec(1), MESSAGE).is_some());
+        for seconds in [100, 109] {
+            packing.rest(Duration::from_secs(seconds));
+            assert!(packing.packer.is_some());
+        }
+        packing.rest(Duration::from_secs(110));
+        assert_eq!((packing.packer.is_none(), packing.memory()), (true, 0));
+    }
+
+    #[test]
+    fn what_is_not_smaller_or_cannot_be_is_not_packed() {
+        let mut packing = Packing::new(&ALL[..2], Costs::reference());
+        for (choice, message) in [
+            (Choice::codec(0), MESSAGE),
+            (Choice::codec(1), b"abc"),
+            (Choice::codec(2), MESSAGE),
+            (Choice { level: Some(9), ..Choice::codec(1) }, MESSAGE),
+        ] {
+            assert_eq!(packing.pack(choice, message), None, "{choice}");
+        }
+        assert_eq!(packing.set(), 0b11);
+    }
+}

@@ -1,0 +1,97 @@
+//! The codecs: two are part of the core, the others of a module that the page loads when a channel asks for one.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use groupwire_session::codecs::{
+    Codec, CodecError, Coder, Levels, Lz4, Memory, Options, OptionsError, Plain,
+};
+use wasm_bindgen::prelude::{JsValue, wasm_bindgen};
+
+#[wasm_bindgen(module = "/src/codecs.js")]
+extern "C" {
+    fn install(codecs: JsValue);
+    fn compress(codec: u8, level: Option<i8>, message: &[u8]) -> Option<Vec<u8>>;
+    fn decompress(codec: u8, packed: &[u8], limit: usize) -> Option<Vec<u8>>;
+}
+
+/// Takes the other module, an instance of its `Codecs`, for every core of the page that is told so
+/// ([`Core::add_codecs`](crate::Core::add_codecs)).
+#[wasm_bindgen(js_name = installCodecs)]
+pub fn install_codecs(codecs: JsValue) {
+    install(codecs);
+}
+
+/// What the core has by itself.
+pub(crate) static OWN: &[&dyn Codec] = &[&Plain, &Lz4];
+
+/// What it has with the other module.
+pub(crate) static ALL: &[&dyn Codec] = &[
+    &Plain,
+    &Lz4,
+    &Elsewhere(2),
+    &Elsewhere(3),
+    &Elsewhere(4),
+    &Elsewhere(5),
+    &Elsewhere(6),
+    &Elsewhere(7),
+    &Elsewhere(8),
+    &Elsewhere(9),
+    &Elsewhere(10),
+    &Elsewhere(11),
+    &Elsewhere(12),
+];
+
+/// A codec of the other module, by its number.
+struct Elsewhere(u8);
+
+impl Codec for Elsewhere {
+    fn name(&self) -> &'static str {
+        // Names are read there.
+        "elsewhere"
+    }
+
+    fn number(&self) -> u8 {
+        self.0
+    }
+
+    /// Any: whoever asks for one has had it checked there.
+    fn levels(&self) -> Option<Levels> {
+        Some(Levels { min: i8::MIN, max: i8::MAX, default: 0 })
+    }
+
+    fn coder(&self, options: &Options<'_>) -> Result<Box<dyn Coder>, OptionsError> {
+        Ok(Box::new(Remote { codec: self.0, level: options.level }))
+    }
+}
+
+struct Remote {
+    codec: u8,
+    level: Option<i8>,
+}
+
+impl Coder for Remote {
+    fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) {
+        match compress(self.codec, self.level, input) {
+            Some(packed) => out.extend_from_slice(&packed),
+            // Longer than it was, so that it travels as it is.
+            None => out.resize(out.len() + input.len() + 1, 0),
+        }
+    }
+
+    fn decompress(
+        &mut self,
+        input: &[u8],
+        limit: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<(), CodecError> {
+        let plain = decompress(self.codec, input, limit).ok_or(CodecError::Malformed)?;
+        out.extend_from_slice(&plain);
+        Ok(())
+    }
+
+    fn memory(&self) -> Memory {
+        // It is the other module's.
+        Memory::default()
+    }
+}

@@ -1,0 +1,59 @@
+//! How the messages of a channel become small, and what that did, as JavaScript writes it: `web/client/src/compress.ts`.
+
+use groupwire_session::client::ChannelId;
+use groupwire_session::codecs::{Choice, Filter};
+use groupwire_session::{ChannelStats, Client, Compress, Traffic};
+use wasm_bindgen::prelude::{JsValue, wasm_bindgen};
+
+use crate::number;
+use crate::plain::Plain;
+
+#[wasm_bindgen]
+extern "C" {
+    /// `How` of `web/client/src/compress.ts`.
+    pub type JsCompress;
+
+    /// 0 template, 1 off, 2 auto, 3 by a codec.
+    #[wasm_bindgen(method, getter)]
+    fn kind(this: &JsCompress) -> u8;
+    #[wasm_bindgen(method, getter)]
+    fn codec(this: &JsCompress) -> u8;
+    #[wasm_bindgen(method, getter)]
+    fn level(this: &JsCompress) -> Option<i8>;
+    #[wasm_bindgen(method, getter)]
+    fn filter(this: &JsCompress) -> u8;
+}
+
+pub(crate) fn read(from: &JsCompress) -> Compress {
+    match from.kind() {
+        0 => Compress::Template,
+        1 => Compress::Off,
+        2 => Compress::Auto,
+        _ => Compress::Named(Choice {
+            codec: from.codec(),
+            level: from.level(),
+            filter: Filter::by_number(from.filter()).unwrap_or_default(),
+        }),
+    }
+}
+
+/// What each channel carried, in the order of their numbers.
+pub(crate) fn stats(client: &Client) -> alloc::vec::Vec<JsValue> {
+    (0..)
+        .map_while(|id| client.channel_stats(ChannelId(id)))
+        .map(|ChannelStats { sent, received }| {
+            Plain::new().with("sent", traffic(sent)).with("received", traffic(received)).into()
+        })
+        .collect()
+}
+
+fn traffic(traffic: Traffic) -> Plain {
+    Plain::new()
+        .with("messages", number(traffic.messages))
+        .with("bytesBefore", number(traffic.bytes_before))
+        .with("bytesAfter", number(traffic.bytes_after))
+        .with("codedMessages", number(traffic.coded_messages))
+        .with("codedBytes", number(traffic.coded_bytes))
+        .with("codec", traffic.codec.map(|choice| choice.codec))
+        .with("filter", traffic.codec.map(|choice| choice.filter.number()))
+}

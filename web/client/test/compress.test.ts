@@ -1,0 +1,148 @@
+import { deflateRawSync, inflateRawSync } from "node:zlib";
+import { expect, test, vi } from "vitest";
+import { awareness, transaction, type Channel, type Compress, type Message, type RoomError } from "../src/index.js";
+import { CODECS } from "../src/compress.js";
+import { dialled, join, settled, type SocketDouble } from "./double.js";
+import * as wire from "./wire.js";
+
+const TEXT = JSON.stringify({ line: "to be or not to be ".repeat(20) });
+const ZLIB = 2;
+
+async function joined(options = {}, compress?: Compress) {
+  const it = join(options);
+  const errors: RoomError[] = [];
+  it.room.on("error", (error) => errors.push(error));
+  const draw = it.room.channel("draw", transaction(compress ? { compress } : {}));
+  const socket = await dialled(it);
+  socket.say(wire.welcome());
+  socket.say(wire.packet(wire.codecs(0, 1, ZLIB), wire.opened(0, 1, "draw", 0), wire.synced()));
+  await settled();
+  return { ...it, socket, draw, errors };
+}
+
+/** What was said of how messages become small, in order: the sets of codecs, and the ends of COMPRESS. */
+function said(socket: SocketDouble): readonly (readonly [type: number, ...payload: number[]])[] {
+  const types: readonly number[] = [wire.CODECS, wire.COMPRESS];
+  const found = socket.frames().filter(({ type }) => types.includes(type));
+  return found.map(({ type, payload }) => [type, ...payload]);
+}
+
+function asked(socket: SocketDouble): number[] {
+  return (
+    said(socket)
+      .flatMap(([type, ...payload]) => (type === wire.COMPRESS ? [payload] : []))
+      .at(-1) ?? []
+  );
+}
+
+async function becomes(channel: Channel, socket: SocketDouble, coding: readonly number[]): Promise<void> {
+  await vi.waitUntil(() => asked(socket).join() === coding.join(), { timeout: 3000, interval: 5 });
+  expect(channel.compress).not.toBe("off");
+}
+
+test("a module that cannot be loaded is told of, the channel goes on uncompressed, and the next one tries again", async () => {
+  const { draw, errors, socket } = await joined({ codecs: Uint8Array.of(1, 2, 3) }, "zlib");
+  await vi.waitUntil(() => errors.length > 0);
+  expect(errors).toMatchObject([{ code: "no-codecs", fault: "own", fatal: false, channel: "draw" }]);
+  expect(errors[0]?.message).toMatch(/could not be loaded .* `options.codecs`/);
+  expect(draw.compress).toBe("off");
+  draw.send(TEXT);
+  await settled();
+  const body = socket.frames().find(({ type }) => type === wire.MESSAGES);
+  expect(new TextDecoder().decode(body?.payload)).toContain(TEXT);
+  const { draw: next, socket: other } = await joined({}, "zlib");
+  await becomes(next, other, [1, 3, ZLIB]);
+});
+
+test("what the core can do is said when a channel is opened, and needs nothing else", async () => {
+  const it = join({ codecs: "file:///nowhere" });
+  const names: readonly Compress[] = ["template", "off", "none", "lz4"];
+  const channels = names.map((compress) => it.room.channel(compress, awareness({ compress })));
+  const socket = await dialled(it);
+  const opening = wire.frames(socket.packets[0]?.subarray(1) ?? new Uint8Array());
+  const ends = opening.filter(({ type }) => type === wire.OPEN).map(({ payload }) => payload);
+  expect(ends.map((payload) => payload.at(-1))).toEqual([0, 1, 1, 1]);
+  expect([...(ends[3] ?? [])].slice(-2)).toEqual([3, 1]);
+  expect(channels.map(({ compress }) => compress)).toEqual(names);
+  expect(channels.map(({ qos }) => Object.keys(qos))).toEqual(names.map(() => ["kind"]));
+});
+
+test("other codecs are loaded when a channel asks for one, and messages travel by it both ways", async () => {
+  const { room, draw, socket } = await joined();
+  const got: Message[] = [];
+  draw.on("message", (message) => got.push(message));
+  expect(draw.compress).toBe("template");
+  draw.compress = "zlib";
+  expect(draw.compress).toBe("zlib");
+  await becomes(draw, socket, [1, 3, ZLIB]);
+  // First that it can be read, then that it is wanted.
+  const [codecs] = said(socket)
+    .filter(([type]) => type === wire.CODECS)
+    .slice(-1);
+  expect(codecs).toBeDefined();
+  draw.send(TEXT);
+  await settled();
+  const body =
+    socket
+      .frames()
+      .filter(({ type }) => type === wire.MESSAGES)
+      .at(-1)?.payload ?? new Uint8Array();
+  const packed = body.subarray(body.length - packedLength(body));
+  expect(packed[0]).toBe(ZLIB);
+  expect(inflateRawSync(packed.subarray(1)).toString()).toBe(TEXT);
+  const data = [ZLIB, ...deflateRawSync(TEXT)];
+  socket.say(wire.packet(wire.messages({ channel: 1, sender: 5, data, packed: true })));
+  expect(got.map(({ data }) => new TextDecoder().decode(data as Uint8Array))).toEqual([TEXT]);
+  const stats = room.stats.channels.get("draw");
+  const counts = { messages: 1, bytesBefore: TEXT.length, codec: "zlib", codedMessages: 0 };
+  expect(stats).toMatchObject({ sent: counts, received: counts });
+  expect(stats?.sent.bytesAfter).toBeLessThan(100);
+});
+
+test("every codec is known by its name, with level and filter, and what is not is explained", async () => {
+  const { draw, socket, errors } = await joined();
+  for (const [number, name] of [...CODECS.entries()].slice(1)) {
+    draw.compress = name;
+    await becomes(draw, socket, [1, 3, number]);
+  }
+  draw.compress = "zlib-9";
+  await becomes(draw, socket, [1, 3, ZLIB]);
+  draw.compress = "delta1+lz4";
+  await becomes(draw, socket, [1, 3, (1 << 5) | 1]);
+  expect(errors).toEqual([]);
+  for (const wrong of ["zip", "zlib-99", "delta3+lz4"]) {
+    draw.compress = wrong as Compress;
+    await vi.waitUntil(() => draw.compress === "off");
+  }
+  const wrong = { code: "invalid-compress", fault: "own", fatal: false, channel: "draw" };
+  expect(errors).toMatchObject([wrong, wrong, wrong]);
+  expect(errors[0]?.message).toMatch(/lz4.*"template"/);
+  await settled();
+  expect(asked(socket)).toEqual([1, 1]);
+});
+
+test("the last word counts, also before the core is there", async () => {
+  const it = join();
+  const draw = it.room.channel("draw", transaction({ compress: "zlib" }));
+  draw.compress = "lz4";
+  const socket = await dialled(it);
+  const open = wire.frames(socket.packets[0]?.subarray(1) ?? new Uint8Array()).find(({ type }) => type === wire.OPEN);
+  expect([...(open?.payload ?? [])].slice(-2)).toEqual([3, 1]);
+  await settled();
+  expect(draw.compress).toBe("lz4");
+});
+
+test("a packed message that is none is the server's fault", async () => {
+  const { draw, socket, errors } = await joined();
+  draw.compress = "zlib";
+  await becomes(draw, socket, [1, 3, ZLIB]);
+  socket.say(wire.packet(wire.messages({ channel: 1, sender: 5, data: [ZLIB, 7, 7, 7], packed: true })));
+  expect(errors).toMatchObject([{ fault: "peer", fatal: false }]);
+});
+
+/** The length of the one payload of a body of one record: it is the last thing in it. */
+function packedLength(body: Uint8Array): number {
+  // Channel, sender, flags of two octets, gap, age, stamp.
+  const at = body.findIndex((octet, i) => i >= 6 && octet === body.length - i - 1);
+  return body.length - at - 1;
+}

@@ -1,0 +1,122 @@
+// Every way of compression, chosen by name in the whiteboard's panel, while people draw.
+
+import assert from "node:assert/strict";
+import { after, afterEach, before, test } from "node:test";
+import { Board } from "./board.mjs";
+import { Server } from "./server.mjs";
+import { until } from "./wait.mjs";
+import { launch } from "./window.mjs";
+
+const options = { timeout: 90_000 };
+const WAVE = [
+  [200, 300],
+  [260, 220],
+  [340, 380],
+  [420, 240],
+];
+
+/** What needs nothing but the core comes first. */
+const OWN = ["template", "off", "lz4"];
+/** What has nothing to do in JSON, and leaves it as it is. */
+const IDLE = ["rle", "null"];
+
+let browser;
+let server;
+const boards = [];
+
+before(async () => ([browser, server] = await Promise.all([launch(), Server.start()])));
+afterEach(async () => {
+  const errors = boards.flatMap((board) => board.errors);
+  await Promise.all(boards.splice(0).map((board) => board.close()));
+  assert.deepEqual(errors, [], "errors in the pages");
+});
+after(async () => {
+  await browser?.close();
+  await server?.kill();
+});
+
+/** `fetched`: how often the module with the other codecs was asked for. */
+async function open(room, name, settings) {
+  const board = await Board.open(browser, server, room, name, settings);
+  boards.push(board);
+  board.fetched = 0;
+  board.page.on("request", (request) => {
+    if (isCodecs(new URL(request.url()))) board.fetched += 1;
+  });
+  await board.page.getByTestId("panel-toggle").click();
+  return board;
+}
+
+function isCodecs({ pathname }) {
+  return pathname.includes("wasm_codecs") && pathname.endsWith(".wasm");
+}
+
+const choice = (board) => board.page.getByTestId("compress-choice");
+const text = (board, testid) => board.page.getByTestId(testid).innerText();
+
+/** Octets of a message on the wire, as the panel says, once it does so again. */
+async function octets(board, way) {
+  await until(`octets ${way}`, async () => /^[\d.]+ K?B$/.test(await text(board, `panel-${way}-after`)));
+  return Number.parseFloat(await text(board, `panel-${way}-after`));
+}
+
+test("two pages draw by every codec, one after the other", options, async (t) => {
+  const [ada, bo] = await Promise.all([open("compress", "Ada Lovelace"), open("compress", "Bo Diddley")]);
+  const values = await choice(ada)
+    .locator("option")
+    .evaluateAll((all) => all.map(({ value }) => value));
+  const rest = values.filter((name) => !OWN.includes(name));
+  assert.ok(rest.length > 9, `there are ${values.join()}`);
+  await Promise.all([ada.choose("pen"), bo.choose("pen")]);
+  const up = new Map();
+  let drawn = 0;
+  for (const name of [...OWN, ...rest]) {
+    await Promise.all([ada, bo].map((board) => choice(board).selectOption(name)));
+    const isSaid = async () => {
+      // Both go on until both panels know what travels how.
+      const to = (x) => WAVE.map(([left, top]) => [left + x, top + (drawn % 9)]);
+      await Promise.all([ada.drag(to(0), 12), bo.drag(to(60), 12)]);
+      drawn += 2;
+      const [here, there] = await Promise.all([text(ada, "compress-why"), text(bo, "compress-why")]);
+      return [here, there].every((why) => says(why, name));
+    };
+    await until(`both draw by ${name}`, isSaid);
+    up.set(name, await octets(ada, "up"));
+    await octets(bo, "down");
+    if (name === OWN.at(-1)) assert.deepEqual([ada.fetched, bo.fetched], [0, 0], "loaded before it was needed");
+    const shapes = await ada.objects(drawn);
+    assert.deepEqual(await bo.objects(drawn), shapes);
+  }
+  t.diagnostic([...up].map(([name, each]) => `${name} ${each} B`).join(", "));
+  assert.deepEqual([ada.fetched, bo.fetched], [1, 1]);
+  assert.ok(up.get("template") < up.get("zstd") && up.get("zstd") < up.get("off"), "the panel shows no difference");
+  assert.ok((await ada.page.getByTestId("compress-tried").locator("tr").count()) > 3);
+  await ada.screenshot("compress");
+});
+
+/** Whether the panel says that messages go up and down in this way. */
+function says(why, name) {
+  if (name === "template") return /earlier ones/.test(why);
+  if (name === "off") return /as they are/.test(why);
+  if (name === "auto") return /: up .+, down .+ Chosen/.test(why);
+  const by = IDLE.includes(name) ? "as it is" : name;
+  return new RegExp(`: up [^,]*\\b${by}\\b.*, down [^,]*\\b${by}\\b`, "i").test(why);
+}
+
+test("the address chooses, the panel remembers, and a module that does not come is told of", options, async (t) => {
+  const ada = await open("chosen&compress=zstd-19", "Ada Lovelace");
+  await until("the choice", async () => (await choice(ada).inputValue()) === "zstd-19");
+  await choice(ada).selectOption("brotli");
+  await ada.page.reload();
+  await ada.isConnected();
+  await until("it is remembered", async () => (await choice(ada).inputValue()) === "brotli");
+  t.diagnostic("Bo's network does not let the module through");
+  const bo = await open("chosen", "Bo Diddley");
+  await bo.page.route(isCodecs, (route) => route.abort());
+  await choice(bo).selectOption("zstd");
+  await until("it is off", async () => (await choice(bo).inputValue()) === "off");
+  assert.match(await bo.page.getByText("could not be loaded").first().innerText(), /codecs/);
+  await bo.choose("pen");
+  await bo.drag(WAVE);
+  assert.deepEqual(await ada.objects(1), await bo.objects(1));
+});

@@ -1,0 +1,71 @@
+import type { ChannelTraffic, Stats } from "groupwire";
+import { expect, test } from "vitest";
+import { Savings } from "../src/net/savings";
+
+const IDLE: ChannelTraffic = {
+  messages: 0,
+  bytesBefore: 0,
+  bytesAfter: 0,
+  codedMessages: 0,
+  codedBytes: 0,
+  codec: undefined,
+};
+
+/** So many messages were sent, of 100 octets each, which took `each` on the wire; nothing came but packets. */
+class Sender {
+  #messages = 0;
+  #after = 0;
+  #packets = 0;
+  #alone = 0;
+  #codec: string | undefined;
+
+  send(messages: number, each: number, codec?: string): Stats {
+    this.#messages += messages;
+    this.#after += messages * each;
+    this.#packets++;
+    if (codec !== undefined) this.#alone += messages;
+    this.#codec = codec ?? this.#codec;
+    const sent = { messages: this.#messages, packets: this.#packets, bytesAfter: this.#after };
+    const traffic = {
+      ...IDLE,
+      messages: this.#alone,
+      codedMessages: this.#messages - this.#alone,
+      codec: this.#codec,
+    };
+    return {
+      transport: "double",
+      sent: { ...sent, bytesBefore: 100 * this.#messages },
+      received: { messages: 0, packets: this.#packets, bytesBefore: 0, bytesAfter: 9 * this.#packets },
+      roundTrip: undefined,
+      reconnects: 0,
+      channels: new Map([["draw", { sent: traffic, received: IDLE }]]),
+    };
+  }
+}
+
+test("a message is told before and after, and a connection without messages says nothing", () => {
+  const sender = new Sender();
+  const savings = new Savings(sender.send(0, 0), "template");
+  savings.sample(sender.send(10, 12), "template");
+  savings.sample(sender.send(0, 0), "template");
+  savings.sample(sender.send(10, 8), "template");
+  expect(savings.up.each).toEqual({ before: 100, after: 10 });
+  expect(savings.up.by).toEqual(["template"]);
+  expect(savings.down.each).toBeUndefined();
+  expect(savings.tried.get("template")).toEqual({ messages: 20, before: 2000, after: 200 });
+});
+
+test("another setting begins anew, once it has settled, and what was tried stays", () => {
+  const sender = new Sender();
+  const savings = new Savings(sender.send(0, 0), "template");
+  savings.sample(sender.send(10, 10), "template");
+  for (let i = 0; i < 3; i++) savings.sample(sender.send(10, 50), "zstd");
+  expect(savings.up.each).toBeUndefined();
+  savings.sample(sender.send(10, 60, "zstd"), "zstd");
+  expect(savings.up).toMatchObject({ each: { before: 100, after: 60 }, by: ["zstd"] });
+  const each = [...savings.tried].map(([name, { messages, after }]) => [name, after / messages]);
+  expect(each).toEqual([
+    ["template", 10],
+    ["zstd", 60],
+  ]);
+});
