@@ -1,4 +1,4 @@
-//! What our own Lempel-Ziv codecs share: where octets were seen before, and copying them.
+//! What our own Lempel-Ziv codecs share: where octets were seen before, how long they stay the same, and copying them.
 
 use alloc::boxed::Box;
 
@@ -72,6 +72,22 @@ pub(crate) fn four(input: &[u8], at: usize) -> u32 {
         Some(octets) => u32::from_le_bytes(*octets),
         None => 0,
     }
+}
+
+/// How many octets before `end` are the same at two places.
+#[inline(always)]
+pub(crate) fn same(buffer: &[u8], earlier: usize, at: usize, end: usize) -> usize {
+    let here = &buffer[at..end];
+    let there = &buffer[earlier..];
+    let mut count = 0;
+    for (a, b) in here.as_chunks::<8>().0.iter().zip(there.as_chunks::<8>().0) {
+        let differ = u64::from_le_bytes(*a) ^ u64::from_le_bytes(*b);
+        if differ != 0 {
+            return count + (differ.trailing_zeros() / 8) as usize;
+        }
+        count += 8;
+    }
+    count + here[count..].iter().zip(&there[count..]).take_while(|(a, b)| a == b).count()
 }
 
 /// How many of the eight octets before `left` and before `right` are the same; none if there are not as many.

@@ -12,8 +12,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use crate::lz77::{STRIDE, Seen, Writer, four, same_before};
-use crate::matches::same;
+use crate::lz77::{STRIDE, Seen, Writer, four, same, same_before};
 use crate::{Codec, CodecError, Coder, Memory, Options, OptionsError, length};
 
 /// An LZF block after the length of the original as a LEB128 number.

@@ -4,8 +4,7 @@
 use alloc::vec::Vec;
 
 use super::{END, FAR, MIDDLE, NEAR};
-use crate::lz77::{STRIDE, Seen, Writer, four, same_before};
-use crate::matches::same;
+use crate::lz77::{STRIDE, Seen, Writer, four, same, same_before};
 
 /// The shortest copy that is looked for.
 const SHORTEST: usize = 4;
