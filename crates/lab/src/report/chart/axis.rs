@@ -144,7 +144,7 @@ fn at_values(scale: Scale, values: &[f64], (least, most): (f64, f64)) -> (f64, f
 
 /// Round values from below the least to above the most. From 0, if that is not far away.
 fn linear(least: f64, most: f64, zero: bool) -> (f64, f64, Vec<f64>) {
-    let near = most > 0.0 && (0.0..0.5 * most).contains(&least);
+    let near = most > 0.0 && (0.0..0.35 * most).contains(&least);
     let (mut least, mut most) =
         if zero || near { (least.min(0.0), most.max(0.0)) } else { (least, most) };
     let narrowest = least.abs().max(most.abs()).max(1e-12) * 1e-6;

@@ -185,7 +185,9 @@ impl Cells {
             families.push(family(choice));
             (choice.clone(), is_first)
         });
-        shown.collect()
+        let mut ranked: Vec<(String, bool)> = shown.collect();
+        ranked.sort_by_key(|(_, is_shown)| !is_shown);
+        ranked
     }
 }
 

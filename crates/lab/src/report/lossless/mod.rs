@@ -62,7 +62,8 @@ fn panel(cells: &Cells, payload: &str) -> Vec<Block> {
         Block::Table(summary::leaders(cells, payload)),
     ];
     blocks.push(Block::Text(
-        "Levels of a codec share its colour; at first, the best of each is shown. Click on a name to hide or show it."
+        "Levels of a codec share its colour; at first, the best of each is shown. Click on a name to hide or show it. \
+             Scales are for what is shown at first; what lies beyond them is among the numbers."
             .to_owned(),
     ));
     blocks.push(Block::Charts(charts::throughput(cells, payload)));
