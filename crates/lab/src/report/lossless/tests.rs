@@ -54,7 +54,7 @@ fn wrong_rows_are_left_out_and_said() {
     wrong["verified"] = json!(false);
     let saved = saved(&[wrong, row("none", 500, (10.0, 0), 8.0)]);
     let html = page(&saved);
-    assert!(html.contains("1 rows are left out"), "{html}");
+    assert!(html.contains("not what was sent: 1 of all rows"), "{html}");
     assert!(!html.contains(">99"), "{html}");
 }
 
