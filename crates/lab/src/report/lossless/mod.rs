@@ -56,7 +56,8 @@ fn panel(cells: &Cells, payload: &str) -> Vec<Block> {
     let mut blocks = vec![
         Block::Text(
             "The best fixed codec of each cell with its effective throughput in Mbit/s and how many times that of no \
-             compression it is; below, how far auto is from it."
+             compression it is; below, how far auto is from it and what \
+             it chose for most messages."
                 .to_owned(),
         ),
         Block::Table(summary::leaders(cells, payload)),

@@ -6,7 +6,7 @@ use super::super::page::Tile;
 use super::super::saved::Row;
 use super::super::table::{Cell as Field, Table, Tone};
 use super::super::text;
-use super::cells::{Cell, Cells, Link, NONE, Place, behind, best, family, gain};
+use super::cells::{AUTO, Cell, Cells, Link, NONE, Place, behind, best, family, gain};
 
 /// How far auto may be from the best.
 const NEAR: f64 = -0.02;
@@ -179,7 +179,9 @@ fn leader(cell: &Cell) -> Field {
     match behind(cell) {
         Some(behind) => {
             let tone = if behind >= NEAR { Tone::Good } else { Tone::Bad };
-            field.with(&format!("auto {}", text::signed_percent(behind)), tone)
+            let picked = cell.get(AUTO).and_then(|auto| auto.picked.as_ref());
+            let picked = picked.map(|choice| format!(", mostly {choice}")).unwrap_or_default();
+            field.with(&format!("auto {}{picked}", text::signed_percent(behind)), tone)
         }
         None => field,
     }
