@@ -108,7 +108,8 @@ fn led(cells: &[&Cell]) -> Field {
     }
     let mut led: Vec<_> = led.into_iter().collect();
     led.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
-    let words: Vec<String> = led.iter().map(|(name, count)| format!("{name} {count}")).collect();
+    let words: Vec<String> =
+        led.iter().map(|(name, count)| format!("{name}\u{a0}{count}")).collect();
     let (first, more) = words.split_at(words.len().min(4));
     match more.len() {
         0 => Field::new(&first.join(", ")),
