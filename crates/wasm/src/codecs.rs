@@ -21,7 +21,8 @@ const BROTLI: u8 = 8;
 /// Takes another module, an instance of its `Codecs`, for every core of the page that is told so
 /// ([`Core::set_codecs`](crate::Core::set_codecs)). `brotli`: the module with that alone.
 #[wasm_bindgen(js_name = installCodecs)]
-pub(crate) fn install_codecs(codecs: JsValue, brotli: bool) {
+#[expect(unreachable_pub, reason = "JavaScript reaches it")]
+pub fn install_codecs(codecs: JsValue, brotli: bool) {
     let elsewhere = ALL.iter().map(|codec| codec.number()).filter(|&number| number > 1);
     let numbers: Vec<u8> = elsewhere.filter(|&number| (number == BROTLI) == brotli).collect();
     install(codecs, &numbers);
