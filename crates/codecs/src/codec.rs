@@ -77,7 +77,10 @@ pub trait Coder: Send {
         out: &mut Vec<u8>,
     ) -> Result<(), CodecError>;
 
-    /// The working memory it holds now, beside the caller's buffers. Bytes.
+    /// The working memory it holds, beside the caller's buffers. Bytes.
+    ///
+    /// Some codecs cannot keep their memory from one message to the next, as their documentation says: then it is the
+    /// most that they took.
     fn memory(&self) -> Memory;
 }
 
@@ -104,10 +107,23 @@ pub struct Levels {
 impl Options<'_> {
     /// For a codec that has neither levels nor dictionaries.
     pub(crate) fn expect_none(&self, codec: &'static str) -> Result<(), OptionsError> {
-        match (self.level, self.dictionary) {
-            (Some(_), _) => Err(OptionsError::NoLevels { codec }),
-            (None, []) => Ok(()),
-            (None, _) => Err(OptionsError::NoDictionary { codec }),
+        self.expect_no_level(codec)?;
+        self.expect_no_dictionary(codec)
+    }
+
+    /// For a codec that has no levels.
+    pub(crate) fn expect_no_level(&self, codec: &'static str) -> Result<(), OptionsError> {
+        match self.level {
+            Some(_) => Err(OptionsError::NoLevels { codec }),
+            None => Ok(()),
+        }
+    }
+
+    /// For a codec that takes no dictionary.
+    pub(crate) fn expect_no_dictionary(&self, codec: &'static str) -> Result<(), OptionsError> {
+        match self.dictionary {
+            [] => Ok(()),
+            _ => Err(OptionsError::NoDictionary { codec }),
         }
     }
 }

@@ -31,9 +31,9 @@ pub(crate) fn literals(octets: &[u8], escape: u8, out: &mut Vec<u8>) {
     }
 }
 
-/// The end of the run of equal octets that begins at `at`.
-pub(crate) fn end_of_run(input: &[u8], at: usize) -> usize {
-    let run = input[at..].iter().take_while(|&&octet| octet == input[at]);
+/// The end of the run of equal octets that begins at `at`, or what there is of it up to the longest that can be told.
+pub(crate) fn end_of_run(input: &[u8], at: usize, longest: usize) -> usize {
+    let run = input[at..].iter().take(longest).take_while(|&&octet| octet == input[at]);
     at + run.count()
 }
 

@@ -132,7 +132,8 @@ mod tests {
 
     #[test]
     fn numbers_that_grow_steadily_become_few() {
-        let numbers: Vec<u8> = (1000u32..1010).flat_map(|number| (50 * number).to_le_bytes()).collect();
+        let numbers: Vec<u8> =
+            (1000u32..1010).flat_map(|number| (50 * number).to_le_bytes()).collect();
         let mut changed = Vec::new();
         Filter::Delta4.apply(&numbers, &mut changed);
         assert_eq!(changed[..12], [0x50, 0xc3, 0, 0, 50, 0, 0, 0, 50, 0, 0, 0]);

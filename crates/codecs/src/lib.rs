@@ -23,11 +23,16 @@
 #![no_std]
 
 extern crate alloc;
+#[cfg(any(feature = "pure", feature = "brotli"))]
+extern crate std;
 
 mod auto;
+#[cfg(feature = "brotli")]
+mod brotli;
+#[cfg(feature = "pure")]
+mod bzip2;
 mod choice;
 mod codec;
-mod deflate;
 mod error;
 mod escape;
 mod filter;
@@ -35,27 +40,49 @@ mod length;
 mod lz4;
 mod lz77;
 mod lzf;
+#[cfg(feature = "pure")]
+mod lzma;
 mod lzo;
 mod lzw;
+#[cfg(feature = "pure")]
+mod matches;
 mod null;
 mod packer;
 mod plain;
 mod rle;
+mod room;
+#[cfg(test)]
+mod samples;
+#[cfg(feature = "pure")]
+mod snappy;
+mod zlib;
+#[cfg(feature = "pure")]
+mod zstd;
 
 pub use auto::{Auto, Cost, Costs, Line, Link, Pick};
+#[cfg(feature = "brotli")]
+pub use brotli::Brotli;
+#[cfg(feature = "pure")]
+pub use bzip2::Bzip2;
 pub use choice::Choice;
 pub use codec::{Codec, Coder, Levels, Memory, Options};
-pub use deflate::Deflate;
 pub use error::{ChoiceError, CodecError, OptionsError};
 pub use filter::Filter;
 pub use lz4::Lz4;
 pub use lzf::Lzf;
+#[cfg(feature = "pure")]
+pub use lzma::Lzma;
 pub use lzo::Lzo;
 pub use lzw::Lzw;
 pub use null::Null;
 pub use packer::Packer;
 pub use plain::Plain;
 pub use rle::Rle;
+#[cfg(feature = "pure")]
+pub use snappy::Snappy;
+pub use zlib::Deflate;
+#[cfg(feature = "pure")]
+pub use zstd::Zstd;
 
 /// Every codec that this build has, in the order of their numbers.
 pub static ALL: &[&dyn Codec] = &[
@@ -63,16 +90,29 @@ pub static ALL: &[&dyn Codec] = &[
     &Lz4,
     &Deflate,
     #[cfg(feature = "pure")]
+    &Snappy,
+    #[cfg(feature = "pure")]
     &Lzo,
     #[cfg(feature = "pure")]
     &Lzf,
     #[cfg(feature = "pure")]
     &Lzw,
     #[cfg(feature = "pure")]
+    &Zstd,
+    #[cfg(feature = "brotli")]
+    &Brotli,
+    #[cfg(feature = "pure")]
+    &Bzip2,
+    #[cfg(feature = "pure")]
+    &Lzma,
+    #[cfg(feature = "pure")]
     &Rle,
     #[cfg(feature = "pure")]
     &Null,
 ];
+
+/// Other names by which codecs are known.
+const ALIASES: &[(&str, &str)] = &[("deflate", "zlib")];
 
 /// The codecs that gmc codes with: all that the module of a browser holds. A codec for other uses stands in [`ALL`]
 /// only, and is then left out of it by the linker.
@@ -93,7 +133,9 @@ pub fn by_number(number: u8) -> Option<&'static dyn Codec> {
     ALL.iter().copied().find(|codec| codec.number() == number)
 }
 
-/// The codec with this name.
+/// The codec with this name; `deflate` is `zlib`.
 pub fn by_name(name: &str) -> Option<&'static dyn Codec> {
+    let alias = ALIASES.iter().find(|(alias, _)| *alias == name);
+    let name = alias.map_or(name, |(_, name)| name);
     ALL.iter().copied().find(|codec| codec.name() == name)
 }

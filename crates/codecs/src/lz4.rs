@@ -1,5 +1,10 @@
 //! LZ4 blocks: the fastest codec that still helps.
 
+#[cfg(feature = "pure")]
+mod compress;
+#[cfg(feature = "pure")]
+mod decompress;
+
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
@@ -8,6 +13,12 @@ use lz4_flex::block;
 use crate::{Codec, CodecError, Coder, Memory, Options, OptionsError, length};
 
 /// An LZ4 block after the length of the original as a LEB128 number.
+///
+/// The coder takes about 3 microseconds for a message of 1400 octets of text, and a fifth of that to read it. Its
+/// memory: 16 KiB for compression and, with a dictionary, 8 KiB, the dictionary (its last 65,535 octets) and the
+/// longest message more; none but the dictionary for decompression.
+///
+/// Without the feature `pure`, as in the core of browsers, the coder has no memory and takes no dictionary.
 #[derive(Debug, Clone, Copy)]
 pub struct Lz4;
 
@@ -20,6 +31,18 @@ impl Codec for Lz4 {
         1
     }
 
+    fn takes_dictionary(&self) -> bool {
+        cfg!(feature = "pure")
+    }
+
+    #[cfg(feature = "pure")]
+    fn coder(&self, options: &Options<'_>) -> Result<Box<dyn Coder>, OptionsError> {
+        options.expect_no_level(self.name())?;
+        let dictionary = options.dictionary.into();
+        Ok(Box::new(Lz4Coder { compressor: None, dictionary }))
+    }
+
+    #[cfg(not(feature = "pure"))]
     fn coder(&self, options: &Options<'_>) -> Result<Box<dyn Coder>, OptionsError> {
         options.expect_none(self.name())?;
         Ok(Box::new(Lz4))
@@ -48,6 +71,45 @@ impl Codec for Lz4 {
     }
 }
 
+#[cfg(feature = "pure")]
+struct Lz4Coder {
+    compressor: Option<compress::Compressor>,
+    dictionary: Box<[u8]>,
+}
+
+#[cfg(feature = "pure")]
+impl Coder for Lz4Coder {
+    fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) {
+        length::write(input.len(), out);
+        let compressor = &mut self.compressor;
+        let compressor =
+            compressor.get_or_insert_with(|| compress::Compressor::new(&self.dictionary));
+        compressor.compress(input, out);
+    }
+
+    fn decompress(
+        &mut self,
+        input: &[u8],
+        limit: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<(), CodecError> {
+        let (length, block) = length::read(input, limit)?;
+        let start = out.len();
+        out.resize(start + length + decompress::CHUNK, 0);
+        let read = decompress::decompress(block, &self.dictionary, &mut out[start..]);
+        out.truncate(if read { start + length } else { start });
+        if read { Ok(()) } else { Err(CodecError::Malformed) }
+    }
+
+    fn memory(&self) -> Memory {
+        Memory {
+            compress: self.compressor.as_ref().map_or(0, compress::Compressor::memory),
+            decompress: self.dictionary.len(),
+        }
+    }
+}
+
+#[cfg(not(feature = "pure"))]
 impl Coder for Lz4 {
     fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) {
         Codec::compress(self, input, out);

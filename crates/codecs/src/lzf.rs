@@ -90,9 +90,11 @@ fn compress(input: &[u8], seen: &mut Seen, out: &mut Vec<u8>) {
             continue;
         }
         let earlier = same_before(input, from, at).min(at - done);
-        let length = earlier + SHORTEST + same(input, from + SHORTEST, at + SHORTEST);
-        let length = length.min(LONGEST);
         at -= earlier;
+        // Further than a copy reaches would be looked at again for the next one.
+        let reach = input.len().min(at + LONGEST);
+        let known = earlier + SHORTEST;
+        let length = known + same(input, from + SHORTEST, at + known, reach);
         literals(input, done, at, &mut writer);
         copy(distance - 1, length, &mut writer);
         at += length;
@@ -123,7 +125,7 @@ fn literals(input: &[u8], mut from: usize, to: usize, writer: &mut Writer<'_>) {
 fn copy(back: usize, length: usize, writer: &mut Writer<'_>) {
     let high = (back >> 8) as u8;
     if length <= SHORT {
-        writer.push((length - 2 << 5) as u8 | high);
+        writer.push(((length - 2) << 5) as u8 | high);
     } else {
         writer.push(7 << 5 | high);
         writer.push((length - SHORT - 1) as u8);
@@ -151,7 +153,8 @@ fn decompress(block: &[u8], length: usize, out: &mut Vec<u8>) -> Result<(), Code
 
 fn instructions(block: &[u8], writer: &mut Writer<'_>) -> Result<(), CodecError> {
     let mut at = 0;
-    let octet = |at: usize| block.get(at).map(|&octet| usize::from(octet)).ok_or(CodecError::Malformed);
+    let octet =
+        |at: usize| block.get(at).map(|&octet| usize::from(octet)).ok_or(CodecError::Malformed);
     while at < block.len() {
         let first = octet(at)?;
         at += 1;
@@ -174,4 +177,102 @@ fn instructions(block: &[u8], writer: &mut Writer<'_>) -> Result<(), CodecError>
         writer.repeat(distance, length)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::{noise, woven};
+    use alloc::vec;
+    use proptest::prelude::*;
+
+    fn compressed(input: &[u8]) -> Vec<u8> {
+        let mut out = Vec::new();
+        compress(input, &mut Seen::default(), &mut out);
+        out
+    }
+
+    fn decompressed(block: &[u8], length: usize) -> Result<Vec<u8>, CodecError> {
+        let mut out = vec![7];
+        let outcome = decompress(block, length, &mut out);
+        assert_eq!(out.remove(0), 7);
+        assert!(outcome.is_ok() || out.is_empty());
+        outcome.map(|()| out)
+    }
+
+    /// Through both, in all four ways. The other one fails where a message hardly becomes smaller.
+    fn agree(message: &[u8]) {
+        let ours = compressed(message);
+        assert_eq!(decompressed(&ours, message.len()).unwrap(), message);
+        if !message.is_empty() {
+            assert_eq!(::lzf::decompress(&ours, message.len()).unwrap(), message);
+        }
+        let roomy = [message, &vec![0; 300 + message.len() / 16]].concat();
+        let theirs = ::lzf::compress(&roomy).unwrap();
+        assert_eq!(decompressed(&theirs, roomy.len()).unwrap(), roomy);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn another_implementation_reads_and_writes_the_same(message in woven()) {
+            agree(&message);
+        }
+
+        #[test]
+        fn what_we_read_of_anything_the_other_reads_too(
+            block in proptest::collection::vec(prop_oneof![any::<u8>(), 0u8..36], 1..60),
+            length in 1usize..600,
+        ) {
+            if let Ok(plain) = decompressed(&block, length) {
+                prop_assert_eq!(Ok(plain), ::lzf::decompress(&block, length));
+            }
+        }
+
+        #[test]
+        fn only_the_very_length_is_taken(message in woven(), cut: prop::sample::Index) {
+            let block = compressed(&message);
+            prop_assert!(decompressed(&block, message.len() + 1).is_err());
+            if !message.is_empty() {
+                prop_assert!(decompressed(&block, message.len() - 1).is_err());
+                let cut = cut.index(block.len());
+                prop_assert!(decompressed(&block[..cut], message.len()).is_err());
+            }
+        }
+    }
+
+    #[test]
+    fn every_form_is_written() {
+        assert_eq!(compressed(b"abc"), b"\x02abc");
+        assert_eq!(compressed(b"abcabcabc--"), b"\x02abc\x80\x02\x01--");
+        assert_eq!(compressed(&[5; 30]), [0, 5, 0xe0, 20, 0]);
+    }
+
+    #[test]
+    fn every_distance_and_length_has_its_form() {
+        for distance in [1, 2, 255, 256, 257, 8191, 8192, 8193] {
+            for length in [3, 8, 9, 263, 264, 265, 600] {
+                let mut message = noise(distance, 3);
+                for at in 0..length {
+                    message.push(message[at]);
+                }
+                agree(&message);
+            }
+        }
+        for count in (0..70).chain([5000]) {
+            agree(&noise(count, 1));
+        }
+    }
+
+    #[test]
+    fn copies_from_before_the_beginning_are_refused() {
+        for wrong in
+            [&[32, 0][..], &[0, 1, 32, 1], &[0, 1, 224, 0, 1], &[0, 1, 32], &[0, 1, 224, 0], &[31]]
+        {
+            for length in 0..12 {
+                assert!(decompressed(wrong, length).is_err(), "{wrong:?}");
+            }
+        }
+    }
 }

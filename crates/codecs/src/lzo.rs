@@ -81,3 +81,6 @@ const FAR: usize = 49151;
 
 /// The copy from 16384 octets back that ends a block.
 const END: [u8; 3] = [17, 0, 0];
+
+#[cfg(test)]
+mod tests;

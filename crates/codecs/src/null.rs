@@ -53,7 +53,7 @@ impl Coder for Null {
         let mut done = 0;
         while let Some(at) = find_run(input, done, blank) {
             literals(&input[done..at], escape, out);
-            done = end_of_run(input, at).min(at + LONGEST);
+            done = end_of_run(input, at, LONGEST);
             out.extend_from_slice(&[escape, (done - at - BEYOND) as u8]);
         }
         literals(&input[done..], escape, out);

@@ -33,7 +33,7 @@ fn refused(codec: &dyn Codec, input: &[u8], what: &str) -> CodecError {
     let mut out = vec![1, 2, 3];
     let outcome = coder.decompress(input, LIMIT, &mut out);
     let what = format!("{}: {what}", codec.name());
-    assert_eq!(out, [1, 2, 3], "{what}");
+    assert!(out == [1, 2, 3], "{what} is delivered");
     assert!(out.capacity() <= 2 * (3 + LIMIT) + SLACK, "{what} takes {}", out.capacity());
     assert!(coder.memory().decompress <= MEMORY, "{what} takes {:?}", coder.memory());
     outcome.expect_err(&what)
@@ -89,7 +89,7 @@ fn without_a_check_the_limit_holds() {
 #[test]
 fn lies_about_lengths_are_refused() {
     // These begin with the length of the original, LEB128.
-    for name in ["lz4", "snappy", "lzf", "lzma"] {
+    for name in ["lz4", "snappy", "lzo", "lzf", "lzma"] {
         let Some(codec) = codec(name) else { continue };
         let message = message();
         let mut whole = Vec::new();
@@ -121,8 +121,6 @@ fn what_claims_gigabytes_is_refused() {
         ("lzf", &leb(FOUR_GIB)),
         ("lzma", &leb(FOUR_GIB - 1)),
         ("lzma", &leb(FOUR_GIB)),
-        ("rle", &leb(FOUR_GIB)),
-        ("null", &leb(FOUR_GIB)),
         // A content of 4 GiB in one segment, and of more than there is memory anywhere.
         ("zstd", &[0xe0, 0, 0, 0, 0, 1, 0, 0, 0]),
         ("zstd", &[0xe0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]),

@@ -32,11 +32,20 @@ impl Codes {
             self.slots.fill(0);
             self.generation = 1;
         }
-        Finder { slots: &mut self.slots[..1 << bits], shift: u32::BITS - bits, generation: self.generation }
+        Finder {
+            slots: &mut self.slots[..1 << bits],
+            shift: u32::BITS - bits,
+            generation: self.generation,
+        }
     }
 
     pub(super) fn memory(&self) -> usize {
         self.slots.capacity() * size_of::<u64>()
+    }
+
+    #[cfg(test)]
+    pub(super) fn near_the_last_generation() -> Self {
+        Codes { slots: Vec::new(), generation: GENERATIONS - 3 }
     }
 }
 

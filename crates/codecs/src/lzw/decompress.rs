@@ -17,6 +17,11 @@ impl Starts {
     pub(super) fn memory(&self) -> usize {
         self.0.capacity() * size_of::<u32>()
     }
+
+    #[cfg(test)]
+    pub(super) fn count(&self) -> usize {
+        self.0.len()
+    }
 }
 
 /// Codes after which no more are made.

@@ -3,10 +3,10 @@
 import type { ChannelTraffic, Stats, Traffic } from "groupwire";
 
 /** Means are of so many samples in which there was something. */
-const LATELY = 8;
+const LATELY = 12;
 
 /** After another setting was chosen: until it is loaded, and the server knows. */
-const UNSETTLED = 2;
+const UNSETTLED = 3;
 
 /** Sums of one direction, or of both. */
 export interface Sums {
@@ -31,7 +31,7 @@ export class Savings {
     private setting: string,
   ) {}
 
-  /** To be called once a second. */
+  /** To be called twice a second. */
   sample(stats: Stats, setting: string): void {
     if (setting !== this.setting) {
       this.setting = setting;

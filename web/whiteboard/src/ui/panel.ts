@@ -12,6 +12,9 @@ const SECONDS = 60;
 /** Rates are averaged over this many seconds: a hand that draws stops and starts. */
 const WINDOW = 3;
 
+/** More often, so that another way of compression shows soon. */
+const LOOK_MS = 500;
+
 const OPEN = "groupwire-panel";
 
 interface Sample {
@@ -59,6 +62,7 @@ export class Panel {
     part("panel").append(this.pill, this.card);
     this.toggle(localStorageItem(OPEN) === "open");
     setInterval(() => this.sample(), 1000);
+    setInterval(() => this.look(), LOOK_MS);
     this.show();
   }
 
@@ -115,7 +119,6 @@ export class Panel {
     const now = performance.now();
     const seconds = (now - this.lastTime) / 1000;
     const stats = this.options.stats();
-    this.savings.sample(stats, this.options.setting());
     this.samples.push({
       up: rate(this.last.sent, stats.sent, seconds),
       down: rate(this.last.received, stats.received, seconds),
@@ -123,6 +126,11 @@ export class Panel {
     if (this.samples.length > SECONDS) this.samples.shift();
     this.last = stats;
     this.lastTime = now;
+    this.show();
+  }
+
+  private look(): void {
+    this.savings.sample(this.options.stats(), this.options.setting());
     this.show();
   }
 

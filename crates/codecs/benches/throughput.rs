@@ -1,8 +1,8 @@
 //! How fast every codec is on messages of 500 and 1400 octets and on blocks of 32 KiB, with memory that is reused.
 //!
 //! ```text
-//! cargo bench -p groupwire-codecs --bench messages            all
-//! cargo bench -p groupwire-codecs --bench messages -- 'lzo|lz4'   some
+//! cargo bench -p groupwire-codecs --bench throughput            all
+//! cargo bench -p groupwire-codecs --bench throughput -- 'lzo|lz4'   some
 //! ```
 //!
 //! The pieces are cut from the files of the Calgary corpus where it lies in `shared/data/corpus` beside the

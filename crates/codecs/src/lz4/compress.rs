@@ -1,0 +1,149 @@
+//! Makes LZ4 blocks.
+
+use alloc::vec::Vec;
+
+use crate::matches::{DICTIONARY, Finder, MIN_MATCH, same};
+
+/// No match starts in the last twelve octets of a block, and none reaches into its last five.
+const LAST_MATCH: usize = 12;
+const LAST_LITERALS: usize = 5;
+/// As far back as a match can be.
+const WINDOW: usize = 65_535;
+
+/// Literals are copied so many at a time; the buffer has room for as many too many.
+const CHUNK: usize = 16;
+
+pub(super) struct Compressor {
+    finder: Finder,
+    /// The dictionary, and behind it the message.
+    buffer: Vec<u8>,
+    dictionary: usize,
+}
+
+impl Compressor {
+    pub(super) fn new(dictionary: &[u8]) -> Self {
+        let dictionary = &dictionary[dictionary.len().saturating_sub(DICTIONARY)..];
+        let finder = Finder::new(dictionary);
+        Compressor { finder, buffer: dictionary.to_vec(), dictionary: dictionary.len() }
+    }
+
+    /// Octets.
+    pub(super) fn memory(&self) -> usize {
+        self.finder.memory() + self.buffer.capacity()
+    }
+
+    /// Appends the block of `input` to `out`.
+    pub(super) fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) {
+        let start = out.len();
+        // One octet more for every 255 literals, a token, a length; and a chunk that is too long.
+        out.resize(start + input.len() + input.len() / 255 + 16 + CHUNK, 0);
+        let written = match self.finder.has_dictionary() {
+            false => self.block::<false>(input, 0, &mut out[start..]),
+            true => {
+                let mut buffer = core::mem::take(&mut self.buffer);
+                buffer.truncate(self.dictionary);
+                buffer.extend_from_slice(input);
+                let written = self.block::<true>(&buffer, self.dictionary, &mut out[start..]);
+                self.buffer = buffer;
+                written
+            }
+        };
+        out.truncate(start + written);
+    }
+
+    /// Compresses what follows `start` in `buffer`. Returns the octets written.
+    fn block<const WITH_DICTIONARY: bool>(
+        &mut self,
+        buffer: &[u8],
+        start: usize,
+        out: &mut [u8],
+    ) -> usize {
+        let mut out = Out { octets: out, at: 0 };
+        let mut anchor = start;
+        if buffer.len() - start > LAST_MATCH {
+            let base = self.finder.begin(buffer.len());
+            let last = buffer.len() - LAST_MATCH;
+            // The very first place has nothing before it.
+            let mut at = start.max(1);
+            while let Some((found, earlier)) =
+                self.finder.find::<WITH_DICTIONARY>(base, buffer, at, last, WINDOW)
+            {
+                let (mut from, mut earlier) = (found, earlier);
+                while from > anchor && earlier > 0 && buffer[from - 1] == buffer[earlier - 1] {
+                    from -= 1;
+                    earlier -= 1;
+                }
+                let end = buffer.len() - LAST_LITERALS;
+                let length = MIN_MATCH + same(buffer, earlier + MIN_MATCH, from + MIN_MATCH, end);
+                out.sequence(buffer, anchor, from, (from - earlier) as u16, length);
+                anchor = from + length;
+                at = anchor;
+                if at <= last {
+                    self.finder.insert(base, buffer, at - 2);
+                }
+            }
+        }
+        out.literals(&buffer[anchor..]);
+        out.at
+    }
+}
+
+/// Room that is known to be enough.
+struct Out<'a> {
+    octets: &'a mut [u8],
+    at: usize,
+}
+
+impl Out<'_> {
+    /// Literals, then a match of `length` octets that many `back`.
+    #[inline(always)]
+    fn sequence(&mut self, buffer: &[u8], from: usize, to: usize, back: u16, length: usize) {
+        let literals = to - from;
+        let more = length - MIN_MATCH;
+        self.push((literals.min(15) << 4 | more.min(15)) as u8);
+        let source = buffer[from..].first_chunk::<CHUNK>();
+        let target = self.octets[self.at..].first_chunk_mut::<CHUNK>();
+        match (source, target) {
+            (Some(source), Some(target)) if literals < 15 => {
+                *target = *source;
+                self.at += literals;
+            }
+            _ => {
+                self.length(literals);
+                self.copy(&buffer[from..to]);
+            }
+        }
+        self.copy(&back.to_le_bytes());
+        self.length(more);
+    }
+
+    /// The last sequence, which has no match.
+    fn literals(&mut self, literals: &[u8]) {
+        self.push((literals.len().min(15) << 4) as u8);
+        self.length(literals.len());
+        self.copy(literals);
+    }
+
+    /// What of a length is not in the token.
+    #[inline(always)]
+    fn length(&mut self, length: usize) {
+        let Some(mut rest) = length.checked_sub(15) else { return };
+        while rest >= 255 {
+            self.push(255);
+            rest -= 255;
+        }
+        self.push(rest as u8);
+    }
+
+    #[inline(always)]
+    fn copy(&mut self, octets: &[u8]) {
+        self.octets[self.at..self.at + octets.len()].copy_from_slice(octets);
+        self.at += octets.len();
+    }
+
+    #[inline(always)]
+    fn push(&mut self, octet: u8) {
+        self.octets[self.at] = octet;
+        self.at += 1;
+    }
+}

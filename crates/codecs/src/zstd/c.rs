@@ -1,0 +1,105 @@
+//! The coder by the reference implementation.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use std::io::Cursor;
+
+use zstd::zstd_safe::zstd_sys::ZSTD_ErrorCode::ZSTD_error_dstSize_tooSmall;
+use zstd::zstd_safe::{CCtx, CParameter, DCtx, DParameter, FrameFormat, compress_bound};
+
+use super::frame::Frame;
+use crate::{CodecError, Coder, Memory};
+
+pub(super) struct CCoder {
+    level: i8,
+    dictionary: Box<[u8]>,
+    compress: Option<CCtx<'static>>,
+    decompress: Option<DCtx<'static>>,
+}
+
+impl CCoder {
+    pub(super) fn new(level: i8, dictionary: &[u8]) -> Self {
+        CCoder { level, dictionary: dictionary.into(), compress: None, decompress: None }
+    }
+}
+
+/// Nothing can go wrong with parameters that are constants, but for a lack of memory.
+const CONSTANT: &str = "the parameters are valid, and there is memory";
+
+fn compressor(level: i8, dictionary: &[u8]) -> CCtx<'static> {
+    let mut context = CCtx::create();
+    let parameters = [
+        CParameter::CompressionLevel(level.into()),
+        CParameter::Format(FrameFormat::Magicless),
+        CParameter::ContentSizeFlag(true),
+        CParameter::ChecksumFlag(false),
+        CParameter::DictIdFlag(false),
+    ];
+    for parameter in parameters {
+        context.set_parameter(parameter).expect(CONSTANT);
+    }
+    if !dictionary.is_empty() {
+        context.load_dictionary(dictionary).expect(CONSTANT);
+    }
+    context
+}
+
+fn decompressor(dictionary: &[u8]) -> DCtx<'static> {
+    let mut context = DCtx::create();
+    context.set_parameter(DParameter::Format(FrameFormat::Magicless)).expect(CONSTANT);
+    if !dictionary.is_empty() {
+        context.load_dictionary(dictionary).expect(CONSTANT);
+    }
+    context
+}
+
+impl Coder for CCoder {
+    fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) {
+        let context = self.compress.get_or_insert_with(|| compressor(self.level, &self.dictionary));
+        out.reserve(compress_bound(input.len()));
+        let mut out = behind(out);
+        context.compress2(&mut out, input).expect("there is room, and memory");
+    }
+
+    fn decompress(
+        &mut self,
+        input: &[u8],
+        limit: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<(), CodecError> {
+        let frame = Frame::read(input, limit)?;
+        let start = out.len();
+        // Neither is above the limit by more than one octet.
+        let room =
+            frame.content.unwrap_or(frame.most).min((limit as u64).saturating_add(1)) as usize;
+        out.reserve_exact(room);
+        let context = self.decompress.get_or_insert_with(|| decompressor(&self.dictionary));
+        // All at once and into the caller's memory: no window is kept, however large a frame claims it to be.
+        let outcome = context.decompress(&mut behind(out), input);
+        let error = match outcome {
+            Ok(_) if out.len() - start > limit => CodecError::TooLarge,
+            Ok(_) => return Ok(()),
+            Err(code) if code == TOO_SMALL && frame.content.is_none() => CodecError::TooLarge,
+            Err(_) => CodecError::Malformed,
+        };
+        out.truncate(start);
+        Err(error)
+    }
+
+    fn memory(&self) -> Memory {
+        Memory {
+            compress: self.compress.as_ref().map_or(0, CCtx::sizeof),
+            decompress: self.decompress.as_ref().map_or(0, DCtx::sizeof) + self.dictionary.len(),
+        }
+    }
+}
+
+const TOO_SMALL: usize = (ZSTD_error_dstSize_tooSmall as usize).wrapping_neg();
+
+/// The room behind what `out` holds.
+fn behind(out: &mut Vec<u8>) -> Cursor<&mut Vec<u8>> {
+    let at = out.len() as u64;
+    let mut cursor = Cursor::new(out);
+    cursor.set_position(at);
+    cursor
+}

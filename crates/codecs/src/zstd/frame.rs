@@ -1,0 +1,144 @@
+//! The outside of a zstd frame (RFC 8878, section 3.1.1): its header and where its blocks are.
+//!
+//! Looked through before a decoder sees the frame, so that no memory is taken for what a frame merely claims.
+
+#[cfg(any(not(feature = "all"), test))]
+use alloc::vec::Vec;
+
+use crate::CodecError;
+
+/// No block stands for more octets.
+pub(super) const LARGEST_BLOCK: u64 = 128 << 10;
+
+/// What a frame says of itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Frame {
+    /// The length of the original, if it is told.
+    pub(super) content: Option<u64>,
+    /// The original is not longer, whatever is told.
+    pub(super) most: u64,
+    /// No match reaches further back.
+    pub(super) window: u64,
+    /// Where the blocks begin.
+    pub(super) blocks: usize,
+}
+
+impl Frame {
+    /// Reads the outside of a frame.
+    ///
+    /// # Errors
+    /// `TooLarge` if the length that it tells is above the limit; `Malformed` if it does not end where the octets do, or
+    /// has what frames here do not have: a checksum, a dictionary's number.
+    pub(super) fn read(octets: &[u8], limit: usize) -> Result<Frame, CodecError> {
+        let mut rest = octets;
+        let descriptor = take(&mut rest, 1)? as u8;
+        let (checksum, reserved, dictionary) =
+            (descriptor & 4 != 0, descriptor & 8 != 0, descriptor & 3 != 0);
+        if checksum || reserved || dictionary {
+            return Err(CodecError::Malformed);
+        }
+        let single = descriptor & 32 != 0;
+        let window = if single { 0 } else { window(take(&mut rest, 1)?) };
+        let content = match descriptor >> 6 {
+            0 if !single => None,
+            0 => Some(take(&mut rest, 1)?),
+            1 => Some(take(&mut rest, 2)? + 256),
+            2 => Some(take(&mut rest, 4)?),
+            _ => Some(take(&mut rest, 8)?),
+        };
+        let window = if single { content.unwrap_or(0) } else { window };
+        let blocks = octets.len() - rest.len();
+        if content.is_some_and(|content| content > limit as u64) {
+            return Err(CodecError::TooLarge);
+        }
+        Ok(Frame { content, most: read_blocks(rest, window.min(LARGEST_BLOCK))?, window, blocks })
+    }
+}
+
+/// The most octets that the blocks stand for, of which none stands for more than `largest`.
+fn read_blocks(mut octets: &[u8], largest: u64) -> Result<u64, CodecError> {
+    let mut most = 0;
+    loop {
+        let header = take(&mut octets, 3)?;
+        let size = header >> 3;
+        let (stored, original) = match header >> 1 & 3 {
+            0 => (size, size),
+            1 => (1, size),
+            2 => (size, largest),
+            _ => return Err(CodecError::Malformed),
+        };
+        if size > largest || stored > octets.len() as u64 {
+            return Err(CodecError::Malformed);
+        }
+        octets = &octets[stored as usize..];
+        most += original;
+        if header & 1 != 0 {
+            return if octets.is_empty() { Ok(most) } else { Err(CodecError::Malformed) };
+        }
+    }
+}
+
+/// The size of a window: an exponent of two, and eighths of that.
+fn window(descriptor: u64) -> u64 {
+    let base = 1024 << (descriptor >> 3);
+    base + base / 8 * (descriptor & 7)
+}
+
+/// The next number, little-endian.
+fn take(octets: &mut &[u8], size: usize) -> Result<u64, CodecError> {
+    let (number, rest) = octets.split_at_checked(size).ok_or(CodecError::Malformed)?;
+    *octets = rest;
+    Ok(number.iter().rev().fold(0, |sum, &octet| sum << 8 | u64::from(octet)))
+}
+
+/// Appends the header, without magic octets, of a frame that tells its length and needs no other window.
+#[cfg(any(not(feature = "all"), test))]
+pub(super) fn write_header(length: usize, out: &mut Vec<u8>) {
+    let (flag, number, size) = match length {
+        0..256 => (0, length, 1),
+        256..65_792 => (1, length - 256, 2),
+        65_792..=0xffff_ffff => (2, length, 4),
+        _ => (3, length, 8),
+    };
+    out.push(flag << 6 | 32);
+    out.extend_from_slice(&(number as u64).to_le_bytes()[..size]);
+}
+
+/// Appends a block that is not compressed and not the last.
+#[cfg(any(not(feature = "all"), test))]
+pub(super) fn raw_block(octets: &[u8], out: &mut Vec<u8>) {
+    out.extend_from_slice(&(octets.len() as u32 * 8).to_le_bytes()[..3]);
+    out.extend_from_slice(octets);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_are_read() {
+        // A single segment of two octets, in one raw block.
+        let frame = Frame::read(&[0x20, 2, 0x11, 0, 0, 7, 8], 2);
+        assert_eq!(frame, Ok(Frame { content: Some(2), most: 2, window: 2, blocks: 2 }));
+        assert_eq!(Frame::read(&[0x20, 2, 0x11, 0, 0, 7, 8], 1), Err(CodecError::TooLarge));
+        // A window of 1 KiB and an eighth, and a block of 1000 octets that are the same.
+        let frame = Frame::read(&[0, 1, 0x43, 0x1f, 0, 7], 9);
+        assert_eq!(frame, Ok(Frame { content: None, most: 1000, window: 1152, blocks: 2 }));
+    }
+
+    #[test]
+    fn what_does_not_end_with_its_last_block_is_malformed() {
+        let frame = [0x20, 2, 0x11, 0, 0, 7, 8, 9];
+        for length in [0, 1, 2, 3, 4, 5, 6, 8] {
+            assert_eq!(Frame::read(&frame[..length], 2), Err(CodecError::Malformed), "{length}");
+        }
+    }
+
+    #[test]
+    fn checksums_and_dictionary_numbers_are_malformed() {
+        for flag in [1, 2, 3, 4, 8] {
+            let frame = [0x20 | flag, 2, 0x11, 0, 0, 7, 8];
+            assert_eq!(Frame::read(&frame, 2), Err(CodecError::Malformed), "{flag}");
+        }
+    }
+}
