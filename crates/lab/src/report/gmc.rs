@@ -9,8 +9,8 @@ use super::table::{Cell, Table};
 use super::text;
 
 const OURS: &str = "groupwire";
-const LEAD: &str = "Messages of each trace go one way, packed by each technique. Less is better; headers are not counted. \
-    The formats whose names begin with hand- are written for these messages.";
+const LEAD: &str = "Messages of each trace go one way, packed by each technique. Less is better; headers are not \
+    counted. The formats whose names begin with hand- are written for these messages.";
 
 /// Bytes per message by technique.
 type Sizes = BTreeMap<String, f64>;

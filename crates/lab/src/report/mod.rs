@@ -19,6 +19,8 @@ mod lossless;
 mod page;
 mod saved;
 mod table;
+#[cfg(test)]
+mod tests;
 mod text;
 mod web;
 

@@ -8,8 +8,8 @@ use super::saved::Row;
 
 const TRANSPORTS: [&str; 7] =
     ["webtransport", "websocket", "multipart", "iframe", "longpoll", "poll", "socket"];
-const LEAD: &str = "Messages go from one browser to another through the server, over each transport, through an emulated \
-    network.";
+const LEAD: &str = "Messages go from one browser to another through the server, over each transport, through an \
+    emulated network.";
 
 pub(super) fn section(rows: &[Row]) -> Section {
     let mut networks: Vec<(String, Vec<&Row>)> = Vec::new();

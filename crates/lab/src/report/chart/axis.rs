@@ -150,7 +150,7 @@ fn linear(least: f64, most: f64, zero: bool) -> (f64, f64, Vec<f64>) {
     let narrowest = least.abs().max(most.abs()).max(1e-12) * 1e-6;
     if most - least < narrowest {
         let air = if most == 0.0 { 1.0 } else { most.abs() * 0.1 };
-        let floor = if zero && least >= 0.0 { 0.0 } else { least - air };
+        let floor = if (zero && least >= 0.0) || most == 0.0 { 0.0 } else { least - air };
         (least, most) = (floor, most + air);
     }
     let step = step((most - least) / 5.0);

@@ -41,6 +41,14 @@ fn the_best_is_fixed_and_auto_is_held_against_it() {
 }
 
 #[test]
+fn what_auto_chose_is_said() {
+    let mut auto = row("auto", 500, (10.0, 0), 9.9);
+    auto["picked"] = json!({ "lz4": 0.2, "zstd-1": 0.7, "none": 0.1 });
+    let html = page(&saved(&[row("zstd-1", 500, (10.0, 0), 10.0), auto]));
+    assert!(html.contains("auto −1.00 %, mostly zstd-1"), "{html}");
+}
+
+#[test]
 fn a_cell_measured_again_counts_once() {
     let rows = [row("lz4", 500, (10.0, 0), 1.0), row("lz4", 500, (10.0, 0), 2.0)];
     let cells = cells(&rows);
@@ -54,7 +62,7 @@ fn wrong_rows_are_left_out_and_said() {
     wrong["verified"] = json!(false);
     let saved = saved(&[wrong, row("none", 500, (10.0, 0), 8.0)]);
     let html = page(&saved);
-    assert!(html.contains("1 rows are left out"), "{html}");
+    assert!(html.contains("not what was sent: 1 of all rows"), "{html}");
     assert!(!html.contains(">99"), "{html}");
 }
 
