@@ -17,7 +17,8 @@ pub enum Error {
     },
     /// A line that is no JSON object.
     #[error(
-        "{path}, line {line}: no JSON object: {why}. Each line is a row, as `groupwire lab EXPERIMENT --json` prints it",
+        "{path}, line {line}: no JSON object: {why}. Each line is a row, as `groupwire lab EXPERIMENT --json` \
+         prints it",
         path = path.display()
     )]
     Line {

@@ -11,13 +11,18 @@
 //! The page needs nothing beside itself: its style, its script and its drawings are within. It is the same for the same
 //! rows.
 
+mod afec;
 mod chart;
 mod error;
+mod gmc;
 mod lossless;
 mod page;
 mod saved;
 mod table;
+#[cfg(test)]
+mod tests;
 mod text;
+mod web;
 
 pub use error::Error;
 pub use saved::{Experiment, Saved};
@@ -31,7 +36,7 @@ pub fn page(saved: &Saved) -> String {
     let page = Page {
         title: "Groupwire's lab".to_owned(),
         lead: format!(
-            "What `groupwire lab` measured, beside what the papers have. From {}.",
+            "What the lab measured, beside what the papers have. From {}.",
             match saved.files.as_slice() {
                 [] => "no rows".to_owned(),
                 files => files.join(", "),
@@ -46,8 +51,8 @@ pub fn page(saved: &Saved) -> String {
 fn section(experiment: Experiment, rows: &[Row]) -> Section {
     match experiment {
         Experiment::Lossless => lossless::section(rows),
-        Experiment::Gmc | Experiment::Afec | Experiment::Web => {
-            Section { name: "other", title: "Not yet", blocks: Vec::new() }
-        }
+        Experiment::Gmc => gmc::section(rows),
+        Experiment::Afec => afec::section(rows),
+        Experiment::Web => web::section(rows),
     }
 }

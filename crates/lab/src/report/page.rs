@@ -43,8 +43,6 @@ pub(super) enum Block {
         what: &'static str,
         panels: Vec<(String, Vec<Block>)>,
     },
-    /// Shown when asked for.
-    Folded(String, Vec<Block>),
 }
 
 /// A figure that sums things up.
@@ -126,12 +124,6 @@ impl Writer {
             Block::Table(table) => self.out.push_str(&table.html()),
             Block::Charts(charts) => self.charts(charts),
             Block::Choice { what, panels } => self.choice(what, panels),
-            Block::Folded(summary, blocks) => {
-                let summary = text::escape(summary);
-                self.out.push_str(&format!("<details>\n<summary>{summary}</summary>\n"));
-                self.blocks(blocks);
-                self.out.push_str("</details>\n");
-            }
         }
     }
 

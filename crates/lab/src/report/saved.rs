@@ -71,6 +71,13 @@ impl Row {
         self.0.get(name).and_then(Value::as_str).unwrap_or_default()
     }
 
+    /// The name with the highest number in a field of names and numbers.
+    pub(super) fn most(&self, name: &str) -> Option<&str> {
+        let numbers = self.0.get(name)?.as_object()?.iter();
+        let numbers = numbers.filter_map(|(name, number)| Some((name, number.as_f64()?)));
+        numbers.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(name, _)| name.as_str())
+    }
+
     /// Whether the field is true. What is not there is not.
     pub(super) fn is(&self, name: &str) -> bool {
         self.0.get(name).and_then(Value::as_bool).unwrap_or_default()

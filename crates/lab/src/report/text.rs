@@ -56,15 +56,15 @@ pub(super) fn tick(value: f64) -> String {
     }
 }
 
-/// A share as percent, with its sign: −1.2 %.
+/// A share as percent, with its sign: −1.20 %.
 pub(super) fn signed_percent(share: f64) -> String {
     let percent = 100.0 * share;
     let sign = match percent {
-        _ if percent.abs() < 0.05 => "±",
+        _ if percent.abs() < 0.005 => "±",
         _ if percent < 0.0 => "−",
         _ => "+",
     };
-    format!("{sign}{:.1} %", percent.abs())
+    format!("{sign}{:.2} %", percent.abs())
 }
 
 /// Room that text takes, in units of its font size: a guess, rather too much.
@@ -98,7 +98,7 @@ fn scaled(value: f64, by: f64, suffix: &str) -> String {
 fn grouped(digits: &str) -> String {
     let mut out = String::new();
     for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at) % 3 == 0 {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
             out.push(',');
         }
         out.push(digit);
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn percents_say_which_way() {
-        assert_eq!([0.0001, -0.012, 0.31].map(signed_percent), ["±0.0 %", "−1.2 %", "+31.0 %"]);
+        assert_eq!([0.0001, -0.012, 0.31].map(signed_percent), ["+0.01 %", "−1.20 %", "+31.00 %"]);
     }
 
     #[test]

@@ -144,13 +144,13 @@ fn at_values(scale: Scale, values: &[f64], (least, most): (f64, f64)) -> (f64, f
 
 /// Round values from below the least to above the most. From 0, if that is not far away.
 fn linear(least: f64, most: f64, zero: bool) -> (f64, f64, Vec<f64>) {
-    let near = most > 0.0 && (0.0..0.5 * most).contains(&least);
+    let near = most > 0.0 && (0.0..0.35 * most).contains(&least);
     let (mut least, mut most) =
         if zero || near { (least.min(0.0), most.max(0.0)) } else { (least, most) };
     let narrowest = least.abs().max(most.abs()).max(1e-12) * 1e-6;
     if most - least < narrowest {
         let air = if most == 0.0 { 1.0 } else { most.abs() * 0.1 };
-        let floor = if zero && least >= 0.0 { 0.0 } else { least - air };
+        let floor = if (zero && least >= 0.0) || most == 0.0 { 0.0 } else { least - air };
         (least, most) = (floor, most + air);
     }
     let step = step((most - least) / 5.0);

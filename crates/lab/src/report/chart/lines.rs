@@ -6,14 +6,14 @@ use super::super::text;
 use super::axis::Placed;
 use super::{Chart, Drawing, Series, WIDTH};
 
-const HEIGHT: f64 = 320.0;
+const HEIGHT: f64 = 300.0;
 const TOP: f64 = 34.0;
-const BOTTOM: f64 = 274.0;
+const BOTTOM: f64 = 254.0;
 /// Of what is written beside axes.
 const FONT: f64 = 12.0;
 
 pub(super) fn draw(chart: &Chart) -> Drawing {
-    let points: Vec<_> = chart.series.iter().flat_map(|series| usable(chart, series)).collect();
+    let points = points(chart);
     let xs: Vec<f64> = points.iter().map(|point| point.0).collect();
     let mut ys: Vec<f64> = points.iter().map(|point| point.1).collect();
     ys.extend(level_in_reach(chart, &ys));
@@ -29,12 +29,24 @@ pub(super) fn draw(chart: &Chart) -> Drawing {
 
     let mut out = String::new();
     write_axes(&mut out, chart, (&x, &y), (left, right));
-    write_level(&mut out, chart, &y, (left, right));
-    for series in &chart.series {
+    let (strong, others): (Vec<_>, Vec<_>) =
+        chart.series.iter().partition(|series| series.look.is_strong());
+    for series in strong.into_iter().chain(others).rev() {
         write_series(&mut out, chart, series, (&x, &y));
     }
+    write_level(&mut out, chart, &y, (left, right));
     write_ends(&mut out, chart, (&x, &y));
     Drawing { height: HEIGHT, marks: out }
+}
+
+/// What the scales are for: points that are shown at first; if there are none, all.
+fn points(chart: &Chart) -> Vec<(f64, f64)> {
+    let of = |is_shown: &dyn Fn(&&Series) -> bool| -> Vec<_> {
+        let series = chart.series.iter().filter(is_shown);
+        series.flat_map(|series| usable(chart, series)).collect()
+    };
+    let shown = of(&|series| series.shown);
+    if shown.is_empty() { of(&|_| true) } else { shown }
 }
 
 /// Points that can be drawn.
@@ -132,14 +144,16 @@ fn write_level(out: &mut String, chart: &Chart, y: &Placed, (left, right): (f64,
 
 fn write_series(out: &mut String, chart: &Chart, series: &Series, (x, y): (&Placed, &Placed)) {
     out.push_str(&chart.open(series));
-    let takes = |point: &(f64, f64)| chart.x.takes(point.0) && chart.y.takes(point.1);
+    let takes = |point: &(f64, f64)| {
+        chart.x.takes(point.0) && chart.y.takes(point.1) && x.has(point.0) && y.has(point.1)
+    };
     for run in series.points.split(|point| !takes(point)).filter(|run| run.len() > 1) {
         let places =
             run.iter().map(|point| format!("{:.1},{:.1}", x.place(point.0), y.place(point.1)));
         let places: Vec<String> = places.collect();
         let _ = writeln!(out, "<polyline class=\"line\" points=\"{}\"/>", places.join(" "));
     }
-    for point in usable(chart, series) {
+    for point in series.points.iter().copied().filter(takes) {
         let place = (x.place(point.0), y.place(point.1));
         let (attributes, title) = chart.says(series, (&chart.x.told(point.0), point.1), place);
         let _ = writeln!(

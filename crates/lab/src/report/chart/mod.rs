@@ -10,13 +10,13 @@ mod numbers;
 #[cfg(test)]
 mod tests;
 
-pub(super) use axis::{Axis, Scale};
+pub(super) use axis::Axis;
 
 use super::table::Table;
 use super::text;
 
 /// Of every chart, in the units of its view box.
-const WIDTH: f64 = 480.0;
+const WIDTH: f64 = 420.0;
 
 /// A chart. `x` of bars are the names beside them; its label says what they name.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,7 +31,7 @@ pub(super) struct Chart {
     pub(super) y: Axis,
     /// How values are drawn.
     pub(super) marks: Marks,
-    /// In the order of the legend; the last is drawn on top.
+    /// In the order of the legend. What stands out is drawn on top, then what comes first.
     pub(super) series: Vec<Series>,
     /// A value that others are held against, such as the rate of the link.
     pub(super) level: Option<Level>,
@@ -40,7 +40,8 @@ pub(super) struct Chart {
 /// How values are drawn.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Marks {
-    /// A marker for each point, and lines between those of a series.
+    /// A marker for each point, and lines between those of a series. Scales are for what is shown at first; what lies
+    /// beyond them is among the numbers only.
     Lines,
     /// A bar for each point, to the right, beside the name that its `x` is the index of: 0 is the first.
     /// On a logarithmic scale, where lengths say nothing, a marker instead.

@@ -38,6 +38,8 @@ pub(super) struct Place {
 pub(super) struct Figure {
     pub(super) effective: f64,
     pub(super) ratio: Option<f64>,
+    /// Of auto: what it chose for most messages.
+    pub(super) picked: Option<String>,
 }
 
 /// Figures by codec.
@@ -120,7 +122,11 @@ impl Cells {
         if !self.choices.iter().any(|known| known == codec) {
             self.choices.push(codec.to_owned());
         }
-        let figure = Figure { effective, ratio: row.number("ratio") };
+        let figure = Figure {
+            effective,
+            ratio: row.number("ratio"),
+            picked: row.most("picked").map(str::to_owned),
+        };
         self.cells.entry(place).or_default().insert(codec.to_owned(), figure);
     }
 
@@ -185,7 +191,9 @@ impl Cells {
             families.push(family(choice));
             (choice.clone(), is_first)
         });
-        shown.collect()
+        let mut ranked: Vec<(String, bool)> = shown.collect();
+        ranked.sort_by_key(|(_, is_shown)| !is_shown);
+        ranked
     }
 }
 

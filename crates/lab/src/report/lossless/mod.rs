@@ -21,7 +21,7 @@ pub(super) fn section(rows: &[Row]) -> Section {
     let mut blocks = vec![Block::Text(LEAD.to_owned()), Block::Text(conditions(rows, &cells))];
     if cells.wrong > 0 {
         blocks.push(Block::Warning(format!(
-            "{} rows are left out: what came was not what was sent.",
+            "Left out, because what came was not what was sent: {} of all rows.",
             cells.wrong
         )));
     }
@@ -56,13 +56,15 @@ fn panel(cells: &Cells, payload: &str) -> Vec<Block> {
     let mut blocks = vec![
         Block::Text(
             "The best fixed codec of each cell with its effective throughput in Mbit/s and how many times that of no \
-             compression it is; below, how far auto is from it."
+             compression it is; below, how far auto is from it and what \
+             it chose for most messages."
                 .to_owned(),
         ),
         Block::Table(summary::leaders(cells, payload)),
     ];
     blocks.push(Block::Text(
-        "Levels of a codec share its colour; at first, the best of each is shown. Click on a name to hide or show it."
+        "Levels of a codec share its colour; at first, the best of each is shown. Click on a name to hide or show it. \
+             Scales are for what is shown at first; what lies beyond them is among the numbers."
             .to_owned(),
     ));
     blocks.push(Block::Charts(charts::throughput(cells, payload)));
@@ -75,7 +77,8 @@ fn conditions(rows: &[Row], cells: &Cells) -> String {
     let (least, most) = messages.fold((f64::MAX, 0.0), |(least, most), count| {
         (f64::min(least, count), f64::max(most, count))
     });
-    let mut text = format!("{} rows, {} payloads", rows.len(), cells.payloads.len());
+    let count = text::number(rows.len() as f64);
+    let mut text = format!("{count} rows, {} payloads", cells.payloads.len());
     if most > 0.0 {
         text.push_str(&format!(
             ", {} to {} messages each",

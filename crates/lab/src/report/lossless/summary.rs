@@ -6,7 +6,7 @@ use super::super::page::Tile;
 use super::super::saved::Row;
 use super::super::table::{Cell as Field, Table, Tone};
 use super::super::text;
-use super::cells::{Cell, Cells, Link, NONE, Place, behind, best, family, gain};
+use super::cells::{AUTO, Cell, Cells, Link, NONE, Place, behind, best, family, gain};
 
 /// How far auto may be from the best.
 const NEAR: f64 = -0.02;
@@ -108,7 +108,8 @@ fn led(cells: &[&Cell]) -> Field {
     }
     let mut led: Vec<_> = led.into_iter().collect();
     led.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
-    let words: Vec<String> = led.iter().map(|(name, count)| format!("{name} {count}")).collect();
+    let words: Vec<String> =
+        led.iter().map(|(name, count)| format!("{name}\u{a0}{count}")).collect();
     let (first, more) = words.split_at(words.len().min(4));
     match more.len() {
         0 => Field::new(&first.join(", ")),
@@ -179,7 +180,9 @@ fn leader(cell: &Cell) -> Field {
     match behind(cell) {
         Some(behind) => {
             let tone = if behind >= NEAR { Tone::Good } else { Tone::Bad };
-            field.with(&format!("auto {}", text::signed_percent(behind)), tone)
+            let picked = cell.get(AUTO).and_then(|auto| auto.picked.as_ref());
+            let picked = picked.map(|choice| format!(", mostly {choice}")).unwrap_or_default();
+            field.with(&format!("auto {}{picked}", text::signed_percent(behind)), tone)
         }
         None => field,
     }
