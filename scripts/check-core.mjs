@@ -23,6 +23,7 @@ const ARROWS = {
   lab: ["session", "gmc", "afec", "codecs"],
   wasm: ["session"],
   "wasm-codecs": ["codecs"],
+  "wasm-brotli": ["codecs"],
   cli: ["server", "client", "lab"],
 };
 

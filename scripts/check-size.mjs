@@ -1,6 +1,6 @@
 // Checks what a browser loads before the first message, gzipped: the core, and the client's JavaScript with the core's
 // glue, bundled and minified as an application would. And what it loads when a channel asks for a codec that the core
-// lacks: one more module. What else is imported later does not count.
+// lacks: a module with most of them, and one with brotli. What else is imported later does not count.
 //
 // Run it after `make web`: node scripts/check-size.mjs
 
@@ -14,12 +14,13 @@ import { gzipSync } from "node:zlib";
  * The most bytes, gzipped. The goal for the core is 120,000, which it misses yet; this is what it was brought down to, so
  * that it does not grow again.
  */
-export const LIMITS = { core: 132_500, javascript: 15_000, codecs: 300_000 };
+export const LIMITS = { core: 132_500, javascript: 15_000, codecs: 160_000, brotli: 480_000 };
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const ENTRY = `${root}web/client/dist/index.js`;
 const CORE = `${root}web/client/wasm/groupwire_wasm_bg.wasm`;
 const CODECS = `${root}web/client/wasm/groupwire_wasm_codecs_bg.wasm`;
+const BROTLI = `${root}web/client/wasm/groupwire_wasm_brotli_bg.wasm`;
 const GLUE = "groupwire_wasm.js";
 
 /** A line for each size, and whether all keep their limits. */
@@ -65,8 +66,8 @@ export function gzipped(bytes) {
 
 async function main() {
   const javascript = loadedFirst(await bundle()).reduce((sum, { code }) => sum + gzipped(code), 0);
-  const [core, codecs] = [CORE, CODECS].map((path) => gzipped(readFileSync(path)));
-  const { lines, keeps } = judge({ core, javascript, codecs });
+  const [core, codecs, brotli] = [CORE, CODECS, BROTLI].map((path) => gzipped(readFileSync(path)));
+  const { lines, keeps } = judge({ core, javascript, codecs, brotli });
   for (const line of lines) console.log(line);
   if (!keeps) process.exitCode = 1;
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds crates/wasm, the browser's core, and crates/wasm-codecs, which is loaded later, into web/client/wasm/: for each
-# groupwire_NAME.js, groupwire_NAME_bg.wasm and their types.
+# Builds crates/wasm, the browser's core, and crates/wasm-codecs and crates/wasm-brotli, which are loaded later, into
+# web/client/wasm/: for each groupwire_NAME.js, groupwire_NAME_bg.wasm and their types.
 #
 # The compiler is the user's own with its wasm32 target, added by rustup if it is missing. Where rustup cannot
 # (offline mirrors, distributions' toolchains), Debian's packaged compiler builds the target's standard library
@@ -17,6 +17,7 @@ tools=$PWD/.cache/tools
 main() {
     make_module wasm
     make_module wasm-codecs
+    make_module wasm-brotli
 }
 
 # The module of the crate with this name.

@@ -23,11 +23,11 @@
 #![no_std]
 
 extern crate alloc;
-#[cfg(feature = "pure")]
+#[cfg(any(feature = "pure", feature = "brotli"))]
 extern crate std;
 
 mod auto;
-#[cfg(feature = "pure")]
+#[cfg(feature = "brotli")]
 mod brotli;
 #[cfg(feature = "pure")]
 mod bzip2;
@@ -60,7 +60,7 @@ mod zlib;
 mod zstd;
 
 pub use auto::{Auto, Cost, Costs, Line, Link, Pick};
-#[cfg(feature = "pure")]
+#[cfg(feature = "brotli")]
 pub use brotli::Brotli;
 #[cfg(feature = "pure")]
 pub use bzip2::Bzip2;
@@ -85,14 +85,31 @@ pub use zlib::Deflate;
 pub use zstd::Zstd;
 
 /// Every codec that this build has, in the order of their numbers.
-#[cfg(feature = "pure")]
 pub static ALL: &[&dyn Codec] = &[
-    &Plain, &Lz4, &Deflate, &Snappy, &Lzo, &Lzf, &Lzw, &Zstd, &Brotli, &Bzip2, &Lzma, &Rle, &Null,
+    &Plain,
+    &Lz4,
+    &Deflate,
+    #[cfg(feature = "pure")]
+    &Snappy,
+    #[cfg(feature = "pure")]
+    &Lzo,
+    #[cfg(feature = "pure")]
+    &Lzf,
+    #[cfg(feature = "pure")]
+    &Lzw,
+    #[cfg(feature = "pure")]
+    &Zstd,
+    #[cfg(feature = "brotli")]
+    &Brotli,
+    #[cfg(feature = "pure")]
+    &Bzip2,
+    #[cfg(feature = "pure")]
+    &Lzma,
+    #[cfg(feature = "pure")]
+    &Rle,
+    #[cfg(feature = "pure")]
+    &Null,
 ];
-
-/// Every codec that this build has, in the order of their numbers.
-#[cfg(not(feature = "pure"))]
-pub static ALL: &[&dyn Codec] = &[&Plain, &Lz4, &Deflate];
 
 /// Other names by which codecs are known.
 const ALIASES: &[(&str, &str)] = &[("deflate", "zlib")];

@@ -91,9 +91,10 @@ fn compress(input: &[u8], seen: &mut Seen, out: &mut Vec<u8>) {
         }
         let earlier = same_before(input, from, at).min(at - done);
         at -= earlier;
-        let reach = &input[..input.len().min(at + LONGEST)];
+        // Further than a copy reaches would be looked at again for the next one.
+        let reach = input.len().min(at + LONGEST);
         let known = earlier + SHORTEST;
-        let length = known + same(reach, from - earlier + known, at + known);
+        let length = known + same(input, from + SHORTEST, at + known, reach);
         literals(input, done, at, &mut writer);
         copy(distance - 1, length, &mut writer);
         at += length;

@@ -2,9 +2,9 @@
 //!
 //! The stream is a row of codes, the low bits first. A code below 256 stands for that octet, 256 says *clear*, and each
 //! code after that was made by an earlier one: it stands for what that one stood for, and one octet more, which is the
-//! first of what follows. So every code makes a new one. Codes have 9 bits at first, and one more as soon as the next new code
-//! needs it, up to 16; then no more are made. After a clear all begins anew, once the codes of the old width are filled
-//! up to a multiple of eight, with bits that mean nothing.
+//! first of what follows. So every code makes a new one. Codes have 9 bits at first, and one more as soon as the next
+//! new code needs it, up to 16; then no more are made. After a clear all begins anew, once the codes of the old width
+//! are filled up to a multiple of eight, with bits that mean nothing.
 //!
 //! With the octets 1f 9d 90 before it a stream is what `compress` writes and `uncompress` and `gzip -d` read: block
 //! mode, 16 bits. It does not tell its length, so that one which is cut between two codes goes unnoticed but by a

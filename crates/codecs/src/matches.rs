@@ -7,6 +7,8 @@ use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
+pub(crate) use crate::lz77::same;
+
 /// Four octets are the shortest match.
 pub(crate) const MIN_MATCH: usize = 4;
 
@@ -114,22 +116,6 @@ impl Finder {
     pub(crate) fn insert(&mut self, Base(base): Base, buffer: &[u8], at: usize) {
         self.table[hash(word(buffer, at))] = base.wrapping_add(at as u32);
     }
-}
-
-/// How many octets before `end` are the same at two places.
-#[inline(always)]
-pub(crate) fn same(buffer: &[u8], earlier: usize, at: usize, end: usize) -> usize {
-    let here = &buffer[at..end];
-    let there = &buffer[earlier..];
-    let mut count = 0;
-    for (a, b) in here.as_chunks::<8>().0.iter().zip(there.as_chunks::<8>().0) {
-        let differ = u64::from_le_bytes(*a) ^ u64::from_le_bytes(*b);
-        if differ != 0 {
-            return count + (differ.trailing_zeros() / 8) as usize;
-        }
-        count += 8;
-    }
-    count + here[count..].iter().zip(&there[count..]).take_while(|(a, b)| a == b).count()
 }
 
 /// The four octets at a place.

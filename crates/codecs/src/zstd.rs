@@ -3,6 +3,7 @@
 #[cfg(feature = "all")]
 mod c;
 mod frame;
+// Tested under `all` as well, against the other.
 #[cfg(any(not(feature = "all"), test))]
 mod rust;
 
@@ -63,5 +64,123 @@ fn as_content(dictionary: &[u8]) -> &[u8] {
     match dictionary.strip_prefix(&[0x37]) {
         Some(rest) if rest.starts_with(&[0xa4, 0x30, 0xec]) => rest,
         _ => dictionary,
+    }
+}
+
+#[cfg(all(test, feature = "all"))]
+mod tests {
+    use super::*;
+    use crate::CodecError;
+    use alloc::vec;
+    use alloc::vec::Vec;
+    use proptest::prelude::*;
+
+    const DICTIONARY: &[u8] = include_bytes!("codec.rs");
+
+    fn coders(dictionary: &[u8]) -> [Box<dyn Coder>; 3] {
+        let c = |level| Box::new(c::CCoder::new(level, dictionary));
+        [c(-3), c(3), Box::new(rust::RustCoder::new(dictionary))]
+    }
+
+    /// Each reads what any other writes, and refuses it below its length.
+    fn read_each_other(message: &[u8], dictionary: &[u8]) {
+        let length = message.len();
+        for writer in &mut coders(dictionary) {
+            let mut packed = Vec::new();
+            writer.compress(message, &mut packed);
+            for reader in &mut coders(dictionary) {
+                let mut plain = vec![7];
+                assert_eq!(reader.decompress(&packed, length, &mut plain), Ok(()));
+                assert_eq!(&plain[1..], message);
+                plain.truncate(1);
+                if let Some(less) = length.checked_sub(1) {
+                    let outcome = reader.decompress(&packed, less, &mut plain);
+                    assert_eq!((outcome, &plain[..]), (Err(CodecError::TooLarge), &[7][..]));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn both_implementations_read_each_other() {
+        let large = DICTIONARY.repeat(40);
+        let random: Vec<u8> = (0u32..4000)
+            .map(|n| (n.wrapping_mul(n).wrapping_mul(2_654_435_761) >> 24) as u8)
+            .collect();
+        let lengths =
+            [0, 1, 255, 256, 1023, 1024, 65_791, 65_792, (128 << 10) - 1, 128 << 10, 150_000];
+        for dictionary in [&b""[..], b"tiny", DICTIONARY] {
+            for length in lengths {
+                read_each_other(&large[..length], dictionary);
+            }
+            read_each_other(&random, dictionary);
+            read_each_other(&[5; 3000], dictionary);
+        }
+    }
+
+    #[test]
+    fn the_one_in_rust_uses_a_dictionary_and_remembers_nothing_else() {
+        let mut coder = rust::RustCoder::new(DICTIONARY);
+        let mut sizes = Vec::new();
+        for message in [&DICTIONARY[500..1900], b"another one", &DICTIONARY[500..1900]] {
+            let mut packed = Vec::new();
+            coder.compress(message, &mut packed);
+            sizes.push(packed.len());
+        }
+        assert!(sizes[0] < 48 && sizes[0] == sizes[2], "{sizes:?}");
+        let memory = coder.memory();
+        assert!((1..1 << 20).contains(&memory.compress), "{memory:?}");
+    }
+
+    #[test]
+    fn a_length_that_is_not_told_is_limited_too() {
+        // A window of 3.75 TB; 128 KiB of one octet, three times.
+        let packed =
+            [&[0x00, 0xff][..], &[0x02, 0x00, 0x10, 7], &[0x02, 0, 0x10, 7], &[0x03, 0, 0x10, 7]];
+        let (packed, length) = (packed.concat(), 3 * 128 << 10);
+        for coder in &mut coders(b"") {
+            let mut plain = vec![7];
+            assert_eq!(
+                coder.decompress(&packed, length - 1, &mut plain),
+                Err(CodecError::TooLarge)
+            );
+            assert_eq!(plain, [7]);
+            assert_eq!(coder.decompress(&packed, 1000, &mut plain), Err(CodecError::TooLarge));
+            assert_eq!(coder.decompress(&packed, length, &mut plain), Ok(()));
+            assert_eq!(plain.len(), length + 1);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn damage_does_no_harm(
+            message in proptest::collection::vec(0u8..4, 1..2000),
+            at in any::<prop::sample::Index>(),
+            byte: u8,
+        ) {
+            for writer in &mut coders(b"") {
+                let mut packed = Vec::new();
+                writer.compress(&message, &mut packed);
+                *at.get_mut(&mut packed) = byte;
+                for reader in &mut coders(b"") {
+                    let mut plain = vec![7];
+                    if reader.decompress(&packed, 3000, &mut plain).is_err() {
+                        prop_assert_eq!(&plain, &[7]);
+                    }
+                    prop_assert!(plain.len() <= 3001);
+                }
+            }
+        }
+
+        #[test]
+        fn hostile_octets_are_refused(packed: Vec<u8>) {
+            for reader in &mut coders(b"") {
+                let mut plain = vec![7];
+                if reader.decompress(&packed, 100, &mut plain).is_err() {
+                    prop_assert_eq!(&plain, &[7]);
+                }
+                prop_assert!(plain.len() <= 101);
+            }
+        }
     }
 }

@@ -1,4 +1,5 @@
-//! The codecs that the browser's core lacks, as a module of its own: a page loads it when a channel asks for one.
+//! The codecs that the browser's core lacks, as modules of their own: a page loads one when a channel asks for what is in
+//! it. All but brotli are in this crate's; `crates/wasm-brotli` builds the same for brotli alone.
 //!
 //! It knows single messages only. What is packed when, and for whom, is the core's matter, which calls this module
 //! through `crates/wasm/src/codecs.js`.

@@ -1,15 +1,16 @@
-// The codecs that the core lacks, once the page has loaded them: an instance of `Codecs` of crates/wasm-codecs.
+// The codecs that the core lacks, once the page has loaded them: by their numbers, instances of `Codecs` of
+// crates/wasm-codecs or crates/wasm-brotli.
 
-let loaded;
+const loaded = [];
 
-export function install(codecs) {
-  loaded = codecs;
+export function install(codecs, numbers) {
+  for (const number of numbers) loaded[number] = codecs;
 }
 
 /** Undefined: it cannot be done. */
 export function compress(codec, level, message) {
   try {
-    return loaded.compress(codec, level, message);
+    return loaded[codec].compress(codec, level, message);
   } catch {
     return undefined;
   }
@@ -18,7 +19,7 @@ export function compress(codec, level, message) {
 /** Undefined: `packed` is not what the codec makes of at most `limit` octets. */
 export function decompress(codec, packed, limit) {
   try {
-    return loaded.decompress(codec, packed, limit);
+    return loaded[codec].decompress(codec, packed, limit);
   } catch {
     return undefined;
   }

@@ -1,4 +1,4 @@
-//! The codecs: two are part of the core, the others of a module that the page loads when a channel asks for one.
+//! The codecs: two are part of the core, the others of two modules that the page loads when a channel asks for one.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -10,23 +10,39 @@ use wasm_bindgen::prelude::{JsValue, wasm_bindgen};
 
 #[wasm_bindgen(module = "/src/codecs.js")]
 extern "C" {
-    fn install(codecs: JsValue);
+    fn install(codecs: JsValue, numbers: &[u8]);
     fn compress(codec: u8, level: Option<i8>, message: &[u8]) -> Option<Vec<u8>>;
     fn decompress(codec: u8, packed: &[u8], limit: usize) -> Option<Vec<u8>>;
 }
 
-/// Takes the other module, an instance of its `Codecs`, for every core of the page that is told so
-/// ([`Core::add_codecs`](crate::Core::add_codecs)).
+/// The number of the codec that is a module of its own.
+const BROTLI: u8 = 8;
+
+/// Takes another module, an instance of its `Codecs`, for every core of the page that is told so
+/// ([`Core::set_codecs`](crate::Core::set_codecs)). `brotli`: the module with that alone.
 #[wasm_bindgen(js_name = installCodecs)]
-pub fn install_codecs(codecs: JsValue) {
-    install(codecs);
+#[expect(unreachable_pub, reason = "JavaScript reaches it")]
+pub fn install_codecs(codecs: JsValue, brotli: bool) {
+    let elsewhere = ALL.iter().map(|codec| codec.number()).filter(|&number| number > 1);
+    let numbers: Vec<u8> = elsewhere.filter(|&number| (number == BROTLI) == brotli).collect();
+    install(codecs, &numbers);
 }
 
 /// What the core has by itself.
 pub(crate) static OWN: &[&dyn Codec] = &[&Plain, &Lz4];
 
-/// What it has with the other module.
-pub(crate) static ALL: &[&dyn Codec] = &[
+/// What it has with the other modules.
+pub(crate) fn with(most: bool, brotli: bool) -> &'static [&'static dyn Codec] {
+    match (most, brotli) {
+        (false, false) => OWN,
+        (true, false) => &ALL[..ALL.len() - 1],
+        (false, true) => &[&Plain, &Lz4, &Elsewhere(BROTLI)],
+        (true, true) => ALL,
+    }
+}
+
+/// All, brotli last.
+static ALL: &[&dyn Codec] = &[
     &Plain,
     &Lz4,
     &Elsewhere(2),
@@ -35,14 +51,14 @@ pub(crate) static ALL: &[&dyn Codec] = &[
     &Elsewhere(5),
     &Elsewhere(6),
     &Elsewhere(7),
-    &Elsewhere(8),
     &Elsewhere(9),
     &Elsewhere(10),
     &Elsewhere(11),
     &Elsewhere(12),
+    &Elsewhere(BROTLI),
 ];
 
-/// A codec of the other module, by its number.
+/// A codec of another module, by its number.
 struct Elsewhere(u8);
 
 impl Codec for Elsewhere {
@@ -91,7 +107,7 @@ impl Coder for Remote {
     }
 
     fn memory(&self) -> Memory {
-        // It is the other module's.
+        // It is that module's.
         Memory::default()
     }
 }

@@ -122,10 +122,10 @@ impl Core {
         self.client.compress(ChannelId(channel), compress).map_err(failure::thrown)
     }
 
-    /// The other codecs are there: `installCodecs` has been called.
-    #[wasm_bindgen(js_name = addCodecs)]
-    pub fn add_codecs(&mut self) {
-        self.client.set_codecs(codecs::ALL);
+    /// Which other modules are there: `installCodecs` has been called for them.
+    #[wasm_bindgen(js_name = setCodecs)]
+    pub fn set_codecs(&mut self, most: bool, brotli: bool) {
+        self.client.set_codecs(codecs::with(most, brotli));
     }
 
     /// Hands over a message; `bytes` are UTF-8 if `text`.

@@ -53,8 +53,10 @@ export interface ConnectOptions<Presence = unknown> {
    * once per page, so the first `connect` decides. Default: beside this module.
    */
   wasm?: string | URL | BufferSource | WebAssembly.Module;
-  /** The same for the module with the codecs that the core lacks. It is loaded when a channel asks for one of them. */
+  /** The same for the module with most codecs that the core lacks. It is loaded when a channel asks for one of them. */
   codecs?: string | URL | BufferSource | WebAssembly.Module;
+  /** The same for brotli, which is a module of its own for its size. */
+  brotli?: string | URL | BufferSource | WebAssembly.Module;
   /** Instead of the global one, for programs that are no browser: the package `ws`, for example. */
   WebSocket?: WebSocketConstructor;
   /**

@@ -1,6 +1,6 @@
 import type { Channel, ChannelOptions, Compress, Message, Payload, Qos, SendOptions, Sent } from "./api.js";
 import { decodeText, encode } from "./codec.js";
-import { OFF, ownHow, wantsCodecs, type How } from "./compress.js";
+import { OFF, ownHow, partFor, type How, type Part } from "./compress.js";
 import type { CoreMessage } from "./core.js";
 import type { Driver, Opening } from "./driver.js";
 import { Emitter } from "./events.js";
@@ -28,7 +28,7 @@ export class RoomChannel implements Channel, Opening {
     this.#compress = compress;
     this.how = ownHow(compress) ?? OFF;
     driver.open(this);
-    if (wantsCodecs(compress)) void this.#load();
+    this.#loadFor(compress);
   }
 
   get compress(): Compress {
@@ -39,13 +39,17 @@ export class RoomChannel implements Channel, Opening {
     this.#compress = name;
     const how = ownHow(name);
     if (how) this.#become(how);
-    if (wantsCodecs(name)) void this.#load();
+    this.#loadFor(name);
   }
 
-  async #load(): Promise<void> {
-    const name = this.#compress;
+  #loadFor(name: Compress): void {
+    const part = partFor(name);
+    if (part) void this.#load(name, part);
+  }
+
+  async #load(name: Compress, part: Part): Promise<void> {
     try {
-      const codecs = await this.#driver.loadCodecs();
+      const codecs = await this.#driver.loadCodecs(part);
       // Unless something else was asked for meanwhile.
       if (this.#compress === name) this.#become(ownHow(name) ?? codecs.read(name));
     } catch (error) {

@@ -49,49 +49,60 @@ export function ownHow(name: Compress): How | undefined {
   return Object.hasOwn(OWN, name) ? OWN[name] : undefined;
 }
 
-/** Whether it takes the other codecs, at least to be any good: `auto` chooses among those that are there. */
-export function wantsCodecs(name: Compress): boolean {
-  return name === "auto" || !ownHow(name);
+/** The modules with the codecs that the core lacks. */
+export type Part = "codecs" | "brotli";
+
+/** The module that it takes, at least to be any good: `auto` chooses among the codecs that are there. */
+export function partFor(name: Compress): Part | undefined {
+  if (name !== "auto" && ownHow(name)) return undefined;
+  return /^([^+]*\+)?brotli(-|$)/.test(name) ? "brotli" : "codecs";
 }
 
-/** The other module, loaded. */
+/** A module, loaded. */
 export interface Codecs {
   /** What a name asks for. Throws an `Error` that says what there is. */
   read(name: Compress): How;
 }
 
-type Source = NonNullable<ConnectOptions["codecs"]>;
+type Source = ConnectOptions["codecs"];
 
-let loading: Promise<Codecs> | undefined;
+const loading: Partial<Record<Part, Promise<Codecs>>> = {};
 
-/** Loads the other codecs, once, and gives them to the core. After a failure the next call tries again. */
-export function loadCodecs(source: Source | undefined, core: Promise<CoreConstructor>): Promise<Codecs> {
-  loading ??= load(source, core).catch((error: unknown) => {
-    loading = undefined;
-    const hint =
-      "is it on the server, and does the page's policy allow it? Outside of a browser pass its bytes as `options.codecs`";
+/** Loads a module with codecs, once, and gives them to the core. After a failure the next call tries again. */
+export function loadCodecs(part: Part, source: Source, core: Promise<CoreConstructor>): Promise<Codecs> {
+  return (loading[part] ??= load(part, source, core).catch((error: unknown) => {
+    delete loading[part];
+    const hint = `is it on the server, and does the page's policy allow it? Outside of a browser pass its bytes as \`options.${part}\``;
     throw failure(
       "no-codecs",
       "own",
       `the module with the codecs could not be loaded (${judged(error).message}): ${hint}`,
     );
-  });
-  return loading;
+  }));
 }
 
-async function load(source: Source | undefined, core: Promise<CoreConstructor>): Promise<Codecs> {
-  // As in core.ts.
-  const from = source ?? new URL("../wasm/groupwire_wasm_codecs_bg.wasm", import.meta.url);
-  const isAddress = typeof from === "string" || from instanceof URL;
-  const [glue, module] = await Promise.all([
-    import("../wasm/groupwire_wasm_codecs.js"),
-    isAddress ? fetch(from) : from,
-    core,
-  ]);
+async function load(part: Part, source: Source, core: Promise<CoreConstructor>): Promise<Codecs> {
+  const [[glue, module]] = await Promise.all([part === "brotli" ? brotli(source) : codecs(source), core]);
   await glue.default({ module_or_path: module });
   const { installCodecs } = await import("../wasm/groupwire_wasm.js");
-  installCodecs(new glue.Codecs());
+  installCodecs(new glue.Codecs(), part === "brotli");
   return { read: (name) => read(glue.Named, name) };
+}
+
+// As in core.ts: bundlers want to see each address.
+
+function codecs(source: Source) {
+  const from = source ?? new URL("../wasm/groupwire_wasm_codecs_bg.wasm", import.meta.url);
+  return Promise.all([import("../wasm/groupwire_wasm_codecs.js"), got(from)]);
+}
+
+function brotli(source: Source) {
+  const from = source ?? new URL("../wasm/groupwire_wasm_brotli_bg.wasm", import.meta.url);
+  return Promise.all([import("../wasm/groupwire_wasm_brotli.js"), got(from)]);
+}
+
+function got(from: NonNullable<Source>): Promise<Response> | BufferSource | WebAssembly.Module {
+  return typeof from === "string" || from instanceof URL ? fetch(from) : from;
 }
 
 interface Named {

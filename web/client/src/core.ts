@@ -24,8 +24,8 @@ export interface Core {
   /** The number of the channel; they count from 0. */
   channel(name: string, qos: Qos, how: How): number;
   compress(channel: number, how: How): void;
-  /** The other codecs are loaded. */
-  addCodecs(): void;
+  /** Which modules with other codecs are loaded. */
+  setCodecs(most: boolean, brotli: boolean): void;
   send(now: number, channel: number, bytes: Uint8Array, text: boolean, key?: string, priority?: number): Sent;
   setPresence(presence: Uint8Array): void;
   snapshot(asOf: number, bytes: Uint8Array): void;

@@ -12,7 +12,7 @@ import type {
 } from "./api.js";
 import { Choice } from "./choice.js";
 import type { Encoded } from "./codec.js";
-import { loadCodecs, type Codecs, type How } from "./compress.js";
+import { loadCodecs, type Codecs, type How, type Part } from "./compress.js";
 import type { Core, CoreConstructor, CoreEvent, CoreStats, Output } from "./core.js";
 import { failure, judged } from "./errors.js";
 import { StoredMemory } from "./memory.js";
@@ -25,8 +25,8 @@ export interface DriverOptions {
   readonly token: Uint8Array;
   readonly presence: Uint8Array;
   readonly core: Promise<CoreConstructor>;
-  /** Where the other codecs are. */
-  readonly codecs: ConnectOptions["codecs"];
+  /** Where the modules with other codecs are. */
+  readonly parts: Readonly<Record<Part, ConnectOptions["codecs"]>>;
   readonly WebSocket: WebSocketConstructor | undefined;
   /** What the application allows. */
   readonly transports: readonly TransportName[] | undefined;
@@ -80,7 +80,7 @@ export class Driver {
   #early: Early[] = [];
   #earlyBytes = 0;
   #owesDrain = false;
-  #hasCodecs = false;
+  readonly #parts = new Set<Part>();
   #lastStats: CoreStats = { sent: NOTHING, received: NOTHING, roundTrip: undefined, reconnects: 0, channels: [] };
 
   constructor(options: DriverOptions) {
@@ -134,10 +134,12 @@ export class Driver {
     this.#schedule();
   }
 
-  async loadCodecs(): Promise<Codecs> {
-    const codecs = await loadCodecs(this.#options.codecs, this.#options.core);
-    if (!this.#hasCodecs) this.#core?.addCodecs();
-    this.#hasCodecs = true;
+  async loadCodecs(part: Part): Promise<Codecs> {
+    const codecs = await loadCodecs(part, this.#options.parts[part], this.#options.core);
+    if (!this.#parts.has(part)) {
+      this.#parts.add(part);
+      this.#core?.setCodecs(this.#parts.has("codecs"), this.#parts.has("brotli"));
+    }
     return codecs;
   }
 
@@ -187,7 +189,7 @@ export class Driver {
     try {
       const { room, token } = this.#options;
       const core = new Core(now(), room, token, this.#presence, Math.random());
-      if (this.#hasCodecs) core.addCodecs();
+      core.setCodecs(this.#parts.has("codecs"), this.#parts.has("brotli"));
       for (const channel of this.#openings) {
         this.#attempt(channel, () => (channel.id = core.channel(channel.name, channel.qos, channel.how)));
       }

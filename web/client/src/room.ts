@@ -56,7 +56,7 @@ class ClientRoom<Presence> implements Room<Presence> {
   constructor(
     server: URL,
     readonly name: string,
-    { token = "", presence, wasm, codecs, WebSocket, transports }: ConnectOptions<Presence>,
+    { token = "", presence, wasm, codecs, brotli, WebSocket, transports }: ConnectOptions<Presence>,
   ) {
     this.#presence = presence;
     this.#driver = new Driver({
@@ -65,7 +65,7 @@ class ClientRoom<Presence> implements Room<Presence> {
       token: encodeText(token),
       presence: encodeJson(presence),
       core: loadCore(wasm),
-      codecs,
+      parts: { codecs, brotli },
       WebSocket,
       transports,
       transport: (transport) => void this.#events.emit("transport", transport),

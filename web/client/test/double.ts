@@ -7,6 +7,7 @@ import { frames, type Frame } from "./wire.js";
 
 const wasm = readFileSync(new URL("../wasm/groupwire_wasm_bg.wasm", import.meta.url));
 const codecs = readFileSync(new URL("../wasm/groupwire_wasm_codecs_bg.wasm", import.meta.url));
+const brotli = readFileSync(new URL("../wasm/groupwire_wasm_brotli_bg.wasm", import.meta.url));
 
 export class SocketDouble implements WebSocketLike {
   binaryType = "blob";
@@ -63,7 +64,7 @@ export function join<P>(options: ConnectOptions<P> = {}, name = "room"): Joined<
     }
   }
   return {
-    room: connect<P>("http://server.example/app/", name, { wasm, codecs, WebSocket: Socket, ...options }),
+    room: connect<P>("http://server.example/app/", name, { wasm, codecs, brotli, WebSocket: Socket, ...options }),
     sockets,
   };
 }

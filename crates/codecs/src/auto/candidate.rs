@@ -84,10 +84,10 @@ impl Candidate {
         class.wait(number, class.interval * 2);
     }
 
-    /// Learns what a message became. Returns whether the content has become another one.
-    pub(super) fn learn(&mut self, message: Message, packed: usize, number: u64) -> bool {
+    /// Learns what a message became: the ratio. Returns whether the content has become another one.
+    pub(super) fn learn(&mut self, message: Message, ratio: f32, number: u64) -> bool {
         let class = &mut self.classes[message.class];
-        let changed = class.estimate.learn(packed as f32 / message.size as f32);
+        let changed = class.estimate.learn(ratio);
         if class.interval == 0 || class.estimate.is_surprised() {
             class.wait(number, 0);
         }

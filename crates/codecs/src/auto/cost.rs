@@ -72,7 +72,7 @@ const UNKNOWN: Cost = Cost {
 };
 
 impl Costs {
-    /// What was measured on one machine of 2020s make, native and optimised. Others are slower or faster, mostly by
+    /// What was measured on one server of the 2020s, native and optimised. Others are slower or faster, mostly by
     /// the same factor for all, which matters little: a codec's rank changes only where it wins little.
     pub fn reference() -> Self {
         Costs { known: reference::TABLE.to_vec() }
@@ -80,8 +80,10 @@ impl Costs {
 
     /// What a choice costs. A level that was not measured costs as the nearest one of its codec.
     pub fn of(&self, choice: Choice) -> Cost {
-        let level = |choice: Choice| choice.level.map_or(reference::DEFAULT, i16::from);
-        let distance = |known: Choice| (level(known) - level(choice)).abs();
+        let levels = crate::by_number(choice.codec).and_then(|codec| codec.levels());
+        let default = levels.map_or(0, |levels| levels.default);
+        let level = |choice: Choice| choice.level.unwrap_or(default);
+        let distance = |known: Choice| level(known).abs_diff(level(choice));
         let of_codec = self.known.iter().filter(|(known, _)| known.codec == choice.codec);
         let plain = match of_codec.min_by_key(|(known, _)| distance(*known)) {
             Some((_, cost)) => *cost,

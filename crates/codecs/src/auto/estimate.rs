@@ -6,7 +6,7 @@ pub(super) const HOPE: f32 = 0.25;
 /// The worst ratio: whatever is said, no message doubles.
 const WORST: f32 = 2.0;
 /// Messages that the average is over.
-const MEMORY: f32 = 16.0;
+const MEMORY: f32 = 128.0;
 /// A ratio is a surprise if it is off by this, and by so many usual deviations.
 const OFF: f32 = 0.1;
 const USUAL: f32 = 3.0;
@@ -62,8 +62,10 @@ impl Estimate {
             self.surprises = 0;
         }
         self.count = (self.count + 1.0).min(MEMORY);
-        self.average += error / self.count;
-        self.deviation += (size - self.deviation) / self.count;
+        // The first messages count less, the older the less: they may have been odd ones.
+        let gain = 2.0 / (self.count + 1.0);
+        self.average += gain * error;
+        self.deviation += gain * (size - self.deviation);
         false
     }
 
@@ -87,7 +89,7 @@ mod tests {
     fn it_hopes_then_averages() {
         let mut estimate = Estimate::default();
         assert_eq!((estimate.is_tried(), estimate.ratio()), (false, HOPE));
-        for (ratio, average) in [(0.5, 0.5), (0.6, 0.55), (0.4, 0.5)] {
+        for (ratio, average) in [(0.5, 0.5), (0.53, 0.52), (0.5, 0.51)] {
             assert!(!estimate.learn(ratio));
             assert!((estimate.ratio() - average).abs() < 1e-6, "{estimate:?}");
         }

@@ -65,14 +65,15 @@ impl Fit {
                 }
             }
         }
-        let slope = median(&mut slopes[..count]).max(0.0);
+        let slope = median(&slopes[..count]).max(0.0);
         let rest = early.map(|(octets, nanos)| nanos - slope * octets);
-        let base = median(&mut rest.clone());
-        let usual = median(&mut rest.map(|rest| (rest - base).abs()));
+        let base = median(&rest);
+        let usual = median(&rest.map(|rest| (rest - base).abs()));
         self.usual = usual.max(FINEST);
         for (octets, nanos) in early {
             let (line, most) = (base + slope * octets, USUAL * self.usual);
-            self.draw(octets, nanos.clamp(line - most, line + most));
+            // Not `clamp`, here and below: its panic brings along how floats are written, 7 KB in a browser.
+            self.draw(octets, nanos.max(line - most).min(line + most));
         }
     }
 
@@ -92,7 +93,7 @@ impl Fit {
         } else {
             self.strangers = 0;
         }
-        self.draw(octets, nanos.clamp(line - USUAL * usual, line + USUAL * usual));
+        self.draw(octets, nanos.max(line - USUAL * usual).min(line + USUAL * usual));
         self.usual *= if off > usual { FOLLOW } else { 1.0 / FOLLOW };
         self.usual = self.usual.max(FINEST);
     }
@@ -145,8 +146,10 @@ fn allowed(slope: f64) -> f64 {
     error * error
 }
 
-/// 0 of none.
-fn median(values: &mut [f64]) -> f64 {
-    values.sort_unstable_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(0.0)
+/// 0 of none. By ranks, as there are few: sorting is more code in a browser than all else here.
+fn median(values: &[f64]) -> f64 {
+    let is_before = |a: usize, b: usize| values[a].total_cmp(&values[b]).then(a.cmp(&b)).is_lt();
+    let all = 0..values.len();
+    let rank = |of: usize| all.clone().filter(|&other| is_before(other, of)).count();
+    all.clone().find(|&at| rank(at) == values.len() / 2).map_or(0.0, |at| values[at])
 }

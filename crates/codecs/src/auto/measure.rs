@@ -21,7 +21,7 @@ const FACTORS: core::ops::RangeInclusive<f32> = 0.05..=50.0;
 impl Costs {
     /// Measures what these codecs cost here, at the levels of the reference.
     ///
-    /// `samples` are messages such as will be sent; `now` is a clock that never goes back, the finer the better. It
+    /// `samples` are messages such as will be sent, a few kilobytes of them if there are so many; `now` is a clock that never goes back, the finer the better. It
     /// takes about 30 ms in all. What is too slow for its share of that, or too fast for the clock, keeps its
     /// reference, scaled by how this machine compares on the others.
     ///
@@ -68,12 +68,31 @@ impl Costs {
     }
 }
 
-/// The samples, one behind the other and again, cut to each size.
+/// The samples, one behind the other, cut to each size.
 fn messages(samples: &[&[u8]]) -> [Vec<Vec<u8>>; 2] {
+    let octets = samples.concat();
+    let mut nth = 0;
     SIZES.map(|size| {
-        let mut octets = samples.iter().flat_map(|sample| sample.iter().copied()).cycle();
-        (0..TIMINGS).map(|_| octets.by_ref().take(size).collect()).collect()
+        let mut message = |_| {
+            let size = if octets.is_empty() { 0 } else { size };
+            let taken = (nth..nth + size).map(|nth| varied(&octets, nth)).collect();
+            nth += size;
+            taken
+        };
+        (0..TIMINGS).map(&mut message).collect()
     })
+}
+
+/// The octet at a place of the samples or, behind their end, of their repetitions. In those one octet of eight is
+/// another one of theirs: exact repetitions would flatter codecs.
+fn varied(octets: &[u8], nth: usize) -> u8 {
+    let (round, place) = (nth / octets.len(), nth % octets.len());
+    let random = (nth as u32).wrapping_mul(0x9e37_79b9);
+    let random = (random ^ random >> 15).wrapping_mul(0x85eb_ca6b) >> 8;
+    match random % 8 {
+        0 if round > 0 => octets[(random >> 3) as usize % octets.len()],
+        _ => octets[place],
+    }
 }
 
 fn coder(codecs: &[&dyn Codec], choice: Choice) -> Option<Box<dyn Coder>> {
@@ -212,6 +231,19 @@ mod tests {
         assert!((line(500.0, 1644.0).at(256) - 500.0).abs() < 1.0);
         assert_eq!(line(900.0, 700.0), Line { fixed: 700.0, per_octet: 0.0 });
         assert!(line(10.0, 2800.0).fixed.abs() < 1.0);
+    }
+
+    #[test]
+    fn short_samples_are_not_just_repeated() {
+        let [small, large] = messages(&[SAMPLE]);
+        assert!(small.iter().all(|message| message.len() == SIZES[0]));
+        assert_eq!(large.len(), TIMINGS);
+        let packed = large.iter().map(|message| {
+            let mut packed = Vec::new();
+            crate::Lz4.compress(message, &mut packed);
+            packed.len()
+        });
+        assert!(packed.into_iter().all(|packed| (400..1100).contains(&packed)));
     }
 
     #[test]

@@ -97,12 +97,6 @@ impl BrotliAlloc for Lent<'_> {}
 /// A vector, as the crate sees it.
 pub(super) struct Cell<T>(Vec<T>);
 
-impl<T> From<Vec<T>> for Cell<T> {
-    fn from(vector: Vec<T>) -> Self {
-        Cell(vector)
-    }
-}
-
 impl<T> Default for Cell<T> {
     fn default() -> Self {
         Cell(Vec::new())

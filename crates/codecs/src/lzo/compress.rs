@@ -47,7 +47,7 @@ fn copies(input: &[u8], seen: &mut Seen, writer: &mut Writer<'_>) -> usize {
             continue;
         }
         let earlier = same_before(input, from, at).min(at - done);
-        let length = earlier + SHORTEST + same(input, from + SHORTEST, at + SHORTEST);
+        let length = earlier + SHORTEST + same(input, from + SHORTEST, at + SHORTEST, input.len());
         at -= earlier;
         literals(input, done, at, writer);
         copy(distance, length, writer);

@@ -88,7 +88,8 @@ impl Coder for DeflateCoder {
             match status {
                 Ok(Status::StreamEnd) => break,
                 // No room: more than the bound says. It costs nothing to go on.
-                _ => out.resize(out.len() + 1024, 0),
+                Ok(_) => out.resize(out.len() + 1024, 0),
+                Err(_) => unreachable!("a stream that is finished once is always in sequence"),
             }
         }
         out.truncate(written);

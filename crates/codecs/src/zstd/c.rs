@@ -70,7 +70,8 @@ impl Coder for CCoder {
         let frame = Frame::read(input, limit)?;
         let start = out.len();
         // Neither is above the limit by more than one octet.
-        let room = frame.content.unwrap_or(frame.most).min(limit as u64 + 1) as usize;
+        let room =
+            frame.content.unwrap_or(frame.most).min((limit as u64).saturating_add(1)) as usize;
         out.reserve_exact(room);
         let context = self.decompress.get_or_insert_with(|| decompressor(&self.dictionary));
         // All at once and into the caller's memory: no window is kept, however large a frame claims it to be.

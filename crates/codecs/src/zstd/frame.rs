@@ -2,6 +2,7 @@
 //!
 //! Looked through before a decoder sees the frame, so that no memory is taken for what a frame merely claims.
 
+#[cfg(any(not(feature = "all"), test))]
 use alloc::vec::Vec;
 
 use crate::CodecError;
@@ -17,13 +18,8 @@ pub(super) struct Frame {
     /// The original is not longer, whatever is told.
     pub(super) most: u64,
     /// No match reaches further back.
-    #[cfg_attr(all(feature = "all", not(test)), expect(dead_code, reason = "C keeps no window"))]
     pub(super) window: u64,
     /// Where the blocks begin.
-    #[cfg_attr(
-        all(feature = "all", not(test)),
-        expect(dead_code, reason = "C reads headers itself")
-    )]
     pub(super) blocks: usize,
 }
 

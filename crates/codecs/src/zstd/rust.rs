@@ -206,8 +206,9 @@ impl Matcher for Window {
     fn start_matching(&mut self, mut handle: impl for<'a> FnMut(Sequence<'a>)) {
         let end = self.buffer.len();
         let mut anchor = self.block;
-        // The very first place has nothing before it.
-        let mut at = anchor.max(1);
+        // A literal comes first, since the crate fails on blocks of matches alone. The very first place has nothing before
+        // it anyway.
+        let mut at = anchor + 1;
         if let Some(last) = end.checked_sub(MIN_MATCH) {
             while let Some((found, earlier)) = self.find(at, last) {
                 let buffer = &self.buffer;

@@ -11,14 +11,24 @@ const MS: Duration = Duration::from_millis(1);
 /// Runs the test of this name once more, in a network namespace; gives the emulator there, and nothing here. Where it
 /// is not permitted, says so.
 pub(crate) fn emulator_for(test: &str, paths: &[Path]) -> Option<Emulator> {
+    let namespace = namespace_for(test)?;
+    Some(Emulator::start(&namespace, paths).unwrap())
+}
+
+/// The same for whoever sets up a network itself: gives the namespace, in which there is nothing yet.
+pub(crate) fn namespace_for(test: &str) -> Option<Namespace> {
     let skip = |error: EmulatorError| println!("{test} skipped: {error}");
     if let Some(namespace) = Namespace::here() {
-        return match Emulator::start(&namespace, paths) {
+        return match Emulator::start(&namespace, &[Path::default()]) {
             Err(error @ (EmulatorError::Device(_) | EmulatorError::Missing { .. })) => {
                 skip(error);
                 None
             }
-            started => Some(started.unwrap()),
+            // It was only to see whether it can be.
+            started => {
+                drop(started.unwrap());
+                Some(namespace)
+            }
         };
     }
     match Namespace::command() {
@@ -200,4 +210,31 @@ fn a_program_bound_to_no_address_is_any_client() {
     }
     emulator.change(1, &Path::default());
     assert_eq!(emulator.stats(1), PathStats::default());
+}
+
+#[test]
+fn a_wire_holds_a_packet_as_long_as_its_bits_take() {
+    let test = "emulator::tests::a_wire_holds_a_packet_as_long_as_its_bits_take";
+    let Some(namespace) = namespace_for(test) else { return };
+    let wire = Wire::start(&namespace, Ethernet::default()).unwrap();
+    let [mut near, mut far] = wire.connect().unwrap();
+    let mut round_trip = |size: usize| {
+        let mut buffer = vec![0; size];
+        let start = Instant::now();
+        near.write_all(&buffer).unwrap();
+        far.read_exact(&mut buffer).unwrap();
+        far.write_all(&buffer).unwrap();
+        near.read_exact(&mut buffer).unwrap();
+        start.elapsed()
+    };
+    let at_once = (0..20).map(|_| round_trip(1000)).min().unwrap();
+    wire.change(Ethernet::mbit(1.0, 1));
+    let before = wire.carried();
+    let slow = (0..5).map(|_| round_trip(1000)).min().unwrap();
+    // Headers of IP and TCP are 52 octets; two cables each way.
+    let computed = Ethernet::mbit(1.0, 1).transit(1052) * 2;
+    assert!(slow >= computed, "{slow:?}, not {computed:?}");
+    assert!(at_once < computed, "{at_once:?}");
+    let carried = wire.carried().since(before);
+    assert!(carried.packets >= 10 && carried.octets >= 10 * 1090, "{carried:?}");
 }

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::{fmt, io};
 
+use groupwire_codecs::Costs;
+
 use super::connection::Connection;
 use super::contender::Contender;
 use super::payload::Payload;
@@ -22,6 +24,8 @@ const REPEATS: usize = 5;
 pub(super) struct Place<'a> {
     pub(super) wire: &'a Wire,
     pub(super) connections: &'a mut [Connection; 2],
+    /// Of this machine.
+    pub(super) costs: &'a Costs,
 }
 
 /// What is measured.
@@ -62,7 +66,8 @@ impl Cell<'_> {
             DISTINCT.min(self.messages.div_ceil(REPEATS).max(REPEATS)).min(self.messages);
         let messages = self.payload.messages(self.size, distinct, self.seed);
         place.wire.change(self.ethernet);
-        let mut runs: Vec<Run> = contenders.iter().map(|one| Run::new(*one, distinct)).collect();
+        let mut runs: Vec<Run> =
+            contenders.iter().map(|one| Run::new(*one, distinct, place.costs)).collect();
         for run in &mut runs {
             // It takes its memory, and the code gets warm.
             run.turn(&messages, 1, place)?;
@@ -131,10 +136,10 @@ struct Run {
 }
 
 impl Run {
-    fn new(contender: Contender, distinct: usize) -> Self {
+    fn new(contender: Contender, distinct: usize, costs: &Costs) -> Self {
         Run {
             contender,
-            player: Player::new(contender),
+            player: Player::new(contender, costs),
             times: vec![Vec::new(); distinct],
             next: 0,
             packed: 0,
@@ -145,11 +150,8 @@ impl Run {
 
     /// What there was so far was only practice.
     fn forget(&mut self) {
-        *self = Run {
-            player: std::mem::replace(&mut self.player, Player::new(self.contender)),
-            failure: self.failure.take(),
-            ..Run::new(self.contender, self.times.len())
-        };
+        self.times.iter_mut().for_each(Vec::clear);
+        (self.next, self.packed, self.carried) = (0, 0, Carried::default());
     }
 
     fn turn(

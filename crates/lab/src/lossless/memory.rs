@@ -31,7 +31,7 @@ pub struct Memory {
 /// # Errors
 /// Where there is no `/proc`, or no such level.
 pub fn measure(choice: Choice) -> io::Result<Memory> {
-    let message = &telecom::packets(1)[..SIZE];
+    let message = &telecom::packets(1, telecom::PACKETS)[..SIZE];
     let work = |packer: &mut Packer| {
         let (mut packed, mut back) = (Vec::new(), Vec::new());
         packer.pack(choice, message, &mut packed).map_err(io::Error::other)?;

@@ -24,11 +24,11 @@ pub use row::{Part, Row};
 
 use std::io;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use cell::{Cell, Place};
 use connection::Connection;
-use groupwire_codecs::Choice;
+use groupwire_codecs::{ALL, Choice, Costs};
 use throughput::Stream;
 
 use crate::emulator::{Cable, EmulatorError, Ethernet, Namespace, Wire};
@@ -37,6 +37,8 @@ use crate::emulator::{Cable, EmulatorError, Ethernet, Namespace, Wire};
 const SIZES: [usize; 4] = [500, 700, 1000, 1400];
 /// Of links, in Mbit/s.
 const RATES: [f64; 3] = [10.0, 100.0, 1000.0];
+/// Of a message that codecs are timed with beforehand.
+const SAMPLE: usize = 1400;
 /// Switches.
 const HOPS: [usize; 2] = [0, 1];
 /// Of what goes over the links as a stream, if it is among the contenders.
@@ -215,7 +217,8 @@ impl Plan<'_> {
         let wire = Wire::start(namespace, Ethernet::default())?;
         let [near, far] = wire.connect()?;
         let mut connections = [Connection::new(near)?, Connection::new(far)?];
-        let mut place = Place { wire: &wire, connections: &mut connections };
+        let costs = self.costs();
+        let mut place = Place { wire: &wire, connections: &mut connections, costs: &costs };
         let mut baselines = Vec::new();
         for (done, cell) in cells.iter().enumerate() {
             let is_baseline = cell.ethernet.rate.is_none();
@@ -238,6 +241,16 @@ impl Plan<'_> {
             }
         }
         Ok(())
+    }
+
+    /// What codecs take here, as a native client would find out before it begins.
+    fn costs(&self) -> Costs {
+        let (mut samples, start) = (Vec::new(), Instant::now());
+        for payload in &self.payloads {
+            samples.extend(payload.messages(SAMPLE, 1, self.options.seed));
+        }
+        let samples: Vec<&[u8]> = samples.iter().map(Vec::as_slice).collect();
+        Costs::measure(ALL, &samples, || start.elapsed())
     }
 
     /// The links that are filled.

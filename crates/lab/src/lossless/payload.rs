@@ -63,7 +63,10 @@ impl Payload {
         folder: Option<&Path>,
         seed: u64,
     ) -> Result<Vec<Self>, PayloadError> {
-        let mut known = vec![Payload { name: TELECOM.to_owned(), octets: telecom::packets(seed) }];
+        let mut known = vec![Payload {
+            name: TELECOM.to_owned(),
+            octets: telecom::packets(seed, telecom::PACKETS),
+        }];
         if let Some(folder) = folder {
             known.extend(files(folder)?);
         }
@@ -88,7 +91,11 @@ impl Payload {
     /// (section 7.2); of a file from random places. None if the file is shorter than a message.
     pub(super) fn messages(&self, size: usize, count: usize, seed: u64) -> Vec<Vec<u8>> {
         if self.name == TELECOM {
-            let mut endless = self.octets.iter().copied().cycle();
+            // What repeats within a message would shrink for that alone: a large one is of other packets.
+            let is_large = size > self.octets.len();
+            let enough = telecom::PACKETS * (size * count).div_ceil(self.octets.len().max(1));
+            let large = is_large.then(|| telecom::packets(seed, enough));
+            let mut endless = large.as_ref().unwrap_or(&self.octets).iter().copied().cycle();
             return (0..count).map(|_| endless.by_ref().take(size).collect()).collect();
         }
         let Some(places) = (self.octets.len() + 1).checked_sub(size).filter(|count| *count > 0)
@@ -166,6 +173,9 @@ mod tests {
         assert_eq!(messages.len(), 100);
         assert!(messages.iter().all(|message| message.len() == 700));
         assert_ne!(messages[0], messages[1]);
+        let large = &telecom.messages(60_000, 1, 1)[0];
+        let beginning = &large[..40];
+        assert_eq!(large.windows(40).filter(|window| *window == beginning).count(), 1);
         let file = Payload { name: "file".into(), octets: (0..=255).collect() };
         assert_eq!(file.messages(200, 5, 1), file.messages(200, 5, 1));
         assert_ne!(file.messages(200, 5, 1), file.messages(200, 5, 2));

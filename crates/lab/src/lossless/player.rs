@@ -3,7 +3,7 @@
 use std::io;
 use std::time::{Duration, Instant};
 
-use groupwire_codecs::{ALL, Auto, Choice, Costs, Link, Memory, Packer};
+use groupwire_codecs::{ALL, Auto, Choice, Costs, Link, Memory, Packer, by_number};
 
 use super::connection::{Connection, LENGTH};
 use super::contender::Contender;
@@ -33,8 +33,9 @@ pub(super) enum Failure {
 }
 
 impl Player {
-    pub(super) fn new(contender: Contender) -> Self {
-        Player { near: End::new(contender), far: End::new(contender) }
+    /// `costs` are what auto reckons with.
+    pub(super) fn new(contender: Contender, costs: &Costs) -> Self {
+        Player { near: End::new(contender, costs), far: End::new(contender, costs) }
     }
 
     /// Sends a message from the near end to the far one, which unpacks it, packs it again and sends it back (paper LMC,
@@ -110,14 +111,13 @@ struct Sent {
 }
 
 impl End {
-    fn new(contender: Contender) -> Self {
+    fn new(contender: Contender, costs: &Costs) -> Self {
         let chooser = match contender {
             Contender::Fixed(choice) => Chooser::Fixed(choice),
             Contender::Auto => {
-                let candidates =
-                    Auto::candidates(|codec| ALL.iter().any(|one| one.number() == codec));
-                let auto = Auto::new(&candidates, &Costs::reference());
-                Chooser::Auto(Box::new((auto, Link::new())))
+                let mut candidates = Auto::candidates(|codec| by_number(codec).is_some());
+                candidates.retain(|choice| Contender::Fixed(*choice).check().is_ok());
+                Chooser::Auto(Box::new((Auto::new(&candidates, costs), Link::new())))
             }
         };
         End {

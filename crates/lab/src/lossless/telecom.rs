@@ -2,7 +2,7 @@
 //!
 //! The paper took 100 packets, some 20 KB, from a dump of a real telecom network, and left out their protocol headers
 //! (section 7.2). These are as many packets of the kinds that such networks send, with what makes them hard or easy to
-//! compress: a message is a code and information elements, each a tag, a length and a value.
+//! compress. A packet is 1 to 3 messages, a message a code and information elements, each a tag, a length and a value.
 //!
 //! | element | value |
 //! | --- | --- |
@@ -16,13 +16,13 @@
 //! | key, vector | 16 random octets |
 //! | address | 4 octets of one network, and a port |
 //! | name | ASCII in labels, from a handful |
-//! | container | 20 to 90 octets of another protocol, encrypted: random |
+//! | container | 8 to 40 octets of another protocol, encrypted: random |
 //! | padding | zeros or 0x2b up to a multiple of 4 or 23 octets |
 
 use crate::session::random::Random;
 
 /// Packets of the paper's dump.
-const PACKETS: usize = 100;
+pub(super) const PACKETS: usize = 100;
 
 /// Mobile country and network codes, as they are sent.
 const OPERATORS: [[u8; 3]; 3] = [[0x42, 0xF0, 0x80], [0x42, 0xF0, 0x10], [0x62, 0xF2, 0x10]];
@@ -39,14 +39,10 @@ const NAMES: [&[u8]; 4] = [
     b"\x04corp\x07example\x03com",
 ];
 
-/// The octets of all packets, one behind the other. The same for the same seed.
-pub(super) fn packets(seed: u64) -> Vec<u8> {
+/// The octets of so many packets, one behind the other. The same for the same seed.
+pub(super) fn packets(seed: u64, count: usize) -> Vec<u8> {
     let mut node = Node::new(seed);
-    let mut all = Vec::new();
-    for _ in 0..PACKETS {
-        all.extend(node.packet());
-    }
-    all
+    (0..count).flat_map(|_| node.packet()).collect()
 }
 
 /// What sends.
@@ -74,14 +70,16 @@ impl Node {
         self.micros %= 1_000_000;
         self.transaction = self.transaction.wrapping_add(1 + self.random.below(3) as u32);
         let mut packet = Packet::default();
-        match self.random.below(20) {
-            0..3 => self.attach(&mut packet),
-            3..5 => self.authenticate(&mut packet),
-            5..10 => self.report(&mut packet),
-            10..13 => self.charge(&mut packet),
-            13..16 => self.hand_over(&mut packet),
-            16..18 => self.page(&mut packet),
-            _ => self.bear(&mut packet),
+        for _ in 0..1 + self.random.below(3) {
+            match self.random.below(20) {
+                0..3 => self.attach(&mut packet),
+                3..5 => self.authenticate(&mut packet),
+                5..10 => self.report(&mut packet),
+                10..13 => self.charge(&mut packet),
+                13..16 => self.hand_over(&mut packet),
+                16..18 => self.page(&mut packet),
+                _ => self.bear(&mut packet),
+            }
         }
         packet.0
     }
@@ -216,7 +214,7 @@ impl Node {
     }
 
     fn container(&mut self) -> Vec<u8> {
-        let count = 20 + self.random.below(71);
+        let count = 8 + self.random.below(33);
         self.octets(count)
     }
 
@@ -246,9 +244,9 @@ mod tests {
 
     #[test]
     fn packets_are_about_those_of_the_paper() {
-        let one = packets(1);
+        let one = packets(1, PACKETS);
         assert!((14_000..24_000).contains(&one.len()), "{}", one.len());
-        assert_eq!(one, packets(1));
-        assert_ne!(one, packets(2));
+        assert_eq!(one, packets(1, PACKETS));
+        assert_ne!(one, packets(2, PACKETS));
     }
 }

@@ -1,1 +1,137 @@
+use std::net::{TcpListener, TcpStream};
+use std::time::Duration;
 
+use groupwire_codecs::Costs;
+
+use super::player::{Failure, Player};
+use super::*;
+use crate::emulator::tests::namespace_for;
+
+/// Both ends of a connection on loopback.
+fn connections() -> [Connection; 2] {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    [client, listener.accept().unwrap().0].map(|stream| Connection::new(stream).unwrap())
+}
+
+#[test]
+fn every_contender_brings_messages_there_and_back() {
+    let mut connections = connections();
+    let telecom = &Payload::chosen(&[], None, 1).unwrap()[0];
+    let mut messages = telecom.messages(700, 5, 1);
+    messages.extend([vec![], vec![0; 60_000], (0..=255).cycle().take(1400).collect()]);
+    let mut names = Vec::new();
+    for contender in Contender::all().into_iter().filter(|one| one.check().is_ok()) {
+        let mut player = Player::new(contender, &Costs::reference());
+        let (mut packed, mut octets) = (0, 0);
+        for message in &messages {
+            packed += player.exchange(&mut connections, message).unwrap().packed;
+            octets += 2 * message.len();
+        }
+        assert!(packed <= octets + 2 * messages.len(), "{contender}");
+        names.push(contender.to_string());
+    }
+    assert!(["none", "lz4", "auto"].iter().all(|name| names.iter().any(|one| one == name)));
+}
+
+#[test]
+fn who_cannot_be_made_is_told_and_leaves_the_connection_alone() {
+    let mut connections = connections();
+    let wrong: Contender = "lz4-3".parse().unwrap();
+    assert!(wrong.check().is_err());
+    let mut player = Player::new(wrong, &Costs::reference());
+    let failure = player.exchange(&mut connections, b"a message").unwrap_err();
+    assert!(matches!(failure, Failure::Contender(why) if why.contains("level")));
+    let mut player = Player::new(Contender::NONE, &Costs::reference());
+    assert_eq!(player.exchange(&mut connections, b"a message").unwrap().packed, 20);
+}
+
+#[test]
+fn rows_have_what_the_equations_say() {
+    let Some(namespace) = namespace_for("lossless::tests::rows_have_what_the_equations_say") else {
+        return;
+    };
+    let options = Options {
+        parts: vec![Part::Pingpong],
+        sizes: vec![1000],
+        rates: vec![10.0],
+        hops: vec![1],
+        contenders: vec!["lz4".parse().unwrap(), "auto".parse().unwrap()],
+        payloads: vec!["telecom".to_owned()],
+        messages: Some(20),
+        quick: true,
+        ..Options::default()
+    };
+    let mut rows = Vec::new();
+    run(&namespace, &options, &mut |update| {
+        if let Update::Row(row) = update {
+            rows.push(*row);
+        }
+    })
+    .unwrap();
+    let names: Vec<&str> = rows.iter().map(|row| row.codec.as_str()).collect();
+    assert_eq!(names, ["none", "none", "lz4", "auto"]);
+    assert_eq!(rows[0].part, Part::Baseline);
+    for row in &rows {
+        assert!(row.verified && row.messages == 20, "{row:?}");
+    }
+    let [none, lz4] = [&rows[1], &rows[2]];
+    let rtt = |row: &Row| row.rtt_us.unwrap();
+    assert_eq!(none.q, Some(1.0));
+    assert!((lz4.q.unwrap() - rtt(none) / rtt(lz4)).abs() < 1e-9);
+    assert!((none.effective_mbit - 16_000.0 / rtt(none)).abs() < 1e-9);
+    assert!((lz4.effective_mbit - none.effective_mbit * lz4.q.unwrap()).abs() < 1e-9);
+    assert!(lz4.ratio.unwrap() > 1.0 && none.ratio.unwrap() < 1.0);
+    // IP, TCP with timestamps, length, the packer's octet; both ways over two cables.
+    let wire = 4.0 * 8.0 * (1000 + 3 + 52 + 38) as f64 / 10.0;
+    assert!((none.wire_us.unwrap() - wire).abs() < 0.02 * wire, "{none:?}");
+    // Nothing is faster than its bits.
+    assert!(rtt(none) > wire && rtt(lz4) > lz4.wire_us.unwrap(), "{none:?} {lz4:?}");
+}
+
+#[test]
+fn streams_fill_a_link_and_no_more() {
+    let Some(namespace) = namespace_for("lossless::tests::streams_fill_a_link_and_no_more") else {
+        return;
+    };
+    let options = Options {
+        parts: vec![Part::Bandwidth, Part::Throughput],
+        rates: vec![20.0],
+        contenders: vec!["lz4".parse().unwrap()],
+        payloads: vec!["telecom".to_owned()],
+        quick: true,
+        ..Options::default()
+    };
+    let (mut rows, mut skipped) = (Vec::new(), Vec::new());
+    run(&namespace, &options, &mut |update| match update {
+        Update::Row(row) => rows.push(*row),
+        Update::Skipped { why, .. } => skipped.push(why),
+        Update::Progress { .. } => {}
+    })
+    .unwrap();
+    if !skipped.is_empty() {
+        // Without tc or bridges.
+        println!("skipped: {skipped:?}");
+        return;
+    }
+    assert_eq!(rows.len(), 6);
+    assert!(rows.iter().all(|row| row.verified), "{rows:?}");
+    assert!(rows.iter().all(|row| row.wire_mbit.unwrap() < 24.0), "{rows:?}");
+}
+
+#[test]
+fn quick_keeps_every_row() {
+    let plan = |quick| {
+        let options = Options { quick, ..Options::default() };
+        let payloads = Payload::chosen(&[], None, 1).unwrap();
+        let plan = Plan { options: &options, payloads, contenders: vec![Contender::NONE] };
+        let cells: Vec<String> = plan.cells().iter().map(ToString::to_string).collect();
+        let messages: usize = plan.cells().iter().map(|cell| cell.messages).sum();
+        (cells, messages, plan.streams())
+    };
+    let ((quick, few, streams), (full, many, same)) = (plan(true), plan(false));
+    // A baseline and six links for each of four sizes.
+    assert_eq!((&quick, quick.len(), streams), (&full, 28, same));
+    assert!(few * 100 < many);
+    assert!(QUICK_STREAM_TIME < Duration::from_secs(1));
+}

@@ -97,8 +97,10 @@ function sentence(compress: Compress, savings?: Savings): string {
 
 function said(way: string, direction: Direction | undefined): string | undefined {
   if (!direction || direction.by.length === 0) return undefined;
-  const by = direction.by.map((name) => (name === "none" ? "as it is" : labelOf(name)));
-  return `${way} ${by.join(" or ")}`;
+  const by = direction.by.filter((name) => name !== "none").map(labelOf);
+  // What it would not make smaller.
+  const rest = direction.by.includes("none") ? ["as it is"] : [];
+  return `${way} ${[...by, ...rest].join(" or ")}`;
 }
 
 function labelOf(name: string): string {
