@@ -2,15 +2,17 @@
 //!
 //! The input is a list of packets, each a length octet (times 8) and that many octets. The first may open a session
 //! of its own; the rest go to a room with a joined client in it, and to a client that joined that room: over the stream,
-//! or as a datagram if the length octet's top bit is set.
+//! or as a datagram if the length octet's top bit is set. That client wants some channels packed, so that the room packs
+//! for it what it is sent.
 
 #![no_main]
 
 use std::time::Duration;
 
-use groupwire_session::client::{self, Client};
+use groupwire_session::client::{self, ChannelOptions, Client};
 use groupwire_session::room::{self, Room};
-use groupwire_session::{AllowAll, Opening, Qos};
+use groupwire_session::codecs::Choice;
+use groupwire_session::{AllowAll, Compress, Opening, Qos};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
@@ -51,6 +53,13 @@ fn joined(room: &mut Room, link: u64) -> Client {
     let mut client = Client::new(now, client::Config::new("fuzz")).expect("a valid configuration");
     client.channel("draw", Qos::transaction()).expect("a valid channel");
     client.channel("pointer", Qos::awareness()).expect("a valid channel");
+    for (name, qos, compress) in [
+        ("packed", Qos::transaction(), Compress::Named(Choice::codec(1))),
+        ("chosen", Qos::awareness().aggregate(), Compress::Auto),
+    ] {
+        let options = ChannelOptions { compress, ..ChannelOptions::default() };
+        client.channel_with(name, qos, options).expect("a valid channel");
+    }
     loop {
         match client.poll_output(now) {
             client::Output::Dial => client.handle_input(now, client::Input::Opened { max_datagram: 1200 }),

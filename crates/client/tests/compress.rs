@@ -15,7 +15,8 @@ over_every_transport! {
 }
 
 /// Awareness, which over WebTransport goes in datagrams, and transactions.
-const KINDS: [(&str, Qos); 2] = [("draw", Qos::transaction()), ("path", Qos::awareness().aggregate())];
+const KINDS: [(&str, Qos); 2] =
+    [("draw", Qos::transaction()), ("path", Qos::awareness().aggregate())];
 
 async fn every_codec_both_ways(over: Over) {
     let server = Running::start(Config { codecs: ALL, ..any_port() }).await;

@@ -17,8 +17,8 @@ use crate::{Error, Qos};
 ///
 /// ```
 /// use groupwire_session::Compress;
-/// let compress: Compress = "zstd-3".parse()?;
-/// assert_eq!(compress.to_string(), "zstd-3");
+/// let compress: Compress = "delta1+lz4".parse()?;
+/// assert_eq!(compress.to_string(), "delta1+lz4");
 /// assert!("zip".parse::<Compress>().unwrap_err().to_string().contains("lz4"));
 /// # Ok::<(), groupwire_session::Error>(())
 /// ```

@@ -11,6 +11,7 @@ use groupwire_session::client::{
 };
 use groupwire_session::codecs::{ALL, Choice, Codec, Filter, Packer};
 use groupwire_session::{ChannelStats, Compress, Qos, room};
+use proptest::prelude::*;
 use support::{Air, MS, World, errors};
 
 const DRAW: Qos = Qos::transaction();
@@ -374,6 +375,36 @@ fn w51_auto_learns_the_rate_and_what_pays_on_it() {
             let is_half = traffic.bytes_after * 2 < traffic.bytes_before;
             assert_eq!(is_half, pays, "person {person} at {per_octet:?}: {traffic:?}");
         }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn whatever_is_sent_comes_as_it_was(
+        messages in proptest::collection::vec(proptest::collection::vec(0u8..9, 0..4000), 1..12),
+        codings in proptest::collection::vec((0..ALL.len(), 0..Filter::ALL.len()), 2),
+        max in prop_oneof![Just(0usize), Just(400), Just(1200)],
+    ) {
+        let compress = [0, 1].map(|person| {
+            let (codec, filter) = codings[person];
+            Compress::Named(Choice { filter: Filter::ALL[filter], ..Choice::codec(ALL[codec].number()) })
+        });
+        let mut world = World::with_tick(MS * 40);
+        let qos = POINTER.aggregate();
+        let pointer = pair_over(&mut world, qos, compress, Air { max, ..Air::default() });
+        for message in &messages {
+            send(&mut world, 0, pointer, message);
+        }
+        world.run(MS * 500);
+        let all = world.people[1].messages.iter();
+        let mut came: Vec<_> = all.map(|message| message.bytes.clone()).collect();
+        // What is too large for a datagram takes the stream and may be overtaken.
+        let mut messages = messages;
+        came.sort();
+        messages.sort();
+        prop_assert_eq!(came, messages);
     }
 }
 

@@ -49,8 +49,11 @@ impl Named {
 #[derive(Default)]
 pub struct Codecs {
     /// By number and level; few, so a list. The newest stand last.
-    coders: Vec<((u8, Option<i8>), Box<dyn Coder>)>,
+    coders: Vec<(Key, Box<dyn Coder>)>,
 }
+
+/// The number of a codec, and its level if it is not the default.
+type Key = (u8, Option<i8>);
 
 /// So many coders keep their memory. A page has few channels that differ in this, each with two directions.
 const KEPT: usize = 6;

@@ -213,7 +213,7 @@ impl Client {
     ///
     /// let mut client = Client::new(Duration::ZERO, Config::new("demo"))?;
     /// let telemetry = client.channel("telemetry", Qos::awareness())?;
-    /// client.compress(telemetry, "zstd-3".parse()?)?;
+    /// client.compress(telemetry, "lz4".parse()?)?;
     /// # Ok::<(), groupwire_session::Error>(())
     /// ```
     ///

@@ -16,11 +16,18 @@ const WORTH_A_PROBE: usize = 200;
 pub(crate) struct Choosing {
     /// W46: what the other end can read.
     reads: u64,
+    /// Made for the first message that is to be packed by the best choice.
+    best: Option<Box<Best>>,
+}
+
+/// W50: what the choice for each message is made by.
+#[derive(Debug, Default)]
+struct Best {
+    /// Among the codecs that both ends have.
+    auto: Option<Auto>,
     /// What an octet takes on the link.
     rate: Link,
-    /// Made for the first message that is to be packed by the best choice.
-    auto: Option<Box<Auto>>,
-    /// Such a message went since the last probe.
+    /// A message worth it went since the last probe.
     wants_probe: bool,
     /// What packing and unpacking it, and the others of its packet, are held to take.
     work: Duration,
@@ -35,7 +42,9 @@ impl Choosing {
 
     /// There are other codecs to choose from.
     pub(crate) fn begin_anew(&mut self) {
-        self.auto = None;
+        if let Some(best) = &mut self.best {
+            best.auto = None;
+        }
     }
 
     /// The packed form of a message, and how it was made; `None`: it goes as it is. `cached`: where packed forms of
@@ -50,7 +59,10 @@ impl Choosing {
         let choice = match compress {
             Compress::Template | Compress::Off => return None,
             Compress::Named(choice) => choice,
-            Compress::Auto => self.choose(message, packing),
+            Compress::Auto => {
+                let set = packing.set() & self.reads;
+                self.best.get_or_insert_default().choose(message, set, packing)
+            }
         };
         if choice.codec == 0 || self.reads >> choice.codec & 1 == 0 {
             return None;
@@ -59,19 +71,33 @@ impl Choosing {
             None => packing.pack(choice, message),
             Some((forms, order)) => forms.get_or_pack(order, choice, message, packing),
         };
-        if let (Compress::Auto, Some(auto)) = (compress, &mut self.auto) {
-            auto.learn(choice, message.len(), packed.map_or(message.len(), <[u8]>::len));
+        if let (Compress::Auto, Some(best)) = (compress, &mut self.best) {
+            best.learn(choice, message, packed);
         }
         packed.map(|packed| (choice, packed))
     }
 
-    /// W50: the choice for this message that gets it there soonest.
-    fn choose(&mut self, message: &[u8], packing: &mut Packing) -> Choice {
+    /// The work for the packet's messages, if there are some that tell something of the link's rate.
+    pub(crate) fn take_probe(&mut self) -> Option<Duration> {
+        let best = self.best.as_mut()?;
+        let work = core::mem::take(&mut best.work);
+        core::mem::take(&mut best.wants_probe).then_some(work)
+    }
+
+    /// So many octets, there and back, took so long.
+    pub(crate) fn heard(&mut self, octets: usize, time: Duration) {
+        if let Some(best) = &mut self.best {
+            best.rate.heard(octets, time);
+        }
+    }
+}
+
+impl Best {
+    fn choose(&mut self, message: &[u8], set: u64, packing: &mut Packing) -> Choice {
         self.wants_probe |= message.len() >= WORTH_A_PROBE;
-        let set = packing.set() & self.reads;
         let auto = self.auto.get_or_insert_with(|| {
             let candidates = Auto::candidates(|codec| set >> codec & 1 == 1);
-            Box::new(Auto::new(&candidates, packing.costs()))
+            Auto::new(&candidates, packing.costs())
         });
         let pick = auto.choose(message.len(), &self.rate);
         if let Some(also) = pick.also {
@@ -83,14 +109,9 @@ impl Choosing {
         pick.choice
     }
 
-    /// The work for the packet's messages, if there are some that tell something of the link's rate.
-    pub(crate) fn take_probe(&mut self) -> Option<Duration> {
-        let work = core::mem::take(&mut self.work);
-        core::mem::take(&mut self.wants_probe).then_some(work)
-    }
-
-    /// So many octets, there and back, took so long.
-    pub(crate) fn heard(&mut self, octets: usize, time: Duration) {
-        self.rate.heard(octets, time);
+    fn learn(&mut self, choice: Choice, message: &[u8], packed: Option<&[u8]>) {
+        if let Some(auto) = &mut self.auto {
+            auto.learn(choice, message.len(), packed.map_or(message.len(), <[u8]>::len));
+        }
     }
 }

@@ -130,7 +130,7 @@ mod tests {
             (Choice::codec(0), MESSAGE),
             (Choice::codec(1), b"abc"),
             (Choice::codec(2), MESSAGE),
-            (Choice { level: Some(9), ..Choice::codec(1) }, MESSAGE),
+            (Choice { level: Some(99), ..Choice::codec(1) }, MESSAGE),
         ] {
             assert_eq!(packing.pack(choice, message), None, "{choice}");
         }

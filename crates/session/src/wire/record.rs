@@ -220,6 +220,7 @@ fn skip_extensions(octets: &[u8]) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use groupwire_codecs::{ALL, Choice, Costs};
 
     fn to_server(flags: u32, payload: &[u8]) -> Result<Record<'_>, Error> {
         let mut numbering = Numbering::default();
@@ -248,5 +249,32 @@ mod tests {
         assert_eq!(error, Error::InvalidText { what: "text message" });
         let long = [0u8; 1001];
         assert!(matches!(to_server(0, &long), Err(Error::TooLarge { what: "message", .. })));
+    }
+    #[test]
+    fn w47_only_the_octets_are_packed() {
+        let mut packing = Packing::new(ALL, Costs::reference());
+        let mut read_packed = |flags: u32, message: &[u8], max_message: usize| {
+            let packed = packing.pack(Choice::codec(1), message).unwrap();
+            let payload = [&[2, b'm', b'e'][..], packed].concat();
+            let fields = [1, 0, flags | KEY | PACKED, 0, 0, 0];
+            let mut numbering = Numbering::default();
+            let (kind, direction) = (Kind::Transaction, Direction::ToServer);
+            assert!(matches!(
+                to_server(flags | KEY | PACKED, &payload),
+                Err(Error::Malformed { .. })
+            ));
+            let packing = Some(&mut packing);
+            read(fields, &payload, kind, direction, &mut numbering, max_message, packing)
+                .map(|record| (record.key.unwrap().to_vec(), record.bytes.to_vec()))
+        };
+        let text = b"again and again and again and again".repeat(9);
+        assert_eq!(read_packed(TEXT, &text, 1000), Ok((b"me".to_vec(), text.clone())));
+        assert!(matches!(read_packed(TEXT, &text, 100), Err(Error::Compression { .. })));
+        let octets = [0xff; 500];
+        assert_eq!(
+            read_packed(TEXT, &octets, 1000),
+            Err(Error::InvalidText { what: "text message" })
+        );
+        assert!(read_packed(0, &octets, 1000).is_ok());
     }
 }
