@@ -30,8 +30,8 @@ fuzz_target!(|data: &[u8]| {
     let outcome = coder.decompress(input.rest(), limit, &mut out);
     assert_eq!(&out[..BEFORE.len()], BEFORE);
     assert!(out.len() <= BEFORE.len() + if outcome.is_ok() { limit } else { 0 });
-    // Vectors grow by doubling, and some codecs round up.
-    assert!(out.capacity() <= 2 * (BEFORE.len() + limit) + 1024, "{}", out.capacity());
+    // Vectors grow by doubling, and some codecs by pieces.
+    assert!(out.capacity() <= 2 * (BEFORE.len() + limit) + 8192, "{}", out.capacity());
     assert!(coder.memory().decompress <= MEMORY, "{:?}", coder.memory());
     if how & 0x38 == 0 {
         let (mut packed, mut plain) = (Vec::new(), Vec::new());

@@ -134,10 +134,10 @@ mod tests {
 
     #[test]
     fn a_length_that_is_not_told_is_limited_too() {
-        // A window of 3.75 TB; 128 KiB of one octet, three times.
+        // A window of 1 GiB; 128 KiB of one octet, three times.
         let packed =
-            [&[0x00, 0xff][..], &[0x02, 0x00, 0x10, 7], &[0x02, 0, 0x10, 7], &[0x03, 0, 0x10, 7]];
-        let (packed, length) = (packed.concat(), 3 * 128 << 10);
+            [&[0x00, 0xa0][..], &[0x02, 0x00, 0x10, 7], &[0x02, 0, 0x10, 7], &[0x03, 0, 0x10, 7]];
+        let (packed, length) = (packed.concat(), 3 * (128 << 10));
         for coder in &mut coders(b"") {
             let mut plain = vec![7];
             assert_eq!(

@@ -122,7 +122,10 @@ fn coders() -> Vec<(String, Box<dyn Coder>)> {
             for dictionary in [&[], DICTIONARY] {
                 if dictionary.is_empty() || codec.takes_dictionary() {
                     let name = format!("{} {level:?} {}", codec.name(), dictionary.len());
-                    coders.push((name, codec.coder(&Options { level, dictionary }).unwrap()));
+                    coders.push((
+                        name,
+                        codec.coder(&Options { level, dictionary }).expect("its own level"),
+                    ));
                 }
             }
         }

@@ -7,7 +7,7 @@ const LIMIT: usize = 10_000;
 /// What a codec may hold to decompress, whatever the input claims: bzip2 holds nearly 4 MB for its largest blocks.
 const MEMORY: usize = 8 << 20;
 /// How a decompressor's output may grow beyond the limit before it is refused.
-const SLACK: usize = 1024;
+const SLACK: usize = 8192;
 
 /// A message that every codec makes smaller.
 fn message() -> Vec<u8> {

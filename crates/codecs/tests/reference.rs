@@ -46,12 +46,12 @@ fn run(program: &str, arguments: &[&str], input: &[u8]) -> Option<Vec<u8>> {
         }
         Err(error) => panic!("{program}: {error}"),
     };
-    let mut stdin = child.stdin.take().unwrap();
+    let mut stdin = child.stdin.take().expect("it is piped");
     let input = input.to_vec();
     let writer = std::thread::spawn(move || stdin.write_all(&input));
-    let output = child.wait_with_output().unwrap();
+    let output = child.wait_with_output().expect("the program ends");
     // A program that complains stops reading.
-    let _ = writer.join().unwrap();
+    let _ = writer.join().expect("writing does not panic");
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{program} {arguments:?}: {said}");
     Some(output.stdout)
@@ -76,7 +76,8 @@ fn check(
     let Some(known) = by_name(codec) else { return };
     for payload in payloads() {
         for level in levels(codec) {
-            let mut coder = known.coder(&Options { level, dictionary: &[] }).unwrap();
+            let mut coder =
+                known.coder(&Options { level, dictionary: &[] }).expect("its own level");
             let mut packed = Vec::new();
             coder.compress(&payload, &mut packed);
             let Some(plain) = run(program, decompress, &wrap(&packed, &payload)) else { return };
@@ -89,14 +90,14 @@ fn check(
         for arguments in compress {
             let Some(file) = run(program, arguments, &payload) else { return };
             let packed = unwrap(&file, &payload);
-            let mut coder = known.coder(&Options::default()).unwrap();
+            let mut coder = known.coder(&Options::default()).expect("the default");
             let mut plain = Vec::new();
             let outcome = coder.decompress(&packed, payload.len(), &mut plain);
             let what = format!("{codec} reads {program} {arguments:?}, {} octets", payload.len());
             assert_eq!(outcome, Ok(()), "{what}");
             assert!(plain == payload, "{what}");
             plain.clear();
-            known.decompress(&packed, payload.len(), &mut plain).unwrap();
+            known.decompress(&packed, payload.len(), &mut plain).expect(&what);
             assert!(plain == payload, "{what}, at once");
         }
     }

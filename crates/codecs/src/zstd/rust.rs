@@ -206,8 +206,7 @@ impl Matcher for Window {
     fn start_matching(&mut self, mut handle: impl for<'a> FnMut(Sequence<'a>)) {
         let end = self.buffer.len();
         let mut anchor = self.block;
-        // A literal comes first, since the crate fails on blocks of matches alone. The very first place has nothing before
-        // it anyway.
+        // Every block begins with a literal: ruzstd fails where no sequence has any.
         let mut at = anchor + 1;
         if let Some(last) = end.checked_sub(MIN_MATCH) {
             while let Some((found, earlier)) = self.find(at, last) {

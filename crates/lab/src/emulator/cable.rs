@@ -11,17 +11,19 @@ use std::time::{Duration, Instant};
 
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
-use super::device::{ip, run};
-use super::{EmulatorError, Namespace};
+use super::device::{MTU, ip, run};
+use super::{EmulatorError, Ethernet, Namespace};
 
 const ADDRESSES: [Ipv4Addr; 2] = [Ipv4Addr::new(10, 88, 0, 1), Ipv4Addr::new(10, 88, 0, 2)];
 /// The interface of a host, and those of a switch.
 const CARD: &str = "card";
 const PORTS: [&str; 2] = ["port0", "port1"];
-/// What of Ethernet the kernel does not count: check, preamble, gap.
-const UNCOUNTED: usize = 4 + 8 + 12;
+/// What the kernel counts of a full packet: it and its header. On a cable there is more around it.
+const COUNTED: usize = MTU + 14;
 /// The shortest time that a bucket fills for, and so the longest that a burst is too fast.
-const BURST: Duration = Duration::from_millis(1);
+const BURST: Duration = Duration::from_millis(2);
+/// The smallest bucket, in octets.
+const SMALLEST: f64 = 16_000.0;
 /// How long a namespace may take to come into being.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -100,19 +102,13 @@ fn connect((one, its): (&Room, &str), (other, theirs): (&Room, &str)) -> Result<
     ip(&format!("link add {its} netns {one} type veth peer name {theirs} netns {other}\n"))
 }
 
-/// Lets so much out of an interface.
+/// Lets so much out of an interface. What is around packets is counted as if all were full, so that the kernel may
+/// handle many as one.
 fn limit(interface: &str, mbit: f64) -> Result<(), EmulatorError> {
-    // Never less than some full frames.
-    let burst = (mbit * 1e6 / 8.0 * BURST.as_secs_f64()).max(16_000.0);
-    // Each packet on its own: what hangs around it is to be counted for each.
-    ip(&format!("link set {interface} gso_max_segs 1\n"))?;
-    run(
-        "tc",
-        &format!(
-            "qdisc add dev {interface} root stab overhead {UNCOUNTED} mpu 84 tbf rate {}bit burst {burst:.0} latency 50ms\n",
-            (mbit * 1e6) as u64
-        ),
-    )
+    let rate = mbit * 1e6 * COUNTED as f64 / Ethernet::octets(MTU) as f64;
+    let burst = (rate / 8.0 * BURST.as_secs_f64()).max(SMALLEST);
+    let bucket = format!("tbf rate {rate:.0}bit burst {burst:.0} latency 50ms");
+    run("tc", &format!("qdisc add dev {interface} root {bucket}\n"))
 }
 
 /// A namespace, which lasts as long as a process in it does.

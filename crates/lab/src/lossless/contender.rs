@@ -6,7 +6,8 @@ use std::str::FromStr;
 use groupwire_codecs::{ALL, Choice, ChoiceError, OptionsError, Packer, by_number};
 
 /// Beside every codec at its default level.
-const MORE: [&str; 8] = [
+const MORE: [&str; 9] = [
+    "zstd-fast-1",
     "zstd-fast-3",
     "zstd-1",
     "zlib-1",

@@ -23,6 +23,8 @@ pub struct Memory {
     pub taken: u64,
     /// What of that it has used so far, in whole pages.
     pub resident: u64,
+    /// What it used at the most, for the first of them: some give back what they took when a message is done.
+    pub peak: u64,
 }
 
 /// Makes some packers, lets each pack and unpack a message of 1400 octets, and looks what this process has grown by: so
@@ -38,11 +40,15 @@ pub fn measure(choice: Choice) -> io::Result<Memory> {
         packer.unpack(&packed, SIZE, &mut back).map_err(io::Error::other)
     };
     let mut packers = Vec::with_capacity(COPIES);
-    let before = grown()?;
-    for _ in 0..COPIES {
+    let (before, first) = (grown()?, peak()?);
+    let mut most = first;
+    for copy in 0..COPIES {
         let mut packer = Packer::new(ALL);
         work(&mut packer)?;
         packers.push(packer);
+        if copy == 0 {
+            most = peak()?;
+        }
     }
     let after = grown()?;
     let own = packers[0].memory();
@@ -52,16 +58,23 @@ pub fn measure(choice: Choice) -> io::Result<Memory> {
         decompress: own.decompress,
         taken: each(0),
         resident: each(1),
+        peak: most.saturating_sub(first),
     })
 }
 
 /// The data of this process and what of it is resident, in bytes.
 fn grown() -> io::Result<[u64; 2]> {
+    Ok([status("VmData:")?, status("RssAnon:")?])
+}
+
+/// The most that was ever resident, in bytes.
+fn peak() -> io::Result<u64> {
+    status("VmHWM:")
+}
+
+fn status(name: &str) -> io::Result<u64> {
     let status = fs::read_to_string("/proc/self/status")?;
-    let field = |name: &str| {
-        let line = status.lines().find_map(|line| line.strip_prefix(name))?;
-        Some(line.split_whitespace().next()?.parse::<u64>().ok()? * 1024)
-    };
-    let both = field("VmData:").zip(field("RssAnon:"));
-    both.map(|(data, resident)| [data, resident]).ok_or_else(|| io::ErrorKind::InvalidData.into())
+    let line = status.lines().find_map(|line| line.strip_prefix(name));
+    let kilobytes = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+    kilobytes.map(|count| count * 1024).ok_or_else(|| io::ErrorKind::InvalidData.into())
 }

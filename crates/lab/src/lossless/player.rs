@@ -95,6 +95,8 @@ struct End {
     /// What was packed only to learn from it.
     other: Vec<u8>,
     sent: Option<Sent>,
+    /// Octets of an exchange and its time, of which the link is yet to hear.
+    heard: Option<(usize, Duration)>,
     picked: Vec<(Choice, usize)>,
 }
 
@@ -127,6 +129,7 @@ impl End {
             message: Vec::new(),
             other: Vec::new(),
             sent: None,
+            heard: None,
             picked: Vec::new(),
         }
     }
@@ -146,6 +149,9 @@ impl End {
                 connection.send(&self.frame).map_err(Failure::Connection)?;
                 // All that is not needed for the message happens while it is on its way.
                 self.sent = Some(Sent { at, packing: at - start });
+                if let Some((octets, time)) = self.heard.take() {
+                    link.heard(octets, time);
+                }
                 auto.learn(pick.choice, message.len(), self.frame.len() - LENGTH);
                 count(&mut self.picked, pick.choice, 1);
                 if let Some(also) = pick.also {
@@ -164,11 +170,11 @@ impl End {
         self.packer
             .unpack(packed, limit, &mut self.message)
             .map_err(|error| Failure::Contender(error.to_string()))?;
-        if let (Chooser::Auto(known), Some((sent, come))) = (&mut self.chooser, come) {
+        if let Some((sent, come)) = come {
             // The other end packed and unpacked meanwhile, which took it what it took us.
             let work = sent.packing + come.elapsed();
             let time = (come - sent.at).saturating_sub(work);
-            known.1.heard(self.frame.len() + LENGTH + packed.len(), time);
+            self.heard = Some((self.frame.len() + LENGTH + packed.len(), time));
         }
         Ok(())
     }

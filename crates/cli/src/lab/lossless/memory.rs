@@ -21,8 +21,8 @@ pub(super) fn show(contenders: &[Contender], json: bool) -> Result<ExitCode, Box
     let contenders = if contenders.is_empty() { &all[..] } else { contenders };
     if !json {
         println!(
-            "bytes of one end, for messages of 1400 octets\n\n{:16}{:>12}{:>12}{:>12}{:>12}",
-            "codec", "compress", "decompress", "taken", "resident"
+            "bytes of one end, for messages of 1400 octets\n\n{:16}{:>12}{:>12}{:>12}{:>12}{:>12}",
+            "codec", "compress", "decompress", "taken", "resident", "peak"
         );
     }
     for contender in contenders.iter().filter(|one| matches!(one, Contender::Fixed(_))) {
@@ -43,8 +43,8 @@ pub(super) fn show(contenders: &[Contender], json: bool) -> Result<ExitCode, Box
                 println!("{row}");
             }
             false => println!(
-                "{name:16}{:>12}{:>12}{:>12}{:>12}",
-                memory.compress, memory.decompress, memory.taken, memory.resident
+                "{name:16}{:>12}{:>12}{:>12}{:>12}{:>12}",
+                memory.compress, memory.decompress, memory.taken, memory.resident, memory.peak
             ),
         }
     }

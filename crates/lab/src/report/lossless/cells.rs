@@ -38,6 +38,8 @@ pub(super) struct Place {
 pub(super) struct Figure {
     pub(super) effective: f64,
     pub(super) ratio: Option<f64>,
+    /// Whether it is rough.
+    quick: bool,
     /// Of auto: what it chose for most messages.
     pub(super) picked: Option<String>,
 }
@@ -125,9 +127,15 @@ impl Cells {
         let figure = Figure {
             effective,
             ratio: row.number("ratio"),
+            quick: row.is("quick"),
             picked: row.most("picked").map(str::to_owned),
         };
-        self.cells.entry(place).or_default().insert(codec.to_owned(), figure);
+        let cell = self.cells.entry(place).or_default();
+        // What was measured last counts, but a quick run never instead of a full one.
+        if figure.quick && cell.get(codec).is_some_and(|known| !known.quick) {
+            return;
+        }
+        cell.insert(codec.to_owned(), figure);
     }
 
     fn payload(&mut self, name: &str) -> usize {

@@ -80,11 +80,7 @@ fn conditions(rows: &[Row], cells: &Cells) -> String {
     let count = text::number(rows.len() as f64);
     let mut text = format!("{count} rows, {} payloads", cells.payloads.len());
     if most > 0.0 {
-        text.push_str(&format!(
-            ", {} to {} messages each",
-            text::number(least),
-            text::number(most)
-        ));
+        text.push_str(&format!(", {} to {} messages each", text::tick(least), text::tick(most)));
     }
     let quick = rows.iter().filter(|row| row.is("quick")).count();
     if quick > 0 {

@@ -57,6 +57,14 @@ fn a_cell_measured_again_counts_once() {
 }
 
 #[test]
+fn a_quick_run_never_counts_instead_of_a_full_one() {
+    let mut quick = row("lz4", 500, (10.0, 0), 2.0);
+    quick["quick"] = json!(true);
+    let cells = cells(&[quick.clone(), row("lz4", 500, (10.0, 0), 1.0), quick]);
+    assert_eq!(best(cells.cells.values().next().unwrap()).unwrap().1.effective, 1.0);
+}
+
+#[test]
 fn wrong_rows_are_left_out_and_said() {
     let mut wrong = row("lz4", 500, (10.0, 0), 99.0);
     wrong["verified"] = json!(false);
