@@ -29,7 +29,7 @@ help: ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | awk -F '\t' '{ printf "make %-13s %s\n", $$1, $$2 }'
 
 run: build ## build everything and start the server with its pages
-	@exec $(BINARY) serve
+	@exec $(BINARY) serve --codecs all
 
 build: web ## build the groupwire command with the web parts inside
 	cargo build $(LOCKED) --profile $(GROUPWIRE_PROFILE) --package groupwire-cli

@@ -11,11 +11,14 @@ process.on("exit", () => children.forEach((child) => child.kill("SIGKILL")));
 
 export class Server {
   #child;
+  #options;
   /** `http://127.0.0.1:PORT`; stays the same over restarts. */
   url = "http://127.0.0.1:0";
 
-  static async start() {
+  /** `options`: of `groupwire serve`, beside the usual ones. */
+  static async start(...options) {
     const server = new Server();
+    server.#options = options;
     await server.restart();
     return server;
   }
@@ -25,7 +28,9 @@ export class Server {
     const binary = process.env.GROUPWIRE_BINARY;
     if (!binary) throw new Error("set GROUPWIRE_BINARY to the groupwire command");
     const { host } = new URL(this.url);
-    this.#child = spawn(binary, ["serve", "--listen", host, "--log", "warn"], { stdio: ["ignore", "pipe", "inherit"] });
+    this.#child = spawn(binary, ["serve", "--listen", host, "--log", "warn", ...this.#options], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
     children.add(this.#child);
     this.url = await address(this.#child);
   }
