@@ -7,13 +7,16 @@ import { Server } from "./server.mjs";
 import { until } from "./wait.mjs";
 import { launch } from "./window.mjs";
 
-const options = { timeout: 90_000 };
+const options = { timeout: 180_000 };
 const WAVE = [
   [200, 300],
   [260, 220],
   [340, 380],
   [420, 240],
 ];
+
+/** Long enough for every codec to make it smaller. */
+const NOTES = [...Array(12).keys()].map((n) => `${n}. What was said, by whom, and what is to be done about it.`);
 
 /** What needs nothing but the core comes first. */
 const OWN = ["template", "off", "lz4"];
@@ -51,6 +54,16 @@ function isCodecs({ pathname }) {
   return /wasm_(codecs|brotli)/.test(pathname) && pathname.endsWith(".wasm");
 }
 
+/** Draws a line, and writes in a text of one's own at `top`. */
+async function work(board, line, top, round) {
+  await board.choose("pen");
+  await board.drag(line, 12);
+  await board.choose("text");
+  await board.page.mouse.click(200, top);
+  await board.page.getByTestId("text-editor").fill([`Round ${round}`, ...NOTES].join(" "));
+  await board.page.keyboard.press("Escape");
+}
+
 const choice = (board) => board.page.getByTestId("compress-choice");
 const text = (board, testid) => board.page.getByTestId(testid).innerText();
 
@@ -66,7 +79,6 @@ test("two pages draw by every codec, one after the other", options, async (t) =>
     .evaluateAll((all) => all.map(({ value }) => value));
   const rest = values.filter((name) => !OWN.includes(name));
   assert.ok(rest.length > 9, `there are ${values.join()}`);
-  await Promise.all([ada.choose("pen"), bo.choose("pen")]);
   const up = new Map();
   let drawn = 0;
   for (const name of [...OWN, ...rest]) {
@@ -74,7 +86,7 @@ test("two pages draw by every codec, one after the other", options, async (t) =>
     const isSaid = async () => {
       // Both go on until both panels know what travels how.
       const to = (x) => WAVE.map(([left, top]) => [left + x, top + (drawn % 9)]);
-      await Promise.all([ada.drag(to(0), 12), bo.drag(to(60), 12)]);
+      await Promise.all([work(ada, to(0), 500, drawn), work(bo, to(60), 580, drawn)]);
       drawn += 2;
       const [here, there] = await Promise.all([text(ada, "compress-why"), text(bo, "compress-why")]);
       const each = await Promise.all([octets(ada, "up"), octets(bo, "down")]);
@@ -83,8 +95,9 @@ test("two pages draw by every codec, one after the other", options, async (t) =>
     };
     await until(`both draw by ${name}`, isSaid);
     if (name === OWN.at(-1)) assert.deepEqual([ada.fetched, bo.fetched], [0, 0], "loaded before it was needed");
-    const shapes = await ada.objects(drawn);
-    assert.deepEqual(await bo.objects(drawn), shapes);
+    // Beside the lines the two texts.
+    const shapes = await ada.objects(drawn + 2);
+    assert.deepEqual(await bo.objects(drawn + 2), shapes);
   }
   t.diagnostic([...up].map(([name, each]) => `${name} ${each} B`).join(", "));
   // Most codecs are one module, brotli is another.
