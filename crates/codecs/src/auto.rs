@@ -26,11 +26,13 @@ mod estimate;
 mod fit;
 mod link;
 mod measure;
+mod pace;
 mod reference;
 
 use alloc::vec::Vec;
+use core::time::Duration;
 
-use self::candidate::{Candidate, Message};
+use self::candidate::{CLASSES, Candidate, Message, News};
 use crate::Choice;
 
 pub use cost::{Cost, Costs, Line};
@@ -38,11 +40,20 @@ pub use link::Link;
 
 /// The share of messages' time that may be spent to learn.
 const SHARE: f32 = 0.005;
+/// Beside it, to learn the link's rate at the beginning, ns in all.
+const GRANT: f32 = 100_000.0;
 /// While the link's rate is not known, one message of so many goes by another choice, so that there are two sizes...
 const OTHERWISE: u64 = 2;
 /// ... for so many messages; then one of so many.
 const OTHERWISE_FIRST: u64 = 128;
 const OTHERWISE_LATER: u64 = 16;
+/// Messages of about one size that a choice is kept for, at most, while nothing new is learned.
+const KEPT: u32 = 8;
+/// No compression is chosen if it is worse by no more than this share of a packet's time, or of a message's time on the
+/// link: so little is not known.
+const NOISE: [f32; 2] = [0.01, 0.05];
+/// How fast the time of no compression follows.
+const FOLLOW: f32 = 1.0 / 16.0;
 /// Such a ratio makes another size.
 const SMALLER: f32 = 0.9;
 
@@ -76,6 +87,22 @@ pub struct Auto {
     also: Option<Choice>,
     /// How much worse the last message's ratio is than was expected.
     odd: f32,
+    /// What is chosen while nothing new is learned, by size class.
+    kept: [Kept; CLASSES],
+    /// What may still be spent at the beginning, ns.
+    grant: f32,
+    /// What packing and unpacking by no compression take, ns: so much less counts of others' times.
+    nothing: [Option<f32>; 2],
+}
+
+/// A choice that was made.
+#[derive(Debug, Clone, Copy, Default)]
+struct Kept {
+    size: usize,
+    at: usize,
+    /// Messages that it was made for and that it is still good for.
+    run: u32,
+    left: u32,
 }
 
 /// What is chosen for a message.
@@ -96,7 +123,16 @@ impl Auto {
                 all.push(Candidate::new(choice, costs.of(choice)));
             }
         }
-        Auto { candidates: all, messages: 0, credit: 0.0, also: None, odd: 0.0 }
+        Auto {
+            candidates: all,
+            messages: 0,
+            credit: 0.0,
+            also: None,
+            odd: 0.0,
+            kept: [Kept::default(); CLASSES],
+            grant: GRANT,
+            nothing: [None; 2],
+        }
     }
 
     /// The candidates that are worth while for messages, of the codecs that both ends have.
@@ -104,19 +140,71 @@ impl Auto {
         reference::CANDIDATES.iter().copied().filter(|choice| has(choice.codec)).collect()
     }
 
-    /// Chooses for a message of `size` octets. Well below a microsecond; allocates nothing.
+    /// Chooses for a message of `size` octets. Mostly in some nanoseconds, always well below a microsecond; allocates
+    /// nothing.
     pub fn choose(&mut self, size: usize, link: &Link) -> Pick {
         self.messages += 1;
+        let kept = &mut self.kept[Message::new(size, 0.0).class];
+        if kept.left > 0 && kept.size.abs_diff(size) <= size / 32 {
+            kept.left -= 1;
+            (self.also, self.odd) = (None, 0.0);
+            return Pick { choice: self.candidates[kept.at].choice, also: None };
+        }
+        self.choose_anew(size, link)
+    }
+
+    fn choose_anew(&mut self, size: usize, link: &Link) -> Pick {
         let message = Message::new(size, link.reckoned());
-        let best = self.best(message, |_| true).unwrap_or(0);
+        let best = self.best_for_sure(message, link);
         let expected = self.candidates[best].expected(message);
-        self.credit = (self.credit + SHARE * expected).min(message.plain);
+        let since = self.kept[message.class].run + 1;
+        self.credit = (self.credit + since as f32 * SHARE * expected).min(message.plain);
         let chosen = self.otherwise(best, message, link).unwrap_or(best);
         let also = self.trial(chosen, expected, message);
+        self.keep(best, message, link.nanos_per_octet().is_some());
         let choice = |at: usize| self.candidates[at].choice;
         let pick = Pick { choice: choice(chosen), also: also.map(choice) };
         (self.also, self.odd) = (pick.also, 0.0);
         pick
+    }
+
+    /// Keeps a choice for the next messages of about this size: the longer the more often it was the same.
+    fn keep(&mut self, best: usize, message: Message, is_rate_known: bool) {
+        let kept = &mut self.kept[message.class];
+        let is_same = kept.at == best && is_rate_known;
+        let run = if is_same { (2 * kept.run + 1).min(KEPT - 1) } else { 0 };
+        *kept = Kept { size: message.size, at: best, run, left: run };
+    }
+
+    /// Learns that packing a message of `size` octets by this choice took so long. Without it costs are those that
+    /// the choice was made with; with some of the messages, say one of eight, they become what they are among real
+    /// messages. What no compression takes should be told likewise, since only the difference counts.
+    pub fn took(&mut self, choice: Choice, size: usize, time: Duration) {
+        let time = self.beyond_nothing(0, choice, time);
+        let message = Message::new(size, 0.0);
+        let found = self.candidates[1..].iter_mut().find(|candidate| candidate.choice == choice);
+        found.into_iter().for_each(|candidate| candidate.took(message, time));
+    }
+
+    /// Learns that unpacking a message of `size` octets took so long. The level does not matter, as it is not known.
+    /// What this end needs to unpack is the best that is known of what the other one needs.
+    pub fn unpacked(&mut self, choice: Choice, size: usize, time: Duration) {
+        let time = self.beyond_nothing(1, choice, time);
+        let message = Message::new(size, 0.0);
+        let is_of = |other: Choice| (other.codec, other.filter) == (choice.codec, choice.filter);
+        let of_codec = self.candidates[1..].iter_mut().filter(|candidate| is_of(candidate.choice));
+        of_codec.for_each(|candidate| candidate.unpacked(message, time));
+    }
+
+    /// The time, ns, less what no compression takes; which is learned, if this is it.
+    fn beyond_nothing(&mut self, which: usize, choice: Choice, time: Duration) -> f32 {
+        let nanos = time.as_nanos() as f32;
+        let nothing = &mut self.nothing[which];
+        if choice == Choice::NONE {
+            let before = nothing.unwrap_or(nanos);
+            *nothing = Some(before + FOLLOW * (nanos.min(2.0 * before + 1.0) - before));
+        }
+        (nanos - nothing.unwrap_or(0.0)).max(0.0)
     }
 
     /// Learns that a message of `size` octets became one of `packed` by `choice`: the one that was asked for, even if
@@ -130,7 +218,11 @@ impl Auto {
         // If the message is an odd one, it is for both, the chosen one and the one that is packed beside it.
         let odd = if is_trial { self.odd } else { 0.0 };
         self.odd = if is_trial { 0.0 } else { ratio - candidate.ratio(message) };
-        if candidate.learn(message, ratio - odd, self.messages) {
+        let news = candidate.learn(message, ratio - odd, self.messages);
+        if news != News::None {
+            (self.kept[message.class].run, self.kept[message.class].left) = (0, 0);
+        }
+        if news == News::OtherContent {
             let others = self.candidates.iter_mut().filter(|other| other.choice != choice);
             others.for_each(|other| other.forget(message));
         }
@@ -143,21 +235,48 @@ impl Auto {
         times.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(index, _)| index)
     }
 
+    /// The best, or no compression if that is hardly worse.
+    fn best_for_sure(&self, message: Message, link: &Link) -> usize {
+        let best = self.best(message, |_| true).unwrap_or(0);
+        let noise = (NOISE[0] * link.way()).min(NOISE[1] * message.plain);
+        let gain = message.plain - self.candidates[best].expected(message);
+        if gain > noise { best } else { 0 }
+    }
+
     /// Another choice than the best, of another size, if the link needs that to be learned.
     fn otherwise(&mut self, best: usize, message: Message, link: &Link) -> Option<usize> {
         if !link.wants_sizes() {
             return None;
         }
-        let other = match self.candidates[best].choice {
-            Choice::NONE => self.best(message, |other| other.ratio(message) < SMALLER)?,
-            _ => 0,
-        };
-        if link.nanos_per_octet().is_none() {
+        let is_unknown = link.nanos_per_octet().is_none();
+        if best != 0 && is_unknown {
             let every = if self.messages < OTHERWISE_FIRST { OTHERWISE } else { OTHERWISE_LATER };
-            return self.messages.is_multiple_of(every).then_some(other);
+            return self.messages.is_multiple_of(every).then_some(0);
         }
+        let other = if best == 0 { self.smaller(message, link)? } else { 0 };
+        let work = |at: usize| self.candidates[at].work(message);
         let expected = |at: usize| self.candidates[at].expected(message);
-        self.spend(expected(other) - expected(best)).then_some(other)
+        let time = if is_unknown { work(other) } else { expected(other) - expected(best) }.max(0.0);
+        if is_unknown && self.messages < OTHERWISE_FIRST && time <= self.grant {
+            // No more than every other message.
+            let is_turn = self.messages.is_multiple_of(OTHERWISE);
+            self.grant -= if is_turn { time } else { 0.0 };
+            return is_turn.then_some(other);
+        }
+        self.spend(time).then_some(other)
+    }
+
+    /// The cheapest one that makes another size and that would pay if an octet took as long as it may. If there is
+    /// none, the rate does not matter.
+    fn smaller(&self, message: Message, link: &Link) -> Option<usize> {
+        let most = link.most().min(f32::MAX / 1e12) * message.size as f32;
+        let may = |candidate: &Candidate| {
+            let ratio = candidate.ratio(message);
+            ratio < SMALLER && candidate.work(message) < (1.0 - ratio) * most
+        };
+        let able = self.candidates.iter().enumerate().filter(|(_, candidate)| may(candidate));
+        let works = able.map(|(at, candidate)| (at, candidate.work(message)));
+        works.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(at, _)| at)
     }
 
     /// A candidate whose turn it is, that could win if it were lucky, and that there is time for.
@@ -165,11 +284,11 @@ impl Auto {
         let is_due = |candidate: &Candidate| {
             candidate.is_due(message, self.messages)
                 && candidate.at_best(message) < expected
-                && candidate.cost.compress.at(message.size) <= self.credit
+                && candidate.packing(message) <= self.credit
         };
         let mut candidates = self.candidates.iter().enumerate();
         let at = candidates.position(|(at, candidate)| at != chosen && is_due(candidate))?;
-        self.spend(self.candidates[at].cost.compress.at(message.size));
+        self.spend(self.candidates[at].packing(message));
         self.candidates[at].put_off(message, self.messages);
         Some(at)
     }
