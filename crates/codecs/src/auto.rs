@@ -161,7 +161,7 @@ impl Auto {
         self.credit = (self.credit + since as f32 * SHARE * expected).min(message.plain);
         let chosen = self.otherwise(best, message, link).unwrap_or(best);
         let also = self.trial(chosen, expected, message);
-        self.keep(best, message, link.nanos_per_octet().is_some());
+        self.keep(best, message, best == 0 || !link.wants_sizes());
         let choice = |at: usize| self.candidates[at].choice;
         let pick = Pick { choice: choice(chosen), also: also.map(choice) };
         (self.also, self.odd) = (pick.also, 0.0);
@@ -169,9 +169,9 @@ impl Auto {
     }
 
     /// Keeps a choice for the next messages of about this size: the longer the more often it was the same.
-    fn keep(&mut self, best: usize, message: Message, is_rate_known: bool) {
+    fn keep(&mut self, best: usize, message: Message, is_sure: bool) {
         let kept = &mut self.kept[message.class];
-        let is_same = kept.at == best && is_rate_known;
+        let is_same = kept.at == best && is_sure;
         let run = if is_same { (2 * kept.run + 1).min(KEPT - 1) } else { 0 };
         *kept = Kept { size: message.size, at: best, run, left: run };
     }
@@ -248,7 +248,7 @@ impl Auto {
         if !link.wants_sizes() {
             return None;
         }
-        let is_unknown = link.nanos_per_octet().is_none();
+        let is_unknown = link.is_unknown();
         if best != 0 && is_unknown {
             let every = if self.messages < OTHERWISE_FIRST { OTHERWISE } else { OTHERWISE_LATER };
             return self.messages.is_multiple_of(every).then_some(0);

@@ -73,6 +73,11 @@ impl Link {
         self.fit.as_ref().and_then(Fit::most).unwrap_or(f32::MAX)
     }
 
+    /// Whether the rate is not known, or was that of another link than this one has become.
+    pub(super) fn is_unknown(&self) -> bool {
+        self.nanos_per_octet.is_none_or(|nanos| nanos > self.most())
+    }
+
     /// The usual time of a packet, one way, ns; 0 if it is not known.
     pub(super) fn way(&self) -> f32 {
         self.fit.as_ref().map_or(0.0, |fit| fit.usual_time() / 2.0)
