@@ -41,16 +41,18 @@ pub use link::Link;
 /// The share of messages' time that may be spent to learn.
 const SHARE: f32 = 0.005;
 /// Beside it, to learn the link's rate at the beginning, ns in all.
-const GRANT: f32 = 100_000.0;
+const GRANT: f32 = 60_000.0;
 /// While the link's rate is not known, one message of so many goes by another choice, so that there are two sizes...
 const OTHERWISE: u64 = 2;
 /// ... for so many messages; then one of so many.
 const OTHERWISE_FIRST: u64 = 128;
 const OTHERWISE_LATER: u64 = 16;
+/// So many messages at first go by the cheapest choice or by none: on an unknown link others may be far too slow.
+const FIRST: u64 = 10;
 /// Messages of about one size that a choice is kept for, at most, while nothing new is learned.
 const KEPT: u32 = 8;
 /// No compression is chosen if it is worse by no more than this share of a packet's time, or of a message's time on the
-/// link: so little is not known.
+/// link: so little is not known. To leave it takes twice as much.
 const NOISE: [f32; 2] = [0.01, 0.05];
 /// How fast the time of no compression follows.
 const FOLLOW: f32 = 1.0 / 16.0;
@@ -235,12 +237,25 @@ impl Auto {
         times.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(index, _)| index)
     }
 
-    /// The best, or no compression if that is hardly worse.
+    /// The best, or no compression if that is hardly worse. What was chosen before has some advantage.
     fn best_for_sure(&self, message: Message, link: &Link) -> usize {
-        let best = self.best(message, |_| true).unwrap_or(0);
+        if link.is_new() && self.messages <= FIRST {
+            return if self.messages.is_multiple_of(3) { 0 } else { self.cheapest(message) };
+        }
+        let expected = |at: usize| self.candidates[at].expected(message);
         let noise = (NOISE[0] * link.way()).min(NOISE[1] * message.plain);
-        let gain = message.plain - self.candidates[best].expected(message);
-        if gain > noise { best } else { 0 }
+        let before = self.kept[message.class].at;
+        let mut best = self.best(message, |_| true).unwrap_or(0);
+        if expected(before) <= expected(best) + noise / 2.0 {
+            best = before;
+        }
+        let least = if before == 0 { 2.0 * noise } else { noise };
+        if message.plain - expected(best) > least { best } else { 0 }
+    }
+
+    fn cheapest(&self, message: Message) -> usize {
+        let works = self.candidates.iter().map(|candidate| candidate.work(message)).enumerate();
+        works.skip(1).min_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(at, _)| at)
     }
 
     /// Another choice than the best, of another size, if the link needs that to be learned.

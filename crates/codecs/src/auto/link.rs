@@ -73,6 +73,11 @@ impl Link {
         self.fit.as_ref().and_then(Fit::most).unwrap_or(f32::MAX)
     }
 
+    /// Whether too little was heard to say anything.
+    pub(super) fn is_new(&self) -> bool {
+        self.fit.as_ref().is_some_and(|fit| !fit.is_full())
+    }
+
     /// Whether the rate is not known, or was that of another link than this one has become.
     pub(super) fn is_unknown(&self) -> bool {
         self.nanos_per_octet.is_none_or(|nanos| nanos > self.most())
