@@ -92,10 +92,14 @@ impl Candidate {
 
     /// The time to pack and unpack a message, ns.
     pub(super) fn work(&self, message: Message) -> f32 {
-        let pack = self.pack_factor(message);
+        self.packing(message) + self.unpacking(message)
+    }
+
+    /// The time to unpack it.
+    pub(super) fn unpacking(&self, message: Message) -> f32 {
         let here = self.classes[message.class].paces.unpack.factor();
-        let unpack = here.or(self.usual.unpack.factor()).unwrap_or(pack);
-        pack * self.cost.compress.at(message.size) + unpack * self.cost.decompress.at(message.size)
+        let factor = here.or(self.usual.unpack.factor());
+        factor.unwrap_or(self.pack_factor(message)) * self.cost.decompress.at(message.size)
     }
 
     /// The time to pack it.

@@ -204,8 +204,7 @@ impl End {
             .map_err(|error| Failure::Contender(error.to_string()))?;
         if let (Some((sent, come)), [Some(choice), _]) = (come, self.chosen) {
             let unpacking = come.elapsed();
-            // The other end packed and unpacked meanwhile, which took it what it took us.
-            let time = (come - sent.at).saturating_sub(sent.packing + unpacking);
+            let time = come - sent.at;
             // Auto uses no filters.
             let came_by = Choice::codec(packed.first().map_or(0, |first| first & 15));
             self.seen = Some(Seen {
@@ -227,7 +226,9 @@ impl End {
 
 impl Seen {
     fn tell(self, auto: &mut Auto, link: &mut Link) {
-        link.heard(self.octets, self.time);
+        // The other end packed and unpacked meanwhile.
+        let work = auto.others_work(self.packing.0, self.unpacking.0, self.size);
+        link.heard(self.octets, self.time.saturating_sub(work));
         auto.took(self.packing.0, self.size, self.packing.1);
         auto.unpacked(self.unpacking.0, self.size, self.unpacking.1);
     }
