@@ -171,7 +171,7 @@ impl Auto {
         self.credit = (self.credit + since as f32 * SHARE * expected).min(message.plain);
         let chosen = self.otherwise(best, message, link).unwrap_or(best);
         let also = self.trial(chosen, expected, message);
-        self.keep(best, message, best == 0 || !link.wants_sizes());
+        self.keep(best, message, best == 0 || !link.is_unknown());
         let choice = |at: usize| self.candidates[at].choice;
         let pick = Pick { choice: choice(chosen), also: also.map(choice) };
         (self.also, self.odd) = (pick.also, 0.0);
