@@ -4,6 +4,8 @@
 const MEMORY: f32 = 32.0;
 /// One time counts at most as so many times what was expected: somebody else had the processor.
 const MOST: f32 = 2.0;
+/// Of so many times at first the shortest counts: an interrupted one would keep the codec from being chosen again.
+const EARLY: f32 = 4.0;
 /// The factors that are believed.
 const FACTORS: [f32; 2] = [0.25, 32.0];
 
@@ -27,6 +29,10 @@ impl Pace {
         let most = most.min(MOST * self.factor().unwrap_or(1.0).max(1.0));
         let factor = (time / cost.max(1.0)).max(least).min(most);
         self.count = (self.count + 1.0).min(MEMORY);
+        if self.count <= EARLY {
+            self.factor = if self.count > 1.0 { self.factor.min(factor) } else { factor };
+            return;
+        }
         // Twice as fast as the mean of all: the first ones were held down.
         let gain = (2.0 / (self.count + 1.0)).min(1.0);
         self.factor += gain * (factor - self.factor);
