@@ -4,7 +4,8 @@
 const MEMORY: f32 = 32.0;
 /// One time counts at most as so many times what was expected: somebody else had the processor.
 const MOST: f32 = 2.0;
-/// Of so many times at first the shortest counts: an interrupted one would keep the codec from being chosen again.
+/// So many times it takes to be believed, and of these the shortest counts: one that was interrupted, or cold, would keep
+/// the codec from being chosen again.
 const EARLY: f32 = 4.0;
 /// The factors that are believed.
 const FACTORS: [f32; 2] = [0.25, 32.0];
@@ -18,9 +19,9 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// What to multiply the cost with; `None` if there was no time yet.
+    /// What to multiply the cost with; `None` as long as there were too few times.
     pub(super) fn factor(self) -> Option<f32> {
-        (self.count > 0.0).then_some(self.factor)
+        (self.count >= EARLY).then_some(self.factor)
     }
 
     /// What took `cost` in a warm loop took `time` here, both in ns.

@@ -184,9 +184,8 @@ impl End {
                 auto.learn(pick.choice, message.len(), self.frame.len() - LENGTH);
                 self.chosen = [Some(pick.choice), pick.also];
                 if let Some(also) = pick.also {
-                    let start = Instant::now();
+                    // What is used so rarely is cold: how long it takes tells nothing.
                     pack(&mut self.packer, also, message, &mut self.other)?;
-                    auto.took(also, message.len(), start.elapsed());
                     auto.learn(also, message.len(), self.other.len() - LENGTH);
                 }
                 count(&mut self.picked, pick.choice, 1);
