@@ -3,7 +3,8 @@
 //! A message's time is what packing takes, its packed octets on the link, and what unpacking takes; what a packet costs
 //! besides is the same whatever is chosen. [`Auto`] reckons it for every candidate and takes the least. It knows
 //!
-//! - what packing and unpacking take from [`Costs`], by size;
+//! - what packing and unpacking take from [`Costs`], by size, and, if it is told, what they take among real messages
+//!   ([`Auto::took`], [`Auto::unpacked`]), which is more;
 //! - what an octet takes on the [`Link`];
 //! - how small messages become from those that were packed, by candidate and size class (powers of two).
 //!
@@ -11,6 +12,13 @@
 //! once, the cheapest first, and what could not be best on this link never is. Later the losers are packed too now and
 //! then ([`Pick::also`]), at growing intervals, since content changes; that takes at most 0.5 % of the time that
 //! messages take. A loser is compared with what was chosen for the same message, so that odd messages deceive nobody.
+//!
+//! As long as the link's rate is not known, now and then a message goes by another choice, so that there are two sizes.
+//! If none is best, that is the cheapest choice that shrinks messages, within 60 µs in all at the beginning and the
+//! 0.5 % after that; if no choice could pay even if all of the time were due to the octets, the rate does not matter.
+//!
+//! A choice is kept for up to eight messages of about one size, and no compression is preferred to what is better by less
+//! than a hundredth of a packet's time.
 //!
 //! If content changes all at once, as from text to pictures, three messages show it, and what was known of their size
 //! class is forgotten. Against the best fixed choice for the new content less than 2 % is lost
@@ -26,11 +34,13 @@ mod estimate;
 mod fit;
 mod link;
 mod measure;
+mod pace;
 mod reference;
 
 use alloc::vec::Vec;
+use core::time::Duration;
 
-use self::candidate::{Candidate, Message};
+use self::candidate::{CLASSES, Candidate, Message, News};
 use crate::Choice;
 
 pub use cost::{Cost, Costs, Line};
@@ -38,11 +48,22 @@ pub use link::Link;
 
 /// The share of messages' time that may be spent to learn.
 const SHARE: f32 = 0.005;
+/// Beside it, to learn the link's rate at the beginning, ns in all.
+const GRANT: f32 = 60_000.0;
 /// While the link's rate is not known, one message of so many goes by another choice, so that there are two sizes...
 const OTHERWISE: u64 = 2;
 /// ... for so many messages; then one of so many.
 const OTHERWISE_FIRST: u64 = 128;
 const OTHERWISE_LATER: u64 = 16;
+/// So many messages at first go by the cheapest choice or by none: on an unknown link others may be far too slow.
+const FIRST: u64 = 10;
+/// Messages of about one size that a choice is kept for, at most, while nothing new is learned.
+const KEPT: u32 = 8;
+/// No compression is chosen if it is worse by no more than this share of a packet's time, or of a message's time on the
+/// link: so little is not known. To leave it takes twice as much.
+const NOISE: [f32; 2] = [0.01, 0.05];
+/// How fast the time of no compression follows.
+const FOLLOW: f32 = 1.0 / 16.0;
 /// Such a ratio makes another size.
 const SMALLER: f32 = 0.9;
 
@@ -76,6 +97,22 @@ pub struct Auto {
     also: Option<Choice>,
     /// How much worse the last message's ratio is than was expected.
     odd: f32,
+    /// What is chosen while nothing new is learned, by size class.
+    kept: [Kept; CLASSES],
+    /// What may still be spent at the beginning, ns.
+    grant: f32,
+    /// What packing and unpacking by no compression take, ns: so much less counts of others' times.
+    nothing: [Option<f32>; 2],
+}
+
+/// A choice that was made.
+#[derive(Debug, Clone, Copy, Default)]
+struct Kept {
+    size: usize,
+    at: usize,
+    /// Messages that it was made for and that it is still good for.
+    run: u32,
+    left: u32,
 }
 
 /// What is chosen for a message.
@@ -96,7 +133,16 @@ impl Auto {
                 all.push(Candidate::new(choice, costs.of(choice)));
             }
         }
-        Auto { candidates: all, messages: 0, credit: 0.0, also: None, odd: 0.0 }
+        Auto {
+            candidates: all,
+            messages: 0,
+            credit: 0.0,
+            also: None,
+            odd: 0.0,
+            kept: [Kept::default(); CLASSES],
+            grant: GRANT,
+            nothing: [None; 2],
+        }
     }
 
     /// The candidates that are worth while for messages, of the codecs that both ends have.
@@ -104,19 +150,85 @@ impl Auto {
         reference::CANDIDATES.iter().copied().filter(|choice| has(choice.codec)).collect()
     }
 
-    /// Chooses for a message of `size` octets. Well below a microsecond; allocates nothing.
+    /// Chooses for a message of `size` octets. Mostly in some nanoseconds, always well below a microsecond; allocates
+    /// nothing.
     pub fn choose(&mut self, size: usize, link: &Link) -> Pick {
         self.messages += 1;
+        let kept = &mut self.kept[Message::new(size, 0.0).class];
+        if kept.left > 0 && kept.size.abs_diff(size) <= size / 32 {
+            kept.left -= 1;
+            (self.also, self.odd) = (None, 0.0);
+            return Pick { choice: self.candidates[kept.at].choice, also: None };
+        }
+        self.choose_anew(size, link)
+    }
+
+    fn choose_anew(&mut self, size: usize, link: &Link) -> Pick {
         let message = Message::new(size, link.reckoned());
-        let best = self.best(message, |_| true).unwrap_or(0);
+        let best = self.best_for_sure(message, link);
         let expected = self.candidates[best].expected(message);
-        self.credit = (self.credit + SHARE * expected).min(message.plain);
+        let since = self.kept[message.class].run + 1;
+        self.credit = (self.credit + since as f32 * SHARE * expected).min(message.plain);
         let chosen = self.otherwise(best, message, link).unwrap_or(best);
         let also = self.trial(chosen, expected, message);
+        self.keep(best, message, best == 0 || !link.is_unknown());
         let choice = |at: usize| self.candidates[at].choice;
         let pick = Pick { choice: choice(chosen), also: also.map(choice) };
         (self.also, self.odd) = (pick.also, 0.0);
         pick
+    }
+
+    /// Keeps a choice for the next messages of about this size: the longer the more often it was the same.
+    fn keep(&mut self, best: usize, message: Message, is_sure: bool) {
+        let kept = &mut self.kept[message.class];
+        let is_same = kept.at == best && is_sure;
+        let run = if is_same { (2 * kept.run + 1).min(KEPT - 1) } else { 0 };
+        *kept = Kept { size: message.size, at: best, run, left: run };
+    }
+
+    /// Learns that packing a message of `size` octets by this choice took so long. Without it costs are those that
+    /// the choice was made with; with some of the messages, say one of eight, they become what they are among real
+    /// messages. What no compression takes should be told likewise, since only the difference counts.
+    pub fn took(&mut self, choice: Choice, size: usize, time: Duration) {
+        let time = self.beyond_nothing(0, choice, time);
+        let message = Message::new(size, 0.0);
+        let found = self.candidates[1..].iter_mut().find(|candidate| candidate.choice == choice);
+        found.into_iter().for_each(|candidate| candidate.took(message, time));
+    }
+
+    /// Learns that unpacking a message of `size` octets took so long. The level does not matter, as it is not known.
+    /// What this end needs to unpack is the best that is known of what the other one needs.
+    pub fn unpacked(&mut self, choice: Choice, size: usize, time: Duration) {
+        let time = self.beyond_nothing(1, choice, time);
+        let message = Message::new(size, 0.0);
+        let is_of = |other: Choice| (other.codec, other.filter) == (choice.codec, choice.filter);
+        let of_codec = self.candidates[1..].iter_mut().filter(|candidate| is_of(candidate.choice));
+        of_codec.for_each(|candidate| candidate.unpacked(message, time));
+    }
+
+    /// What the other end probably needed to unpack a message that was packed by `sent` and to pack its answer of about
+    /// the same size by `came`, beyond what no compression takes: not a matter of the link.
+    pub fn others_work(&self, sent: Choice, came: Choice, size: usize) -> Duration {
+        let message = Message::new(size, 0.0);
+        let of = |choice: Choice| {
+            let same = self.candidates.iter().find(|candidate| candidate.choice == choice);
+            let is_of = |candidate: &&Candidate| candidate.choice.codec == choice.codec;
+            same.or_else(|| self.candidates.iter().find(is_of))
+        };
+        let unpacking = of(sent).map_or(0.0, |candidate| candidate.unpacking(message));
+        let packing = of(came).map_or(0.0, |candidate| candidate.packing(message));
+        Duration::from_nanos((unpacking + packing) as u64)
+    }
+
+    /// The time, ns, less what no compression takes; which is learned, if this is it.
+    fn beyond_nothing(&mut self, which: usize, choice: Choice, time: Duration) -> f32 {
+        let nanos = time.as_nanos() as f32;
+        let nothing = &mut self.nothing[which];
+        if choice == Choice::NONE {
+            let before = nothing.unwrap_or(nanos);
+            *nothing = Some(before + FOLLOW * (nanos.min(2.0 * before + 1.0) - before));
+        }
+        (nanos - nothing.unwrap_or(0.0)).max(0.0)
     }
 
     /// Learns that a message of `size` octets became one of `packed` by `choice`: the one that was asked for, even if
@@ -130,7 +242,11 @@ impl Auto {
         // If the message is an odd one, it is for both, the chosen one and the one that is packed beside it.
         let odd = if is_trial { self.odd } else { 0.0 };
         self.odd = if is_trial { 0.0 } else { ratio - candidate.ratio(message) };
-        if candidate.learn(message, ratio - odd, self.messages) {
+        let news = candidate.learn(message, ratio - odd, self.messages);
+        if news != News::None {
+            (self.kept[message.class].run, self.kept[message.class].left) = (0, 0);
+        }
+        if news == News::OtherContent {
             let others = self.candidates.iter_mut().filter(|other| other.choice != choice);
             others.for_each(|other| other.forget(message));
         }
@@ -143,21 +259,61 @@ impl Auto {
         times.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(index, _)| index)
     }
 
+    /// The best, or no compression if that is hardly worse. What was chosen before has some advantage.
+    fn best_for_sure(&self, message: Message, link: &Link) -> usize {
+        if link.is_new() && self.messages <= FIRST {
+            return if self.messages.is_multiple_of(3) { 0 } else { self.cheapest(message) };
+        }
+        let expected = |at: usize| self.candidates[at].expected(message);
+        let noise = (NOISE[0] * link.way()).min(NOISE[1] * message.plain);
+        let before = self.kept[message.class].at;
+        let mut best = self.best(message, |_| true).unwrap_or(0);
+        if expected(before) <= expected(best) + noise / 2.0 {
+            best = before;
+        }
+        let least = if before == 0 { 2.0 * noise } else { noise };
+        if message.plain - expected(best) > least { best } else { 0 }
+    }
+
+    fn cheapest(&self, message: Message) -> usize {
+        let works = self.candidates.iter().map(|candidate| candidate.work(message)).enumerate();
+        works.skip(1).min_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(at, _)| at)
+    }
+
     /// Another choice than the best, of another size, if the link needs that to be learned.
     fn otherwise(&mut self, best: usize, message: Message, link: &Link) -> Option<usize> {
         if !link.wants_sizes() {
             return None;
         }
-        let other = match self.candidates[best].choice {
-            Choice::NONE => self.best(message, |other| other.ratio(message) < SMALLER)?,
-            _ => 0,
-        };
-        if link.nanos_per_octet().is_none() {
+        let is_unknown = link.is_unknown();
+        if best != 0 && is_unknown {
             let every = if self.messages < OTHERWISE_FIRST { OTHERWISE } else { OTHERWISE_LATER };
-            return self.messages.is_multiple_of(every).then_some(other);
+            return self.messages.is_multiple_of(every).then_some(0);
         }
+        let other = if best == 0 { self.smaller(message, link)? } else { 0 };
+        let work = |at: usize| self.candidates[at].work(message);
         let expected = |at: usize| self.candidates[at].expected(message);
-        self.spend(expected(other) - expected(best)).then_some(other)
+        let time = if is_unknown { work(other) } else { expected(other) - expected(best) }.max(0.0);
+        if is_unknown && self.messages < OTHERWISE_FIRST && time <= self.grant {
+            // No more than every other message.
+            let is_turn = self.messages.is_multiple_of(OTHERWISE);
+            self.grant -= if is_turn { time } else { 0.0 };
+            return is_turn.then_some(other);
+        }
+        self.spend(time).then_some(other)
+    }
+
+    /// The cheapest one that makes another size and that would pay if an octet took as long as it may. If there is
+    /// none, the rate does not matter.
+    fn smaller(&self, message: Message, link: &Link) -> Option<usize> {
+        let most = link.most().min(f32::MAX / 1e12) * message.size as f32;
+        let may = |candidate: &Candidate| {
+            let ratio = candidate.ratio(message);
+            ratio < SMALLER && candidate.work(message) < (1.0 - ratio) * most
+        };
+        let able = self.candidates.iter().enumerate().filter(|(_, candidate)| may(candidate));
+        let works = able.map(|(at, candidate)| (at, candidate.work(message)));
+        works.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(at, _)| at)
     }
 
     /// A candidate whose turn it is, that could win if it were lucky, and that there is time for.
@@ -165,11 +321,11 @@ impl Auto {
         let is_due = |candidate: &Candidate| {
             candidate.is_due(message, self.messages)
                 && candidate.at_best(message) < expected
-                && candidate.cost.compress.at(message.size) <= self.credit
+                && candidate.packing(message) <= self.credit
         };
         let mut candidates = self.candidates.iter().enumerate();
         let at = candidates.position(|(at, candidate)| at != chosen && is_due(candidate))?;
-        self.spend(self.candidates[at].cost.compress.at(message.size));
+        self.spend(self.candidates[at].packing(message));
         self.candidates[at].put_off(message, self.messages);
         Some(at)
     }

@@ -119,6 +119,11 @@ impl Fit {
         (self.is_full() && self.mean.0 > 0.0).then(|| (self.mean.1 / self.mean.0) as f32)
     }
 
+    /// The mean time, ns.
+    pub(super) fn usual_time(&self) -> f32 {
+        if self.is_full() { self.mean.1 as f32 } else { 0.0 }
+    }
+
     /// Nanoseconds per octet, if that is known well enough.
     pub(super) fn slope(&self) -> Option<f32> {
         let slope = self.ratio().max(0.0);

@@ -65,8 +65,27 @@ impl Link {
     /// The time of an octet to reckon with: if it is not known, that of the default rate. Less if exchanges so short
     /// rule that out.
     pub(super) fn reckoned(&self) -> f32 {
-        let most = self.fit.as_ref().and_then(Fit::most).unwrap_or(f32::MAX);
-        self.nanos_per_octet.unwrap_or(DEFAULT).min(most)
+        self.nanos_per_octet.unwrap_or(DEFAULT).min(self.most())
+    }
+
+    /// What an octet may take at most, whatever is still to be learned.
+    pub(super) fn most(&self) -> f32 {
+        self.fit.as_ref().and_then(Fit::most).unwrap_or(f32::MAX)
+    }
+
+    /// Whether too little was heard to say anything.
+    pub(super) fn is_new(&self) -> bool {
+        self.fit.as_ref().is_some_and(|fit| !fit.is_full())
+    }
+
+    /// Whether the rate is not known, or was that of another link than this one has become.
+    pub(super) fn is_unknown(&self) -> bool {
+        self.nanos_per_octet.is_none_or(|nanos| nanos > self.most())
+    }
+
+    /// The usual time of a packet, one way, ns; 0 if it is not known.
+    pub(super) fn way(&self) -> f32 {
+        self.fit.as_ref().map_or(0.0, |fit| fit.usual_time() / 2.0)
     }
 
     /// Whether exchanges of other sizes would help: there are exchanges, but they do not quite tell what an octet takes.

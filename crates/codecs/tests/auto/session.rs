@@ -1,5 +1,7 @@
 //! A ping-pong of messages by a choice that is made anew for each, or once and for all.
 
+use std::time::Duration;
+
 use groupwire_codecs::{ALL, Auto, Choice, Costs, Link, Packer};
 
 use crate::network::{FIXED, Network};
@@ -50,8 +52,11 @@ impl Content {
 /// Sends messages and keeps the time, ns.
 pub(crate) struct Session {
     pub(crate) network: Network,
-    /// What packing takes in truth.
+    /// What auto was told that packing takes.
     pub(crate) costs: Costs,
+    /// What it takes in truth, by codec, as a factor; nobody is told unless it is timed.
+    pub(crate) truth: fn(Choice) -> f64,
+    pub(crate) is_timed: bool,
     pub(crate) auto: Auto,
     pub(crate) link: Link,
     random: Random,
@@ -62,7 +67,16 @@ impl Session {
     pub(crate) fn new(network: Network, choices: &[Choice]) -> Self {
         let costs = Costs::reference();
         let auto = Auto::new(choices, &costs);
-        Session { network, costs, auto, link: Link::new(), random: Random::new(3), sent: 0 }
+        Session {
+            network,
+            costs,
+            truth: |_| 1.0,
+            is_timed: false,
+            auto,
+            link: Link::new(),
+            random: Random::new(3),
+            sent: 0,
+        }
     }
 
     /// Sends one message. Returns its time, one way, and what was spent on packing it only to learn.
@@ -74,12 +88,29 @@ impl Session {
         let time = self.time(content, pick.choice);
         let mut trial = 0.0;
         if let Some(also) = pick.also {
-            trial = f64::from(self.costs.of(also).compress.at(size));
+            trial = f64::from(self.costs.of(also).compress.at(size)) * (self.truth)(also);
             self.auto.learn(also, size, content.packed(self.sent, also));
         }
         self.link.heard(2 * octets, self.network.exchange(octets, &mut self.random));
+        if self.is_timed && (self.sent < 64 || self.sent.is_multiple_of(7)) {
+            self.tell_times(pick.choice, size);
+        }
         self.sent += 1;
         (time, trial)
+    }
+
+    /// Times as they are measured: with the clock's own, and now and then interrupted.
+    fn tell_times(&mut self, choice: Choice, size: usize) {
+        let (cost, truth) = (self.costs.of(choice), (self.truth)(choice));
+        for (line, is_packing) in [(cost.compress, true), (cost.decompress, false)] {
+            let late = if self.random.below(50) == 0 { 20_000.0 } else { 0.0 };
+            let nanos = 60.0 + f64::from(line.at(size)) * truth + late;
+            let time = Duration::from_nanos(nanos as u64);
+            match is_packing {
+                true => self.auto.took(choice, size, time),
+                false => self.auto.unpacked(Choice::codec(choice.codec), size, time),
+            }
+        }
     }
 
     /// The expected time of the message that is next, by a choice.
@@ -88,7 +119,7 @@ impl Session {
         FIXED
             + self.network.jitter
             + octets * self.network.nanos_per_octet()
-            + f64::from(self.costs.of(choice).at(content.size))
+            + f64::from(self.costs.of(choice).at(content.size)) * (self.truth)(choice)
     }
 
     /// Sends many messages, each of one of these, at random.

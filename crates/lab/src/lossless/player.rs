@@ -21,7 +21,12 @@ pub(super) struct Exchange {
     pub(super) time: Duration,
     /// Octets of the packed messages, both taken together.
     pub(super) packed: usize,
+    /// What both ends packed it by.
+    pub(super) course: Course,
 }
+
+/// What both ends packed a message by: in earnest, and only to learn.
+pub(super) type Course = [Option<Choice>; 4];
 
 /// Why a message did not come back.
 #[derive(Debug)]
@@ -56,7 +61,9 @@ impl Player {
             return Err(Failure::Contender("what came was not what was sent".into()));
         }
         self.far.message = got;
-        Ok(Exchange { time, packed: self.near.packed() + self.far.packed() })
+        let ([a, b], [c, d]) = (self.near.chosen, self.far.chosen);
+        let packed = self.near.packed() + self.far.packed();
+        Ok(Exchange { time, packed, course: [a, b, c, d] })
     }
 
     /// Others use the connection before the next message.
@@ -94,9 +101,13 @@ struct End {
     message: Vec<u8>,
     /// What was packed only to learn from it.
     other: Vec<u8>,
+    /// By auto, for what was sent last: in earnest, and only to learn.
+    chosen: [Option<Choice>; 2],
     sent: Option<Sent>,
-    /// Octets of an exchange and its time, of which the link is yet to hear.
-    heard: Option<(usize, Duration)>,
+    /// Messages that auto chose for.
+    count: usize,
+    /// What was seen of the last message, and is learned once the next one is on its way.
+    seen: Option<Seen>,
     picked: Vec<(Choice, usize)>,
 }
 
@@ -105,12 +116,26 @@ enum Chooser {
     Auto(Box<(Auto, Link)>),
 }
 
-/// A message that may be answered.
+/// A message that is timed and may be answered.
 struct Sent {
     at: Instant,
     /// What packing took.
     packing: Duration,
 }
+
+/// What a timed message tells.
+struct Seen {
+    /// Of both messages, packed.
+    octets: usize,
+    time: Duration,
+    packing: (Choice, Duration),
+    unpacking: (Choice, Duration),
+    size: usize,
+}
+
+/// Every message is timed at first; then one of so many. Reading the clock takes time, too.
+const TIMED_FIRST: usize = 64;
+const TIMED: usize = 7;
 
 impl End {
     fn new(contender: Contender, costs: &Costs) -> Self {
@@ -128,8 +153,10 @@ impl End {
             frame: Vec::new(),
             message: Vec::new(),
             other: Vec::new(),
+            chosen: [None; 2],
             sent: None,
-            heard: None,
+            count: 0,
+            seen: None,
             picked: Vec::new(),
         }
     }
@@ -142,22 +169,26 @@ impl End {
             }
             Chooser::Auto(known) => {
                 let (auto, link) = &mut **known;
-                let start = Instant::now();
+                self.count += 1;
+                let is_timed = self.count <= TIMED_FIRST || self.count.is_multiple_of(TIMED);
                 let pick = auto.choose(message.len(), link);
+                let start = is_timed.then(Instant::now);
                 pack(&mut self.packer, pick.choice, message, &mut self.frame)?;
-                let at = Instant::now();
+                let packed = start.map(|start| (start, Instant::now()));
                 connection.send(&self.frame).map_err(Failure::Connection)?;
                 // All that is not needed for the message happens while it is on its way.
-                self.sent = Some(Sent { at, packing: at - start });
-                if let Some((octets, time)) = self.heard.take() {
-                    link.heard(octets, time);
+                self.sent = packed.map(|(start, at)| Sent { at, packing: at - start });
+                if let Some(seen) = self.seen.take() {
+                    seen.tell(auto, link);
                 }
                 auto.learn(pick.choice, message.len(), self.frame.len() - LENGTH);
-                count(&mut self.picked, pick.choice, 1);
+                self.chosen = [Some(pick.choice), pick.also];
                 if let Some(also) = pick.also {
+                    // What is used so rarely is cold: how long it takes tells nothing.
                     pack(&mut self.packer, also, message, &mut self.other)?;
                     auto.learn(also, message.len(), self.other.len() - LENGTH);
                 }
+                count(&mut self.picked, pick.choice, 1);
                 Ok(())
             }
         }
@@ -170,11 +201,18 @@ impl End {
         self.packer
             .unpack(packed, limit, &mut self.message)
             .map_err(|error| Failure::Contender(error.to_string()))?;
-        if let Some((sent, come)) = come {
-            // The other end packed and unpacked meanwhile, which took it what it took us.
-            let work = sent.packing + come.elapsed();
-            let time = (come - sent.at).saturating_sub(work);
-            self.heard = Some((self.frame.len() + LENGTH + packed.len(), time));
+        if let (Some((sent, come)), [Some(choice), _]) = (come, self.chosen) {
+            let unpacking = come.elapsed();
+            let time = come - sent.at;
+            // Auto uses no filters.
+            let came_by = Choice::codec(packed.first().map_or(0, |first| first & 15));
+            self.seen = Some(Seen {
+                octets: self.frame.len() + LENGTH + packed.len(),
+                time,
+                packing: (choice, sent.packing),
+                unpacking: (came_by, unpacking),
+                size: self.message.len(),
+            });
         }
         Ok(())
     }
@@ -182,6 +220,16 @@ impl End {
     /// Octets of the packed message that was sent last.
     fn packed(&self) -> usize {
         self.frame.len() - LENGTH
+    }
+}
+
+impl Seen {
+    fn tell(self, auto: &mut Auto, link: &mut Link) {
+        // The other end packed and unpacked meanwhile.
+        let work = auto.others_work(self.packing.0, self.unpacking.0, self.size);
+        link.heard(self.octets, self.time.saturating_sub(work));
+        auto.took(self.packing.0, self.size, self.packing.1);
+        auto.unpacked(self.unpacking.0, self.size, self.unpacking.1);
     }
 }
 

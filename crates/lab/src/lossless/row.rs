@@ -44,6 +44,8 @@ pub struct Row {
     pub ratio: Option<f64>,
     /// The round trip: the median of each message's, and the mean of these.
     pub rtt_us: Option<f64>,
+    /// The mean of all round trips but the slowest 2 % of each combination of choices that auto made.
+    pub trimmed_us: Option<f64>,
     /// The mean of all round trips, with all that the machine did meanwhile.
     pub mean_us: Option<f64>,
     /// The median of all round trips.
@@ -60,6 +62,8 @@ pub struct Row {
     pub baseline_us: Option<f64>,
     /// Equation 6: Mbit/s of original octets in one direction. Of bandwidth and throughput: what arrived.
     pub effective_mbit: f64,
+    /// The same by `trimmed_us`.
+    pub effective_trimmed_mbit: Option<f64>,
     /// Equation 5: time without compression over time with it.
     pub q: Option<f64>,
     /// What went over the link, by the counters of its interface.
