@@ -191,9 +191,10 @@ impl Auto {
     /// messages. What no compression takes should be told likewise, since only the difference counts.
     pub fn took(&mut self, choice: Choice, size: usize, time: Duration) {
         let time = self.beyond_nothing(0, choice, time);
+        let is_trial = self.also == Some(choice);
         let message = Message::new(size, 0.0);
         let found = self.candidates[1..].iter_mut().find(|candidate| candidate.choice == choice);
-        found.into_iter().for_each(|candidate| candidate.took(message, time));
+        found.into_iter().for_each(|candidate| candidate.took(message, time, is_trial));
     }
 
     /// Learns that unpacking a message of `size` octets took so long. The level does not matter, as it is not known.

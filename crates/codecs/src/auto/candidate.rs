@@ -112,11 +112,15 @@ impl Candidate {
         here.or(self.usual.pack.factor()).unwrap_or(1.0)
     }
 
-    /// Learns what packing a message took, ns.
-    pub(super) fn took(&mut self, message: Message, time: f32) {
+    /// Learns what packing a message took, ns; `is_trial`: beside another one.
+    pub(super) fn took(&mut self, message: Message, time: f32, is_trial: bool) {
         let cost = self.cost.compress.at(message.size);
-        self.usual.pack.learn(time, cost);
-        self.classes[message.class].paces.pack.learn(time, cost);
+        for pace in [&mut self.usual.pack, &mut self.classes[message.class].paces.pack] {
+            match is_trial {
+                true => pace.learn_cold(time, cost),
+                false => pace.learn(time, cost),
+            }
+        }
     }
 
     /// Learns what unpacking one took, ns.

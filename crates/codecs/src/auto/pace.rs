@@ -4,8 +4,8 @@
 const MEMORY: f32 = 32.0;
 /// One time counts at most as so many times what was expected: somebody else had the processor.
 const MOST: f32 = 2.0;
-/// So many times it takes to be believed, and of these the shortest counts: one that was interrupted, or cold, would keep
-/// the codec from being chosen again.
+/// So many times it takes to believe that a codec is slower, and of these the shortest counts: one that was interrupted,
+/// or cold, would keep the codec from being chosen again.
 const EARLY: f32 = 4.0;
 /// The factors that are believed.
 const FACTORS: [f32; 2] = [0.25, 32.0];
@@ -19,9 +19,17 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// What to multiply the cost with; `None` as long as there were too few times.
+    /// What to multiply the cost with; `None` if there was no time yet.
     pub(super) fn factor(self) -> Option<f32> {
-        (self.count >= EARLY).then_some(self.factor)
+        let is_believed = self.count >= EARLY;
+        (self.count > 0.0).then_some(if is_believed { self.factor } else { self.factor.min(1.0) })
+    }
+
+    /// The same of a codec that is used so rarely that it is cold: only that it is faster can be learned.
+    pub(super) fn learn_cold(&mut self, time: f32, cost: f32) {
+        if time < self.factor().unwrap_or(1.0) * cost {
+            self.learn(time, cost);
+        }
     }
 
     /// What took `cost` in a warm loop took `time` here, both in ns.

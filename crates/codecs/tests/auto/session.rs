@@ -90,6 +90,9 @@ impl Session {
         if let Some(also) = pick.also {
             trial = f64::from(self.costs.of(also).compress.at(size)) * (self.truth)(also);
             self.auto.learn(also, size, content.packed(self.sent, also));
+            if self.is_timed {
+                self.auto.took(also, size, Duration::from_nanos(60 + trial as u64));
+            }
         }
         self.link.heard(2 * octets, self.network.exchange(octets, &mut self.random));
         if self.is_timed && (self.sent < 64 || self.sent.is_multiple_of(7)) {

@@ -184,8 +184,9 @@ impl End {
                 auto.learn(pick.choice, message.len(), self.frame.len() - LENGTH);
                 self.chosen = [Some(pick.choice), pick.also];
                 if let Some(also) = pick.also {
-                    // What is used so rarely is cold: how long it takes tells nothing.
+                    let start = Instant::now();
                     pack(&mut self.packer, also, message, &mut self.other)?;
+                    auto.took(also, message.len(), start.elapsed());
                     auto.learn(also, message.len(), self.other.len() - LENGTH);
                 }
                 count(&mut self.picked, pick.choice, 1);
