@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn the_memory_of_all_but_the_slowest_two_codecs_may_be_kept() {
         let mut packing = Packing::new(ALL, Costs::reference());
-        let message: Vec<u8> = (0..60_000u32).map(|at| (at * at >> 7) as u8 & 31).collect();
+        let message: Vec<u8> = (0..60_000u32).map(|at| ((at * at) >> 7) as u8 & 31).collect();
         let named = ALL.iter().map(|codec| Choice::codec(codec.number()));
         let chosen = groupwire_codecs::Auto::candidates(|_| true);
         for choice in named.chain(chosen).filter(|choice| !matches!(choice.codec, 9 | 10)) {
