@@ -5,7 +5,7 @@
 
 #![no_main]
 
-use groupwire_codecs::{ALL, Options};
+use groupwire_codecs::{ALL, Options, decompress_after};
 use groupwire_fuzz::Input;
 use libfuzzer_sys::fuzz_target;
 
@@ -27,7 +27,11 @@ fuzz_target!(|data: &[u8]| {
     };
     let mut coder = codec.coder(&options).expect("the codec can do that");
     let mut out = BEFORE.to_vec();
-    let outcome = coder.decompress(input.rest(), limit, &mut out);
+    let outcome = match with_dictionary && how & 0x80 != 0 {
+        false => coder.decompress(input.rest(), limit, &mut out),
+        // The same, where the dictionary is what came before in a stream.
+        true => decompress_after(codec, DICTIONARY, input.rest(), limit, &mut out),
+    };
     assert_eq!(&out[..BEFORE.len()], BEFORE);
     assert!(out.len() <= BEFORE.len() + if outcome.is_ok() { limit } else { 0 });
     // Vectors grow by doubling, and some codecs by pieces.

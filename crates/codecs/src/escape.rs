@@ -2,6 +2,8 @@
 
 use alloc::vec::Vec;
 
+use crate::CodecError;
+
 /// How often each octet stands in `input`.
 pub(crate) fn frequencies(input: &[u8]) -> [u32; 256] {
     let mut frequencies = [0; 256];
@@ -35,6 +37,39 @@ pub(crate) fn literals(octets: &[u8], escape: u8, out: &mut Vec<u8>) {
 pub(crate) fn end_of_run(input: &[u8], at: usize, longest: usize) -> usize {
     let run = input[at..].iter().take(longest).take_while(|&&octet| octet == input[at]);
     at + run.count()
+}
+
+/// Appends what `items` stand for to `out`, at most `limit` octets: `read` reads what is escaped, which is not empty,
+/// as an octet, how often it stands there, and what follows. On an error `out` is as it was.
+pub(crate) fn expand<'a>(
+    items: &'a [u8],
+    escape: u8,
+    limit: usize,
+    out: &mut Vec<u8>,
+    read: impl Fn(&'a [u8]) -> Option<(u8, usize, &'a [u8])>,
+) -> Result<(), CodecError> {
+    let start = out.len();
+    let mut rest = items;
+    let error = loop {
+        let plain = rest.iter().position(|&octet| octet == escape).unwrap_or(rest.len());
+        let (plain, escaped) = rest.split_at(plain);
+        let room = limit - (out.len() - start);
+        if plain.len() > room {
+            break CodecError::TooLarge;
+        }
+        out.extend_from_slice(plain);
+        if escaped.is_empty() {
+            return Ok(());
+        }
+        let Some((octet, count, after)) = read(escaped) else { break CodecError::Malformed };
+        if count > room - plain.len() {
+            break CodecError::TooLarge;
+        }
+        out.resize(out.len() + count, octet);
+        rest = after;
+    };
+    out.truncate(start);
+    Err(error)
 }
 
 #[cfg(test)]

@@ -36,6 +36,7 @@ mod codec;
 mod error;
 mod escape;
 mod filter;
+mod history;
 mod length;
 mod lz4;
 mod lz77;
@@ -68,6 +69,7 @@ pub use choice::Choice;
 pub use codec::{Codec, Coder, Levels, Memory, Options};
 pub use error::{ChoiceError, CodecError, OptionsError};
 pub use filter::Filter;
+pub use history::{compress_after, decompress_after};
 pub use lz4::Lz4;
 pub use lzf::Lzf;
 #[cfg(feature = "pure")]

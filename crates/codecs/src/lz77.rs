@@ -1,6 +1,7 @@
 //! What our own Lempel-Ziv codecs share: where octets were seen before, how long they stay the same, and copying them.
 
 use alloc::boxed::Box;
+use alloc::vec::Vec;
 
 use crate::CodecError;
 
@@ -103,6 +104,29 @@ pub(crate) fn same_before(input: &[u8], left: usize, right: usize) -> usize {
     }
 }
 
+/// Appends the `length` octets that `block` stands for to `out`, if it stands for just as many: `read` writes them. An octet
+/// of a block stands for no more than `densest`, so that a length that lies is found before it costs memory. On an error
+/// `out` is as it was.
+pub(crate) fn exactly(
+    length: usize,
+    block: &[u8],
+    densest: usize,
+    out: &mut Vec<u8>,
+    read: impl FnOnce(&mut Writer<'_>) -> Result<(), CodecError>,
+) -> Result<(), CodecError> {
+    if length / densest > block.len() {
+        return Err(CodecError::Malformed);
+    }
+    let start = out.len();
+    out.resize(start + length, 0);
+    let mut writer = Writer { octets: &mut out[start..], at: 0 };
+    if read(&mut writer).is_ok() && writer.at == length {
+        return Ok(());
+    }
+    out.truncate(start);
+    Err(CodecError::Malformed)
+}
+
 /// Where a codec writes, in memory of a length known beforehand.
 pub(crate) struct Writer<'a> {
     pub(crate) octets: &'a mut [u8],
@@ -128,6 +152,24 @@ impl Writer<'_> {
             self.octets[self.at..self.at + count].copy_from_slice(&input[from..from + count]);
         }
         self.at += count;
+    }
+
+    /// Copies `count` octets of a block from `from` on.
+    ///
+    /// # Errors
+    /// If the block has not so many, or there is no room.
+    #[inline(always)]
+    pub(crate) fn literals(
+        &mut self,
+        block: &[u8],
+        from: usize,
+        count: usize,
+    ) -> Result<(), CodecError> {
+        if count > block.len() - from || count > self.octets.len() - self.at {
+            return Err(CodecError::Malformed);
+        }
+        self.copy(block, from, count);
+        Ok(())
     }
 
     /// Repeats `count` octets from `distance` octets back, which may overlap with what they become.

@@ -12,7 +12,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use crate::lz77::{STRIDE, Seen, Writer, four, same, same_before};
+use crate::lz77::{STRIDE, Seen, Writer, exactly, four, same, same_before};
 use crate::{Codec, CodecError, Coder, Memory, Options, OptionsError, length};
 
 /// An LZF block after the length of the original as a LEB128 number.
@@ -135,20 +135,8 @@ fn copy(back: usize, length: usize, writer: &mut Writer<'_>) {
 
 /// Appends the `length` octets that `block` stands for to `out`. On an error `out` is as it was.
 fn decompress(block: &[u8], length: usize, out: &mut Vec<u8>) -> Result<(), CodecError> {
-    // Three octets stand for at most 264. A length that lies is found before it costs memory.
-    if length / (LONGEST / 3) > block.len() {
-        return Err(CodecError::Malformed);
-    }
-    let start = out.len();
-    out.resize(start + length, 0);
-    let mut writer = Writer { octets: &mut out[start..], at: 0 };
-    let done = instructions(block, &mut writer);
-    let whole = writer.at == length;
-    if done.is_err() || !whole {
-        out.truncate(start);
-        return Err(CodecError::Malformed);
-    }
-    Ok(())
+    // Three octets stand for at most 264.
+    exactly(length, block, LONGEST / 3, out, |writer| instructions(block, writer))
 }
 
 fn instructions(block: &[u8], writer: &mut Writer<'_>) -> Result<(), CodecError> {
@@ -160,10 +148,7 @@ fn instructions(block: &[u8], writer: &mut Writer<'_>) -> Result<(), CodecError>
         at += 1;
         if first < RUN {
             let count = first + 1;
-            if count > block.len() - at || count > writer.octets.len() - writer.at {
-                return Err(CodecError::Malformed);
-            }
-            writer.copy(block, at, count);
+            writer.literals(block, at, count)?;
             at += count;
             continue;
         }

@@ -13,7 +13,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use crate::escape::{end_of_run, frequencies, literals, rarest};
+use crate::escape::{end_of_run, expand, frequencies, literals, rarest};
 use crate::{Codec, CodecError, Coder, Memory, Options, OptionsError};
 
 /// Run-length encoding.
@@ -61,12 +61,12 @@ impl Coder for Rle {
         limit: usize,
         out: &mut Vec<u8>,
     ) -> Result<(), CodecError> {
-        let start = out.len();
-        let outcome = items(input, limit, start, out);
-        if outcome.is_err() {
-            out.truncate(start);
-        }
-        outcome
+        let Some((&escape, items)) = input.split_first() else { return Ok(()) };
+        expand(items, escape, limit, out, |escaped| match escaped {
+            [_, 0, after @ ..] => Some((escape, 1, after)),
+            [_, count, octet, after @ ..] => Some((*octet, BEYOND + usize::from(*count), after)),
+            _ => None,
+        })
     }
 
     fn memory(&self) -> Memory {
@@ -84,30 +84,6 @@ fn find_run(input: &[u8], mut at: usize) -> Option<usize> {
         }
     }
     None
-}
-
-fn items(input: &[u8], limit: usize, start: usize, out: &mut Vec<u8>) -> Result<(), CodecError> {
-    let Some((&escape, mut rest)) = input.split_first() else { return Ok(()) };
-    loop {
-        let plain = rest.iter().position(|&octet| octet == escape).unwrap_or(rest.len());
-        let (plain, escaped) = rest.split_at(plain);
-        let room = limit - (out.len() - start);
-        if plain.len() > room {
-            return Err(CodecError::TooLarge);
-        }
-        out.extend_from_slice(plain);
-        let (octet, count, after) = match escaped {
-            [] => return Ok(()),
-            [_, 0, after @ ..] => (escape, 1, after),
-            [_, count, octet, after @ ..] => (*octet, BEYOND + usize::from(*count), after),
-            _ => return Err(CodecError::Malformed),
-        };
-        if count > room - plain.len() {
-            return Err(CodecError::TooLarge);
-        }
-        out.resize(out.len() + count, octet);
-        rest = after;
-    }
 }
 
 #[cfg(test)]

@@ -9,6 +9,11 @@ mod rust;
 
 use alloc::boxed::Box;
 
+#[cfg(feature = "all")]
+pub(crate) use c::{compress_after, decompress_after};
+#[cfg(not(feature = "all"))]
+pub(crate) use rust::{compress_after, decompress_after};
+
 use crate::{Codec, Coder, Levels, Options, OptionsError};
 
 /// One zstd frame (RFC 8878) without its four magic octets, without a checksum and without a dictionary's number.
@@ -43,9 +48,14 @@ impl Codec for Zstd {
     }
 
     fn coder(&self, options: &Options<'_>) -> Result<Box<dyn Coder>, OptionsError> {
-        let level = LEVELS.pick(self.name(), options.level)?;
+        let level = level(options.level)?;
         Ok(coder(level, as_content(options.dictionary)))
     }
+}
+
+/// A level that there is, or the default.
+pub(crate) fn level(level: Option<i8>) -> Result<i8, OptionsError> {
+    LEVELS.pick(Zstd.name(), level)
 }
 
 #[cfg(feature = "all")]
@@ -151,7 +161,86 @@ mod tests {
         }
     }
 
+    /// Compresses after a history, and reads that again.
+    struct After<'a>(&'a [u8]);
+
+    impl After<'_> {
+        fn read_each_other(&self, message: &[u8]) -> usize {
+            let After(history) = *self;
+            let mut packed = [Vec::new(), Vec::new(), Vec::new()];
+            let [fast, small, rust] = &mut packed;
+            c::compress_after(-3, history, message, fast);
+            c::compress_after(7, history, message, small);
+            rust::compress_after(1, history, message, rust);
+            for packed in &packed {
+                for read in [c::decompress_after, rust::decompress_after] {
+                    let mut plain = vec![7];
+                    assert_eq!(read(history, packed, message.len(), &mut plain), Ok(()));
+                    assert!(plain[1..] == *message, "{} after {}", message.len(), history.len());
+                    plain.truncate(1);
+                    if let Some(less) = message.len().checked_sub(1) {
+                        let outcome = read(history, packed, less, &mut plain);
+                        assert_eq!((outcome, &plain[..]), (Err(CodecError::TooLarge), &[7][..]));
+                    }
+                }
+            }
+            packed[1].len()
+        }
+    }
+
+    #[test]
+    fn both_implementations_find_matches_in_the_history() {
+        let mut number = 1u32;
+        let random = core::iter::repeat_with(|| {
+            number = number.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (number >> 24) as u8
+        });
+        let random: Vec<u8> = random.take(1 << 20).collect();
+        for history in [0, 1, 1000, 128 << 10, 300_000, 1 << 20] {
+            // Not at the same place: zstd would find that they overlap.
+            let after = After(&random[..history]);
+            for message in [0, 1, 1000, 64 << 10, 200_000, 1 << 20] {
+                let size = after.read_each_other(&random.clone()[..message]);
+                assert!(history < message || size < 60 + message / 4000, "{size} of {message}");
+            }
+        }
+        // As a dictionary that zstd trained begins.
+        let trained = [&[0x37, 0xa4, 0x30, 0xec][..], &random[..5000]].concat();
+        let size = After(&trained).read_each_other(&trained.clone()[..4500]);
+        assert!(size < 40, "{size}");
+    }
+
     proptest! {
+        #[test]
+        fn hostile_octets_after_a_history_are_refused(packed: Vec<u8>, history: Vec<u8>) {
+            for read in [c::decompress_after, rust::decompress_after] {
+                let mut plain = vec![7];
+                if read(&history, &packed, 100, &mut plain).is_err() {
+                    prop_assert_eq!(&plain, &[7]);
+                }
+                prop_assert!(plain.len() <= 101);
+            }
+        }
+
+        #[test]
+        fn damage_after_a_history_does_no_harm(
+            message in proptest::collection::vec(0u8..4, 1..2000),
+            history in proptest::collection::vec(0u8..4, 0..2000),
+            at in any::<prop::sample::Index>(),
+            byte: u8,
+        ) {
+            let mut packed = Vec::new();
+            c::compress_after(3, &history, &message, &mut packed);
+            *at.get_mut(&mut packed) = byte;
+            for read in [c::decompress_after, rust::decompress_after] {
+                let mut plain = vec![7];
+                if read(&history, &packed, 3000, &mut plain).is_err() {
+                    prop_assert_eq!(&plain, &[7]);
+                }
+                prop_assert!(plain.len() <= 3001);
+            }
+        }
+
         #[test]
         fn damage_does_no_harm(
             message in proptest::collection::vec(0u8..4, 1..2000),

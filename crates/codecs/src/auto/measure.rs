@@ -19,17 +19,24 @@ const SIZES: [usize; 2] = [256, 1400];
 const FACTORS: core::ops::RangeInclusive<f32> = 0.05..=50.0;
 
 impl Costs {
+    /// Messages such as applications send, to measure with where there are no others.
+    pub const SAMPLES: &[&[u8]] = &[
+        br#"{"type":"move","shape":"s-17","x":477.30555555555554,"y":212.5,"by":"Ada"}"#,
+        br##"{"type":"stroke","color":"#3b82f6","width":3,"points":[[12,7],[14,9],[19,12],[27,16]]}"##,
+        b"It was the best of times, it was the worst of times, it was the age of wisdom",
+    ];
+
     /// Measures what these codecs cost here, at the levels of the reference.
     ///
-    /// `samples` are messages such as will be sent, a few kilobytes of them if there are so many; `now` is a clock that never goes back, the finer the better. It
-    /// takes about 30 ms in all. What is too slow for its share of that, or too fast for the clock, keeps its
-    /// reference, scaled by how this machine compares on the others.
+    /// `samples` are messages such as will be sent, a few kilobytes of them if there are so many; `now` is a clock that
+    /// never goes back, the finer the better. It takes about 30 ms in all. What is too slow for its share of that, or
+    /// too fast for the clock, keeps its reference, scaled by how this machine compares on the others.
     ///
     /// ```
     /// use std::time::Instant;
     /// use groupwire_codecs::{ALL, Costs};
     /// let start = Instant::now();
-    /// let costs = Costs::measure(ALL, &[br#"{"x": 12, "y": 7, "color": "blue"}"#], || start.elapsed());
+    /// let costs = Costs::measure(ALL, Costs::SAMPLES, || start.elapsed());
     /// assert!(costs.of("lz4".parse()?).at(1400) > 0.0);
     /// # Ok::<(), groupwire_codecs::ChoiceError>(())
     /// ```

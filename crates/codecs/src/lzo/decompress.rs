@@ -4,27 +4,16 @@ use alloc::vec::Vec;
 
 use super::MIDDLE;
 use crate::CodecError;
-use crate::lz77::Writer;
+use crate::lz77::{Writer, exactly};
 
 /// An octet of a block stands for no more octets than this.
 const DENSEST: usize = 255;
 
 /// Appends the `length` octets that `block` stands for to `out`. On an error `out` is as it was.
 pub(super) fn block(block: &[u8], length: usize, out: &mut Vec<u8>) -> Result<(), CodecError> {
-    // A length that lies is found before it costs memory.
-    if length / DENSEST > block.len() {
-        return Err(CodecError::Malformed);
-    }
-    let start = out.len();
-    out.resize(start + length, 0);
-    let mut writer = Writer { octets: &mut out[start..], at: 0 };
-    let done = instructions(&mut Reader { block, at: 0 }, &mut writer);
-    let whole = writer.at == length;
-    if done.is_err() || !whole {
-        out.truncate(start);
-        return Err(CodecError::Malformed);
-    }
-    Ok(())
+    exactly(length, block, DENSEST, out, |writer| {
+        instructions(&mut Reader { block, at: 0 }, writer)
+    })
 }
 
 /// What the next instruction below 16 means depends on how many literals came before it.
@@ -121,10 +110,7 @@ impl Reader<'_> {
 
     #[inline(always)]
     fn literals(&mut self, count: usize, writer: &mut Writer<'_>) -> Result<(), CodecError> {
-        if count > self.block.len() - self.at || count > writer.octets.len() - writer.at {
-            return Err(CodecError::Malformed);
-        }
-        writer.copy(self.block, self.at, count);
+        writer.literals(self.block, self.at, count)?;
         self.at += count;
         Ok(())
     }

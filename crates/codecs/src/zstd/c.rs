@@ -27,6 +27,14 @@ impl CCoder {
 const CONSTANT: &str = "the parameters are valid, and there is memory";
 
 fn compressor(level: i8, dictionary: &[u8]) -> CCtx<'static> {
+    let mut context = bare_compressor(level);
+    if !dictionary.is_empty() {
+        context.load_dictionary(dictionary).expect(CONSTANT);
+    }
+    context
+}
+
+fn bare_compressor<'a>(level: i8) -> CCtx<'a> {
     let mut context = CCtx::create();
     let parameters = [
         CParameter::CompressionLevel(level.into()),
@@ -38,27 +46,79 @@ fn compressor(level: i8, dictionary: &[u8]) -> CCtx<'static> {
     for parameter in parameters {
         context.set_parameter(parameter).expect(CONSTANT);
     }
+    context
+}
+
+fn decompressor(dictionary: &[u8]) -> DCtx<'static> {
+    let mut context = bare_decompressor();
     if !dictionary.is_empty() {
         context.load_dictionary(dictionary).expect(CONSTANT);
     }
     context
 }
 
-fn decompressor(dictionary: &[u8]) -> DCtx<'static> {
+fn bare_decompressor<'a>() -> DCtx<'a> {
     let mut context = DCtx::create();
     context.set_parameter(DParameter::Format(FrameFormat::Magicless)).expect(CONSTANT);
-    if !dictionary.is_empty() {
-        context.load_dictionary(dictionary).expect(CONSTANT);
-    }
     context
+}
+
+/// The history serves once: it is looked at where it is, and not copied.
+pub(crate) fn compress_after(level: i8, history: &[u8], input: &[u8], out: &mut Vec<u8>) {
+    let mut context = bare_compressor(level);
+    // Of 2 MiB at most, which the format lets every decoder read.
+    let reach = (history.len() + input.len()).clamp(1 << 10, 1 << 21).next_power_of_two();
+    context.set_parameter(CParameter::WindowLog(reach.ilog2())).expect(CONSTANT);
+    context.ref_prefix(history).expect(CONSTANT);
+    compress(&mut context, input, out);
+}
+
+pub(crate) fn decompress_after(
+    history: &[u8],
+    input: &[u8],
+    limit: usize,
+    out: &mut Vec<u8>,
+) -> Result<(), CodecError> {
+    let frame = Frame::read(input, limit)?;
+    let mut context = bare_decompressor();
+    context.ref_prefix(history).expect(CONSTANT);
+    decompress(&mut context, frame, input, limit, out)
+}
+
+fn compress(context: &mut CCtx<'_>, input: &[u8], out: &mut Vec<u8>) {
+    out.reserve(compress_bound(input.len()));
+    let mut out = behind(out);
+    context.compress2(&mut out, input).expect("there is room, and memory");
+}
+
+/// Reads a frame whose outside was looked through.
+fn decompress(
+    context: &mut DCtx<'_>,
+    frame: Frame,
+    input: &[u8],
+    limit: usize,
+    out: &mut Vec<u8>,
+) -> Result<(), CodecError> {
+    let start = out.len();
+    // Neither is above the limit by more than one octet.
+    let room = frame.content.unwrap_or(frame.most).min((limit as u64).saturating_add(1)) as usize;
+    out.reserve_exact(room);
+    // All at once and into the caller's memory: no window is kept, however large a frame claims it to be.
+    let outcome = context.decompress(&mut behind(out), input);
+    let error = match outcome {
+        Ok(_) if out.len() - start > limit => CodecError::TooLarge,
+        Ok(_) => return Ok(()),
+        Err(code) if code == TOO_SMALL && frame.content.is_none() => CodecError::TooLarge,
+        Err(_) => CodecError::Malformed,
+    };
+    out.truncate(start);
+    Err(error)
 }
 
 impl Coder for CCoder {
     fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) {
         let context = self.compress.get_or_insert_with(|| compressor(self.level, &self.dictionary));
-        out.reserve(compress_bound(input.len()));
-        let mut out = behind(out);
-        context.compress2(&mut out, input).expect("there is room, and memory");
+        compress(context, input, out);
     }
 
     fn decompress(
@@ -68,22 +128,8 @@ impl Coder for CCoder {
         out: &mut Vec<u8>,
     ) -> Result<(), CodecError> {
         let frame = Frame::read(input, limit)?;
-        let start = out.len();
-        // Neither is above the limit by more than one octet.
-        let room =
-            frame.content.unwrap_or(frame.most).min((limit as u64).saturating_add(1)) as usize;
-        out.reserve_exact(room);
         let context = self.decompress.get_or_insert_with(|| decompressor(&self.dictionary));
-        // All at once and into the caller's memory: no window is kept, however large a frame claims it to be.
-        let outcome = context.decompress(&mut behind(out), input);
-        let error = match outcome {
-            Ok(_) if out.len() - start > limit => CodecError::TooLarge,
-            Ok(_) => return Ok(()),
-            Err(code) if code == TOO_SMALL && frame.content.is_none() => CodecError::TooLarge,
-            Err(_) => CodecError::Malformed,
-        };
-        out.truncate(start);
-        Err(error)
+        decompress(context, frame, input, limit, out)
     }
 
     fn memory(&self) -> Memory {

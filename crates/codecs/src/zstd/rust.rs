@@ -25,6 +25,20 @@ impl RustCoder {
     }
 }
 
+/// What is found in the history is content and nothing else, also where it begins as a trained dictionary does.
+pub(crate) fn compress_after(_: i8, history: &[u8], input: &[u8], out: &mut Vec<u8>) {
+    RustCoder::new(history).compress(input, out);
+}
+
+pub(crate) fn decompress_after(
+    history: &[u8],
+    input: &[u8],
+    limit: usize,
+    out: &mut Vec<u8>,
+) -> Result<(), CodecError> {
+    RustCoder::new(history).decompress(input, limit, out)
+}
+
 /// The window that is known to a decoder that is asked for nothing: the magic octets, the descriptor, the window.
 const RUZSTD_HEADER: usize = 6;
 
