@@ -16,21 +16,23 @@ const ARROWS = {
   codecs: [],
   gmc: ["codecs"],
   afec: [],
-  session: ["gmc", "codecs"],
+  ace: ["codecs"],
+  session: ["gmc", "ace", "codecs"],
+  tunnel: ["ace", "codecs"],
   quic: [],
   server: ["session", "quic"],
   client: ["session", "quic"],
-  lab: ["session", "gmc", "afec", "codecs"],
+  lab: ["session", "tunnel", "gmc", "afec", "ace", "codecs"],
   wasm: ["session"],
   "wasm-codecs": ["codecs"],
   "wasm-brotli": ["codecs"],
-  cli: ["server", "client", "lab"],
+  cli: ["server", "client", "tunnel", "lab"],
 };
 
 // The crates that know no world outside their arguments.
 //   no_std: the compiler itself keeps std out.
 //   std: std may be used except for the modules that reach the world.
-const CORE = { codecs: "std", gmc: "no_std", afec: "no_std", session: "no_std" };
+const CORE = { codecs: "std", gmc: "no_std", afec: "no_std", ace: "no_std", session: "no_std" };
 
 const WORLDLY_STD = ["env", "fs", "net", "os", "process", "thread", "time"];
 // Standard input and output of std::io; its traits and Cursor reach nothing.

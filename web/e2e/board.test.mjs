@@ -1,11 +1,10 @@
 // People at the whiteboard: real pages, a real server. Each test says what it does and leaves a screenshot.
 
 import assert from "node:assert/strict";
-import { after, afterEach, before, test } from "node:test";
+import { test } from "node:test";
 import { Board } from "./board.mjs";
-import { Server } from "./server.mjs";
+import { Stage } from "./stage.mjs";
 import { pause, until } from "./wait.mjs";
-import { launch } from "./window.mjs";
 
 const options = { timeout: 90_000 };
 const WAVE = [
@@ -15,29 +14,10 @@ const WAVE = [
   [420, 240],
 ];
 
-let browser;
-let server;
-const boards = [];
-
-before(async () => ([browser, server] = await Promise.all([launch(), Server.start()])));
-afterEach(async () => {
-  const errors = boards.flatMap((board) => board.errors);
-  await Promise.all(boards.splice(0).map((board) => board.close()));
-  assert.deepEqual(errors, [], "errors in the pages");
-});
-after(async () => {
-  await browser?.close();
-  await server?.kill();
-});
-
-async function open(room, name, settings) {
-  const board = await Board.open(browser, server, room, name, settings);
-  boards.push(board);
-  return board;
-}
+const stage = new Stage(Board);
 
 test("two pages draw, and each sees the other's strokes, shapes and pointer", options, async (t) => {
-  const [ada, bo] = await Promise.all([open("two", "Ada Lovelace"), open("two", "Bo Diddley")]);
+  const [ada, bo] = await Promise.all([stage.open("two", "Ada Lovelace"), stage.open("two", "Bo Diddley")]);
   t.diagnostic("Ada draws a wave; Bo sees it grow before she lets go");
   await ada.choose("pen");
   const { mouse } = ada.page;
@@ -79,7 +59,7 @@ test("two pages draw, and each sees the other's strokes, shapes and pointer", op
 });
 
 test("a page that joins late sees the drawing", options, async (t) => {
-  const ada = await open("late", "Ada Lovelace");
+  const ada = await stage.open("late", "Ada Lovelace");
   t.diagnostic("Ada draws two strokes and an ellipse, alone");
   await ada.choose("pen");
   await ada.drag(WAVE);
@@ -92,18 +72,18 @@ test("a page that joins late sees the drawing", options, async (t) => {
   const drawn = await ada.objects(3);
   await until("ordered", async () => (await ada.read("waiting")) === 0);
   t.diagnostic("Bo comes and sees the same");
-  const bo = await open("late", "Bo Diddley");
+  const bo = await stage.open("late", "Bo Diddley");
   assert.deepEqual(await bo.objects(3), drawn);
   await bo.screenshot("late");
   t.diagnostic("Ada closes her tab; Bo is told at once, and Cy still finds the drawing");
   await ada.closeTab();
   await until("Ada has left", async () => (await bo.read("participants")).length === 0, 3000);
-  const cy = await open("late", "Cy Twombly");
+  const cy = await stage.open("late", "Cy Twombly");
   assert.deepEqual(await cy.objects(3), drawn);
 });
 
 test("a killed server comes back: both pages reconnect and the drawing is restored", options, async (t) => {
-  const [ada, bo] = await Promise.all([open("killed", "Ada Lovelace"), open("killed", "Bo Diddley")]);
+  const [ada, bo] = await Promise.all([stage.open("killed", "Ada Lovelace"), stage.open("killed", "Bo Diddley")]);
   await ada.choose("pen");
   await ada.drag(WAVE);
   await bo.choose("rectangle");
@@ -114,13 +94,13 @@ test("a killed server comes back: both pages reconnect and the drawing is restor
   const drawn = await ada.objects(2);
   await bo.objects(2);
   t.diagnostic("the server is killed; both pages say so, and Ada draws on");
-  await server.kill();
+  await stage.server.kill();
   for (const board of [ada, bo]) await until("noticed", async () => (await board.read("status")) === "reconnecting");
   await ada.drag(WAVE.map(([x, y]) => [x + 40, y + 120]));
   assert.equal((await ada.objects(3)).length, 3);
   await ada.screenshot("killed-ada");
   t.diagnostic("it starts again, empty; the pages give it back what they have");
-  await server.restart();
+  await stage.server.restart();
   await Promise.all([ada.isConnected(), bo.isConnected()]);
   const restored = await bo.objects(3, 20_000);
   assert.deepEqual(
@@ -130,13 +110,13 @@ test("a killed server comes back: both pages reconnect and the drawing is restor
   await until("ordered", async () => (await ada.read("waiting")) + (await bo.read("waiting")) === 0);
   await bo.screenshot("killed-bo");
   t.diagnostic("a newcomer finds all of it");
-  const cy = await open("killed", "Cy Twombly");
+  const cy = await stage.open("killed", "Cy Twombly");
   const byId = (list) => list.map(({ id }) => id).sort();
   assert.deepEqual(byId(await cy.objects(3, 20_000)), byId(restored));
 });
 
 test("a tab that slept is back at once, with what it missed", options, async (t) => {
-  const [ada, bo] = await Promise.all([open("sleep", "Ada Lovelace"), open("sleep", "Bo Diddley")]);
+  const [ada, bo] = await Promise.all([stage.open("sleep", "Ada Lovelace"), stage.open("sleep", "Bo Diddley")]);
   t.diagnostic("Ada's tab sleeps; the server takes her for gone, Bo draws");
   const wake = await ada.freeze();
   await until("Ada is away", async () => (await bo.read("participants"))[0]?.away === true, 15_000);
@@ -151,8 +131,8 @@ test("a tab that slept is back at once, with what it missed", options, async (t)
 
 test("a phone, 400 pixels wide: drawing with a finger", options, async (t) => {
   const phone = { viewport: { width: 400, height: 780 }, hasTouch: true, isMobile: true, deviceScaleFactor: 2 };
-  const ada = await open("phone", "Ada Lovelace", phone);
-  const bo = await open("phone", "Bo Diddley");
+  const ada = await stage.open("phone", "Ada Lovelace", phone);
+  const bo = await stage.open("phone", "Bo Diddley");
   t.diagnostic("nothing is wider than the screen, and every tool can be reached");
   assert.equal(await ada.page.evaluate(() => document.documentElement.scrollWidth), 400);
   for (const tool of ["select", "pen", "rectangle", "ellipse", "text", "eraser"]) {
@@ -177,8 +157,8 @@ test("a phone, 400 pixels wide: drawing with a finger", options, async (t) => {
 });
 
 test("who is here: names, their change, who leaves", options, async (t) => {
-  const ada = await open("people", "Ada Lovelace");
-  const bo = await open("people", "Bo Diddley");
+  const ada = await stage.open("people", "Ada Lovelace");
+  const bo = await stage.open("people", "Bo Diddley");
   t.diagnostic("each page shows the other by name");
   const faces = ada.page.getByTestId("participant");
   await until("Bo's face", async () => (await faces.count()) === 1);
@@ -195,7 +175,7 @@ test("who is here: names, their change, who leaves", options, async (t) => {
   await bo.page.keyboard.press("Enter");
   await until("the new name", async () => /^Ellas McDaniel/.test((await faces.getAttribute("title")) ?? ""));
   t.diagnostic("a third comes and goes");
-  const cy = await open("people", "Cy Twombly");
+  const cy = await stage.open("people", "Cy Twombly");
   await until("two faces", async () => (await faces.count()) === 2);
   await ada.screenshot("people");
   await cy.closeTab();
@@ -203,7 +183,7 @@ test("who is here: names, their change, who leaves", options, async (t) => {
 });
 
 test("what Groupwire does is shown, and is less than was sent", options, async (t) => {
-  const [ada, bo] = await Promise.all([open("panel", "Ada Lovelace"), open("panel", "Bo Diddley")]);
+  const [ada, bo] = await Promise.all([stage.open("panel", "Ada Lovelace"), stage.open("panel", "Bo Diddley")]);
   t.diagnostic("Ada draws for a while with the panel open");
   await bo.page.getByTestId("panel-toggle").click();
   await ada.choose("pen");
@@ -222,7 +202,7 @@ test("what Groupwire does is shown, and is less than was sent", options, async (
 });
 
 test("the transport in use is shown with the reason, and another can be chosen", options, async (t) => {
-  const ada = await open("transport", "Ada Lovelace");
+  const ada = await stage.open("transport", "Ada Lovelace");
   const why = ada.page.getByTestId("transport-why");
   const choose = (name) => ada.page.getByTestId("transport-choice").selectOption(name);
   await ada.page.getByTestId("panel-toggle").click();

@@ -1,11 +1,11 @@
 // Every way of compression, chosen by name in the whiteboard's panel, while people draw.
 
 import assert from "node:assert/strict";
-import { after, afterEach, before, test } from "node:test";
+import { test } from "node:test";
+import { isDeepStrictEqual } from "node:util";
 import { Board } from "./board.mjs";
-import { Server } from "./server.mjs";
+import { Stage } from "./stage.mjs";
 import { until } from "./wait.mjs";
-import { launch } from "./window.mjs";
 
 const options = { timeout: 180_000 };
 const WAVE = [
@@ -23,25 +23,11 @@ const OWN = ["template", "off", "lz4"];
 /** What has nothing to do in JSON, and leaves it as it is. */
 const IDLE = ["rle", "null"];
 
-let browser;
-let server;
-const boards = [];
-
-before(async () => ([browser, server] = await Promise.all([launch(), Server.start("--codecs", "all")])));
-afterEach(async () => {
-  const errors = boards.flatMap((board) => board.errors);
-  await Promise.all(boards.splice(0).map((board) => board.close()));
-  assert.deepEqual(errors, [], "errors in the pages");
-});
-after(async () => {
-  await browser?.close();
-  await server?.kill();
-});
+const stage = new Stage(Board, "--codecs", "all");
 
 /** `fetched`: how often a module with other codecs was asked for. */
 async function open(room, name, settings) {
-  const board = await Board.open(browser, server, room, name, settings);
-  boards.push(board);
+  const board = await stage.open(room, name, settings);
   board.fetched = 0;
   board.page.on("request", (request) => {
     if (isCodecs(new URL(request.url()))) board.fetched += 1;
@@ -95,9 +81,11 @@ test("two pages draw by every codec, one after the other", options, async (t) =>
     };
     await until(`both draw by ${name}`, isSaid);
     if (name === OWN.at(-1)) assert.deepEqual([ada.fetched, bo.fetched], [0, 0], "loaded before it was needed");
-    // Beside the lines the two texts.
-    const shapes = await ada.objects(drawn + 2);
-    assert.deepEqual(await bo.objects(drawn + 2), shapes);
+    // Beside the lines the two texts, whose last words may still be on their way.
+    await until(`both see the same by ${name}`, async () => {
+      const [here, there] = await Promise.all([ada, bo].map((board) => board.objects(drawn + 2)));
+      return isDeepStrictEqual(here, there);
+    });
   }
   t.diagnostic([...up].map(([name, each]) => `${name} ${each} B`).join(", "));
   // Most codecs are one module, brotli is another.

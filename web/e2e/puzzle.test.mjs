@@ -1,39 +1,20 @@
 // People at the puzzle: real pages, a real server. Each test says what it does and leaves a screenshot.
 
 import assert from "node:assert/strict";
-import { after, afterEach, before, test } from "node:test";
+import { test } from "node:test";
 import { groupOf, Puzzle } from "./puzzle.mjs";
 import { Server } from "./server.mjs";
+import { Stage } from "./stage.mjs";
 import { until } from "./wait.mjs";
-import { launch } from "./window.mjs";
 
 const options = { timeout: 120_000 };
 const SMALL = { columns: 4, rows: 3 };
 const NAMES = ["Ada Lovelace", "Bo Diddley", "Cy Twombly", "Dee Dee", "Emmy Noether", "Fritz Lang", "Grace Hopper"];
 
-let browser;
-let server;
-const windows = [];
-
-before(async () => ([browser, server] = await Promise.all([launch(), Server.start()])));
-afterEach(async () => {
-  const errors = windows.flatMap((window) => window.errors);
-  await Promise.all(windows.splice(0).map((window) => window.close()));
-  assert.deepEqual(errors, [], "errors in the pages");
-});
-after(async () => {
-  await browser?.close();
-  await server?.kill();
-});
-
-async function open(room, name, settings) {
-  const puzzle = await Puzzle.open(browser, server, room, name, settings);
-  windows.push(puzzle);
-  return puzzle;
-}
+const stage = new Stage(Puzzle);
 
 test("a drag is seen live, a drop snaps, and whoever comes late finds it so", options, async (t) => {
-  const [ada, bo] = [await open("two", NAMES[0]), await open("two", NAMES[1])];
+  const [ada, bo] = [await stage.open("two", NAMES[0]), await stage.open("two", NAMES[1])];
   await ada.start("reef", 12);
   await until("the same puzzle", async () => (await bo.read("game")) === 1);
   await bo.rests();
@@ -73,14 +54,14 @@ test("a drag is seen live, a drop snaps, and whoever comes late finds it so", op
   assert.ok(moved.x > x && moved.y < y);
 
   t.diagnostic("Cy comes late and finds the same");
-  const cy = await open("two", NAMES[2]);
+  const cy = await stage.open("two", NAMES[2]);
   await until("synced", async () => (await cy.read("game")) === 1);
   assert.deepEqual(await cy.read("groups"), await bo.read("groups"));
   await cy.screenshot("puzzle-late");
 });
 
 test("two grab the same piece: one has it, the other is told who was first", options, async (t) => {
-  const [ada, bo] = [await open("both", NAMES[0]), await open("both", NAMES[1])];
+  const [ada, bo] = [await stage.open("both", NAMES[0]), await stage.open("both", NAMES[1])];
   await ada.start("hills", 12);
   await until("the same puzzle", async () => (await bo.read("game")) === 1);
   await bo.rests();
@@ -102,7 +83,7 @@ test("two grab the same piece: one has it, the other is told who was first", opt
 });
 
 test("two put it together: the last piece is a moment of its own", options, async (t) => {
-  const [ada, bo] = [await open("solve", NAMES[0]), await open("solve", NAMES[1])];
+  const [ada, bo] = [await stage.open("solve", NAMES[0]), await stage.open("solve", NAMES[1])];
   await ada.start("town", 12);
   await until("the same puzzle", async () => (await bo.read("game")) === 1);
   await bo.rests();
@@ -142,7 +123,7 @@ test("two put it together: the last piece is a moment of its own", options, asyn
 
 test("seven at one table", options, async (t) => {
   const people = [];
-  for (const name of NAMES) people.push(await open("seven", name, { viewport: { width: 1000, height: 700 } }));
+  for (const name of NAMES) people.push(await stage.open("seven", name, { viewport: { width: 1000, height: 700 } }));
   const [ada] = people;
   await ada.start("hills", 48);
   for (const person of people) {
@@ -188,7 +169,7 @@ for (const transport of ["webtransport", "websocket", "multipart", "iframe", "lo
   test(`over ${transport}: seen live, dropped, found by a third`, options, async (t) => {
     const room = `over-${transport}`;
     const only = `${room}&transport=${transport}`;
-    const [ada, bo] = [await open(only, NAMES[0]), await open(only, NAMES[1])];
+    const [ada, bo] = [await stage.open(only, NAMES[0]), await stage.open(only, NAMES[1])];
     for (const window of [ada, bo]) {
       await until(transport, async () => (await window.read("transport"))?.name === transport);
       await window.rests();
@@ -211,14 +192,14 @@ for (const transport of ["webtransport", "websocket", "multipart", "iframe", "lo
     await ada.page.mouse.up();
     const dropped = groupOf(await ada.settled(), 3);
     await until("dropped", async () => groupOf(await bo.read("groups"), 3).x === dropped.x);
-    const cy = await open(only, NAMES[2]);
+    const cy = await stage.open(only, NAMES[2]);
     await until("found", async () => groupOf(await cy.read("groups"), 3).x === dropped.x);
     assert.deepEqual(await cy.read("groups"), await ada.read("groups"));
   });
 }
 
 test("the transport is chosen in the panel, while a piece is in the hand", options, async (t) => {
-  const [ada, bo] = [await open("choice", NAMES[0]), await open("choice", NAMES[1])];
+  const [ada, bo] = [await stage.open("choice", NAMES[0]), await stage.open("choice", NAMES[1])];
   await ada.rests();
   const from = await ada.grab(3);
   await ada.page.mouse.move(from.x + 20, from.y + 20, { steps: 4 });
@@ -242,8 +223,7 @@ test("a killed server comes back: the puzzle is restored", options, async (t) =>
   const own = await Server.start();
   t.after(() => own.kill());
   const people = [];
-  for (const name of NAMES.slice(0, 2)) people.push(await Puzzle.open(browser, own, "killed", name));
-  windows.push(...people);
+  for (const name of NAMES.slice(0, 2)) people.push(await stage.open("killed", name, undefined, own));
   const [ada, bo] = people;
   await ada.start("reef", 12);
   await ada.join(1, 0, SMALL);
@@ -262,8 +242,8 @@ test("a killed server comes back: the puzzle is restored", options, async (t) =>
 
 test("a phone, 400 pixels wide: a piece is dragged with a finger", options, async (t) => {
   const phone = { viewport: { width: 400, height: 780 }, hasTouch: true, isMobile: true, deviceScaleFactor: 2 };
-  const ada = await open("phone", NAMES[0], phone);
-  const bo = await open("phone", NAMES[1]);
+  const ada = await stage.open("phone", NAMES[0], phone);
+  const bo = await stage.open("phone", NAMES[1]);
   t.diagnostic("nothing is wider than the screen");
   assert.equal(await ada.page.evaluate(() => document.documentElement.scrollWidth), 400);
   await ada.rests();
@@ -280,7 +260,7 @@ test("a phone, 400 pixels wide: a piece is dragged with a finger", options, asyn
 });
 
 test("the view is moved and zoomed, and a puzzle chosen, without a mouse", options, async () => {
-  const ada = await open("keys", NAMES[0]);
+  const ada = await stage.open("keys", NAMES[0]);
   const { keyboard } = ada.page;
   await ada.rests();
   const [before, zoom] = [await ada.center(0), await ada.read("zoom")];

@@ -1,5 +1,6 @@
 //! `groupwire lab`: experiments that run Groupwire beside its peers.
 
+mod ace;
 mod afec;
 mod common;
 mod gmc;
@@ -23,6 +24,8 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Experiment {
+    /// Which codec for which block of a stream, and what choosing gains.
+    Ace(ace::Args),
     /// Which share of messages misses its deadline, and what holding a target costs.
     Afec(afec::Args),
     /// How small messages get, how fast, with how much memory.
@@ -37,6 +40,7 @@ enum Experiment {
 
 pub(crate) fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
     match args.experiment {
+        Experiment::Ace(args) => ace::run(args),
         Experiment::Afec(args) => afec::run(args),
         Experiment::Gmc(args) => gmc::run(args),
         Experiment::Lossless(args) => lossless::run(args),

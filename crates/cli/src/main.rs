@@ -1,8 +1,11 @@
 //! The `groupwire` command.
 
+mod ace;
 mod lab;
+mod process;
 mod replay;
 mod serve;
+mod tunnel;
 
 use std::process::ExitCode;
 
@@ -22,8 +25,12 @@ enum Command {
     Serve(serve::Args),
     /// Send a recorded session through a running server and check what arrives.
     Replay(replay::Args),
+    /// Carry programs' connections compressed and encrypted between two machines.
+    Tunnel(tunnel::Args),
     /// Measure Groupwire beside its peers.
     Lab(lab::Args),
+    /// Prepare streams that choose codecs as in 2005.
+    Ace(ace::Args),
 }
 
 #[tokio::main]
@@ -31,7 +38,9 @@ async fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Serve(args) => serve::run(args).await,
         Command::Replay(args) => replay::run(args).await,
+        Command::Tunnel(args) => tunnel::run(args).await,
         Command::Lab(args) => lab::run(args),
+        Command::Ace(args) => ace::run(args),
     };
     match outcome {
         Ok(code) => code,

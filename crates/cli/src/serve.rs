@@ -1,17 +1,18 @@
 //! `groupwire serve`: one process, nothing else to install.
 
 use std::error::Error;
-use std::io::{IsTerminal, Write};
+use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use clap::{Args as ClapArgs, ValueEnum};
+use clap::Args as ClapArgs;
 use groupwire_server::session::{Authority, Grant, JoinRequest, OpenRequest, Timing};
 use groupwire_server::{Certificate, Config, Origins, Server, WebTransportConfig, codecs_named};
-use tracing_subscriber::filter::LevelFilter;
+
+use crate::process::{Format, Level, asked_to_stop, start_log};
 
 /// The options of `groupwire serve`.
 #[derive(Debug, ClapArgs)]
@@ -105,23 +106,8 @@ pub(crate) struct Args {
     log_format: Format,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Level {
-    Off,
-    Error,
-    Warn,
-    Info,
-    Debug,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Format {
-    Text,
-    Json,
-}
-
 pub(crate) async fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
-    start_log(args.log, args.log_format);
+    start_log(args.log, args.log_format, io::stderr);
     let webtransport = args.webtransport();
     let origins = args.origins.iter().try_fold(Origins::own(), |all, origin| all.and(origin))?;
     let mut config = Config {
@@ -164,51 +150,14 @@ impl Args {
 }
 
 /// The one line on standard output: where to go.
-fn announce(address: SocketAddr) -> std::io::Result<()> {
+fn announce(address: SocketAddr) -> io::Result<()> {
     let host = match address.ip() {
         ip if ip.is_unspecified() => format!("localhost:{}", address.port()),
         _ => address.to_string(),
     };
-    let mut out = std::io::stdout().lock();
+    let mut out = io::stdout().lock();
     writeln!(out, "Groupwire is running. Open this in two windows: http://{host}/?room=demo")?;
     out.flush()
-}
-
-fn start_log(level: Level, format: Format) {
-    let level = match level {
-        Level::Off => LevelFilter::OFF,
-        Level::Error => LevelFilter::ERROR,
-        Level::Warn => LevelFilter::WARN,
-        Level::Info => LevelFilter::INFO,
-        Level::Debug => LevelFilter::DEBUG,
-    };
-    let log = tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr);
-    match format {
-        Format::Json => log.json().init(),
-        Format::Text => log.with_ansi(std::io::stderr().is_terminal()).with_target(false).init(),
-    }
-}
-
-/// Ctrl-C or, from a service manager, SIGTERM.
-async fn asked_to_stop() {
-    let interrupt = async {
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending::<()>().await;
-        }
-    };
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        match signal(SignalKind::terminate()) {
-            Ok(mut terminate) => tokio::select! {
-                () = interrupt => {}
-                _ = terminate.recv() => {}
-            },
-            Err(_) => interrupt.await,
-        }
-    }
-    #[cfg(not(unix))]
-    interrupt.await;
 }
 
 /// Whoever knows the token may do everything.

@@ -79,6 +79,7 @@ impl Room {
     ) -> Result<(Room, Events), Error> {
         let address = Arc::new(Address::parse(url)?);
         options.seed ^= RandomState::new().hash_one(0);
+        options.clock.get_or_insert(costs::clock);
         let client = Client::new(Duration::ZERO, options)?;
         let shared = Arc::new(Shared::new(client, address.scheme));
         tokio::spawn(drive(Arc::clone(&shared), address, Arc::new(trust)));

@@ -1,14 +1,17 @@
 //! What Groupwire is measured with: [traces](trace) of recorded sessions, a [generated session](session) in several
 //! formats, the [formats written by hand](hand) that the compressor is compared with, a [link] and a whole
 //! [network](sim) in simulated time, an [emulated](emulator) one for real programs, and the experiments: [gmc], [afec],
-//! [lossless], [web]. A [report] shows what they yielded.
+//! [lossless], [web],
+//! [ace]. A [report] shows what they yielded.
 
+pub mod ace;
 pub mod afec;
 pub mod emulator;
 pub mod gmc;
 pub mod hand;
 pub mod link;
 pub mod lossless;
+mod program;
 pub mod report;
 pub mod session;
 pub mod sim;
@@ -16,6 +19,7 @@ mod statistics;
 pub mod trace;
 mod update;
 pub mod web;
+mod zip;
 
 pub use trace::{Trace, TraceMessage};
 pub use update::Update;

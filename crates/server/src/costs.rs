@@ -1,16 +1,9 @@
-//! What codecs cost on this machine.
+//! What codecs cost on this machine, and a clock to measure it with.
 
-use std::sync::OnceLock;
-use std::time::Instant;
+use std::sync::{LazyLock, OnceLock};
+use std::time::{Duration, Instant};
 
 use groupwire_session::codecs::{ALL, Costs};
-
-/// Messages like those of the applications here.
-const SAMPLES: &[&[u8]] = &[
-    br#"{"type":"move","shape":"s-17","x":477.30555555555554,"y":212.5,"by":"Ada"}"#,
-    br##"{"type":"stroke","color":"#3b82f6","width":3,"points":[[12,7],[14,9],[19,12],[27,16]]}"##,
-    b"It was the best of times, it was the worst of times, it was the age of wisdom",
-];
 
 static MEASURED: OnceLock<Costs> = OnceLock::new();
 
@@ -20,7 +13,7 @@ pub(crate) fn measure() {
         tokio::task::spawn_blocking(|| {
             MEASURED.get_or_init(|| {
                 let start = Instant::now();
-                Costs::measure(ALL, SAMPLES, || start.elapsed())
+                Costs::measure(ALL, Costs::SAMPLES, || start.elapsed())
             });
         });
     }
@@ -29,4 +22,10 @@ pub(crate) fn measure() {
 /// What was measured; until then what is built in.
 pub(crate) fn known() -> Costs {
     MEASURED.get().cloned().unwrap_or_else(Costs::reference)
+}
+
+/// The time since it was first asked for.
+pub(crate) fn clock() -> Duration {
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+    START.elapsed()
 }

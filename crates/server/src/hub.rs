@@ -82,6 +82,7 @@ impl Hub {
             compress: self.config.compress,
             codecs: self.config.codecs,
             costs: crate::costs::known(),
+            clock: Some(crate::costs::clock),
             ..room::Config::new(name, random())
         };
         let authority = Box::new(Shared(Arc::clone(&self.config.authority)));

@@ -137,7 +137,9 @@ impl Datagrams {
         while let Some(frame) = frames.next()? {
             match frame {
                 Frame::Feedback(acknowledgement) => self.encoder.acknowledge(acknowledgement),
-                Frame::Messages(body) => return self.decoder.plain(body, packing, kind_of, each),
+                Frame::Messages(body) => {
+                    return self.decoder.plain(body, Some(packing), kind_of, each);
+                }
                 Frame::Coded(body) => {
                     self.came(now);
                     return self.decoder.coded(body, kind_of, each);

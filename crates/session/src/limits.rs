@@ -18,6 +18,8 @@ pub const MAX_EXTENSIONS: usize = 1024;
 pub const MAX_RECORDS: usize = 4096;
 /// Octets that the packed messages of a body stand for, at most (W48): so a small packet cannot make much work.
 pub const MAX_UNPACKED: usize = 262_144;
+/// Octets that a packed chunk of a snapshot, or a packed body, stands for, at most (W53, W54).
+pub const MAX_BLOCK: usize = 65_536;
 /// Octets of an error's or a goodbye's text, at most.
 pub const MAX_DETAIL: usize = 1024;
 /// Octets of a packet before the other end has stated its own limit (W7).

@@ -24,7 +24,7 @@ const MAX_CONTROL: usize = 512;
 const PROBE_SPACING: Duration = Duration::from_millis(250);
 
 /// Octets of a PING frame, at most.
-const PING_SIZE: usize = 16;
+pub(crate) const PING_SIZE: usize = 16;
 
 /// Octets of control frames put into one packet, so that a body still fits beside them.
 const CONTROL_PER_PACKET: usize = 2048;
@@ -248,18 +248,30 @@ impl Link {
         time
     }
 
-    /// W51: puts a ping before the body, which begins at `at`, if its messages tell something of the link's rate.
+    /// W51, W55: puts a ping before the body or chunk, which begins at `at`, if it tells something of the link's rate.
     pub(crate) fn probe(&mut self, now: Duration, packet: &mut Vec<u8>, at: usize) {
-        let Some(work) = self.choosing.take_probe() else { return };
-        if self.in_flight > 0 || now < self.pinged + PROBE_SPACING || self.room(packet) < PING_SIZE
-        {
+        let work = self.choosing.take_probe();
+        let has_block = self.choosing.blocks.take_sign();
+        if self.room(packet) < PING_SIZE {
             return;
         }
-        self.pinged = now;
-        self.asked.get_or_insert(now);
+        let is_alone = self.in_flight == 0 && now >= self.pinged + PROBE_SPACING;
+        let time = match work.filter(|_| is_alone) {
+            Some(work) => {
+                self.pinged = now;
+                self.asked.get_or_insert(now);
+                self.start_exchange(now, work)
+            }
+            // W55: not to learn whether anybody is there.
+            None if has_block => micros(now),
+            None => return,
+        };
         let mut frame = Vec::with_capacity(PING_SIZE);
-        Frame::Ping { time: self.start_exchange(now, work) }.write(&mut frame);
+        Frame::Ping { time }.write(&mut frame);
         packet.splice(at..at, frame);
+        if has_block {
+            self.choosing.blocks.leave(time, packet.len());
+        }
     }
 
     pub(crate) fn answer_ping(&mut self, now: Duration, time: u64) {
@@ -268,6 +280,7 @@ impl Link {
 
     pub(crate) fn pong(&mut self, now: Duration, time: u64, received: u64, sent: u64) {
         self.clock.pong(micros(now), time, received, sent);
+        self.choosing.blocks.arrived(now, time, received);
         let Some(Exchange { octets, work, .. }) =
             self.exchange.take_if(|one| one.time == time && one.octets > 0)
         else {

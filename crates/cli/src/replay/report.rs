@@ -223,15 +223,7 @@ fn percent(after: u64, before: u64) -> f64 {
 
 /// 12850 as 12,850.
 fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
+    groupwire_lab::report::grouped(&number.to_string())
 }
 
 #[cfg(test)]

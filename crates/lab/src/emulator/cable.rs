@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::AsFd;
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -24,6 +24,9 @@ const COUNTED: usize = MTU + 14;
 const BURST: Duration = Duration::from_millis(2);
 /// The smallest bucket, in octets.
 const SMALLEST: f64 = 16_000.0;
+/// The smallest that a limit is changed to: as much as the kernel handles as one packet. One that waits already and is
+/// larger than the bucket would wait for ever, and all behind it.
+const SMALLEST_CHANGED: f64 = 66_000.0;
 /// How long a namespace may take to come into being.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -31,7 +34,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub struct Cable {
     hosts: [Room; 2],
-    _switch: Option<Room>,
+    switch: Option<Room>,
 }
 
 impl Cable {
@@ -59,17 +62,29 @@ impl Cable {
                         commands.push_str(&format!("link set {port} up master bridge\n"));
                     }
                     ip(&commands)?;
-                    PORTS.iter().try_for_each(|port| limit(port, mbit))
+                    PORTS.iter().try_for_each(|port| limit(Verb::Add, port, mbit))
                 })?;
             }
         }
         for (host, address) in hosts.iter().zip(ADDRESSES) {
             host.within(|| {
                 ip(&format!("address add {address}/24 dev {CARD}\nlink set {CARD} up\n"))?;
-                limit(CARD, mbit)
+                limit(Verb::Add, CARD, mbit)
             })?;
         }
-        Ok(Cable { hosts, _switch: switch })
+        Ok(Cable { hosts, switch })
+    }
+
+    /// Lets so many Mbit/s through from now on, each way. What waits already goes at the new rate.
+    ///
+    /// # Errors
+    /// Where `tc` is refused.
+    pub fn change(&self, mbit: f64) -> Result<(), EmulatorError> {
+        if let Some(switch) = &self.switch {
+            let ports = || PORTS.iter().try_for_each(|port| limit(Verb::Change, port, mbit));
+            switch.within(ports)?;
+        }
+        self.hosts.iter().try_for_each(|host| host.within(|| limit(Verb::Change, CARD, mbit)))
     }
 
     /// A TCP connection from one host to the other: both its ends.
@@ -81,6 +96,18 @@ impl Cable {
         let server: SocketAddr = listener.local_addr()?;
         let client = self.hosts[0].within(|| TcpStream::connect(server))?;
         Ok([client, listener.accept()?.0])
+    }
+
+    /// Two UDP sockets, one at each host, connected with each other.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn datagrams(&self) -> io::Result<[UdpSocket; 2]> {
+        let bind = |host: usize| self.hosts[host].within(|| UdpSocket::bind((ADDRESSES[host], 0)));
+        let sockets = [bind(0)?, bind(1)?];
+        sockets[0].connect(sockets[1].local_addr()?)?;
+        sockets[1].connect(sockets[0].local_addr()?)?;
+        Ok(sockets)
     }
 
     /// Octets that have come out at the second host, from the header of the frame on.
@@ -102,13 +129,24 @@ fn connect((one, its): (&Room, &str), (other, theirs): (&Room, &str)) -> Result<
     ip(&format!("link add {its} netns {one} type veth peer name {theirs} netns {other}\n"))
 }
 
+/// What is done with the limit of an interface.
+#[derive(Clone, Copy)]
+enum Verb {
+    Add,
+    Change,
+}
+
 /// Lets so much out of an interface. What is around packets is counted as if all were full, so that the kernel may
 /// handle many as one.
-fn limit(interface: &str, mbit: f64) -> Result<(), EmulatorError> {
+fn limit(verb: Verb, interface: &str, mbit: f64) -> Result<(), EmulatorError> {
+    let (verb, smallest) = match verb {
+        Verb::Add => ("add", SMALLEST),
+        Verb::Change => ("change", SMALLEST_CHANGED),
+    };
     let rate = mbit * 1e6 * COUNTED as f64 / Ethernet::octets(MTU) as f64;
-    let burst = (rate / 8.0 * BURST.as_secs_f64()).max(SMALLEST);
+    let burst = (rate / 8.0 * BURST.as_secs_f64()).max(smallest);
     let bucket = format!("tbf rate {rate:.0}bit burst {burst:.0} latency 50ms");
-    run("tc", &format!("qdisc add dev {interface} root {bucket}\n"))
+    run("tc", &format!("qdisc {verb} dev {interface} root {bucket}\n"))
 }
 
 /// A namespace, which lasts as long as a process in it does.

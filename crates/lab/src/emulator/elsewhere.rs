@@ -1,7 +1,7 @@
 //! What there is of the emulator without Linux: an error.
 
 use std::io;
-use std::net::TcpStream;
+use std::net::{TcpStream, UdpSocket};
 use std::process::Command;
 
 use super::{Carried, EmulatorError, Ethernet, Host, Path, PathStats};
@@ -116,6 +116,22 @@ impl Cable {
     /// # Errors
     /// None, as it is never called.
     pub fn connect(&self) -> io::Result<[TcpStream; 2]> {
+        match *self {}
+    }
+
+    /// Never called.
+    ///
+    /// # Errors
+    /// None, as it is never called.
+    pub fn change(&self, _mbit: f64) -> Result<(), EmulatorError> {
+        match *self {}
+    }
+
+    /// Never called.
+    ///
+    /// # Errors
+    /// None, as it is never called.
+    pub fn datagrams(&self) -> io::Result<[UdpSocket; 2]> {
         match *self {}
     }
 

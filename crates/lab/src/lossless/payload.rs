@@ -4,10 +4,9 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use flate2::read::DeflateDecoder;
-
 use super::telecom;
 use crate::session::random::Random;
+use crate::zip::unzip;
 
 /// The generated one.
 const TELECOM: &str = "telecom";
@@ -128,7 +127,7 @@ fn files(folder: &Path) -> Result<Vec<Payload>, PayloadError> {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let octets = read(&path).map_err(|error| unreadable(&path, error))?;
         if let Some(stem) = name.strip_suffix(".zip")
-            && let Some(octets) = unzip(&octets)
+            && let Some(octets) = unzip(&octets, MOST)
         {
             payloads.push(Payload { name: stem.to_owned(), octets });
         }
@@ -143,27 +142,8 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     Ok(octets)
 }
 
-/// The first file of a ZIP archive (APPNOTE.TXT, section 4.3.7), if it is deflated.
-fn unzip(archive: &[u8]) -> Option<Vec<u8>> {
-    const DEFLATED: &[u8] = &[8, 0];
-    let header: &[u8; 30] = archive.first_chunk()?;
-    if !header.starts_with(b"PK\x03\x04") || &header[8..10] != DEFLATED {
-        return None;
-    }
-    let length = |at: usize| usize::from(u16::from_le_bytes([header[at], header[at + 1]]));
-    let content = archive.get(header.len() + length(26) + length(28)..)?;
-    let mut octets = Vec::new();
-    DeflateDecoder::new(content).take(MOST).read_to_end(&mut octets).ok()?;
-    Some(octets)
-}
-
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
-
-    use flate2::Compression;
-    use flate2::write::DeflateEncoder;
-
     use super::*;
 
     #[test]
@@ -181,18 +161,6 @@ mod tests {
         assert_ne!(file.messages(200, 5, 1), file.messages(200, 5, 2));
         assert_eq!(file.messages(256, 1, 1), [(0..=255).collect::<Vec<u8>>()]);
         assert!(file.messages(257, 5, 1).is_empty());
-    }
-
-    #[test]
-    fn what_a_zip_file_holds_is_a_payload_too() {
-        let mut archive = b"PK\x03\x04\x14\0\0\0\x08\0................\x03\0\x02\0abcxx".to_vec();
-        let mut encoder = DeflateEncoder::new(Vec::new(), Compression::default());
-        encoder.write_all(b"hello hello hello").unwrap();
-        archive.extend(encoder.finish().unwrap());
-        archive.extend(b"PK\x01\x02");
-        assert_eq!(unzip(&archive).as_deref(), Some(&b"hello hello hello"[..]));
-        assert_eq!(unzip(&archive[..20]), None);
-        assert_eq!(unzip(b"not an archive, but long enough to be one"), None);
     }
 
     #[test]

@@ -11,6 +11,7 @@
 //! The page needs nothing beside itself: its style, its script and its drawings are within. It is the same for the same
 //! rows.
 
+mod ace;
 mod afec;
 mod chart;
 mod error;
@@ -26,6 +27,7 @@ mod web;
 
 pub use error::Error;
 pub use saved::{Experiment, Saved};
+pub use text::grouped;
 
 use page::{Page, Section};
 use saved::Row;
@@ -54,5 +56,6 @@ fn section(experiment: Experiment, rows: &[Row]) -> Section {
         Experiment::Gmc => gmc::section(rows),
         Experiment::Afec => afec::section(rows),
         Experiment::Web => web::section(rows),
+        Experiment::Ace => ace::section(rows),
     }
 }

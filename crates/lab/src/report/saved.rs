@@ -23,6 +23,8 @@ pub enum Experiment {
     Afec,
     /// From browser to browser.
     Web,
+    /// Which codec for which block of a stream.
+    Ace,
 }
 
 /// What was read.
@@ -48,11 +50,12 @@ impl Experiment {
             Experiment::Gmc => &["trace", "technique", "mode"],
             Experiment::Afec => &["scheme", "channel", "mer"],
             Experiment::Web => &["transport", "network", "measure", "value"],
+            Experiment::Ace => &["scenario", "policy", "over_best"],
         }
     }
 
-    const ALL: [Experiment; 4] =
-        [Experiment::Lossless, Experiment::Gmc, Experiment::Afec, Experiment::Web];
+    const ALL: [Experiment; 5] =
+        [Experiment::Lossless, Experiment::Gmc, Experiment::Afec, Experiment::Web, Experiment::Ace];
 
     fn of(fields: &Map<String, Value>) -> Option<Self> {
         let fits = |one: &Self| one.signs().iter().all(|&name| fields.contains_key(name));
@@ -76,6 +79,24 @@ impl Row {
         let numbers = self.0.get(name)?.as_object()?.iter();
         let numbers = numbers.filter_map(|(name, number)| Some((name, number.as_f64()?)));
         numbers.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(name, _)| name.as_str())
+    }
+
+    /// Numbers of a list.
+    pub(super) fn numbers(&self, name: &str) -> Vec<f64> {
+        let list = self.0.get(name).and_then(Value::as_array);
+        list.into_iter().flatten().filter_map(Value::as_f64).collect()
+    }
+
+    /// The fields of an object within.
+    pub(super) fn object(&self, name: &str) -> Option<Row> {
+        self.0.get(name).and_then(Value::as_object).cloned().map(Row)
+    }
+
+    /// Pairs of numbers of a list.
+    pub(super) fn pairs(&self, name: &str) -> Vec<(f64, f64)> {
+        let list = self.0.get(name).and_then(Value::as_array);
+        let pair = |pair: &Value| Some((pair.get(0)?.as_f64()?, pair.get(1)?.as_f64()?));
+        list.into_iter().flatten().filter_map(pair).collect()
     }
 
     /// Whether the field is true. What is not there is not.
@@ -186,10 +207,11 @@ mod tests {
         let text = "{\"codec\":\"lz4\",\"payload\":\"telecom\",\"size\":500,\"link_mbit\":null,\"hops\":0}\n\n\
                     {\"trace\":\"x\",\"technique\":\"zstd\",\"mode\":\"stream\"}\n\
                     {\"scheme\":\"udp\",\"channel\":\"rand5\",\"mer\":0.05}\n\
-                    {\"transport\":\"poll\",\"network\":\"lan\",\"measure\":\"latency\",\"value\":3}\n";
+                    {\"transport\":\"poll\",\"network\":\"lan\",\"measure\":\"latency\",\"value\":3}\n\
+                    {\"scenario\":\"fast/idle/idle\",\"policy\":\"lz4\",\"over_best\":null}\n";
         let saved = add(text).unwrap();
         assert!(saved.rows.values().all(|rows| rows.len() == 1), "{saved:?}");
-        assert_eq!(saved.rows.len(), 4);
+        assert_eq!(saved.rows.len(), 5);
         assert_eq!(saved.files, ["rows.json"]);
     }
 

@@ -94,8 +94,8 @@ fn scaled(value: f64, by: f64, suffix: &str) -> String {
     out
 }
 
-/// Digits in groups of three.
-fn grouped(digits: &str) -> String {
+/// Digits in groups of three: 12850 as 12,850.
+pub fn grouped(digits: &str) -> String {
     let mut out = String::new();
     for (at, digit) in digits.chars().enumerate() {
         if at > 0 && (digits.len() - at).is_multiple_of(3) {

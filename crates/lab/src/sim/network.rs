@@ -458,7 +458,7 @@ mod tests {
         network.run_until(500 * MS);
         assert!(network.wires.events.len() < 4);
         network.run_until(1000 * MS);
-        assert_eq!(timer.fired, []);
+        assert!(timer.fired.is_empty());
 
         let mut timer = Timer { due: 50 * MS, fired: Vec::new() };
         let mut network = Network::new();

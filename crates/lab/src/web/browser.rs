@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 use super::Error;
+use crate::program::installed;
 
 /// Tried one after another, as scripts/browser.sh does.
 const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
@@ -33,10 +34,7 @@ pub(super) fn find() -> Result<PathBuf, Error> {
     if let Some(given) = env::var_os("GROUPWIRE_BROWSER").filter(|given| !given.is_empty()) {
         return Ok(given.into());
     }
-    let path = env::var_os("PATH").unwrap_or_default();
-    let places: Vec<_> = env::split_paths(&path).collect();
-    let candidates = NAMES.iter().flat_map(|name| places.iter().map(move |place| place.join(name)));
-    candidates.into_iter().find(|one| one.is_file()).ok_or(Error::NoBrowser)
+    installed(&NAMES).ok_or(Error::NoBrowser)
 }
 
 /// Its name and version, such as `chromium 156.0.7100.2`.

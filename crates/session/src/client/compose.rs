@@ -7,11 +7,11 @@ use core::time::Duration;
 use super::outbox::{Channel, Item, Pending, Resting};
 use super::{Client, Event, Output, Phase};
 use crate::datagrams::Datagrams;
-use crate::link::Bodies;
+use crate::link::{Bodies, PING_SIZE};
+use crate::packing::Piece;
 use crate::wire::body::Lane;
 use crate::wire::frame::Frame;
 use crate::wire::record::{Number, Record};
-use crate::wire::snapshot::Chunk;
 use crate::{Error, Kind};
 
 /// A snapshot on its way to the server.
@@ -60,7 +60,7 @@ impl Client {
             // What a body means can depend on control frames, so it never overtakes them.
             let is_next = !link.has_control();
             if upload && is_next {
-                self.add_chunk(&mut packet);
+                self.add_chunk(now, &mut packet);
             }
             let added = if is_next { self.add_body(now, &due, &mut packet) } else { Ok(()) };
             if let Err(error) = added {
@@ -179,12 +179,14 @@ impl Client {
         due
     }
 
-    fn add_chunk(&mut self, packet: &mut Vec<u8>) {
-        let (Some(upload), Some(link)) = (self.upload.as_mut(), self.link.as_ref()) else { return };
-        let (bytes, room) = (&upload.bytes, link.room(packet));
-        let chunk = Chunk::cut(upload.as_of, 0, bytes, upload.offset, room);
-        Frame::Snapshot(chunk).write(packet);
-        upload.offset += chunk.bytes.len();
+    fn add_chunk(&mut self, now: Duration, packet: &mut Vec<u8>) {
+        let (Some(upload), Some(link)) = (self.upload.as_mut(), self.link.as_mut()) else { return };
+        let (at, room) = (packet.len(), link.room(packet).saturating_sub(PING_SIZE));
+        let Upload { as_of, ref bytes, offset } = *upload;
+        let piece = Piece { as_of, counter: 0, snapshot: bytes, offset };
+        let packing = &mut self.packing;
+        upload.offset += piece.write(now, room, &mut link.choosing, packing, None, packet);
+        link.probe(now, packet, at);
         if upload.offset == upload.bytes.len() {
             self.upload = None;
         }
@@ -204,7 +206,7 @@ impl Client {
         if let Some(Bodies { encoder, .. }) =
             link.bodies.as_mut().filter(|one| !one.encoder.is_empty())
         {
-            encoder.finish(packet)?;
+            encoder.finish(&mut link.choosing, &mut self.packing, packet)?;
             link.probe(now, packet, at);
         }
         Ok(())

@@ -28,6 +28,8 @@ pub struct Config {
     /// What they cost here, for channels that leave the choice to Groupwire: [`Costs::measure`] knows better than what is
     /// built in.
     pub costs: Costs,
+    /// A clock, to measure what packing takes while it is done; without one it is held to take what `costs` say.
+    pub clock: Option<fn() -> Duration>,
     /// What this end accepts and keeps.
     pub limits: Limits,
 }
@@ -43,6 +45,7 @@ impl Config {
             compress: true,
             codecs: ALL,
             costs: Costs::reference(),
+            clock: None,
             limits: Limits::default(),
         }
     }

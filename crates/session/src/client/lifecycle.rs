@@ -76,11 +76,11 @@ impl Client {
         self.set_quiet(false);
         let mut link = Link::new(now, max_datagram);
         let datagrams = if max_datagram > 0 { capability::DATAGRAMS } else { 0 };
-        let coded = if self.config.compress { capability::CODED } else { 0 };
+        let compression = capability::of_compression(self.config.compress, self.packing.set());
         let limits = &self.config.limits;
         link.queue(&Frame::Hello(Hello {
             lowest: VERSION,
-            capabilities: coded | datagrams,
+            capabilities: compression | datagrams,
             max_packet: limits.max_packet,
             max_message: limits.max_message,
             room: &self.config.room,

@@ -452,7 +452,7 @@ impl Client {
 
 fn packing_of(config: &Config) -> Packing {
     let codecs = if config.compress { config.codecs } else { &[] };
-    Packing::new(codecs, config.costs.clone())
+    Packing::new(codecs, config.costs.clone()).with_clock(config.clock)
 }
 
 fn check_size(what: &'static str, size: usize, limit: usize) -> Result<(), Error> {

@@ -12,7 +12,7 @@ use crate::compress::choice_of;
 use crate::datagrams::Datagrams;
 use crate::limits::DEFAULT_MAX_PACKET;
 use crate::link::{Bodies, Link};
-use crate::wire::body::{BodyDecoder, BodyEncoder};
+use crate::wire::body::{BodyDecoder, BodyEncoder, Form};
 use crate::wire::capability;
 use crate::wire::frame::{Access, Frame, Frames, ParticipantEntry};
 use crate::wire::handshake::{Outcome, Welcome};
@@ -78,16 +78,21 @@ impl Client {
                 self.reported(Error::Remote { code, fault, detail }, fatal, subject)
             }
             _ if !greeted => Err(Error::malformed("opening: WELCOME comes first")),
+            Frame::PackedMessages(_) | Frame::PackedSnapshot(_) if !self.takes_blocks() => {
+                Err(Error::malformed("PACKED: it was not agreed on"))
+            }
             Frame::Channel { reference, id, access, name, qos } => {
                 self.opened(reference, id, access, name, qos)
             }
-            Frame::Messages(body) => self.body(body, false),
-            Frame::Coded(body) => self.body(body, true),
+            Frame::Messages(body) => self.body(body, Form::Plain),
+            Frame::Coded(body) => self.body(body, Form::Coded),
+            Frame::PackedMessages(body) => self.body(body, Form::Packed),
             Frame::Participants { complete, list } => {
                 self.participants(complete, &list);
                 Ok(())
             }
-            Frame::Snapshot(chunk) => self.chunk(&chunk),
+            Frame::Snapshot(chunk) => self.chunk(&chunk, false),
+            Frame::PackedSnapshot(chunk) => self.chunk(&chunk, true),
             Frame::SnapshotWanted { at_least } => {
                 if at_least > self.position {
                     return Err(Error::malformed("SNAPSHOT_WANTED: of the future"));
@@ -185,12 +190,17 @@ impl Client {
         let Some(link) = self.link.as_mut() else { return Ok(()) };
         let coded = welcome.capabilities & capability::CODED != 0;
         let has_datagrams = welcome.capabilities & capability::DATAGRAMS != 0;
-        if (coded && !self.config.compress) || (has_datagrams && link.max_datagram == 0) {
+        let blocks = welcome.capabilities & capability::BLOCKS != 0;
+        let compresses = coded || blocks;
+        if (compresses && !self.config.compress) || (has_datagrams && link.max_datagram == 0) {
             return Err(Error::malformed("WELCOME: a capability that was not offered"));
         }
         let up = Numbering::new(0, welcome.counter, 0);
         let down = Numbering::new(welcome.participant, self.ordered, self.position);
         link.limit_packets(welcome.max_packet);
+        if blocks {
+            link.choosing.blocks.agree();
+        }
         link.bodies = Some(Bodies {
             encoder: BodyEncoder::new(Direction::ToServer, up, coded),
             decoder: BodyDecoder::new(
@@ -282,7 +292,7 @@ impl Client {
         Ok(())
     }
 
-    fn body(&mut self, body: &[u8], coded: bool) -> Result<(), Error> {
+    fn body(&mut self, body: &[u8], form: Form) -> Result<(), Error> {
         let Some(Link { bodies, clock, .. }) = self.link.as_mut() else { return Ok(()) };
         let one_way = clock.one_way();
         let Some(mut bodies) = bodies.take() else { return Ok(()) };
@@ -292,10 +302,7 @@ impl Client {
             kinds.get(id as usize).copied().flatten().ok_or(Error::UnknownChannel { channel: id })
         };
         let each = |record: Record<'_>| self.deliver(one_way, &record);
-        let outcome = match coded {
-            true => bodies.decoder.coded(body, kind_of, each),
-            false => bodies.decoder.plain(body, &mut packing, kind_of, each),
-        };
+        let outcome = bodies.decoder.read_body(form, body, &mut packing, kind_of, each);
         self.packing = packing;
         self.kinds = kinds;
         if let Some(link) = self.link.as_mut() {
@@ -393,9 +400,20 @@ impl Client {
         self.tell(Event::Participants { complete, changes });
     }
 
-    fn chunk(&mut self, chunk: &Chunk<'_>) -> Result<(), Error> {
+    fn takes_blocks(&self) -> bool {
+        self.link.as_ref().is_some_and(|link| link.choosing.blocks.are_agreed())
+    }
+
+    fn chunk(&mut self, chunk: &Chunk<'_>, is_packed: bool) -> Result<(), Error> {
         let limit = self.config.limits.max_snapshot;
-        let Some(whole) = Assembly::add(&mut self.download, chunk, limit)? else { return Ok(()) };
+        let whole = match is_packed {
+            false => Assembly::add(&mut self.download, chunk, limit)?,
+            true => {
+                let chunk = chunk.unpacked(&mut self.packing, limit)?;
+                Assembly::add(&mut self.download, &chunk, limit)?
+            }
+        };
+        let Some(whole) = whole else { return Ok(()) };
         let Assembly { as_of, counter, bytes, .. } = whole;
         self.settle(counter, as_of);
         self.moved_to(as_of)?;

@@ -5,6 +5,9 @@ use core::time::Duration;
 
 use groupwire_codecs::{Auto, Choice, Link};
 
+#[cfg(feature = "ace")]
+use super::Way;
+use super::blocks::{Blocks, Cache, Place};
 use super::{Forms, Packing};
 use crate::Compress;
 
@@ -18,6 +21,7 @@ pub(crate) struct Choosing {
     reads: u64,
     /// Made for the first message that is to be packed by the best choice.
     best: Option<Box<Best>>,
+    pub(crate) blocks: Blocks,
 }
 
 /// W50: what the choice for each message is made by.
@@ -75,6 +79,49 @@ impl Choosing {
             best.learn(choice, message, packed);
         }
         packed.map(|packed| (choice, packed))
+    }
+
+    /// Whether blocks can be packed for the other end (W52).
+    pub(crate) fn packs_blocks(&self, packing: &Packing) -> bool {
+        self.blocks.are_agreed() && packing.set() & self.reads & !1 != 0
+    }
+
+    /// The packed form of a block, if that gets it there sooner. `more`: octets that are to follow at once; `cached`: where
+    /// packed forms are kept, and this one's place there.
+    pub(crate) fn pack_block<'a>(
+        &mut self,
+        now: Duration,
+        block: &[u8],
+        more: usize,
+        packing: &'a mut Packing,
+        cached: Option<(&'a mut Cache, Place)>,
+    ) -> Option<&'a [u8]> {
+        if block.is_empty() || !self.packs_blocks(packing) {
+            return None;
+        }
+        let set = packing.set() & self.reads;
+        self.blocks.pack(now, block, more, set, packing, cached)
+    }
+
+    /// How a body goes that is late-joiner state, or has large messages, of so many octets on average (W54).
+    #[cfg(feature = "ace")]
+    pub(crate) fn way(&mut self, is_state: bool, each: usize) -> Way {
+        // From now on the link's rate is learned.
+        let best = self.best.get_or_insert_default();
+        best.wants_probe = true;
+        self.blocks.way(is_state, each, best.rate.nanos_per_octet())
+    }
+
+    /// The packed form of such a body, if that gets it there sooner.
+    #[cfg(feature = "ace")]
+    pub(crate) fn pack_body<'a>(
+        &mut self,
+        body: &[u8],
+        packing: &'a mut Packing,
+    ) -> Option<&'a [u8]> {
+        let set = packing.set() & self.reads;
+        let travel = self.best.as_ref().and_then(|best| best.rate.nanos_per_octet());
+        self.blocks.pack_body(body, set, travel, packing)
     }
 
     /// The work for the packet's messages, if there are some that tell something of the link's rate.

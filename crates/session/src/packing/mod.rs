@@ -1,7 +1,9 @@
-//! Messages that are packed each alone (wire.md W45 to W51).
+//! Messages that are packed each alone (wire.md W45 to W51), and blocks (W52 to W55).
 
+mod blocks;
 mod choosing;
 mod forms;
+mod idle;
 
 use alloc::string::ToString;
 use alloc::vec::Vec;
@@ -9,16 +11,17 @@ use core::time::Duration;
 
 use groupwire_codecs::{Choice, Codec, Costs, Packer};
 
+#[cfg(feature = "ace")]
+pub(crate) use blocks::Way;
+pub(crate) use blocks::{CHUNK, Cache, Piece};
 pub(crate) use choosing::Choosing;
 pub(crate) use forms::Forms;
 
 use crate::Error;
+use idle::Idle;
 
 /// Working memory that is kept from one packet to the next, at most. All codecs but the slowest two take less together.
 const MAX_WORKING: usize = 8 << 20;
-
-/// How long memory that is of no use is kept.
-const KEPT_FOR: Duration = Duration::from_secs(10);
 
 /// What one end packs and unpacks with. Its memory is taken when it is first needed and serves one message after the
 /// other.
@@ -29,13 +32,20 @@ pub(crate) struct Packing {
     costs: Option<Costs>,
     packer: Option<Packer>,
     buffer: Vec<u8>,
-    was_used: bool,
-    last_used: Duration,
+    idle: Idle,
+    clock: Option<fn() -> Duration>,
+    /// The newest time that this was told, and how long blocks have been packed since then.
+    worked: (Duration, Duration),
 }
 
 impl Packing {
     pub(crate) fn new(codecs: &'static [&'static dyn Codec], costs: Costs) -> Self {
         Packing { codecs, costs: Some(costs), ..Packing::default() }
+    }
+
+    /// With a clock that tells what packing a block takes.
+    pub(crate) fn with_clock(self, clock: Option<fn() -> Duration>) -> Self {
+        Packing { clock, ..self }
     }
 
     /// What codecs cost here.
@@ -53,10 +63,42 @@ impl Packing {
         self.buffer.clear();
         let codecs = self.codecs;
         let packer = self.packer.get_or_insert_with(|| Packer::new(codecs));
-        self.was_used = true;
+        self.idle.used();
         let made = packer.pack(choice, message, &mut self.buffer);
         let is_smaller = made.is_ok_and(|made| made != Choice::NONE);
         (is_smaller && self.buffer.len() < message.len()).then_some(&self.buffer[..])
+    }
+
+    /// Packs a block; returns the octets of the packed form, if it is smaller, and what packing took: by the clock,
+    /// without one by what codecs cost.
+    pub(crate) fn pack_block(&mut self, choice: Choice, block: &[u8]) -> (Option<usize>, Duration) {
+        let start = self.clock.map(|clock| clock());
+        let octets = self.pack(choice, block).map(<[u8]>::len);
+        let took = match (start, self.clock) {
+            (Some(start), Some(clock)) => {
+                let took = clock().saturating_sub(start);
+                self.worked.1 += took;
+                took
+            }
+            _ => {
+                let nanos = self.costs().of(choice).compress.at(block.len());
+                Duration::from_nanos(nanos as u64)
+            }
+        };
+        (octets, took)
+    }
+
+    /// What was packed last.
+    pub(crate) fn packed(&self) -> &[u8] {
+        &self.buffer
+    }
+
+    /// What the time is, if it was `now` when whoever drives this end looked and blocks were packed since.
+    pub(crate) fn time(&mut self, now: Duration) -> Duration {
+        if now > self.worked.0 {
+            self.worked = (now, Duration::ZERO);
+        }
+        now + self.worked.1
     }
 
     /// The message that `packed` stands for, of at most `limit` octets.
@@ -64,7 +106,7 @@ impl Packing {
         self.buffer.clear();
         let codecs = self.codecs;
         let packer = self.packer.get_or_insert_with(|| Packer::new(codecs));
-        self.was_used = true;
+        self.idle.used();
         match packer.unpack(packed, limit, &mut self.buffer) {
             Ok(()) => Ok(&self.buffer),
             Err(error) => Err(Error::Compression { why: error.to_string() }),
@@ -73,16 +115,14 @@ impl Packing {
 
     /// Gives memory back that is more than may be kept.
     pub(crate) fn tidy(&mut self) {
-        if self.was_used && self.working() > MAX_WORKING {
+        if self.idle.was_used() && self.working() > MAX_WORKING {
             self.packer = None;
         }
     }
 
     /// Gives all memory back if it was of no use for long. To be called now and then.
     pub(crate) fn rest(&mut self, now: Duration) {
-        if core::mem::take(&mut self.was_used) {
-            self.last_used = now;
-        } else if now.saturating_sub(self.last_used) >= KEPT_FOR {
+        if self.idle.is_over(now) {
             self.release();
         }
     }

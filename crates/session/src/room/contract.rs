@@ -30,6 +30,8 @@ pub struct Config {
     pub codecs: &'static [&'static dyn Codec],
     /// What they cost here, for participants who leave the choice to the room.
     pub costs: Costs,
+    /// A clock, to measure what packing takes while it is done; without one it is held to take what `costs` say.
+    pub clock: Option<fn() -> Duration>,
 }
 
 impl Config {
@@ -43,6 +45,7 @@ impl Config {
             compress: true,
             codecs: ALL,
             costs: Costs::reference(),
+            clock: None,
         }
     }
 }

@@ -6,12 +6,12 @@ use core::time::Duration;
 use super::Room;
 use super::journal::{Awareness, Journal, Stored, Transaction};
 use super::outgoing::Maker;
-use super::participant::{Connection, Fresh};
+use super::participant::{Connection, Download, Fresh};
 use crate::limits::MAX_PRESENCE;
-use crate::link::Bodies;
+use crate::link::{Bodies, PING_SIZE};
+use crate::packing::Piece;
 use crate::wire::frame::{Frame, ParticipantEntry};
 use crate::wire::record::{Number, Record};
-use crate::wire::snapshot::Chunk;
 use crate::{Compress, Error, PresenceState};
 
 /// Octets of presence per packet; the rest waits for the next one.
@@ -39,7 +39,7 @@ impl Room {
             let mut sent = Ok(());
             if !connection.link.has_control() {
                 self.add_participants(id, &mut packet);
-                if !self.add_state(id, &mut packet) {
+                if !self.add_state(now, id, &mut packet) {
                     sent = self.add_body(now, id, &mut packet);
                 }
             }
@@ -96,14 +96,21 @@ impl Room {
     }
 
     /// Adds a chunk of a snapshot on its way. `true`: bodies have to wait until it is there.
-    fn add_state(&mut self, id: u32, packet: &mut Vec<u8>) -> bool {
-        let Some(connection) = self.connection(id) else { return false };
+    fn add_state(&mut self, now: Duration, id: u32, packet: &mut Vec<u8>) -> bool {
+        let Room { participants, packing, chunks, .. } = self;
+        let Some(connection) = participants.get_mut(&id).and_then(|one| one.connection.as_mut())
+        else {
+            return false;
+        };
         let Some(download) = connection.download.as_mut() else { return false };
-        let (snapshot, counter) = (&download.snapshot, download.counter);
-        let room = connection.link.room(packet);
-        let chunk = Chunk::cut(snapshot.as_of, counter, &snapshot.bytes, download.offset, room);
-        Frame::Snapshot(chunk).write(packet);
-        download.offset += chunk.bytes.len();
+        let Download { snapshot, counter, offset } = download;
+        let (as_of, counter, snapshot) = (snapshot.as_of, *counter, &snapshot.bytes[..]);
+        let (at, link) = (packet.len(), &mut connection.link);
+        let room = link.room(packet).saturating_sub(PING_SIZE);
+        let piece = Piece { as_of, counter, snapshot, offset: *offset };
+        *offset += piece.write(now, room, &mut link.choosing, packing, Some(chunks), packet);
+        link.probe(now, packet, at);
+        packing.tidy();
         if download.offset == download.snapshot.bytes.len() {
             let (as_of, counter) = (download.snapshot.as_of, download.counter);
             connection.download = None;
@@ -138,7 +145,10 @@ impl Room {
         let at = packet.len();
         let outcome = match bodies.encoder.is_empty() {
             true => Ok(()),
-            false => bodies.encoder.finish(packet),
+            false => {
+                let choosing = &mut connection.link.choosing;
+                bodies.encoder.finish(choosing, packing, packet)
+            }
         };
         connection.link.probe(now, packet, at);
         let skipped = connection.log_cursor.saturating_sub(bodies.encoder.numbering.position());

@@ -104,7 +104,7 @@ impl Room {
         let resumed = outcome == Outcome::Resumed;
         let position = resume.map_or(0, |resume| resume.position);
         let own = resume.filter(|_| resumed).map_or(0, |resume| resume.counter);
-        let offered = if self.config.compress { capability::CODED } else { 0 };
+        let offered = capability::of_compression(self.config.compress, self.packing.set());
         let offered = offered | if max_datagram > 0 { capability::DATAGRAMS } else { 0 };
         let capabilities = hello.capabilities & offered;
         let coded = capabilities & capability::CODED != 0;
@@ -115,6 +115,9 @@ impl Room {
         }
         let fresh = Fresh::at(self.journal.order());
         let fresh = link.datagrams.is_some().then_some(fresh);
+        if capabilities & capability::BLOCKS != 0 {
+            link.choosing.blocks.agree();
+        }
         link.opening_was_read();
         link.limit_packets(hello.max_packet);
         link.bodies = Some(Bodies {

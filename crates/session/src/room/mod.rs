@@ -20,7 +20,7 @@ pub use contract::{Config, Event, Input, LinkId, Output, Stats};
 
 use crate::limits::DEFAULT_MAX_PACKET;
 use crate::link::error_frame;
-use crate::packing::{Forms, Packing};
+use crate::packing::{Cache, Forms, Packing};
 use crate::wire::frame::Frame;
 use crate::wire::handshake::Secret;
 use crate::{Authority, Error, Limits, PresenceState, Qos, Timing};
@@ -79,6 +79,8 @@ pub struct Room {
     stats: Stats,
     packing: Packing,
     forms: Forms,
+    /// Chunks of snapshots, packed (W55).
+    chunks: Cache,
 }
 
 impl Room {
@@ -88,7 +90,7 @@ impl Room {
         let largest = DEFAULT_MAX_PACKET - Limits::packet_for(0);
         config.limits.max_message = config.limits.max_message.min(largest);
         let codecs = if config.compress { config.codecs } else { &[] };
-        let packing = Packing::new(codecs, config.costs.clone());
+        let packing = Packing::new(codecs, config.costs.clone()).with_clock(config.clock);
         Room {
             config,
             authority,
@@ -109,6 +111,7 @@ impl Room {
             stats: Stats::default(),
             packing,
             forms: Forms::default(),
+            chunks: Cache::default(),
         }
     }
 
@@ -126,7 +129,8 @@ impl Room {
     pub fn stats(&self) -> Stats {
         let here = self.participants.values().filter(|participant| participant.is_here()).count();
         let expired = self.journal.expired;
-        let memory = self.journal.memory() + self.forms.memory() + self.packing.memory();
+        let packed = self.forms.memory() + self.chunks.memory();
+        let memory = self.journal.memory() + packed + self.packing.memory();
         Stats { here, expired, memory, ..self.stats }
     }
 
@@ -262,8 +266,14 @@ impl Room {
             }
         }
         match self.participants.is_empty() {
-            true => self.packing.release(),
-            false => self.packing.rest(now),
+            true => {
+                self.packing.release();
+                self.chunks.release();
+            }
+            false => {
+                self.packing.rest(now);
+                self.chunks.rest(now);
+            }
         }
         self.next_housekeeping = (!self.participants.is_empty()).then(|| now + HOUSEKEEPING);
         self.ask_for_snapshot(now);

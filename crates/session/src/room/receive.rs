@@ -9,6 +9,7 @@ use super::{Channel, Room};
 use crate::compress::choice_of;
 use crate::limits::MAX_PRESENCE;
 use crate::link::Bodies;
+use crate::wire::body::Form;
 use crate::wire::frame::{Frame, Frames};
 use crate::wire::record::{Number, Record};
 use crate::{Error, Overflow};
@@ -40,8 +41,14 @@ impl Room {
     fn frame(&mut self, now: Duration, id: u32, frame: Frame<'_>) -> Result<(), Error> {
         let Some(connection) = self.connection(id) else { return Ok(()) };
         match frame {
-            Frame::Messages(body) => return self.body(now, id, body, false),
-            Frame::Coded(body) => return self.body(now, id, body, true),
+            Frame::PackedMessages(_) | Frame::PackedSnapshot(_)
+                if !connection.link.choosing.blocks.are_agreed() =>
+            {
+                return Err(Error::malformed("PACKED: it was not agreed on"));
+            }
+            Frame::Messages(body) => return self.body(now, id, body, Form::Plain),
+            Frame::Coded(body) => return self.body(now, id, body, Form::Coded),
+            Frame::PackedMessages(body) => return self.body(now, id, body, Form::Packed),
             Frame::Open { reference, access, name, qos, have, compress } => {
                 let open = OpenFrame { reference, access, name, qos, have, compress };
                 return self.open(id, &open, false);
@@ -61,7 +68,8 @@ impl Room {
             }
             Frame::Codecs { set } => self.reads(id, set),
             Frame::Presence(presence) => return self.set_presence(now, id, presence),
-            Frame::Snapshot(chunk) => return self.take_chunk(id, &chunk),
+            Frame::Snapshot(chunk) => return self.take_chunk(id, &chunk, false),
+            Frame::PackedSnapshot(chunk) => return self.take_chunk(id, &chunk, true),
             Frame::Ping { time } => connection.link.answer_ping(now, time),
             Frame::Pong { time, received, sent } => connection.link.pong(now, time, received, sent),
             Frame::Bye { .. } => self.say_goodbye(id),
@@ -115,7 +123,7 @@ impl Room {
         Ok(())
     }
 
-    fn body(&mut self, now: Duration, id: u32, body: &[u8], coded: bool) -> Result<(), Error> {
+    fn body(&mut self, now: Duration, id: u32, body: &[u8], form: Form) -> Result<(), Error> {
         let Some(connection) = self.connection(id) else { return Ok(()) };
         let one_way = connection.link.clock.one_way();
         let opened = core::mem::take(&mut connection.channels);
@@ -133,10 +141,7 @@ impl Room {
             self.publish(now, id, &channels[record.channel as usize - 1], one_way, &record)
         };
         let Bodies { decoder, .. } = &mut bodies;
-        let outcome = match coded {
-            true => decoder.coded(body, kind_of, each),
-            false => decoder.plain(body, &mut packing, kind_of, each),
-        };
+        let outcome = decoder.read_body(form, body, &mut packing, kind_of, each);
         packing.tidy();
         self.packing = packing;
         self.channels = channels;

@@ -54,7 +54,12 @@ impl Room {
                 .all(|(channel, _)| connection.subscription(channel).is_some())
     }
 
-    pub(super) fn take_chunk(&mut self, id: u32, chunk: &Chunk<'_>) -> Result<(), Error> {
+    pub(super) fn take_chunk(
+        &mut self,
+        id: u32,
+        chunk: &Chunk<'_>,
+        is_packed: bool,
+    ) -> Result<(), Error> {
         let limit = self.config.limits.max_snapshot;
         let Some(participant) = self.participants.get_mut(&id) else { return Ok(()) };
         if !participant.connection.as_ref().is_some_and(|from| from.was_asked) {
@@ -68,9 +73,15 @@ impl Room {
             // Of an answer that another one's forestalled.
             return Ok(());
         }
-        let Some(whole) = Assembly::add(&mut participant.upload, chunk, limit)? else {
-            return Ok(());
+        let whole = match is_packed {
+            false => Assembly::add(&mut participant.upload, chunk, limit)?,
+            true => {
+                let chunk = chunk.unpacked(&mut self.packing, limit)?;
+                Assembly::add(&mut participant.upload, &chunk, limit)?
+            }
         };
+        self.packing.tidy();
+        let Some(whole) = whole else { return Ok(()) };
         let Assembly { as_of, bytes, .. } = whole;
         for participant in self.participants.values_mut() {
             participant.asked = None;

@@ -39,12 +39,16 @@ pub(crate) enum Frame<'a> {
     },
     Messages(&'a [u8]),
     Coded(&'a [u8]),
+    /// A body of messages, packed as a whole (W54).
+    PackedMessages(&'a [u8]),
     Presence(&'a [u8]),
     Participants {
         complete: bool,
         list: Vec<ParticipantEntry<'a>>,
     },
     Snapshot(Chunk<'a>),
+    /// The same with its octets packed (W53).
+    PackedSnapshot(Chunk<'a>),
     SnapshotWanted {
         at_least: u64,
     },
@@ -171,9 +175,11 @@ impl<'a> Frames<'a> {
     }
 }
 
-/// Tags of the two body frames, which stand last in their packet.
+/// Tags of the body frames, which stand last in their packet.
 pub(crate) const MESSAGES_LAST: u8 = LAST | 0x06;
 pub(crate) const CODED_LAST: u8 = LAST | 0x07;
+#[cfg(feature = "ace")]
+pub(crate) const PACKED_LAST: u8 = LAST | 0x1c;
 
 impl<'a> Frame<'a> {
     /// Appends the frame with its length.
@@ -293,6 +299,14 @@ impl<'a> Frame<'a> {
                 compress.write(out);
                 0x1a
             }
+            Frame::PackedSnapshot(chunk) => {
+                chunk.write(out);
+                0x1b
+            }
+            Frame::PackedMessages(packed) => {
+                out.extend_from_slice(packed);
+                0x1c
+            }
         }
     }
 
@@ -340,6 +354,8 @@ impl<'a> Frame<'a> {
             0x15 => Frame::Feedback(r.rest()),
             0x19 => Frame::Codecs { set: r.varint()? },
             0x1a => Frame::Compress { id: r.varint_u32()?, compress: Compress::read(&mut r)? },
+            0x1b => Frame::PackedSnapshot(Chunk::read(&mut r)?),
+            0x1c => Frame::PackedMessages(r.rest()),
             _ => return Ok(None),
         };
         r.finish()?;
@@ -387,6 +403,8 @@ fn frame_name(kind: u8) -> &'static str {
         0x15 => "FEEDBACK",
         0x19 => "CODECS",
         0x1a => "COMPRESS",
+        0x1b => "PACKED_SNAPSHOT",
+        0x1c => "PACKED_MESSAGES",
         _ => "frame",
     }
 }
@@ -426,6 +444,13 @@ mod tests {
                 list: vec![ParticipantEntry { id: 4, state: PresenceState::Away, presence: b"x" }],
             },
             Frame::Snapshot(Chunk { as_of: 1, counter: 2, total: 10, offset: 0, bytes: b"chunk" }),
+            Frame::PackedSnapshot(Chunk {
+                as_of: 1,
+                counter: 2,
+                total: 10,
+                offset: 0,
+                bytes: b"packed",
+            }),
             Frame::SnapshotWanted { at_least: 300 },
             Frame::Synced { channel: 0 },
             Frame::Ping { time: 1 << 40 },

@@ -159,7 +159,9 @@ pub(crate) fn read<'a>(
     let bytes = match (packed, packing) {
         (None, _) => octets,
         (Some(packed), Some(packing)) => packing.unpack(packed, max_message)?,
-        (Some(_), None) => return Err(Error::malformed("record: packed, in a coded body")),
+        (Some(_), None) => {
+            return Err(Error::malformed("record: packed, in a body that is compressed"));
+        }
     };
     if bytes.len() > max_message {
         return Err(Error::TooLarge { what: "message", size: bytes.len(), limit: max_message });

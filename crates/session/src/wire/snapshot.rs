@@ -4,9 +4,8 @@ use alloc::vec::Vec;
 
 use super::io::{Reader, Write};
 use crate::Error;
-
-/// Octets of a snapshot per packet: small enough that messages and pings get in between.
-const CHUNK: usize = 16 << 10;
+use crate::limits::MAX_BLOCK;
+use crate::packing::{CHUNK, Packing};
 
 /// Tag, length and four varints.
 const HEADER: usize = 64;
@@ -34,6 +33,17 @@ impl<'a> Chunk<'a> {
         let size = CHUNK.min(room.saturating_sub(HEADER));
         let bytes = &snapshot[offset..snapshot.len().min(offset + size)];
         Chunk { as_of, counter, total: snapshot.len() as u64, offset: offset as u64, bytes }
+    }
+
+    /// W53: a packed chunk as it was before, of a snapshot of at most `limit` octets.
+    pub(crate) fn unpacked<'b>(
+        &self,
+        packing: &'b mut Packing,
+        limit: usize,
+    ) -> Result<Chunk<'b>, Error> {
+        let rest = self.total.min(limit as u64).saturating_sub(self.offset);
+        let bytes = packing.unpack(self.bytes, MAX_BLOCK.min(rest as usize))?;
+        Ok(Chunk { bytes, ..*self })
     }
 
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
@@ -99,6 +109,7 @@ impl Assembly {
 mod tests {
     use super::*;
     use alloc::vec;
+    use groupwire_codecs::{ALL, Choice, Costs};
 
     #[test]
     fn w32_chunks_make_the_whole_again() {
@@ -113,6 +124,28 @@ mod tests {
                 }
             };
             assert_eq!((whole.as_of, whole.counter, whole.bytes), (7, 3, snapshot));
+        }
+    }
+
+    #[test]
+    fn w53_a_packed_chunk_stands_for_no_more_than_is_left_and_may_be() {
+        let mut packing = Packing::new(ALL, Costs::reference());
+        let mut size_of = |octets: usize, total: usize, offset: usize, limit: usize| {
+            let packed = packing.pack(Choice::codec(1), &vec![7; octets]).unwrap().to_vec();
+            let (total, offset) = (total as u64, offset as u64);
+            let chunk = Chunk { as_of: 1, counter: 0, total, offset, bytes: &packed };
+            chunk.unpacked(&mut packing, limit).map(|chunk| chunk.bytes.len())
+        };
+        assert_eq!(size_of(MAX_BLOCK, 1 << 20, 0, 1 << 20), Ok(MAX_BLOCK));
+        assert_eq!(size_of(100, 300, 200, 1 << 20), Ok(100));
+        for [octets, total, offset, limit] in [
+            [MAX_BLOCK + 1, 1 << 20, 0, 1 << 20],
+            [101, 300, 200, 1 << 20],
+            [100, 300, 301, 1 << 20],
+            [100, usize::MAX, 200, 250],
+        ] {
+            let refused = size_of(octets, total, offset, limit);
+            assert!(matches!(refused, Err(Error::Compression { .. })), "{octets}: {refused:?}");
         }
     }
 

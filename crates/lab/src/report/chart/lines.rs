@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::super::text;
 use super::axis::Placed;
-use super::{Chart, Drawing, Series, WIDTH};
+use super::{Chart, Drawing, Marks, Series, WIDTH};
 
 const HEIGHT: f64 = 300.0;
 const TOP: f64 = 34.0;
@@ -147,7 +147,9 @@ fn write_series(out: &mut String, chart: &Chart, series: &Series, (x, y): (&Plac
     let takes = |point: &(f64, f64)| {
         chart.x.takes(point.0) && chart.y.takes(point.1) && x.has(point.0) && y.has(point.1)
     };
-    for run in series.points.split(|point| !takes(point)).filter(|run| run.len() > 1) {
+    let has_lines = chart.marks == Marks::Lines || series.look.is_strong();
+    let runs = series.points.split(|point| !takes(point)).filter(|run| run.len() > 1);
+    for run in runs.filter(|_| has_lines) {
         let places =
             run.iter().map(|point| format!("{:.1},{:.1}", x.place(point.0), y.place(point.1)));
         let places: Vec<String> = places.collect();

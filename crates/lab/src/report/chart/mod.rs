@@ -43,6 +43,8 @@ pub(super) enum Marks {
     /// A marker for each point, and lines between those of a series. Scales are for what is shown at first; what lies
     /// beyond them is among the numbers only.
     Lines,
+    /// A marker for each point. Only what is drawn thick has lines, too: what goes through the points.
+    Points,
     /// A bar for each point, to the right, beside the name that its `x` is the index of: 0 is the first.
     /// On a logarithmic scale, where lengths say nothing, a marker instead.
     Bars(Vec<Name>),
@@ -152,7 +154,7 @@ impl Chart {
     /// The drawing. `id` must be unique in the page.
     pub(super) fn svg(&self, id: &str) -> String {
         let drawing = match &self.marks {
-            Marks::Lines => lines::draw(self),
+            Marks::Lines | Marks::Points => lines::draw(self),
             Marks::Bars(names) => bars::draw(self, names),
         };
         let (title, caption) = (text::escape(&self.title), text::escape(&self.caption));
@@ -196,7 +198,10 @@ impl Series {
     /// A small picture of how it looks, for a legend.
     pub(super) fn key(&self, marks: &Marks) -> String {
         let shape = match marks {
-            Marks::Lines => {
+            Marks::Points if !self.look.is_strong() => {
+                format!("<path transform=\"translate(13 6)\" d=\"{}\"/>", self.look.marker())
+            }
+            Marks::Lines | Marks::Points => {
                 format!(
                     "<path class=\"line\" d=\"M1 6H25\"/><path transform=\"translate(13 6)\" d=\"{}\"/>",
                     self.look.marker()

@@ -7,7 +7,7 @@ use super::{Chart, Marks, Name, Series};
 pub(super) fn table(chart: &Chart) -> Table {
     match &chart.marks {
         Marks::Lines if chart.x.at_values => by_series(chart),
-        Marks::Lines => points(chart),
+        Marks::Lines | Marks::Points => points(chart),
         Marks::Bars(names) => by_name(chart, names),
     }
 }

@@ -167,7 +167,7 @@ fn any_chart() -> impl Strategy<Value = Chart> {
     let names = prop::collection::vec((".{0,60}", any::<bool>()), 0..7);
     let names = names
         .prop_map(|names| names.into_iter().map(|(name, strong)| Name { name, strong }).collect());
-    let marks = prop_oneof![Just(Marks::Lines), names.prop_map(Marks::Bars)];
+    let marks = prop_oneof![Just(Marks::Lines), Just(Marks::Points), names.prop_map(Marks::Bars)];
     let level =
         prop::option::of((".{0,60}", any_value()).prop_map(|(name, value)| Level { name, value }));
     let all = prop::collection::vec(any_series(), 0..5);

@@ -1,0 +1,294 @@
+//! The paper's system of 2005: C. Krintz, S. Sucu, "Adaptive On-the-Fly Compression", IEEE Transactions on Parallel and
+//! Distributed Systems.
+//!
+//! What stands in the paper is done as it stands there; numbers in parentheses are its sections. Where it leaves
+//! something open, or needs what is not there, the files say what was chosen:
+//!
+//! - The Network Weather Service's sensors run beside the stream in the paper. Here the stream itself is measured
+//!   (`network.rs`), and the processors by how long packing and unpacking take against the training run. While nothing
+//!   is compressed, the processors' forecasts stay as they are.
+//! - The other end is profiled by nobody here: how its processor compares with this one is part of its forecast.
+
+mod bench;
+mod flights;
+mod line;
+mod model;
+mod network;
+mod nws;
+mod probing;
+mod reference;
+mod sorted;
+#[cfg(test)]
+mod tests;
+mod text;
+mod training;
+
+use core::time::Duration;
+
+use crate::{Candidate, Decision, Delivered, Forecast, Packed, Policy, Situation};
+
+pub use bench::{Bench, Point};
+pub use line::Line;
+pub use text::ParseTrainingError;
+pub use training::{Training, TrainingError};
+
+use flights::{Flight, Flights};
+use model::{Conditions, Stages};
+use network::{Batch, Network, SENSOR};
+use nws::Forecaster;
+use probing::Probing;
+
+/// How much faster or slower than in the training run a processor may seem. Beyond that it was a clock or a stranger.
+const AVAILABILITY: (f64, f64) = (0.001, 100.0);
+/// A block that waited for this share of the time since the last one was held up.
+const HELD: f64 = 0.2;
+/// What everybody can unpack before we know: none and lz4, which is not among the paper's codecs.
+const EVERYBODY: u16 = 0b11;
+
+/// Chooses as the paper did, among the codecs of its [`Training`]: by forecasts of the network and of both processors,
+/// the last block's ratio and regression lines, for blocks of 32 KiB.
+///
+/// A stream begins uncompressed until its bandwidth has been measured, which takes a round trip. Smaller blocks go as
+/// they are (section 5.1).
+#[derive(Debug)]
+pub struct Ace2005 {
+    training: Training,
+    block: usize,
+    /// What the other end unpacks, a bit each by number.
+    allowed: u16,
+    network: Network,
+    /// The application's seconds per octet, and the shares of the processors.
+    generation: Forecaster,
+    local: Forecaster,
+    remote: Forecaster,
+    probing: Probing,
+    flights: Flights,
+    /// The last block that was compressed: the place of its codec, and its ratio.
+    last: Option<(usize, f64)>,
+    /// When the last block was packed, and whether there was more by then.
+    packed: Option<Duration>,
+    had_more: bool,
+    /// Blocks to be sent as they are, to measure the network.
+    sensor: usize,
+    /// Of the block that was chosen for last.
+    chosen: Chosen,
+    forecast: Forecast,
+}
+
+/// What is known of a block when it is chosen for.
+#[derive(Debug, Clone, Copy, Default)]
+struct Chosen {
+    now: Duration,
+    held: bool,
+    alone: bool,
+    is_probe: bool,
+}
+
+/// A compressor with what it is expected to do.
+#[derive(Debug, Clone, Copy)]
+struct Expected {
+    place: usize,
+    ratio: f64,
+    stages: Stages,
+    seconds: f64,
+}
+
+impl Ace2005 {
+    /// After a training run, for blocks of `block` octets (the paper: 32 KiB).
+    pub fn new(training: Training, block: usize) -> Self {
+        Ace2005 {
+            training,
+            block,
+            allowed: EVERYBODY,
+            network: Network::new(),
+            generation: Forecaster::new(),
+            local: Forecaster::new(),
+            remote: Forecaster::new(),
+            probing: Probing::new(),
+            flights: Flights::default(),
+            last: None,
+            packed: None,
+            had_more: false,
+            sensor: 0,
+            chosen: Chosen::default(),
+            forecast: Forecast::default(),
+        }
+    }
+
+    /// `None`: the bandwidth is not known.
+    fn conditions(&self) -> Option<Conditions> {
+        Some(Conditions {
+            bandwidth: self.network.bandwidth()?,
+            // The paper begins with the sequential model (3.2).
+            generation: self.generation.forecast().unwrap_or(f64::MAX),
+            local: self.local.forecast().unwrap_or(1.0),
+            remote: self.remote.forecast().unwrap_or(1.0),
+        })
+    }
+
+    /// Learns how fast data come: not at all slowly if there is always more.
+    fn watch(&mut self, now: Duration, octets: usize, situation: &Situation) {
+        let ahead = self.had_more || situation.more > 0;
+        let idle = self.packed.map(|packed| now.saturating_sub(packed));
+        if let Some(idle) = idle {
+            let per_octet = idle.as_secs_f64() / octets.max(1) as f64;
+            self.generation.add(if ahead { 0.0 } else { per_octet });
+        }
+        self.had_more = situation.more > 0;
+        self.chosen = Chosen { now, held: ahead, alone: self.flights.is_empty(), is_probe: false };
+    }
+
+    /// The compressor that the model likes best, and what it is expected to do.
+    fn best(&self, plain: usize, conditions: &Conditions) -> Option<Expected> {
+        let expected = |(place, choice): (usize, groupwire_codecs::Choice)| {
+            let is_allowed = self.allowed.checked_shr(choice.codec.into()).unwrap_or(0) & 1 == 1;
+            is_allowed.then(|| self.expected(place, plain, conditions))
+        };
+        let all = self.training.codecs().enumerate().filter_map(expected);
+        // Of those that the slowest stage makes equal, the one that does the least work.
+        all.min_by(|a, b| {
+            let by_sum = || a.stages.sum().total_cmp(&b.stages.sum());
+            a.seconds.total_cmp(&b.seconds).then_with(by_sum)
+        })
+    }
+
+    fn expected(&self, place: usize, plain: usize, conditions: &Conditions) -> Expected {
+        let ratio = match self.last {
+            Some((last, ratio)) => self.training.ratio(last, place, ratio),
+            None => self.training.mean_ratio(place),
+        };
+        let times = self.training.times(place, ratio, plain);
+        let stages = conditions.stages(plain, ratio, times);
+        Expected { place, ratio, stages, seconds: conditions.seconds(&stages) }
+    }
+
+    /// Decides on a compressor, or `None` for none.
+    fn decide(&mut self, now: Duration, plain: usize) -> Option<usize> {
+        let conditions = self.conditions()?;
+        let best = self.best(plain, &conditions)?;
+        let seconds_plain = conditions.seconds(&conditions.plain(plain));
+        let pays = best.seconds < seconds_plain;
+        if pays && self.sensor == 0 && self.network.is_due(now) {
+            self.sensor = SENSOR.div_ceil(plain);
+        }
+        let is_sensor = self.sensor > 0;
+        self.sensor = self.sensor.saturating_sub(1);
+        let is_compressed = if is_sensor {
+            false
+        } else if pays {
+            self.probing.compressing();
+            true
+        } else {
+            self.chosen.is_probe = self.probing.is_due(now, best.stages.sum());
+            self.chosen.is_probe
+        };
+        self.forecast = Forecast {
+            bandwidth: conditions.bandwidth,
+            round_trip: self.network.round_trip(),
+            ratio: if is_compressed { best.ratio } else { 1.0 },
+            seconds: if is_compressed { best.seconds } else { seconds_plain },
+            seconds_plain,
+            is_pipeline: conditions.is_pipeline(),
+            local_load: 1.0 / conditions.local,
+            remote_load: 1.0 / conditions.remote,
+        };
+        is_compressed.then_some(best.place)
+    }
+
+    /// Whether compressing a block was right, by what it took in the end (4.1).
+    fn judge(&mut self, flight: &Flight, unpacking: f64) {
+        let Some(conditions) = self.conditions() else { return };
+        let actual = Stages {
+            packing: flight.took.as_secs_f64(),
+            unpacking,
+            ..conditions.stages(flight.plain, flight.wire as f64 / flight.plain as f64, (0.0, 0.0))
+        };
+        if conditions.seconds(&actual) < conditions.seconds(&conditions.plain(flight.plain)) {
+            self.probing.paid();
+        } else if flight.is_probe {
+            self.probing.did_not_pay();
+        }
+    }
+}
+
+impl Policy for Ace2005 {
+    fn choose(&mut self, now: Duration, block: &[u8], situation: &Situation) -> Decision {
+        self.watch(now, block.len(), situation);
+        // Before anything is known, and of less than a block, nothing is compressed.
+        let place = if block.len() >= self.block { self.decide(now, block.len()) } else { None };
+        let choice = place.and_then(|place| self.training.codecs().nth(place));
+        let candidate =
+            choice.map_or(Candidate::NONE, |choice| Candidate { choice, history: false });
+        Decision { candidate }
+    }
+
+    fn packed(&mut self, now: Duration, packed: &Packed) {
+        let plain = packed.plain.max(1);
+        let ratio = packed.wire as f64 / plain as f64;
+        let mut unpacking = 0.0;
+        if let Some(place) = self.training.place(packed.candidate.choice) {
+            let times = self.training.times(place, ratio, plain);
+            self.last = Some((place, ratio));
+            add_share(&mut self.local, times.0, packed.took);
+            // What did not become smaller travels as it is.
+            unpacking = if packed.wire < packed.plain { times.1 } else { 0.0 };
+        }
+        let interval = now.saturating_sub(self.packed.unwrap_or(self.chosen.now));
+        let waited = interval.saturating_sub(packed.took).as_secs_f64();
+        self.flights.push(Flight {
+            handed: now,
+            interval,
+            took: packed.took,
+            held: self.chosen.held && waited > HELD * interval.as_secs_f64(),
+            alone: self.chosen.alone,
+            plain,
+            wire: packed.wire,
+            unpacking,
+            is_probe: self.chosen.is_probe,
+        });
+        self.packed = Some(now);
+    }
+
+    fn delivered(&mut self, now: Duration, delivered: &Delivered) {
+        let mut batch = Batch::default();
+        let mut unpacking = 0.0;
+        // One that was compressed, the last or a probe.
+        let mut judged: Option<Flight> = None;
+        for flight in self.flights.take(delivered.blocks) {
+            batch.add(&flight);
+            unpacking += flight.unpacking;
+            let is_compressed = flight.unpacking > 0.0 || flight.is_probe;
+            if is_compressed && !judged.is_some_and(|judged| judged.is_probe) {
+                judged = Some(flight);
+            }
+        }
+        self.network.learn(now, delivered, &batch, self.flights.is_empty());
+        if unpacking > 0.0 {
+            add_share(&mut self.remote, unpacking, delivered.unpacking);
+        }
+        if let Some(flight) = judged {
+            let share = if unpacking > 0.0 { flight.unpacking / unpacking } else { 0.0 };
+            self.judge(&flight, share * delivered.unpacking.as_secs_f64());
+        }
+    }
+
+    fn peer_has(&mut self, codecs: u16, _: bool) {
+        self.allowed = codecs;
+    }
+
+    fn window(&self) -> usize {
+        self.network.window()
+    }
+
+    fn forecast(&self) -> Forecast {
+        self.forecast
+    }
+}
+
+/// What took `trained` seconds in the training run took so long now.
+fn add_share(forecaster: &mut Forecaster, trained: f64, took: Duration) {
+    if !took.is_zero() {
+        let share = trained / took.as_secs_f64();
+        forecaster.add(share.clamp(AVAILABILITY.0, AVAILABILITY.1));
+    }
+}

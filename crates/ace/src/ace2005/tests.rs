@@ -1,0 +1,318 @@
+//! The policy on scripted networks: what it converges to, what it tries and what it leaves.
+
+use super::*;
+
+use alloc::collections::VecDeque;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use groupwire_codecs::Choice;
+
+const BLOCK: usize = 32 << 10;
+const LZO: Choice = Choice::codec(4);
+const ZLIB: Choice = Choice::codec(2);
+const BZIP2: Choice = Choice::codec(9);
+const ALL: u16 = u16::MAX;
+
+/// Costs that are easy to reckon with: per block LZO packs in 0.1 ms, zlib in 1 ms, bzip2 in 4 ms, whatever the ratio,
+/// and they unpack in a fifth of that. Where LZO has r, zlib has 0.8 r and bzip2 0.7 r.
+fn training() -> Training {
+    let factors = [1.0, 0.8, 0.7];
+    let codec = |place: usize, number, seconds: f64| training::Trained {
+        choice: Choice::codec(number),
+        ratio: 0.5 * factors[place],
+        packing: Line { at_zero: seconds, slope: 0.0, r2: 1.0 },
+        unpacking: Line { at_zero: seconds / 5.0, slope: 0.0, r2: 1.0 },
+        ratios: factors
+            .iter()
+            .map(|to| Line { at_zero: 0.0, slope: to / factors[place], r2: 1.0 })
+            .collect(),
+    };
+    let codecs = vec![codec(0, 4, 1e-4), codec(1, 2, 1e-3), codec(2, 9, 4e-3)];
+    Training { block: BLOCK, codecs }
+}
+
+/// Conditions of a scripted network, which may change at any time.
+struct Script {
+    /// Octets per second.
+    bandwidth: f64,
+    /// Seconds, each way.
+    latency: f64,
+    /// Shares of the processors that are left.
+    local: f64,
+    remote: f64,
+    /// What LZO makes of a block.
+    ratio: f64,
+    /// Seconds between the writes of blocks; 0: there is always more.
+    writes: f64,
+    /// Whether the next block is written only when the last one has arrived.
+    one_by_one: bool,
+}
+
+const CAMPUS: Script = Script {
+    bandwidth: 8.9e6,
+    latency: 0.0005,
+    local: 1.0,
+    remote: 1.0,
+    ratio: 0.5,
+    writes: 0.0,
+    one_by_one: false,
+};
+
+/// A policy at work: sends block after block and tells it what becomes of them.
+struct Stream {
+    policy: Ace2005,
+    now: f64,
+    /// When the wire and the other end are done with what they have.
+    wire_free: f64,
+    other_free: f64,
+    last_word: f64,
+    /// When words of blocks come, and what they say but for the round trip.
+    words: VecDeque<(f64, Delivered, f64)>,
+    in_flight: VecDeque<usize>,
+    last_word_came: f64,
+}
+
+impl Stream {
+    fn new() -> Self {
+        let mut policy = Ace2005::new(training(), BLOCK);
+        policy.peer_has(ALL, false);
+        Stream {
+            policy,
+            now: 0.0,
+            wire_free: 0.0,
+            other_free: 0.0,
+            last_word: 0.0,
+            words: VecDeque::new(),
+            in_flight: VecDeque::new(),
+            last_word_came: 0.0,
+        }
+    }
+
+    /// Sends so many blocks; how they were packed.
+    fn send(&mut self, blocks: usize, script: &Script) -> Vec<Choice> {
+        (0..blocks).map(|_| self.block(BLOCK, script)).collect()
+    }
+
+    fn block(&mut self, plain: usize, script: &Script) -> Choice {
+        self.now += script.writes;
+        self.hear();
+        while !self.in_flight.is_empty()
+            && (script.one_by_one || self.in_flight.iter().sum::<usize>() >= self.policy.window())
+        {
+            self.now = self.now.max(self.words[0].0);
+            self.hear();
+        }
+        let situation = Situation {
+            more: if script.writes > 0.0 || script.one_by_one { 0 } else { plain },
+            in_flight: self.in_flight.iter().sum(),
+            ..Situation::default()
+        };
+        let candidate =
+            self.policy.choose(seconds(self.now), &vec![0; plain], &situation).candidate;
+        let (packing, unpacking, factor) = match candidate.choice {
+            LZO => (1e-4, 2e-5, 1.0),
+            ZLIB => (1e-3, 2e-4, 0.8),
+            BZIP2 => (4e-3, 8e-4, 0.7),
+            _ => (2e-6, 2e-6, f64::INFINITY),
+        };
+        let wire = ((plain as f64 * script.ratio * factor) as usize).min(plain);
+        let took = packing / script.local;
+        self.now += took;
+        let packed = Packed { candidate, plain, wire, took: seconds(took) };
+        self.policy.packed(seconds(self.now), &packed);
+        self.deliver(wire + 4, unpacking / script.remote, script);
+        candidate.choice
+    }
+
+    fn deliver(&mut self, wire: usize, unpacking: f64, script: &Script) {
+        self.wire_free = self.wire_free.max(self.now) + wire as f64 / script.bandwidth;
+        let comes = self.wire_free + script.latency;
+        let begins = comes.max(self.other_free);
+        let waited = (comes - self.other_free.max(self.last_word)).max(0.0);
+        self.other_free = begins + unpacking;
+        let delivered = Delivered {
+            blocks: 1,
+            wire,
+            unpacking: seconds(unpacking),
+            span: seconds(self.other_free - self.last_word),
+            waited: seconds(waited),
+            round_trip: Duration::ZERO,
+            backlogged: false,
+        };
+        self.last_word = self.other_free;
+        self.words.push_back((self.other_free + script.latency, delivered, self.now));
+        self.in_flight.push_back(wire);
+    }
+
+    /// Tells the policy of the words that have come by now.
+    fn hear(&mut self) {
+        while self.words.front().is_some_and(|word| word.0 <= self.now) {
+            let Some((at, delivered, handed)) = self.words.pop_front() else { return };
+            self.in_flight.pop_front();
+            let round_trip = seconds(at - handed);
+            let backlogged = handed <= self.last_word_came;
+            self.last_word_came = at;
+            self.policy.delivered(seconds(at), &Delivered { round_trip, backlogged, ..delivered });
+        }
+    }
+
+    fn bandwidth(&self) -> f64 {
+        self.policy.forecast().bandwidth
+    }
+}
+
+fn seconds(seconds: f64) -> Duration {
+    Duration::from_secs_f64(seconds)
+}
+
+/// How many of them are this one.
+fn count(choices: &[Choice], of: Choice) -> usize {
+    choices.iter().filter(|choice| **choice == of).count()
+}
+
+#[test]
+fn it_converges_to_what_the_pipeline_model_says() {
+    // Per block the network takes 3.7 ms plain, 1.84 ms by LZO, 1.47 by zlib; bzip2 packs in 4 ms.
+    let mut stream = Stream::new();
+    let first = stream.send(40, &CAMPUS);
+    assert_eq!(first[..2], [Choice::NONE; 2]);
+    let later = stream.send(400, &CAMPUS);
+    assert!(count(&later, ZLIB) > 390, "{later:?}");
+    assert!(stream.policy.forecast().is_pipeline);
+    let bandwidth = stream.bandwidth();
+    assert!((8.5e6..9.3e6).contains(&bandwidth), "{bandwidth}");
+}
+
+#[test]
+fn a_slow_network_is_worth_the_slowest_codec() {
+    let slow = Script { bandwidth: 212_500.0, latency: 0.035, ..CAMPUS };
+    let mut stream = Stream::new();
+    stream.send(20, &slow);
+    let later = stream.send(100, &slow);
+    assert!(count(&later, BZIP2) > 95, "{later:?}");
+}
+
+#[test]
+fn a_fast_network_is_worth_none() {
+    // 26 µs per block: LZO alone takes 100.
+    let fast = Script { bandwidth: 1.25e9, latency: 0.0001, ..CAMPUS };
+    let mut stream = Stream::new();
+    stream.send(100, &fast);
+    let later = stream.send(10_000, &fast);
+    let none = count(&later, Choice::NONE);
+    // It tries again, but ever more rarely.
+    assert!((9_600..10_000).contains(&none), "{none}");
+    let last = stream.send(10_000, &fast);
+    assert!(count(&last, Choice::NONE) > none);
+}
+
+#[test]
+fn a_loaded_processor_is_left_alone() {
+    // With a tenth of the processor zlib takes 10 ms, and LZO 1 ms.
+    for loaded in [Script { local: 0.1, ..CAMPUS }, Script { remote: 0.04, ..CAMPUS }] {
+        let mut stream = Stream::new();
+        stream.send(50, &CAMPUS);
+        stream.send(50, &loaded);
+        let later = stream.send(200, &loaded);
+        assert!(count(&later, LZO) > 180, "{later:?}");
+        let forecast = stream.policy.forecast();
+        let loads = (forecast.local_load, forecast.remote_load);
+        assert!((loads.0 - 1.0 / loaded.local).abs() < 1.0, "{loads:?}");
+        assert!((loads.1 - 1.0 / loaded.remote).abs() < 2.5, "{loads:?}");
+    }
+}
+
+#[test]
+fn it_follows_a_network_that_changes() {
+    let slow = Script { bandwidth: 100_000.0, ..CAMPUS };
+    let mut stream = Stream::new();
+    stream.send(200, &CAMPUS);
+    stream.send(30, &slow);
+    let later = stream.send(100, &slow);
+    assert!(count(&later, BZIP2) > 90, "{later:?}");
+    // Two blocks as they are, each second, show that it has opened again.
+    stream.send(400, &CAMPUS);
+    let later = stream.send(100, &CAMPUS);
+    assert!(count(&later, ZLIB) > 90, "{later:?}");
+}
+
+#[test]
+fn data_that_do_not_compress_are_left_alone_and_tried_again() {
+    let noise = Script { ratio: 2.0, ..CAMPUS };
+    let mut stream = Stream::new();
+    stream.send(20, &noise);
+    let later = stream.send(1000, &noise);
+    let none = count(&later, Choice::NONE);
+    assert!((900..1000).contains(&none), "{none}");
+    // When the data changes, the next probe shows it.
+    let text = stream.send(200, &CAMPUS);
+    assert!(count(&text, ZLIB) > 100, "{text:?}");
+}
+
+#[test]
+fn blocks_that_come_one_at_a_time_are_judged_by_all_their_stages() {
+    // Plain 3.7 ms; zlib 1 + 1.47 + 0.2, LZO 0.1 + 1.84 + 0.02: LZO is best here and zlib was in the pipeline.
+    let single = Script { writes: 0.1, one_by_one: true, latency: 0.0, ..CAMPUS };
+    let mut stream = Stream::new();
+    stream.send(20, &single);
+    let later = stream.send(100, &single);
+    assert!(count(&later, LZO) > 90, "{later:?}");
+    assert!(!stream.policy.forecast().is_pipeline);
+}
+
+#[test]
+fn it_switches_to_the_pipeline_when_data_come_faster() {
+    let single = Script { writes: 0.1, one_by_one: true, ..CAMPUS };
+    let mut stream = Stream::new();
+    stream.send(50, &single);
+    assert!(!stream.policy.forecast().is_pipeline);
+    stream.send(50, &CAMPUS);
+    assert!(stream.policy.forecast().is_pipeline);
+}
+
+#[test]
+fn what_is_smaller_than_a_block_goes_as_it_is() {
+    let mut stream = Stream::new();
+    stream.send(100, &CAMPUS);
+    assert_eq!(stream.block(BLOCK - 1, &CAMPUS), Choice::NONE);
+    assert_eq!(stream.block(0, &CAMPUS), Choice::NONE);
+    assert_eq!(stream.block(BLOCK, &CAMPUS), ZLIB);
+}
+
+#[test]
+fn only_what_the_other_end_has_is_chosen() {
+    let mut stream = Stream::new();
+    stream.policy.peer_has(EVERYBODY, false);
+    assert_eq!(count(&stream.send(300, &CAMPUS), Choice::NONE), 300);
+    stream.policy.peer_has(EVERYBODY | 1 << LZO.codec, false);
+    assert!(count(&stream.send(300, &CAMPUS), LZO) > 200);
+}
+
+#[test]
+fn words_of_blocks_that_were_never_sent_are_survived() {
+    let mut policy = Ace2005::new(training(), BLOCK);
+    policy.peer_has(ALL, false);
+    let word = Delivered {
+        blocks: u32::MAX,
+        wire: usize::MAX,
+        unpacking: Duration::MAX,
+        span: Duration::from_nanos(1),
+        waited: Duration::MAX,
+        round_trip: Duration::MAX,
+        backlogged: true,
+    };
+    for nth in 0..10 {
+        policy.choose(seconds(f64::from(nth)), &[0; BLOCK], &Situation::default());
+        let packed = Packed {
+            candidate: Candidate { choice: ZLIB, history: false },
+            plain: BLOCK,
+            wire: 0,
+            took: Duration::ZERO,
+        };
+        policy.packed(seconds(f64::from(nth)), &packed);
+        policy.delivered(Duration::ZERO, &word);
+        policy.delivered(Duration::ZERO, &Delivered { span: Duration::ZERO, ..word });
+        assert!(policy.forecast().bandwidth.is_finite() && policy.window() > 0);
+    }
+}

@@ -1,0 +1,285 @@
+//! A training run as text, to be kept in a file.
+//!
+//! ```text
+//! profile  = "groupwire ace profile 1" LF "block" SP octets LF codec{1..15} "end" LF
+//! codec    = "codec" SP name SP ratio LF
+//!            "packing" SP line LF "unpacking" SP line LF
+//!            ("ratio" SP name SP line LF){one for each codec, in order}
+//! line     = at-zero SP slope SP r2          decimal numbers; times in seconds per block
+//! ```
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt::Write as _;
+use core::str::Lines;
+
+use groupwire_codecs::{Choice, Filter, Options, by_number};
+
+use super::Line;
+use super::training::{Trained, Training};
+
+/// The first line: what it is, and the version.
+const FIRST: &str = "groupwire ace profile 1";
+/// More codecs than this build has are not read.
+const MOST_CODECS: usize = 15;
+/// Numbers beyond this are damage: times are seconds, and lines are near what they were drawn through.
+const LARGEST: f64 = 1e6;
+
+/// Why a text is no training. The fault is in the file.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ParseTrainingError {
+    /// It does not begin as one.
+    #[error(
+        "this is no profile, or of another version; make a new one with `groupwire ace profile`"
+    )]
+    NoProfile,
+    /// A line that is not as it has to be.
+    #[error("line {line} of the profile is damaged; make a new one with `groupwire ace profile`")]
+    Damaged {
+        /// Which one, from 1.
+        line: usize,
+    },
+    /// It ends too early.
+    #[error("the profile is cut off; make a new one with `groupwire ace profile`")]
+    Truncated,
+}
+
+impl Training {
+    /// The longest text that [`parse`](Self::parse) takes, octets: files beyond are no profiles.
+    pub const LONGEST_TEXT: usize = 64 << 10;
+
+    /// As text, for a file.
+    pub fn to_text(&self) -> String {
+        let mut text = String::new();
+        // Writing to a string never fails.
+        let _ = writeln!(text, "{FIRST}\nblock {}", self.block);
+        for codec in &self.codecs {
+            let _ = writeln!(text, "codec {} {:e}", codec.choice, codec.ratio);
+            let _ = writeln!(text, "packing {}", numbers(&codec.packing));
+            let _ = writeln!(text, "unpacking {}", numbers(&codec.unpacking));
+            for (other, line) in self.codecs.iter().zip(&codec.ratios) {
+                let _ = writeln!(text, "ratio {} {}", other.choice, numbers(line));
+            }
+        }
+        text.push_str("end\n");
+        text
+    }
+
+    /// Reads what [`to_text`](Self::to_text) wrote.
+    ///
+    /// # Errors
+    /// What is wrong with it, and where.
+    pub fn parse(text: &str) -> Result<Self, ParseTrainingError> {
+        if text.len() > Training::LONGEST_TEXT {
+            return Err(ParseTrainingError::NoProfile);
+        }
+        let mut reader = Reader { lines: text.lines(), line: 0 };
+        if reader.next() != Ok(FIRST) {
+            return Err(ParseTrainingError::NoProfile);
+        }
+        let block = reader.next()?.strip_prefix("block ").and_then(|block| block.parse().ok());
+        let block = block.filter(|block| (1 << 10..=1 << 20).contains(block));
+        let block = block.ok_or(reader.damaged())?;
+        let mut codecs = Vec::new();
+        // The names that "ratio" lines gave, to be compared with the codecs once all are known.
+        let mut named = Vec::new();
+        loop {
+            let line = reader.next()?;
+            if line == "end" {
+                break;
+            }
+            if codecs.len() == MOST_CODECS {
+                return Err(reader.damaged());
+            }
+            codecs.push(reader.codec(line, &mut named)?);
+        }
+        let choices: Vec<Choice> = codecs.iter().map(|codec| codec.choice).collect();
+        let is_right = !choices.is_empty()
+            && codecs.iter().all(|codec| codec.ratios.len() == choices.len())
+            && named.chunks(choices.len()).all(|named| named == choices)
+            && choices.iter().enumerate().all(|(nth, choice)| !choices[..nth].contains(choice));
+        if is_right { Ok(Training { block, codecs }) } else { Err(reader.damaged()) }
+    }
+}
+
+/// Takes lines one by one.
+struct Reader<'a> {
+    lines: Lines<'a>,
+    /// The number of the last one.
+    line: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn next(&mut self) -> Result<&'a str, ParseTrainingError> {
+        self.line += 1;
+        self.lines.next().ok_or(ParseTrainingError::Truncated)
+    }
+
+    fn damaged(&self) -> ParseTrainingError {
+        ParseTrainingError::Damaged { line: self.line }
+    }
+
+    /// A codec, whose first line has been taken.
+    fn codec(
+        &mut self,
+        first: &str,
+        named: &mut Vec<Choice>,
+    ) -> Result<Trained, ParseTrainingError> {
+        let (name, ratio) = first
+            .strip_prefix("codec ")
+            .and_then(|rest| rest.split_once(' '))
+            .ok_or(self.damaged())?;
+        let choice = choice(name).ok_or(self.damaged())?;
+        let ratio = number(ratio).filter(|ratio| (0.0..=2.0).contains(ratio));
+        let ratio = ratio.ok_or(self.damaged())?;
+        let packing = self.line("packing ")?;
+        let unpacking = self.line("unpacking ")?;
+        let mut ratios = Vec::new();
+        let mut ahead = self.lines.clone();
+        while let Some(rest) = ahead.next().and_then(|line| line.strip_prefix("ratio ")) {
+            self.next()?;
+            let (name, numbers) = rest.split_once(' ').ok_or(self.damaged())?;
+            named.push(self::choice(name).ok_or(self.damaged())?);
+            ratios.push(line(numbers).ok_or(self.damaged())?);
+            if ratios.len() > MOST_CODECS {
+                return Err(self.damaged());
+            }
+        }
+        Ok(Trained { choice, ratio, packing, unpacking, ratios })
+    }
+
+    fn line(&mut self, prefix: &str) -> Result<Line, ParseTrainingError> {
+        self.next()?.strip_prefix(prefix).and_then(line).ok_or(self.damaged())
+    }
+}
+
+/// A codec and a level that this build has.
+fn choice(name: &str) -> Option<Choice> {
+    let choice: Choice = name.parse().ok()?;
+    let codec = by_number(choice.codec)?;
+    let is_there = codec.coder(&Options { level: choice.level, dictionary: &[] }).is_ok();
+    (choice.codec != 0 && choice.filter == Filter::None && is_there).then_some(choice)
+}
+
+fn line(numbers: &str) -> Option<Line> {
+    let mut numbers = numbers.split(' ').map(number);
+    let mut next = || numbers.next().flatten();
+    let line = Line { at_zero: next()?, slope: next()?, r2: next()? };
+    (numbers.next().is_none() && (0.0..=1.0).contains(&line.r2)).then_some(line)
+}
+
+fn number(text: &str) -> Option<f64> {
+    text.parse().ok().filter(|number: &f64| number.abs() <= LARGEST)
+}
+
+/// As they are read again without a loss.
+fn numbers(line: &Line) -> String {
+    alloc::format!("{:e} {:e} {:e}", line.at_zero, line.slope, line.r2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use alloc::string::ToString;
+    use alloc::{format, vec};
+
+    use proptest::prelude::*;
+
+    fn any_line() -> impl Strategy<Value = Line> {
+        (-1e6..1e6f64, -1e-3..1e-3f64, 0.0..=1.0f64).prop_map(|(at_zero, slope, r2)| Line {
+            at_zero,
+            slope,
+            r2,
+        })
+    }
+
+    fn any_training() -> impl Strategy<Value = Training> {
+        (1usize..4, 1024usize..=1 << 20).prop_flat_map(|(count, block)| {
+            let codec = |nth: usize| {
+                let ratios = proptest::collection::vec(any_line(), count);
+                (0.0..2.0f64, any_line(), any_line(), ratios).prop_map(
+                    move |(ratio, packing, unpacking, ratios)| Trained {
+                        choice: Choice {
+                            level: (nth == 1).then_some(9),
+                            ..Choice::codec(1 + nth as u8)
+                        },
+                        ratio,
+                        packing,
+                        unpacking,
+                        ratios,
+                    },
+                )
+            };
+            let codecs: Vec<_> = (0..count).map(codec).collect();
+            codecs.prop_map(move |codecs| Training { block, codecs })
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_can_be_read(training in any_training()) {
+            prop_assert_eq!(Training::parse(&training.to_text()), Ok(training));
+        }
+
+        #[test]
+        fn a_text_that_is_cut_off_is_refused(training in any_training(), at: prop::sample::Index) {
+            let text = training.to_text();
+            let cut = &text[..at.index(text.len() - 1)];
+            prop_assert!(Training::parse(cut).is_err());
+        }
+
+        #[test]
+        fn any_text_is_survived(text: String) {
+            prop_assert_eq!(Training::parse(&text), Err(ParseTrainingError::NoProfile));
+            let _ = Training::parse(&format!("{FIRST}\nblock 32768\n{text}"));
+            let _ = Training::parse(&format!("{FIRST}\nblock 32768\ncodec lz4 0.5\n{text}"));
+        }
+
+        #[test]
+        fn damage_never_gives_numbers_out_of_bounds(
+            training in any_training(), at: prop::sample::Index, octet in b' '..b'~',
+        ) {
+            let mut text = training.to_text().into_bytes();
+            let at = at.index(text.len());
+            text[at] = octet;
+            let text = String::from_utf8(text).unwrap();
+            if let Ok(training) = Training::parse(&text) {
+                for codec in &training.codecs {
+                    prop_assert!((0.0..=2.0).contains(&codec.ratio));
+                    prop_assert!(codec.packing.at_zero.is_finite() && codec.ratios.len() == training.codecs.len());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_reference_goes_into_a_file() {
+        let reference = Training::reference();
+        assert_eq!(Training::parse(&reference.to_text()), Ok(reference));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_place() {
+        let good = "groupwire ace profile 1\nblock 32768\ncodec lz4 5e-1\npacking 1e-3 0 1\n\
+                    unpacking 1e-4 0 1\nratio lz4 0 1 1\nend\n";
+        assert!(Training::parse(good).is_ok());
+        let wrong = |from: &str, to: &str| Training::parse(&good.replace(from, to)).unwrap_err();
+        let damaged = |line| ParseTrainingError::Damaged { line };
+        assert_eq!(wrong("profile 1", "profile 2"), ParseTrainingError::NoProfile);
+        assert_eq!(wrong("32768", "32"), damaged(2));
+        assert_eq!(wrong("codec lz4", "codec lz5"), damaged(3));
+        assert_eq!(wrong("codec lz4", "codec none"), damaged(3));
+        assert_eq!(wrong("codec lz4", "codec delta4+lz4"), damaged(3));
+        assert_eq!(wrong("packing 1e-3", "packing NaN"), damaged(4));
+        assert_eq!(wrong("unpacking 1e-4", "unpacking inf"), damaged(5));
+        assert_eq!(wrong("lz4 0 1 1", "lz4 0 1 1 1"), damaged(6));
+        assert_eq!(wrong("ratio lz4", "ratio zlib"), damaged(7));
+        assert_eq!(wrong("ratio lz4 0 1 1\n", ""), damaged(6));
+        assert_eq!(wrong("end\n", ""), ParseTrainingError::Truncated);
+        assert!(wrong("end\n", "").to_string().contains("groupwire ace profile"));
+        let long = vec!["codec lz4 0.5\n"; 9999].concat();
+        assert_eq!(wrong("end", &long), ParseTrainingError::NoProfile);
+    }
+}

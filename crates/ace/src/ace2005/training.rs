@@ -1,0 +1,260 @@
+//! What a training run leaves behind.
+
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use groupwire_codecs::{Choice, CodecError, OptionsError};
+
+use super::{Bench, Line, reference};
+
+/// Octets of a block (paper, section 3).
+pub(super) const BLOCK: usize = 32 << 10;
+/// The paper's codecs (section 3.1): LZO, zlib at its default level, bzip2.
+const CHOICES: [Choice; 3] = [Choice::codec(4), Choice::codec(2), Choice::codec(9)];
+/// Less than this share of a codec's usual time no block takes: beyond the points a line may lead below nothing.
+const LEAST: f64 = 0.02;
+
+/// What a training run on a machine gave (paper, sections 4.1 and 4.2): ratio to ratio for each pair of codecs, time to
+/// ratio for each codec.
+///
+/// It is kept as text: [`to_text`](Self::to_text) and [`parse`](Self::parse).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Training {
+    /// Octets of the blocks that were measured.
+    pub(super) block: usize,
+    pub(super) codecs: Vec<Trained>,
+}
+
+/// What is known of one codec.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Trained {
+    pub(super) choice: Choice,
+    /// The mean of all blocks.
+    pub(super) ratio: f64,
+    /// Seconds to pack a block against its ratio.
+    pub(super) packing: Line,
+    /// Seconds to unpack it.
+    pub(super) unpacking: Line,
+    /// The ratios of all codecs, in order, against this one's.
+    pub(super) ratios: Vec<Line>,
+}
+
+/// Why there is no training.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TrainingError {
+    /// The samples are too small, or too few.
+    #[error(
+        "a training run needs two blocks of {block} octets at least, better hundreds; here are {blocks}"
+    )]
+    TooFew {
+        /// Blocks that there were.
+        blocks: usize,
+        /// Octets of a block.
+        block: usize,
+    },
+    /// The paper's codecs are not all in this build.
+    #[error("the training run cannot begin: {0}")]
+    Codec(#[from] OptionsError),
+    /// A codec does not work.
+    #[error("a codec could not read what it wrote: {0}")]
+    Broken(#[from] CodecError),
+}
+
+impl Training {
+    /// The paper's codecs: LZO, zlib, bzip2.
+    pub fn choices() -> &'static [Choice] {
+        &CHOICES
+    }
+
+    /// The blocks that are measured of a sample: as many whole ones of 32 KiB as it has (paper, section 5.1: what is
+    /// smaller is left out).
+    pub fn blocks(sample: &[u8]) -> impl Iterator<Item = &[u8]> {
+        sample.chunks_exact(BLOCK)
+    }
+
+    /// Measures the paper's codecs on samples, files for example, by the time that `clock` gives. Each block is packed
+    /// and unpacked `repeat` times (the paper: 100).
+    ///
+    /// # Errors
+    /// If the samples have fewer than two blocks, or codecs are missing or broken.
+    pub fn run(
+        samples: &[&[u8]],
+        repeat: u32,
+        clock: &mut dyn FnMut() -> Duration,
+    ) -> Result<Self, TrainingError> {
+        let mut bench = Bench::new(&CHOICES, repeat)?;
+        for block in samples.iter().flat_map(|sample| Training::blocks(sample)) {
+            bench.block(block, clock)?;
+        }
+        Training::of(&bench)
+    }
+
+    /// What follows from measurements of blocks of 32 KiB, by whichever codecs.
+    ///
+    /// # Errors
+    /// If there are fewer than two.
+    pub fn of(bench: &Bench) -> Result<Self, TrainingError> {
+        let blocks = bench.points(0).len();
+        if blocks < 2 {
+            return Err(TrainingError::TooFew { blocks, block: BLOCK });
+        }
+        let count = bench.choices().count();
+        let trained = |(place, choice)| {
+            let ratios = bench.points(place).iter().map(|point| point.ratio);
+            Trained {
+                choice,
+                ratio: ratios.sum::<f64>() / blocks as f64,
+                packing: bench.packing_line(place),
+                unpacking: bench.unpacking_line(place),
+                ratios: (0..count).map(|to| bench.ratio_line(place, to)).collect(),
+            }
+        };
+        Ok(Training { block: BLOCK, codecs: bench.choices().enumerate().map(trained).collect() })
+    }
+
+    /// Measured on one core of a server of the 2020s, for machines without a run of their own.
+    pub fn reference() -> Self {
+        reference::training()
+    }
+
+    /// The codecs, in order.
+    pub fn codecs(&self) -> impl Iterator<Item = Choice> {
+        self.codecs.iter().map(|codec| codec.choice)
+    }
+
+    /// The ratio of codec `to` against that of codec `from`, by place.
+    pub fn ratio_line(&self, from: usize, to: usize) -> Option<Line> {
+        self.codecs.get(from)?.ratios.get(to).copied()
+    }
+
+    /// Seconds to pack a block of 32 KiB against its ratio.
+    pub fn packing_line(&self, place: usize) -> Option<Line> {
+        self.codecs.get(place).map(|codec| codec.packing)
+    }
+
+    /// Seconds to unpack a block of 32 KiB against its ratio.
+    pub fn unpacking_line(&self, place: usize) -> Option<Line> {
+        self.codecs.get(place).map(|codec| codec.unpacking)
+    }
+
+    /// The place of a codec.
+    pub(super) fn place(&self, choice: Choice) -> Option<usize> {
+        self.codecs.iter().position(|codec| codec.choice == choice)
+    }
+
+    /// The ratio of all blocks of the training run.
+    pub(super) fn mean_ratio(&self, place: usize) -> f64 {
+        self.codecs[place].ratio.clamp(0.001, 1.0)
+    }
+
+    /// The ratio that codec `to` is expected to have where codec `from` had `ratio`.
+    pub(super) fn ratio(&self, from: usize, to: usize, ratio: f64) -> f64 {
+        match from == to {
+            true => ratio,
+            false => self.codecs[from].ratios[to].at(ratio).clamp(0.001, 1.0),
+        }
+    }
+
+    /// Seconds to pack and to unpack `plain` octets that have `ratio`, on the machine of the training run.
+    pub(super) fn times(&self, place: usize, ratio: f64, plain: usize) -> (f64, f64) {
+        let codec = &self.codecs[place];
+        let share = plain as f64 / self.block as f64;
+        let time = |line: &Line| share * line.at(ratio).max(LEAST * line.at(codec.ratio)).max(1e-9);
+        (time(&codec.packing), time(&codec.unpacking))
+    }
+}
+
+impl Default for Training {
+    /// [`Training::reference`].
+    fn default() -> Self {
+        Training::reference()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use alloc::vec;
+
+    /// Some text-like, some without a pattern.
+    fn sample(kind: u32, length: usize) -> Vec<u8> {
+        let mut state = kind;
+        let mut next = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            state >> 24
+        };
+        (0..length).map(|_| (next() % (2 << kind)) as u8).collect()
+    }
+
+    /// A clock that goes by itself: a microsecond with every look.
+    fn clock() -> impl FnMut() -> Duration {
+        let mut now = Duration::ZERO;
+        move || {
+            now += Duration::from_micros(1);
+            now
+        }
+    }
+
+    #[cfg(feature = "all")]
+    #[test]
+    fn the_paper_s_codecs_have_these_names() {
+        let names: Vec<_> =
+            Training::choices().iter().map(alloc::string::ToString::to_string).collect();
+        assert_eq!(names, ["lzo", "zlib", "bzip2"]);
+    }
+
+    #[cfg(feature = "all")]
+    #[test]
+    fn a_run_tells_codecs_apart() {
+        let samples: Vec<Vec<u8>> = (0..7).map(|kind| sample(kind, 2 * BLOCK + 100)).collect();
+        let samples: Vec<&[u8]> = samples.iter().map(|sample| &sample[..]).collect();
+        let training = Training::run(&samples, 1, &mut clock()).unwrap();
+        assert_eq!(training.codecs().collect::<Vec<_>>(), Training::choices());
+        let [lzo, zlib, bzip2] = [0, 1, 2].map(|place| training.codecs[place].ratio);
+        assert!(lzo > zlib && zlib > bzip2, "{lzo}, {zlib}, {bzip2}");
+        assert!(training.ratio_line(0, 1).unwrap().r2 > 0.8);
+        let own = training.ratio_line(1, 1).unwrap();
+        assert!((own.slope - 1.0).abs() < 1e-9 && own.at_zero.abs() < 1e-9, "{own:?}");
+        assert_eq!(training.ratio_line(3, 0), None);
+    }
+
+    #[test]
+    fn too_little_to_train_with_is_said() {
+        let mut bench = Bench::new(&[Choice::codec(1)], 1).unwrap();
+        bench.block(&vec![1; BLOCK], &mut clock()).unwrap();
+        let error = Training::of(&bench).unwrap_err();
+        assert_eq!(error, TrainingError::TooFew { blocks: 1, block: BLOCK });
+    }
+
+    #[test]
+    fn no_block_takes_no_time() {
+        let line = Line { at_zero: -1.0, slope: 2.0, r2: 1.0 };
+        let codec = Trained {
+            choice: Choice::codec(1),
+            ratio: 0.75,
+            packing: line,
+            unpacking: line,
+            ratios: vec![Line::IDENTITY],
+        };
+        let training = Training { block: 1000, codecs: vec![codec] };
+        assert_eq!(training.times(0, 1.0, 1000), (1.0, 1.0));
+        assert_eq!(training.times(0, 1.0, 500), (0.5, 0.5));
+        assert_eq!(training.times(0, 0.1, 1000), (0.01, 0.01));
+    }
+
+    #[test]
+    fn the_reference_is_sane() {
+        let training = Training::reference();
+        assert_eq!(training.codecs().collect::<Vec<_>>(), Training::choices());
+        for (place, codec) in training.codecs.iter().enumerate() {
+            assert!((0.2..0.8).contains(&codec.ratio));
+            for ratio in [0.1, 0.5, 1.0] {
+                let (packing, unpacking) = training.times(place, ratio, BLOCK);
+                assert!(packing > 1e-6 && packing < 0.1, "{place}: {packing}");
+                assert!(unpacking > 1e-7 && unpacking < packing, "{place}: {unpacking}");
+            }
+        }
+    }
+}

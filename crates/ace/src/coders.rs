@@ -1,0 +1,112 @@
+//! The codecs' working memory, which any number of streams share.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::fmt;
+
+use groupwire_codecs::{
+    Choice, Codec, CodecError, Coder, Filter, Options, OptionsError, by_number, compress_after,
+    decompress_after,
+};
+
+use crate::Candidate;
+
+/// Working memory of codecs. A stream needs it only while it packs or unpacks one block, so that thousands of streams
+/// can share one for each thread. It remembers nothing of what was packed.
+#[derive(Default)]
+pub struct Coders {
+    /// By codec and level; few, so a list.
+    known: Vec<(Choice, Box<dyn Coder>)>,
+}
+
+impl Coders {
+    /// None yet: each codec takes memory when it is first used, and keeps it.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Octets that it holds. Blocks with history take more while they are packed or unpacked: as much again, and a
+    /// copy of the history by some codecs.
+    pub fn memory(&self) -> usize {
+        let memory = self.known.iter().map(|(_, coder)| coder.memory());
+        memory.map(|memory| memory.compress + memory.decompress).sum()
+    }
+
+    /// Whether there is such a codec with such a level, that takes a history if it has to, and nothing else is asked.
+    pub(crate) fn can_pack(candidate: Candidate) -> bool {
+        let Candidate { choice, history } = candidate;
+        let level_exists = |codec: &dyn Codec| match (codec.levels(), choice.level) {
+            (_, None) => true,
+            (Some(levels), Some(level)) => (levels.min..=levels.max).contains(&level),
+            (None, Some(_)) => false,
+        };
+        choice.filter == Filter::None
+            && by_number(choice.codec)
+                .is_some_and(|codec| level_exists(codec) && (!history || codec.takes_dictionary()))
+    }
+
+    /// Appends the packed form of a block to `out`; by a candidate with history, with matches in `history`.
+    ///
+    /// # Errors
+    /// If the candidate cannot be packed here.
+    pub(crate) fn pack(
+        &mut self,
+        candidate: Candidate,
+        history: &[u8],
+        block: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<(), OptionsError> {
+        let Candidate { choice, history: with_history } = candidate;
+        if with_history {
+            return compress_after(codec(choice.codec)?, choice.level, history, block, out);
+        }
+        self.coder(choice)?.compress(block, out);
+        Ok(())
+    }
+
+    /// Appends the original of a block, at most `limit` octets, to `out`; with matches in `history` if there is one.
+    ///
+    /// # Errors
+    /// What is wrong with the block. `out` is as it was.
+    pub(crate) fn unpack(
+        &mut self,
+        number: u8,
+        history: Option<&[u8]>,
+        block: &[u8],
+        limit: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<(), CodecError> {
+        let unknown = |_| CodecError::UnknownCodec { number };
+        match history {
+            Some(history) => {
+                decompress_after(codec(number).map_err(unknown)?, history, block, limit, out)
+            }
+            None => {
+                let coder = self.coder(Choice::codec(number)).map_err(unknown)?;
+                coder.decompress(block, limit, out)
+            }
+        }
+    }
+
+    fn coder(&mut self, choice: Choice) -> Result<&mut dyn Coder, OptionsError> {
+        let at = match self.known.iter().position(|(other, _)| *other == choice) {
+            Some(at) => at,
+            None => {
+                let options = Options { level: choice.level, dictionary: &[] };
+                self.known.push((choice, codec(choice.codec)?.coder(&options)?));
+                self.known.len() - 1
+            }
+        };
+        Ok(&mut *self.known[at].1)
+    }
+}
+
+fn codec(number: u8) -> Result<&'static dyn Codec, OptionsError> {
+    by_number(number).ok_or(OptionsError::Missing { number })
+}
+
+impl fmt::Debug for Coders {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Coders").field("memory", &self.memory()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,196 @@
+//! Two ends of a stream and a transport between them that takes and gives as much as a test likes.
+
+#![allow(dead_code, reason = "no test needs all of it")]
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use groupwire_ace::{
+    Candidate, Coders, Decision, Delivered, Duplex, Forecast, Packed, Policy, Settings, Situation,
+    StreamError,
+};
+
+/// Two ends, 0 and 1.
+pub(crate) struct Pair {
+    pub(crate) now: Duration,
+    pub(crate) ends: [Duplex; 2],
+    pub(crate) coders: Coders,
+    /// Octets on their way to each end.
+    pub(crate) travelling: [VecDeque<u8>; 2],
+}
+
+impl Pair {
+    pub(crate) fn new(ends: [Duplex; 2]) -> Self {
+        let travelling = [VecDeque::new(), VecDeque::new()];
+        Pair { now: Duration::ZERO, ends, coders: Coders::new(), travelling }
+    }
+
+    /// The same settings at both ends.
+    pub(crate) fn of(settings: &Settings) -> Self {
+        Self::new([0, 1].map(|_| Duplex::new(settings).expect("the settings are right")))
+    }
+
+    /// Both ends with policies of their own.
+    pub(crate) fn with(settings: &Settings, policies: [Box<dyn Policy>; 2]) -> Self {
+        Self::new(
+            policies.map(|policy| {
+                Duplex::with_policy(settings, policy).expect("the settings are right")
+            }),
+        )
+    }
+
+    /// Lets an end do one piece of work, which takes a microsecond.
+    pub(crate) fn work(&mut self, end: usize) -> bool {
+        let now = &mut self.now;
+        let mut clock = || {
+            *now += Duration::from_micros(1);
+            *now
+        };
+        self.ends[end].work(&mut self.coders, &mut clock).expect("nothing is wrong")
+    }
+
+    /// The transport takes at most so many octets from an end; returns how many.
+    pub(crate) fn take(&mut self, end: usize, most: usize) -> usize {
+        let output = self.ends[end].output();
+        let octets = output.len().min(most);
+        self.travelling[1 - end].extend(&output[..octets]);
+        self.ends[end].sent(self.now, octets);
+        octets
+    }
+
+    /// The transport gives at most so many octets to an end; returns how many.
+    pub(crate) fn give(&mut self, end: usize, most: usize) -> usize {
+        let wanted = self.ends[end].wanted().min(most).min(self.travelling[end].len());
+        let octets: Vec<u8> = self.travelling[end].drain(..wanted).collect();
+        let taken = self.ends[end].receive(self.now, &octets).expect("nothing is wrong");
+        assert_eq!(taken, octets.len(), "what is wanted is taken");
+        taken
+    }
+
+    /// Everything that can happen without the applications.
+    pub(crate) fn settle(&mut self) {
+        loop {
+            let mut moved = 0;
+            for end in [0, 1] {
+                moved += usize::from(self.work(end));
+                moved += self.take(end, usize::MAX);
+                moved += self.give(end, usize::MAX);
+                if self.travelling[end].is_empty() {
+                    self.ends[end].starved(self.now);
+                }
+            }
+            self.now += Duration::from_micros(100);
+            if moved == 0 {
+                return;
+            }
+        }
+    }
+
+    /// Reads all that there is.
+    pub(crate) fn read(&mut self, end: usize) -> Vec<u8> {
+        let mut read = Vec::new();
+        loop {
+            self.settle();
+            let octets = self.ends[end].readable();
+            if octets.is_empty() {
+                return read;
+            }
+            read.extend_from_slice(octets);
+            let octets = octets.len();
+            self.ends[end].read(octets);
+        }
+    }
+
+    /// Writes all of it, and reads at the other end as it comes.
+    pub(crate) fn carry(&mut self, from: usize, mut octets: &[u8]) -> Vec<u8> {
+        let mut read = Vec::new();
+        while !octets.is_empty() {
+            let taken = self.ends[from].write(octets);
+            octets = &octets[taken..];
+            let came = self.read(1 - from);
+            assert!(taken > 0 || !came.is_empty(), "it moves");
+            read.extend(came);
+        }
+        self.ends[from].flush();
+        read.extend(self.read(1 - from));
+        read
+    }
+}
+
+/// Takes the candidates in turn, and lets so much be in flight.
+#[derive(Debug)]
+pub(crate) struct InTurn {
+    pub(crate) candidates: Vec<Candidate>,
+    pub(crate) window: usize,
+    pub(crate) nth: usize,
+    pub(crate) delivered: Vec<Delivered>,
+}
+
+impl InTurn {
+    pub(crate) fn new(candidates: &[&str]) -> Box<Self> {
+        let candidates = candidates.iter().map(|name| name.parse().expect("a candidate"));
+        Box::new(InTurn {
+            candidates: candidates.collect(),
+            window: usize::MAX,
+            nth: 0,
+            delivered: Vec::new(),
+        })
+    }
+}
+
+impl Policy for InTurn {
+    fn choose(&mut self, _: Duration, block: &[u8], _: &Situation) -> Decision {
+        assert!(!block.is_empty());
+        let candidate = self.candidates[self.nth % self.candidates.len()];
+        self.nth += 1;
+        Decision { candidate }
+    }
+
+    fn packed(&mut self, _: Duration, packed: &Packed) {
+        assert!(packed.wire <= packed.plain && packed.wire > 0);
+    }
+
+    fn delivered(&mut self, _: Duration, delivered: &Delivered) {
+        assert!(delivered.blocks > 0 && delivered.wire > 4);
+        self.delivered.push(*delivered);
+    }
+
+    fn peer_has(&mut self, codecs: u16, _: bool) {
+        assert_eq!(codecs & 3, 3);
+    }
+
+    fn window(&self) -> usize {
+        self.window
+    }
+
+    fn forecast(&self) -> Forecast {
+        Forecast::default()
+    }
+}
+
+/// Octets that compress by about a half, and are never the same twice.
+pub(crate) fn text(octets: usize) -> Vec<u8> {
+    let mut random = oorandom::Rand32::new(7);
+    let mut text = Vec::with_capacity(octets + 40);
+    while text.len() < octets {
+        let line = format!("{} at {:08x}; ", random.rand_range(0..90), random.rand_u32());
+        text.extend_from_slice(line.as_bytes());
+    }
+    text.truncate(octets);
+    text
+}
+
+/// What is wrong in the end, if octets come to an end that knows nothing of them.
+pub(crate) fn hear(end: &mut Duplex, mut octets: &[u8]) -> Result<Vec<u8>, StreamError> {
+    let (mut coders, mut heard) = (Coders::new(), Vec::new());
+    loop {
+        let taken = end.receive(Duration::ZERO, octets)?;
+        octets = &octets[taken..];
+        let worked = end.work(&mut coders, &mut || Duration::ZERO)?;
+        heard.extend_from_slice(end.readable());
+        end.read(usize::MAX);
+        if !worked && taken == 0 {
+            return Ok(heard);
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! `groupwire ace profile`: the training run of the paper ACE (sections 4.1 and 4.2).
+
+use std::error::Error;
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Args as ClapArgs;
+use groupwire_lab::ace::Files;
+use groupwire_tunnel::ace::{Bench, Training};
+use groupwire_tunnel::profile;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::table;
+
+/// Of each file so many blocks are measured, evenly chosen: with 100 repetitions it takes about two minutes.
+const BLOCKS: usize = 32;
+const QUICK_BLOCKS: usize = 8;
+const QUICK_REPEAT: u32 = 5;
+/// Of larger files only the beginning is read.
+const LARGEST: u64 = 64 << 20;
+/// With this much to do on average in the last minute a machine is not idle.
+const IDLE: f64 = 0.5;
+/// Of the built-in files that are generated.
+const SEED: u64 = 1;
+
+/// The options of `groupwire ace profile`.
+#[derive(Debug, ClapArgs)]
+pub(super) struct Args {
+    /// Where the profile goes, instead of groupwire/ace-profile.txt in $XDG_DATA_HOME or ~/.local/share.
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+
+    /// Train with these instead of with the built-in files and those that every Linux has.
+    #[arg(long, value_name = "PATH", num_args = 1..)]
+    files: Vec<PathBuf>,
+
+    /// Pack and unpack each block so often [default: 100].
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    repeat: Option<u32>,
+
+    /// A few seconds: fewer blocks of each file, five times each unless --repeat says otherwise.
+    #[arg(long)]
+    quick: bool,
+}
+
+/// A file to train with.
+struct Sample {
+    name: String,
+    octets: Vec<u8>,
+}
+
+pub(super) fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
+    let out = match args.out.or_else(profile::default_path) {
+        Some(out) => out,
+        None => return Err("there is no home directory; say where to with --out FILE".into()),
+    };
+    let samples = match args.files.is_empty() {
+        true => built_in(),
+        false => args.files.iter().map(|path| read(path)).collect::<Result<_, _>>()?,
+    };
+    profile::check(&out)?;
+    warn_unless_idle();
+    let (most, repeat) = if args.quick { (QUICK_BLOCKS, QUICK_REPEAT) } else { (BLOCKS, 100) };
+    let repeat = args.repeat.unwrap_or(repeat);
+    let bench = measure(&samples, most, repeat)?;
+    let training = Training::of(&bench)?;
+    profile::save(&out, &training)?;
+    let names: Vec<&str> = samples.iter().map(|sample| &sample.name[..]).collect();
+    table::print(&bench, &names, repeat);
+    println!("\nWritten to {}.", out.display());
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The training files of the experiment `ace`, with which it measures nothing else.
+fn built_in() -> Vec<Sample> {
+    let files = Files::load(None, SEED).training.into_iter();
+    files.map(|file| Sample { name: file.name.to_owned(), octets: file.octets }).collect()
+}
+
+fn read(path: &Path) -> Result<Sample, String> {
+    let name = path.display().to_string();
+    let mut octets = Vec::new();
+    let file = File::open(path).and_then(|file| file.take(LARGEST).read_to_end(&mut octets));
+    match file {
+        Err(error) => Err(format!("cannot read {name}: {error}")),
+        Ok(_) if Training::blocks(&octets).next().is_none() => {
+            Err(format!("{name} is too small to train with: it has not one block of 32 KiB"))
+        }
+        Ok(_) => Ok(Sample { name, octets }),
+    }
+}
+
+fn measure(samples: &[Sample], most: usize, repeat: u32) -> Result<Bench, Box<dyn Error>> {
+    let mut bench = Bench::new(Training::choices(), repeat)?;
+    let chosen: Vec<(&str, &[u8])> =
+        samples.iter().flat_map(|sample| chosen(sample, most)).collect();
+    let bar = ProgressBar::new(chosen.len() as u64);
+    bar.set_style(ProgressStyle::with_template("{bar:32} {pos}/{len} blocks, {eta} left, {msg}")?);
+    for (name, block) in chosen {
+        bar.set_message(name.to_owned());
+        bench.block(block, &mut clock)?;
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    Ok(bench)
+}
+
+/// Blocks from all over a sample.
+fn chosen(sample: &Sample, most: usize) -> impl Iterator<Item = (&str, &[u8])> {
+    let count = Training::blocks(&sample.octets).count();
+    let step = count.div_ceil(most).max(1);
+    let blocks = Training::blocks(&sample.octets).step_by(step);
+    blocks.map(|block| (&sample.name[..], block))
+}
+
+/// The processor's time of this thread: what others do meanwhile does not count, as far as it goes.
+#[cfg(unix)]
+fn clock() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    // A thread's time is never negative.
+    Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs() as u32)
+}
+
+#[cfg(not(unix))]
+fn clock() -> Duration {
+    use std::sync::LazyLock;
+    use std::time::Instant;
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+    START.elapsed()
+}
+
+/// A busy machine shares caches and memory, if not the time of a thread.
+fn warn_unless_idle() {
+    // Elsewhere than on Linux nobody knows.
+    let Ok(text) = fs::read_to_string("/proc/loadavg") else { return };
+    let load = text.split(' ').next().and_then(|load| load.parse::<f64>().ok());
+    if let Some(load) = load.filter(|load| *load > IDLE) {
+        eprintln!(
+            "groupwire: this machine is busy (load average {load}); times would be better on an idle one"
+        );
+    }
+}

@@ -1,0 +1,63 @@
+//! What every long-running command does: it logs, and stops when asked to.
+
+use clap::ValueEnum;
+use tracing_subscriber::filter::LevelFilter;
+use tracing_subscriber::fmt::MakeWriter;
+
+/// How much is logged.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum Level {
+    Off,
+    Error,
+    Warn,
+    Info,
+    Debug,
+}
+
+/// How it is logged.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum Format {
+    Text,
+    Json,
+}
+
+/// Logs from now on.
+pub(crate) fn start_log<W>(level: Level, format: Format, writer: W)
+where
+    W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
+{
+    let level = match level {
+        Level::Off => LevelFilter::OFF,
+        Level::Error => LevelFilter::ERROR,
+        Level::Warn => LevelFilter::WARN,
+        Level::Info => LevelFilter::INFO,
+        Level::Debug => LevelFilter::DEBUG,
+    };
+    let log = tracing_subscriber::fmt().with_max_level(level).with_writer(writer);
+    match format {
+        Format::Json => log.json().init(),
+        Format::Text => log.with_ansi(false).with_target(false).init(),
+    }
+}
+
+/// Ctrl-C or, from a service manager, SIGTERM.
+pub(crate) async fn asked_to_stop() {
+    let interrupt = async {
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    };
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        match signal(SignalKind::terminate()) {
+            Ok(mut terminate) => tokio::select! {
+                () = interrupt => {}
+                _ = terminate.recv() => {}
+            },
+            Err(_) => interrupt.await,
+        }
+    }
+    #[cfg(not(unix))]
+    interrupt.await;
+}

@@ -1,0 +1,119 @@
+//! A table at the bottom of the terminal that is renewed in place, with lines that stay above it.
+
+use std::io::{self, IsTerminal, Write};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tracing_subscriber::fmt::MakeWriter;
+
+/// What is assumed of a terminal that does not say: rows and columns.
+const USUAL: (usize, usize) = (24, 80);
+
+/// The terminal. The log goes through it too, so that it does not tear the table.
+#[derive(Debug)]
+pub(super) struct Screen {
+    is_terminal: bool,
+    /// Rows of the table as it stands there.
+    drawn: Mutex<usize>,
+}
+
+impl Screen {
+    pub(super) fn new() -> Self {
+        Screen { is_terminal: io::stdout().is_terminal(), drawn: Mutex::new(0) }
+    }
+
+    /// Whether a table can be renewed in place.
+    pub(super) fn is_terminal(&self) -> bool {
+        self.is_terminal
+    }
+
+    /// Writes lines that stay, and below them the table.
+    pub(super) fn draw(&self, lines: &[String], table: &[String]) -> io::Result<()> {
+        let mut drawn = self.drawn();
+        let mut text = erasure(*drawn);
+        *drawn = 0;
+        lines.iter().for_each(|line| text += &format!("{line}\n"));
+        if self.is_terminal {
+            let (rows, columns) = self.size();
+            let hidden = table.len().saturating_sub(rows.saturating_sub(2).max(1));
+            let mut shown: Vec<_> =
+                table[..table.len() - hidden].iter().map(|row| cut(row, columns)).collect();
+            if hidden > 0 {
+                shown.push(cut(&format!("and {hidden} more"), columns));
+            }
+            *drawn = shown.len();
+            shown.iter().for_each(|row| text += &format!("{row}\n"));
+        }
+        let mut out = io::stdout().lock();
+        out.write_all(text.as_bytes())?;
+        out.flush()
+    }
+
+    fn size(&self) -> (usize, usize) {
+        let size = terminal_size::terminal_size();
+        size.map_or(USUAL, |(width, height)| (usize::from(height.0), usize::from(width.0)))
+    }
+
+    fn drawn(&self) -> MutexGuard<'_, usize> {
+        self.drawn.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Up so many rows, and everything from there on is erased.
+fn erasure(rows: usize) -> String {
+    if rows == 0 { String::new() } else { format!("\x1b[{rows}A\x1b[J") }
+}
+
+/// A row that is too long would take two, and be left behind.
+fn cut(row: &str, columns: usize) -> String {
+    match row.char_indices().nth(columns) {
+        Some(_) => row.chars().take(columns.saturating_sub(1)).chain(['…']).collect(),
+        None => row.to_owned(),
+    }
+}
+
+/// Standard error, for the log.
+#[derive(Debug)]
+pub(super) struct Log(Arc<Screen>);
+
+impl Write for Log {
+    fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
+        let mut drawn = self.0.drawn();
+        if *drawn > 0 {
+            // It comes back with the next turn.
+            let mut out = io::stdout().lock();
+            out.write_all(erasure(*drawn).as_bytes())?;
+            out.flush()?;
+            *drawn = 0;
+        }
+        io::stderr().write_all(octets)?;
+        Ok(octets.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stderr().flush()
+    }
+}
+
+/// The screen as tracing takes it.
+#[derive(Debug)]
+pub(super) struct LogTo(pub(super) Arc<Screen>);
+
+impl<'a> MakeWriter<'a> for LogTo {
+    type Writer = Log;
+
+    fn make_writer(&'a self) -> Log {
+        Log(Arc::clone(&self.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_fits() {
+        assert_eq!(cut("route", 5), "route");
+        assert_eq!(cut("routes", 5), "rout…");
+        assert_eq!((erasure(0), erasure(3)), (String::new(), "\x1b[3A\x1b[J".to_owned()));
+    }
+}

@@ -1,0 +1,74 @@
+//! Ratio against ratio, and time against ratio (Figure 1 and section 4.2), with the paper's codecs and today's.
+
+use groupwire_ace::{Bench, Line, Point, Training};
+use groupwire_codecs::Choice;
+
+use super::simulated::cpu;
+use super::{ALL, Error, Files, Fit, Options, Part, Row, Update};
+
+/// The paper's codecs, then today's.
+const CODECS: [&str; 7] = ["lzo", "zlib", "bzip2", "lz4", "zstd-1", "zstd-3", "zstd-9"];
+/// Ratios that are compared: the paper's three pairs, then today's.
+const PAIRS: [(usize, usize); 8] = [(0, 1), (0, 2), (1, 2), (0, 3), (3, 4), (3, 5), (3, 6), (5, 6)];
+/// How often a block is packed; the paper's 100 times gain little.
+const REPEAT: u32 = 3;
+/// A quick experiment takes one block of so many.
+const QUICK: usize = 40;
+/// Points of a row at most.
+const POINTS: usize = 250;
+
+/// Packs and unpacks blocks of the training files, and draws lines through what came of it.
+///
+/// # Errors
+/// A codec that does not read what it wrote.
+pub(super) fn run(
+    options: &Options,
+    files: &Files,
+    tell: &mut dyn FnMut(Update),
+) -> Result<(), Error> {
+    let broken = |why: &dyn std::fmt::Display| Error::Codec(why.to_string());
+    let choices: Vec<Choice> = CODECS.iter().filter_map(|name| name.parse().ok()).collect();
+    let (repeat, every) = if options.quick { (1, QUICK) } else { (REPEAT, 1) };
+    let mut bench = Bench::new(&choices, repeat).map_err(|error| broken(&error))?;
+    let total = files.training.len();
+    for (done, sample) in files.training.iter().enumerate() {
+        tell(Update::Progress { done, total, what: format!("blocks of {}", sample.name) });
+        for block in Training::blocks(&sample.octets).step_by(every) {
+            bench.block(block, &mut cpu).map_err(|error| broken(&error))?;
+        }
+    }
+    let octets: usize = files.training.iter().map(|sample| sample.octets.len()).sum();
+    let row = |codec: usize, fit: Fit| Row {
+        bytes_in: octets as u64,
+        fit: Some(fit),
+        seed: options.seed,
+        quick: options.quick,
+        ..Row::new(Part::Fits, "training", ALL, CODECS[codec])
+    };
+    let mut rows = Vec::new();
+    for (x, y) in PAIRS {
+        let points = bench.points(x).iter().zip(bench.points(y));
+        let points = points.map(|(x, y)| (x.ratio, y.ratio)).collect();
+        let names = [format!("{} ratio", CODECS[x]), format!("{} ratio", CODECS[y])];
+        rows.push(row(y, fit(names, bench.ratio_line(x, y), points)));
+    }
+    for (codec, name) in CODECS.iter().enumerate() {
+        let mut time = |what: &str, line: Line, time: fn(&Point) -> f64| {
+            let points = bench.points(codec).iter();
+            let points = points.map(|point| (point.ratio, 1e3 * time(point))).collect();
+            let line = Line { at_zero: 1e3 * line.at_zero, slope: 1e3 * line.slope, ..line };
+            let names = [format!("{name} ratio"), format!("{name} {what} ms")];
+            rows.push(row(codec, fit(names, line, points)));
+        };
+        time("packing", bench.packing_line(codec), |point| point.packing);
+        time("unpacking", bench.unpacking_line(codec), |point| point.unpacking);
+    }
+    rows.into_iter().for_each(|row| tell(Update::Row(Box::new(row))));
+    Ok(())
+}
+
+fn fit([x, y]: [String; 2], line: Line, points: Vec<(f64, f64)>) -> Fit {
+    let every = points.len().div_ceil(POINTS).max(1);
+    let points = points.into_iter().step_by(every).collect();
+    Fit { x, y, slope: line.slope, intercept: line.at_zero, r2: line.r2, points }
+}

@@ -1,0 +1,119 @@
+//! Which core a thread runs on, and how much of it is left.
+
+use std::hint::black_box;
+use std::io;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Rounds of work between two looks at the clock.
+const ROUNDS: u64 = 2000;
+/// The least that a run of work counts for: several turns of all who share the core.
+const IDLE_TIME: Duration = Duration::from_millis(100);
+
+/// The core that this end of a connection has, of so many; where there is only one, both ends share it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Core {
+    Server,
+    Client,
+}
+
+impl Core {
+    pub(super) fn number(self) -> usize {
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        match self {
+            Core::Server => 0,
+            Core::Client => 1 % cores,
+        }
+    }
+}
+
+/// Keeps this thread, and what it starts, on a core.
+///
+/// # Errors
+/// What the system says.
+#[cfg(target_os = "linux")]
+pub(super) fn pin(core: usize) -> io::Result<()> {
+    let mut cores = rustix::thread::CpuSet::new();
+    if core >= rustix::thread::CpuSet::MAX_CPU {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    cores.set(core);
+    Ok(rustix::thread::sched_setaffinity(None, &cores)?)
+}
+
+/// Lets this thread, and what it starts, go before others: the network does not get slower when processors are busy. It
+/// takes rights that not everybody has.
+///
+/// # Errors
+/// What the system says.
+#[cfg(target_os = "linux")]
+pub(super) fn hurry() -> io::Result<()> {
+    /// Before all that has the usual 0, and not before what the system itself does.
+    const NICE: i32 = -15;
+    // For Linux that is the thread.
+    Ok(rustix::process::setpriority_process(None, NICE)?)
+}
+
+/// There is no emulated network here, and nothing to keep off a core.
+///
+/// # Errors
+/// None.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn pin(_core: usize) -> io::Result<()> {
+    Ok(())
+}
+
+/// The same.
+///
+/// # Errors
+/// None.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn hurry() -> io::Result<()> {
+    Ok(())
+}
+
+/// Floating-point operations, over and over, as the paper's dummy processes do (section 5.1).
+pub(super) fn work(rounds: u64) {
+    let mut value = black_box(1.000_000_1f64);
+    for _ in 0..rounds {
+        value = black_box(value * 1.000_000_3 + 1e-9).sqrt();
+    }
+    black_box(value);
+}
+
+/// What a core does of such work in a second for one who asks for all of it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Speed(f64);
+
+impl Speed {
+    /// As it is now, in the mean of so long.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub(super) fn of(core: Core, time: Duration) -> io::Result<Speed> {
+        let measure = || {
+            pin(core.number())?;
+            let (start, mut rounds) = (Instant::now(), 0);
+            while start.elapsed() < time {
+                work(ROUNDS);
+                rounds += ROUNDS;
+            }
+            Ok(Speed(rounds as f64 / start.elapsed().as_secs_f64()))
+        };
+        let done = thread::scope(|scope| scope.spawn(measure).join());
+        done.unwrap_or_else(|_| Err(io::Error::other("what measured a core panicked")))
+    }
+
+    /// As it is while nobody else works there.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub(super) fn idle(core: Core) -> io::Result<Speed> {
+        Speed::of(core, IDLE_TIME)
+    }
+
+    /// This as a share of what an idle core does.
+    pub(super) fn share_of(self, idle: Speed) -> f64 {
+        (self.0 / idle.0).min(1.0)
+    }
+}

@@ -1,0 +1,136 @@
+//! Files on their way from the server's core to the client's.
+
+use std::io;
+use std::net::TcpStream;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use groupwire_ace::Settings;
+use groupwire_tunnel::{Stream, Workbench};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::runtime;
+use tokio::time::{Instant as Deadline, timeout_at};
+
+use super::policy::{Policy, Way};
+use super::processor::{Core, pin};
+use super::witness::{Arrived, Witness};
+use super::zstd;
+
+/// What programs write and read at a time.
+pub(super) const PIECE: usize = 64 << 10;
+/// How long an end waits for the other one once everything was sent.
+const FAREWELL: Duration = Duration::from_secs(2);
+
+/// What is to be sent.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Transfer<'a> {
+    /// One behind the other.
+    pub(super) files: &'a [&'a [u8]],
+    /// Whether they are sent over and over, until the time is up.
+    pub(super) is_endless: bool,
+    /// After so long it is stopped.
+    pub(super) limit: Duration,
+}
+
+/// What became of it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Outcome {
+    /// What arrived.
+    pub(super) arrived: Arrived,
+    /// What went over the network for it, above TCP.
+    pub(super) wire: u64,
+}
+
+impl<'a> Transfer<'a> {
+    /// Sends the files by a policy over a connection: the server's end and the client's.
+    ///
+    /// # Errors
+    /// What the system says, and what the ends say of each other.
+    pub(super) fn run(
+        &self,
+        policy: &Policy,
+        [server, client]: [TcpStream; 2],
+    ) -> io::Result<Outcome> {
+        for socket in [&server, &client] {
+            socket.set_nodelay(true)?;
+        }
+        let start = Instant::now();
+        let settings = match &policy.way {
+            Way::Stream(settings) => settings,
+            Way::Zstd(program) => return zstd::run(self, program, start, [server, client]),
+        };
+        thread::scope(|scope| {
+            let sender = scope.spawn(move || on(Core::Server, self.send(settings, server, start)));
+            let receiver =
+                scope.spawn(move || on(Core::Client, self.receive(settings, client, start)));
+            let (sent, received) = (sender.join(), receiver.join());
+            let panicked = || io::Error::other("an end panicked");
+            let outcome = received.map_err(|_| panicked())??;
+            let sent = sent.map_err(|_| panicked())?;
+            // Once the time is up, the one end finds the other one gone.
+            if start.elapsed() < self.limit { sent.map(|()| outcome) } else { Ok(outcome) }
+        })
+    }
+
+    /// Everything in pieces.
+    pub(super) fn pieces(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
+        let (files, rounds) = (self.files, if self.is_endless { usize::MAX } else { 1 });
+        (0..rounds).flat_map(|_| files.iter()).flat_map(|file| file.chunks(PIECE))
+    }
+
+    async fn send(&self, settings: &Settings, socket: TcpStream, start: Instant) -> io::Result<()> {
+        let mut stream = open(settings, socket)?;
+        let until = Deadline::from_std(start + self.limit);
+        let all = async {
+            for piece in self.pieces() {
+                stream.write_all(piece).await?;
+            }
+            stream.shutdown().await
+        };
+        match timeout_at(until, all).await {
+            Ok(done) => done?,
+            // The other end has seen enough, too.
+            Err(_) => return Ok(()),
+        }
+        // Acknowledgements that nobody reads would be answered by a reset, which takes what is still on its way with it.
+        let end = timeout_at(Deadline::now() + FAREWELL, stream.read(&mut [0])).await;
+        drop(end);
+        Ok(())
+    }
+
+    async fn receive(
+        &self,
+        settings: &Settings,
+        socket: TcpStream,
+        start: Instant,
+    ) -> io::Result<Outcome> {
+        let mut stream = open(settings, socket)?;
+        let (mut witness, mut piece) = (Witness::new(self.files, start), vec![0; PIECE]);
+        let until = Deadline::from_std(start + self.limit);
+        let all = async {
+            loop {
+                match stream.read(&mut piece).await? {
+                    0 => return stream.shutdown().await,
+                    count => witness.take(&piece[..count]),
+                }
+            }
+        };
+        match timeout_at(until, all).await {
+            Ok(Err(error)) if start.elapsed() < self.limit => return Err(error),
+            _ => {}
+        }
+        Ok(Outcome { arrived: witness.finish(), wire: stream.report().wire_in })
+    }
+}
+
+fn open(settings: &Settings, socket: TcpStream) -> io::Result<Stream<tokio::net::TcpStream>> {
+    socket.set_nonblocking(true)?;
+    let socket = tokio::net::TcpStream::from_std(socket)?;
+    Stream::new(socket, settings, &Workbench::new()).map_err(io::Error::other)
+}
+
+/// Does something on a core.
+fn on<T>(core: Core, job: impl Future<Output = io::Result<T>>) -> io::Result<T> {
+    pin(core.number())?;
+    runtime::Builder::new_current_thread().enable_all().build()?.block_on(job)
+}

@@ -1,0 +1,156 @@
+//! What an HTTP server offers: the files of the experiment and others that the system has.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::{Files, Folder, free_port};
+
+/// How long the server may take to start.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Where there are files of many kinds.
+const FOLDERS: [&str; 3] = ["/usr/lib", "/usr/share", "/usr/bin"];
+/// Smaller ones would measure the server and not the network.
+const SMALLEST: u64 = 64 << 10;
+/// Larger ones would be all that there is.
+const LARGEST: u64 = 32 << 20;
+/// How deep folders are searched.
+const DEPTH: usize = 5;
+
+/// A folder of mixed files and a server for it.
+pub(super) struct Site {
+    folder: Folder,
+    /// In the order in which they are fetched.
+    names: Vec<String>,
+    pub(super) octets: u64,
+}
+
+impl Site {
+    /// So many octets at most, and hardly fewer, if the system has them: first the benchmark's files, then the system's.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub(super) fn new(files: &Files, octets: u64) -> io::Result<Site> {
+        let mut site = Site { folder: Folder::new("site")?, names: Vec::new(), octets: 0 };
+        let samples = files.benchmark.iter();
+        for sample in samples {
+            let left = (octets - site.octets) as usize;
+            let part = &sample.octets[..sample.octets.len().min(left)];
+            if !part.is_empty() {
+                fs::write(site.next(part.len() as u64), part)?;
+            }
+        }
+        for folder in FOLDERS {
+            site.gather(Path::new(folder), DEPTH, octets)?;
+        }
+        Ok(site)
+    }
+
+    /// Takes the path for one more file.
+    fn next(&mut self, octets: u64) -> std::path::PathBuf {
+        let name = format!("{:05}", self.names.len());
+        let path = self.folder.path().join(&name);
+        self.names.push(name);
+        self.octets += octets;
+        path
+    }
+
+    /// Links to what is in a folder and its folders.
+    fn gather(&mut self, folder: &Path, depth: usize, most: u64) -> io::Result<()> {
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+        let mut paths: Vec<_> = entries.map(|entry| entry.path()).collect();
+        paths.sort();
+        for path in paths {
+            let Ok(about) = path.symlink_metadata() else { continue };
+            let fits =
+                (SMALLEST..=LARGEST).contains(&about.len()) && about.len() <= most - self.octets;
+            if about.is_dir() && depth > 0 {
+                self.gather(&path, depth - 1, most)?;
+            } else if about.is_file() && fits && File::open(&path).is_ok() {
+                symlink(&path, self.next(about.len()))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// curl's configuration: every file from there, one behind the other.
+    pub(super) fn configuration(&self, from: SocketAddr) -> String {
+        self.names
+            .iter()
+            .map(|name| format!("url = \"http://{from}/{name}\"\noutput = \"-\"\n"))
+            .collect()
+    }
+
+    /// Compares what comes with the files, to the end of both. Returns what came, and what is wrong first.
+    ///
+    /// # Errors
+    /// What the system says of the files.
+    pub(super) fn compare(&self, mut from: impl Read) -> io::Result<(u64, Option<String>)> {
+        let (mut came, mut theirs, mut ours) = (0, vec![0; 1 << 16], vec![0; 1 << 16]);
+        for name in &self.names {
+            let mut file = File::open(self.folder.path().join(name))?;
+            loop {
+                let count = file.read(&mut ours)?;
+                if count == 0 {
+                    break;
+                }
+                if from.read_exact(&mut theirs[..count]).is_err() {
+                    return Ok((came, Some(format!("it ends after {came} octets"))));
+                }
+                if theirs[..count] != ours[..count] {
+                    return Ok((came, Some(format!("another octet in the {count} after {came}"))));
+                }
+                came += count as u64;
+            }
+        }
+        let more = from.read(&mut theirs)?;
+        Ok((came, (more > 0).then(|| "more than was asked for".to_owned())))
+    }
+
+    /// An HTTP server that everybody has: the one of Python, on all addresses.
+    ///
+    /// # Errors
+    /// If it does not start.
+    pub(super) fn serve(&self, python: &Path) -> io::Result<Server> {
+        let port = free_port(Ipv4Addr::UNSPECIFIED)?;
+        let mut command = Command::new(python);
+        // Connections last, as they do with any other server.
+        command.args([
+            "-m",
+            "http.server",
+            &port.to_string(),
+            "--protocol",
+            "HTTP/1.1",
+            "--directory",
+        ]);
+        command.arg(self.folder.path());
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let server = Server { child: command.spawn()?, port };
+        let start = Instant::now();
+        while TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err() {
+            if start.elapsed() > PATIENCE {
+                return Err(io::Error::other("Python's HTTP server does not start"));
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+        Ok(server)
+    }
+}
+
+/// A server until this is dropped.
+pub(super) struct Server {
+    child: Child,
+    pub(super) port: u16,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

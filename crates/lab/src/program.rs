@@ -1,0 +1,13 @@
+//! Programs that the system may have.
+
+use std::env;
+use std::path::PathBuf;
+
+/// Where the first of these programs is that is anywhere where programs are looked for.
+pub(crate) fn installed(names: &[&str]) -> Option<PathBuf> {
+    let path = env::var_os("PATH")?;
+    let places: Vec<_> = env::split_paths(&path).collect();
+    let mut candidates =
+        names.iter().flat_map(|name| places.iter().map(move |place| place.join(name)));
+    candidates.find(|one| one.is_file())
+}

@@ -1,0 +1,422 @@
+//! A room and its clients over links that carry so many octets per second and no more, in simulated time.
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+use groupwire_session::client::{ChannelId, Client, Config as ClientConfig, Event, Input, Output};
+use groupwire_session::room::{self, Room};
+use groupwire_session::{AllowAll, Opening, Qos};
+
+/// A way in one direction. A packet is taken by it when the one before has left.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Way {
+    /// Octets per second.
+    pub(crate) rate: f64,
+    pub(crate) delay: Duration,
+}
+
+#[derive(Debug)]
+struct Lane {
+    way: Way,
+    busy: Duration,
+    /// What is under way: when the lane takes it, when it arrives.
+    taken: VecDeque<Duration>,
+    arrives: VecDeque<(Duration, Vec<u8>)>,
+    octets: usize,
+    /// Octets of the largest packet.
+    largest: usize,
+    /// Packets by the types of their last frames, which is what counts of a body.
+    frames: [usize; 64],
+}
+
+impl Lane {
+    fn new(way: Way) -> Self {
+        let (taken, arrives) = (VecDeque::new(), VecDeque::new());
+        let frames = [0; 64];
+        Lane { way, busy: Duration::ZERO, taken, arrives, octets: 0, largest: 0, frames }
+    }
+
+    fn launch(&mut self, now: Duration, packet: Vec<u8>) {
+        let start = self.busy.max(now);
+        self.busy = start + Duration::from_secs_f64(packet.len() as f64 / self.way.rate);
+        self.taken.push_back(start);
+        self.octets += packet.len();
+        self.largest = self.largest.max(packet.len());
+        self.arrives.push_back((self.busy + self.way.delay, packet));
+    }
+
+    fn next(&self) -> Option<Duration> {
+        let arrives = self.arrives.front().map(|(at, _)| *at);
+        [self.taken.front().copied(), arrives].into_iter().flatten().min()
+    }
+}
+
+/// A participant and its link.
+pub(crate) struct Person {
+    pub(crate) client: Client,
+    link: u64,
+    is_open: bool,
+    joined: bool,
+    up: Lane,
+    down: Lane,
+    way: Way,
+    pub(crate) events: Vec<(Duration, Event)>,
+    /// What it answers when it is asked for a snapshot.
+    pub(crate) state: Vec<u8>,
+    /// Work that is not done yet keeps it until then.
+    free: Duration,
+    timer: Option<Duration>,
+}
+
+impl Person {
+    /// Octets that it was sent, and that it sent, over its present transport.
+    pub(crate) fn octets(&self) -> [usize; 2] {
+        [self.down.octets, self.up.octets]
+    }
+
+    /// The largest packet that it was sent.
+    pub(crate) fn largest(&self) -> usize {
+        self.down.largest
+    }
+
+    /// Frames of a type in what it was sent, and in what it sent.
+    pub(crate) fn frames(&self, kind: u8) -> [usize; 2] {
+        [self.down.frames[kind as usize], self.up.frames[kind as usize]]
+    }
+
+    pub(crate) fn snapshot(&self) -> Option<(Duration, &[u8])> {
+        self.events.iter().find_map(|(at, event)| match event {
+            Event::Snapshot { bytes, .. } => Some((*at, &bytes[..])),
+            _ => None,
+        })
+    }
+
+    pub(crate) fn synced(&self) -> Option<Duration> {
+        let found = self.events.iter().find(|(_, event)| *event == Event::Synced { channel: None });
+        found.map(|(at, _)| *at)
+    }
+
+    pub(crate) fn messages(&self, channel: ChannelId) -> Vec<&[u8]> {
+        let of = self.events.iter().filter_map(|(_, event)| match event {
+            Event::Message(message) if message.channel == channel => Some(&message.bytes[..]),
+            _ => None,
+        });
+        of.collect()
+    }
+
+    pub(crate) fn errors(&self) -> Vec<String> {
+        let errors = self.events.iter().filter_map(|(_, event)| match event {
+            Event::Error { error, .. } => Some(error.to_string()),
+            _ => None,
+        });
+        errors.collect()
+    }
+}
+
+/// A room and its people.
+pub(crate) struct Paths {
+    pub(crate) now: Duration,
+    pub(crate) room: Room,
+    pub(crate) people: Vec<Person>,
+    pub(crate) log: Vec<room::Event>,
+    timer: Option<Duration>,
+    free: Duration,
+    last_link: u64,
+    /// Whether work takes the time that it takes here.
+    pub(crate) is_timed: bool,
+}
+
+impl Paths {
+    pub(crate) fn new(config: room::Config) -> Self {
+        Paths {
+            now: Duration::ZERO,
+            room: Room::new(config, Box::new(AllowAll)),
+            people: Vec::new(),
+            log: Vec::new(),
+            timer: None,
+            free: Duration::ZERO,
+            last_link: 0,
+            is_timed: false,
+        }
+    }
+
+    pub(crate) fn add(&mut self, config: ClientConfig, way: Way) -> usize {
+        self.people.push(Person {
+            client: Client::new(self.now, config).unwrap(),
+            link: 0,
+            is_open: false,
+            joined: false,
+            up: Lane::new(way),
+            down: Lane::new(way),
+            way,
+            events: Vec::new(),
+            state: Vec::new(),
+            free: Duration::ZERO,
+            timer: None,
+        });
+        self.people.len() - 1
+    }
+
+    pub(crate) fn channel(&mut self, person: usize, name: &str, qos: Qos) -> ChannelId {
+        self.people[person].client.channel(name, qos).unwrap()
+    }
+
+    /// The transport breaks; what was under way is lost.
+    pub(crate) fn cut(&mut self, person: usize) {
+        let one = &mut self.people[person];
+        let link = one.link;
+        one.is_open = false;
+        if std::mem::take(&mut one.joined) {
+            self.room.handle_input(self.now, room::Input::Closed { link });
+        }
+        self.people[person].client.handle_input(self.now, Input::Closed);
+        self.drain_room();
+        self.drain(person);
+    }
+
+    /// Hands arbitrary octets to the room as the person's next packet.
+    pub(crate) fn inject(&mut self, person: usize, packet: &[u8]) {
+        let link = self.people[person].link;
+        self.tell_room(room::Input::Packet { link, packet });
+    }
+
+    /// The same the other way.
+    pub(crate) fn inject_down(&mut self, person: usize, packet: &[u8]) {
+        self.tell(person, &Input::Packet(packet));
+    }
+
+    /// Another rate for what is sent from now on.
+    pub(crate) fn change(&mut self, person: usize, rate: f64) {
+        let one = &mut self.people[person];
+        (one.way.rate, one.up.way.rate, one.down.way.rate) = (rate, rate, rate);
+    }
+
+    pub(crate) fn run(&mut self, time: Duration) {
+        self.run_until(time, |_| false);
+    }
+
+    /// Runs for so long, or until `done`; returns whether it was.
+    pub(crate) fn run_until(&mut self, time: Duration, done: impl Fn(&Paths) -> bool) -> bool {
+        let end = self.now + time;
+        for person in 0..self.people.len() {
+            self.drain(person);
+        }
+        self.drain_room();
+        while !done(self) {
+            let lanes = self.people.iter().flat_map(|one| [one.up.next(), one.down.next()]);
+            let timers = self.people.iter().map(|one| one.timer).chain([self.timer]);
+            let Some(next) = lanes.chain(timers).flatten().min().filter(|next| *next <= end) else {
+                self.now = end;
+                return done(self);
+            };
+            self.now = self.now.max(next);
+            self.step();
+        }
+        true
+    }
+
+    fn step(&mut self) {
+        for at in 0..self.people.len() {
+            self.step_up(at);
+            self.step_down(at);
+            if self.people[at].timer.is_some_and(|due| due <= self.now) {
+                self.tell(at, &Input::Timeout);
+            }
+        }
+        if self.timer.is_some_and(|due| due <= self.now) {
+            self.tell_room(room::Input::Timeout);
+        }
+    }
+
+    fn step_up(&mut self, at: usize) {
+        while due(&mut self.people[at].up.taken, self.now) {
+            self.tell(at, &Input::Sent);
+        }
+        while let Some(packet) = arrived(&mut self.people[at].up.arrives, self.now) {
+            let one = &mut self.people[at];
+            count(&mut one.up.frames, &packet);
+            let link = one.link;
+            if !one.is_open {
+                continue;
+            }
+            if std::mem::replace(&mut one.joined, true) {
+                self.tell_room(room::Input::Packet { link, packet: &packet });
+                continue;
+            }
+            let opening = Opening::read(&packet).unwrap();
+            let secret = [link as u8; 16];
+            let max_datagram = 0;
+            self.tell_room(room::Input::Join { link, opening: &opening, secret, max_datagram });
+        }
+    }
+
+    fn step_down(&mut self, at: usize) {
+        while due(&mut self.people[at].down.taken, self.now) {
+            let link = self.people[at].link;
+            self.tell_room(room::Input::Sent { link });
+        }
+        while let Some(packet) = arrived(&mut self.people[at].down.arrives, self.now) {
+            count(&mut self.people[at].down.frames, &packet);
+            self.tell(at, &Input::Packet(&packet));
+        }
+    }
+
+    fn tell_room(&mut self, input: room::Input<'_>) {
+        let now = self.now.max(self.free);
+        let start = Instant::now();
+        self.room.handle_input(now, input);
+        self.drain_room_since(now, start);
+    }
+
+    fn drain_room(&mut self) {
+        self.drain_room_since(self.now.max(self.free), Instant::now());
+    }
+
+    fn drain_room_since(&mut self, now: Duration, start: Instant) {
+        loop {
+            let output = self.room.poll_output();
+            self.free = if self.is_timed { now + start.elapsed() } else { now };
+            match output {
+                room::Output::Timeout(at) => {
+                    self.timer = at;
+                    return;
+                }
+                room::Output::Event(event) => self.log.push(event),
+                room::Output::Datagram { .. } => {}
+                room::Output::Send { link, packet } => {
+                    if let Some(one) = self.people.iter_mut().find(|one| one.link == link) {
+                        one.down.launch(self.free, packet);
+                    }
+                }
+                room::Output::Close { link, packet, .. } => {
+                    if let Some(one) = self.people.iter_mut().find(|one| one.link == link) {
+                        one.down.launch(self.free, packet);
+                    }
+                }
+            }
+        }
+    }
+
+    fn tell(&mut self, at: usize, input: &Input<'_>) {
+        let one = &mut self.people[at];
+        let now = self.now.max(one.free);
+        let start = Instant::now();
+        match input {
+            Input::Packet(packet) => one.client.handle_input(now, Input::Packet(packet)),
+            Input::Sent => one.client.handle_input(now, Input::Sent),
+            _ => one.client.handle_input(now, Input::Timeout),
+        }
+        self.drain_since(at, now, start);
+    }
+
+    fn drain(&mut self, at: usize) {
+        self.drain_since(at, self.now.max(self.people[at].free), Instant::now());
+    }
+
+    fn drain_since(&mut self, at: usize, now: Duration, start: Instant) {
+        loop {
+            let one = &mut self.people[at];
+            let output = one.client.poll_output(now);
+            one.free = if self.is_timed { now + start.elapsed() } else { now };
+            match output {
+                Output::Timeout(due) => {
+                    one.timer = due;
+                    return;
+                }
+                Output::Dial => {
+                    self.last_link += 1;
+                    (one.link, one.is_open, one.joined) = (self.last_link, true, false);
+                    (one.up, one.down) = (Lane::new(one.way), Lane::new(one.way));
+                    one.client.handle_input(now, Input::Opened { max_datagram: 0 });
+                }
+                Output::Send(packet) => one.up.launch(one.free, packet),
+                Output::Datagram(_) => {}
+                Output::Hangup => {
+                    let link = one.link;
+                    one.is_open = false;
+                    if std::mem::take(&mut one.joined) {
+                        self.room.handle_input(now, room::Input::Closed { link });
+                    }
+                    self.people[at].client.handle_input(now, Input::Closed);
+                }
+                Output::Event(event) => {
+                    if let Event::SnapshotWanted { as_of } = event {
+                        one.client.snapshot(as_of, &one.state).unwrap();
+                    }
+                    one.events.push((one.free, event));
+                }
+            }
+        }
+    }
+}
+
+fn due(times: &mut VecDeque<Duration>, now: Duration) -> bool {
+    let is_due = times.front().is_some_and(|at| *at <= now);
+    if is_due {
+        times.pop_front();
+    }
+    is_due
+}
+
+fn arrived(lane: &mut VecDeque<(Duration, Vec<u8>)>, now: Duration) -> Option<Vec<u8>> {
+    lane.front().is_some_and(|(at, _)| *at <= now).then(|| lane.pop_front())?.map(|(_, one)| one)
+}
+
+/// Counts the frames of a packet, the first one of a transport excepted.
+fn count(frames: &mut [usize; 64], packet: &[u8]) {
+    let mut rest = packet;
+    while let Some((&tag, after)) = rest.split_first() {
+        frames[(tag & 0x3f) as usize] += 1;
+        if tag & 0x80 != 0 {
+            return;
+        }
+        let (mut length, mut shift, mut at) = (0usize, 0, 0);
+        while let Some(&octet) = after.get(at) {
+            length |= usize::from(octet & 0x7f) << shift;
+            (shift, at) = (shift + 7, at + 1);
+            if octet & 0x80 == 0 || shift > 28 {
+                break;
+            }
+        }
+        rest = after.get(at + length..).unwrap_or_default();
+    }
+}
+
+/// A document as a whiteboard keeps it: strokes and texts, as JSON.
+pub(crate) fn document(size: usize, seed: u64) -> Vec<u8> {
+    let mut state = seed | 1;
+    let mut below = move |bound: u64| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 16) % bound
+    };
+    let words = ["meeting", "draft", "todo", "the", "of", "customer", "release", "please", "plan"];
+    let mut json = String::from("{\"objects\":[\n");
+    while json.len() < size {
+        let (mut x, mut y) = (below(2000) as i64, below(1200) as i64);
+        let (id, author) = (below(u64::MAX), below(20));
+        if below(5) == 0 {
+            let text: Vec<&str> = (0..5 + below(20)).map(|_| words[below(9) as usize]).collect();
+            let text = text.join(" ");
+            json += &format!(
+                "{{\"id\":\"{id:012x}\",\"type\":\"text\",\"x\":{x},\"y\":{y},\"text\":\"{text}\",\"author\":{author}}},\n"
+            );
+            continue;
+        }
+        let mut points = String::new();
+        for _ in 0..10 + below(40) {
+            (x, y) = (x + below(21) as i64 - 8, y + below(21) as i64 - 9);
+            points += &format!("[{x},{y}],");
+        }
+        let colour = [0x00ff_0000, 0xff00, 0xff, 0x0033_3333][below(4) as usize];
+        json += &format!(
+            "{{\"id\":\"{id:012x}\",\"type\":\"stroke\",\"color\":\"#{colour:06x}\",\"width\":{},\"author\":{author},\"points\":[{}]}},\n",
+            1 + below(8),
+            points.trim_end_matches(',')
+        );
+    }
+    let mut bytes = json.into_bytes();
+    bytes.truncate(size);
+    bytes
+}

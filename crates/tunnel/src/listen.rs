@@ -1,0 +1,267 @@
+//! The listening end: takes connections of the other end and makes those to programs.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::time::{sleep, timeout};
+use tokio_rustls::TlsAcceptor;
+
+use crate::connections::{Connection, Connections};
+use crate::policy::Permission;
+use crate::preface::{Answer, MAX_TEXT, Reason, Refusal, Request, RequestError};
+use crate::relay::{Way, relay};
+use crate::routes::Route;
+use crate::serve::{Closing, Taken, serve};
+use crate::tls::{BUFFER, Fingerprint, Identity, why};
+use crate::{ConnectionError, Options, StartError, Stream, Workbench, costs, sockets};
+
+/// How long TLS and the request may take.
+pub(crate) const HANDSHAKE_WITHIN: Duration = Duration::from_secs(10);
+
+/// How long a target may take to be reached.
+pub(crate) const TARGET_WITHIN: Duration = Duration::from_secs(10);
+
+/// After a wrong token, so that guessing is slow.
+const AFTER_WRONG_TOKEN: Duration = Duration::from_millis(500);
+
+/// After a refusal, what was sent meanwhile is taken for so long and thrown away, up to so many octets: else the system
+/// might throw away the refusal.
+const REFUSED_FOR: Duration = Duration::from_secs(2);
+const REFUSED_OCTETS: u64 = 1 << 20;
+
+/// What the listening end is started with.
+#[derive(Debug, Clone)]
+pub struct ListenConfig {
+    /// Where the other end connects to.
+    pub listen: SocketAddr,
+    /// What it may ask for.
+    pub routes: Vec<Route>,
+    /// The secret that it has to show, at most 255 octets. May be empty only on a loopback address.
+    pub token: Vec<u8>,
+    /// A PEM file with the certificate and its key, made at the first start. `None`: no TLS, only on a loopback address.
+    pub identity: Option<PathBuf>,
+    /// What both ends have.
+    pub options: Options,
+}
+
+/// The listening end of a tunnel.
+#[derive(Debug)]
+pub struct Listen {
+    listener: TcpListener,
+    address: SocketAddr,
+    fingerprint: Option<Fingerprint>,
+    drain: Duration,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    routes: BTreeMap<String, Route>,
+    token: Vec<u8>,
+    tls: Option<TlsAcceptor>,
+    options: Options,
+    connections: Connections,
+    workbench: Workbench,
+}
+
+impl Listen {
+    /// Makes ready to listen; connections wait until [`run`](Self::run). To be called within a tokio runtime.
+    ///
+    /// # Errors
+    /// What is wrong with the configuration, or what the system does not allow.
+    pub fn bind(config: ListenConfig) -> Result<Self, StartError> {
+        let ListenConfig { listen, routes, token, identity, options } = config;
+        check_token(&token)?;
+        options.codecs.check()?;
+        if !listen.ip().is_loopback() {
+            if identity.is_none() {
+                return Err(StartError::NotLoopback("a tunnel without TLS"));
+            }
+            if token.is_empty() {
+                return Err(StartError::NotLoopback("a tunnel without a token"));
+            }
+        }
+        let identity = identity.map(|path| Identity::load_or_make(&path)).transpose()?;
+        let limit = sockets::connections(options.max_connections)?;
+        let listener = sockets::listen(listen)?;
+        let address = listener.local_addr();
+        let address =
+            address.map_err(|cause| StartError::Listen { address: listen.to_string(), cause })?;
+        costs::measure();
+        Ok(Listen {
+            listener,
+            address,
+            fingerprint: identity.as_ref().map(|identity| identity.fingerprint),
+            drain: options.drain,
+            shared: Arc::new(Shared {
+                routes: routes.into_iter().map(|route| (route.name.clone(), route)).collect(),
+                token,
+                tls: identity.map(|identity| TlsAcceptor::from(identity.config)),
+                options,
+                connections: Connections::new(limit),
+                workbench: Workbench::new(),
+            }),
+        })
+    }
+
+    /// Where it listens.
+    pub fn local_addr(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// What the other end has to pin; `None` without TLS.
+    pub fn fingerprint(&self) -> Option<Fingerprint> {
+        self.fingerprint
+    }
+
+    /// Its connections, now and later.
+    pub fn connections(&self) -> Connections {
+        self.shared.connections.clone()
+    }
+
+    /// Takes connections until `stop`, then waits until they have ended, at most as long as [`Options::drain`].
+    pub async fn run(self, stop: impl Future<Output = ()>) {
+        let Listen { listener, drain, shared, .. } = self;
+        let connections = shared.connections.clone();
+        let with_shared = |taken, shared: &Arc<Shared>| handle(taken, Arc::clone(shared));
+        serve(vec![(listener, shared)], &connections, drain, stop, with_shared).await;
+    }
+}
+
+/// A token has to fit into the request.
+pub(crate) fn check_token(token: &[u8]) -> Result<(), StartError> {
+    if token.len() <= MAX_TEXT { Ok(()) } else { Err(StartError::Token(token.len())) }
+}
+
+async fn handle(taken: Taken, shared: Arc<Shared>) {
+    let Taken { stream, peer, entry, closing } = taken;
+    sockets::tune_tunnel(&stream);
+    let outcome = match &shared.tls {
+        None => shared.attend(stream, peer, &entry, closing).await,
+        Some(acceptor) => match timeout(HANDSHAKE_WITHIN, acceptor.accept(stream)).await {
+            Err(_) => Err(ConnectionError::Silent(HANDSHAKE_WITHIN.as_secs())),
+            Ok(Err(error)) => {
+                Err(ConnectionError::Tls { peer: peer.to_string(), why: why(&error) })
+            }
+            Ok(Ok(mut tls)) => {
+                tls.get_mut().1.set_buffer_limit(Some(BUFFER));
+                shared.attend(tls, peer, &entry, closing).await
+            }
+        },
+    };
+    if let Err(error) = &outcome {
+        tracing::info!(%peer, "{error}");
+    }
+    entry.ends(&outcome);
+}
+
+impl Shared {
+    /// Does what the other end asks for.
+    async fn attend<T: AsyncRead + AsyncWrite + Unpin>(
+        &self,
+        mut transport: T,
+        peer: SocketAddr,
+        entry: &Connection,
+        closing: Closing,
+    ) -> Result<(), ConnectionError> {
+        let request = timeout(HANDSHAKE_WITHIN, Request::read(&mut transport)).await;
+        let request = match request {
+            Err(_) => return Err(ConnectionError::Silent(HANDSHAKE_WITHIN.as_secs())),
+            Ok(Err(RequestError::Io(error))) => return Err(ConnectionError::Tunnel(error)),
+            Ok(Err(other)) => return Err(ConnectionError::NoTunnel(format!("{peer}: {other}"))),
+            Ok(Ok(request)) => request,
+        };
+        let (route, mut program) = match self.grant(&request, entry).await {
+            Ok(granted) => granted,
+            Err(refusal) => return refuse(transport, refusal).await,
+        };
+        let answer = Answer::Go { never: route.never };
+        answer.write(&mut transport).await.map_err(ConnectionError::Tunnel)?;
+        let permission = Permission::default();
+        permission.answered();
+        if route.never || request.never {
+            permission.deny();
+        }
+        let sizes = entry.sizes();
+        let duplex = self.options.codecs.duplex(sizes, &permission, &self.workbench)?;
+        let stream = Stream::over(transport, duplex, &self.workbench);
+        let way = Way { workbench: &self.workbench, permission: &permission, entry, sizes };
+        let interrupt = async {
+            closing.closed().await;
+            ConnectionError::Closed
+        };
+        relay(&mut program, stream, way, interrupt).await
+    }
+
+    /// The route and the connection to its target.
+    async fn grant(
+        &self,
+        request: &Request,
+        entry: &Connection,
+    ) -> Result<(&Route, TcpStream), Refusal> {
+        // Hashes, so that not even the length shows in the time it takes.
+        let [due, shown] = [&self.token, &request.token].map(Sha256::digest);
+        if !bool::from(due.ct_eq(&shown)) {
+            sleep(AFTER_WRONG_TOKEN).await;
+            return Err(Refusal::new(
+                Reason::Token,
+                "the token is not the one it was started with",
+            ));
+        }
+        let Some(route) = self.routes.get(&request.route) else {
+            let message = format!("it has no route {:?}", request.route);
+            return Err(Refusal::new(Reason::Route, message));
+        };
+        entry.is_for(&route.name);
+        match timeout(TARGET_WITHIN, TcpStream::connect(&route.target)).await {
+            Ok(Ok(program)) => {
+                sockets::tune_program(&program);
+                Ok((route, program))
+            }
+            Ok(Err(error)) => Err(cannot_reach(route, &in_words(&error))),
+            Err(_) => Err(cannot_reach(route, "it does not answer")),
+        }
+    }
+}
+
+fn cannot_reach(route: &Route, why: &str) -> Refusal {
+    tracing::warn!(route = %route.name, target = %route.target, "cannot be reached: {why}");
+    // The address is no business of the other end.
+    Refusal::new(Reason::Target, format!("it cannot reach the target of {:?}: {why}", route.name))
+}
+
+fn in_words(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::ConnectionRefused => "nothing listens there".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
+async fn refuse<T: AsyncRead + AsyncWrite + Unpin>(
+    mut transport: T,
+    refusal: Refusal,
+) -> Result<(), ConnectionError> {
+    let answer = Answer::Refused(refusal.clone());
+    let farewell = async {
+        answer.write(&mut transport).await?;
+        transport.shutdown().await?;
+        tokio::io::copy(&mut transport.take(REFUSED_OCTETS), &mut tokio::io::sink()).await
+    };
+    // The other end may have gone already.
+    let _ = timeout(REFUSED_FOR, farewell).await;
+    Err(ConnectionError::Refusing(refusal))
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shared").field("routes", &self.routes).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,365 @@
+//! What drives a stream: octets to and from the transport, a block packed or unpacked, and who is to be woken.
+
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
+
+use groupwire_ace::Duplex;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::{Sleep, sleep, sleep_until};
+
+use super::failure::Failure;
+use super::wakers::{Half, Wakers};
+use crate::Workbench;
+
+/// After so much packing and unpacking other tasks of the thread get their turn: a handful of blocks by a fast codec,
+/// and one by a slow one. To be asked again costs a microsecond at most.
+const TURN: Duration = Duration::from_micros(500);
+
+/// After such a time without anything to do memory is given back.
+const REST: Duration = Duration::from_secs(1);
+
+/// When both directions have ended, the other end is given so long to close the transport too.
+const LINGER: Duration = Duration::from_secs(5);
+
+pub(super) struct Engine<S> {
+    pub(super) transport: S,
+    pub(super) duplex: Duplex,
+    workbench: Workbench,
+    start: Instant,
+    wakers: Arc<Wakers>,
+    /// What the transport is given: wakes both halves.
+    waker: Waker,
+    /// How long we were at it since we last waited for a turn.
+    turn: Duration,
+    /// Packing and unpacking since others had their turn.
+    worked: Duration,
+    /// No more will be written.
+    is_finishing: bool,
+    /// The transport took octets that it may still hold.
+    is_unflushed: bool,
+    /// The transport has ended.
+    is_over: bool,
+    /// The transport's writing half is shut down.
+    is_shut: bool,
+    /// Why nothing more can be read.
+    failure: Option<Failure>,
+    /// Why nothing more can be written, although reading may go on.
+    write_failure: Option<Failure>,
+    /// Until when the other end is waited for, when all is done.
+    lingering: Option<Pin<Box<Sleep>>>,
+    rest: Rest,
+}
+
+/// When memory is to be given back.
+struct Rest {
+    /// When something happened for the last time.
+    last: Instant,
+    is_resting: bool,
+    alarm: Option<Pin<Box<Sleep>>>,
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> Engine<S> {
+    pub(super) fn new(transport: S, duplex: Duplex, workbench: Workbench) -> Self {
+        let (start, wakers) = (Instant::now(), Arc::new(Wakers::default()));
+        Engine {
+            transport,
+            duplex,
+            workbench,
+            start,
+            waker: Waker::from(Arc::clone(&wakers)),
+            wakers,
+            turn: Duration::ZERO,
+            worked: Duration::ZERO,
+            is_finishing: false,
+            is_unflushed: false,
+            is_over: false,
+            is_shut: false,
+            failure: None,
+            write_failure: None,
+            lingering: None,
+            rest: Rest { last: start, is_resting: false, alarm: None },
+        }
+    }
+
+    /// No more will be written.
+    pub(super) fn finish(&mut self) {
+        if !self.is_finishing {
+            self.is_finishing = true;
+            self.duplex.finish();
+        }
+    }
+
+    /// Asks until there is an outcome, taking a step before it asks again. Without an outcome this half's task is woken
+    /// as soon as there may be one.
+    pub(super) fn drive<T>(
+        &mut self,
+        half: Half,
+        cx: &mut Context<'_>,
+        mut ask: impl FnMut(&mut Self) -> Poll<io::Result<T>>,
+    ) -> Poll<io::Result<T>> {
+        // Before the transport is asked: it may wake at once.
+        self.wakers.register(half, cx.waker());
+        let start = Instant::now();
+        if let Some(waited) = self.wakers.take_due() {
+            self.workbench.note_turn(self.turn, waited);
+            self.turn = Duration::ZERO;
+        }
+        let mut has_moved = false;
+        let outcome = loop {
+            if let Poll::Ready(outcome) = ask(self) {
+                self.wakers.forget(half);
+                break Poll::Ready(outcome);
+            }
+            if self.worked >= TURN {
+                self.worked = Duration::ZERO;
+                self.wakers.is_due();
+                cx.waker().wake_by_ref();
+                break Poll::Pending;
+            }
+            match self.step() {
+                Ok(true) => has_moved = true,
+                Ok(false) => {
+                    self.worked = Duration::ZERO;
+                    break Poll::Pending;
+                }
+                Err(failure) => {
+                    self.failure = Some(failure);
+                    has_moved = true;
+                }
+            }
+        };
+        if has_moved {
+            self.rest.stir();
+            self.wakers.wake_other(half);
+        }
+        if outcome.is_pending() {
+            self.sleep();
+        }
+        self.turn += start.elapsed();
+        outcome
+    }
+
+    /// Ready when there is something to read, or the end.
+    pub(super) fn poll_readable(&mut self) -> Poll<io::Result<()>> {
+        if !self.duplex.readable().is_empty() {
+            return Poll::Ready(Ok(()));
+        }
+        if self.duplex.is_at_end() {
+            self.close();
+            return Poll::Ready(Ok(()));
+        }
+        match &self.failure {
+            Some(failure) => Poll::Ready(Err(failure.into())),
+            None => Poll::Pending,
+        }
+    }
+
+    pub(super) fn poll_write(&mut self, octets: &[u8]) -> Poll<io::Result<usize>> {
+        if let Some(failure) = self.write_failure() {
+            return Poll::Ready(Err(failure.into()));
+        }
+        if self.is_finishing {
+            return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
+        }
+        match self.duplex.write(octets) {
+            0 if !octets.is_empty() => Poll::Pending,
+            taken => Poll::Ready(Ok(taken)),
+        }
+    }
+
+    /// Ready when the transport has all that was written, and has flushed it.
+    pub(super) fn poll_flushed(&mut self) -> Poll<io::Result<()>> {
+        match self.write_failure() {
+            Some(failure) => Poll::Ready(Err(failure.into())),
+            None if self.duplex.is_flushed() && !self.is_unflushed => Poll::Ready(Ok(())),
+            None => Poll::Pending,
+        }
+    }
+
+    /// Ready when the transport has the end of what was written. If the other direction has ended too, it is shut down,
+    /// and what the other end still acknowledges is taken until it closes: what comes to a socket that is closed already
+    /// would make the system throw away what is under way.
+    pub(super) fn poll_finished(&mut self) -> Poll<io::Result<()>> {
+        let has_ended = self.duplex.is_at_end() && self.is_finishing && self.duplex.is_flushed();
+        match self.write_failure() {
+            Some(_) if has_ended => Poll::Ready(Ok(())),
+            Some(failure) => Poll::Ready(Err(failure.into())),
+            None if !self.has_sent_all() => Poll::Pending,
+            None if has_ended => self.poll_closed(),
+            None => Poll::Ready(Ok(())),
+        }
+    }
+
+    fn poll_closed(&mut self) -> Poll<io::Result<()>> {
+        if self.poll_shut().is_pending() {
+            return Poll::Pending;
+        }
+        let lingering = self.lingering.get_or_insert_with(|| Box::pin(sleep(LINGER)));
+        let is_late = lingering.as_mut().poll(&mut Context::from_waker(&self.waker)).is_ready();
+        if self.is_over || is_late { Poll::Ready(Ok(())) } else { Poll::Pending }
+    }
+
+    fn write_failure(&self) -> Option<&Failure> {
+        self.write_failure.as_ref().or(self.failure.as_ref())
+    }
+
+    fn has_sent_all(&self) -> bool {
+        self.is_finishing
+            && self.duplex.is_flushed()
+            && self.duplex.output().is_empty()
+            && !self.is_unflushed
+    }
+
+    /// Everything was read. If everything was written too, the transport is shut down as far as that is possible at
+    /// once, since nobody may ask again.
+    fn close(&mut self) {
+        if self.is_finishing && self.send().is_ok() && self.has_sent_all() {
+            let _ = self.poll_shut();
+        }
+    }
+
+    /// Shuts down the transport's writing half. That it fails does not matter: all was said.
+    fn poll_shut(&mut self) -> Poll<()> {
+        if !self.is_shut {
+            let cx = &mut Context::from_waker(&self.waker);
+            self.is_shut = Pin::new(&mut self.transport).poll_shutdown(cx).is_ready();
+        }
+        if self.is_shut { Poll::Ready(()) } else { Poll::Pending }
+    }
+
+    /// Hands over what there is, takes what has come, and packs or unpacks at most one block. Whether anything was
+    /// done: if not, the wakers wait for the transport.
+    fn step(&mut self) -> Result<bool, Failure> {
+        let has_sent = self.send()?;
+        let has_received = self.receive()?;
+        let has_worked = self.work()?;
+        Ok(has_sent || has_received || has_worked)
+    }
+
+    fn send(&mut self) -> Result<bool, Failure> {
+        if self.write_failure.is_some() || self.is_shut {
+            return Ok(false);
+        }
+        match self.send_output() {
+            Ok(has_moved) => Ok(has_moved),
+            // What the other end sent before it went may still be read.
+            Err(failure) => {
+                self.write_failure = Some(failure);
+                Ok(true)
+            }
+        }
+    }
+
+    fn send_output(&mut self) -> Result<bool, Failure> {
+        let waker = self.waker.clone();
+        let cx = &mut Context::from_waker(&waker);
+        let mut has_moved = false;
+        while !self.duplex.output().is_empty() {
+            match Pin::new(&mut self.transport).poll_write(cx, self.duplex.output()) {
+                Poll::Ready(Ok(0)) => return Err(io::ErrorKind::WriteZero.into()),
+                Poll::Ready(Ok(taken)) => {
+                    self.duplex.sent(self.start.elapsed(), taken);
+                    (self.is_unflushed, has_moved) = (true, true);
+                }
+                Poll::Ready(Err(error)) => return Err(error.into()),
+                Poll::Pending => return Ok(has_moved),
+            }
+        }
+        // Even if nobody asks for it: acknowledgements must not wait, and on a socket it is nothing.
+        if self.is_unflushed && Pin::new(&mut self.transport).poll_flush(cx)?.is_ready() {
+            (self.is_unflushed, has_moved) = (false, true);
+        }
+        Ok(has_moved)
+    }
+
+    fn receive(&mut self) -> Result<bool, Failure> {
+        let wanted = self.duplex.wanted();
+        if self.is_over || wanted == 0 {
+            return Ok(false);
+        }
+        let Engine { transport, duplex, workbench, waker, start, .. } = self;
+        let cx = &mut Context::from_waker(waker);
+        let mut chunk = workbench.chunk();
+        let wanted = wanted.min(chunk.len());
+        let mut buf = ReadBuf::new(&mut chunk[..wanted]);
+        let polled = Pin::new(transport).poll_read(cx, &mut buf);
+        let now = start.elapsed();
+        let received = match polled {
+            Poll::Ready(Ok(())) => {
+                let taken = duplex.receive(now, buf.filled());
+                debug_assert!(taken.is_err() || taken == Ok(buf.filled().len()), "it was wanted");
+                taken.map(Some).map_err(Failure::from)
+            }
+            Poll::Ready(Err(error)) => Err(error.into()),
+            Poll::Pending => {
+                duplex.starved(now);
+                Ok(None)
+            }
+        };
+        workbench.put_back(chunk);
+        match received {
+            Ok(None) => Ok(false),
+            Ok(Some(0)) => self.over(None),
+            Ok(Some(_)) => Ok(true),
+            Err(failure @ Failure::Stream(_)) => Err(failure),
+            Err(failure) => self.over(Some(failure)),
+        }
+    }
+
+    /// The transport has ended, or failed, which does not matter to the reader if the stream has ended before.
+    fn over(&mut self, failure: Option<Failure>) -> Result<bool, Failure> {
+        self.is_over = true;
+        if let Err(truncated) = self.duplex.ended() {
+            let failure = failure.filter(|failure| !failure.is_end());
+            return Err(failure.unwrap_or(truncated.into()));
+        }
+        // An end that is not finished leaves its writing half open, for acknowledgements. So it is gone.
+        if !self.has_sent_all() && self.write_failure.is_none() {
+            self.write_failure = Some(failure.unwrap_or(io::ErrorKind::BrokenPipe.into()));
+        }
+        Ok(true)
+    }
+
+    fn work(&mut self) -> Result<bool, Failure> {
+        let Engine { duplex, workbench, start, .. } = self;
+        let before = Instant::now();
+        let has_worked =
+            workbench.with_coders(|coders| duplex.work(coders, &mut || start.elapsed()))?;
+        if has_worked {
+            self.worked += before.elapsed();
+        }
+        Ok(has_worked)
+    }
+
+    /// Nothing can be done at present. If that lasts, memory is given back.
+    fn sleep(&mut self) {
+        let Rest { last, is_resting, alarm } = &mut self.rest;
+        if *is_resting || !self.duplex.is_flushed() {
+            return;
+        }
+        let due = *last + REST;
+        let alarm = alarm.get_or_insert_with(|| Box::pin(sleep_until(due.into())));
+        let cx = &mut Context::from_waker(&self.waker);
+        while alarm.as_mut().poll(cx).is_ready() {
+            if due > Instant::now() {
+                alarm.as_mut().reset(due.into());
+                continue;
+            }
+            self.duplex.rest();
+            self.rest = Rest { is_resting: true, alarm: None, ..self.rest };
+            return;
+        }
+    }
+}
+
+impl Rest {
+    /// Something happened.
+    fn stir(&mut self) {
+        self.last = Instant::now();
+        self.is_resting = false;
+    }
+}

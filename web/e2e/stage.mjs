@@ -1,0 +1,35 @@
+// What the tests of one file play on: a browser and a server, and windows that are closed after each test.
+
+import assert from "node:assert/strict";
+import { after, afterEach, before } from "node:test";
+import { Server } from "./server.mjs";
+import { launch } from "./window.mjs";
+
+export class Stage {
+  browser;
+  server;
+  windows = [];
+  #kind;
+
+  /** For windows of one kind, such as `Board`; `options` are of `groupwire serve`, beside the usual ones. */
+  constructor(kind, ...options) {
+    this.#kind = kind;
+    before(async () => ([this.browser, this.server] = await Promise.all([launch(), Server.start(...options)])));
+    afterEach(async () => {
+      const errors = this.windows.flatMap((window) => window.errors);
+      await Promise.all(this.windows.splice(0).map((window) => window.close()));
+      assert.deepEqual(errors, [], "errors in the pages");
+    });
+    after(async () => {
+      await this.browser?.close();
+      await this.server?.kill();
+    });
+  }
+
+  /** A window of its own user, on this server unless another is given. */
+  async open(room, name, settings, server = this.server) {
+    const window = await this.#kind.open(this.browser, server, room, name, settings);
+    this.windows.push(window);
+    return window;
+  }
+}
