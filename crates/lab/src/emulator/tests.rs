@@ -199,17 +199,24 @@ fn a_program_bound_to_no_address_is_any_client() {
         let start = Instant::now();
         let mut stream = TcpStream::connect((client.server(), port)).unwrap();
         let took = start.elapsed();
-        assert!((delay..delay + 500 * MS).contains(&took), "{took:?}");
+        assert!(took >= delay, "{took:?}");
         let (mut accepted, from) = listener.accept().unwrap();
         assert_eq!(from.ip(), client.remote());
         stream.write_all(b"hello").unwrap();
         accepted.read_exact(&mut [0; 5]).unwrap();
         let stats = emulator.stats(n);
-        assert_eq!((stats.up_content, stats.down_content), (5, 0));
+        // A busy machine sends some more than once.
+        assert!(stats.up_content >= 5 && stats.up_content % 5 == 0, "{stats:?}");
+        assert_eq!(stats.down_content, 0);
         assert!(stats.up.bytes > stats.up_content && stats.down.packets > 0, "{stats:?}");
     }
-    emulator.change(1, &Path::default());
-    assert_eq!(emulator.stats(1), PathStats::default());
+    // The kernel acknowledges and ends connections when it likes: until then a changed path carries that.
+    let starts_anew = |_| {
+        thread::sleep(10 * MS);
+        emulator.change(1, &Path::default());
+        emulator.stats(1) == PathStats::default()
+    };
+    assert!((0..1000).any(starts_anew), "{:?}", emulator.stats(1));
 }
 
 #[test]
