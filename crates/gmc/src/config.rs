@@ -21,6 +21,9 @@ pub struct Config {
     /// The first is taken as the message's channel and the second as its sender: messages of one
     /// channel and sender are expected to resemble each other most.
     pub fields: usize,
+    /// A bit for each field, the first lowest, that counts: it is coded by its difference to the last one of the same
+    /// channel and sender. Those two cannot count. Default none.
+    pub counters: u32,
     /// Bytes of the largest message. Default 64 KiB.
     pub max_message: usize,
     /// Messages in the fullest packet. Default 4096.
@@ -76,6 +79,15 @@ impl Config {
         self.fields.min(Self::FIELDS_MAX)
     }
 
+    pub(crate) fn counter_count(&self) -> usize {
+        self.counter_bits().count_ones() as usize
+    }
+
+    /// The fields that count; channel and sender cannot.
+    pub(crate) fn counter_bits(&self) -> u32 {
+        self.counters & ((1u64 << self.field_count()) - 1) as u32 & !3
+    }
+
     /// The memory that is used.
     pub(crate) fn memory_bounded(&self) -> usize {
         self.memory.clamp(Self::MEMORY_MIN, Self::MEMORY_MAX)
@@ -88,7 +100,8 @@ impl Config {
             // The packets of a round trip, and what serves to go back for late ones.
             Delivery::Datagrams | Delivery::Room => memory / 4,
         };
-        let memory = memory - waiting - self.field_count() * fields::MEMORY;
+        let counters = self.counter_count() * fields::COUNTER_MEMORY;
+        let memory = memory - waiting - self.field_count() * fields::MEMORY - counters;
         // The smallest table of grids is large for the smallest memory.
         let grids = (memory / 32).max(grid::MEMORY_MIN);
         // So many numbers have to be compared to find the key of a few people's messages.
@@ -117,6 +130,7 @@ impl Default for Config {
             delivery: Delivery::Ordered,
             memory: 64 << 10,
             fields: 0,
+            counters: 0,
             max_message: 64 << 10,
             max_messages_per_packet: 4096,
             max_packet: 256 << 10,

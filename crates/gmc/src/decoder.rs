@@ -33,6 +33,8 @@ pub struct Decoder {
     unused: Batch,
     /// Bytes for what came and for going back.
     room: usize,
+    /// Bytes for going back beyond that.
+    more: usize,
     /// Bytes that serve to go back.
     log: usize,
     poisoned: bool,
@@ -53,6 +55,7 @@ impl Decoder {
             done: Batch::default(),
             plain: Vec::new(),
             unused: Batch::default(),
+            more: 0,
             log: 0,
             poisoned: false,
         }
@@ -96,11 +99,35 @@ impl Decoder {
         }
     }
 
+    /// Lets it keep so many bytes more than [`Config::memory`] to go back for packets that come late: in a room a packet
+    /// that was lost comes again when others are long ahead. The encoder need not know.
+    pub fn keep_more(&mut self, bytes: usize) {
+        self.more += bytes;
+    }
+
+    /// The number of the newest packet that came, and which of it and the 127 before it did: bit `k` stands for the one
+    /// `k` before. For who sends lost packets again, or counts them; on an ordered link zero.
+    pub fn received(&self) -> (u32, u128) {
+        self.received.as_ref().map_or((0, 0), Received::came_lately)
+    }
+
     /// Bytes of state in use: the model, what waits to be learned, and what serves to go back.
-    /// Never more than [`Config::memory`], unless one packet takes more than a quarter of it: up to three times the
+    /// Never more than [`Config::memory`] and what [`Decoder::keep_more`] allows, unless one packet takes more than a quarter of it: up to three times the
     /// bytes of its messages, 500 bytes and their fields for each.
     pub fn memory(&self) -> usize {
         self.stream.memory() + self.log + self.received.as_ref().map_or(0, Received::memory)
+    }
+
+    /// Whether [`Decoder::costs`] is to be kept from the next packet on.
+    #[cfg(feature = "describe")]
+    pub fn set_costing(&mut self, costing: bool) {
+        self.stream.costs = costing.then(Vec::new);
+    }
+
+    /// What each message of the last packet took in it, as [`Encoder::costs`](crate::Encoder::costs) has it.
+    #[cfg(feature = "describe")]
+    pub fn costs(&self) -> &[u32] {
+        self.stream.costs.as_deref().unwrap_or_default()
     }
 
     fn read(&mut self, packet: &[u8]) -> Result<(), DecodeError> {
@@ -113,6 +140,10 @@ impl Decoder {
             (true, []) => (None, packet),
         };
         self.done.clear();
+        #[cfg(feature = "describe")]
+        if let Some(costs) = &mut self.stream.costs {
+            costs.clear();
+        }
         if body.is_empty() {
             self.poisoned = self.received.is_none();
             return Err(DecodeError::Malformed);
@@ -301,7 +332,7 @@ impl Decoder {
     fn trim(&mut self) {
         let Some(received) = &mut self.received else { return };
         self.log = self.stream.log_memory();
-        while self.log + received.memory() > self.room
+        while self.log + received.memory() > self.room + self.more
             && let Some(oldest) = received.forget_oldest()
         {
             self.stream.forget(oldest);

@@ -15,6 +15,8 @@ use crate::settings::Settings;
 use crate::stream::Stream;
 use crate::table::is_later;
 
+#[cfg(feature = "describe")]
+mod describe;
 mod settings;
 mod snapshot;
 
@@ -68,20 +70,48 @@ impl Encoder {
         messages: impl IntoIterator<Item = Message<'a>>,
         out: &mut Vec<u8>,
     ) -> Result<(), EncodeError> {
+        self.encode_packet_within(messages, usize::MAX, out).map(|_| ())
+    }
+
+    /// The same for a packet that takes at most `limit` bytes. If it took more, answers `false`: nothing is appended, the
+    /// encoder is as it was, and the packet that was not made has taken no number. Not on an ordered link, where every
+    /// packet is made.
+    ///
+    /// ```
+    /// use groupwire_gmc::{Config, Delivery, Encoder, Message};
+    ///
+    /// let mut encoder = Encoder::new(Config { delivery: Delivery::Room, ..Config::default() });
+    /// let message = Message { fields: &[], bytes: b"what has never been said before" };
+    /// let mut packet = Vec::new();
+    /// assert!(!encoder.encode_packet_within([message], 10, &mut packet)?);
+    /// assert!(packet.is_empty() && encoder.newest() == 0);
+    /// assert!(encoder.encode_packet_within([message], 50, &mut packet)?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn encode_packet_within<'a>(
+        &mut self,
+        messages: impl IntoIterator<Item = Message<'a>>,
+        limit: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<bool, EncodeError> {
         self.given.clear();
         for message in messages {
             self.given.add(message, self.stream.config())?;
         }
         self.done.clear();
+        #[cfg(feature = "describe")]
+        self.clear_costs();
         if self.sent.as_ref().is_some_and(Sent::is_stale) {
             self.restart();
         }
         let learns = self.settings.allow(&self.given);
-        match &mut self.sent {
-            None => self.encode_ordered(learns, out),
-            Some(_) => self.encode_datagram(learns, out),
-        }
-        Ok(())
+        Ok(match &mut self.sent {
+            None => {
+                self.encode_ordered(learns, out);
+                true
+            }
+            Some(_) => self.encode_datagram(learns, limit, out),
+        })
     }
 
     fn encode_ordered(&mut self, learns: bool, out: &mut Vec<u8>) {
@@ -100,7 +130,12 @@ impl Encoder {
             // The decoder of a plain packet chooses templates itself, and hears of nothing else.
             if self.given.control.is_empty() && !self.stream.has_strayed() {
                 let front = Front::Ordered(learns);
-                packet::make_smallest(front, &self.given, &mut self.plain, out, start, effort);
+                let _is_plain =
+                    packet::make_smallest(front, &self.given, &mut self.plain, out, start, effort);
+                #[cfg(feature = "describe")]
+                if _is_plain {
+                    self.clear_costs();
+                }
             }
         }
         if self.stream.config().check {
@@ -109,26 +144,28 @@ impl Encoder {
         }
     }
 
-    fn encode_datagram(&mut self, learns: bool, out: &mut Vec<u8>) {
-        let Some(sent) = &mut self.sent else { return };
+    /// `false`: it would take more than `limit` bytes.
+    fn encode_datagram(&mut self, learns: bool, limit: usize, out: &mut Vec<u8>) -> bool {
+        let Some(sent) = &mut self.sent else { return false };
         let number = sent.next();
         let effort = self.settings.effort;
+        let start = out.len();
+        let limit = limit.saturating_sub(usize::from(self.stream.config().check));
         // A plain packet's decoder may not know the whole number.
         let mut seal = (0, number & 0xff);
         if self.given.is_bulk() {
             let front = sent.front(false);
             packet::make_bulk(front, &self.given, &mut self.plain, out, effort);
+            if out.len() - start > limit {
+                out.truncate(start);
+                return false;
+            }
             sent.add(None);
         } else {
-            let start = out.len();
             let learns = learns && sent.has_room(&self.given);
             let is_single = self.stream.config().delivery == Delivery::Datagrams;
             if learns {
                 self.given.control = self.settings.wanted;
-                if !is_single {
-                    // All packets come, or come again. To a single decoder this one may be lost.
-                    self.settings.wanted = Control::default();
-                }
             }
             let distance = number.wrapping_sub(sent.epoch()).wrapping_sub(1);
             let mut coder = RangeEncoder::new(out);
@@ -154,26 +191,45 @@ impl Encoder {
             let must_name = sent.must_name(learns, &self.given);
             // A plain packet does not tell the memory of an empty model.
             let must_tell = learns && sent.epoch() == sent.base() && memory != memory_max;
-            if !(must_name || must_tell)
+            let is_plain = !(must_name || must_tell)
                 && self.given.control.is_empty()
-                && packet::make_smallest(front, &self.given, &mut self.plain, out, start, effort)
-            {
+                && packet::make_smallest(front, &self.given, &mut self.plain, out, start, effort);
+            if out.len() - start > limit {
+                out.truncate(start);
+                self.stream.clear_lesson();
+                return false;
+            }
+            if is_plain {
                 // The decoder knows nothing of how the packet was coded before.
                 self.stream.clear_lesson();
+                #[cfg(feature = "describe")]
+                if let Some(costs) = &mut self.stream.costs {
+                    costs.clear();
+                }
             } else {
                 seal = (sent.chain(), number);
                 sent.name_epoch();
+            }
+            if learns && !is_single {
+                // All packets come, or come again. To a single decoder this one may be lost.
+                self.settings.wanted = Control::default();
             }
             sent.add(learns.then(|| (&self.given, self.stream.lesson())));
         }
         if self.stream.config().check {
             out.push(packet::check(datagram::chain(seal.0, seal.1, &self.given)));
         }
+        true
     }
 
     /// The number of the newest packet; packets are numbered from 1. On an ordered link always 0.
     pub fn newest(&self) -> u32 {
         self.sent.as_ref().map_or(0, |sent| sent.next().wrapping_sub(1))
+    }
+
+    /// The newest packet whose teachings the next one is coded under. On an ordered link always 0.
+    pub fn epoch(&self) -> u32 {
+        self.sent.as_ref().map_or(0, Sent::epoch)
     }
 
     /// Takes what [`Decoder::acknowledge`](crate::Decoder::acknowledge) made. Acknowledgements may be

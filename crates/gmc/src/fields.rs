@@ -3,9 +3,10 @@
 use alloc::vec::Vec;
 use core::mem::size_of;
 
+use crate::config::Config;
 use crate::error::DecodeError;
 use crate::hash::hash;
-use crate::integer::{Contexts, code_unsigned};
+use crate::integer::{Contexts, code_signed, code_unsigned};
 use crate::model::Rows;
 use crate::range_coder::Coder;
 use crate::table::{Table, Versioned};
@@ -16,7 +17,11 @@ mod snapshot;
 #[derive(Clone)]
 pub(crate) struct Fields {
     count: usize,
+    /// A bit for each field that counts.
+    counters: u32,
     last: Table<u32>,
+    /// The last values of those that count, by channel and sender.
+    counted: Table<u32>,
     channel: Table<u32>,
 }
 
@@ -24,27 +29,40 @@ pub(crate) struct Fields {
 const CHANNELS: usize = 16;
 /// Bytes of state for each field.
 pub(crate) const MEMORY: usize = CHANNELS * size_of::<u32>();
+/// Channels and senders whose counters are remembered apart.
+const SENDERS: usize = 64;
+/// Bytes of state for each field that counts.
+pub(crate) const COUNTER_MEMORY: usize = SENDERS * size_of::<u32>();
 
 impl Fields {
-    pub(crate) fn new(count: usize) -> Self {
-        Self { count, last: Table::new(0, count * CHANNELS), channel: Table::new(0, 1) }
+    pub(crate) fn new(config: &Config) -> Self {
+        let count = config.field_count();
+        Self {
+            count,
+            counters: config.counter_bits(),
+            last: Table::new(0, count * CHANNELS),
+            counted: Table::new(0, config.counter_count() * SENDERS),
+            channel: Table::new(0, 1),
+        }
     }
 
     pub(crate) fn memory(&self) -> usize {
-        self.last.memory()
+        self.last.memory() + self.counted.memory()
     }
 
     /// Visits all that has versions.
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         visit(&mut self.last);
+        visit(&mut self.counted);
         visit(&mut self.channel);
     }
 
-    /// Codes the fields of a message and appends them to `out`.
+    /// Codes the fields of a message and appends them to `out`. `is_first`: it is the first one of its packet.
     pub(crate) fn code<C: Coder + ?Sized>(
         &mut self,
         coder: &mut C,
         rows: &mut Rows,
+        is_first: bool,
         given: &[u32],
         out: &mut Vec<u32>,
     ) -> Result<(), DecodeError> {
@@ -53,7 +71,28 @@ impl Fields {
         let mut channel = self.channel[0];
         let mut base = 0;
         let mut repeated = true;
+        let start = out.len();
+        let mut counter = 0;
+        // What the counter before did, this one may do too.
+        let mut step = u32::from(is_first);
         for index in 0..self.count {
+            if self.counters >> index & 1 == 1 {
+                let sender = out.get(start + 1).copied().unwrap_or(0);
+                let slot = hash(hash(0xc0de, channel), sender) as usize % SENDERS;
+                let slot = counter * SENDERS + slot;
+                let last = self.counted[slot];
+                let given = given.get(index).copied().unwrap_or(0);
+                let general = hash(hash(0xc0f1e1d, index as u32), channel);
+                let contexts = Contexts { general, special: hash(general, step) };
+                let difference = i64::from(given.wrapping_sub(last) as i32);
+                let difference = code_signed(coder, rows, contexts, difference);
+                step = i32::try_from(difference).map_err(|_| DecodeError::Malformed)? as u32;
+                let value = last.wrapping_add(step);
+                *self.counted.change(slot) = value;
+                counter += 1;
+                out.push(value);
+                continue;
+            }
             let last = if index == 0 { self.channel[0] } else { self.last[base + index] };
             let given = given.get(index).copied().unwrap_or(0);
             let general = hash(hash(0xf1e1d, index as u32), channel);

@@ -94,6 +94,8 @@ mod config;
 mod control;
 mod datagram;
 mod decoder;
+#[cfg(feature = "describe")]
+mod describe;
 mod encoder;
 mod error;
 mod fields;
@@ -126,6 +128,8 @@ mod token;
 pub use batch::Message;
 pub use config::{Config, Delivery, Effort};
 pub use decoder::Decoder;
+#[cfg(feature = "describe")]
+pub use describe::{Description, Piece};
 pub use encoder::Encoder;
 pub use error::{AckError, DecodeError, EncodeError};
 pub use snapshot::SnapshotError;

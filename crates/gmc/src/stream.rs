@@ -51,6 +51,9 @@ pub(crate) struct Stream {
     /// What fills the key hole of a message.
     key: Vec<u8>,
     scratch: learn::Scratch,
+    /// What each message of the last packet took, if that is asked for.
+    #[cfg(feature = "describe")]
+    pub(crate) costs: Option<Vec<u32>>,
 }
 
 /// The label of a whole message that fits no template.
@@ -64,7 +67,7 @@ impl Stream {
             templates: Templates::new(budget.templates),
             choices: Choices::new(budget.senders),
             holes: Holes::new(&budget),
-            fields: Fields::new(config.field_count()),
+            fields: Fields::new(&config),
             keys: Keys::new(budget.keys),
             last_miss: Table::new(Place::default(), 1),
             usual: Table::new(Bit::LIKELY, 1),
@@ -74,6 +77,8 @@ impl Stream {
             memory_max: config.memory,
             hasty: false,
             strayed: false,
+            #[cfg(feature = "describe")]
+            costs: None,
             config,
         }
     }
@@ -82,6 +87,10 @@ impl Stream {
     pub(crate) fn empty(&self, memory: usize) -> Self {
         let mut empty = Self::new(Config { memory, ..self.config.clone() });
         (empty.memory_max, empty.hasty) = (self.memory_max, self.hasty);
+        #[cfg(feature = "describe")]
+        {
+            empty.costs = self.costs.clone();
+        }
         empty
     }
 
@@ -109,6 +118,11 @@ impl Stream {
 
     pub(crate) fn config(&self) -> &Config {
         &self.config
+    }
+
+    #[cfg(feature = "describe")]
+    pub(crate) fn templates(&self) -> &Templates {
+        &self.templates
     }
 
     pub(crate) fn memory(&self) -> usize {
@@ -314,6 +328,8 @@ impl Stream {
         given: &Batch,
         done: &mut Batch,
     ) -> Result<(), DecodeError> {
+        #[cfg(feature = "describe")]
+        let mut before = coder.position();
         let mut more = self.code_more(coder, 0, given);
         while more {
             let index = done.len();
@@ -335,6 +351,12 @@ impl Stream {
             self.set_fleeting(false);
             result?;
             done.end_message();
+            #[cfg(feature = "describe")]
+            if let Some(costs) = &mut self.costs {
+                let now = coder.position();
+                costs.extend(now.zip(before).map(|(now, before)| now - before));
+                before = now;
+            }
         }
         Ok(())
     }
@@ -361,7 +383,8 @@ impl Stream {
         done: &mut Batch,
     ) -> Result<(), DecodeError> {
         let first_field = done.fields.len();
-        self.fields.code(coder, &mut self.holes.rows, given.fields, &mut done.fields)?;
+        let is_first = done.len() == 0;
+        self.fields.code(coder, &mut self.holes.rows, is_first, given.fields, &mut done.fields)?;
         let fields = &done.fields[first_field..];
         let channel = fields.first().copied().unwrap_or(0);
         let sender = hash(fields.get(1).copied().unwrap_or(0), 0x5e);

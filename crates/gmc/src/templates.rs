@@ -81,9 +81,15 @@ impl Templates {
     }
 
     /// The templates there are, with their numbers.
-    fn all(&self) -> impl Iterator<Item = (usize, &Template)> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = (usize, &Template)> {
         let slots = self.slots.iter().enumerate();
         slots.filter_map(|(number, slot)| Some((number, slot.as_deref()?)))
+    }
+
+    /// How many messages have fitted a template, at least.
+    #[cfg(feature = "describe")]
+    pub(crate) fn fits(&self, number: usize) -> u32 {
+        self.fits[number].into()
     }
 
     /// The template to code `message` with. `likely` ones are tried first.

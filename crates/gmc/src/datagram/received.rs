@@ -296,6 +296,11 @@ impl Received {
         number::nearest(self.seen.newest, low, bits)
     }
 
+    /// The newest packet, and which of it and those before it came, from the lowest bit on.
+    pub(crate) fn came_lately(&self) -> (u32, u128) {
+        (self.seen.newest, self.seen.mask)
+    }
+
     /// Whether the packet came before, or is too old to tell.
     pub(crate) fn is_old(&self, number: u32) -> bool {
         self.seen.contains(number)

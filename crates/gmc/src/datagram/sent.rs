@@ -20,6 +20,8 @@ pub(crate) struct Packet {
     number: u32,
     /// Whether the decoder has it, too.
     learns: bool,
+    /// In a room, where nothing is skipped: the hash of all that is learned up to here.
+    chain: u32,
     pub(crate) batch: Batch,
     pub(crate) lesson: Lesson,
 }
@@ -155,6 +157,10 @@ impl Sent {
         let mut packet = self.spare.pop().unwrap_or_default();
         packet.number = self.next;
         packet.learns = true;
+        if !self.skips {
+            let before = self.pending.back().map_or(self.chain, |packet| packet.chain);
+            packet.chain = chain(before, self.next, batch);
+        }
         packet.batch.clone_from(batch);
         packet.lesson.clone_from(lesson);
         self.memory += packet.memory();
@@ -179,10 +185,14 @@ impl Sent {
             return Err(AckError::NeverSent);
         }
         if !is_later(top, self.epoch) {
-            return Ok(Some(self.epoch));
+            // In a room others may be ahead of this decoder.
+            return Ok(Some(if self.skips { self.epoch } else { top }));
         }
         if is_later(top.wrapping_sub(ack.distance), self.epoch) {
             return Err(AckError::Contradictory);
+        }
+        if !self.skips {
+            return self.check_all(&ack, top);
         }
         let mut chain_there = self.chain;
         let mut numbers =
@@ -192,9 +202,6 @@ impl Sent {
             // What is not to be learned is not kept.
             while numbers.next_if(|&number| is_later(packet.number, number)).is_some() {}
             let came = numbers.next_if_eq(&packet.number).is_some();
-            if !came && !self.skips {
-                return Err(AckError::Contradictory);
-            }
             if came && packet.learns {
                 chain_there = chain(chain_there, packet.number, &packet.batch);
             }
@@ -203,17 +210,29 @@ impl Sent {
         if seal(chain_there, u32::from(ack.index), top) != ack.chain {
             return Err(AckError::Diverged);
         }
-        if self.skips {
-            let came: Vec<u32> =
-                ack.numbers(top).filter(|&number| is_later(number, self.epoch)).collect();
-            let mut came = came.into_iter().peekable();
-            for packet in self.pending.iter_mut().take(kept) {
-                while came.next_if(|&number| is_later(packet.number, number)).is_some() {}
-                packet.learns = came.next_if_eq(&packet.number).is_some();
-            }
-            self.index = u32::from(ack.index);
+        let came: Vec<u32> =
+            ack.numbers(top).filter(|&number| is_later(number, self.epoch)).collect();
+        let mut came = came.into_iter().peekable();
+        for packet in self.pending.iter_mut().take(kept) {
+            while came.next_if(|&number| is_later(packet.number, number)).is_some() {}
+            packet.learns = came.next_if_eq(&packet.number).is_some();
         }
+        self.index = u32::from(ack.index);
         Ok(Some(top))
+    }
+
+    /// The same in a room, whose many decoders learn every packet. Costs nothing but a search.
+    fn check_all(&self, ack: &Acknowledgement, top: u32) -> Result<Option<u32>, AckError> {
+        if !ack.runs.is_empty() {
+            return Err(AckError::Contradictory);
+        }
+        let behind = self.pending.partition_point(|packet| !is_later(packet.number, top));
+        let last = behind.checked_sub(1).and_then(|last| self.pending.get(last));
+        let chain_there = last.map_or(self.chain, |packet| packet.chain);
+        match seal(chain_there, u32::from(ack.index), top) == ack.chain {
+            true => Ok(Some(top)),
+            false => Err(AckError::Diverged),
+        }
     }
 
     /// The next packet to be learned on the way to the epoch named `top`, until that is reached.
@@ -225,7 +244,10 @@ impl Sent {
             self.memory -= packet.memory();
             self.unnamed += packet.memory();
             if packet.learns {
-                self.chain = chain(self.chain, packet.number, &packet.batch);
+                self.chain = match self.skips {
+                    true => chain(self.chain, packet.number, &packet.batch),
+                    false => packet.chain,
+                };
                 return Some(packet);
             }
             self.keep(packet);

@@ -10,6 +10,7 @@ use crate::snapshot::archive::{Archive, Result};
 // Contexts.
 const CHANNEL: u32 = 0xf00;
 const LAST: u32 = 0xf10;
+const COUNTED: u32 = 0xf01;
 
 impl Fields {
     pub(crate) fn archive<C: Coder + ?Sized>(
@@ -20,6 +21,9 @@ impl Fields {
         for index in 0..self.last.len() {
             let context = LAST + (index % self.count) as u32;
             self.last.put(index, number(archive, context, self.last[index])?);
+        }
+        for index in 0..self.counted.len() {
+            self.counted.put(index, number(archive, COUNTED, self.counted[index])?);
         }
         Ok(())
     }

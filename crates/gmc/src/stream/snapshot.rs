@@ -41,6 +41,8 @@ impl Stream {
             unused: Batch::default(),
             key: Vec::new(),
             scratch: learn::Scratch::default(),
+            #[cfg(feature = "describe")]
+            costs: None,
         };
         copy.record(None);
         copy
