@@ -1,7 +1,11 @@
 //! One end of a path: sends and receives.
 
+mod coded;
+
 use alloc::vec::Vec;
 use core::time::Duration;
+
+pub use coded::{Came, Front, Planned};
 
 use crate::path::Path;
 use crate::qos::Qos;
@@ -11,7 +15,7 @@ use crate::sender::{Made, SendError, Sender, Submission, Submitted};
 use crate::stats::{ReceiverStats, SenderStats};
 use crate::wire::{
     ECHO, HEADER, Header, Messages, PacketError, Reader, Report, ReportReader, mark_report,
-    write_header,
+    write_header, write_message,
 };
 use crate::{code::Code, loss::LossModel, wire::ChannelReport};
 
@@ -187,26 +191,15 @@ impl Endpoint {
     /// Writes the next packet that is due into `packet`, whose old content goes, and says what it is made of; `None` if
     /// none is due.
     pub fn transmit(&mut self, now: Duration, packet: &mut Vec<u8>) -> Option<Made> {
-        self.undecided |= self.sender.forget_limit(now);
-        self.decide_if_due(now);
-        let messages = self.sender.next(now).is_some_and(|at| at <= now);
-        let report = self.receiver.next_report(now, &self.path).is_some_and(|at| at <= now);
+        let (messages, report) = self.due(now);
         if !messages && !report {
             return None;
         }
         let number = self.next_number;
-        let header = Header {
-            number: number as u16,
-            sent: now.as_millis() as u16,
-            report: false,
-            ask: self.sender.wants_asks(),
-            echo: self.echo,
-            held: self.echoing.map(|(at, _)| now.saturating_sub(at).as_millis().min(60_000) as u32),
-        };
         packet.clear();
-        write_header(header, packet);
+        write_header(self.header(now, number), packet);
         let before = packet.len();
-        let reported = self.receiver.report(now, !messages, &self.path, packet);
+        let reported = self.receiver.report(now, !messages, &self.path, false, packet);
         let report_bytes = (packet.len() - before) as u32;
         if !messages && !reported {
             return None;
@@ -214,7 +207,9 @@ impl Endpoint {
         let room = self.config.mtu.saturating_sub(packet.len());
         let mut made = Made::default();
         if messages {
-            made = self.sender.fill(now, number, &self.path, room, packet);
+            made = self.sender.fill(now, number, &self.path, room, |head, payload| {
+                write_message(head, payload, packet);
+            });
         }
         self.note_crowded(now);
         if made.new + made.repeated == 0 && !reported {
@@ -229,6 +224,14 @@ impl Endpoint {
         self.sent[number as usize % SENT] = Some((number, now));
         self.next_number = number.wrapping_add(1);
         Some(made)
+    }
+
+    /// Whether messages are due, and a report.
+    fn due(&mut self, now: Duration) -> (bool, bool) {
+        self.undecided |= self.sender.forget_limit(now);
+        self.decide_if_due(now);
+        let messages = self.sender.next(now).is_some_and(|at| at <= now);
+        (messages, self.receiver.next_report(now, &self.path).is_some_and(|at| at <= now))
     }
 
     fn note_crowded(&mut self, now: Duration) {
@@ -257,16 +260,23 @@ impl Endpoint {
         let bytes = packet.len() + self.config.transport_headers;
         let queued = self.receiver.arrived(now, &header, bytes).ok_or(PacketError::Duplicate)?;
         if header.report {
-            self.take_report(now, &mut reader)?;
+            self.take_report(now, &mut reader, None)?;
         }
         self.receiver.messages(now, queued, &self.path, Messages::new(reader), &mut deliver)
     }
 
-    fn take_report(&mut self, now: Duration, reader: &mut Reader<'_>) -> Result<(), PacketError> {
-        let (report, count) = Report::read(reader)?;
+    /// `echoes`: how often it is said to have come if only packets that tell when say so, as behind a short front.
+    fn take_report(
+        &mut self,
+        now: Duration,
+        reader: &mut Reader<'_>,
+        echoes: Option<u8>,
+    ) -> Result<(), PacketError> {
+        let short = echoes.is_some();
+        let (report, count) = Report::read(reader, short)?;
         self.echo = report.number & ECHO;
-        self.echoing = Some((now, 1));
-        self.measure(now, &report);
+        self.echoing = Some((now, echoes.unwrap_or(1)));
+        self.measure(now, &report, short);
         if let Some(losses) = report.losses {
             self.sender.lost_like(losses);
         }
@@ -302,10 +312,11 @@ impl Endpoint {
         }
     }
 
-    fn measure(&mut self, now: Duration, report: &Report) {
+    fn measure(&mut self, now: Duration, report: &Report, short: bool) {
         let sent = self.sent[usize::from(report.highest) % SENT];
+        let told = if short { 0xff } else { 0xffff };
         if let Some((number, at)) = sent
-            && number as u16 == report.highest
+            && number as u16 & told == report.highest
             && self.measured.is_none_or(|newest| number.wrapping_sub(newest) as i32 > 0)
         {
             // Each packet measures once, and none older than one that did (RFC 9002, section 5.1): else who repeats an

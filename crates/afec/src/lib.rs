@@ -80,9 +80,9 @@ mod sender;
 pub mod stats;
 mod wire;
 
-pub use endpoint::{Config, Endpoint, Notice};
+pub use endpoint::{Came, Config, Endpoint, Front, Notice, Planned};
 pub use qos::{Order, Qos};
 pub use receiver::Delivery;
 pub use scheme::{Afec2012, Scheme};
-pub use sender::{Made, SendError, Submission, Submitted};
+pub use sender::{CHANNELS, Made, SendError, Submission, Submitted};
 pub use wire::PacketError;

@@ -24,6 +24,9 @@ pub struct Qos {
     pub target: f64,
     /// After it a message is worth nothing. Counted from when the application had it.
     pub deadline: Duration,
+    /// What the rest of the way takes of the deadline, where this path is not all of it: redundancy is chosen so that
+    /// messages come by so much sooner. They are still worth something until the deadline.
+    pub ahead: Duration,
     /// See [`Order`].
     pub order: Order,
     /// Messages per second below which the channel must not be slowed down; 0 for no such bound.
@@ -37,11 +40,15 @@ pub struct Qos {
 }
 
 impl Qos {
+    /// The longest deadline there can be.
+    pub const LONGEST_DEADLINE: Duration = LONGEST;
+
     /// 5 % may miss, 250 ms from application to application, as they come, at any rate.
     pub const fn new() -> Self {
         Qos {
             target: 0.05,
             deadline: Duration::from_millis(250),
+            ahead: Duration::ZERO,
             order: Order::AsTheyCome,
             rate_min: 0.0,
             rate_max: 0.0,

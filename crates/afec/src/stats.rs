@@ -72,6 +72,13 @@ impl Histogram {
         *count = count.saturating_add(1);
     }
 
+    /// Counts all that another one counted.
+    pub fn merge(&mut self, other: &Histogram) {
+        for (count, more) in self.counts.iter_mut().zip(other.counts) {
+            *count = count.saturating_add(more);
+        }
+    }
+
     /// The latency that `share` (0 to 1) of all did not exceed, within an eighth; `None` if there were none.
     pub fn quantile(&self, share: f64) -> Option<Duration> {
         let total: u64 = self.counts.iter().map(|&count| u64::from(count)).sum();

@@ -315,19 +315,23 @@ impl Channel {
         true
     }
 
-    /// A newer value of a key meets the older ones that are missing, if their deadline has not passed. Whose key those had
-    /// is known of the one before it, and of all while only one key was ever seen.
+    /// A newer value of a key meets the older ones that are missing, if their deadline has not passed. Which key those had
+    /// is known of the one before it, and of all while only one key was ever seen. Of those before that one it is guessed:
+    /// keys mostly take turns, so they lie as far apart.
     fn supersede(&mut self, now: Duration, index: u32, key: Option<(u32, u32)>) {
         let (Order::Newest, Some((key, back))) = (self.qos.order, key) else {
             return;
         };
         let only = self.keys.iter().all(|(known, _)| *known == key);
+        let last = self.keys.iter().find(|(known, _)| *known == key).map(|(_, last)| *last);
         let deadline = self.qos.deadline;
         let met = |missing: &Missing| {
+            let apart = index.wrapping_sub(missing.index);
+            let since = last.is_some_and(|last| before(last, missing.index));
             let older = if only {
                 before(missing.index, index)
             } else {
-                back > 0 && missing.index == index.wrapping_sub(back)
+                back > 0 && (apart == back || (since && apart.is_multiple_of(back)))
             };
             older && !missing.judged && now <= missing.origin + deadline
         };

@@ -21,7 +21,7 @@ use crate::rate::{News, RateEstimator, differs};
 use crate::scheme::Scheme;
 use crate::sender::{CHANNELS, SendError};
 use crate::stats::ReceiverStats;
-use crate::wire::{ChannelReport, ECHO, Header, Messages, PacketError, Report};
+use crate::wire::{ChannelReport, ECHO, Header, MessageHead, Messages, PacketError, Report};
 
 /// While messages come, the sender hears from the receiver at least this often: it shows that somebody listens, and
 /// measures the round trip.
@@ -35,6 +35,8 @@ const UNHEARD: Duration = Duration::from_secs(1);
 const LONGEST_QUEUE: Duration = Duration::from_secs(2);
 /// News that is not urgent waits this long for a packet that goes anyway.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// The sender's clock, of which a packet tells 16 bits of ms, is no measure after so long a silence.
+const CLOCK: Duration = Duration::from_secs(20);
 /// Between two packets that go for reports alone, whatever comes: at most 200 a second.
 const APART: Duration = Duration::from_millis(5);
 /// The most that a report says of channels, so that packets with large messages hold it too. The rest waits for the
@@ -63,6 +65,8 @@ pub(crate) struct Receiver {
     /// Messages came since the last report.
     news: Option<Duration>,
     last_arrival: Duration,
+    /// The low bits of the newest packet's number, and its sender's clock.
+    newest: Option<(u16, u16)>,
     parts: Vec<(u32, ChannelReport)>,
 }
 
@@ -105,6 +109,7 @@ impl Receiver {
             },
             news: None,
             last_arrival: Duration::ZERO,
+            newest: None,
             parts: Vec::new(),
         }
     }
@@ -156,11 +161,12 @@ impl Receiver {
         // An overtaken packet tells nothing that a newer one did not tell better.
         let newest = self.numbers.highest() as u16 == header.number;
         if newest {
+            self.newest = Some((header.number, header.sent));
             self.last_arrival = now;
             self.asks = header.ask;
         }
         let reported = &mut self.reported;
-        if header.echo == reported.number & ECHO && !reported.echoed {
+        if header.echo == Some(reported.number & ECHO) && !reported.echoed {
             reported.echoed = true;
             if let (Some(at), Some(held)) = (reported.at, header.held) {
                 let held = Duration::from_millis(u64::from(held));
@@ -168,7 +174,9 @@ impl Receiver {
             }
         }
         // Reports since then say the same or newer things.
-        if reported.open && header.echo.wrapping_sub(reported.open_number) & ECHO < 4 {
+        if let Some(echo) = header.echo
+            && echo.wrapping_sub(reported.open_number) & ECHO < 4
+        {
             reported.open = false;
         }
         Some(queued.delay)
@@ -198,29 +206,62 @@ impl Receiver {
         mut messages: Messages<'_>,
         deliver: &mut F,
     ) -> Result<(), PacketError> {
-        let way = self.way(sender_path) + queued;
-        let answer = self.ask_path(sender_path).smallest() * 7 / 8;
+        let way = self.way(sender_path).unwrap_or_default() + queued;
         let result = messages.try_for_each(|message| {
             let (head, payload) = message?;
-            let channel = self.channels.iter_mut().find(|channel| channel.id == head.channel);
-            let channel = channel.ok_or(PacketError::UnknownChannel(head.channel))?;
-            channel.answer = answer;
             let age = Duration::from_millis(u64::from(head.age)) + way;
-            channel.message(now, &head, age, payload, deliver);
-            self.news.get_or_insert(now);
-            Ok(())
+            self.message(now, &head, age, payload, sender_path, deliver)
         });
         self.expire(now, deliver);
         result
     }
 
-    /// Half of the path's own round trip.
-    fn way(&self, sender_path: &Path) -> Duration {
-        match (self.path.is_known(), sender_path.is_known()) {
-            (_, true) => sender_path.smallest() / 2,
-            (true, false) => self.path.smallest() / 2,
-            (false, false) => Duration::ZERO,
+    /// One message, which is `age` old.
+    pub(crate) fn message<F: FnMut(Delivery<'_>)>(
+        &mut self,
+        now: Duration,
+        head: &MessageHead,
+        age: Duration,
+        payload: &[u8],
+        sender_path: &Path,
+        deliver: &mut F,
+    ) -> Result<(), PacketError> {
+        let answer = self.ask_path(sender_path).smallest() * 7 / 8;
+        let channel = self.channels.iter_mut().find(|channel| channel.id == head.channel);
+        let channel = channel.ok_or(PacketError::UnknownChannel(head.channel))?;
+        channel.answer = answer;
+        channel.message(now, head, age, payload, deliver);
+        self.news.get_or_insert(now);
+        Ok(())
+    }
+
+    /// Other needs of a channel.
+    pub(crate) fn change(&mut self, id: u32, qos: Qos) {
+        if let Some(channel) = self.channels.iter_mut().find(|channel| channel.id == id) {
+            channel.qos = qos;
         }
+    }
+
+    /// The number that ends in `low` of a packet that was sent at `sent`: after the newest one if its time is later.
+    pub(crate) fn whole_number(&self, now: Duration, low: u8, sent: u16) -> u16 {
+        let Some((number, newest)) = self.newest else { return u16::from(low) };
+        let ahead = low.wrapping_sub(number as u8);
+        let later = sent.wrapping_sub(newest) as i16;
+        let follows = match later {
+            _ if now > self.last_arrival + CLOCK => true,
+            0 => (1..0x80).contains(&ahead),
+            later => later > 0,
+        };
+        match follows {
+            true => number.wrapping_add(if ahead == 0 { 0x100 } else { u16::from(ahead) }),
+            false => number.wrapping_sub(u16::from(ahead.wrapping_neg())),
+        }
+    }
+
+    /// Half of the path's own round trip, once one was measured.
+    pub(crate) fn way(&self, sender_path: &Path) -> Option<Duration> {
+        let path = self.ask_path(sender_path);
+        path.is_known().then(|| path.smallest() / 2)
     }
 
     /// Judges messages whose deadline has passed.
@@ -309,12 +350,14 @@ impl Receiver {
         self.channels.iter().any(news)
     }
 
-    /// Writes a report, if there is anything to say. `alone`: it would be for this report that a packet goes.
+    /// Writes a report, if there is anything to say. `alone`: it would be for this report that a packet goes. `short`: its
+    /// highest number has eight bits.
     pub(crate) fn report(
         &mut self,
         now: Duration,
         alone: bool,
         sender_path: &Path,
+        short: bool,
         out: &mut Vec<u8>,
     ) -> bool {
         self.parts.clear();
@@ -358,7 +401,7 @@ impl Receiver {
             losses: losses.then_some(model),
             rate: rate.then_some(self.cap.unwrap_or(0)),
         };
-        report.write(&self.parts, out);
+        report.write(&self.parts, short, out);
         true
     }
 

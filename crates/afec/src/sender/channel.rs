@@ -62,6 +62,8 @@ pub(super) struct Channel {
     pub(super) last_new: Option<Duration>,
     /// Mean bytes of a message with what stands before it.
     pub(super) bytes: f64,
+    /// How old messages are when they are sent first, in seconds: nearly the most lately.
+    age: f64,
     /// What the receiver last said of missed messages against the target.
     pub(super) standing: f64,
     /// The interval between messages that the path's rate leaves, if that is too little.
@@ -95,6 +97,7 @@ impl Channel {
             closes_left: 0,
             last_new: None,
             bytes: 25.0,
+            age: 0.0,
             standing: 0.0,
             slowed: None,
             choice: None,
@@ -165,6 +168,18 @@ impl Channel {
         }
         let since = *self.could.get_or_insert(now);
         (now < since + RELIEF).then_some(told)
+    }
+
+    /// A message goes out for the first time that is so old.
+    pub(super) fn note_age(&mut self, age: Duration) {
+        let more = age.as_secs_f64() - self.age;
+        self.age += if more > 0.0 { more / 4.0 } else { more / 32.0 };
+    }
+
+    /// What is left of the deadline when a message is sent first.
+    pub(super) fn left(&self) -> Duration {
+        let spent = Duration::from_secs_f64(self.age);
+        self.qos.deadline.saturating_sub(self.qos.ahead).saturating_sub(spent)
     }
 
     /// The earliest time for the next new message.

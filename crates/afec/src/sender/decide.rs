@@ -43,14 +43,15 @@ impl Sender {
         }
         let headers = self.headers as f64;
         let loss = self.loss.doubted(DOUBT);
+        let price = Price { repeat: self.repeat_price, ratio: self.ratio };
         let mut demands = Vec::with_capacity(self.channels.len());
         for channel in &mut self.channels {
-            let situation = situation(channel, &loss, path, loss_back, headers, self.repeat_price);
+            let situation = situation(channel, &loss, path, loss_back, headers, price);
             let (choice, closes) = superseding(channel, &situation);
             channel.closes = closes;
             if let Some(choice) = choice {
                 channel.choice = Some(choice);
-                demands.push(demand(channel, headers, choice.cost));
+                demands.push(demand(channel, headers, price, choice.cost));
                 continue;
             }
             let mut choice = choose(&situation);
@@ -73,7 +74,7 @@ impl Sender {
                 }
             }
             channel.choice = Some(choice);
-            demands.push(demand(channel, headers, choice.cost));
+            demands.push(demand(channel, headers, price, choice.cost));
         }
         let shares = share(&demands, self.budget.rate(now));
         for ((channel, share), demand) in self.channels.iter_mut().zip(shares).zip(&demands) {
@@ -83,8 +84,7 @@ impl Sender {
             channel.slowed = (share.rate < demand.rate)
                 .then(|| Duration::from_secs_f64(share.rate.max(SLOWEST).recip()));
             if share.redundancy < demand.redundancy {
-                let mut situation =
-                    situation(channel, &loss, path, loss_back, headers, self.repeat_price);
+                let mut situation = situation(channel, &loss, path, loss_back, headers, price);
                 while choice.cost > share.redundancy && situation.target < 1.0 {
                     situation.target = (situation.target * 1.3).max(0.01);
                     choice = choose(&situation);
@@ -126,9 +126,16 @@ fn superseding(channel: &Channel, situation: &Situation<'_>) -> (Option<Choice>,
     ((misses <= target).then_some(choice), closes.max(1))
 }
 
-fn demand(channel: &Channel, headers: f64, redundancy: f64) -> Demand {
+/// What messages cost.
+#[derive(Clone, Copy)]
+struct Price {
+    repeat: Option<f64>,
+    ratio: f64,
+}
+
+fn demand(channel: &Channel, headers: f64, price: Price, redundancy: f64) -> Demand {
     Demand {
-        message: channel.bytes + headers,
+        message: channel.bytes * price.ratio + headers,
         rate: channel.cadence.interval().as_secs_f64().recip(),
         rate_min: channel.qos.rate_min,
         redundancy,
@@ -143,7 +150,7 @@ fn situation<'a>(
     path: &Path,
     loss_back: f64,
     headers: f64,
-    repeat_price: Option<f64>,
+    price: Price,
 ) -> Situation<'a> {
     let interval = channel.cadence.interval();
     Situation {
@@ -152,11 +159,11 @@ fn situation<'a>(
         one_way: path.one_way(),
         round_trip: path.round_trip(),
         jitter: path.jitter(),
-        deadline: channel.qos.deadline,
+        deadline: channel.left(),
         interval,
         cluster: channel.cadence.cluster(),
         target: channel.aim(loss.rate),
-        repeat_bytes: repeat_price.unwrap_or(channel.bytes),
+        repeat_bytes: price.repeat.unwrap_or(channel.bytes * price.ratio),
         packet_bytes: headers,
         ask_bytes: headers + ASK_BYTES,
         ask_delay: interval,

@@ -24,18 +24,20 @@ use crate::qos::Qos;
 use crate::rate::Budget;
 use crate::scheme::Scheme;
 use crate::stats::SenderStats;
-use crate::wire::{MessageHead, message_len, write_message};
+use crate::wire::{MessageHead, message_len};
 
 /// The most messages of a channel that wait for their packet.
 pub(crate) const WAITING: usize = 64;
 /// The largest number of a channel: it travels with two more bits.
 pub(crate) const LAST_CHANNEL: u32 = u32::MAX / 4;
 /// The most channels.
-pub(crate) const CHANNELS: usize = 64;
+pub const CHANNELS: usize = 64;
 /// While all messages are expected to come too late, one goes each time.
 const PROBE: Duration = Duration::from_millis(200);
 /// An application is told at most so often that repeats do not fit.
 const CROWDED: Duration = Duration::from_secs(30);
+/// However small messages become, no more than this many times a packet's size is planned for it.
+const LEAST_RATIO: f64 = 0.125;
 /// How long a limit holds that the receiver told.
 const LIMIT_HOLDS: Duration = Duration::from_secs(4);
 
@@ -48,6 +50,8 @@ pub struct Made {
     pub repeated: u32,
     /// Bytes of those, with what stands before each.
     pub repeated_bytes: u32,
+    /// Bytes of all messages, with what stands before each.
+    pub bytes: u32,
     /// Bytes of the report to the other end.
     pub report_bytes: u32,
 }
@@ -70,6 +74,8 @@ pub(crate) struct Sender {
     /// IP, UDP or the like, and ours, in bytes.
     headers: usize,
     repeat_price: Option<f64>,
+    /// What a byte becomes of a message that something beneath compresses.
+    ratio: f64,
 }
 
 /// A message in the packet that is being made.
@@ -93,6 +99,27 @@ impl Sender {
             scheme,
             headers,
             repeat_price,
+            ratio: 1.0,
+        }
+    }
+
+    /// What is beneath made so many bytes of messages of so many.
+    pub(crate) fn coded(&mut self, before: usize, after: usize) {
+        if before > 0 {
+            let ratio = (after as f64 / before as f64).clamp(LEAST_RATIO, 1.0);
+            self.ratio += (ratio - self.ratio) / 16.0;
+        }
+    }
+
+    /// No packet goes before, because of what the path carries.
+    pub(crate) fn allowed(&self) -> Option<Duration> {
+        self.allowed
+    }
+
+    /// Other needs of a channel, from the next decision on.
+    pub(crate) fn change(&mut self, id: u32, qos: Qos) {
+        if let Some(place) = self.place(id) {
+            self.channels[place].qos = qos;
         }
     }
 
@@ -222,14 +249,14 @@ impl Sender {
         self.allowed = None;
     }
 
-    /// Appends what goes into packet `number`, as much as `room` bytes hold, and says what that was.
+    /// Hands to `take` what goes into packet `number`, as much as `room` bytes hold, and says what that was.
     pub(crate) fn fill(
         &mut self,
         now: Duration,
         number: u32,
         path: &Path,
         room: usize,
-        out: &mut Vec<u8>,
+        mut take: impl FnMut(&MessageHead, &[u8]),
     ) -> Made {
         let mut made = Made::default();
         let mut left = room;
@@ -248,7 +275,7 @@ impl Sender {
         for entry in &self.entries {
             let channel = &self.channels[entry.channel];
             if let Some(sent) = channel.history.get(entry.index) {
-                write_message(&head(channel.id, sent, now), &sent.payload, out);
+                take(&head(channel.id, sent, now), &sent.payload);
             }
         }
         made
@@ -292,12 +319,15 @@ impl Sender {
                 key: channel.conflates().then_some((waiting.key, u32::MAX)),
             };
             let len = message_len(&worst, waiting.payload.len());
-            if len > *left {
+            let takes = taken(len, self.ratio);
+            // Who codes messages finds a packet even for one that seems too large.
+            if takes > *left && made.new > 0 {
                 break;
             }
             let waiting = channel.waiting.pop_front().expect("it is the front");
             let key = channel.key(waiting.key, index);
-            *left -= len;
+            *left = left.saturating_sub(takes);
+            channel.note_age(now.saturating_sub(waiting.origin));
             channel.next_index = index.wrapping_add(1);
             channel.bytes += (len as f64 - channel.bytes) / 32.0;
             channel.stats.messages += 1;
@@ -312,6 +342,7 @@ impl Sender {
             });
             self.entries.push(Entry { channel: place, index });
             made.new += 1;
+            made.bytes += len as u32;
         }
         if made.new > before {
             channel.cadence.message(now);
@@ -351,7 +382,7 @@ impl Sender {
                 closed |= 1 << place;
             }
         }
-        let (channels, entries) = (&mut self.channels, &mut self.entries);
+        let (channels, entries, ratio) = (&mut self.channels, &mut self.entries, self.ratio);
         let closes = |place: usize| closed >> place & 1 == 1;
         self.schedule.take(now, rides, closes, |due| {
             let channel = &mut channels[due.channel];
@@ -363,12 +394,14 @@ impl Sender {
                 return false;
             }
             let len = message_len(&head(channel.id, sent, now), sent.payload.len());
-            if len > *left {
+            let takes = taken(len, ratio);
+            if takes > *left && made.new + made.repeated > 0 {
                 channel.stats.crowded_out += 1;
                 channel.crowded.get_or_insert(now);
                 return true;
             }
-            *left -= len;
+            *left = left.saturating_sub(takes);
+            made.bytes += len as u32;
             if sent.packet == NO_PACKET {
                 channel.stats.messages += 1;
                 channel.stats.bytes += len as u64;
@@ -460,6 +493,11 @@ impl Sender {
         let channels: usize = self.channels.iter().map(Channel::memory).sum();
         channels + self.schedule.memory() + self.entries.capacity() * size_of::<Entry>()
     }
+}
+
+/// What a message of so many bytes takes of a packet, about.
+fn taken(len: usize, ratio: f64) -> usize {
+    (len as f64 * ratio) as usize
 }
 
 fn head(channel: u32, sent: &Sent, now: Duration) -> MessageHead {

@@ -15,10 +15,12 @@
 //! how many messages of the channel ago the previous one of this key was, 0 if there was none. *more*: a bit for each
 //! of the next messages after *first*.
 
+mod front;
 mod packet;
 mod reader;
 mod report;
 
+pub(crate) use front::{read_front, write_front};
 pub(crate) use packet::{
     ECHO, Header, MessageHead, Messages, mark_report, message_len, write_header, write_message,
 };

@@ -4,11 +4,11 @@ use alloc::vec::Vec;
 
 use super::{PacketError, Reader, varint_len, write_varint};
 
-const VERSION: u8 = 0b01 << 6;
-const VERSION_MASK: u8 = 0b11 << 6;
-const REPORT: u8 = 1 << 5;
-const ASK: u8 = 1 << 4;
-const HELD: u8 = 1 << 3;
+pub(super) const VERSION: u8 = 0b01 << 6;
+pub(super) const VERSION_MASK: u8 = 0b11 << 6;
+pub(super) const REPORT: u8 = 1 << 5;
+pub(super) const ASK: u8 = 1 << 4;
+pub(super) const HELD: u8 = 1 << 3;
 /// The numbers of reports that an echo tells apart.
 pub(crate) const ECHO: u8 = 0x07;
 
@@ -23,8 +23,8 @@ pub(crate) struct Header {
     pub(crate) report: bool,
     /// Whether the receiver should ask for what it misses.
     pub(crate) ask: bool,
-    /// The newest report that the sender knows, its low three bits.
-    pub(crate) echo: u8,
+    /// The newest report that the sender knows, its low three bits, if it is told.
+    pub(crate) echo: Option<u8>,
     /// How long ago that report came, in ms, while that is news.
     pub(crate) held: Option<u32>,
 }
@@ -40,7 +40,7 @@ impl Header {
             sent: reader.u16()?,
             report: flags & REPORT != 0,
             ask: flags & ASK != 0,
-            echo: flags & ECHO,
+            echo: Some(flags & ECHO),
             held: if flags & HELD != 0 { Some(reader.varint()?) } else { None },
         })
     }
@@ -49,7 +49,10 @@ impl Header {
 pub(crate) fn write_header(header: Header, out: &mut Vec<u8>) {
     let flag = |set: bool, bit: u8| if set { bit } else { 0 };
     let held = flag(header.held.is_some(), HELD);
-    let flags = flag(header.report, REPORT) | flag(header.ask, ASK) | held | (header.echo & ECHO);
+    let flags = flag(header.report, REPORT)
+        | flag(header.ask, ASK)
+        | held
+        | (header.echo.unwrap_or(0) & ECHO);
     out.push(VERSION | flags);
     out.extend_from_slice(&header.number.to_be_bytes());
     out.extend_from_slice(&header.sent.to_be_bytes());

@@ -44,6 +44,10 @@ impl<'a> Reader<'a> {
         self.rest.is_empty()
     }
 
+    pub(crate) fn rest(&self) -> &'a [u8] {
+        self.rest
+    }
+
     pub(crate) fn bytes(&mut self, len: usize) -> Result<&'a [u8], PacketError> {
         let (bytes, rest) = self.rest.split_at_checked(len).ok_or(PacketError::Truncated)?;
         self.rest = rest;

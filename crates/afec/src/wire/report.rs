@@ -36,14 +36,18 @@ pub(crate) enum ChannelReport {
 }
 
 impl Report {
-    /// Appends the report; the second part of `channels` says what it says of the first.
-    pub(crate) fn write(&self, channels: &[(u32, ChannelReport)], out: &mut Vec<u8>) {
+    /// Appends the report; the second part of `channels` says what it says of the first. `short`: its highest number has
+    /// eight bits.
+    pub(crate) fn write(&self, channels: &[(u32, ChannelReport)], short: bool, out: &mut Vec<u8>) {
         let section = |present: bool, bit: u8| if present { bit } else { 0 };
         let sections = section(self.losses.is_some(), LOSSES)
             | section(self.rate.is_some(), RATE)
             | section(!channels.is_empty(), CHANNELS);
         out.push(self.number << 4 | sections);
-        out.extend_from_slice(&self.highest.to_be_bytes());
+        match short {
+            true => out.push(self.highest as u8),
+            false => out.extend_from_slice(&self.highest.to_be_bytes()),
+        }
         write_varint(self.hold, out);
         if let Some(losses) = &self.losses {
             out.extend_from_slice(&losses.write());
@@ -61,7 +65,7 @@ impl Report {
     }
 
     /// Reads a report up to its channels, which are to be read to the end before what follows it.
-    pub(crate) fn read(reader: &mut Reader<'_>) -> Result<(Self, u32), PacketError> {
+    pub(crate) fn read(reader: &mut Reader<'_>, short: bool) -> Result<(Self, u32), PacketError> {
         let first = reader.u8()?;
         let sections = first & 0x0f;
         if sections & !(LOSSES | RATE | CHANNELS) != 0 {
@@ -70,7 +74,7 @@ impl Report {
         let has = |bit: u8| sections & bit != 0;
         let report = Report {
             number: first >> 4,
-            highest: reader.u16()?,
+            highest: if short { u16::from(reader.u8()?) } else { reader.u16()? },
             hold: reader.varint()?,
             losses: if has(LOSSES) { Some(LossModel::read(reader.array()?)) } else { None },
             rate: if has(RATE) { Some(reader.varint()?) } else { None },

@@ -1,0 +1,109 @@
+//! Packets whose messages somebody else codes: planned here, judged here.
+#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+
+use std::time::Duration;
+
+use groupwire_afec::{Came, Config, Endpoint, Made, Order, PacketError, Planned, Qos, Submission};
+use proptest::prelude::*;
+
+const CHANNEL: u32 = 3;
+const MS: Duration = Duration::from_millis(1);
+
+fn ends(qos: Qos) -> [Endpoint; 2] {
+    let config = Config { repeat_price: Some(4.0), ..Config::default() };
+    [0, 1].map(|_| {
+        let mut end = Endpoint::new(config);
+        end.open(CHANNEL, qos).unwrap();
+        end
+    })
+}
+
+/// A packet, its messages beside it.
+struct Packet {
+    front: Vec<u8>,
+    messages: Vec<Came>,
+    made: Made,
+}
+
+fn transmit(end: &mut Endpoint, now: Duration, forced: bool) -> Option<Packet> {
+    let (mut front, mut messages) = (Vec::new(), Vec::new());
+    let plan = |planned: Planned<'_>| {
+        messages.push(Came {
+            channel: planned.channel,
+            index: planned.index,
+            key: (planned.back > 0).then_some((7, planned.back)),
+            age: MS * planned.age,
+            repeated: planned.repeated,
+        });
+    };
+    let made = end.transmit_with(now, forced, &mut front, plan)?;
+    end.went(now, front.len() + 5 * messages.len());
+    end.coded(made.bytes as usize, 5 * messages.len());
+    Some(Packet { front, messages, made })
+}
+
+fn receive(end: &mut Endpoint, now: Duration, packet: &Packet) -> Result<(), PacketError> {
+    let front = end.receive_front(now, &packet.front)?;
+    let way = front.way.unwrap_or_default() + front.queued;
+    packet
+        .messages
+        .iter()
+        .try_for_each(|message| end.came(now, &Came { age: message.age + way, ..*message }))
+}
+
+#[test]
+fn a_fifth_of_the_packets_is_lost_and_the_target_is_met() {
+    let [mut here, mut there] = ends(Qos { target: 0.025, order: Order::AsTheyCome, ..Qos::new() });
+    let mut random = oorandom::Rand32::new(11);
+    let (mut fronts, mut packets) = (0, 0);
+    for nth in 0..2000u32 {
+        let now = MS * 40 * nth;
+        let message = Submission::new(b"{\"x\":100,\"y\":200}");
+        here.submit(now, CHANNEL, message).unwrap();
+        while let Some(packet) = transmit(&mut here, now, false) {
+            fronts += packet.front.len();
+            packets += 1;
+            if random.rand_range(0..5) > 0 {
+                receive(&mut there, now + MS * 20, &packet).unwrap();
+            }
+        }
+        while let Some(packet) = transmit(&mut there, now + MS * 21, false) {
+            assert_eq!(packet.made.new, 0);
+            receive(&mut here, now + MS * 41, &packet).unwrap();
+        }
+    }
+    let stats = there.received(CHANNEL).unwrap();
+    assert!(stats.mer() < 0.03, "{stats:?}");
+    assert!(fronts < packets * 5, "{fronts} octets before {packets} packets");
+}
+
+#[test]
+fn a_long_silence_makes_no_packet_an_old_one() {
+    let [mut here, mut there] = ends(Qos::new());
+    for nth in 0..1000u32 {
+        let now = MS * 40 * nth;
+        let packet = transmit(&mut here, now, true).unwrap();
+        // Of a thousand packets 300 running are lost, then each other one is overtaken by the next.
+        if !(100..400).contains(&nth) {
+            receive(&mut there, now + MS * 20, &packet).unwrap();
+            assert_eq!(receive(&mut there, now + MS * 21, &packet), Err(PacketError::Duplicate));
+        }
+    }
+    assert!(there.loss().rate < 0.5);
+}
+
+proptest! {
+    #[test]
+    fn random_octets_never_panic(packets in proptest::collection::vec(any::<Vec<u8>>(), 1..30)) {
+        let [_, mut there] = ends(Qos::new());
+        for (nth, mut packet) in packets.into_iter().enumerate() {
+            let now = MS * 10 * nth as u32;
+            if let Some(flags) = packet.first_mut() {
+                *flags = *flags & 0x3f | 0x40;
+            }
+            let _ = there.receive_front(now, &packet);
+            let _ = transmit(&mut there, now, nth % 3 == 0);
+        }
+        prop_assert!(there.memory() < 64 << 10);
+    }
+}
