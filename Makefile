@@ -15,6 +15,7 @@ WEB_SOURCES := $(shell find web \( -name node_modules -o -name dist -o -path web
 	-o -type f -print)
 
 SOAK_CASES ?= 10000
+SOAK_SESSIONS ?= 100000
 FUZZ_SECONDS ?= 60
 FUZZ_TARGETS ?= $$(cargo +nightly fuzz list)
 # Sessions of some dozens of steps, and long ones soon: a session of few steps finds nothing. Address sanitizers only
@@ -82,8 +83,8 @@ test-browser: build ## run the pages and the client in a real browser
 test-readme: build ## run the README's commands
 	GROUPWIRE_PROFILE=$(GROUPWIRE_PROFILE) node scripts/check-readme.mjs
 
-soak: web ## run the randomised tests for long (SOAK_CASES=10000)
-	PROPTEST_CASES=$(SOAK_CASES) SIMULATIONS=$(SOAK_CASES) cargo test $(LOCKED) --workspace --release
+soak: web ## run the randomised tests for long (SOAK_CASES=10000 SOAK_SESSIONS=100000)
+	PROPTEST_CASES=$(SOAK_CASES) SIMULATIONS=$(SOAK_SESSIONS) cargo test $(LOCKED) --workspace --release
 
 fuzz: ## fuzz each target (FUZZ_SECONDS=60 FUZZ_TARGETS=...); needs nightly Rust and cargo-fuzz
 	@cargo +nightly fuzz --version >/dev/null 2>&1 || { echo "fuzz: needs a nightly Rust and cargo-fuzz:" \

@@ -1,5 +1,7 @@
-//! The whiteboard is embedded as it was built last; this notices when it was built again.
+//! Pages are embedded as they were built last; this notices when they were built again.
 
 fn main() {
-    println!("cargo::rerun-if-changed=../../web/whiteboard/dist");
+    for page in ["whiteboard", "puzzle", "inspector"] {
+        println!("cargo::rerun-if-changed=../../web/{page}/dist");
+    }
 }

@@ -219,3 +219,31 @@ test("the transport in use is shown with the reason, and another can be chosen",
   await until("WebTransport again", async () => /^WebTransport\./.test(await why.innerText()));
   assert.equal((await ada.read("objects")).length, 1);
 });
+
+test(
+  "pointers are followed closely while somebody talks, and the panel says whether that is kept",
+  options,
+  async (t) => {
+    const [ada, bo] = await Promise.all([stage.open("talk", "Ada"), stage.open("talk", "Bo")]);
+    const isHeard = (board) => board.page.locator('[data-testid="talk"].heard').count();
+    await until("they see each other", async () => (await bo.page.getByTestId("participant").count()) === 1);
+
+    t.diagnostic("Ada talks; Bo's page knows");
+    await ada.page.getByTestId("talk").click();
+    await until("Bo's page to know", async () => (await isHeard(bo)) === 1);
+
+    t.diagnostic("her pointer moves, and Bo's panel says how it comes");
+    await bo.page.getByTestId("panel-toggle").click();
+    const pointers = bo.page.getByTestId("contract-pointer");
+    await until("a judgement", async () => {
+      await ada.page.mouse.move(300 + Math.random() * 300, 200 + Math.random() * 200, { steps: 20 });
+      return /\d %\s+\d+ ms/.test(await pointers.innerText());
+    });
+    await bo.screenshot("talking");
+    await ada.screenshot("talking-ada");
+
+    t.diagnostic("she goes without a word; nobody talks any more");
+    await ada.page.close();
+    await until("nobody to talk", async () => (await isHeard(bo)) === 0, 30_000);
+  },
+);

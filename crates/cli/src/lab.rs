@@ -3,6 +3,8 @@
 mod ace;
 mod afec;
 mod common;
+mod contract;
+mod fanout;
 mod gmc;
 mod lossless;
 mod report;
@@ -28,6 +30,10 @@ enum Experiment {
     Ace(ace::Args),
     /// Which share of messages misses its deadline, and what holding a target costs.
     Afec(afec::Args),
+    /// Whether channels get what they were promised, from application to application.
+    Contract(contract::Args),
+    /// What a delivery costs when few send and everybody receives, beside other servers.
+    Fanout(fanout::Args),
     /// How small messages get, how fast, with how much memory.
     Gmc(gmc::Args),
     /// What codecs under every message gain, by size and link.
@@ -42,6 +48,8 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
     match args.experiment {
         Experiment::Ace(args) => ace::run(args),
         Experiment::Afec(args) => afec::run(args),
+        Experiment::Contract(args) => contract::run(args),
+        Experiment::Fanout(args) => fanout::run(args),
         Experiment::Gmc(args) => gmc::run(args),
         Experiment::Lossless(args) => lossless::run(args),
         Experiment::Report(args) => report::run(args),

@@ -10,7 +10,9 @@ use std::time::Duration;
 
 use clap::Args as ClapArgs;
 use groupwire_server::session::{Authority, Grant, JoinRequest, OpenRequest, Timing};
-use groupwire_server::{Certificate, Config, Origins, Server, WebTransportConfig, codecs_named};
+use groupwire_server::{
+    Certificate, Config, Inspect, Origins, Server, WebTransportConfig, codecs_named, is_same_secret,
+};
 
 use crate::process::{Format, Level, asked_to_stop, start_log};
 
@@ -97,6 +99,20 @@ pub(crate) struct Args {
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     emulate: Option<bool>,
 
+    /// Only who has this token may look on at rooms (/inspector/). Without it whoever sits at this machine may, if --listen
+    /// is a loopback address. Messages' sizes and types are seen there.
+    #[arg(long, value_name = "SECRET", env = "GROUPWIRE_INSPECT_TOKEN", hide_env_values = true)]
+    inspect_token: Option<String>,
+
+    /// Nobody may look on at rooms.
+    #[arg(long, conflicts_with = "inspect_token")]
+    no_inspect: bool,
+
+    /// Where who looks on may have rooms recorded, all their messages; `groupwire replay --trace` reads them. By default
+    /// nowhere.
+    #[arg(long, value_name = "FOLDER", env = "GROUPWIRE_RECORD_DIR")]
+    record_dir: Option<PathBuf>,
+
     /// How much to log on standard error.
     #[arg(long, value_enum, default_value_t = Level::Info)]
     log: Level,
@@ -120,6 +136,8 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
         max_connections: args.max_connections,
         compress: !args.no_compression,
         emulate: args.emulate,
+        inspect: args.inspect(),
+        record_dir: args.record_dir,
         webtransport,
         ..Config::default()
     };
@@ -138,6 +156,14 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
 }
 
 impl Args {
+    fn inspect(&self) -> Inspect {
+        match (&self.inspect_token, self.no_inspect) {
+            (Some(token), _) => Inspect::Token(token.clone()),
+            (None, true) => Inspect::Off,
+            (None, false) => Inspect::Local,
+        }
+    }
+
     fn webtransport(&self) -> Option<WebTransportConfig> {
         let certificate = match (&self.cert, &self.key) {
             (Some(cert), Some(key)) => Certificate::Files { cert: cert.clone(), key: key.clone() },
@@ -165,12 +191,9 @@ struct OneToken(Vec<u8>);
 
 impl Authority for OneToken {
     fn join(&self, request: &JoinRequest<'_>) -> Result<Vec<u8>, String> {
-        // The same time whatever is wrong, so that the token cannot be guessed octet by octet.
-        let differs = request.token.len() != self.0.len()
-            || request.token.iter().zip(&self.0).fold(0, |sum, (one, two)| sum | (one ^ two)) != 0;
-        match differs {
-            true => Err("the token is not the one this server was started with".to_owned()),
-            false => Ok(Vec::new()),
+        match is_same_secret(request.token, &self.0) {
+            false => Err("the token is not the one this server was started with".to_owned()),
+            true => Ok(Vec::new()),
         }
     }
 

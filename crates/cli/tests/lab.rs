@@ -101,6 +101,40 @@ fn afec_says_what_it_does_not_know() {
     }
 }
 
+#[test]
+fn contract_prints_a_row_of_json_per_line() {
+    let setup = ["--setup", "table1", "--loss", "rand20", "--ablation", "none", "--length", "6"];
+    let output = lab(&[&["contract", "--json", "--seed", "3"], &setup[..]].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    let rows: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(rows.len(), 11);
+    for row in &rows {
+        assert_eq!((&row["setup"], &row["loss"]), (&"table1".into(), &"rand20".into()));
+        assert_eq!((&row["ablation"], &row["verified"]), (&"none".into(), &true.into()));
+        assert!(
+            row["plain_wire_bytes_per_message"].as_f64() > row["wire_bytes_per_message"].as_f64()
+        );
+    }
+}
+
+#[test]
+fn contract_prints_tables_for_people() {
+    let output = lab(&["contract", "--setup", "lossy", "--length", "3"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("lossy: 10 participants, webtransport, rand3, 80 ms"), "{text}");
+    assert_eq!(text.lines().filter(|line| line.starts_with("telepointer ")).count(), 2, "{text}");
+}
+
+#[test]
+fn contract_says_what_it_does_not_know() {
+    for (option, value) in [("--setup", "moon"), ("--ablation", "no-luck"), ("--loss", "rain")] {
+        let output = lab(&["contract", option, value]);
+        assert!(!output.status.success());
+        assert!(String::from_utf8(output.stderr).unwrap().contains(value));
+    }
+}
+
 /// Runs `web` if the machine permits it and has a browser; else says why not.
 fn web(arguments: &[&str]) -> Option<Output> {
     let output = lab(&[&["web", "--quick"], arguments].concat());

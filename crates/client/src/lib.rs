@@ -36,6 +36,27 @@
 //! # }
 //! ```
 //!
+//! # Contracts
+//!
+//! A channel's QoS is a contract, and its receivers say whether it is kept. It may change while people use it.
+//!
+//! ```no_run
+//! # use groupwire_client::{Channel, Event, Events, Qos};
+//! # async fn example(pointer: Channel, mut events: Events) -> Result<(), groupwire_client::Error> {
+//! // People begin to talk: the pointer has to keep up.
+//! pointer.set_qos(Qos::awareness().loss_per_mille(100).rate(20, 30))?;
+//! // This one is far away: ten positions per second of each person are enough.
+//! pointer.limit_rate(Some(10_000))?;
+//! while let Some(event) = events.next().await {
+//!     if let Event::Contract(news) = event {
+//!         println!("{}", news.state);
+//!         news.measures.iter().for_each(|measure| println!("- {measure}"));
+//!     }
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! # How it works
 //!
 //! The protocol is [`groupwire_session::Client`], a state machine that does no I/O; here one task per room (`driver`)
@@ -66,6 +87,9 @@ pub use groupwire_session::client::{
     Sent, Stats, Status,
 };
 pub use groupwire_session::codecs;
+pub use groupwire_session::{
+    Breach, ContractNews, ContractReport, ContractState, Histogram, Measure, Tally,
+};
 pub use groupwire_session::{ChannelStats, Compress, Traffic};
 pub use groupwire_session::{Error as SessionError, Fault, Kind, Overflow, PresenceState, Qos};
 pub use room::{Channel, Payload, Room, SendOptions};

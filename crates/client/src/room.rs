@@ -12,8 +12,8 @@ use crate::costs;
 use crate::driver::drive;
 use crate::shared::{Framing, Progress, Shared};
 use crate::{
-    ChannelId, ChannelOptions, ChannelStats, Compress, Error, Events, Options, Qos, Sent, Stats,
-    Trust,
+    ChannelId, ChannelOptions, ChannelStats, Compress, ContractReport, Error, Events, Options, Qos,
+    Sent, Stats, Trust,
 };
 
 /// A session in a room. Clones are the same session; it is left when the last one, and the last [`Channel`], goes.
@@ -231,6 +231,30 @@ impl Channel {
         self.room.change(|client, _| client.compress(self.id, compress))?;
         self.room.prepare(compress);
         Ok(())
+    }
+
+    /// Asks for another QoS for the channel, for everybody; its kind and overflow stay. The server's word is final:
+    /// [`Event::Changed`](crate::Event::Changed) says what holds from then on.
+    ///
+    /// # Errors
+    /// A QoS that contradicts itself or is of another kind.
+    pub fn set_qos(&self, qos: Qos) -> Result<(), Error> {
+        self.room.change(|client, _| client.set_qos(self.id, qos))
+    }
+
+    /// Asks the server for at most so many values of each key of a conflated channel, in 1/1000 per second, always the
+    /// newest; `None`: for all. Holds over broken connections.
+    ///
+    /// # Errors
+    /// A channel that does not conflate.
+    pub fn limit_rate(&self, rate: Option<u32>) -> Result<(), Error> {
+        self.room.change(|client, _| client.limit_rate(self.id, rate))
+    }
+
+    /// How the channel's contract stands, judged by what comes here.
+    /// [`Event::Contract`](crate::Event::Contract) tells when it begins to be missed and when it is kept again.
+    pub fn contract(&self) -> Option<ContractReport> {
+        self.room.shared().lock().client.contract(self.id)
     }
 
     /// What the channel carried, before and after compression.

@@ -2,15 +2,18 @@
 //! formats, the [formats written by hand](hand) that the compressor is compared with, a [link] and a whole
 //! [network](sim) in simulated time, an [emulated](emulator) one for real programs, and the experiments: [gmc], [afec],
 //! [lossless], [web],
-//! [ace]. A [report] shows what they yielded.
+//! [ace], [fanout], [contract]. A [report] shows what they yielded.
 
 pub mod ace;
 pub mod afec;
+pub mod contract;
 pub mod emulator;
+pub mod fanout;
 pub mod gmc;
 pub mod hand;
 pub mod link;
 pub mod lossless;
+mod parallel;
 mod program;
 pub mod report;
 pub mod session;

@@ -9,7 +9,7 @@ mod datagrams;
 mod settings;
 mod stream;
 
-pub use datagrams::{Datagrams, Lost, MAX_AGE};
+pub use datagrams::{Datagrams, Direct, Lost, MAX_AGE};
 pub use settings::{End, settings};
 pub use stream::{make_room, write_all};
 pub use wtransport;

@@ -1,4 +1,4 @@
-//! The whiteboard and the puzzle, embedded.
+//! The whiteboard, the puzzle and the inspector, embedded.
 
 use axum::http::{HeaderMap, StatusCode, Uri, header};
 use axum::response::{Html, IntoResponse, Redirect, Response};
@@ -16,20 +16,26 @@ struct Whiteboard;
 #[allow_missing = true]
 struct Puzzle;
 
+#[derive(Embed)]
+#[folder = "../../web/inspector/dist"]
+#[allow_missing = true]
+struct Inspector;
+
 const NOT_BUILT: &str = "<!doctype html><title>Groupwire</title><p>This server was built without its web pages. \
     Run <code>make run</code>, which builds them first.</p>";
 
-/// Answers a request for a file of the whiteboard or, below `/puzzle/`, of the puzzle.
+/// Answers a request for a file of the whiteboard or, below their names, of another page.
 pub(crate) async fn serve(uri: Uri, request: HeaderMap) -> Response {
     let path = uri.path().trim_start_matches('/');
-    if path == "puzzle" {
+    if ["puzzle", "inspector"].contains(&path) {
         // The page names its files relative to itself.
         let query = uri.query().map(|query| format!("?{query}")).unwrap_or_default();
-        return Redirect::permanent(&format!("/puzzle/{query}")).into_response();
+        return Redirect::permanent(&format!("/{path}/{query}")).into_response();
     }
-    match path.strip_prefix("puzzle/") {
-        Some(path) => answer(Puzzle::get, path, &request),
-        None => answer(Whiteboard::get, path, &request),
+    match path.split_once('/') {
+        Some(("puzzle", path)) => answer(Puzzle::get, path, &request),
+        Some(("inspector", path)) => answer(Inspector::get, path, &request),
+        _ => answer(Whiteboard::get, path, &request),
     }
 }
 
@@ -98,6 +104,8 @@ mod tests {
         let response = ask("/puzzle?room=attic").await;
         assert_eq!(response.status(), StatusCode::PERMANENT_REDIRECT);
         assert_eq!(response.headers()[header::LOCATION], "/puzzle/?room=attic");
+        let response = ask("/inspector?room=attic").await;
+        assert_eq!(response.headers()[header::LOCATION], "/inspector/?room=attic");
     }
 
     #[tokio::test]

@@ -4,8 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use axum::extract::ws::WebSocketUpgrade;
-use axum::extract::{ConnectInfo, DefaultBodyLimit, RawQuery, State};
+use axum::extract::{ConnectInfo, DefaultBodyLimit, Request, State};
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
@@ -16,11 +15,21 @@ use serde::Serialize;
 use crate::hub::Hub;
 use crate::transport::emulation::{self, control};
 use crate::transport::{carrier, websocket};
-use crate::{assets, origin, status};
+use crate::{assets, inspect, origin, status};
 
 /// What is where.
 pub(crate) fn router(hub: Arc<Hub>) -> Router {
+    let inspector = Router::new()
+        .route("/inspect/rooms", get(inspect::rooms))
+        .route("/inspect/stream", get(inspect::stream))
+        .route("/inspect/templates", get(inspect::templates))
+        .route(
+            "/inspect/record",
+            post(inspect::record).layer(DefaultBodyLimit::max(inspect::MOST_OCTETS)),
+        )
+        .layer(from_fn_with_state(Arc::clone(&hub), inspect::check));
     let doors = Router::new()
+        .merge(inspector)
         .route("/ws", get(upgrade))
         .route("/transports", get(offer))
         .route(
@@ -41,30 +50,20 @@ pub(crate) fn router(hub: Arc<Hub>) -> Router {
 async fn upgrade(
     State(hub): State<Arc<Hub>>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
-    RawQuery(query): RawQuery,
-    door: WebSocketUpgrade,
+    request: Request,
 ) -> Response {
     if hub.connections.load(Ordering::Relaxed) >= hub.config.max_connections {
         tracing::warn!(%peer, "turned away: too many connections");
         return too_many();
     }
     tracing::debug!(%peer, "connected");
-    let emulate = emulation::is_wanted(&hub, query.as_deref());
-    let limit = hub.config.limits.max_packet;
-    door.max_message_size(limit)
-        .max_frame_size(limit)
-        // One packet is one write: nothing is collected, and no more than two are ever there.
-        .write_buffer_size(0)
-        .read_buffer_size(READ_BUFFER)
-        .on_upgrade(move |socket| websocket::serve(hub, socket, emulate))
+    let emulate = emulation::is_wanted(&hub, request.uri().query());
+    websocket::upgrade(hub, request, emulate)
 }
 
 pub(crate) fn too_many() -> Response {
     (StatusCode::SERVICE_UNAVAILABLE, "too many connections, try again later\n").into_response()
 }
-
-/// The library's 128 KB would be the largest part of a connection's memory.
-const READ_BUFFER: usize = 4 << 10;
 
 /// What `/transports` answers (T4).
 #[derive(Serialize)]
@@ -91,7 +90,7 @@ async fn offer(State(hub): State<Arc<Hub>>) -> impl IntoResponse {
 }
 
 /// Certificates change.
-const NO_STORE: (HeaderName, HeaderValue) =
+pub(crate) const NO_STORE: (HeaderName, HeaderValue) =
     (header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
 
 /// Keeps browsers from guessing at content.

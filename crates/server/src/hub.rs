@@ -11,7 +11,8 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
 use crate::Config;
-use crate::room::{Message, drive};
+use crate::inspect::{Recordings, Watches};
+use crate::room::{Driver, Message, drive};
 use crate::transport::carrier::Registry;
 use crate::transport::emulation::Emulations;
 use crate::webtransport::Offer;
@@ -24,6 +25,9 @@ pub(crate) struct Hub {
     pub(crate) carriers: Registry,
     /// What clients are told of WebTransport.
     pub(crate) webtransport: Option<Arc<Offer>>,
+    /// The rooms that somebody looks on at, and those that are recorded.
+    pub(crate) watches: Watches,
+    pub(crate) recordings: Recordings,
     /// Bad networks, for whoever asks for one.
     pub(crate) emulations: Emulations,
     rooms: Mutex<HashMap<String, mpsc::UnboundedSender<Message>>>,
@@ -36,6 +40,8 @@ impl Hub {
     pub(crate) fn new(config: Config, webtransport: Option<Arc<Offer>>) -> Self {
         let emulate = config.emulate.unwrap_or(config.listen.ip().is_loopback());
         Hub {
+            watches: Watches::default(),
+            recordings: Recordings::default(),
             emulations: Emulations::new(emulate),
             config,
             started: Instant::now(),
@@ -123,6 +129,24 @@ impl Hub {
             sum = add(sum, answer.await.unwrap_or_default());
         }
         (count, sum)
+    }
+
+    /// Does something with a room. `None`: there is no such room.
+    pub(crate) async fn visit<T: Send + 'static>(
+        &self,
+        name: &str,
+        visit: impl FnOnce(&mut Driver, Duration) -> T + Send + 'static,
+    ) -> Option<T> {
+        let room = self.rooms().get(name)?.clone();
+        let (answer, answered) = oneshot::channel();
+        let visit = move |driver: &mut Driver, now| drop(answer.send(visit(driver, now)));
+        room.send(Message::Visit(Box::new(visit))).ok()?;
+        answered.await.ok()
+    }
+
+    /// The names of all rooms.
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.rooms().keys().cloned().collect()
     }
 
     /// Says goodbye in every room and waits until all connections are closed.

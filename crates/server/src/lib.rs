@@ -19,6 +19,7 @@ mod codecs;
 mod costs;
 mod http;
 mod hub;
+mod inspect;
 mod listen;
 mod origin;
 mod room;
@@ -28,6 +29,7 @@ mod webtransport;
 
 use std::future::Future;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -73,6 +75,10 @@ pub struct Config {
     /// Whether connections that ask for it are led over an emulated bad network, which `POST /emulation` sets for their
     /// room. `None`: if `listen` is a loopback address.
     pub emulate: Option<bool>,
+    /// Who may look on at rooms (docs/inspector.md).
+    pub inspect: Inspect,
+    /// Where recordings of rooms go; `None`: nowhere, and none can be made.
+    pub record_dir: Option<PathBuf>,
     /// WebTransport, beside everything else; `None` for none.
     pub webtransport: Option<WebTransportConfig>,
 }
@@ -93,9 +99,29 @@ impl Default for Config {
             max_connections: 20_000,
             authority: Arc::new(AllowAll),
             emulate: None,
+            inspect: Inspect::default(),
+            record_dir: None,
             webtransport: Some(WebTransportConfig::default()),
         }
     }
+}
+
+/// Who may look on at rooms: who is in them, the sizes of all messages, and the templates made of them.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub enum Inspect {
+    /// Whoever sits at the server's machine, if it listens on a loopback address.
+    #[default]
+    Local,
+    /// Whoever has this token.
+    Token(String),
+    /// Nobody.
+    Off,
+}
+
+/// Compares in a time that does not tell where they differ, so that a secret cannot be guessed octet by octet.
+pub fn is_same_secret(one: &[u8], other: &[u8]) -> bool {
+    one.len() == other.len()
+        && one.iter().zip(other).fold(0, |sum, (one, two)| sum | (one ^ two)) == 0
 }
 
 /// The times and sizes of HTTP requests and of the transports made of them (docs/transports.md, T11 to T18).

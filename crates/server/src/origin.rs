@@ -122,7 +122,7 @@ fn is_admitted(origins: &Origins, origin: &HeaderValue, headers: &HeaderMap) -> 
 fn preflight() -> Response {
     const ALLOWED: [(HeaderName, &str); 3] = [
         (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST"),
-        (header::ACCESS_CONTROL_ALLOW_HEADERS, "content-type"),
+        (header::ACCESS_CONTROL_ALLOW_HEADERS, "authorization, content-type"),
         (header::ACCESS_CONTROL_MAX_AGE, "600"),
     ];
     (StatusCode::NO_CONTENT, ALLOWED).into_response()

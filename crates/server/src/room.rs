@@ -5,12 +5,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Bytes;
-use groupwire_session::room::{Event, Input, LinkId, Output, Room, Stats};
+use groupwire_session::room::{Event, Input, LinkId, Output, Room, Stats, whole_packet};
 use groupwire_session::{Error, Opening, Secret};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use tokio::time::Instant;
 
 use crate::hub::Hub;
+use crate::transport::emulation::control::Settings;
+use crate::transport::emulation::{Path, Way};
+use crate::transport::line::Line;
+use crate::transport::{Direct, Origin};
 
 /// What a room's task is told.
 pub(crate) enum Message {
@@ -56,24 +60,42 @@ pub(crate) enum Message {
     Stats {
         answer: oneshot::Sender<Stats>,
     },
+    /// Somebody looks on.
+    Visit(Visit),
 }
+
+/// What somebody does who looks on.
+pub(crate) type Visit = Box<dyn FnOnce(&mut Driver, Duration) + Send>;
 
 /// The ways to a connection's task.
 pub(crate) struct Link {
     pub(crate) packets: mpsc::Sender<Outbound>,
-    pub(crate) datagrams: mpsc::Sender<Vec<u8>>,
-    /// Octets that a datagram may have; 0: there are none.
-    pub(crate) max_datagram: usize,
+    /// The socket, where packets can be written from here.
+    pub(crate) line: Option<Arc<Line>>,
+    /// And how many octets one may have.
+    pub(crate) datagrams: Option<(mpsc::Sender<Vec<u8>>, usize)>,
+    /// For datagrams that the room sends to many.
+    pub(crate) direct: Option<Direct>,
+    pub(crate) origin: Origin,
+}
+
+impl Link {
+    /// Whether what it carries takes an emulated path.
+    fn is_led(&self) -> bool {
+        self.origin.way.as_ref().is_some_and(Way::is_led)
+    }
 }
 
 /// What a connection's task is told.
 pub(crate) enum Outbound {
     Packet(Vec<u8>),
-    /// A last packet, then close.
-    Close {
-        packet: Vec<u8>,
-        reason: Option<Error>,
-    },
+    Close(Box<Close>),
+}
+
+/// A last packet, then close.
+pub(crate) struct Close {
+    pub(crate) packet: Vec<u8>,
+    pub(crate) reason: Option<Error>,
 }
 
 /// Messages taken in before the room looks at what to do: a batch shares one tick and one look at the clock.
@@ -85,7 +107,8 @@ pub(crate) async fn drive(
     room: Room,
     mut messages: mpsc::UnboundedReceiver<Message>,
 ) {
-    let mut driver = Driver { origin: Instant::now(), room, links: HashMap::new() };
+    let (origin, links, emulated) = (Instant::now(), HashMap::new(), HashMap::new());
+    let mut driver = Driver { origin, room, links, emulated };
     let mut batch = Vec::with_capacity(BATCH);
     let mut wake = None;
     let mut empty_since: Option<Instant> = None;
@@ -122,10 +145,12 @@ pub(crate) async fn drive(
     }
 }
 
-struct Driver {
+pub(crate) struct Driver {
     origin: Instant,
-    room: Room,
-    links: HashMap<LinkId, Link>,
+    pub(crate) room: Room,
+    pub(crate) links: HashMap<LinkId, Link>,
+    /// Participants whose connections are led over paths of their own.
+    emulated: HashMap<u32, Arc<Path>>,
 }
 
 impl Driver {
@@ -153,11 +178,12 @@ impl Driver {
             }
             Message::Shutdown { retry } => self.room.handle_input(now, Input::Shutdown { retry }),
             Message::Stats { answer } => drop(answer.send(self.room.stats())),
+            Message::Visit(visit) => visit(self, now),
         }
     }
 
     fn join(&mut self, now: Duration, link: LinkId, opening: &[u8], secret: Secret, ways: Link) {
-        let max_datagram = ways.max_datagram;
+        let max_datagram = ways.datagrams.as_ref().map_or(0, |(_, largest)| *largest);
         self.links.insert(link, ways);
         let opening = Opening::read(opening);
         let input = match &opening {
@@ -172,26 +198,79 @@ impl Driver {
         loop {
             match self.room.poll_output() {
                 // The room never has more than two packets and two datagrams under way, so there is always a place.
-                Output::Send { link, packet } => {
-                    if let Some(ways) = self.links.get(&link) {
-                        let _ = ways.packets.try_send(Outbound::Packet(packet));
+                Output::Send { link, packet, body } => {
+                    let Some(ways) = self.links.get(&link) else { continue };
+                    let body = body.as_deref();
+                    let is_sent = match ways.line.as_ref().filter(|_| !ways.is_led()) {
+                        Some(line) => line.send(&packet, body.unwrap_or_default()),
+                        None => {
+                            let packet = whole_packet(packet, body);
+                            let _ = ways.packets.try_send(Outbound::Packet(packet));
+                            false
+                        }
+                    };
+                    if is_sent {
+                        self.room.handle_input(now, Input::Sent { link });
                     }
                 }
-                Output::Datagram { link, packet } => {
-                    let ways = self.links.get(&link);
-                    if ways.is_none_or(|ways| ways.datagrams.try_send(packet).is_err()) {
+                Output::Datagram { link, packet, body: Some(body) } => {
+                    let Some(ways) = self.links.get(&link) else { continue };
+                    match (&ways.direct, &ways.datagrams) {
+                        (Some(direct), _) if !ways.is_led() => direct([&packet, &body]),
+                        (_, Some((datagrams, _))) => {
+                            drop(datagrams.try_send(whole_packet(packet, Some(&body))));
+                        }
+                        _ => {}
+                    }
+                }
+                Output::Datagram { link, packet, body: None } => {
+                    let ways = self.links.get(&link).and_then(|ways| ways.datagrams.as_ref());
+                    if ways.is_none_or(|(datagrams, _)| datagrams.try_send(packet).is_err()) {
                         // Dropped: more of them wait than are of use.
                         self.room.handle_input(now, Input::DatagramSent { link });
                     }
                 }
                 Output::Close { link, packet, reason } => {
                     if let Some(ways) = self.links.remove(&link) {
-                        let _ = ways.packets.try_send(Outbound::Close { packet, reason });
+                        let last = Box::new(Close { packet, reason });
+                        let _ = ways.packets.try_send(Outbound::Close(last));
                     }
                 }
-                Output::Event(event) => log(self.room.name(), &event),
+                Output::Event(event) => {
+                    log(self.room.name(), &event);
+                    match event {
+                        Event::Joined { participant, link, .. } => self.lead(participant, link),
+                        Event::Left { participant } => drop(self.emulated.remove(&participant)),
+                        _ => {}
+                    }
+                }
                 Output::Timeout(at) => return at.map(|at| self.origin + at),
             }
+        }
+    }
+}
+
+impl Driver {
+    /// Leads a participant's connection over a path of its own. `false`: it has none that can be.
+    pub(crate) fn emulate(&mut self, participant: u32, settings: Settings) -> bool {
+        let Some(link) = self.room.link_of(participant) else { return false };
+        if self.links.get(&link).is_none_or(|link| link.origin.way.is_none()) {
+            return false;
+        }
+        self.emulated.entry(participant).or_default().set(settings);
+        self.lead(participant, link);
+        true
+    }
+
+    /// What a participant's own path does, if it has one.
+    pub(crate) fn emulated(&self, participant: u32) -> Option<Settings> {
+        self.emulated.get(&participant).map(|path| path.settings())
+    }
+
+    fn lead(&self, participant: u32, link: LinkId) {
+        let way = self.links.get(&link).and_then(|link| link.origin.way.as_ref());
+        if let (Some(way), Some(path)) = (way, self.emulated.get(&participant)) {
+            way.lead(path);
         }
     }
 }
@@ -208,6 +287,9 @@ fn log(room: &str, event: &Event) {
         Event::Away { participant, error: None } => tracing::info!(room, participant, "away"),
         Event::Left { participant } => tracing::info!(room, participant, "left"),
         Event::Channel { name, qos } => tracing::debug!(room, name, ?qos, "channel"),
+        Event::Changed { name, qos, participant } => {
+            tracing::debug!(room, name, ?qos, participant, "channel changed");
+        }
         Event::Snapshot { as_of, size } => tracing::info!(room, as_of, size, "snapshot"),
         _ => {}
     }

@@ -1,6 +1,6 @@
 //! Who may do what: the server's hook (wire.md W11, W16, W17).
 
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use crate::{Access, Qos};
@@ -40,7 +40,24 @@ pub struct Grant {
     pub qos: Qos,
 }
 
-/// Decides about joining, publishing and subscribing.
+/// A participant wants another QoS for a channel that it has open.
+#[derive(Debug, Clone, Copy)]
+pub struct ChangeRequest<'a> {
+    /// The room.
+    pub room: &'a str,
+    /// What [`Authority::join`] answered for this participant.
+    pub identity: &'a [u8],
+    /// The channel's name.
+    pub channel: &'a str,
+    /// What the participant was granted on it.
+    pub access: Access,
+    /// The QoS asked for. Kind, overflow and privacy are those that the channel has.
+    pub qos: Qos,
+    /// What holds.
+    pub existing: Qos,
+}
+
+/// Decides about joining, publishing and subscribing, and about what channels need.
 ///
 /// ```
 /// use groupwire_session::{Access, Authority, Grant, JoinRequest, OpenRequest};
@@ -71,6 +88,18 @@ pub trait Authority {
     /// # Errors
     /// The reason for a no, shown to the client.
     fn open(&self, request: &OpenRequest<'_>) -> Result<Grant, String>;
+
+    /// What does the channel get instead of its QoS, for everybody? Unless said otherwise, who may publish on it is
+    /// given what it asks for.
+    ///
+    /// # Errors
+    /// The reason for a no, shown to the client.
+    fn change(&self, request: &ChangeRequest<'_>) -> Result<Qos, String> {
+        match request.access.publish {
+            true => Ok(request.qos),
+            false => Err("who may not publish on a channel does not say what it needs".to_string()),
+        }
+    }
 }
 
 /// Everybody may do everything: for trusted networks and tests.

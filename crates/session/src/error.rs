@@ -17,6 +17,9 @@ pub enum Fault {
     Own,
 }
 
+/// The code of [`Error::NotChanged`], whose subject is a channel's number (W77).
+pub(crate) const NOT_CHANGED: u32 = 16;
+
 /// Every error of the session protocol.
 #[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -115,6 +118,12 @@ pub enum Error {
         /// What there is instead.
         why: String,
     },
+    /// The server left a channel's QoS as it is.
+    #[error("this QoS was not taken: {why}")]
+    NotChanged {
+        /// Its reason.
+        why: String,
+    },
     /// What the other end reported.
     #[error("the other end reports: {detail}")]
     Remote {
@@ -140,7 +149,7 @@ impl Error {
             | Error::Silent { .. }
             | Error::Stalled => Fault::Peer,
             Error::TooLarge { .. } | Error::TooMany { .. } => Fault::Limit,
-            Error::Refused { .. } => Fault::Refused,
+            Error::Refused { .. } | Error::NotChanged { .. } => Fault::Refused,
             Error::InvalidQos { .. } | Error::InvalidCompress { .. } | Error::Replaced => {
                 Fault::Own
             }
@@ -166,6 +175,7 @@ impl Error {
             Error::Stalled => 13,
             Error::Replaced => 14,
             Error::InvalidCompress { .. } => 15,
+            Error::NotChanged { .. } => NOT_CHANGED,
             Error::Remote { code, .. } => *code,
         }
     }
@@ -198,6 +208,7 @@ pub fn name_of(code: u32) -> &'static str {
         13 => "stalled",
         14 => "replaced",
         15 => "invalid-compress",
+        NOT_CHANGED => "not-changed",
         _ => "unknown",
     }
 }

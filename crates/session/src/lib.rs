@@ -22,6 +22,7 @@ mod backoff;
 pub mod client;
 mod clock;
 mod compress;
+mod contract;
 mod datagrams;
 mod error;
 mod latest;
@@ -32,16 +33,26 @@ mod packing;
 mod qos;
 pub mod room;
 mod seen;
+mod stamps;
+#[cfg_attr(not(feature = "describe"), allow(dead_code, reason = "nobody looks on"))]
+pub mod trace;
 mod wire;
 
-pub use authority::{AllowAll, Authority, Grant, JoinRequest, OpenRequest};
+pub use authority::{AllowAll, Authority, ChangeRequest, Grant, JoinRequest, OpenRequest};
 pub use client::Client;
 pub use compress::{ChannelStats, Compress, Traffic};
+pub use contract::{
+    Breach, ContractNews, ContractReport, ContractState, Histogram, Measure, Tally,
+};
+pub use datagrams::Redundancy;
 pub use error::{Error, Fault, name_of};
 /// The codecs of `groupwire-codecs`, for configurations.
 pub use groupwire_codecs as codecs;
+/// Templates in readable form.
+#[cfg(feature = "describe")]
+pub use groupwire_gmc::{Description, Piece};
 pub use limits::{Limits, Timing};
-pub use qos::{Kind, Overflow, Qos};
+pub use qos::{Kind, Overflow, POINTER_WHILE_TALKING, Qos, table_1};
 pub use room::Room;
 pub use wire::VERSION;
 pub use wire::frame::{Access, PresenceState};

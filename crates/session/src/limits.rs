@@ -20,6 +20,10 @@ pub const MAX_RECORDS: usize = 4096;
 pub const MAX_UNPACKED: usize = 262_144;
 /// Octets that a packed chunk of a snapshot, or a packed body, stands for, at most (W53, W54).
 pub const MAX_BLOCK: usize = 65_536;
+/// Octets of a model's snapshot, at most (W61).
+pub const MAX_MODEL: usize = 65_536;
+/// Octets of the snapshot of a model for datagrams, at most (W71): twice what one is made of.
+pub const MAX_DATAGRAM_MODEL: usize = 262_144;
 /// Octets of an error's or a goodbye's text, at most.
 pub const MAX_DETAIL: usize = 1024;
 /// Octets of a packet before the other end has stated its own limit (W7).

@@ -9,6 +9,7 @@ use crate::clock::Clock;
 use crate::datagrams::Datagrams;
 use crate::limits::DEFAULT_MAX_PACKET;
 use crate::packing::Choosing;
+use crate::stamps::Stamps;
 use crate::wire::VERSION;
 use crate::wire::body::{BodyDecoder, BodyEncoder};
 use crate::wire::frame::Frame;
@@ -59,6 +60,7 @@ pub(crate) struct Link {
     max_packet: usize,
     pub(crate) clock: Clock,
     pub(crate) choosing: Choosing,
+    pub(crate) stamps: Stamps,
     pub(crate) bodies: Option<Bodies>,
     /// Octets that a datagram of the transport may have.
     pub(crate) max_datagram: usize,
@@ -101,6 +103,7 @@ impl Link {
             max_packet: DEFAULT_MAX_PACKET,
             clock: Clock::default(),
             choosing: Choosing::default(),
+            stamps: Stamps::default(),
             bodies: None,
             max_datagram,
             datagrams: None,
@@ -110,6 +113,10 @@ impl Link {
     /// What the other end said it takes; this end never makes packets above its own bound either.
     pub(crate) fn limit_packets(&mut self, max_packet: usize) {
         self.max_packet = max_packet.min(DEFAULT_MAX_PACKET);
+    }
+
+    pub(crate) fn max_packet(&self) -> usize {
+        self.max_packet
     }
 
     /// Puts a control frame into the next packet.
@@ -272,6 +279,17 @@ impl Link {
         if has_block {
             self.choosing.blocks.leave(time, packet.len());
         }
+    }
+
+    /// W79: puts a stamp before the body that begins at `at`, if one is due.
+    pub(crate) fn stamp(&mut self, now: Duration, packet: &mut Vec<u8>, at: usize) {
+        let room = self.room(packet);
+        self.stamps.write(now, room, packet, at);
+    }
+
+    /// How long the stream's last packet took.
+    pub(crate) fn transit(&self) -> Duration {
+        self.stamps.transit(&self.clock)
     }
 
     pub(crate) fn answer_ping(&mut self, now: Duration, time: u64) {

@@ -141,10 +141,24 @@ impl Qos {
 
     /// The shortest time between two sendings; zero when the rate is unbounded.
     pub fn interval(&self) -> Duration {
-        match self.rate_max {
-            0 => Duration::ZERO,
-            rate => Duration::from_nanos(1_000_000_000_000 / u64::from(rate)),
+        interval_of(self.rate_max)
+    }
+
+    /// Whether a channel of this QoS can become one of `other` while it is open (W77): what its messages are, and who
+    /// may learn their lengths, stays.
+    pub(crate) fn can_become(&self, other: &Qos) -> Result<(), Error> {
+        other.validate()?;
+        if (self.kind, self.overflow) != (other.kind, other.overflow) {
+            return Err(Error::InvalidQos {
+                why: "kind and overflow stay as they are while a channel is open: open another channel",
+            });
         }
+        if self.private != other.private {
+            return Err(Error::InvalidQos {
+                why: "a channel stays private, or not, while it is open: open another channel",
+            });
+        }
+        Ok(())
     }
 
     const LONGEST_DEADLINE: Duration = Duration::from_secs(24 * 3600);
@@ -185,6 +199,51 @@ impl Qos {
     }
 }
 
+/// The channels of a whiteboard, as Table 1 of the AFEC paper has them: names and needs.
+///
+/// ```
+/// use groupwire_session::{Client, client::Config, table_1};
+///
+/// let mut client = Client::new(core::time::Duration::ZERO, Config::new("whiteboard"))?;
+/// for (name, qos) in table_1() {
+///     client.channel(name, qos)?;
+/// }
+/// # Ok::<(), groupwire_session::Error>(())
+/// ```
+pub const fn table_1() -> [(&'static str, Qos); 10] {
+    const fn transaction(deadline_ms: u64) -> Qos {
+        Qos::transaction().deadline(Duration::from_millis(deadline_ms))
+    }
+    const fn awareness(min: u32, max: u32, deadline_ms: u64, loss: u16) -> Qos {
+        let deadline = Duration::from_millis(deadline_ms);
+        Qos::awareness().rate(min, max).deadline(deadline).loss_per_mille(loss)
+    }
+    [
+        ("add", transaction(250)),
+        ("delete", transaction(500)),
+        ("move", awareness(5, 25, 100, 200)),
+        ("moved", transaction(500)),
+        ("resize", awareness(5, 25, 100, 200)),
+        ("resized", transaction(500)),
+        ("type", awareness(1, 5, 100, 50)),
+        ("typed", transaction(500)),
+        ("viewport", awareness(2, 5, 250, 200)),
+        ("pointer", awareness(10, 25, 100, 200)),
+    ]
+}
+
+/// What the pointer of [`table_1`] needs while people talk.
+pub const POINTER_WHILE_TALKING: Qos =
+    Qos::awareness().rate(20, 30).deadline(Duration::from_millis(100)).loss_per_mille(100);
+
+/// The time between two messages at this rate, in 1/1000 per second; zero when it is unbounded.
+pub(crate) fn interval_of(rate: u32) -> Duration {
+    match rate {
+        0 => Duration::ZERO,
+        rate => Duration::from_nanos(1_000_000_000_000 / u64::from(rate)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -208,6 +267,15 @@ mod tests {
         let mut out = Vec::new();
         qos.write(&mut out);
         assert_eq!(Qos::read(&mut Reader::new(&out, "qos")), Ok(qos));
+    }
+
+    #[test]
+    fn table_1_can_be() {
+        for (name, qos) in table_1() {
+            assert_eq!(qos.validate(), Ok(()), "{name}");
+        }
+        let [.., (_, pointer)] = table_1();
+        assert_eq!(pointer.can_become(&POINTER_WHILE_TALKING), Ok(()));
     }
 
     #[test]

@@ -11,11 +11,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use groupwire_session::client::{
-    ChannelOptions, Client, Config as ClientConfig, Event, Input, Outgoing, Output, Sent,
+    ChannelId, ChannelOptions, Client, Config as ClientConfig, Event, GapReason, Input, Outgoing,
+    Output, Sent,
 };
 use groupwire_session::room::{self, Room};
 use groupwire_session::{Access, Authority, Grant, JoinRequest, Limits, OpenRequest, Qos};
-use support::{MS, World, errors};
+use support::{Air, MS, World, errors};
 
 const DRAW: Qos = Qos::transaction();
 const POINTER: Qos = Qos::awareness();
@@ -406,4 +407,88 @@ fn a_channel_refused_after_a_break() {
         errors(&world, ann).len(),
         errors(&world, ann).last()
     );
+}
+
+/// The transaction took the stream, the pointer a datagram, and it was numbered first.
+#[test]
+fn w24_a_move_after_a_drop_is_not_stale() {
+    let mut world = World::with_tick(Duration::ZERO);
+    let air = Air { max: 1200, jitter_ms: 200, ..Air::default() };
+    for _ in 0..2 {
+        let at = world.add();
+        world.people[at].air = air;
+        world.channel(at, "draw", DRAW);
+        world.channel(at, "pointer", POINTER);
+    }
+    world.run(500 * MS);
+    for step in 0..20 {
+        world.send(0, ChannelId(0), &format!("dropped {step}"));
+        world.send_key(0, ChannelId(1), "", &format!("moved on {step}"));
+        world.run(1200 * MS);
+    }
+    let moves: Vec<_> =
+        world.people[1].messages.iter().filter(|one| one.channel == ChannelId(1)).collect();
+    assert_eq!(moves.len(), 20);
+    assert!(moves.iter().all(|message| !message.stale), "{moves:?}");
+}
+
+#[test]
+fn w24_a_drag_is_stale_if_its_drop_came_with_a_channel_opened_late() {
+    let mut world = World::with_tick(Duration::ZERO);
+    let (ann, bob) = (world.add(), world.add());
+    let draw = world.channel(ann, "draw", DRAW);
+    let pointer = world.channel(ann, "pointer", POINTER);
+    world.run(500 * MS);
+    world.send_key(ann, pointer, "", "dragged");
+    world.send(ann, draw, "dropped");
+    world.run(500 * MS);
+    world.channel(bob, "draw", DRAW);
+    world.run(500 * MS);
+    world.channel(bob, "pointer", POINTER);
+    world.cut(bob);
+    world.run(5000 * MS);
+    let told: Vec<_> =
+        world.people[bob].messages.iter().map(|one| (&one.bytes[..], one.stale)).collect();
+    assert_eq!(told, [(&b"dropped"[..], false), (&b"dragged"[..], true)]);
+}
+
+#[test]
+fn w18_a_channel_opened_late_is_not_filled_again_after_a_break() {
+    let mut world = World::with_tick(Duration::ZERO);
+    let (ann, bob) = (world.add(), world.add());
+    let draw = world.channel(ann, "draw", DRAW);
+    world.channel(bob, "pointer", POINTER);
+    world.run(500 * MS);
+    world.send(ann, draw, "one");
+    world.send(ann, draw, "two");
+    world.run(500 * MS);
+    let late = world.channel(bob, "draw", DRAW);
+    world.run(500 * MS);
+    world.cut(bob);
+    world.run(5000 * MS);
+    world.send(ann, draw, "three");
+    world.run(500 * MS);
+    assert_eq!(world.people[bob].texts(late), ["one", "two", "three"]);
+}
+
+#[test]
+fn w14_a_session_that_believes_nonsense_is_given_up() {
+    let mut world = World::with_tick(Duration::ZERO);
+    let (ann, bob) = (world.add(), world.add());
+    let draw = world.channel(ann, "draw", DRAW);
+    world.channel(bob, "draw", DRAW);
+    world.run(500 * MS);
+    world.send(ann, draw, "one");
+    world.run(500 * MS);
+    // POSITION: far beyond what the room has.
+    let now = world.now;
+    world.people[bob].client.handle_input(now, Input::Packet(&[0x92, 0xff, 0xff, 0x03]));
+    world.run(500 * MS);
+    world.cut(bob);
+    world.run(10_000 * MS);
+    let gap = Event::Gap { reason: GapReason::Incarnation, uncertain: 0 };
+    assert!(world.people[bob].saw(|event| *event == gap), "{:?}", errors(&world, bob));
+    world.send(ann, draw, "two");
+    world.run(500 * MS);
+    assert_eq!(world.people[bob].document, ["one", "two"]);
 }

@@ -201,8 +201,9 @@ fn pump(
         match r.poll_output() {
             room::Output::Timeout(_) => {}
             room::Output::Datagram { .. } => {}
-            room::Output::Send { link, packet } => {
+            room::Output::Send { link, packet, body } => {
                 idle = false;
+                let packet = room::whole_packet(packet, body.as_deref());
                 if link == w.link {
                     c.handle_input(now, Input::Packet(&packet));
                 }

@@ -11,6 +11,7 @@ extern crate alloc;
 
 mod codecs;
 mod compress;
+mod contract;
 mod failure;
 mod output;
 mod plain;
@@ -120,6 +121,26 @@ impl Core {
     pub fn compress(&mut self, channel: u32, compress: &JsCompress) -> Result<(), JsValue> {
         let compress = compress::read(compress);
         self.client.compress(ChannelId(channel), compress).map_err(failure::thrown)
+    }
+
+    /// Asks for another QoS for a channel, for everybody.
+    #[wasm_bindgen(js_name = setQos)]
+    pub fn set_qos(&mut self, channel: u32, qos: &JsQos) -> Result<(), JsValue> {
+        let qos = qos::read(qos).map_err(failure::thrown)?;
+        self.client.set_qos(ChannelId(channel), qos).map_err(failure::thrown)
+    }
+
+    /// Asks for at most so many values of each key per second.
+    #[wasm_bindgen(js_name = limitRate)]
+    pub fn limit_rate(&mut self, channel: u32, rate: Option<f64>) -> Result<(), JsValue> {
+        let rate = rate.map(qos::limit).transpose().map_err(failure::thrown)?;
+        self.client.limit_rate(ChannelId(channel), rate).map_err(failure::thrown)
+    }
+
+    /// How a channel's contract stands.
+    pub fn contract(&self, channel: u32) -> JsValue {
+        let report = self.client.contract(ChannelId(channel));
+        report.map_or(JsValue::UNDEFINED, |report| contract::write(&report).into())
     }
 
     /// Which other modules are there: `installCodecs` has been called for them.

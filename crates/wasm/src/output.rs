@@ -3,12 +3,12 @@
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use groupwire_session::PresenceState;
 use groupwire_session::client::{Event, GapReason, Incoming, Output, ParticipantChange, Status};
+use groupwire_session::{ContractNews, PresenceState};
 use wasm_bindgen::prelude::JsValue;
 
 use crate::plain::Plain;
-use crate::{failure, millis, number, qos};
+use crate::{contract, failure, millis, number, qos};
 
 pub(crate) fn describe(output: Output) -> Plain {
     match output {
@@ -36,6 +36,12 @@ fn tell(event: Event) -> Plain {
         Event::Opened { channel, qos } => {
             Plain::of("opened").with("channel", channel.0).with("qos", qos::write(&qos))
         }
+        Event::Changed { channel, qos } => {
+            Plain::of("changed").with("channel", channel.0).with("qos", qos::write(&qos))
+        }
+        Event::Contract(ContractNews { channel, state, measures }) => Plain::of("contract")
+            .with("channel", channel.0)
+            .with("news", contract::state(state, &measures)),
         Event::Message(message) => incoming(message),
         Event::Participants { complete, changes } => {
             let changes: Vec<JsValue> = changes.into_iter().map(change).collect();

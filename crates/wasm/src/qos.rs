@@ -85,6 +85,16 @@ pub(crate) fn write(qos: &Qos) -> Plain {
     object
 }
 
+/// The most that is wanted of a channel.
+pub(crate) fn limit(rate: f64) -> Result<u32, Error> {
+    match whole(rate * 1000.0, u32::MAX, LIMIT)? {
+        0 => wrong(LIMIT),
+        rate => Ok(rate),
+    }
+}
+
+const LIMIT: &str = "a rate is in messages per second, above 0; undefined: all";
+
 pub(crate) fn priority(value: f64) -> Result<u8, Error> {
     whole(value, 255, "priority is from 0 to 255").map(|value| value as u8)
 }

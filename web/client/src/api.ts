@@ -158,6 +158,18 @@ export interface Channel {
    * the beginning. If they cannot be loaded, or there is no such codec, it becomes `off` and the room tells an `error`.
    */
   compress: Compress;
+  /** How its contract stands, judged by what comes here; undefined before the core is loaded. */
+  readonly contract: Contract | undefined;
+  /**
+   * Asks for another QoS, for everybody, from now on; what is left out stays. The server's word is final: the event `qos`
+   * says what holds, an `error` of the room that nothing changed.
+   */
+  setQos(change: Partial<Omit<Qos, "kind" | "overflow" | "private">>): void;
+  /**
+   * Asks the server for at most so many values of each key per second, always the newest; undefined: for all. For
+   * channels that conflate.
+   */
+  limitRate(perSecond: number | undefined): void;
   /**
    * Sends a message, now or as soon as there is a connection. Throws when it can never be sent: too large, refused
    * channel, closed room.
@@ -167,6 +179,67 @@ export interface Channel {
   on(event: "message", listener: (message: Message) => void): () => void;
   /** The late-joiner state of this channel has arrived. */
   on(event: "synced", listener: () => void): () => void;
+  /** Another QoS holds from now on. */
+  on(event: "qos", listener: (qos: Qos) => void): () => void;
+  /** The contract began to be missed, or is kept again. */
+  on(event: "contract", listener: (news: ContractNews) => void): () => void;
+}
+
+/** A contract began to be missed, or is kept again. */
+export interface ContractNews {
+  /** `cannot-meet`: not as things are. */
+  readonly state: "met" | "missed" | "cannot-meet";
+  /** What is broken, if anything is. */
+  readonly breach: ContractBreach | undefined;
+  /** The same in plain words. */
+  readonly text: string;
+  /** What is being done. */
+  readonly measures: readonly ContractMeasure[];
+}
+
+/** The part of a contract that is broken. Shares are from 0 to 1, rates per second. */
+export interface ContractBreach {
+  readonly of: "loss" | "rate";
+  readonly target: number;
+  readonly measured: number;
+  /** Of loss: the deadline at which the target would have been met, in milliseconds; undefined if none would do. */
+  readonly deadline?: number;
+}
+
+/** What Groupwire does about a contract. */
+export interface ContractMeasure {
+  readonly kind: "datagrams" | "stream" | "repeated" | "asked" | "paced" | "thinned" | "conflated" | "other";
+  /** In plain words. */
+  readonly text: string;
+}
+
+/** How a channel's contract stands at this participant. */
+export interface Contract extends ContractNews {
+  /** The last ten seconds. */
+  readonly recent: ContractTally;
+  /** Since the channel was opened. */
+  readonly total: ContractTally;
+  /** What came per second while its sender sent at least at the lowest rate; undefined if none is stated, or sent. */
+  readonly rate: number | undefined;
+  /** Milliseconds from app to app. */
+  readonly latency: {
+    readonly median: number | undefined;
+    readonly p99: number | undefined;
+    /** The largest latency that falls into each, and how many messages did. */
+    readonly buckets: readonly (readonly [ms: number, count: number])[];
+  };
+  /** The share, 0 to 1, that was lost or late on its way from the senders to the server, as the server last told. */
+  readonly upstream: number;
+}
+
+/** Messages for this participant: those it asked to be left out are not among them. */
+export interface ContractTally {
+  /** Of which it is known whether they came in time. */
+  readonly judged: number;
+  /** That never came, or after the deadline. A newer value of a conflated channel makes up for an older one. */
+  readonly missed: number;
+  /** Of the missed: that came too late. */
+  readonly late: number;
 }
 
 /** Something is missing that cannot be had again. */

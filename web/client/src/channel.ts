@@ -1,4 +1,15 @@
-import type { Channel, ChannelOptions, Compress, Message, Payload, Qos, SendOptions, Sent } from "./api.js";
+import type {
+  Channel,
+  ChannelOptions,
+  Compress,
+  Contract,
+  ContractNews,
+  Message,
+  Payload,
+  Qos,
+  SendOptions,
+  Sent,
+} from "./api.js";
 import { decodeText, encode } from "./codec.js";
 import { OFF, ownHow, partFor, type How, type Part } from "./compress.js";
 import type { CoreMessage } from "./core.js";
@@ -8,6 +19,8 @@ import { Emitter } from "./events.js";
 interface ChannelEvents {
   message: Message;
   synced: undefined;
+  qos: Qos;
+  contract: ContractNews;
 }
 
 export class RoomChannel implements Channel, Opening {
@@ -68,12 +81,26 @@ export class RoomChannel implements Channel, Opening {
     this.#driver.compress(this);
   }
 
+  get contract(): Contract | undefined {
+    return this.#driver.contract(this);
+  }
+
+  setQos(change: Partial<Omit<Qos, "kind" | "overflow" | "private">>): void {
+    this.#driver.setQos(this, { ...this.qos, ...change });
+  }
+
+  limitRate(perSecond: number | undefined): void {
+    this.#driver.limitRate(this, perSecond);
+  }
+
   send(payload: Payload, options: SendOptions = {}): Sent {
     return this.#driver.send(this, encode(payload), options);
   }
 
   on(event: "message", listener: (message: Message) => void): () => void;
   on(event: "synced", listener: () => void): () => void;
+  on(event: "qos", listener: (qos: Qos) => void): () => void;
+  on(event: "contract", listener: (news: ContractNews) => void): () => void;
   on(event: keyof ChannelEvents, listener: (value: never) => void): () => void {
     return this.#events.on(event, listener as (value: unknown) => void);
   }
@@ -81,6 +108,17 @@ export class RoomChannel implements Channel, Opening {
   /** For the room. */
   opened(qos: Qos): void {
     this.qos = qos;
+  }
+
+  /** For the room. */
+  changed(qos: Qos): void {
+    this.qos = qos;
+    this.#events.emit("qos", qos);
+  }
+
+  /** For the room. */
+  stands(news: ContractNews): void {
+    this.#events.emit("contract", news);
   }
 
   /** For the room. */

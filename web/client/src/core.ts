@@ -1,6 +1,18 @@
 /** The WebAssembly core (crates/wasm): its types, and how it is loaded. */
 
-import type { ChannelTraffic, ConnectOptions, Gap, Message, Qos, RoomError, Sent, Stats, Status } from "./api.js";
+import type {
+  ChannelTraffic,
+  ConnectOptions,
+  Contract,
+  ContractNews,
+  Gap,
+  Message,
+  Qos,
+  RoomError,
+  Sent,
+  Stats,
+  Status,
+} from "./api.js";
 import type { How } from "./compress.js";
 import { failure, judged } from "./errors.js";
 
@@ -24,6 +36,9 @@ export interface Core {
   /** The number of the channel; they count from 0. */
   channel(name: string, qos: Qos, how: How): number;
   compress(channel: number, how: How): void;
+  setQos(channel: number, qos: Qos): void;
+  limitRate(channel: number, rate?: number): void;
+  contract(channel: number): Contract | undefined;
   /** Which modules with other codecs are loaded. */
   setCodecs(most: boolean, brotli: boolean): void;
   send(now: number, channel: number, bytes: Uint8Array, text: boolean, key?: string, priority?: number): Sent;
@@ -66,6 +81,9 @@ export type CoreEvent =
   | { readonly type: "status"; readonly status: Status }
   | { readonly type: "joined"; readonly participant: number }
   | { readonly type: "opened"; readonly channel: number; readonly qos: Qos }
+  /** Another QoS holds, while the channel is open. */
+  | { readonly type: "changed"; readonly channel: number; readonly qos: Qos }
+  | { readonly type: "contract"; readonly channel: number; readonly news: ContractNews }
   | CoreMessage
   | { readonly type: "participants"; readonly complete: boolean; readonly changes: readonly ParticipantChange[] }
   | { readonly type: "synced"; readonly channel: number | undefined }

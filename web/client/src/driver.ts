@@ -2,6 +2,7 @@
 
 import type {
   ConnectOptions,
+  Contract,
   Qos,
   RoomError,
   SendOptions,
@@ -77,6 +78,7 @@ export class Driver {
   #isPrepared = false;
   /** What was asked for before the core was there. */
   #openings: Opening[] = [];
+  #wishes: ((core: Core) => void)[] = [];
   #early: Early[] = [];
   #earlyBytes = 0;
   #owesDrain = false;
@@ -132,6 +134,20 @@ export class Driver {
     if (channel.id === undefined || !this.#core) return;
     this.#core.compress(channel.id, channel.how);
     this.#schedule();
+  }
+
+  setQos(channel: Opening, qos: Qos): void {
+    this.#mustBeOpen();
+    this.#whenOpen(channel, (core, id) => core.setQos(id, qos));
+  }
+
+  limitRate(channel: Opening, rate: number | undefined): void {
+    this.#mustBeOpen();
+    this.#whenOpen(channel, (core, id) => core.limitRate(id, rate));
+  }
+
+  contract({ id }: Opening): Contract | undefined {
+    return id === undefined ? undefined : this.#core?.contract(id);
   }
 
   async loadCodecs(part: Part): Promise<Codecs> {
@@ -193,8 +209,10 @@ export class Driver {
       for (const channel of this.#openings) {
         this.#attempt(channel, () => (channel.id = core.channel(channel.name, channel.qos, channel.how)));
       }
+      for (const wish of this.#wishes) wish(core);
       for (const message of this.#early) this.#attempt(message.channel, () => submit(core, message));
       this.#openings = [];
+      this.#wishes = [];
       this.#early = [];
       // Whoever was told of an error may have left.
       if (this.#hasEnded) return core.free();
@@ -225,6 +243,17 @@ export class Driver {
     this.#early.push({ ...message, bytes: message.bytes.slice() });
     this.#earlyBytes = bytes;
     return "accepted";
+  }
+
+  /** At once, or as soon as the core is there. */
+  #whenOpen(channel: Opening, run: (core: Core, id: number) => void): void {
+    if (!this.#core) {
+      this.#wishes.push((core) => this.#attempt(channel, () => channel.id !== undefined && run(core, channel.id)));
+      return;
+    }
+    if (channel.id === undefined) return;
+    run(this.#core, channel.id);
+    this.#schedule();
   }
 
   /** Once after all that the application does in one go, so that it shares a packet. */

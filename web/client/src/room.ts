@@ -137,6 +137,12 @@ class ClientRoom<Presence> implements Room<Presence> {
       case "opened":
         this.#channelOf(event.channel)?.opened(event.qos);
         break;
+      case "changed":
+        this.#channelOf(event.channel)?.changed(event.qos);
+        break;
+      case "contract":
+        this.#channelOf(event.channel)?.stands(event.news);
+        break;
       case "message":
         this.#channelOf(event.channel)?.deliver(event);
         break;

@@ -227,10 +227,20 @@ class DoubleChannel implements Channel {
 
   constructor(
     readonly name: string,
-    readonly qos: Qos,
+    public qos: Qos,
     public compress: Compress,
     private readonly post: (data: string | Uint8Array, key: string | undefined) => void,
   ) {}
+
+  readonly contract = undefined;
+
+  setQos(change: Partial<Qos>): void {
+    this.qos = { ...this.qos, ...change };
+  }
+
+  limitRate(): void {
+    // The double leaves nothing out.
+  }
 
   send(payload: Payload, options: SendOptions = {}): Sent {
     const isRaw = typeof payload === "string" || payload instanceof Uint8Array;
@@ -238,8 +248,8 @@ class DoubleChannel implements Channel {
     return "accepted";
   }
 
-  on(event: "message" | "synced", listener: ((message: Message) => void) | (() => void)): () => void {
-    if (event === "message") this.listeners.push(listener);
+  on(event: string, listener: (value: never) => void): () => void {
+    if (event === "message") this.listeners.push(listener as (message: Message) => void);
     return () => {};
   }
 

@@ -19,6 +19,7 @@ import { Session } from "./net/session";
 import { button, part } from "../../common/ui/dom";
 import { makeHelp } from "../../common/ui/help";
 import { chosenCompress, CompressionChoice } from "./ui/compression";
+import { Contracts } from "./ui/contracts";
 import { Hint } from "./ui/hint";
 import { listenToKeys } from "./ui/keys";
 import { Panel } from "./ui/panel";
@@ -80,7 +81,9 @@ const session = new Session({
     participants: () => {
       people?.update();
       board.participantsChanged();
+      showTalking();
     },
+    talking: () => showTalking(),
     moved: () => board.requestFrame(),
     transport: () => transportChoice?.show(),
     restored: (by) => {
@@ -120,17 +123,42 @@ new Panel({
   stats: () => session.stats,
   setting: () => session.compress,
   compression: new CompressionChoice(session),
+  contracts: new Contracts(session.channels),
   transport: transportChoice.element,
+  room: address.room,
 });
-listenToKeys(board, help);
+const talk = button({
+  icon: "talk",
+  label: "We are talking: pointers keep up with what is said",
+  key: "M",
+  testid: "talk",
+  onPress: toggleTalking,
+});
+part("people").prepend(talk);
+showTalking();
+listenToKeys(board, help, toggleTalking);
 onThemeChanged(() => toolbar?.repaint());
 if (recorder) {
   const save = () => recorder.download();
   part("place").append(button({ icon: "download", label: "Save the recording", testid: "recording", onPress: save }));
 }
+if (new URL(location.href).searchParams.has("inspect")) {
+  // Only who looks on loads it.
+  void import("./ui/inspector").then(({ showInspector }) => showInspector(address.room));
+}
 expose(board, session);
 setInterval(update, 500);
 update();
+
+function toggleTalking(): void {
+  session.toggleTalking();
+  showTalking();
+}
+
+function showTalking(): void {
+  talk.ariaPressed = String(session.isTalking);
+  talk.classList.toggle("heard", session.isTalkHeard);
+}
 
 function update(): void {
   place.update(session.status, board.document.waiting);

@@ -38,6 +38,7 @@ function join(name: string) {
     transport: nothing,
     incomplete: nothing,
     error: nothing,
+    talking: nothing,
   };
   const session: Session = new Session({
     url: "ws://test/",

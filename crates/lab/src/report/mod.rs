@@ -14,7 +14,9 @@
 mod ace;
 mod afec;
 mod chart;
+mod contract;
 mod error;
+mod fanout;
 mod gmc;
 mod lossless;
 mod page;
@@ -57,5 +59,7 @@ fn section(experiment: Experiment, rows: &[Row]) -> Section {
         Experiment::Afec => afec::section(rows),
         Experiment::Web => web::section(rows),
         Experiment::Ace => ace::section(rows),
+        Experiment::Fanout => fanout::section(rows),
+        Experiment::Contract => contract::section(rows),
     }
 }

@@ -25,6 +25,10 @@ pub enum Experiment {
     Web,
     /// Which codec for which block of a stream.
     Ace,
+    /// What a delivery costs when everybody receives.
+    Fanout,
+    /// Whether channels get what they were promised.
+    Contract,
 }
 
 /// What was read.
@@ -51,11 +55,20 @@ impl Experiment {
             Experiment::Afec => &["scheme", "channel", "mer"],
             Experiment::Web => &["transport", "network", "measure", "value"],
             Experiment::Ace => &["scenario", "policy", "over_best"],
+            Experiment::Fanout => &["system", "clients", "server_us_per_delivery"],
+            Experiment::Contract => &["setup", "channel", "ablation", "mer"],
         }
     }
 
-    const ALL: [Experiment; 5] =
-        [Experiment::Lossless, Experiment::Gmc, Experiment::Afec, Experiment::Web, Experiment::Ace];
+    const ALL: [Experiment; 7] = [
+        Experiment::Lossless,
+        Experiment::Gmc,
+        Experiment::Afec,
+        Experiment::Web,
+        Experiment::Ace,
+        Experiment::Fanout,
+        Experiment::Contract,
+    ];
 
     fn of(fields: &Map<String, Value>) -> Option<Self> {
         let fits = |one: &Self| one.signs().iter().all(|&name| fields.contains_key(name));

@@ -32,6 +32,11 @@ fn web(transport: &str, measure: &str, value: f64) -> Value {
         "size": 500, "tick_ms": 40, "app": "puzzle", "direction": "down", "paper": 40.0, "verified": true })
 }
 
+fn fanout(system: &str, clients: u64) -> Value {
+    json!({ "system": system, "tick_ms": 40, "clients": clients, "delivered": 1.0, "p99_ms": 45.0,
+        "server_us_per_delivery": 0.9, "goals": { "p99_ms": 48.0 }, "verified": true })
+}
+
 /// How many drawings there are; all of them are well-formed.
 fn drawings(html: &str) -> usize {
     let drawings = html.split("<svg ").skip(1).map(|rest| rest.split("</svg>").next().unwrap());
@@ -56,15 +61,17 @@ fn there_is_a_section_for_each_experiment() {
         web("websocket", "jitter", 2.0),
         web("websocket", "receive_rate", 2000.0),
         web("multipart", "overhead_message", 44.0),
+        fanout("groupwire-websocket", 100),
+        fanout("ws-batched", 500),
     ]);
-    for name in ["gmc", "afec", "web"] {
+    for name in ["gmc", "afec", "web", "fanout"] {
         assert!(html.contains(&format!("<section id=\"{name}\">")), "{name}");
     }
     assert!(html.contains("packet3, acknowledged 10 messages later, 20 % lost"));
     assert!(html.contains("<td>3.20</td><td>zstd 40.0</td><td>hand-bits 3.00</td>"), "{html}");
     assert!(html.contains("50 ms round trip, 250 ms deadline, target 5 %"));
     assert!(html.contains("data-name=\"fec-2 to fec-7\""));
-    assert_eq!(drawings(&html), 1 + 1 + 4);
+    assert_eq!(drawings(&html), 1 + 1 + 4 + 4);
 }
 
 #[test]

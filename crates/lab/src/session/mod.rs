@@ -30,16 +30,17 @@ mod generate;
 mod java;
 mod json;
 mod json_float;
-mod motion;
+pub(crate) mod motion;
 mod msgpack;
 mod participant;
 pub(crate) mod random;
 mod text;
-mod typing;
+pub(crate) mod typing;
 mod xml;
 
 pub use events::{Colour, Error, Event, Kind, Object, Point, Shape, read_events};
 pub use generate::generate;
+pub(crate) use motion::places;
 
 /// The session's number, in every message: the one of the paper's Figure 6.
 pub const SESSION_ID: u32 = 9357;

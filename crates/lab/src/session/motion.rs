@@ -18,9 +18,9 @@ use super::Point;
 use super::random::Random;
 
 /// The canvas, in pixels.
-pub(super) const WIDTH: u16 = 1920;
+pub(crate) const WIDTH: u16 = 1920;
 /// The canvas, in pixels.
-pub(super) const HEIGHT: u16 = 1080;
+pub(crate) const HEIGHT: u16 = 1080;
 /// What hands keep from the canvas's edges, in pixels.
 const MARGIN: f64 = 10.0;
 
@@ -28,18 +28,18 @@ const MARGIN: f64 = 10.0;
 const REPORT_MS: f64 = 8.0;
 
 /// How somebody's application looks at the pointer.
-pub(super) struct EventLoop {
+pub(crate) struct EventLoop {
     /// Between two frames, in ms.
-    pub(super) frame_ms: f64,
+    pub(crate) frame_ms: f64,
     /// It sends at each so many frames.
-    pub(super) frames: u32,
+    pub(crate) frames: u32,
 }
 
 impl EventLoop {
     /// Of a screen with 60 frames per second and 30 messages.
-    pub(super) const FAST: Self = Self { frame_ms: 1000.0 / 60.0, frames: 2 };
+    pub(crate) const FAST: Self = Self { frame_ms: 1000.0 / 60.0, frames: 2 };
     /// Of a timer with 64 ticks per second, as Windows has it, and 16 messages.
-    pub(super) const SLOW: Self = Self { frame_ms: 1000.0 / 64.0, frames: 4 };
+    pub(crate) const SLOW: Self = Self { frame_ms: 1000.0 / 64.0, frames: 4 };
 
     /// When it sends after `now`.
     fn next(&self, random: &mut Random, now: f64) -> f64 {
@@ -51,7 +51,7 @@ impl EventLoop {
 
 /// What the hand is doing.
 #[derive(Clone, Copy)]
-pub(super) enum Style {
+pub(crate) enum Style {
     /// Going about, resting, going on.
     Pointing,
     /// Dragging something without a rest.
@@ -59,7 +59,7 @@ pub(super) enum Style {
 }
 
 /// A pointer with the hand on it.
-pub(super) struct Pointer {
+pub(crate) struct Pointer {
     x: f64,
     y: f64,
     sent: Point,
@@ -67,19 +67,19 @@ pub(super) struct Pointer {
 
 impl Pointer {
     /// Somewhere on the canvas.
-    pub(super) fn new(random: &mut Random) -> Self {
+    pub(crate) fn new(random: &mut Random) -> Self {
         let x = random.between(MARGIN, f64::from(WIDTH) - MARGIN);
         let y = random.between(MARGIN, f64::from(HEIGHT) - MARGIN);
         Self { x, y, sent: pixel(x, y) }
     }
 
     /// Where it was last sent to be.
-    pub(super) fn place(&self) -> Point {
+    pub(crate) fn place(&self) -> Point {
         self.sent
     }
 
     /// Moves on from `clock`, in ms, until so many places were sent; leaves the time of the last in `clock`.
-    pub(super) fn sends(
+    pub(crate) fn sends(
         &mut self,
         random: &mut Random,
         (events, style): (&EventLoop, Style),
@@ -109,6 +109,14 @@ impl Pointer {
         }
         sent
     }
+}
+
+/// So many places that a pointer without a rest goes through, as an application sends them.
+pub(crate) fn places(seed: u64, count: usize) -> Vec<Point> {
+    let mut random = Random::new(seed);
+    let mut pointer = Pointer::new(&mut random);
+    let sent = pointer.sends(&mut random, (&EventLoop::FAST, Style::Dragging), &mut 0.0, count);
+    sent.into_iter().map(|(_, place)| place).collect()
 }
 
 /// The hand's rest after a stroke, in ms: none before a correction, else as long as a look takes.

@@ -10,14 +10,14 @@ use super::random::Random;
 
 /// A key that was hit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Key {
+pub(crate) enum Key {
     Character(char),
     /// Deletes the character before the cursor.
     Delete,
 }
 
 /// So many keys, each with the time since the one before it, in ms.
-pub(super) fn keys(random: &mut Random, count: usize) -> Vec<(f64, Key)> {
+pub(crate) fn keys(random: &mut Random, count: usize) -> Vec<(f64, Key)> {
     let mut typist = Typist { random, keys: Vec::with_capacity(count), last: ' ' };
     while typist.keys.len() < count {
         typist.sentence();
@@ -27,7 +27,7 @@ pub(super) fn keys(random: &mut Random, count: usize) -> Vec<(f64, Key)> {
 }
 
 /// Something to say: one sentence without mistakes.
-pub(super) fn sentence(random: &mut Random) -> String {
+pub(crate) fn sentence(random: &mut Random) -> String {
     let count = 2 + random.below(11);
     let mut text = String::new();
     for at in 0..count {

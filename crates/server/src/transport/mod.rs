@@ -3,6 +3,7 @@
 pub(crate) mod carrier;
 pub(crate) mod emulation;
 pub(crate) mod framing;
+pub(crate) mod line;
 pub(crate) mod socket;
 pub(crate) mod websocket;
 
@@ -18,7 +19,8 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::time::timeout;
 
 use crate::hub::{Hub, random_secret};
-use crate::room::{Link, Message, Outbound};
+use crate::room::{Close, Link, Message, Outbound};
+use line::Line;
 
 /// What came over a transport.
 pub(crate) enum Incoming {
@@ -41,6 +43,11 @@ pub(crate) struct Gone;
 
 /// The reliable end that is written.
 pub(crate) trait Transmit: Send {
+    /// The socket, where the room's task may write packets itself.
+    fn line(&self) -> Option<Arc<Line>> {
+        None
+    }
+
     /// Done when the packet has left our hands for the kernel's.
     fn send(&mut self, packet: Vec<u8>) -> impl Future<Output = Result<(), Gone>> + Send;
 
@@ -53,13 +60,23 @@ pub(crate) trait Transmit: Send {
 pub(crate) trait Datagrams: Send {
     /// Done when the packet has left, or was dropped for its age.
     fn send(&mut self, packet: Vec<u8>) -> impl Future<Output = ()> + Send;
+
+    /// How the room sends datagrams whose body others share: itself, as a task for each would cost more than the sending.
+    fn direct(&self) -> Direct;
 }
+
+/// Sends a datagram that is made of these parts, at once or never.
+pub(crate) type Direct = Box<dyn Fn([&[u8]; 2]) + Send>;
 
 /// The datagrams of transports that have none.
 pub(crate) enum NoDatagrams {}
 
 impl Datagrams for NoDatagrams {
     async fn send(&mut self, _: Vec<u8>) {
+        match *self {}
+    }
+
+    fn direct(&self) -> Direct {
         match *self {}
     }
 }
@@ -79,11 +96,20 @@ const OUTBOUND_DATAGRAMS: usize = 16;
 /// How long a last packet and the transport's own goodbye may take.
 const GOODBYE: Duration = Duration::from_secs(1);
 
+/// What a connection is, for its room.
+pub(crate) struct Origin {
+    /// As people call it.
+    pub(crate) kind: &'static str,
+    /// By which it can be led over an emulated path, where that is allowed.
+    pub(crate) way: Option<emulation::Way>,
+}
+
 type ToRoom = mpsc::UnboundedSender<Message>;
 
 /// Serves a connection until it ends. `datagrams` says, too, how many octets one may have.
 pub(crate) async fn serve<R: Receive, T: Transmit, D: Datagrams>(
     hub: Arc<Hub>,
+    origin: Origin,
     mut receive: R,
     mut transmit: T,
     datagrams: Option<(D, usize)>,
@@ -91,9 +117,17 @@ pub(crate) async fn serve<R: Receive, T: Transmit, D: Datagrams>(
     let counted = Counted::new(&hub);
     let link = hub.next_link();
     let (outbound, mut packets) = mpsc::channel(OUTBOUND);
-    let (to_datagrams, outgoing) = mpsc::channel(OUTBOUND_DATAGRAMS);
-    let max_datagram = datagrams.as_ref().map_or(0, |(_, largest)| *largest);
-    let ways = Link { packets: outbound, datagrams: to_datagrams, max_datagram };
+    let direct = datagrams.as_ref().map(|(datagrams, _)| datagrams.direct());
+    let (to_datagrams, datagrams) = match datagrams {
+        Some((datagrams, largest)) => {
+            let (to_datagrams, outgoing) = mpsc::channel(OUTBOUND_DATAGRAMS);
+            (Some((to_datagrams, largest)), Some((datagrams, outgoing)))
+        }
+        None => (None, None),
+    };
+    let line = transmit.line();
+    let ways =
+        Link { packets: outbound, line: line.clone(), datagrams: to_datagrams, direct, origin };
     let room = match join(&hub, link, &mut receive, ways).await {
         Ok(room) => room,
         Err(error) => {
@@ -103,8 +137,8 @@ pub(crate) async fn serve<R: Receive, T: Transmit, D: Datagrams>(
         }
     };
     {
-        let writing = write(&hub, &room, link, &mut transmit, &mut packets);
-        let writing_datagrams = write_datagrams(&room, link, datagrams, outgoing);
+        let writing = write(&hub, &room, link, line.as_deref(), &mut transmit, &mut packets);
+        let writing_datagrams = write_datagrams(&room, link, datagrams);
         tokio::pin!(writing);
         tokio::select! {
             () = &mut writing => {}
@@ -168,12 +202,18 @@ async fn write(
     hub: &Hub,
     room: &ToRoom,
     link: LinkId,
+    line: Option<&Line>,
     transmit: &mut impl Transmit,
     packets: &mut mpsc::Receiver<Outbound>,
 ) {
-    while let Some(outbound) = packets.recv().await {
+    loop {
+        let outbound = tokio::select! {
+            outbound = packets.recv() => outbound,
+            () = drain(hub, room, link, line) => return,
+        };
         match outbound {
-            Outbound::Packet(packet) => {
+            None => return,
+            Some(Outbound::Packet(packet)) => {
                 // The room gives up on who does not read after as long, but its word cannot get through.
                 let sent = timeout(hub.config.timing.dead, transmit.send(packet)).await;
                 if !matches!(sent, Ok(Ok(()))) {
@@ -181,7 +221,8 @@ async fn write(
                 }
                 let _ = room.send(Message::Sent { link });
             }
-            Outbound::Close { packet, reason } => {
+            Some(Outbound::Close(last)) => {
+                let Close { packet, reason } = *last;
                 let _ = timeout(GOODBYE, transmit.close(packet, reason.as_ref())).await;
                 return;
             }
@@ -189,14 +230,24 @@ async fn write(
     }
 }
 
+/// Brings what the kernel would not take at once to the connection, and tells the room; ends when that breaks.
+async fn drain(hub: &Hub, room: &ToRoom, link: LinkId, line: Option<&Line>) {
+    let Some(line) = line else { return std::future::pending().await };
+    loop {
+        line.waits().await;
+        // As above.
+        let Ok(Ok(packets)) = timeout(hub.config.timing.dead, line.flush()).await else { return };
+        (0..packets).for_each(|_| drop(room.send(Message::Sent { link })));
+    }
+}
+
 /// Brings the room's datagrams to the connection; goes on for as long as that lasts.
 async fn write_datagrams(
     room: &ToRoom,
     link: LinkId,
-    datagrams: Option<(impl Datagrams, usize)>,
-    mut outgoing: mpsc::Receiver<Vec<u8>>,
+    datagrams: Option<(impl Datagrams, mpsc::Receiver<Vec<u8>>)>,
 ) {
-    if let Some((mut datagrams, _)) = datagrams {
+    if let Some((mut datagrams, mut outgoing)) = datagrams {
         while let Some(packet) = outgoing.recv().await {
             datagrams.send(packet).await;
             let _ = room.send(Message::DatagramSent { link });

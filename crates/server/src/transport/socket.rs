@@ -4,11 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use groupwire_session::Error;
-use tokio::io::AsyncWriteExt;
-use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpListener, TcpStream};
 
-use super::framing::{Framed, framed};
+use super::framing::Framed;
+use super::line::{self, Framing, Line};
 use super::{Gone, Incoming, NoDatagrams, Receive, Transmit};
 use crate::hub::Hub;
 use crate::listen::accept;
@@ -27,31 +26,40 @@ pub(crate) async fn serve(listener: TcpListener, hub: Arc<Hub>) {
 }
 
 async fn serve_one(hub: Arc<Hub>, socket: TcpStream) {
-    let (reader, writer) = socket.into_split();
-    let reader = Framed::new(reader, hub.config.limits.max_packet);
-    super::serve(hub, reader, Writer(writer), None::<(NoDatagrams, usize)>).await;
+    let line = Line::new(socket, Framing::Length);
+    let reader = Framed::new(line::Stream(Arc::clone(&line)), hub.config.limits.max_packet);
+    let datagrams = None::<(NoDatagrams, usize)>;
+    super::emulation::serve(hub, "TCP socket", false, reader, Writer(line), datagrams).await;
 }
 
-impl Receive for Framed<OwnedReadHalf> {
+impl Receive for Framed<line::Stream> {
     async fn receive(&mut self) -> Result<Option<Incoming>, Error> {
         Ok(self.next().await?.map(Incoming::Packet))
     }
 }
 
-struct Writer(OwnedWriteHalf);
+struct Writer(Arc<Line>);
 
 impl Transmit for Writer {
+    fn line(&self) -> Option<Arc<Line>> {
+        Some(Arc::clone(&self.0))
+    }
+
     async fn send(&mut self, packet: Vec<u8>) -> Result<(), Gone> {
-        self.0.write_all(&framed(&packet)).await.map_err(|_| Gone)
+        self.0.send(&packet, &[]);
+        self.0.flush().await.map(drop)
     }
 
     async fn close(&mut self, packet: Vec<u8>, _: Option<&Error>) {
-        if !packet.is_empty() && self.send(packet).await.is_err() {
+        if !packet.is_empty() {
+            self.0.send(&packet, &[]);
+        }
+        if self.0.flush().await.is_err() {
             return;
         }
-        let _ = self.0.shutdown().await;
+        self.0.finish();
         // What comes unread when a socket is closed resets the connection, and the last packet with it.
-        let socket: &TcpStream = self.0.as_ref();
+        let socket = self.0.socket();
         let mut dropped = [0; 1024];
         while socket.readable().await.is_ok() {
             match socket.try_read(&mut dropped) {

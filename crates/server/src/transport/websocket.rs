@@ -2,26 +2,68 @@
 
 use std::sync::Arc;
 
-use axum::extract::ws::{CloseFrame, Message as Frame, WebSocket, close_code};
-use futures_util::stream::{SplitSink, SplitStream};
-use futures_util::{SinkExt, StreamExt};
+use axum::body::{Body, Bytes};
+use axum::http::{Request, StatusCode};
+use axum::response::{IntoResponse, Response};
+use futures_util::StreamExt;
 use groupwire_session::{Error, Fault};
+use hyper::upgrade::{OnUpgrade, Upgraded};
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpStream;
+use tokio_tungstenite::WebSocketStream;
+use tungstenite::Message as Frame;
 use tungstenite::error::{CapacityError, ProtocolError};
+use tungstenite::handshake::server::create_response;
+use tungstenite::protocol::frame::coding::CloseCode;
+use tungstenite::protocol::{Role, WebSocketConfig};
 
+use super::line::{self, Framing, Line};
 use super::{Gone, Incoming, NoDatagrams, Receive, Transmit};
 use crate::hub::Hub;
 
-/// Serves a connection until it ends, over the emulated path if it asked for that.
-pub(crate) async fn serve(hub: Arc<Hub>, socket: WebSocket, emulate: bool) {
-    let (sink, stream) = socket.split();
-    let (receive, transmit, datagrams) = (Stream(stream), Sink(sink), None::<(NoDatagrams, usize)>);
-    match emulate {
-        true => super::emulation::serve(hub, receive, transmit, datagrams).await,
-        false => super::serve(hub, receive, transmit, datagrams).await,
+/// The library's 128 KB would be the largest part of a connection's memory.
+const READ_BUFFER: usize = 1 << 10;
+
+/// Answers the request for a WebSocket, and serves it until it ends, over the emulated path if it asked for that.
+pub(crate) fn upgrade(hub: Arc<Hub>, mut request: Request<Body>, emulate: bool) -> Response {
+    let upgrade = hyper::upgrade::on(&mut request);
+    match create_response(&request.map(drop)) {
+        Ok(response) => {
+            tokio::spawn(async move {
+                if let Some((socket, read)) = socket(upgrade).await {
+                    serve(hub, socket, read, emulate).await;
+                }
+            });
+            response.map(|()| Body::empty())
+        }
+        Err(error) => (StatusCode::BAD_REQUEST, format!("{error}\n")).into_response(),
     }
 }
 
-struct Stream(SplitStream<WebSocket>);
+/// The socket under HTTP, and what was read of it already.
+async fn socket(upgrade: OnUpgrade) -> Option<(TcpStream, Bytes)> {
+    let upgraded: Upgraded = upgrade.await.ok()?;
+    let parts = upgraded.downcast::<TokioIo<TcpStream>>().ok()?;
+    Some((parts.io.into_inner(), parts.read_buf))
+}
+
+async fn serve(hub: Arc<Hub>, socket: TcpStream, read: Bytes, emulate: bool) {
+    let limit = hub.config.limits.max_packet;
+    let config = WebSocketConfig::default()
+        .max_message_size(Some(limit))
+        .max_frame_size(Some(limit))
+        .write_buffer_size(0)
+        .read_buffer_size(READ_BUFFER);
+    let line = Line::new(socket, Framing::WebSocket);
+    let (stream, role) = (line::Stream(Arc::clone(&line)), Role::Server);
+    // A copy, as nothing or little was read: the buffer of HTTP is not to stay.
+    let read = read.to_vec();
+    let stream = WebSocketStream::from_partially_read(stream, read, role, Some(config)).await;
+    let (receive, transmit, datagrams) = (Stream(stream), Sink(line), None::<(NoDatagrams, usize)>);
+    super::emulation::serve(hub, "WebSocket", emulate, receive, transmit, datagrams).await;
+}
+
+struct Stream(WebSocketStream<line::Stream>);
 
 impl Receive for Stream {
     async fn receive(&mut self) -> Result<Option<Incoming>, Error> {
@@ -31,59 +73,67 @@ impl Receive for Stream {
                 Some(Ok(Frame::Text(_))) => {
                     Err(Error::Malformed { what: "packet: a binary message is due" })
                 }
-                Some(Ok(Frame::Ping(_) | Frame::Pong(_))) => continue,
+                Some(Ok(Frame::Ping(_) | Frame::Pong(_) | Frame::Frame(_))) => continue,
                 Some(Ok(Frame::Close(_))) | None => Ok(None),
                 Some(Err(error)) => {
                     tracing::debug!(%error, "socket error");
-                    violation(error).map_or(Ok(None), Err)
+                    violation(&error).map_or(Ok(None), Err)
                 }
             };
         }
     }
 }
 
-struct Sink(SplitSink<WebSocket, Frame>);
+struct Sink(Arc<Line>);
 
 impl Transmit for Sink {
+    fn line(&self) -> Option<Arc<Line>> {
+        Some(Arc::clone(&self.0))
+    }
+
     async fn send(&mut self, packet: Vec<u8>) -> Result<(), Gone> {
-        self.0.send(Frame::Binary(packet.into())).await.map_err(|_| Gone)
+        self.0.send(&packet, &[]);
+        self.0.flush().await.map(drop)
     }
 
     async fn close(&mut self, packet: Vec<u8>, reason: Option<&Error>) {
         if !packet.is_empty() && self.send(packet).await.is_err() {
             return;
         }
-        let _ = self.0.send(Frame::Close(Some(close_frame(reason)))).await;
+        let (code, text) = close_frame(reason);
+        self.0.send_close(code.into(), &text);
+        let _ = self.0.flush().await;
+        self.0.finish();
     }
 }
 
-fn close_frame(reason: Option<&Error>) -> CloseFrame {
+fn close_frame(reason: Option<&Error>) -> (CloseCode, String) {
     let Some(error) = reason else {
-        return CloseFrame { code: close_code::NORMAL, reason: "goodbye".into() };
+        return (CloseCode::Normal, "goodbye".into());
     };
     let code = match (error, error.fault()) {
-        (Error::TooLarge { .. }, _) => close_code::SIZE,
-        (_, Fault::Limit) => close_code::AGAIN,
-        (_, Fault::Refused) => close_code::POLICY,
-        _ => close_code::PROTOCOL,
+        (Error::TooLarge { .. }, _) => CloseCode::Size,
+        (_, Fault::Limit) => CloseCode::Again,
+        (_, Fault::Refused) => CloseCode::Policy,
+        _ => CloseCode::Protocol,
     };
     // RFC 6455, section 5.5: a control frame has at most 125 octets, two of which are the code.
     let mut text = error.to_string();
     let end = (0..=123.min(text.len())).rev().find(|&end| text.is_char_boundary(end));
     text.truncate(end.unwrap_or_default());
-    CloseFrame { code, reason: text.into() }
+    (code, text)
 }
 
 /// A message over the limit is refused by the socket before it is read whole.
-fn violation(error: axum::Error) -> Option<Error> {
-    match error.into_inner().downcast_ref::<tungstenite::Error>() {
-        Some(tungstenite::Error::Capacity(CapacityError::MessageTooLong { size, max_size })) => {
+fn violation(error: &tungstenite::Error) -> Option<Error> {
+    match error {
+        tungstenite::Error::Capacity(CapacityError::MessageTooLong { size, max_size }) => {
             Some(Error::TooLarge { what: "packet", size: *size, limit: *max_size })
         }
         // A connection that is simply gone is no offence.
-        Some(tungstenite::Error::Protocol(ProtocolError::ResetWithoutClosingHandshake)) => None,
-        Some(tungstenite::Error::Protocol(_)) => Some(Error::Malformed { what: "WebSocket frame" }),
-        Some(tungstenite::Error::Utf8(_)) => Some(Error::InvalidText { what: "WebSocket text" }),
+        tungstenite::Error::Protocol(ProtocolError::ResetWithoutClosingHandshake) => None,
+        tungstenite::Error::Protocol(_) => Some(Error::Malformed { what: "WebSocket frame" }),
+        tungstenite::Error::Utf8(_) => Some(Error::InvalidText { what: "WebSocket text" }),
         _ => None,
     }
 }

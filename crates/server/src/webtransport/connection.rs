@@ -11,7 +11,7 @@ use wtransport::{Connection, RecvStream, SendStream, VarInt};
 
 use crate::hub::Hub;
 use crate::transport::framing::{Framed, framed};
-use crate::transport::{self, Gone, Incoming, Receive, Transmit, emulation};
+use crate::transport::{self, Direct, Gone, Incoming, Receive, Transmit, emulation};
 
 /// T5: where sessions are.
 const PATH: &str = "/wt";
@@ -70,10 +70,7 @@ pub(super) async fn serve(hub: Arc<Hub>, opened: Opened) {
     let datagrams = (largest > 0).then_some((Datagrams(datagrams), largest));
     let receive = Reader { connection: connection.clone(), packets };
     let transmit = Writer { connection: connection.clone(), stream: writer };
-    match emulate {
-        true => emulation::serve(hub, receive, transmit, datagrams).await,
-        false => transport::serve(hub, receive, transmit, datagrams).await,
-    }
+    emulation::serve(hub, "WebTransport", emulate, receive, transmit, datagrams).await;
     // Nothing that is left of it keeps the connection open.
     connection.close(VarInt::from_u32(0), b"");
 }
@@ -130,5 +127,10 @@ impl transport::Datagrams for Datagrams {
     async fn send(&mut self, packet: Vec<u8>) {
         // That the connection is gone, its stream says.
         let _ = self.0.send(&packet, Instant::now()).await;
+    }
+
+    fn direct(&self) -> Direct {
+        let direct = self.0.direct();
+        Box::new(move |parts| direct.send(parts))
     }
 }

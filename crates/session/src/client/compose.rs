@@ -6,7 +6,7 @@ use core::time::Duration;
 
 use super::outbox::{Channel, Item, Pending, Resting};
 use super::{Client, Event, Output, Phase};
-use crate::datagrams::Datagrams;
+use crate::datagrams::{Datagrams, Made};
 use crate::link::{Bodies, PING_SIZE};
 use crate::packing::Piece;
 use crate::wire::body::Lane;
@@ -81,26 +81,37 @@ impl Client {
 
     fn compose_datagrams(&mut self, now: Duration) -> Result<(), Error> {
         while self.phase == Phase::Joined {
-            let due = self.due(now, Lane::Datagrams);
-            let ready = self.link.as_mut().and_then(|link| link.datagrams.as_mut());
-            let Some(datagrams) = ready.filter(|datagrams| {
-                datagrams.ready() && (!due.is_empty() || datagrams.must_answer(now))
-            }) else {
+            let Some(datagrams) = self.link.as_ref().and_then(|link| link.datagrams.as_ref())
+            else {
                 break;
             };
-            let start = datagrams.begin(now);
+            if !datagrams.ready() {
+                break;
+            }
+            let is_due = datagrams.is_due(now);
+            let is_clear = datagrams.clear_at().is_none_or(|at| at <= now);
+            let answers = self.classes.must_answer(now);
+            let due = if is_clear { self.due(now, Lane::Datagrams) } else { Vec::new() };
+            if due.is_empty() && !is_due && !answers {
+                break;
+            }
             self.add_records(now, &due, 0, Lane::Datagrams);
             let Some(link) = self.link.as_mut() else { break };
             // Only the stream has pings.
             link.choosing.take_probe();
             let Some(datagrams) = link.datagrams.as_mut() else { break };
-            let packets = datagrams.finish(start)?;
-            if packets.is_empty() {
+            let mut made = datagrams.make(now, false)?;
+            if answers || !made.is_empty() {
+                let mut front = Vec::new();
+                self.classes.acknowledge(now, &mut front);
+                datagrams.put_before(front, &mut made);
+            }
+            if made.is_empty() && due.is_empty() {
                 break;
             }
-            for packet in packets {
-                self.launch(now, !due.is_empty(), packet.len());
-                self.outputs.push_back(Output::Datagram(packet));
+            for Made { octets, .. } in made {
+                self.launch(now, !due.is_empty(), octets.len());
+                self.outputs.push_back(Output::Datagram(octets));
             }
         }
         Ok(())
@@ -115,16 +126,22 @@ impl Client {
     }
 
     /// When the next waiting message may go, of those whose lane takes something now.
-    pub(super) fn next_slot(&self) -> Option<Duration> {
+    pub(super) fn next_slot<'a>(&'a self) -> Option<Duration> {
         let link = self.link.as_ref()?;
         let takes = |lane: Lane| match lane {
             Lane::Stream => link.ready(),
             Lane::Datagrams => link.datagrams.as_ref().is_some_and(Datagrams::ready),
         };
         let open = || self.channels.iter().filter(|channel| channel.takes_messages());
-        let waits =
-            |channel: &Channel| channel.queue.after(0).any(|(_, item)| takes(self.lane(item)));
-        let awareness = open().filter(|channel| waits(channel)).map(|channel| channel.next_slot);
+        let clear = link.datagrams.as_ref().and_then(Datagrams::clear_at).unwrap_or_default();
+        let slots = |channel: &'a Channel| {
+            let lanes = channel.queue.after(0).map(|(_, item)| self.lane(channel, item));
+            lanes.filter(|lane| takes(*lane)).map(|lane| match lane {
+                Lane::Stream => channel.next_slot,
+                Lane::Datagrams => channel.next_slot.max(clear),
+            })
+        };
+        let awareness = open().filter_map(|channel| slots(channel).min());
         let transactions =
             self.sendable().map(|(_, pending)| self.channels[pending.channel].next_slot);
         let over_stream = transactions.chain(open().filter_map(Channel::rested_at));
@@ -132,11 +149,12 @@ impl Client {
     }
 
     /// The lane that a value takes.
-    fn lane(&self, item: &Item) -> Lane {
+    fn lane(&self, channel: &Channel, item: &Item) -> Lane {
         let datagrams = self.link.as_ref().and_then(|link| link.datagrams.as_ref());
         let key = item.key.as_ref().map_or(0, |key| key.len());
+        let id = channel.id.unwrap_or(0);
         match datagrams {
-            Some(datagrams) if datagrams.takes(item.bytes.len(), key) => Lane::Datagrams,
+            Some(datagrams) if datagrams.takes(id, item.bytes.len(), key) => Lane::Datagrams,
             _ => Lane::Stream,
         }
     }
@@ -167,7 +185,8 @@ impl Client {
         let (opened, has_datagrams) = (link.opened(), link.datagrams.is_some());
         for (at, channel) in channels.iter().enumerate().filter(|(_, one)| one.takes_messages()) {
             if transactions_due || channel.next_slot <= now {
-                let queued = channel.queue.after(0).filter(|(_, item)| self.lane(item) == lane);
+                let queued =
+                    channel.queue.after(0).filter(|(_, item)| self.lane(channel, item) == lane);
                 due.extend(queued.map(|(order, _)| (order, Due::Awareness(at))));
             }
             if lane == Lane::Stream {
@@ -208,6 +227,7 @@ impl Client {
         {
             encoder.finish(&mut link.choosing, &mut self.packing, packet)?;
             link.probe(now, packet, at);
+            link.stamp(now, packet, at);
         }
         Ok(())
     }
@@ -227,19 +247,16 @@ impl Client {
             let channel = &mut self.channels[at];
             let coding = channel.coding();
             let Some(link) = self.link.as_mut() else { break };
-            let encoder = match (lane, link.bodies.as_mut(), link.datagrams.as_mut()) {
-                (Lane::Stream, Some(bodies), _)
-                    if bodies.encoder.takes(coding) && bodies.encoder.fits(bytes, room) =>
-                {
-                    &mut bodies.encoder
+            let takes = match (lane, link.bodies.as_ref(), link.datagrams.as_ref()) {
+                (Lane::Stream, Some(bodies), _) => {
+                    bodies.encoder.takes(coding) && bodies.encoder.fits(bytes, room)
                 }
-                (Lane::Datagrams, _, Some(datagrams))
-                    if datagrams.encoder.takes(coding) && datagrams.may_fit(bytes) =>
-                {
-                    &mut datagrams.encoder
-                }
-                _ => break,
+                (Lane::Datagrams, _, Some(datagrams)) => datagrams.has_room(),
+                _ => false,
             };
+            if !takes {
+                break;
+            }
             let (Some(id), interval) = (channel.id, channel.qos.interval()) else { break };
             let mut taken = None;
             let (item, number) = match due {
@@ -255,13 +272,14 @@ impl Client {
                 Due::Awareness(_) => {
                     let Some(item) = channel.take(order) else { continue };
                     channel.index = channel.index.wrapping_add(1);
-                    let number = Number::Awareness { index: channel.index, after: self.numbered };
+                    let number = Number::Awareness { index: channel.index, after: item.after };
                     (&*taken.insert(item), number)
                 }
                 Due::Rested(_) => {
                     let Some(rested) = channel.resting.remove(order) else { continue };
-                    let Resting { item, index, after, .. } = rested;
-                    (&*taken.insert(item), Number::Awareness { index, after })
+                    let Resting { item, index, .. } = rested;
+                    let number = Number::Awareness { index, after: item.after };
+                    (&*taken.insert(item), number)
                 }
             };
             let packed = link.choosing.pack(channel.compress, &item.bytes, &mut self.packing, None);
@@ -287,9 +305,13 @@ impl Client {
                 self.stats.messages_out += 1;
                 self.stats.bytes_out_before += item.bytes.len() as u64;
             }
-            encoder.push(&record);
-            if let (Some(item), Number::Awareness { index, after }) = (taken, number) {
-                channel.rest(order, Resting { lane, item, index, after, sent: now });
+            match (lane, link.bodies.as_mut(), link.datagrams.as_mut()) {
+                (Lane::Stream, Some(bodies), _) => bodies.encoder.push(&record),
+                (_, _, Some(datagrams)) => datagrams.submit(now, &record, &channel.qos),
+                _ => break,
+            }
+            if let (Some(item), Number::Awareness { index, .. }) = (taken, number) {
+                channel.rest(order, Resting { lane, item, index, sent: now });
             }
         }
     }

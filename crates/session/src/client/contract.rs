@@ -7,7 +7,7 @@ use core::time::Duration;
 use groupwire_codecs::{ALL, Codec, Costs};
 
 use super::Event;
-use crate::{Access, Compress, Limits};
+use crate::{Access, Compress, Limits, Redundancy};
 
 /// What a client is made of.
 #[derive(Debug, Clone)]
@@ -23,6 +23,8 @@ pub struct Config {
     /// Whether messages are compressed, if the server can: bodies, and messages of channels that ask for a codec. Off
     /// is for debugging.
     pub compress: bool,
+    /// What is sent again over datagrams. Other than the default is for measuring.
+    pub redundancy: Redundancy,
     /// What this end can pack and unpack single messages with; see [`Client::set_codecs`](super::Client::set_codecs).
     pub codecs: &'static [&'static dyn Codec],
     /// What they cost here, for channels that leave the choice to Groupwire: [`Costs::measure`] knows better than what is
@@ -43,6 +45,7 @@ impl Config {
             presence: Vec::new(),
             seed: 1,
             compress: true,
+            redundancy: Redundancy::default(),
             codecs: ALL,
             costs: Costs::reference(),
             clock: None,

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::ChannelId;
-use crate::{Error, PresenceState, Qos};
+use crate::{ContractNews, Error, PresenceState, Qos};
 
 /// Something the application should know.
 #[non_exhaustive]
@@ -26,6 +26,15 @@ pub enum Event {
         /// What holds.
         qos: Qos,
     },
+    /// A channel's QoS became another one while it was open.
+    Changed {
+        /// Which channel.
+        channel: ChannelId,
+        /// What holds from now on.
+        qos: Qos,
+    },
+    /// A channel's contract began to be missed, or is kept again.
+    Contract(ContractNews),
     /// A message.
     Message(Incoming),
     /// People came, changed or went.

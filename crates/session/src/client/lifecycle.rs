@@ -2,7 +2,8 @@
 
 use core::time::Duration;
 
-use super::outbox::Channel;
+use super::class::Classes;
+use super::shared::Shared;
 use super::{Client, Event, GapReason, Output, Phase, Status};
 use crate::datagrams::Datagrams;
 use crate::link::Link;
@@ -13,6 +14,13 @@ use crate::{Error, Timing};
 
 /// Codes after which dialling again cannot help: version, unsupported, refused, replaced.
 const HOPELESS: [u32; 4] = [1, 3, 9, 14];
+
+/// Codes that say that one end does not understand the other: malformed, too large, too many, no text, unknown channel,
+/// not allowed, compression.
+const MISUNDERSTANDINGS: [u32; 7] = [2, 4, 5, 6, 7, 8, 11];
+
+/// After so many transports in a row a session is given up (W14). One may be an accident of the transport.
+const MISUNDERSTANDINGS_IN_A_ROW: u8 = 3;
 
 impl Client {
     pub(super) fn keep_alive(&mut self, now: Duration) {
@@ -44,7 +52,7 @@ impl Client {
         }
     }
 
-    pub(super) fn next_timeout(&self) -> Option<Duration> {
+    pub(super) fn next_timeout(&self, now: Duration) -> Option<Duration> {
         match self.phase {
             Phase::Waiting(at) | Phase::Greeting(at) => Some(at),
             Phase::Joined | Phase::Leaving => {
@@ -52,8 +60,14 @@ impl Client {
                 let dead = link.heard() + session.timing.dead;
                 let ping = link.next_ping(session.timing.ping);
                 let quiet = link.quiet_at().filter(|_| !self.quiet);
-                let answer = link.datagrams.as_ref().and_then(Datagrams::answer_at);
-                [Some(dead), Some(ping), quiet, self.next_slot(), answer]
+                // Who is leaving only waits for its goodbye to go.
+                let talks = self.phase == Phase::Joined;
+                let slot = self.next_slot().filter(|_| talks);
+                let datagrams = link.datagrams.as_ref().filter(|_| talks);
+                let datagram = datagrams.and_then(|datagrams| datagrams.timeout(now));
+                let takes = datagrams.is_some_and(Datagrams::ready);
+                let of_class = self.classes.answer_at().filter(|_| takes);
+                [Some(dead), Some(ping), quiet, slot, datagram, of_class]
                     .into_iter()
                     .flatten()
                     .min()
@@ -75,12 +89,12 @@ impl Client {
         self.outputs.retain(|output| matches!(output, Output::Event(_)));
         self.set_quiet(false);
         let mut link = Link::new(now, max_datagram);
-        let datagrams = if max_datagram > 0 { capability::DATAGRAMS } else { 0 };
+        let datagrams = capability::of_datagrams(max_datagram, self.config.compress);
         let compression = capability::of_compression(self.config.compress, self.packing.set());
         let limits = &self.config.limits;
         link.queue(&Frame::Hello(Hello {
             lowest: VERSION,
-            capabilities: compression | datagrams,
+            capabilities: compression | datagrams | capability::CONTRACTS,
             max_packet: limits.max_packet,
             max_message: limits.max_message,
             room: &self.config.room,
@@ -97,11 +111,13 @@ impl Client {
         self.link = Some(link);
         self.tell_codecs();
         self.phase = Phase::Greeting(now + Timing::default().dead);
+        self.classes = Classes::default();
         self.by_id.clear();
-        self.kinds.clear();
+        self.known.clear();
         self.download = None;
         self.snapshot_wanted = None;
         self.upload = None;
+        self.shared = Shared::default();
         self.presence_changed = false;
         for at in 0..self.channels.len() {
             self.channels[at].id = None;
@@ -160,6 +176,9 @@ impl Client {
             return self.end();
         }
         let hopeless = HOPELESS.contains(&error.code());
+        if MISUNDERSTANDINGS.contains(&error.code()) {
+            self.misunderstood = self.misunderstood.saturating_add(1);
+        }
         self.outputs.push_back(Output::Event(Event::Error {
             error,
             channel: None,
@@ -191,6 +210,14 @@ impl Client {
         let lasted = self.joined_at.take().map_or(Duration::ZERO, |at| now.saturating_sub(at));
         if lasted >= Timing::default().dead {
             self.backoff.reset();
+            self.misunderstood = 0;
+        }
+        if self.misunderstood >= MISUNDERSTANDINGS_IN_A_ROW
+            && let Some(session) = self.session.as_mut()
+        {
+            self.misunderstood = 0;
+            // No room has it, so that all begins anew.
+            session.incarnation = !session.incarnation;
         }
         self.phase = Phase::Waiting(now + least + self.backoff.next());
         let status = if self.session.is_some() { Status::Reconnecting } else { Status::Connecting };
@@ -212,7 +239,9 @@ impl Client {
             pending.counter = None;
             pending.sent = false;
         }
-        self.channels.iter_mut().for_each(Channel::count_anew);
+        let pending = &self.pending;
+        let before = |order| pending.partition_point(|pending| pending.order < order) as u32;
+        self.channels.iter_mut().for_each(|channel| channel.count_anew(before));
         if !same_incarnation {
             self.position = 0;
             self.covered = 0;

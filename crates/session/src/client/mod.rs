@@ -1,5 +1,6 @@
 //! A participant's end of a session: outlives its transports, resumes, keeps what must not be lost.
 
+mod class;
 mod compose;
 mod contract;
 mod event;
@@ -7,12 +8,16 @@ mod lifecycle;
 mod outbox;
 mod receive;
 mod settle;
+mod shared;
+mod standing;
 
 use alloc::collections::VecDeque;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 use core::time::Duration;
 
+use groupwire_afec::code::Code;
+use groupwire_afec::stats::{ReceiverStats, SenderStats};
 use groupwire_codecs::{Codec, Costs};
 
 pub use contract::{ChannelId, ChannelOptions, Config, Input, Outgoing, Output, Sent, Stats};
@@ -28,7 +33,9 @@ use crate::wire::frame::Frame;
 use crate::wire::handshake::Secret;
 use crate::wire::snapshot::Assembly;
 use crate::{ChannelStats, Compress, Error, Kind, Qos, Timing};
+use class::Classes;
 use outbox::{Channel, Item, Pending};
+use shared::Shared;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
@@ -54,6 +61,8 @@ struct Session {
     timing: Timing,
     max_message: usize,
     max_snapshot: usize,
+    /// It continued on this transport where it stopped.
+    resumed: bool,
 }
 
 /// The client's state machine.
@@ -81,6 +90,8 @@ pub struct Client {
     config: Config,
     phase: Phase,
     backoff: Backoff,
+    /// Transports in a row that ended soon because one end did not understand the other.
+    misunderstood: u8,
     outputs: VecDeque<Output>,
     session: Option<Session>,
     /// The last transaction delivered without a hole.
@@ -97,8 +108,8 @@ pub struct Client {
     by_id: Map<u32, usize>,
     /// Whether the transport is suspected to be dead.
     quiet: bool,
-    /// Kinds by the room's numbers, for reading bodies.
-    kinds: Vec<Option<Kind>>,
+    /// What holds of channels, by the room's numbers, for reading bodies.
+    known: Vec<Option<Qos>>,
     link: Option<Link>,
     /// The last transaction delivered of each sender, to see stale awareness.
     delivered: Map<u32, u32>,
@@ -118,6 +129,8 @@ pub struct Client {
     joined_at: Option<Duration>,
     stats: Stats,
     packing: Packing,
+    shared: Shared,
+    classes: Classes,
 }
 
 impl Client {
@@ -136,7 +149,9 @@ impl Client {
         Ok(Client {
             phase: Phase::Waiting(now),
             backoff: Backoff::new(config.seed),
+            misunderstood: 0,
             packing: packing_of(&config),
+            classes: Classes::default(),
             config,
             outputs: VecDeque::from([status]),
             session: None,
@@ -149,7 +164,7 @@ impl Client {
             channels: Vec::new(),
             by_id: Map::new(),
             quiet: false,
-            kinds: Vec::new(),
+            known: Vec::new(),
             link: None,
             delivered: Map::new(),
             seen: Seen::default(),
@@ -162,6 +177,7 @@ impl Client {
             wants_drain: false,
             joined_at: None,
             stats: Stats::default(),
+            shared: Shared::default(),
         })
     }
 
@@ -279,12 +295,15 @@ impl Client {
         if open.refused || !open.access.publish {
             return Err(Error::NotAllowed { what: "publishing on this channel" });
         }
+        // Those with a number come first.
+        let numbered = self.pending.partition_point(|pending| pending.counter.is_some());
         let item = Item {
             key: message.key.map(Into::into),
             priority: message.priority,
             text: message.text,
             bytes: message.bytes.into(),
             born: now,
+            after: self.numbered + (self.pending.len() - numbered) as u32,
         };
         self.order += 1;
         let order = self.order;
@@ -382,6 +401,14 @@ impl Client {
         self.stats
     }
 
+    /// What was sent as datagrams of a channel, what the server misses lets this end send again, and what came from the
+    /// server; on the transport that is in use.
+    pub fn path(&self, channel: ChannelId) -> Option<(SenderStats, Code, ReceiverStats)> {
+        let id = self.channels.get(channel.0 as usize)?.id?;
+        let (sent, code, received) = self.link.as_ref()?.datagrams.as_ref()?.stats(id)?;
+        Some((sent, code, *received))
+    }
+
     /// Smoothed round trip to the server.
     pub fn round_trip(&self) -> Option<Duration> {
         self.link.as_ref().and_then(|link| link.clock.round_trip())
@@ -433,7 +460,7 @@ impl Client {
             self.keep_alive(now);
             self.compose(now);
         }
-        self.outputs.pop_front().unwrap_or_else(|| Output::Timeout(self.next_timeout()))
+        self.outputs.pop_front().unwrap_or_else(|| Output::Timeout(self.next_timeout(now)))
     }
 
     /// Other codecs, or other costs of them.

@@ -4,6 +4,7 @@ use alloc::boxed::Box;
 use core::time::Duration;
 
 use crate::client::ChannelOptions;
+use crate::contract::Judge;
 use crate::datagrams::REST;
 use crate::latest::Latest;
 use crate::wire::body::{Coding, Lane};
@@ -21,6 +22,8 @@ pub(super) struct Item {
     pub(super) bytes: Box<[u8]>,
     /// When the application made it.
     pub(super) born: Duration,
+    /// The last own transaction that was submitted before it, by the number that it has or will get (W24).
+    pub(super) after: u32,
 }
 
 impl Item {
@@ -54,6 +57,12 @@ pub(super) struct Channel {
     /// What the server was told of that, on this transport.
     pub(super) told: Compress,
     pub(super) stats: ChannelStats,
+    /// How its contract is kept.
+    pub(super) judge: Judge,
+    /// Another QoS that the server has not answered for.
+    pub(super) wish: Option<Qos>,
+    /// The most that is wanted of it, in 1/1000 per second; 0: all.
+    pub(super) limit: u32,
     /// The room's number for it on this transport.
     pub(super) id: Option<u32>,
     pub(super) refused: bool,
@@ -81,8 +90,6 @@ pub(super) struct Resting {
     pub(super) lane: Lane,
     pub(super) item: Item,
     pub(super) index: u32,
-    /// The sender's last transaction when it was sent.
-    pub(super) after: u32,
     pub(super) sent: Duration,
 }
 
@@ -96,6 +103,9 @@ impl Channel {
             compress,
             told: compress,
             stats: ChannelStats::default(),
+            judge: Judge::default(),
+            wish: None,
+            limit: 0,
             id: None,
             refused: false,
             synced: false,
@@ -193,13 +203,21 @@ impl Channel {
         rested.map(|(order, _)| order)
     }
 
-    /// The session is a new one: indices count from 1 again, of what rests too.
-    pub(super) fn count_anew(&mut self) {
+    /// The session is a new one: indices count from 1 again, of what rests too. `before` tells how many of the transactions
+    /// that are to be numbered anew were submitted before this order.
+    pub(super) fn count_anew(&mut self, before: impl Fn(u64) -> u32) {
         self.index = 0;
+        let conflates = self.qos.overflow == Overflow::Conflate;
+        let queue = core::mem::replace(&mut self.queue, Latest::new());
+        for (order, item) in queue.into_values() {
+            let key = conflates.then(|| item.key.clone().unwrap_or_default());
+            self.queue.push(order, key, Item { after: before(order), ..item });
+        }
         let resting = core::mem::replace(&mut self.resting, Latest::new());
         for (order, resting) in resting.into_values() {
             self.index += 1;
-            self.rest(order, Resting { index: self.index, after: 0, ..resting });
+            let item = Item { after: before(order), ..resting.item };
+            self.rest(order, Resting { index: self.index, item, ..resting });
         }
     }
 

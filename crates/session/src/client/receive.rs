@@ -4,22 +4,24 @@ use alloc::string::ToString;
 use alloc::vec::Vec;
 use core::time::Duration;
 
+use super::class::Classes;
 use super::{
     Client, Event, GapReason, Incoming, Output, ParticipantChange, Phase, Session, Status,
 };
 use crate::client::ChannelId;
 use crate::compress::choice_of;
-use crate::datagrams::Datagrams;
+use crate::datagrams::{Datagrams, Settings};
+use crate::error::NOT_CHANGED;
 use crate::limits::DEFAULT_MAX_PACKET;
-use crate::link::{Bodies, Link};
-use crate::wire::body::{BodyDecoder, BodyEncoder, Form};
+use crate::link::Bodies;
+use crate::wire::body::{BodyDecoder, BodyEncoder, Form, Lane};
 use crate::wire::capability;
 use crate::wire::frame::{Access, Frame, Frames, ParticipantEntry};
 use crate::wire::handshake::{Outcome, Welcome};
 use crate::wire::numbering::Numbering;
 use crate::wire::record::{Direction, Number, Record};
 use crate::wire::snapshot::{Assembly, Chunk};
-use crate::{Error, Kind, Limits, Overflow, PresenceState, Qos};
+use crate::{Error, Limits, Overflow, PresenceState, Qos};
 
 impl Client {
     pub(super) fn receive(&mut self, now: Duration, packet: &[u8]) -> Result<(), Error> {
@@ -43,21 +45,23 @@ impl Client {
         }
         let Some(link) = self.link.as_mut() else { return };
         let one_way = link.clock.one_way();
-        let Some(mut datagrams) = link.datagrams.take() else { return };
         self.hear(now, packet);
-        let kinds = core::mem::take(&mut self.kinds);
+        let packet = self.take_shared(now, packet);
+        let link = self.link.as_mut();
+        let Some(mut datagrams) = link.and_then(|link| link.datagrams.take()) else { return };
+        let known = core::mem::take(&mut self.known);
         let mut packing = core::mem::take(&mut self.packing);
-        let kind_of = |id: u32| match kinds.get(id as usize).copied().flatten() {
-            Some(Kind::Awareness) => Ok(Kind::Awareness),
-            _ => Err(Error::UnknownChannel { channel: id }),
+        let qos_of = |id: u32| {
+            known.get(id as usize).copied().flatten().ok_or(Error::UnknownChannel { channel: id })
         };
-        let each = |record: Record<'_>| self.deliver(one_way, &record);
-        let _ = datagrams.receive(now, packet, &mut packing, kind_of, each);
+        let each = |record: Record<'_>| self.deliver(Duration::ZERO, &record);
+        let _ = datagrams.receive(now, packet, one_way, &mut packing, qos_of, each);
         self.packing = packing;
-        self.kinds = kinds;
+        self.known = known;
         if let Some(link) = self.link.as_mut() {
             link.datagrams = Some(datagrams);
         }
+        self.heed_path(now);
     }
 
     fn hear(&mut self, now: Duration, packet: &[u8]) {
@@ -141,24 +145,34 @@ impl Client {
                 }
                 Ok(())
             }
+            Frame::Contract(octets) => self.contract_came(now, octets),
             Frame::Codecs { set } => {
                 if let Some(link) = self.link.as_mut() {
                     link.choosing.reads(set);
                 }
                 Ok(())
             }
-            Frame::Feedback(acknowledgement) => {
-                if let Some(datagrams) = self.link.as_mut().and_then(|link| link.datagrams.as_mut())
-                {
-                    datagrams.encoder.acknowledge(acknowledgement);
-                }
-                Ok(())
+            Frame::Model { lane: Lane::Stream, class, total, offset, rest }
+                if self.shared.agreed =>
+            {
+                self.model(class, total, offset, rest)
+            }
+            Frame::Shared(body) if self.shared.agreed => self.shared_body(body),
+            Frame::Leave { lane: Lane::Stream, .. } if self.shared.agreed => self.leave_shared(),
+            Frame::Model { lane: Lane::Datagrams, .. }
+            | Frame::SharedDatagram { .. }
+            | Frame::Leave { lane: Lane::Datagrams, .. } => self.class_frame(now, &frame),
+            Frame::Model { .. } | Frame::Shared(_) | Frame::Leave { .. } => {
+                Err(Error::malformed("frame: it was not agreed on"))
             }
             Frame::Hello(_)
             | Frame::Welcome(_)
             | Frame::Open { .. }
             | Frame::Shut { .. }
             | Frame::Compress { .. }
+            | Frame::Change { .. }
+            | Frame::Rate { .. }
+            | Frame::Acknowledged { .. }
             | Frame::Presence(_) => Err(Error::malformed("frame: only a client sends this")),
         }
     }
@@ -188,16 +202,24 @@ impl Client {
         }
         self.numbered = welcome.counter;
         let Some(link) = self.link.as_mut() else { return Ok(()) };
+        link.stamps.agreed = welcome.capabilities & capability::CONTRACTS != 0;
         let coded = welcome.capabilities & capability::CODED != 0;
         let has_datagrams = welcome.capabilities & capability::DATAGRAMS != 0;
         let blocks = welcome.capabilities & capability::BLOCKS != 0;
-        let compresses = coded || blocks;
-        if (compresses && !self.config.compress) || (has_datagrams && link.max_datagram == 0) {
+        let shares = welcome.capabilities & capability::SHARED_STREAMS != 0;
+        let compresses = coded || blocks || shares;
+        let has_classes = welcome.capabilities & capability::DATAGRAM_CLASSES != 0;
+        if (compresses && !self.config.compress)
+            || (has_datagrams && link.max_datagram == 0)
+            || (has_classes && !(has_datagrams && coded))
+        {
             return Err(Error::malformed("WELCOME: a capability that was not offered"));
         }
         let up = Numbering::new(0, welcome.counter, 0);
         let down = Numbering::new(welcome.participant, self.ordered, self.position);
+        self.classes = Classes::new(has_classes);
         link.limit_packets(welcome.max_packet);
+        self.shared.agreed = shares;
         if blocks {
             link.choosing.blocks.agree();
         }
@@ -211,9 +233,13 @@ impl Client {
             ),
         });
         if has_datagrams {
-            let max_message = self.config.limits.max_message;
-            link.datagrams =
-                Datagrams::new(link.max_datagram, Direction::ToServer, coded, max_message);
+            link.datagrams = Datagrams::new(Settings {
+                max: link.max_datagram,
+                sends: Direction::ToServer,
+                coded,
+                max_message: self.config.limits.max_message,
+                redundancy: self.config.redundancy,
+            });
         }
         let heard = link.heard();
         link.ping(heard);
@@ -224,6 +250,7 @@ impl Client {
             timing: welcome.timing,
             max_message: welcome.max_message,
             max_snapshot: welcome.max_snapshot,
+            resumed,
         });
         self.phase = Phase::Joined;
         self.drop_larger_than(welcome.max_message);
@@ -244,6 +271,7 @@ impl Client {
         name: &str,
         qos: Qos,
     ) -> Result<(), Error> {
+        let is_known = self.by_id.contains_key(&id);
         let at = match self.by_id.get(&id) {
             // W16: of a channel that is open, unasked if the reference is 0.
             Some(&at) if reference == 0 || at as u32 == reference => at,
@@ -257,16 +285,17 @@ impl Client {
             return Err(Error::malformed("CHANNEL: its number"));
         }
         channel.id = Some(id);
-        let kind = core::mem::replace(&mut channel.qos, qos).kind;
+        let before = core::mem::replace(&mut channel.qos, qos);
+        let kind = before.kind;
         channel.access = channel.access.and(access);
         let may_publish = channel.access.publish;
         self.by_id.insert(id, at);
-        if self.kinds.len() <= id as usize {
-            self.kinds.resize(id as usize + 1, None);
+        if self.known.len() <= id as usize {
+            self.known.resize(id as usize + 1, None);
         }
-        self.kinds[id as usize] = Some(qos.kind);
+        self.known[id as usize] = Some(qos);
         self.tell_compress(at);
-        self.tell(Event::Opened { channel: ChannelId(at as u32), qos });
+        self.terms_came(at, is_known, before);
         if kind != qos.kind {
             self.change_kind(at);
         }
@@ -281,6 +310,9 @@ impl Client {
             // The server closes; `fail` decides whether to come back.
             return Err(error);
         }
+        if error.code() == NOT_CHANGED && self.not_changed(subject, &error) {
+            return Ok(());
+        }
         match self.channels.get_mut(subject as usize).filter(|channel| channel.id.is_none()) {
             Some(channel) => {
                 channel.refused = true;
@@ -293,25 +325,31 @@ impl Client {
     }
 
     fn body(&mut self, body: &[u8], form: Form) -> Result<(), Error> {
-        let Some(Link { bodies, clock, .. }) = self.link.as_mut() else { return Ok(()) };
-        let one_way = clock.one_way();
-        let Some(mut bodies) = bodies.take() else { return Ok(()) };
-        let kinds = core::mem::take(&mut self.kinds);
+        let Some(link) = self.link.as_mut() else { return Ok(()) };
+        let one_way = link.transit();
+        let Some(mut bodies) = link.bodies.take() else { return Ok(()) };
+        let known = core::mem::take(&mut self.known);
         let mut packing = core::mem::take(&mut self.packing);
         let kind_of = |id: u32| {
-            kinds.get(id as usize).copied().flatten().ok_or(Error::UnknownChannel { channel: id })
+            let qos = known.get(id as usize).copied().flatten();
+            qos.map(|qos: Qos| qos.kind).ok_or(Error::UnknownChannel { channel: id })
         };
         let each = |record: Record<'_>| self.deliver(one_way, &record);
         let outcome = bodies.decoder.read_body(form, body, &mut packing, kind_of, each);
         self.packing = packing;
-        self.kinds = kinds;
+        self.known = known;
         if let Some(link) = self.link.as_mut() {
             link.bodies = Some(bodies);
         }
         outcome
     }
 
-    fn deliver(&mut self, one_way: Duration, record: &Record<'_>) -> Result<(), Error> {
+    pub(super) fn deliver(&mut self, one_way: Duration, record: &Record<'_>) -> Result<(), Error> {
+        if let Number::Transaction { position, .. } = record.number
+            && position <= self.position
+        {
+            return Err(Error::malformed("record: its position went back"));
+        }
         if let (true, Number::Transaction { counter, position }) = (record.own, record.number) {
             self.own(counter, position)?;
             self.position = position;
@@ -336,8 +374,12 @@ impl Client {
         match record.number {
             Number::Transaction { counter, position } => {
                 self.position = position;
-                self.channels[at].have = position;
                 self.delivered.insert(record.sender, counter);
+                // After a break the room counts from a place before what filled a channel that was opened late.
+                if position <= self.channels[at].have {
+                    return Ok(());
+                }
+                self.channels[at].have = position;
                 (incoming.position, incoming.index) = (position, counter);
             }
             Number::Fill { counter, position } => {
@@ -345,6 +387,8 @@ impl Client {
                     return Ok(());
                 }
                 self.channels[at].have = position;
+                let delivered = self.delivered.or_insert(record.sender, counter);
+                *delivered = counter.max(*delivered);
                 (incoming.position, incoming.index) = (position, counter);
             }
             Number::Awareness { index, after } => {
@@ -366,6 +410,7 @@ impl Client {
             .count(record, packed.and_then(|packed| choice_of(*packed.first()?)));
         self.stats.messages_in += 1;
         self.stats.bytes_in_before += incoming.bytes.len() as u64;
+        self.judge(&incoming, matches!(record.number, Number::Fill { .. }));
         self.tell(Event::Message(incoming));
         Ok(())
     }
@@ -385,6 +430,7 @@ impl Client {
         for entry in list.iter().filter(|entry| entry.state == PresenceState::Left) {
             self.delivered.remove(&entry.id);
             self.seen.forget(entry.id);
+            self.channels.iter_mut().for_each(|channel| channel.judge.forget(entry.id));
             if let Some(bodies) = self.link.as_mut().and_then(|link| link.bodies.as_mut()) {
                 bodies.decoder.numbering.forget(entry.id);
             }

@@ -51,6 +51,12 @@ impl Choosing {
         }
     }
 
+    /// What the link carries, in octets per second, as far as it was measured.
+    #[cfg(feature = "describe")]
+    pub(crate) fn rate(&self) -> Option<f64> {
+        self.best.as_ref()?.rate.nanos_per_octet().map(|nanos| 1e9 / f64::from(nanos))
+    }
+
     /// The packed form of a message, and how it was made; `None`: it goes as it is. `cached`: where packed forms of
     /// messages are kept, and this one's place there.
     pub(crate) fn pack<'a>(

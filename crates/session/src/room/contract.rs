@@ -1,13 +1,14 @@
 //! What goes into a room and what comes out of it.
 
 use alloc::string::{String, ToString};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
 
 use groupwire_codecs::{ALL, Codec, Costs};
 
 use crate::wire::handshake::{Opening, Secret};
-use crate::{Error, Limits, Qos, Timing};
+use crate::{Error, Limits, Qos, Redundancy, Timing};
 
 /// The shell's name for a transport; never used twice in one room.
 pub type LinkId = u64;
@@ -23,13 +24,19 @@ pub struct Config {
     pub timing: Timing,
     /// What it accepts and keeps.
     pub limits: Limits,
+    /// With more receivers of the same channels than this, what they are sent as datagrams is coded once for all.
+    pub share_datagrams_above: usize,
     /// Whether messages are compressed for clients that can: bodies, and messages for those who ask for a codec. Off is
     /// for debugging.
     pub compress: bool,
+    /// What is sent again over datagrams. Other than the default is for measuring.
+    pub redundancy: Redundancy,
     /// What single messages are unpacked and packed with. Each costs memory once it is used, and the slow ones time.
     pub codecs: &'static [&'static dyn Codec],
     /// What they cost here, for participants who leave the choice to the room.
     pub costs: Costs,
+    /// When more participants than this have the same channels open, what goes over their streams is coded once for all.
+    pub share_stream_above: usize,
     /// A clock, to measure what packing takes while it is done; without one it is held to take what `costs` say.
     pub clock: Option<fn() -> Duration>,
 }
@@ -42,9 +49,12 @@ impl Config {
             incarnation,
             timing: Timing::default(),
             limits: Limits::default(),
+            share_datagrams_above: 16,
             compress: true,
+            redundancy: Redundancy::default(),
             codecs: ALL,
             costs: Costs::reference(),
+            share_stream_above: 4,
             clock: None,
         }
     }
@@ -116,15 +126,20 @@ pub enum Output {
     Send {
         /// The transport.
         link: LinkId,
-        /// The packet.
+        /// The packet, or its beginning, which may be empty.
         packet: Vec<u8>,
+        /// The rest of it, which others are sent as well.
+        body: Option<Arc<[u8]>>,
     },
-    /// Send this datagram, or drop it when it cannot leave soon, then report [`Input::DatagramSent`].
+    /// Send this datagram, or drop it when it cannot leave soon, then report [`Input::DatagramSent`], unless it has a body
+    /// that others share: those follow the tick, whatever becomes of them.
     Datagram {
         /// The transport.
         link: LinkId,
-        /// The packet.
+        /// The packet, or what is to stand before the body.
         packet: Vec<u8>,
+        /// The same octets for many.
+        body: Option<Arc<[u8]>>,
     },
     /// Send this last packet if the transport takes it at once, and close. No [`Input::Closed`] is due.
     Close {
@@ -139,6 +154,12 @@ pub enum Output {
     Event(Event),
     /// Nothing more until an input comes, or until this time with [`Input::Timeout`].
     Timeout(Option<Duration>),
+}
+
+/// The packet of an [`Output::Send`] in one piece, for transports that need it so.
+pub fn whole_packet(mut packet: Vec<u8>, body: Option<&[u8]>) -> Vec<u8> {
+    packet.extend_from_slice(body.unwrap_or_default());
+    packet
 }
 
 /// Something for the log.
@@ -179,6 +200,15 @@ pub enum Event {
         name: String,
         /// What holds.
         qos: Qos,
+    },
+    /// A channel's QoS became another one.
+    Changed {
+        /// Its name.
+        name: String,
+        /// What holds.
+        qos: Qos,
+        /// Who asked for it.
+        participant: u32,
     },
     /// A participant uploaded a snapshot.
     Snapshot {

@@ -10,6 +10,7 @@ use super::participant::{Connection, Download, Fresh};
 use crate::limits::MAX_PRESENCE;
 use crate::link::{Bodies, PING_SIZE};
 use crate::packing::Piece;
+use crate::trace::Part;
 use crate::wire::frame::{Frame, ParticipantEntry};
 use crate::wire::record::{Number, Record};
 use crate::{Compress, Error, PresenceState};
@@ -18,18 +19,26 @@ use crate::{Compress, Error, PresenceState};
 const PRESENCE_PER_PACKET: usize = 16 << 10;
 
 /// So many skipped positions are worth a frame, so that a later resume starts from here.
-const WORTH_A_POSITION: u64 = 128;
+pub(super) const WORTH_A_POSITION: u64 = 128;
 
 impl Room {
     pub(super) fn flush(&mut self, now: Duration, id: u32) {
+        self.flush_shared(now, id);
         loop {
             let Some(connection) = self.connection(id) else { return };
-            if connection.download.is_none() && connection.log_cursor < self.journal.tail() {
+            let is_member = connection.membership.is_member();
+            if connection.download.is_none()
+                && !is_member
+                && connection.log_cursor < self.journal.tail()
+            {
                 // Too slow for the log: back in by the snapshot.
                 self.catch_up(id, false);
             }
             let Some(connection) = self.connection(id) else { return };
             connection.say_synced();
+            connection.feed_model();
+            self.tell_changes(id);
+            let Some(connection) = self.connection(id) else { return };
             if !connection.link.ready() || !connection.has_anything() {
                 return;
             }
@@ -58,11 +67,13 @@ impl Room {
             let link = connection.id;
             self.stats.packets_out += 1;
             self.stats.bytes_out_after += packet.len() as u64;
-            self.outputs.push_back(super::Output::Send { link, packet });
+            #[cfg(feature = "describe")]
+            self.describe_packet(now, id, packet.len());
+            self.outputs.push_back(super::Output::Send { link, packet, body: None });
         }
     }
 
-    fn add_participants(&mut self, id: u32, packet: &mut Vec<u8>) {
+    pub(super) fn add_participants(&mut self, id: u32, packet: &mut Vec<u8>) {
         let Some(connection) = self.connection(id) else { return };
         if connection.changed.is_empty() && !connection.complete {
             return;
@@ -97,7 +108,7 @@ impl Room {
 
     /// Adds a chunk of a snapshot on its way. `true`: bodies have to wait until it is there.
     fn add_state(&mut self, now: Duration, id: u32, packet: &mut Vec<u8>) -> bool {
-        let Room { participants, packing, chunks, .. } = self;
+        let Room { participants, packing, chunks, trace, .. } = self;
         let Some(connection) = participants.get_mut(&id).and_then(|one| one.connection.as_mut())
         else {
             return false;
@@ -105,10 +116,12 @@ impl Room {
         let Some(download) = connection.download.as_mut() else { return false };
         let Download { snapshot, counter, offset } = download;
         let (as_of, counter, snapshot) = (snapshot.as_of, *counter, &snapshot.bytes[..]);
+        let from = *offset;
         let (at, link) = (packet.len(), &mut connection.link);
         let room = link.room(packet).saturating_sub(PING_SIZE);
         let piece = Piece { as_of, counter, snapshot, offset: *offset };
         *offset += piece.write(now, room, &mut link.choosing, packing, Some(chunks), packet);
+        trace.note(|| Part::of_snapshot(from, *offset - from, packet.len() - at));
         link.probe(now, packet, at);
         packing.tidy();
         if download.offset == download.snapshot.bytes.len() {
@@ -127,6 +140,8 @@ impl Room {
         };
         // The coders are taken out so that the rest of the connection can be changed beside them.
         let Some(mut bodies) = connection.link.bodies.take() else { return Ok(()) };
+        #[cfg(feature = "describe")]
+        bodies.encoder.keep_account(self.trace.is_on());
         let mut choosing = core::mem::take(&mut connection.link.choosing);
         let mut body = Body {
             room: connection.link.room(packet),
@@ -135,7 +150,9 @@ impl Room {
             messages: 0,
             bytes: 0,
         };
-        if connection.add_fills(&mut body, journal) && connection.add_rested(id, &mut body, journal)
+        if connection.add_fills(&mut body, journal)
+            && connection.add_rested(id, &mut body, journal)
+            && connection.add_slotted(&mut body, journal)
         {
             connection.add_news(id, &mut body, journal);
         }
@@ -151,8 +168,10 @@ impl Room {
             }
         };
         connection.link.probe(now, packet, at);
+        connection.link.stamp(now, packet, at);
         let skipped = connection.log_cursor.saturating_sub(bodies.encoder.numbering.position());
-        if skipped >= WORTH_A_POSITION && connection.fills.is_empty() {
+        let is_worth_it = skipped >= WORTH_A_POSITION && connection.fills.is_empty();
+        if is_worth_it && !connection.membership.is_member() {
             connection.link.queue(&Frame::Position(connection.log_cursor));
             bodies.encoder.numbering.advance(connection.log_cursor);
         }
@@ -163,7 +182,7 @@ impl Room {
 }
 
 /// A body being filled.
-struct Body<'a> {
+pub(super) struct Body<'a> {
     /// Octets left in the packet.
     room: usize,
     bodies: &'a mut Bodies,
@@ -174,7 +193,7 @@ struct Body<'a> {
 
 impl Body<'_> {
     /// A message of this order, for who wants it compressed so. `false`: it does not fit; it opens the next packet.
-    fn push(
+    pub(super) fn push(
         &mut self,
         message: &Stored,
         order: u64,
@@ -225,6 +244,16 @@ impl Connection {
         }
     }
 
+    /// Tells where the participant stands in the log, if it knows of an earlier place only.
+    pub(super) fn say_place(&mut self) {
+        let place = self.log_cursor;
+        let Some(Bodies { encoder, .. }) = self.link.bodies.as_mut() else { return };
+        if encoder.numbering.position() < place {
+            encoder.numbering.advance(place);
+            self.link.queue(&Frame::Position(place));
+        }
+    }
+
     /// Older transactions of channels opened late. `true`: all are sent.
     fn add_fills(&mut self, body: &mut Body<'_>, journal: &Journal) -> bool {
         while let Some(fill) = self.fills.front_mut() {
@@ -266,9 +295,13 @@ impl Connection {
                 && one.expires.is_none()
                 && let Some(opened) = self.subscription(one.message.channel)
                 && !self.takes_stream(order, &one.message)
-                && !body.push(&one.message, order, number, false, opened.compress)
+                && !self.membership.covers(one.message.channel)
             {
-                return false;
+                if !body.push(&one.message, order, number, false, opened.compress) {
+                    return false;
+                }
+                #[cfg(feature = "describe")]
+                body.bodies.encoder.repeats();
             }
             self.rested(order);
         }
@@ -287,7 +320,7 @@ impl Connection {
         let (due_order, due_position) = self.due;
         let mut transactions = journal
             .transactions_after(self.log_cursor)
-            .take_while(|one| one.position <= due_position)
+            .take_while(|one| one.position <= due_position && !self.membership.is_member())
             .peekable();
         let mut awareness = journal
             .awareness_after(self.awareness_cursor)
@@ -316,7 +349,9 @@ impl Connection {
         }
         // What is left between the last value and the tick was replaced by newer ones.
         self.awareness_cursor = self.awareness_cursor.max(due_order);
-        self.log_cursor = self.log_cursor.max(due_position);
+        if !self.membership.is_member() {
+            self.log_cursor = self.log_cursor.max(due_position);
+        }
     }
 
     fn add_transaction(&self, id: u32, body: &mut Body<'_>, one: &Transaction) -> bool {
@@ -338,10 +373,17 @@ impl Connection {
         let late = one
             .expires
             .is_some_and(|expires| expires <= body.maker.now || order <= self.present_from);
-        if one.message.sender == id || late || !self.takes_stream(order, &one.message) {
+        if one.message.sender == id
+            || late
+            || !self.takes_stream(order, &one.message)
+            || self.membership.covers(one.message.channel)
+        {
             return true;
         }
         let Some(opened) = self.subscription(one.message.channel) else { return true };
+        if self.postpones(one.message.channel) {
+            return true;
+        }
         let number = Number::Awareness { index: one.index, after: one.after };
         let state = self.joining.is_some_and(|(until, _)| order <= until);
         body.push(&one.message, order, number, state, opened.compress)
@@ -354,6 +396,7 @@ impl Connection {
             && self.log_cursor >= position
             && self.download.is_none()
             && self.fills.is_empty()
+            && self.slotted.stream.is_empty()
             && !self.complete
             && self.changed.is_empty();
         if served {

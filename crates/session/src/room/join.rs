@@ -5,9 +5,12 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::time::Duration;
 
+use super::class::Member;
 use super::participant::{Connection, Fill, Fresh, Opened, Participant};
+use super::shared::Membership;
+use super::thinning::Slotted;
 use super::{Channel, Event, HOUSEKEEPING, LinkId, Output, Room};
-use crate::datagrams::Datagrams;
+use crate::datagrams::{Datagrams, Settings};
 use crate::link::{Bodies, Link, error_frame};
 use crate::seen::Seen;
 use crate::wire::body::{BodyDecoder, BodyEncoder};
@@ -105,19 +108,28 @@ impl Room {
         let position = resume.map_or(0, |resume| resume.position);
         let own = resume.filter(|_| resumed).map_or(0, |resume| resume.counter);
         let offered = capability::of_compression(self.config.compress, self.packing.set());
-        let offered = offered | if max_datagram > 0 { capability::DATAGRAMS } else { 0 };
+        let offered = offered | capability::of_datagrams(max_datagram, self.config.compress);
+        let offered = offered | capability::CONTRACTS;
         let capabilities = hello.capabilities & offered;
         let coded = capabilities & capability::CODED != 0;
         let mut link = Link::new(now, max_datagram);
         if capabilities & capability::DATAGRAMS != 0 {
-            let max_message = limits.max_message;
-            link.datagrams = Datagrams::new(max_datagram, Direction::ToClient, coded, max_message);
+            link.datagrams = Datagrams::new(Settings {
+                max: max_datagram,
+                sends: Direction::ToClient,
+                coded,
+                max_message: limits.max_message,
+                redundancy: self.config.redundancy,
+            });
         }
+        let takes_classes = capabilities & capability::DATAGRAM_CLASSES != 0;
+        let member = (takes_classes && link.datagrams.is_some()).then(Member::default);
         let fresh = Fresh::at(self.journal.order());
         let fresh = link.datagrams.is_some().then_some(fresh);
         if capabilities & capability::BLOCKS != 0 {
             link.choosing.blocks.agree();
         }
+        link.stamps.agreed = capabilities & capability::CONTRACTS != 0;
         link.opening_was_read();
         link.limit_packets(hello.max_packet);
         link.bodies = Some(Bodies {
@@ -157,9 +169,11 @@ impl Room {
         participant.connection = Some(Connection {
             id: link_id,
             link,
+            member,
             channels: BTreeMap::new(),
             awareness_cursor: 0,
             fresh,
+            datagrams_at: None,
             log_cursor: position,
             due: (self.journal.order(), self.journal.head()),
             joining: Some((self.journal.order(), self.journal.head())),
@@ -170,6 +184,11 @@ impl Room {
             changed: BTreeSet::new(),
             complete: true,
             download: None,
+            renewed: BTreeSet::new(),
+            outlook: BTreeMap::new(),
+            thinned: BTreeMap::new(),
+            slotted: Slotted::default(),
+            membership: Membership::new(capabilities & capability::SHARED_STREAMS != 0),
         });
         self.links.insert(link_id, id);
         let changed: BTreeSet<u32> =
@@ -245,6 +264,7 @@ impl Room {
     ) -> Result<(), Error> {
         match self.grant(id, open) {
             Ok((channel, access)) => {
+                self.leave_shared(id);
                 let qos = self.channels[channel as usize - 1].qos;
                 let Some(connection) = self.connection(id) else { return Ok(()) };
                 connection.link.queue(&Frame::Channel {
@@ -261,6 +281,8 @@ impl Room {
                 let (cursor, until) = (open.have, connection.log_cursor);
                 connection.fills.retain(|fill| fill.channel != channel);
                 if is_new && cursor < until {
+                    // Its place in the log: what comes before is this filling, or was not for it.
+                    connection.say_place();
                     connection.fills.push_back(Fill { channel, cursor, until });
                 } else if connection.joining.is_none() {
                     connection.link.queue(&Frame::Synced { channel });
@@ -308,7 +330,7 @@ impl Room {
             return Err(Error::TooMany { what: "channels in this room", limit });
         }
         qos.validate()?;
-        self.channels.push(Channel { name: open.name.into(), qos });
+        self.channels.push(Channel { name: open.name.into(), qos, upstream: 0 });
         self.outputs.push_back(Output::Event(Event::Channel { name: open.name.into(), qos }));
         Ok((self.channels.len() as u32, access))
     }
@@ -326,6 +348,7 @@ fn new_participant(secret: Secret) -> Participant {
         asked: None,
         upload: None,
         seen: Seen::default(),
+        upstream: BTreeMap::new(),
     }
 }
 

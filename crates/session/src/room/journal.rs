@@ -231,6 +231,10 @@ impl Journal {
         self.log.range(skip as usize..)
     }
 
+    pub(super) fn awareness(&self, order: u64) -> Option<&Awareness> {
+        self.awareness.get(order)
+    }
+
     pub(super) fn awareness_after(&self, order: u64) -> impl Iterator<Item = (u64, &Awareness)> {
         self.awareness.after(order)
     }

@@ -1,14 +1,23 @@
 //! The server's end: one room with its participants, channels, late-joiner state and ticks.
 
+mod audience;
+mod change;
+mod class;
 mod contract;
 mod datagrams;
 mod flush;
+#[cfg(feature = "describe")]
+mod inspect;
 mod join;
 mod journal;
 mod outgoing;
 mod participant;
 mod receive;
+#[cfg(feature = "describe")]
+mod record;
+mod shared;
 mod snapshot;
+mod thinning;
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -16,16 +25,23 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-pub use contract::{Config, Event, Input, LinkId, Output, Stats};
+pub use contract::{Config, Event, Input, LinkId, Output, Stats, whole_packet};
+#[cfg(feature = "describe")]
+pub use inspect::{ChannelFacts, Inspection, Measured, ParticipantFacts, TransportFacts};
+#[cfg(feature = "describe")]
+pub use record::Recorded;
 
 use crate::limits::DEFAULT_MAX_PACKET;
 use crate::link::error_frame;
 use crate::packing::{Cache, Forms, Packing};
+use crate::trace::Trace;
 use crate::wire::frame::Frame;
 use crate::wire::handshake::Secret;
 use crate::{Authority, Error, Limits, PresenceState, Qos, Timing};
+use class::Classes;
 use journal::Journal;
 use participant::{Connection, Participant};
+use shared::Shared;
 
 /// How often silence, stalls and absences are looked at: fine enough for "within 6 s".
 const HOUSEKEEPING: Duration = Duration::from_millis(250);
@@ -36,6 +52,8 @@ const MEASURE_EVERY: u32 = 5;
 struct Channel {
     name: String,
     qos: Qos,
+    /// Of what was sent on it, the share that did not come here in time, as receivers were told; in 1/1000.
+    upstream: u16,
 }
 
 /// A participant that left, so that it can still resume without repeating itself.
@@ -66,13 +84,18 @@ pub struct Room {
     last_id: u32,
     journal: Journal,
     next_tick: Option<Duration>,
+    /// When a value goes that waits for a slot of a receiver who wants fewer.
+    next_slot: Option<Duration>,
     last_tick: Option<Duration>,
     next_housekeeping: Option<Duration>,
+    /// When somebody's datagrams are due, beside those of ticks.
+    datagrams_due: BTreeSet<(Duration, u32)>,
     /// The newest order when the house was last kept: what is not replaced until the next time rests.
     resting: u64,
     /// Until when a participant may take to upload a snapshot before another is asked.
     snapshot_due: Option<Duration>,
     last_asked: u32,
+    told_upstream: Option<Duration>,
     /// Whose news is to be spread at the next tick.
     changed: BTreeSet<u32>,
     outputs: VecDeque<Output>,
@@ -81,6 +104,11 @@ pub struct Room {
     forms: Forms,
     /// Chunks of snapshots, packed (W55).
     chunks: Cache,
+    classes: Classes,
+    trace: Trace,
+    #[cfg(feature = "describe")]
+    recorder: record::Recorder,
+    shared: Shared,
 }
 
 impl Room {
@@ -101,17 +129,25 @@ impl Room {
             last_id: 0,
             journal: Journal::new(),
             next_tick: None,
+            next_slot: None,
             last_tick: None,
             next_housekeeping: None,
+            datagrams_due: BTreeSet::new(),
             resting: 0,
             snapshot_due: None,
             last_asked: 0,
+            told_upstream: None,
             changed: BTreeSet::new(),
             outputs: VecDeque::new(),
             stats: Stats::default(),
             packing,
             forms: Forms::default(),
             chunks: Cache::default(),
+            classes: Classes::default(),
+            trace: Trace::default(),
+            #[cfg(feature = "describe")]
+            recorder: record::Recorder::default(),
+            shared: Shared::default(),
         }
     }
 
@@ -130,7 +166,8 @@ impl Room {
         let here = self.participants.values().filter(|participant| participant.is_here()).count();
         let expired = self.journal.expired;
         let packed = self.forms.memory() + self.chunks.memory();
-        let memory = self.journal.memory() + packed + self.packing.memory();
+        let coded = self.shared.memory() + self.classes.memory();
+        let memory = self.journal.memory() + packed + self.packing.memory() + coded;
         Stats { here, expired, memory, ..self.stats }
     }
 
@@ -147,7 +184,10 @@ impl Room {
             }
             Input::Packet { link, packet } => {
                 if let Some(&id) = self.links.get(&link) {
-                    match self.receive(now, id, packet) {
+                    let received = self.receive(now, id, packet);
+                    #[cfg(feature = "describe")]
+                    self.describe_received(now, id, packet);
+                    match received {
                         Ok(()) => self.flush(now, id),
                         Err(error) => self.fail(now, id, error),
                     }
@@ -192,24 +232,29 @@ impl Room {
         if self.next_tick.is_some_and(|at| at <= now) {
             self.tick(now);
         }
+        if self.next_slot.is_some_and(|at| at <= now) {
+            self.serve_slots(now);
+        }
         if self.next_housekeeping.is_some_and(|at| at <= now) {
             self.keep_house(now);
         }
+        self.flush_due_datagrams(now);
     }
 
     /// What to do next.
     pub fn poll_output(&mut self) -> Output {
         self.outputs.pop_front().unwrap_or_else(|| {
-            Output::Timeout([self.next_tick, self.next_housekeeping].into_iter().flatten().min())
+            let datagrams = self.datagrams_due.first().map(|(at, _)| *at);
+            let timers = [self.next_tick, self.next_slot, self.next_housekeeping, datagrams];
+            Output::Timeout(timers.into_iter().flatten().min())
         })
     }
 
     /// Something new is in the journal: mailboxes go out at the next tick, at once if the last one is long past.
     fn schedule_tick(&mut self, now: Duration) {
-        if self.next_tick.is_none() {
-            let earliest = self.last_tick.map_or(now, |last| last + self.config.timing.tick);
-            self.next_tick = Some(earliest.max(now));
-        }
+        let earliest = self.last_tick.map_or(now, |last| last + self.config.timing.tick);
+        let at = earliest.max(now);
+        self.next_tick = Some(self.next_tick.map_or(at, |planned| planned.min(at)));
     }
 
     fn tick(&mut self, now: Duration) {
@@ -217,26 +262,36 @@ impl Room {
         self.last_tick = Some(now);
         let due = (self.journal.order(), self.journal.head());
         let changed = core::mem::take(&mut self.changed);
-        let ids: Vec<u32> = self.links.values().copied().collect();
-        for id in ids {
-            if let Some(connection) = self.connection(id) {
+        self.share(now, due);
+        self.flush_classes(now, due.0);
+        for (&id, participant) in &mut self.participants {
+            if let Some(connection) = participant.connection.as_mut() {
                 connection.due = due;
                 connection.changed.extend(changed.iter().filter(|&&other| other != id));
+                connection.open_slots(now, id, &self.journal);
             }
+        }
+        for id in self.send_shared(now) {
             self.flush_datagrams(now, id);
             self.flush(now, id);
         }
+        self.find_next_slot();
         let connections = self.participants.values().filter_map(|other| other.connection.as_ref());
         let sent = connections.map(Connection::served).min();
-        let sent = sent.unwrap_or(u64::MAX);
+        let sent = sent.unwrap_or(u64::MAX).min(self.classes.needs_after());
         self.journal.expire(now, sent);
         self.forms.sent(sent);
         self.ask_for_snapshot(now);
+        if let Some(at) = self.classes.next_round() {
+            self.next_tick = Some(self.next_tick.map_or(at, |planned| planned.min(at)));
+        }
     }
 
     fn keep_house(&mut self, now: Duration) {
         let Timing { ping, dead, away, .. } = self.config.timing;
         let rests = core::mem::replace(&mut self.resting, self.journal.order());
+        self.share_rested(now, rests);
+        self.arrange_classes(now);
         let ids: Vec<u32> = self.participants.keys().copied().collect();
         for id in ids {
             self.flush_datagrams(now, id);
@@ -265,6 +320,7 @@ impl Room {
                 Err(error) => self.fail(now, id, error),
             }
         }
+        self.review_shared(now);
         match self.participants.is_empty() {
             true => {
                 self.packing.release();
@@ -275,6 +331,7 @@ impl Room {
                 self.chunks.rest(now);
             }
         }
+        self.tell_upstream(now);
         self.next_housekeeping = (!self.participants.is_empty()).then(|| now + HOUSEKEEPING);
         self.ask_for_snapshot(now);
     }

@@ -6,7 +6,11 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::LinkId;
+use super::change::Upstream;
+use super::class::Member;
 use super::journal::{Journal, Snapshot, Stored};
+use super::shared::Membership;
+use super::thinning::{Slotted, Thinned};
 use crate::link::Link;
 use crate::seen::Seen;
 use crate::wire::frame::Access;
@@ -30,17 +34,23 @@ pub(super) struct Participant {
     pub(super) upload: Option<Assembly>,
     /// Awareness of its own that the room has.
     pub(super) seen: Seen,
+    /// How its awareness comes here, by channel.
+    pub(super) upstream: BTreeMap<u32, Upstream>,
 }
 
 /// A participant's transport and how far it has been served.
 pub(super) struct Connection {
     pub(super) id: LinkId,
     pub(super) link: Link,
+    /// Its place in a class, if it takes the datagrams of classes.
+    pub(super) member: Option<Member>,
     pub(super) channels: BTreeMap<u32, Opened>,
     /// Awareness up to this order was sent or is none of its business.
     pub(super) awareness_cursor: u64,
     /// On transports with datagrams: how far those have served it.
     pub(super) fresh: Option<Fresh>,
+    /// Where it stands in [`super::Room::datagrams_due`].
+    pub(super) datagrams_at: Option<Duration>,
     /// Transactions up to this position likewise.
     pub(super) log_cursor: u64,
     /// The last tick's order and position: what may be sent now.
@@ -59,6 +69,14 @@ pub(super) struct Connection {
     /// The next PARTICIPANTS replaces all it knew.
     pub(super) complete: bool,
     pub(super) download: Option<Download>,
+    /// Channels whose QoS changed since it was told.
+    pub(super) renewed: BTreeSet<u32>,
+    /// By channel, the share that will miss at best, if it is more than may; in 1/1000.
+    pub(super) outlook: BTreeMap<u32, u16>,
+    /// Channels of which it wants fewer values.
+    pub(super) thinned: BTreeMap<u32, Thinned>,
+    pub(super) slotted: Slotted,
+    pub(super) membership: Membership,
 }
 
 /// A channel that a participant has open.
@@ -123,15 +141,24 @@ impl Connection {
     /// Whether the last tick left something to send.
     pub(super) fn has_due(&self) -> bool {
         let (order, position) = self.due;
+        let rests = self.fresh.is_some_and(|fresh| fresh.rested < fresh.rests);
+        if !self.slotted.stream.is_empty() {
+            return true;
+        }
+        if self.membership.is_member() {
+            return self.membership.has_private() && (self.awareness_cursor < order || rests);
+        }
         self.awareness_cursor < order
             || self.log_cursor < position
             || !self.fills.is_empty()
-            || self.fresh.is_some_and(|fresh| fresh.rested < fresh.rests)
+            || rests
     }
 
     /// What everybody was sent up to here needs not be kept for this one.
     pub(super) fn served(&self) -> u64 {
-        self.fresh.map_or(self.awareness_cursor, |fresh| fresh.cursor.min(self.awareness_cursor))
+        let shared = self.membership.served().unwrap_or(u64::MAX);
+        let stream = self.awareness_cursor.min(shared);
+        self.fresh.map_or(stream, |fresh| fresh.cursor.min(stream))
     }
 
     /// Whether a value takes the stream at once although there are datagrams, or because there are none.
@@ -139,20 +166,25 @@ impl Connection {
         let is_state = self.joining.is_some_and(|(until, _)| order <= until);
         let key = message.key.as_ref().map_or(0, |key| key.len());
         let datagrams = self.link.datagrams.as_ref();
-        is_state || datagrams.is_none_or(|datagrams| !datagrams.takes(message.bytes.len(), key))
+        is_state
+            || datagrams
+                .is_none_or(|datagrams| !datagrams.takes(message.channel, message.bytes.len(), key))
     }
 
     /// Changes with everything that is sent or passed over.
-    pub(super) fn progress(&self) -> (u64, u64, usize, u64) {
+    pub(super) fn progress(&self) -> (u64, u64, usize, u64, usize) {
         let rested = self.fresh.map_or(0, |fresh| fresh.rested);
-        (self.awareness_cursor, self.log_cursor, self.fills.len(), rested)
+        let slotted = self.slotted.stream.len();
+        (self.awareness_cursor, self.log_cursor, self.fills.len(), rested, slotted)
     }
 
     pub(super) fn has_anything(&self) -> bool {
         self.link.has_control()
             || self.download.is_some()
             || !self.changed.is_empty()
+            || !self.renewed.is_empty()
             || self.complete
+            || self.member.as_ref().is_some_and(Member::has_piece)
             || self.has_due()
     }
 }

@@ -3,13 +3,19 @@
 use alloc::string::ToString;
 use core::time::Duration;
 
+use super::change::Upstream;
 use super::join::OpenFrame;
 use super::journal::Stored;
 use super::{Channel, Room};
 use crate::compress::choice_of;
 use crate::limits::MAX_PRESENCE;
 use crate::link::Bodies;
+#[cfg(feature = "describe")]
+use crate::trace::Part;
 use crate::wire::body::Form;
+#[cfg(feature = "describe")]
+use crate::wire::body::account::part;
+use crate::wire::contract;
 use crate::wire::frame::{Frame, Frames};
 use crate::wire::record::{Number, Record};
 use crate::{Error, Overflow};
@@ -54,16 +60,33 @@ impl Room {
                 return self.open(id, &open, false);
             }
             Frame::Shut { id: channel } => {
+                self.leave_shared(id);
+                let Some(connection) = self.connection(id) else { return Ok(()) };
                 if connection.channels.remove(&channel).is_none() {
                     return Err(Error::UnknownChannel { channel });
                 }
                 connection.fills.retain(|fill| fill.channel != channel);
                 connection.unsynced.remove(&channel);
+                connection.thinned.remove(&channel);
             }
             Frame::Compress { id: channel, compress } => {
+                self.leave_shared(id);
+                let Some(connection) = self.connection(id) else { return Ok(()) };
                 match connection.channels.get_mut(&channel) {
                     Some(opened) => opened.compress = compress,
                     None => return Err(Error::UnknownChannel { channel }),
+                }
+            }
+            Frame::Change { id: channel, qos } if connection.link.stamps.agreed => {
+                return self.change(now, id, channel, qos);
+            }
+            Frame::Rate { id: channel, rate } if connection.link.stamps.agreed => {
+                return self.limit_rate(now, id, channel, rate);
+            }
+            Frame::Contract(octets) if connection.link.stamps.agreed => {
+                let link = &mut connection.link;
+                if let Some(stamp) = contract::read(octets, drop)? {
+                    link.stamps.came(now, stamp, &link.clock);
                 }
             }
             Frame::Codecs { set } => self.reads(id, set),
@@ -78,12 +101,14 @@ impl Room {
                     return Err(Error::Remote { code, fault, detail: detail.to_string() });
                 }
             }
-            Frame::Feedback(acknowledgement) => {
-                if let Some(datagrams) = connection.link.datagrams.as_mut() {
-                    datagrams.encoder.acknowledge(acknowledgement);
-                }
+            Frame::Acknowledged { class, rest } => {
+                return self.acknowledged(now, id, class, rest);
             }
-            _ => return Err(Error::malformed("frame: only a server sends this")),
+            _ => {
+                return Err(Error::malformed(
+                    "frame: only a server sends this, or it was not agreed on",
+                ));
+            }
         }
         Ok(())
     }
@@ -124,8 +149,10 @@ impl Room {
     }
 
     fn body(&mut self, now: Duration, id: u32, body: &[u8], form: Form) -> Result<(), Error> {
+        #[cfg(feature = "describe")]
+        let is_traced = self.trace.is_on();
         let Some(connection) = self.connection(id) else { return Ok(()) };
-        let one_way = connection.link.clock.one_way();
+        let one_way = connection.link.transit();
         let opened = core::mem::take(&mut connection.channels);
         let Some(mut bodies) = connection.link.bodies.take() else { return Ok(()) };
         let channels = core::mem::take(&mut self.channels);
@@ -141,6 +168,8 @@ impl Room {
             self.publish(now, id, &channels[record.channel as usize - 1], one_way, &record)
         };
         let Bodies { decoder, .. } = &mut bodies;
+        #[cfg(feature = "describe")]
+        decoder.keep_account(is_traced);
         let outcome = decoder.read_body(form, body, &mut packing, kind_of, each);
         packing.tidy();
         self.packing = packing;
@@ -170,13 +199,28 @@ impl Room {
             bytes: record.bytes.into(),
             born: now.saturating_sub(record.age).saturating_sub(one_way),
         };
+        #[cfg(feature = "describe")]
+        self.trace.note(|| Part {
+            age: now.saturating_sub(message.born),
+            sender: id,
+            ..part(record)
+        });
         let limits = &self.config.limits;
         match record.number {
             Number::Awareness { index, after } => {
                 let conflates = channel.qos.overflow == Overflow::Conflate;
                 let key = conflates.then(|| record.key.unwrap_or_default());
                 if !participant.seen.is_news(0, record.channel, key, index) {
+                    self.trace.note_repeated();
                     return Ok(());
+                }
+                let age = record.age + one_way;
+                match participant.upstream.get_mut(&record.channel) {
+                    Some(upstream) => upstream.came(now, index, age, &channel.qos),
+                    None => {
+                        let upstream = Upstream::at(index, message.born);
+                        participant.upstream.insert(record.channel, upstream);
+                    }
                 }
                 let replaced =
                     self.journal.push_awareness(now, &channel.qos, message, index, after, limits);
@@ -185,6 +229,7 @@ impl Room {
             Number::Transaction { counter, .. } => {
                 if counter <= participant.counter {
                     // W28: the room has it; it was sent again after a break.
+                    self.trace.note_repeated();
                     return Ok(());
                 }
                 if counter != participant.counter + 1 {
@@ -199,6 +244,8 @@ impl Room {
             }
             Number::Fill { .. } => return Err(Error::malformed("record")),
         }
+        #[cfg(feature = "describe")]
+        self.recorder.push(now, one_way, id, record);
         if let Some(packed) = record.packed.filter(|packed| packed.len() < record.bytes.len())
             && let Some(choice) = packed.first().and_then(|&first| choice_of(first))
         {

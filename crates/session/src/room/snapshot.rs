@@ -32,7 +32,8 @@ impl Room {
         {
             // What its transport has carried is what it will know when it reads this.
             let carried = connection.link.bodies.as_ref().map(|bodies| &bodies.encoder.numbering);
-            let at_least = carried.map_or(0, Numbering::position);
+            let told = connection.membership.told();
+            let at_least = told.unwrap_or(carried.map_or(0, Numbering::position));
             // Asked twice, an answer to the first time is as good.
             participant.asked.get_or_insert(at_least);
             connection.was_asked = true;

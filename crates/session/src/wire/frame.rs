@@ -1,12 +1,14 @@
 //! Packets are frames, one after the other (wire.md W3, W6).
 
+mod payload;
+
 use alloc::vec::Vec;
 
+use super::body::Lane;
 use super::handshake::{Hello, Welcome};
 use super::io::{Reader, Write};
 use super::snapshot::Chunk;
 use crate::error::Fault;
-use crate::limits::{MAX_CHANNEL_NAME, MAX_DETAIL, MAX_PRESENCE};
 use crate::{Compress, Error, Qos};
 
 /// Bit 7 of a tag: the payload runs to the end of the packet.
@@ -79,8 +81,6 @@ pub(crate) enum Frame<'a> {
         position: u64,
         counter: u32,
     },
-    /// What came of the other end's datagrams, as gmc acknowledges it.
-    Feedback(&'a [u8]),
     /// Which codecs can be read here: bit n for number n.
     Codecs {
         set: u64,
@@ -89,6 +89,44 @@ pub(crate) enum Frame<'a> {
         id: u32,
         compress: Compress,
     },
+    /// What came of a class's datagrams, as gmc acknowledges it.
+    Acknowledged {
+        class: u32,
+        rest: &'a [u8],
+    },
+    /// A piece of the snapshot of a class's model: who has all of it reads what the class is sent.
+    Model {
+        lane: Lane,
+        class: u32,
+        total: u32,
+        offset: u32,
+        rest: &'a [u8],
+    },
+    /// A body that all of a class of receivers are sent over their streams.
+    Shared(&'a [u8]),
+    /// A body that all of a class are sent as a datagram, or again over the stream.
+    SharedDatagram {
+        class: u32,
+        rest: &'a [u8],
+    },
+    /// What is sent on this lane is not the class's any more.
+    Leave {
+        lane: Lane,
+        class: u32,
+        rest: &'a [u8],
+    },
+    /// Another QoS for an open channel.
+    Change {
+        id: u32,
+        qos: Qos,
+    },
+    /// The most that this receiver wants of a channel, in 1/1000 messages per second; 0: what its QoS says.
+    Rate {
+        id: u32,
+        rate: u32,
+    },
+    /// How channels' contracts stand.
+    Contract(&'a [u8]),
 }
 
 /// What a participant may do with a channel (W17).
@@ -178,8 +216,19 @@ impl<'a> Frames<'a> {
 /// Tags of the body frames, which stand last in their packet.
 pub(crate) const MESSAGES_LAST: u8 = LAST | 0x06;
 pub(crate) const CODED_LAST: u8 = LAST | 0x07;
+pub(crate) const SHARED_LAST: u8 = LAST | 0x1d;
 #[cfg(feature = "ace")]
 pub(crate) const PACKED_LAST: u8 = LAST | 0x1c;
+
+/// The tags that class datagrams and their acknowledgements begin with: no other datagram does.
+pub(crate) const SHARED_DATAGRAM_LAST: u8 = LAST | 0x1e;
+pub(crate) const ACKNOWLEDGED: u8 = 0x16;
+
+/// Appends what stands before a class's body that ends a datagram.
+pub(crate) fn shared_datagram(class: u32, out: &mut Vec<u8>) {
+    out.u8(SHARED_DATAGRAM_LAST);
+    out.varint(u64::from(class));
+}
 
 impl<'a> Frame<'a> {
     /// Appends the frame with its length.
@@ -188,224 +237,6 @@ impl<'a> Frame<'a> {
         let kind = self.write_payload(&mut payload);
         out.u8(kind);
         out.bytes(&payload);
-    }
-
-    fn write_payload(&self, out: &mut Vec<u8>) -> u8 {
-        match self {
-            Frame::Hello(hello) => {
-                hello.write(out);
-                0x01
-            }
-            Frame::Welcome(welcome) => {
-                welcome.write(out);
-                0x02
-            }
-            Frame::Open { reference, access, name, qos, have, compress } => {
-                out.varint(u64::from(*reference));
-                access.write(out);
-                out.bytes(name.as_bytes());
-                qos.write(out);
-                out.varint(*have);
-                compress.write(out);
-                0x03
-            }
-            Frame::Channel { reference, id, access, name, qos } => {
-                out.varint(u64::from(*reference));
-                out.varint(u64::from(*id));
-                access.write(out);
-                out.bytes(name.as_bytes());
-                qos.write(out);
-                0x04
-            }
-            Frame::Shut { id } => {
-                out.varint(u64::from(*id));
-                0x05
-            }
-            Frame::Messages(body) => {
-                out.extend_from_slice(body);
-                0x06
-            }
-            Frame::Coded(body) => {
-                out.extend_from_slice(body);
-                0x07
-            }
-            Frame::Presence(presence) => {
-                out.extend_from_slice(presence);
-                0x09
-            }
-            Frame::Participants { complete, list } => {
-                out.u8(u8::from(*complete));
-                for entry in list {
-                    out.varint(u64::from(entry.id));
-                    out.u8(entry.state as u8);
-                    out.bytes(entry.presence);
-                }
-                0x0a
-            }
-            Frame::Snapshot(chunk) => {
-                chunk.write(out);
-                0x0b
-            }
-            Frame::SnapshotWanted { at_least } => {
-                out.varint(*at_least);
-                0x0c
-            }
-            Frame::Synced { channel } => {
-                out.varint(u64::from(*channel));
-                0x0d
-            }
-            Frame::Ping { time } => {
-                out.varint(*time);
-                0x0e
-            }
-            Frame::Pong { time, received, sent } => {
-                out.varint(*time);
-                out.varint(*received);
-                out.varint(*sent);
-                0x0f
-            }
-            Frame::Error { code, fault, fatal, subject, detail } => {
-                out.varint(u64::from(*code));
-                out.u8(fault.to_wire());
-                out.u8(u8::from(*fatal));
-                out.varint(u64::from(*subject));
-                out.bytes(detail.as_bytes());
-                0x10
-            }
-            Frame::Bye { reason, retry_ms } => {
-                out.varint(u64::from(*reason));
-                out.varint(*retry_ms);
-                0x11
-            }
-            Frame::Position(position) => {
-                out.varint(*position);
-                0x12
-            }
-            Frame::Gap { position, counter } => {
-                out.varint(*position);
-                out.varint(u64::from(*counter));
-                0x13
-            }
-            Frame::Feedback(acknowledgement) => {
-                out.extend_from_slice(acknowledgement);
-                0x15
-            }
-            Frame::Codecs { set } => {
-                out.varint(*set);
-                OPTIONAL | 0x19
-            }
-            Frame::Compress { id, compress } => {
-                out.varint(u64::from(*id));
-                compress.write(out);
-                0x1a
-            }
-            Frame::PackedSnapshot(chunk) => {
-                chunk.write(out);
-                0x1b
-            }
-            Frame::PackedMessages(packed) => {
-                out.extend_from_slice(packed);
-                0x1c
-            }
-        }
-    }
-
-    /// `None`: a type that this version does not know.
-    fn read(kind: u8, payload: &'a [u8]) -> Result<Option<Self>, Error> {
-        let mut r = Reader::new(payload, frame_name(kind));
-        let frame = match kind {
-            0x01 => Frame::Hello(Hello::read(&mut r)?),
-            0x02 => Frame::Welcome(Welcome::read(&mut r)?),
-            0x03 => Frame::Open {
-                reference: r.varint_u32()?,
-                access: Access::read(&mut r)?,
-                name: r.text(MAX_CHANNEL_NAME, "channel name")?,
-                qos: Qos::read(&mut r)?,
-                have: r.varint()?,
-                compress: Compress::read(&mut r)?,
-            },
-            0x04 => Frame::Channel {
-                reference: r.varint_u32()?,
-                id: r.varint_u32()?,
-                access: Access::read(&mut r)?,
-                name: r.text(MAX_CHANNEL_NAME, "channel name")?,
-                qos: Qos::read(&mut r)?,
-            },
-            0x05 => Frame::Shut { id: r.varint_u32()? },
-            0x06 => Frame::Messages(r.rest()),
-            0x07 => Frame::Coded(r.rest()),
-            0x09 => Frame::Presence(r.rest()),
-            0x0a => read_participants(&mut r)?,
-            0x0b => Frame::Snapshot(Chunk::read(&mut r)?),
-            0x0c => Frame::SnapshotWanted { at_least: r.varint()? },
-            0x0d => Frame::Synced { channel: r.varint_u32()? },
-            0x0e => Frame::Ping { time: r.varint()? },
-            0x0f => Frame::Pong { time: r.varint()?, received: r.varint()?, sent: r.varint()? },
-            0x10 => Frame::Error {
-                code: r.varint_u32()?,
-                fault: Fault::from_wire(r.u8()?),
-                fatal: r.u8()? != 0,
-                subject: r.varint_u32()?,
-                detail: r.text(MAX_DETAIL, "error text")?,
-            },
-            0x11 => Frame::Bye { reason: r.varint_u32()?, retry_ms: r.varint()? },
-            0x12 => Frame::Position(r.varint()?),
-            0x13 => Frame::Gap { position: r.varint()?, counter: r.varint_u32()? },
-            0x15 => Frame::Feedback(r.rest()),
-            0x19 => Frame::Codecs { set: r.varint()? },
-            0x1a => Frame::Compress { id: r.varint_u32()?, compress: Compress::read(&mut r)? },
-            0x1b => Frame::PackedSnapshot(Chunk::read(&mut r)?),
-            0x1c => Frame::PackedMessages(r.rest()),
-            _ => return Ok(None),
-        };
-        r.finish()?;
-        Ok(Some(frame))
-    }
-}
-
-fn read_participants<'a>(reader: &mut Reader<'a>) -> Result<Frame<'a>, Error> {
-    let complete = reader.u8()? != 0;
-    let mut list = Vec::new();
-    while !reader.is_empty() {
-        let id = reader.varint_u32()?;
-        let state = match reader.u8()? {
-            0 => PresenceState::Left,
-            1 => PresenceState::Here,
-            2 => PresenceState::Away,
-            _ => return Err(reader.malformed()),
-        };
-        let presence = reader.bytes(MAX_PRESENCE, "presence")?;
-        list.push(ParticipantEntry { id, state, presence });
-    }
-    Ok(Frame::Participants { complete, list })
-}
-
-fn frame_name(kind: u8) -> &'static str {
-    match kind {
-        0x01 => "HELLO",
-        0x02 => "WELCOME",
-        0x03 => "OPEN",
-        0x04 => "CHANNEL",
-        0x05 => "SHUT",
-        0x06 => "MESSAGES",
-        0x07 => "CODED",
-        0x09 => "PRESENCE",
-        0x0a => "PARTICIPANTS",
-        0x0b => "SNAPSHOT",
-        0x0c => "SNAPSHOT_WANTED",
-        0x0d => "SYNCED",
-        0x0e => "PING",
-        0x0f => "PONG",
-        0x10 => "ERROR",
-        0x11 => "BYE",
-        0x12 => "POSITION",
-        0x13 => "GAP",
-        0x15 => "FEEDBACK",
-        0x19 => "CODECS",
-        0x1a => "COMPRESS",
-        0x1b => "PACKED_SNAPSHOT",
-        0x1c => "PACKED_MESSAGES",
-        _ => "frame",
     }
 }
 
@@ -461,6 +292,8 @@ mod tests {
             Frame::Gap { position: 6, counter: 1 },
             Frame::Codecs { set: 0x1fff },
             Frame::Compress { id: 300, compress: Compress::Auto },
+            Frame::Change { id: 300, qos },
+            Frame::Rate { id: 300, rate: 10_000 },
         ]
     }
 

@@ -74,7 +74,18 @@ impl<'a> Reader<'a> {
 
     /// Length-prefixed bytes of at most `limit`; `what` names them in the error.
     pub(crate) fn bytes(&mut self, limit: usize, what: &'static str) -> Result<&'a [u8], Error> {
-        let size = usize::try_from(self.varint()?).map_err(|_| self.malformed())?;
+        let size = self.varint()?;
+        self.sized(size, limit, what)
+    }
+
+    /// So many octets, at most `limit`.
+    pub(crate) fn sized(
+        &mut self,
+        size: u64,
+        limit: usize,
+        what: &'static str,
+    ) -> Result<&'a [u8], Error> {
+        let size = usize::try_from(size).map_err(|_| self.malformed())?;
         if size > limit {
             return Err(Error::TooLarge { what, size, limit });
         }

@@ -47,6 +47,11 @@ impl Numbering {
         self.counter.insert(sender, counter);
     }
 
+    /// What is held of senders and channels.
+    pub(crate) fn pairs(&self) -> usize {
+        self.index.len() + self.counter.len()
+    }
+
     /// A participant left for good.
     pub(crate) fn forget(&mut self, sender: u32) {
         let channels = self.index.from((sender, 0)).map(|(pair, _)| *pair);

@@ -14,7 +14,10 @@ use crate::{Error, Kind};
 pub(crate) const FIELDS: usize = 6;
 
 /// W25: fine enough to draw a path by, coarse enough to cost two or three bits.
-const AGE_UNIT_MS: u128 = 4;
+pub(crate) const AGE_UNIT_MS: u128 = 4;
+
+/// W19: added to a key's length, so that a text with a key is no less a text to the compressor.
+const PRINTABLE: u64 = 0x20;
 
 const TEXT: u32 = 1;
 const KEY: u32 = 2;
@@ -30,6 +33,15 @@ const PACKED: u32 = 128;
 pub(crate) enum Direction {
     ToServer,
     ToClient,
+}
+
+impl Direction {
+    pub(crate) fn opposite(self) -> Self {
+        match self {
+            Direction::ToServer => Direction::ToClient,
+            Direction::ToClient => Direction::ToServer,
+        }
+    }
 }
 
 /// A message with its place in the stream.
@@ -82,7 +94,8 @@ impl Record<'_> {
         }
         if let Some(key) = self.key {
             flags |= KEY;
-            out.bytes(key);
+            out.varint(key.len() as u64 + PRINTABLE);
+            out.extend_from_slice(key);
         }
         if let Some(priority) = self.priority {
             flags |= PRIORITY;
@@ -145,7 +158,10 @@ pub(crate) fn read<'a>(
     let mut reader = Reader::new(payload, "record");
     let key = match flags & KEY {
         0 => None,
-        _ => Some(reader.bytes(MAX_KEY, "key")?),
+        _ => {
+            let size = reader.varint()?.checked_sub(PRINTABLE).ok_or(reader.malformed())?;
+            Some(reader.sized(size, MAX_KEY, "key")?)
+        }
     };
     let priority = match flags & PRIORITY {
         0 => None,
@@ -252,12 +268,13 @@ mod tests {
         let long = [0u8; 1001];
         assert!(matches!(to_server(0, &long), Err(Error::TooLarge { what: "message", .. })));
     }
+
     #[test]
     fn w47_only_the_octets_are_packed() {
         let mut packing = Packing::new(ALL, Costs::reference());
         let mut read_packed = |flags: u32, message: &[u8], max_message: usize| {
             let packed = packing.pack(Choice::codec(1), message).unwrap();
-            let payload = [&[2, b'm', b'e'][..], packed].concat();
+            let payload = [&[32 + 2, b'm', b'e'][..], packed].concat();
             let fields = [1, 0, flags | KEY | PACKED, 0, 0, 0];
             let mut numbering = Numbering::default();
             let (kind, direction) = (Kind::Transaction, Direction::ToServer);

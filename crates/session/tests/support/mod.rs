@@ -1,5 +1,7 @@
 //! A room and its clients in simulated time: no sockets, no clock, every run repeats from its seed.
 
+mod random;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
@@ -9,32 +11,9 @@ use groupwire_session::client::{
 };
 use groupwire_session::room::{self, LinkId, Room};
 use groupwire_session::{AllowAll, Limits, Opening, Qos, Timing};
+pub(crate) use random::Random;
 
 pub(crate) const MS: Duration = Duration::from_millis(1);
-
-/// xorshift64: enough to make runs differ.
-pub(crate) struct Random(u64);
-
-impl Random {
-    pub(crate) fn new(seed: u64) -> Self {
-        Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
-    }
-
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 >> 16
-    }
-
-    pub(crate) fn below(&mut self, bound: u64) -> u64 {
-        self.next() % bound
-    }
-
-    pub(crate) fn chance(&mut self, percent: u64) -> bool {
-        self.below(100) < percent
-    }
-}
 
 /// What travels on a transport, with the time at which it arrives.
 #[derive(Debug)]
@@ -61,6 +40,8 @@ struct Transport {
     /// By the time at which they arrive; those of one time in any order.
     datagrams_up: BTreeMap<(Duration, u64), Vec<u8>>,
     datagrams_down: BTreeMap<(Duration, u64), Vec<u8>>,
+    /// Whether the last one of each way was lost.
+    losing: (bool, bool),
 }
 
 impl Transport {
@@ -73,6 +54,7 @@ impl Transport {
             down: VecDeque::new(),
             datagrams_up: BTreeMap::new(),
             datagrams_down: BTreeMap::new(),
+            losing: (false, false),
         }
     }
 }
@@ -91,6 +73,21 @@ pub(crate) struct Air {
     pub(crate) jitter_ms: u64,
 }
 
+/// How many datagrams, and their octets: those made for one alone, and those that others share.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Brought {
+    pub(crate) alone: (usize, usize),
+    pub(crate) shared: (usize, usize),
+}
+
+impl Brought {
+    fn count(&mut self, is_shared: bool, octets: usize) {
+        let sums = if is_shared { &mut self.shared } else { &mut self.alone };
+        sums.0 += 1;
+        sums.1 += octets;
+    }
+}
+
 /// A participant with its application: it keeps all that it is told.
 pub(crate) struct Person {
     pub(crate) client: Client,
@@ -102,12 +99,16 @@ pub(crate) struct Person {
     pub(crate) air: Air,
     /// Datagrams that were handed down, and those of them that arrived.
     pub(crate) datagrams: (usize, usize),
+    /// Datagrams that the room handed down for it.
+    pub(crate) brought: Brought,
     /// Whether the server can be reached at all.
     pub(crate) reachable: bool,
     /// A hostile program: reads nothing, grants no credit, runs no timers. Its packets are injected.
     pub(crate) deaf: bool,
     pub(crate) events: Vec<Event>,
     pub(crate) messages: Vec<Incoming>,
+    /// What a test had it say.
+    pub(crate) said: Vec<String>,
     pub(crate) people: BTreeMap<u32, (groupwire_session::PresenceState, Vec<u8>)>,
     pub(crate) status: Option<Status>,
     /// A document as an application would build it: all texts of the first channel, in order.
@@ -130,10 +131,12 @@ impl Person {
             per_octet: Duration::ZERO,
             air: Air::default(),
             datagrams: (0, 0),
+            brought: Brought::default(),
             reachable: true,
             deaf: false,
             events: Vec::new(),
             messages: Vec::new(),
+            said: Vec::new(),
             people: BTreeMap::new(),
             status: None,
             document: Vec::new(),
@@ -201,6 +204,8 @@ pub(crate) struct World {
     pub(crate) room: Room,
     pub(crate) people: Vec<Person>,
     pub(crate) log: Vec<room::Event>,
+    /// How many datagrams running are lost, on average: 1 for each by itself.
+    pub(crate) bursts: u64,
     config: room::Config,
     last_link: LinkId,
     /// Transports that clients left, and when the room hears of it.
@@ -215,6 +220,7 @@ impl World {
             room: Room::new(config.clone(), Box::new(AllowAll)),
             people: Vec::new(),
             log: Vec::new(),
+            bursts: 1,
             config,
             last_link: 0,
             closing: Vec::new(),
@@ -457,8 +463,9 @@ impl World {
                     if let Some(transport) = person.transport.as_mut() {
                         person.datagrams.0 += 1;
                         let due = self.now + person.delay;
-                        let lane = &mut transport.datagrams_up;
-                        fly(&mut self.random, person.air, due, packet, lane);
+                        let Transport { datagrams_up: lane, losing: (losing, _), .. } = transport;
+                        lose(&mut self.random, person.air.lost, self.bursts, losing);
+                        fly(&mut self.random, person.air, *losing, due, packet, lane);
                     }
                     person.client.handle_input(self.now, Input::DatagramSent);
                 }
@@ -491,7 +498,9 @@ impl World {
                     self.log.push(event);
                     continue;
                 }
-                room::Output::Datagram { link, packet } => {
+                room::Output::Datagram { link, mut packet, body } => {
+                    let is_shared = body.is_some();
+                    packet.extend_from_slice(body.as_deref().unwrap_or_default());
                     let owner = self.people.iter_mut().find(|person| {
                         person.transport.as_ref().is_some_and(|transport| transport.link == link)
                     });
@@ -499,13 +508,20 @@ impl World {
                         assert!(packet.len() <= person.air.max, "a datagram of {}", packet.len());
                         let due = self.now + person.delay;
                         let air = person.air;
+                        person.brought.count(is_shared, packet.len());
                         let transport = person.transport.as_mut().unwrap();
-                        fly(&mut self.random, air, due, packet, &mut transport.datagrams_down);
+                        let Transport { datagrams_down: lane, losing: (_, losing), .. } = transport;
+                        lose(&mut self.random, air.lost, self.bursts, losing);
+                        fly(&mut self.random, air, *losing, due, packet, lane);
                     }
-                    self.room.handle_input(self.now, room::Input::DatagramSent { link });
+                    if !is_shared {
+                        self.room.handle_input(self.now, room::Input::DatagramSent { link });
+                    }
                     continue;
                 }
-                room::Output::Send { link, packet } => (link, vec![Cargo::Packet(packet)]),
+                room::Output::Send { link, packet, body } => {
+                    (link, vec![Cargo::Packet(room::whole_packet(packet, body.as_deref()))])
+                }
                 room::Output::Close { link, packet, .. } => {
                     (link, vec![Cargo::Packet(packet), Cargo::Close])
                 }
@@ -523,10 +539,22 @@ impl World {
     }
 }
 
+/// Whether the next datagram is lost: `lost` percent of all, so many running.
+fn lose(random: &mut Random, lost: u64, bursts: u64, losing: &mut bool) {
+    if bursts <= 1 || lost >= 100 {
+        *losing = random.chance(lost);
+    } else if *losing {
+        *losing = random.below(bursts) != 0;
+    } else {
+        *losing = random.below((100 - lost) * bursts * 100) < lost * 100;
+    }
+}
+
 /// A datagram is lost, repeated, damaged, late, or comes as it should.
 fn fly(
     random: &mut Random,
     air: Air,
+    is_lost: bool,
     due: Duration,
     mut packet: Vec<u8>,
     lane: &mut BTreeMap<(Duration, u64), Vec<u8>>,
@@ -535,8 +563,7 @@ fn fly(
         let at = random.below(packet.len() as u64) as usize;
         packet[at] ^= 1 << random.below(8);
     }
-    let copies =
-        if random.chance(air.lost) { 0 } else { 1 + u64::from(random.chance(air.repeated)) };
+    let copies = if is_lost { 0 } else { 1 + u64::from(random.chance(air.repeated)) };
     for _ in 0..copies {
         let late = MS * random.below(air.jitter_ms + 1) as u32;
         lane.insert((due + late, random.next()), packet.clone());

@@ -283,7 +283,8 @@ impl Paths {
                 }
                 room::Output::Event(event) => self.log.push(event),
                 room::Output::Datagram { .. } => {}
-                room::Output::Send { link, packet } => {
+                room::Output::Send { link, packet, body } => {
+                    let packet = room::whole_packet(packet, body.as_deref());
                     if let Some(one) = self.people.iter_mut().find(|one| one.link == link) {
                         one.down.launch(self.free, packet);
                     }

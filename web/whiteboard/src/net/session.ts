@@ -27,9 +27,11 @@ import type { PointerMessage, Pointers } from "../../../common/net/pointers";
 import { readJson } from "../../../common/parse";
 import type { Recorder } from "./recorder";
 import { Restorer, type RestoredBy } from "../../../common/net/restore";
+import { CALM, Talking } from "./talking";
 
 export interface Presence {
   readonly name: string;
+  readonly talking?: boolean;
 }
 
 export interface SessionOptions {
@@ -52,6 +54,8 @@ export interface SessionEvents {
   /** The drawing as the room has it has arrived, for the first time. */
   synced(): void;
   participants(): void;
+  /** Somebody began to talk, or nobody does any more. */
+  talking(): void;
   /** Another transport is in use, or for another reason. */
   transport(): void;
   /** Something moved that is not in the document: draw a frame. */
@@ -68,6 +72,8 @@ export class Session {
   private readonly stroke: Channel;
   private readonly drag: Channel;
   private readonly draw: Channel;
+  private readonly talking: Talking;
+  private name: string;
   private readonly outbox: Outbox;
   private readonly restorer: Restorer;
   /** The drawing as the room had it when this window came has arrived. */
@@ -76,8 +82,9 @@ export class Session {
   constructor(private readonly options: SessionOptions) {
     const { url, room, presence, transport, compress, document, events } = options;
     this.room = connect<Presence>(url, room, { presence, ...(transport ? { transports: [transport] } : {}) });
-    // A pointer is worth watching at 25 positions a second and worth nothing after a quarter of one.
-    this.pointer = this.room.channel("pointer", awareness({ maxRate: 25, loss: 0.05, deadline: 250, compress }));
+    this.name = presence.name;
+    this.pointer = this.room.channel("pointer", awareness({ ...CALM, compress }));
+    this.talking = new Talking(this.pointer);
     // Of a stroke every point counts until the finished one arrives, so none may replace another.
     this.stroke = this.room.channel(
       "stroke",
@@ -111,7 +118,7 @@ export class Session {
   }
 
   set compress(name: Compress) {
-    for (const channel of [this.pointer, this.stroke, this.drag, this.draw]) channel.compress = name;
+    for (const channel of this.channels) channel.compress = name;
   }
 
   get self(): Participant<Presence> | undefined {
@@ -123,7 +130,32 @@ export class Session {
   }
 
   rename(name: string): void {
-    this.room.setPresence({ name });
+    this.name = name;
+    this.present();
+  }
+
+  /** The channels, which say how their contracts stand. */
+  get channels(): readonly Channel[] {
+    return [this.pointer, this.stroke, this.drag, this.draw];
+  }
+
+  /** This participant talks. */
+  get isTalking(): boolean {
+    return this.talking.isOn;
+  }
+
+  /** Somebody does, so that pointers keep up. */
+  get isTalkHeard(): boolean {
+    return this.talking.isHeard;
+  }
+
+  toggleTalking(): void {
+    this.talking.toggle(this.self, this.participants.values());
+    this.present();
+  }
+
+  private present(): void {
+    this.room.setPresence({ name: this.name, ...(this.isTalking ? { talking: true } : {}) });
   }
 
   sendOperation(operation: Operation): void {
@@ -159,6 +191,7 @@ export class Session {
     );
     this.onLive(this.stroke, ({ sender }, value, now) => live.receiveStroke(sender, value, now));
     this.onLive(this.drag, ({ sender, age }, value, now) => live.receiveDrag(sender, value, now, age));
+    this.pointer.on("qos", () => events.talking());
     this.draw.on("message", (message) => this.receiveOperation(message));
     this.room.provideSnapshot(() => document.snapshot());
     this.room.on("snapshot", (snapshot) => this.receiveSnapshot(snapshot));
@@ -175,6 +208,7 @@ export class Session {
       const isHere = (id: number) => participants.get(id)?.away === false;
       pointers.keep(isHere);
       live.keep(isHere);
+      this.talking.settle(this.self, participants.values());
       events.participants();
     });
     this.room.on("error", (error) => events.error(error));

@@ -7,7 +7,7 @@ import { TOOL_KEYS } from "./toolbar";
 /** Board units that an arrow key moves the selection by; ten times that with Shift. */
 const NUDGE = 2;
 
-export function listenToKeys(board: Board, onHelp: () => void): void {
+export function listenToKeys(board: Board, onHelp: () => void, onTalk: () => void): void {
   addEventListener("keydown", (event) => {
     if (isTyping(event.target) || document.querySelector("dialog[open]")) return;
     if (event.key === " " && !(event.target instanceof HTMLButtonElement)) {
@@ -15,7 +15,7 @@ export function listenToKeys(board: Board, onHelp: () => void): void {
       board.gestures.holdSpace(true);
       return;
     }
-    const action = event.ctrlKey || event.metaKey ? withControl(board, event) : plain(board, event, onHelp);
+    const action = event.ctrlKey || event.metaKey ? withControl(board, event) : plain(board, event, onHelp, onTalk);
     if (!action) return;
     event.preventDefault();
     action();
@@ -49,7 +49,12 @@ function withControl(board: Board, { key, shiftKey }: KeyboardEvent): (() => voi
   }
 }
 
-function plain(board: Board, { key, shiftKey, altKey }: KeyboardEvent, onHelp: () => void): (() => void) | undefined {
+function plain(
+  board: Board,
+  { key, shiftKey, altKey }: KeyboardEvent,
+  onHelp: () => void,
+  onTalk: () => void,
+): (() => void) | undefined {
   if (altKey) return undefined;
   const tool = TOOL_KEYS.find(([, , letter]) => letter === key.toUpperCase());
   if (tool) return () => board.choose(tool[0]);
@@ -71,6 +76,7 @@ function plain(board: Board, { key, shiftKey, altKey }: KeyboardEvent, onHelp: (
     c: () => board.setStyle({ color: next(COLORS, board.style.color, 1) }),
     "[": () => board.setStyle({ width: next(WIDTHS, board.style.width, -1) }),
     "]": () => board.setStyle({ width: next(WIDTHS, board.style.width, 1) }),
+    m: onTalk,
     "?": onHelp,
   };
   return Object.hasOwn(actions, key) ? actions[key] : undefined;

@@ -5,6 +5,7 @@ import { button, make, part } from "../../../common/ui/dom";
 import { icon } from "../../../common/ui/icons";
 import { Savings, type Direction } from "../net/savings";
 import type { CompressionChoice } from "./compression";
+import type { Contracts } from "./contracts";
 
 /** Seconds that the small curve shows. */
 const SECONDS = 60;
@@ -33,7 +34,10 @@ export interface PanelOptions {
   /** The name of how messages become small. */
   readonly setting: () => string;
   readonly compression: CompressionChoice;
+  readonly contracts: Contracts;
   readonly transport: HTMLElement;
+  /** The room's name. */
+  readonly room: string;
 }
 
 export class Panel {
@@ -89,8 +93,12 @@ export class Panel {
     const loss = make("a", "panel-link", "See what loss does to a pointer");
     loss.href = "?compare";
     loss.dataset.testid = "panel-compare";
-    const { compression, transport } = this.options;
-    this.card.append(head, big, this.curve, legend, table, compression.element, foot, transport, loss);
+    const inspect = make("a", "panel-link", "See what packets are made of");
+    inspect.href = `?${new URLSearchParams({ room: this.options.room, inspect: "" })}`;
+    inspect.dataset.testid = "panel-inspect";
+    const { compression, contracts, transport } = this.options;
+    const chosen = [compression.element, contracts.element];
+    this.card.append(head, big, this.curve, legend, table, ...chosen, foot, transport, loss, inspect);
   }
 
   private row(name: string, cells: readonly string[]): HTMLElement {
@@ -155,6 +163,7 @@ export class Panel {
     if (this.card.hidden) return;
     this.drawCurve();
     this.options.compression.show(this.savings);
+    this.options.contracts.show();
   }
 
   private showDirection(way: string, { messages }: Rate, { each }: Direction): void {

@@ -16,4 +16,5 @@ export const SHORTCUTS: readonly (readonly [what: string, keys: string])[] = [
   ["Move the view", "Space + drag"],
   ["Zoom", "Ctrl + wheel"],
   ["Show all", "1"],
+  ["We are talking", "M"],
 ];

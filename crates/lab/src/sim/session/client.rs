@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use groupwire_session::client::{Client, Event, Input, Output};
 
-use super::{Arrived, Transport};
+use super::{Arrived, Lane, Transport};
 use crate::sim::network::Node;
+use crate::sim::quic::{AckPolicy, Side};
 
 /// What an application does with its client.
 pub trait App {
@@ -21,6 +22,8 @@ pub struct ClientNode<A> {
     client: Client,
     app: A,
     room: usize,
+    lane: Lane,
+    acks: AckPolicy,
     transport: Option<Transport>,
     /// How many transports there were.
     dialed: u32,
@@ -28,8 +31,14 @@ pub struct ClientNode<A> {
 
 impl<A: App> ClientNode<A> {
     /// A client whose room is the [`RoomNode`](super::RoomNode) with that number.
-    pub fn new(room: usize, client: Client, app: A) -> Self {
-        ClientNode { client, app, room, transport: None, dialed: 0 }
+    pub fn new(room: usize, lane: Lane, client: Client, app: A) -> Self {
+        ClientNode { client, app, room, lane, acks: AckPolicy::USUAL, transport: None, dialed: 0 }
+    }
+
+    /// Acknowledges otherwise than QUIC usually does, as its room then has to.
+    #[must_use]
+    pub fn with_acks(self, acks: AckPolicy) -> Self {
+        ClientNode { acks, ..self }
     }
 
     /// The client.
@@ -50,11 +59,16 @@ impl<A: App> ClientNode<A> {
                 Output::Event(event) => self.app.event(now, &mut self.client, event),
                 Output::Dial => {
                     self.dialed += 1;
-                    self.transport = Some(Transport::new(self.dialed));
-                    self.client.handle_input(now, Input::Opened { max_datagram: 0 });
+                    self.transport =
+                        Some(Transport::new(self.lane, self.dialed, Side::Client, self.acks));
+                    let max_datagram = self.lane.max_datagram();
+                    self.client.handle_input(now, Input::Opened { max_datagram });
                 }
-                // Asked for only on transports that have datagrams.
-                Output::Datagram(_) => {}
+                Output::Datagram(packet) => {
+                    if let Some(transport) = &mut self.transport {
+                        transport.send_datagram(now, packet);
+                    }
+                }
                 Output::Send(packet) => {
                     if let Some(transport) = &mut self.transport {
                         transport.write(&packet);
@@ -74,10 +88,11 @@ impl<A: App> ClientNode<A> {
 impl<A: App> Node for ClientNode<A> {
     fn receive(&mut self, now: Duration, from: usize, packet: &[u8]) {
         let Some(transport) = self.transport.as_mut().filter(|_| from == self.room) else { return };
-        transport.connection.receive(now, packet);
+        transport.receive(now, packet);
         while let Some(arrived) = transport.read() {
             let input = match &arrived {
                 Arrived::Packet(packet) => Input::Packet(packet),
+                Arrived::Datagram(packet) => Input::Datagram(packet),
                 Arrived::Close => Input::Closed,
             };
             self.client.handle_input(now, input);
@@ -95,8 +110,9 @@ impl<A: App> Node for ClientNode<A> {
             let room = self.room;
             let resend = transport.poll(now, &mut |packet| send(room, packet));
             let taken = transport.taken();
-            (0..taken).for_each(|_| self.client.handle_input(now, Input::Sent));
-            if taken == 0 {
+            (0..taken.packets).for_each(|_| self.client.handle_input(now, Input::Sent));
+            (0..taken.datagrams).for_each(|_| self.client.handle_input(now, Input::DatagramSent));
+            if taken.is_nothing() {
                 return [act, timeout, resend].into_iter().flatten().min();
             }
         }

@@ -1,8 +1,10 @@
-//! A room and its clients as nodes: the session over simulated TCP.
+//! A room and its clients as nodes: the session over simulated TCP, as a WebSocket has it, or over simulated QUIC, as
+//! WebTransport has it, with datagrams beside the stream.
 //!
-//! A packet of the session is a message of a [`TcpConnection`], an empty one closes the transport. A transport opens at
-//! once: the round trip of TCP's handshake is not simulated, nor are TLS and the WebSocket's. A transport has taken a
-//! packet when all of it was sent for the first time, so that no more waits below the session than it wants.
+//! A packet of the session is a message of a [`TcpConnection`] or of a [`QuicConnection`]'s stream, an empty one closes the
+//! transport. A transport opens at once: handshakes are not simulated. A transport has taken a packet when all of it was
+//! sent for the first time, and a datagram when it left or was dropped, so that no more waits below the session than it
+//! wants. What the session hands down at one instant shares packets.
 
 mod client;
 mod room;
@@ -14,40 +16,131 @@ use std::time::Duration;
 pub use client::{App, ClientNode};
 pub use room::RoomNode;
 
+use super::link::{IP_HEADER, UDP_HEADER};
+use super::quic::{AckPolicy, MAX_DATAGRAM, QuicConnection, Side};
 use super::tcp::TcpConnection;
+
+/// What carries a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lane {
+    /// TCP: one stream.
+    WebSocket,
+    /// QUIC: a stream and datagrams.
+    WebTransport,
+}
+
+impl Lane {
+    /// Bytes of headers on a link below the packets of this lane.
+    pub fn header(self) -> usize {
+        match self {
+            Lane::WebSocket => IP_HEADER,
+            Lane::WebTransport => UDP_HEADER,
+        }
+    }
+
+    /// Bytes of the largest datagram; 0: there are none.
+    fn max_datagram(self) -> usize {
+        match self {
+            Lane::WebSocket => 0,
+            Lane::WebTransport => MAX_DATAGRAM,
+        }
+    }
+}
 
 /// One end of a transport.
 #[derive(Debug)]
 struct Transport {
-    connection: TcpConnection,
+    connection: Connection,
     /// Whether neither end has closed it. A closed one still repeats what may have been lost.
     open: bool,
     /// Packets that were written and not yet reported as taken.
     written: u32,
 }
 
+#[derive(Debug)]
+enum Connection {
+    Tcp(Box<TcpConnection>),
+    Quic(Box<QuicConnection>),
+}
+
+/// What a transport took since it was last asked.
+#[derive(Debug, Clone, Copy, Default)]
+struct Taken {
+    packets: u32,
+    datagrams: u32,
+}
+
 impl Transport {
-    fn new(port: u32) -> Self {
-        Transport { connection: TcpConnection::new(port), open: true, written: 0 }
+    fn new(lane: Lane, port: u32, side: Side, acks: AckPolicy) -> Self {
+        let connection = match lane {
+            Lane::WebSocket => Connection::Tcp(Box::new(TcpConnection::new(port))),
+            Lane::WebTransport => Connection::Quic(Box::new(QuicConnection::new(port, side, acks))),
+        };
+        Transport { connection, open: true, written: 0 }
+    }
+
+    /// What a packet is for: the lane and the port, if it is whole.
+    fn named(packet: &[u8]) -> Option<(Lane, u32)> {
+        let tcp = TcpConnection::port_of(packet).map(|port| (Lane::WebSocket, port));
+        tcp.or_else(|| QuicConnection::port_of(packet).map(|port| (Lane::WebTransport, port)))
+    }
+
+    fn port(&self) -> u32 {
+        match &self.connection {
+            Connection::Tcp(tcp) => tcp.port(),
+            Connection::Quic(quic) => quic.port(),
+        }
     }
 
     fn write(&mut self, packet: &[u8]) {
         if self.open {
-            self.connection.write(packet);
+            self.put(packet);
             self.written += 1;
         }
     }
 
     fn close(&mut self) {
         if self.open {
-            self.connection.write(&[]);
+            self.put(&[]);
             self.open = false;
+        }
+    }
+
+    fn put(&mut self, packet: &[u8]) {
+        match &mut self.connection {
+            Connection::Tcp(tcp) => tcp.write(packet),
+            Connection::Quic(quic) => quic.write(packet),
+        }
+    }
+
+    /// Transports without datagrams are handed none.
+    fn send_datagram(&mut self, now: Duration, datagram: Vec<u8>) {
+        if let Connection::Quic(quic) = &mut self.connection
+            && self.open
+        {
+            quic.send_datagram(now, datagram);
+        }
+    }
+
+    fn receive(&mut self, now: Duration, packet: &[u8]) {
+        match &mut self.connection {
+            Connection::Tcp(tcp) => tcp.receive(now, packet),
+            Connection::Quic(quic) => quic.receive(now, packet),
         }
     }
 
     /// What came next.
     fn read(&mut self) -> Option<Arrived> {
-        let packet = self.connection.read().filter(|_| self.open)?;
+        if !self.open {
+            return None;
+        }
+        let packet = match &mut self.connection {
+            Connection::Tcp(tcp) => tcp.read(),
+            Connection::Quic(quic) => match quic.read() {
+                Some(packet) => Some(packet),
+                None => return quic.read_datagram().map(Arrived::Datagram),
+            },
+        }?;
         if packet.is_empty() {
             self.open = false;
             return Some(Arrived::Close);
@@ -57,20 +150,34 @@ impl Transport {
 
     /// Sends what is due, and tells when to come back.
     fn poll(&mut self, now: Duration, send: &mut dyn FnMut(&[u8])) -> Option<Duration> {
-        self.connection.poll(now, send)
+        match &mut self.connection {
+            Connection::Tcp(tcp) => tcp.poll(now, send),
+            Connection::Quic(quic) => quic.poll(now, send),
+        }
     }
 
-    /// How many more packets were taken.
-    fn taken(&mut self) -> u32 {
-        if self.open && self.connection.unsent() == 0 {
-            std::mem::take(&mut self.written)
-        } else {
-            0
+    /// How much more was taken.
+    fn taken(&mut self) -> Taken {
+        if !self.open {
+            return Taken::default();
         }
+        let (unsent, datagrams) = match &mut self.connection {
+            Connection::Tcp(tcp) => (tcp.unsent(), 0),
+            Connection::Quic(quic) => (quic.unsent(), quic.take_gone()),
+        };
+        let packets = if unsent == 0 { std::mem::take(&mut self.written) } else { 0 };
+        Taken { packets, datagrams }
+    }
+}
+
+impl Taken {
+    fn is_nothing(self) -> bool {
+        self.packets == 0 && self.datagrams == 0
     }
 }
 
 enum Arrived {
     Packet(Vec<u8>),
+    Datagram(Vec<u8>),
     Close,
 }

@@ -1,22 +1,29 @@
 //! The server's end: a room and the transports of all its participants.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use groupwire_session::room::{Event, Input, LinkId, Output, Room};
+use groupwire_session::room::{Event, Input, LinkId, Output, Room, whole_packet};
 use groupwire_session::{Opening, Secret};
 
-use super::{Arrived, Transport};
+use super::{Arrived, Lane, Transport};
 use crate::sim::network::Node;
+use crate::sim::quic::{AckPolicy, Side};
 use crate::sim::random::derive;
-use crate::sim::tcp::TcpConnection;
 
 /// A room, joined to the nodes of its clients.
 pub struct RoomNode {
     room: Room,
     seed: u64,
+    acks: AckPolicy,
     /// By node.
     peers: BTreeMap<usize, Peer>,
+    /// The nodes of transports.
+    nodes: BTreeMap<LinkId, usize>,
+    /// When which peer's transport wants to be polled.
+    timers: BTreeSet<(Duration, usize)>,
+    /// Peers whose transports have news.
+    stirred: BTreeSet<usize>,
     /// Transports so far.
     links: LinkId,
     log: Vec<(Duration, Event)>,
@@ -24,20 +31,43 @@ pub struct RoomNode {
 
 struct Peer {
     transport: Transport,
+    lane: Lane,
     link: LinkId,
     /// Whether the room knows of it.
     joined: bool,
+    timer: Option<Duration>,
 }
 
 impl RoomNode {
     /// A room with nobody in it. The secrets of participants are drawn from the seed.
     pub fn new(room: Room, seed: u64) -> Self {
-        RoomNode { room, seed, peers: BTreeMap::new(), links: 0, log: Vec::new() }
+        RoomNode {
+            room,
+            seed,
+            acks: AckPolicy::USUAL,
+            peers: BTreeMap::new(),
+            nodes: BTreeMap::new(),
+            timers: BTreeSet::new(),
+            stirred: BTreeSet::new(),
+            links: 0,
+            log: Vec::new(),
+        }
+    }
+
+    /// Acknowledges otherwise than QUIC usually does, as all its clients then have to.
+    #[must_use]
+    pub fn with_acks(self, acks: AckPolicy) -> Self {
+        RoomNode { acks, ..self }
     }
 
     /// The room.
     pub fn room(&self) -> &Room {
         &self.room
+    }
+
+    /// The room, to be told something besides what happens here.
+    pub fn room_mut(&mut self) -> &mut Room {
+        &mut self.room
     }
 
     /// What the room had to tell.
@@ -46,18 +76,25 @@ impl RoomNode {
     }
 
     /// A node has opened a transport; one that it had before is gone.
-    fn open(&mut self, now: Duration, from: usize, port: u32) {
+    fn open(&mut self, now: Duration, from: usize, (lane, port): (Lane, u32)) {
         self.links += 1;
-        let peer = Peer { transport: Transport::new(port), link: self.links, joined: false };
-        if let Some(Peer { joined: true, link, .. }) = self.peers.insert(from, peer) {
-            self.room.handle_input(now, Input::Closed { link });
+        let link = self.links;
+        let transport = Transport::new(lane, port, Side::Server, self.acks);
+        let peer = Peer { transport, lane, link, joined: false, timer: None };
+        self.nodes.insert(link, from);
+        if let Some(old) = self.peers.insert(from, peer) {
+            self.nodes.remove(&old.link);
+            old.timer.map(|at| self.timers.remove(&(at, from)));
+            if old.joined {
+                self.room.handle_input(now, Input::Closed { link: old.link });
+            }
         }
     }
 
     /// Hands what came over a transport to the room.
     fn take(&mut self, now: Duration, from: usize, arrived: Arrived) {
         let Some(peer) = self.peers.get_mut(&from) else { return };
-        let link = peer.link;
+        let (link, max_datagram) = (peer.link, peer.lane.max_datagram());
         match arrived {
             Arrived::Packet(packet) if peer.joined => {
                 self.room.handle_input(now, Input::Packet { link, packet: &packet });
@@ -66,13 +103,17 @@ impl RoomNode {
                 Ok(opening) => {
                     peer.joined = true;
                     let secret = secret(derive(self.seed, link));
-                    self.room.handle_input(
-                        now,
-                        Input::Join { link, opening: &opening, secret, max_datagram: 0 },
-                    );
+                    let opening = &opening;
+                    self.room
+                        .handle_input(now, Input::Join { link, opening, secret, max_datagram });
                 }
                 Err(_) => peer.transport.close(),
             },
+            Arrived::Datagram(packet) => {
+                if peer.joined {
+                    self.room.handle_input(now, Input::Datagram { link, packet: &packet });
+                }
+            }
             Arrived::Close => {
                 if std::mem::take(&mut peer.joined) {
                     self.room.handle_input(now, Input::Closed { link });
@@ -84,37 +125,75 @@ impl RoomNode {
     /// Does what the room says, and tells when it wants a timeout.
     fn drain(&mut self, now: Duration) -> Option<Duration> {
         loop {
-            let (link, packet, last) = match self.room.poll_output() {
-                Output::Timeout(at) => return at,
+            let output = self.room.poll_output();
+            let link = match &output {
+                Output::Timeout(at) => return *at,
                 Output::Event(event) => {
-                    self.log.push((now, event));
+                    self.log.push((now, event.clone()));
                     continue;
                 }
-                // Asked for only on transports that have datagrams.
-                Output::Datagram { .. } => continue,
-                Output::Send { link, packet } => (link, packet, false),
-                Output::Close { link, packet, .. } => (link, packet, true),
+                Output::Datagram { link, .. }
+                | Output::Send { link, .. }
+                | Output::Close { link, .. } => *link,
             };
-            let Some(peer) = self.peers.values_mut().find(|peer| peer.link == link) else {
-                continue;
-            };
-            peer.transport.write(&packet);
-            if last {
-                peer.transport.close();
-                peer.joined = false;
+            let Some(&node) = self.nodes.get(&link) else { continue };
+            let Some(peer) = self.peers.get_mut(&node) else { continue };
+            self.stirred.insert(node);
+            match output {
+                Output::Datagram { packet, body, .. } => {
+                    peer.transport.send_datagram(now, whole_packet(packet, body.as_deref()));
+                }
+                Output::Send { packet, body, .. } => {
+                    peer.transport.write(&whole_packet(packet, body.as_deref()));
+                }
+                Output::Close { packet, .. } => {
+                    peer.transport.write(&packet);
+                    peer.transport.close();
+                    peer.joined = false;
+                }
+                Output::Event(_) | Output::Timeout(_) => {}
             }
         }
+    }
+
+    /// Polls the transports that have something to do, and tells whether they took something of the room's.
+    fn poll_transports(&mut self, now: Duration, send: &mut dyn FnMut(usize, &[u8])) -> bool {
+        while let Some(&(at, node)) = self.timers.first()
+            && at <= now
+        {
+            self.timers.pop_first();
+            self.stirred.insert(node);
+        }
+        let mut has_taken = false;
+        while let Some(node) = self.stirred.pop_first() {
+            let Some(peer) = self.peers.get_mut(&node) else { continue };
+            let wanted = peer.transport.poll(now, &mut |packet| send(node, packet));
+            if let Some(before) = std::mem::replace(&mut peer.timer, wanted) {
+                self.timers.remove(&(before, node));
+            }
+            self.timers.extend(wanted.map(|at| (at, node)));
+            let (link, taken) = (peer.link, peer.transport.taken());
+            for _ in 0..taken.packets {
+                self.room.handle_input(now, Input::Sent { link });
+            }
+            for _ in 0..taken.datagrams {
+                self.room.handle_input(now, Input::DatagramSent { link });
+            }
+            has_taken |= !taken.is_nothing();
+        }
+        has_taken
     }
 }
 
 impl Node for RoomNode {
     fn receive(&mut self, now: Duration, from: usize, packet: &[u8]) {
-        let Some(port) = TcpConnection::port_of(packet) else { return };
-        if self.peers.get(&from).is_none_or(|peer| peer.transport.connection.port() < port) {
-            self.open(now, from, port);
+        let Some(named) = Transport::named(packet) else { return };
+        if self.peers.get(&from).is_none_or(|peer| peer.transport.port() < named.1) {
+            self.open(now, from, named);
         }
         if let Some(peer) = self.peers.get_mut(&from) {
-            peer.transport.connection.receive(now, packet);
+            peer.transport.receive(now, packet);
+            self.stirred.insert(from);
         }
         while let Some(arrived) = self.peers.get_mut(&from).and_then(|peer| peer.transport.read()) {
             self.take(now, from, arrived);
@@ -124,18 +203,10 @@ impl Node for RoomNode {
     fn poll(&mut self, now: Duration, send: &mut dyn FnMut(usize, &[u8])) -> Option<Duration> {
         self.room.handle_input(now, Input::Timeout);
         loop {
-            let mut wanted = self.drain(now);
-            let mut taken = false;
-            for (&node, peer) in &mut self.peers {
-                let resend = peer.transport.poll(now, &mut |packet| send(node, packet));
-                wanted = [wanted, resend].into_iter().flatten().min();
-                for _ in 0..peer.transport.taken() {
-                    self.room.handle_input(now, Input::Sent { link: peer.link });
-                    taken = true;
-                }
-            }
-            if !taken {
-                return wanted;
+            let wanted = self.drain(now);
+            if !self.poll_transports(now, send) {
+                let timer = self.timers.first().map(|(at, _)| *at);
+                return [wanted, timer].into_iter().flatten().min();
             }
         }
     }

@@ -4,7 +4,7 @@ use groupwire_session::client::{ChannelId, Client, Config, Event, Outgoing, Sent
 use groupwire_session::{AllowAll, Qos, Room, room};
 
 use super::*;
-use crate::sim::link::{IP_HEADER, LinkConfig};
+use crate::sim::link::LinkConfig;
 use crate::sim::network::{Network, Node};
 use crate::sim::random::derive;
 
@@ -59,7 +59,7 @@ impl App for Person {
     }
 }
 
-fn person(number: u64) -> ClientNode<Person> {
+fn person(number: u64, lane: Lane) -> ClientNode<Person> {
     let config = Config { seed: number, ..Config::new("demo") };
     let mut client = Client::new(Duration::ZERO, config).unwrap();
     let draw = client.channel("draw", Qos::transaction()).unwrap();
@@ -76,13 +76,18 @@ fn person(number: u64) -> ClientNode<Person> {
         pointers: 0,
         gaps: 0,
     };
-    ClientNode::new(0, client, person)
+    ClientNode::new(0, lane, client, person)
 }
 
-fn meet(loss: &str, seed: u64, time: Duration) -> (RoomNode, Vec<ClientNode<Person>>, u64) {
+fn meet(
+    lane: Lane,
+    loss: &str,
+    seed: u64,
+    time: Duration,
+) -> (RoomNode, Vec<ClientNode<Person>>, u64) {
     let room = Room::new(room::Config::new("demo", 7), Box::new(AllowAll));
     let mut server = RoomNode::new(room, seed);
-    let mut people: Vec<_> = (1..=4).map(person).collect();
+    let mut people: Vec<_> = (1..=4).map(|number| person(number, lane)).collect();
     let mut network: Network<&mut dyn Node> = Network::new();
     network.add(&mut server);
     for (number, person) in (1..).zip(&mut people) {
@@ -90,7 +95,7 @@ fn meet(loss: &str, seed: u64, time: Duration) -> (RoomNode, Vec<ClientNode<Pers
         let config = LinkConfig {
             delay: 20 * MS,
             loss: loss.parse().unwrap(),
-            header: IP_HEADER,
+            header: lane.header(),
             ..LinkConfig::default()
         };
         network.join_both(0, number, config, derive(seed, number as u64));
@@ -119,7 +124,7 @@ fn check(people: &[ClientNode<Person>], case: &str) {
 #[test]
 fn four_people_see_each_transaction_once_and_in_order() {
     for (seed, loss) in (1..).zip(["rand0", "rand3", "rand3", "rand10", "ge5b3", "out200"]) {
-        let (server, people, lost) = meet(loss, seed, 90_000 * MS);
+        let (server, people, lost) = meet(Lane::WebSocket, loss, seed, 90_000 * MS);
         assert!(loss == "rand0" || lost > 50, "{loss}: {lost}");
         check(&people, loss);
         // 30 s of pointers at 25 per second from three others; conflation takes many while TCP waits.
@@ -130,9 +135,19 @@ fn four_people_see_each_transaction_once_and_in_order() {
 }
 
 #[test]
+fn over_quic_too_and_pointers_do_not_wait_for_what_was_lost() {
+    for (seed, loss) in (1..).zip(["rand0", "rand10", "pb10@4", "out200"]) {
+        let (_, people, _) = meet(Lane::WebTransport, loss, seed, 90_000 * MS);
+        check(&people, loss);
+        let pointers: Vec<_> = people.iter().map(|person| person.app().pointers).collect();
+        assert!(pointers.iter().all(|count| *count > 1000), "{loss}: {pointers:?}");
+    }
+}
+
+#[test]
 fn a_long_outage_breaks_transports_and_loses_nothing() {
     // Longer than keep-alive waits: all come back over new transports. Within the first minute there are two.
-    let (_, people, _) = meet("stepout12000/30000-0", 3, 180_000 * MS);
+    let (_, people, _) = meet(Lane::WebSocket, "stepout12000/30000-0", 3, 180_000 * MS);
     assert!(people.iter().any(|person| person.client().stats().reconnects > 0));
     check(&people, "outage");
 }

@@ -8,7 +8,8 @@ use super::ends::{Reader, Writer};
 use super::form::Id;
 use super::state::Carrier;
 use crate::hub::Hub;
-use crate::transport::{NoDatagrams, serve};
+use crate::transport::NoDatagrams;
+use crate::transport::emulation::serve;
 
 /// All carriers, by their ids.
 #[derive(Default)]
@@ -29,7 +30,8 @@ impl Registry {
         let registered = Registered { hub: Arc::clone(hub), carrier: Arc::clone(&carrier) };
         let reader = Reader::new(Arc::clone(&carrier), hub.config.limits.max_packet);
         let writer = Writer(Arc::clone(&carrier));
-        let serving = serve(Arc::clone(hub), reader, writer, None::<(NoDatagrams, usize)>);
+        let datagrams = None::<(NoDatagrams, usize)>;
+        let serving = serve(Arc::clone(hub), "HTTP requests", false, reader, writer, datagrams);
         tokio::spawn(async move {
             serving.await;
             drop(registered);

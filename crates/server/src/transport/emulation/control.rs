@@ -13,8 +13,9 @@ use axum::response::{IntoResponse, Response};
 use groupwire_session::limits::MAX_ROOM_NAME;
 use serde::{Deserialize, Serialize};
 
-use super::line::Settings;
 use crate::hub::Hub;
+
+pub(crate) use super::line::Settings;
 
 /// More than every second packet lost is no network.
 const MOST_LOSS: f64 = 0.5;
@@ -28,15 +29,16 @@ const ROOMS: usize = 256;
 /// Octets of a request.
 pub(crate) const MOST_OCTETS: usize = 1024;
 
-/// The path of one room, which its connections look at for each packet.
-pub(super) struct Path(Mutex<Settings>);
+/// A path, which the connections that are led over it look at for each packet.
+#[derive(Default)]
+pub(crate) struct Path(Mutex<Settings>);
 
 impl Path {
-    pub(super) fn settings(&self) -> Settings {
+    pub(crate) fn settings(&self) -> Settings {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn set(&self, settings: Settings) {
+    pub(crate) fn set(&self, settings: Settings) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = settings;
     }
 }
@@ -75,7 +77,7 @@ impl Emulations {
         if paths.len() >= ROOMS {
             return None;
         }
-        let path = Arc::new(Path(Mutex::default()));
+        let path = Arc::new(Path::default());
         paths.insert(room.to_owned(), Arc::clone(&path));
         Some(path)
     }
@@ -92,6 +94,8 @@ impl Emulations {
 #[derive(Deserialize)]
 pub(crate) struct Of {
     room: String,
+    /// The path of this participant alone, whatever connection it has.
+    participant: Option<u32>,
 }
 
 /// Settings as they are said over HTTP.
@@ -104,27 +108,37 @@ pub(crate) struct Wanted {
     delay_ms: f64,
 }
 
-/// Says what a room's path does.
+/// Says what a room's or a participant's path does.
 pub(crate) async fn get(
     State(hub): State<Arc<Hub>>,
-    Query(Of { room }): Query<Of>,
+    Query(Of { room, participant }): Query<Of>,
 ) -> Result<Json<Wanted>, Refusal> {
     judge(&hub, &room)?;
-    Ok(Json(hub.emulations.settings(&room).into()))
+    let Some(participant) = participant else {
+        return Ok(Json(hub.emulations.settings(&room).into()));
+    };
+    let settings = hub.visit(&room, move |driver, _| driver.emulated(participant)).await;
+    Ok(Json(settings.flatten().unwrap_or_default().into()))
 }
 
-/// Changes what a room's path does, at once.
+/// Changes what a room's or a participant's path does, at once.
 pub(crate) async fn set(
     State(hub): State<Arc<Hub>>,
-    Query(Of { room }): Query<Of>,
+    Query(Of { room, participant }): Query<Of>,
     wanted: Result<Json<Wanted>, JsonRejection>,
 ) -> Result<Json<Wanted>, Refusal> {
     judge(&hub, &room)?;
     let Json(wanted) = wanted.map_err(Refusal::Unreadable)?;
     let settings = Settings::try_from(wanted)?;
-    let path = hub.emulations.path(&room).ok_or(Refusal::TooMany)?;
-    path.set(settings);
-    tracing::info!(loss = settings.loss, delay = ?settings.delay, "a room's path is emulated");
+    match participant {
+        Some(participant) => {
+            let set =
+                hub.visit(&room, move |driver, _| driver.emulate(participant, settings)).await;
+            set.unwrap_or_default().then_some(()).ok_or(Refusal::Nobody)?;
+        }
+        None => hub.emulations.path(&room).ok_or(Refusal::TooMany)?.set(settings),
+    }
+    tracing::info!(loss = settings.loss, delay = ?settings.delay, participant, "a path is emulated");
     Ok(Json(settings.into()))
 }
 
@@ -166,6 +180,7 @@ pub(crate) enum Refusal {
     Loss,
     Delay,
     TooMany,
+    Nobody,
     Unreadable(JsonRejection),
 }
 
@@ -182,6 +197,10 @@ impl IntoResponse for Refusal {
             Refusal::TooMany => {
                 (StatusCode::SERVICE_UNAVAILABLE, "too many rooms are emulated, try again later\n")
             }
+            Refusal::Nobody => (
+                StatusCode::NOT_FOUND,
+                "there is no such participant, or its transport cannot be emulated\n",
+            ),
             Refusal::Unreadable(rejection) => return rejection.into_response(),
         };
         (status, why).into_response()

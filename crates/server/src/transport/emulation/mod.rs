@@ -7,20 +7,21 @@
 
 pub(crate) mod control;
 mod line;
+mod switch;
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use groupwire_session::{Error, Opening};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, sleep_until};
 
-use super::{Datagrams, Gone, Incoming, Receive, Transmit};
+use super::{Datagrams, Direct, Gone, Incoming, Origin, Receive, Transmit};
 use crate::hub::Hub;
-use control::Path;
 use line::{Line, Lossy, Recovery, Reliable, Settings};
+use switch::Switch;
 
-pub(crate) use control::Emulations;
+pub(crate) use control::{Emulations, Path};
 
 /// The word in the query of a connection's address that asks for the emulated path.
 const HINT: &str = "emulate";
@@ -31,9 +32,12 @@ pub(crate) fn is_wanted(hub: &Hub, query: Option<&str>) -> bool {
     hub.emulations.are_allowed() && words.any(|word| word == Some(HINT))
 }
 
-/// Serves a connection until it ends, as [`super::serve`] does, over its room's emulated path.
+/// Serves a connection until it ends, as [`super::serve`] does, over its room's emulated path if that is `wanted`; else
+/// over one of its own, should somebody set one while it lasts.
 pub(crate) async fn serve<R, T, D>(
     hub: Arc<Hub>,
+    kind: &'static str,
+    wanted: bool,
     receive: R,
     transmit: T,
     datagrams: Option<(D, usize)>,
@@ -42,34 +46,48 @@ pub(crate) async fn serve<R, T, D>(
     T: Transmit + 'static,
     D: Datagrams + 'static,
 {
+    if !hub.emulations.are_allowed() {
+        let origin = Origin { kind, way: None };
+        return super::serve(hub, origin, receive, transmit, datagrams).await;
+    }
     let way = Way::default();
     let recovery = match datagrams {
         Some(_) => Recovery::QUIC,
         None => Recovery::TCP,
     };
-    let seed = || hub.emulations.seed();
-    let emulated =
-        Receiving::new(Arc::clone(&hub), receive, way.clone(), recovery, [seed(), seed()]);
-    let reliable = Sending::new(transmit, way.clone(), Reliable::new(recovery, seed()));
-    let datagrams = datagrams
-        .map(|(datagrams, max)| (SendingDatagrams::new(datagrams, way, Lossy::new(seed())), max));
-    super::serve(hub, emulated, reliable, datagrams).await;
+    let switch = Switch { hub: Arc::clone(&hub), way: way.clone(), recovery };
+    let receive = switch.receive(receive, wanted);
+    let transmit = switch.transmit(transmit, wanted);
+    let datagrams = datagrams.map(|(one, max)| (switch.datagrams(one, wanted), max));
+    super::serve(hub, Origin { kind, way: Some(way) }, receive, transmit, datagrams).await;
 }
 
-/// The path of a connection's room, which its first packet names. Until then nothing is emulated.
+/// The path of a connection: its room's, which its first packet names, or its own. Until there is one nothing is emulated.
 #[derive(Clone, Default)]
-struct Way(Arc<OnceLock<Arc<Path>>>);
+pub(crate) struct Way(Arc<OnceLock<Mutex<Arc<Path>>>>);
 
 impl Way {
+    /// From now on it leads over this path.
+    pub(crate) fn lead(&self, path: &Arc<Path>) {
+        let place = self.0.get_or_init(|| Mutex::new(Arc::clone(path)));
+        *place.lock().unwrap_or_else(PoisonError::into_inner) = Arc::clone(path);
+    }
+
+    /// Whether it leads over a path.
+    pub(crate) fn is_led(&self) -> bool {
+        self.0.get().is_some()
+    }
+
     fn settings(&self) -> Settings {
-        self.0.get().map(|path| path.settings()).unwrap_or_default()
+        let path = self.0.get().map(|place| place.lock().unwrap_or_else(PoisonError::into_inner));
+        path.map(|path| path.settings()).unwrap_or_default()
     }
 
     fn find(&self, hub: &Hub, first: &Result<Option<Incoming>, Error>) {
         let Ok(Some(Incoming::Packet(opening))) = first else { return };
         let Ok(opening) = Opening::read(opening) else { return };
         match hub.emulations.path(opening.room()) {
-            Some(path) => drop(self.0.set(path)),
+            Some(path) => self.lead(&path),
             None => tracing::warn!("a connection is not emulated: too many rooms are"),
         }
     }
@@ -142,8 +160,9 @@ struct Receiving {
 }
 
 impl Receiving {
+    /// `hub`: to find the room's path by the first packet.
     fn new<R: Receive + 'static>(
-        hub: Arc<Hub>,
+        hub: Option<Arc<Hub>>,
         receive: R,
         way: Way,
         recovery: Recovery,
@@ -170,16 +189,15 @@ impl Receive for Receiving {
 }
 
 async fn read(
-    hub: Arc<Hub>,
+    mut hub: Option<Arc<Hub>>,
     mut receive: impl Receive,
     way: Way,
     packets: mpsc::Sender<Result<Option<Incoming>, Error>>,
     datagrams: mpsc::Sender<Result<Option<Incoming>, Error>>,
 ) {
-    let mut is_first = true;
     loop {
         let incoming = receive.receive().await;
-        if std::mem::take(&mut is_first) {
+        if let Some(hub) = hub.take() {
             way.find(&hub, &incoming);
         }
         let goes_on = matches!(incoming, Ok(Some(_)));
@@ -261,6 +279,11 @@ impl Datagrams for SendingDatagrams {
     async fn send(&mut self, packet: Vec<u8>) {
         // The reliable end says if the connection is gone.
         let _ = self.entrance.send(packet).await;
+    }
+
+    fn direct(&self) -> Direct {
+        let entrance = self.entrance.clone();
+        Box::new(move |parts| drop(entrance.try_send(parts.concat())))
     }
 }
 

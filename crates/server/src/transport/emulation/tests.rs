@@ -59,6 +59,10 @@ impl Datagrams for Noted {
     async fn send(&mut self, packet: Vec<u8>) {
         let _ = self.note(packet);
     }
+
+    fn direct(&self) -> Direct {
+        Box::new(|_| ())
+    }
 }
 
 fn way(loss: f64, delay: Duration) -> Way {
@@ -66,7 +70,7 @@ fn way(loss: f64, delay: Duration) -> Way {
     let emulations = Emulations::new(true);
     let path = emulations.path("bad").unwrap();
     path.set(Settings { loss, delay });
-    assert!(way.0.set(path).is_ok());
+    way.lead(&path);
     way
 }
 
@@ -142,8 +146,13 @@ async fn what_comes_in_takes_the_path_of_its_room_and_the_end_comes_last() {
     }
     drop(script);
     let start = Instant::now();
-    let mut receiving =
-        Receiving::new(Arc::clone(&hub), Script(played), Way::default(), Recovery::TCP, [5, 6]);
+    let mut receiving = Receiving::new(
+        Some(Arc::clone(&hub)),
+        Script(played),
+        Way::default(),
+        Recovery::TCP,
+        [5, 6],
+    );
     let (mut packets, mut datagrams) = (Vec::new(), 0);
     while let Ok(Some(incoming)) = receiving.receive().await {
         assert!(start.elapsed() >= 40 * MS);
@@ -162,7 +171,7 @@ async fn a_change_holds_for_connections_that_are_there() {
     let (log, mut noted) = mpsc::unbounded_channel();
     let way = way(0.0, LONG);
     let mut sending = SendingDatagrams::new(Noted(log), way.clone(), Lossy::new(7));
-    way.0.get().unwrap().set(Settings::default());
+    way.0.get().unwrap().lock().unwrap().set(Settings::default());
     let start = Instant::now();
     sending.send(vec![1]).await;
     assert_eq!(noted.recv().await.unwrap().1, [1]);

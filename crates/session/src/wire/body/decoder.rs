@@ -1,10 +1,12 @@
 //! Reads the records of a body.
 
+use alloc::boxed::Box;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
 use groupwire_gmc as gmc;
 
+use super::class::class_config;
 use super::{Coding, Form, Lane};
 use crate::limits::{MAX_BLOCK, MAX_RECORDS, MAX_UNPACKED, RECORD_OVERHEAD};
 use crate::packing::Packing;
@@ -13,6 +15,10 @@ use crate::wire::numbering::Numbering;
 use crate::wire::record::{self, Direction, FIELDS, Record};
 use crate::{Error, Kind};
 
+/// Octets that a class's decoder may take besides its model to read a body that was lost and comes again: what up to two
+/// seconds of traffic have taught meanwhile (W74).
+const FOR_LATE_ONES: usize = 256 << 10;
+
 /// Reads bodies.
 pub(crate) struct BodyDecoder {
     lane: Lane,
@@ -20,8 +26,10 @@ pub(crate) struct BodyDecoder {
     pub(crate) numbering: Numbering,
     coded: bool,
     /// Made with the first coded body.
-    coder: Option<gmc::Decoder>,
+    coder: Option<Box<gmc::Decoder>>,
     max_message: usize,
+    #[cfg(feature = "describe")]
+    keeps_account: bool,
 }
 
 impl BodyDecoder {
@@ -31,7 +39,16 @@ impl BodyDecoder {
         coded: bool,
         max_message: usize,
     ) -> Self {
-        BodyDecoder { lane: Lane::Stream, direction, numbering, coded, coder: None, max_message }
+        BodyDecoder {
+            lane: Lane::Stream,
+            direction,
+            numbering,
+            coded,
+            coder: None,
+            max_message,
+            #[cfg(feature = "describe")]
+            keeps_account: false,
+        }
     }
 
     /// For datagrams.
@@ -41,11 +58,83 @@ impl BodyDecoder {
         BodyDecoder { lane: Lane::Datagrams, ..decoder }
     }
 
-    /// W40: what came, for the other end's [`BodyEncoder::acknowledge`]. Empty as long as no coded body came.
+    /// For the datagrams of a class, from the snapshot of its model (W71).
+    pub(crate) fn from_model(model: &[u8], max_message: usize) -> Result<Self, Error> {
+        let mut coder = gmc::Decoder::from_snapshot(class_config(), model)
+            .map_err(|error| Error::Compression { why: error.to_string() })?;
+        coder.keep_more(FOR_LATE_ONES);
+        let decoder = BodyDecoder::for_datagrams(Direction::ToClient, true, max_message);
+        Ok(BodyDecoder { coder: Some(Box::new(coder)), ..decoder })
+    }
+
+    /// The newest coded body that came, and which of those before it did: bit `k` stands for the one `k` before.
+    pub(crate) fn received(&self) -> (u32, u128) {
+        self.coder.as_deref().map_or((0, 0), gmc::Decoder::received)
+    }
+
+    /// What came, for who made it. Empty as long as no coded body came.
     pub(crate) fn acknowledge(&mut self, out: &mut Vec<u8>) {
         if let Some(coder) = &mut self.coder {
             coder.acknowledge(out);
         }
+    }
+
+    /// For the stream of a class, from the model that it starts with (W61).
+    pub(crate) fn for_class(model: &[u8], max_message: usize) -> Result<Self, Error> {
+        let fresh = BodyDecoder::new(Direction::ToClient, Numbering::default(), true, max_message);
+        let coder = match model.is_empty() {
+            true => None,
+            false => {
+                let config = fresh.lane.coder_config();
+                let coder = gmc::Decoder::from_snapshot(config, model);
+                let coder = coder.map_err(|error| Error::Compression { why: error.to_string() })?;
+                Some(Box::new(coder))
+            }
+        };
+        Ok(BodyDecoder { coder, ..fresh })
+    }
+
+    /// W61: what comes next is coded and numbered as if nothing had come before.
+    pub(crate) fn restart(&mut self) {
+        let BodyDecoder { lane, direction, coded, max_message, .. } = *self;
+        let numbering = Numbering::default();
+        *self = BodyDecoder { lane, ..BodyDecoder::new(direction, numbering, coded, max_message) };
+    }
+
+    /// Calls `each` for every record of a class's body until one fails.
+    pub(crate) fn shared(
+        &mut self,
+        body: &[u8],
+        kind_of: impl Fn(u32) -> Result<Kind, Error>,
+        mut each: impl FnMut(Record<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut is_empty = true;
+        self.coded(body, kind_of, |record| {
+            is_empty = false;
+            each(record)
+        })?;
+        if is_empty {
+            // W63.
+            self.numbering = Numbering::default();
+        }
+        Ok(())
+    }
+
+    /// Whether [`BodyDecoder::costs`] is kept.
+    #[cfg(feature = "describe")]
+    pub(crate) fn keep_account(&mut self, on: bool) {
+        if self.keeps_account != on {
+            self.keeps_account = on;
+            if let Some(coder) = &mut self.coder {
+                coder.set_costing(on);
+            }
+        }
+    }
+
+    /// What each message of the last coded body took; empty if that is not known.
+    #[cfg(feature = "describe")]
+    pub(crate) fn costs(&self) -> &[u32] {
+        self.coder.as_deref().map(gmc::Decoder::costs).unwrap_or_default()
     }
 
     /// Calls `each` for every record of a body until one fails.
@@ -112,8 +201,13 @@ impl BodyDecoder {
         if !self.coded {
             return Err(Error::malformed("CODED: it was not agreed on"));
         }
-        let mut coder =
-            self.coder.take().unwrap_or_else(|| gmc::Decoder::new(self.lane.coder_config()));
+        let mut coder = self.coder.take().unwrap_or_else(|| {
+            #[allow(unused_mut, reason = "it is told to keep account")]
+            let mut coder = gmc::Decoder::new(self.lane.coder_config());
+            #[cfg(feature = "describe")]
+            coder.set_costing(self.keeps_account);
+            Box::new(coder)
+        });
         let mut outcome = Ok(());
         let decoded = coder.decode_packet(body, |message| {
             if outcome.is_ok() {
@@ -138,8 +232,10 @@ impl BodyDecoder {
         max_message: usize,
         packing: Option<&'a mut Packing>,
     ) -> Result<Record<'a>, Error> {
-        // An own transaction settles what waits here, whether its channel is open on this transport or not.
-        let kind = match self.direction == Direction::ToClient && record::is_own(&fields) {
+        // An own transaction settles what waits here, whether its channel is open on this transport or not. Datagrams
+        // have none, but one that is damaged may say so.
+        let is_stream = self.direction == Direction::ToClient && self.lane == Lane::Stream;
+        let kind = match is_stream && record::is_own(&fields) {
             true => Kind::Transaction,
             false => kind_of(fields[0])?,
         };

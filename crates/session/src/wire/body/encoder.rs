@@ -1,5 +1,6 @@
 //! Collects records into a body.
 
+use alloc::boxed::Box;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -14,14 +15,13 @@ use crate::packing::Way;
 use crate::packing::{Choosing, Packing};
 #[cfg(feature = "ace")]
 use crate::wire::frame::PACKED_LAST;
-use crate::wire::frame::{CODED_LAST, MESSAGES_LAST};
+use crate::wire::frame::{CODED_LAST, MESSAGES_LAST, SHARED_LAST};
 use crate::wire::io::Write;
 use crate::wire::numbering::Numbering;
 use crate::wire::record::{Direction, FIELDS, Record};
 
 /// Collects records and writes them as the last frame of a packet.
 pub(crate) struct BodyEncoder {
-    lane: Lane,
     direction: Direction,
     pub(crate) numbering: Numbering,
     coded: bool,
@@ -34,16 +34,60 @@ pub(crate) struct BodyEncoder {
     /// Octets of the largest message among them.
     largest: usize,
     /// Made with the first body: an idle connection costs nothing.
-    coder: Option<gmc::Encoder>,
+    coder: Option<Box<gmc::Encoder>>,
     fields: Vec<[u32; FIELDS]>,
     ends: Vec<usize>,
     payloads: Vec<u8>,
+    /// While somebody looks on.
+    #[cfg(feature = "describe")]
+    account: Option<super::account::Account>,
+}
+
+#[cfg(feature = "describe")]
+impl BodyEncoder {
+    /// Begins or ends keeping account of what bodies are made of.
+    pub(crate) fn keep_account(&mut self, on: bool) {
+        if self.account.is_some() == on {
+            return;
+        }
+        self.account = on.then(Default::default);
+        if let Some(coder) = &mut self.coder {
+            coder.set_costing(on);
+        }
+    }
+
+    /// The record that was pushed last went before in another way.
+    pub(crate) fn repeats(&mut self) {
+        if let Some(account) = &mut self.account {
+            account.repeats();
+        }
+    }
+
+    /// The bodies that were made since the last call.
+    pub(crate) fn take_account(&mut self) -> Vec<super::account::Made> {
+        self.account.as_mut().map(super::account::Account::take).unwrap_or_default()
+    }
+
+    /// What the model of coded bodies knows of message types.
+    pub(crate) fn templates(&self) -> Vec<gmc::Description> {
+        self.coder.as_deref().map(gmc::Encoder::templates).unwrap_or_default()
+    }
+
+    /// Whether bodies are coded if they can be.
+    pub(crate) fn is_coded(&self) -> bool {
+        self.coded
+    }
+
+    fn account_for(&mut self, written: Range<usize>, body: &[u8]) {
+        if let Some(account) = &mut self.account {
+            account.wrote(written, &self.fields, &self.ends, body, self.coder.as_deref());
+        }
+    }
 }
 
 impl BodyEncoder {
     pub(crate) fn new(direction: Direction, numbering: Numbering, coded: bool) -> Self {
         BodyEncoder {
-            lane: Lane::Stream,
             direction,
             numbering,
             coded,
@@ -55,24 +99,57 @@ impl BodyEncoder {
             fields: Vec::new(),
             ends: Vec::new(),
             payloads: Vec::new(),
+            #[cfg(feature = "describe")]
+            account: None,
         }
     }
 
-    /// For datagrams.
-    pub(crate) fn for_datagrams(direction: Direction, coded: bool) -> Self {
-        let numbering = Numbering::absolute();
-        BodyEncoder { lane: Lane::Datagrams, ..BodyEncoder::new(direction, numbering, coded) }
+    /// For the stream of a class of receivers (W62).
+    pub(crate) fn for_class() -> Self {
+        BodyEncoder::new(Direction::ToClient, Numbering::default(), true)
     }
 
-    /// W40: the other end has these bodies. Nonsense is not used.
-    pub(crate) fn acknowledge(&mut self, acknowledgement: &[u8]) {
-        if let Some(coder) = &mut self.coder {
-            let _ = coder.acknowledge(acknowledgement);
+    /// W61: what comes next is coded and numbered as if nothing had come before. Gives its memory back.
+    pub(crate) fn restart(&mut self) {
+        *self = BodyEncoder::new(self.direction, Numbering::default(), self.coded);
+    }
+
+    /// Appends what was collected as a body for a class (W62), with its tag.
+    pub(crate) fn finish_shared(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
+        out.u8(SHARED_LAST);
+        self.code(0..self.fields.len(), out)?;
+        self.clear();
+        Ok(())
+    }
+
+    /// W63: appends a body without records, after which numbers count anew and the model is small.
+    pub(crate) fn begin_anew(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
+        self.coder().compact();
+        self.finish_shared(out)?;
+        self.numbering = Numbering::default();
+        Ok(())
+    }
+
+    /// Whether a body was coded.
+    pub(crate) fn has_model(&self) -> bool {
+        self.coder.is_some()
+    }
+
+    /// The model for a decoder that comes late (W61); empty before the first body.
+    pub(crate) fn model(&self) -> Vec<u8> {
+        let mut model = Vec::new();
+        if let Some(coder) = &self.coder {
+            coder.snapshot(&mut model);
         }
+        model
     }
 
     /// Adds a record of the coding that [`BodyEncoder::takes`].
     pub(crate) fn push(&mut self, record: &Record<'_>) {
+        #[cfg(feature = "describe")]
+        if let Some(account) = &mut self.account {
+            account.push(record);
+        }
         self.coding = record.coding;
         self.has_state |= record.state;
         self.largest = self.largest.max(record.bytes.len());
@@ -101,52 +178,6 @@ impl BodyEncoder {
         self.fields.len() < MAX_RECORDS && unpacks && worst + RECORD_OVERHEAD <= room
     }
 
-    /// Whether a further record is worth trying to get into a datagram of `room` octets: how small it becomes is known
-    /// only then.
-    pub(crate) fn may_fit(&self, bytes: usize, room: usize) -> bool {
-        self.fields.is_empty()
-            || (self.fields.len() < MAX_PER_DATAGRAM
-                && self.payloads.len() + bytes <= room * HOPED_FOR_RATIO)
-    }
-
-    /// Makes the body into as few datagrams as it takes, each of at most `max` octets; the first goes on after
-    /// `start`.
-    pub(crate) fn finish_datagrams(
-        &mut self,
-        start: Vec<u8>,
-        max: usize,
-    ) -> Result<Vec<Vec<u8>>, Error> {
-        let mut made = Vec::new();
-        let mut packet = start;
-        // Halves to try, the first on top.
-        let mut parts = Vec::new();
-        parts.push(0..self.fields.len());
-        while let Some(part) = parts.pop() {
-            let before = packet.len();
-            self.write(part.clone(), &mut packet)?;
-            if packet.len() <= max {
-                made.push(core::mem::take(&mut packet));
-                continue;
-            }
-            // To the decoder the one that was too large is as good as lost.
-            packet.truncate(before);
-            match part.len() {
-                0 | 1 if before == 0 => {}
-                0 | 1 => {
-                    made.push(core::mem::take(&mut packet));
-                    parts.push(part);
-                }
-                len => {
-                    let middle = part.start + len / 2;
-                    parts.push(middle..part.end);
-                    parts.push(part.start..middle);
-                }
-            }
-        }
-        self.clear();
-        Ok(made)
-    }
-
     /// Appends the body as the last frame: late-joiner state and large messages by what gets them there soonest.
     pub(crate) fn finish(
         &mut self,
@@ -154,11 +185,15 @@ impl BodyEncoder {
         packing: &mut Packing,
         out: &mut Vec<u8>,
     ) -> Result<(), Error> {
+        #[cfg(feature = "describe")]
+        let start = out.len();
         let is_block = self.is_block() && choosing.packs_blocks(packing);
         match is_block {
             true => self.write_block(choosing, packing, out)?,
             false => self.write(0..self.fields.len(), out)?,
         }
+        #[cfg(feature = "describe")]
+        self.account_for(0..self.fields.len(), &out[start..]);
         self.clear();
         Ok(())
     }
@@ -221,10 +256,27 @@ impl BodyEncoder {
             return Ok(());
         }
         out.u8(CODED_LAST);
-        let coder = self.coder.get_or_insert_with(|| gmc::Encoder::new(self.lane.coder_config()));
+        self.code(part, out)
+    }
+
+    fn code(&mut self, part: Range<usize>, out: &mut Vec<u8>) -> Result<(), Error> {
+        self.coder();
+        let BodyEncoder { coder: Some(coder), fields, ends, payloads, .. } = self else {
+            return Ok(());
+        };
         coder
-            .encode_packet(records(&self.fields, &self.ends, &self.payloads, part), out)
+            .encode_packet(records(fields, ends, payloads, part), out)
             .map_err(|error| Error::Compression { why: error.to_string() })
+    }
+
+    fn coder(&mut self) -> &mut gmc::Encoder {
+        self.coder.get_or_insert_with(|| {
+            #[allow(unused_mut, reason = "it is told to keep account")]
+            let mut coder = gmc::Encoder::new(Lane::Stream.coder_config());
+            #[cfg(feature = "describe")]
+            coder.set_costing(self.account.is_some());
+            Box::new(coder)
+        })
     }
 
     fn write_plain(&self, part: Range<usize>, out: &mut Vec<u8>) {
@@ -238,12 +290,16 @@ impl BodyEncoder {
         self.fields.clear();
         self.ends.clear();
         self.payloads.clear();
+        #[cfg(feature = "describe")]
+        if let Some(account) = &mut self.account {
+            account.clear();
+        }
         (self.unpacked, self.has_state, self.largest) = (0, false, 0);
     }
 }
 
 /// Some of the records that were collected.
-fn records<'a>(
+pub(super) fn records<'a>(
     fields: &'a [[u32; FIELDS]],
     ends: &'a [usize],
     payloads: &'a [u8],
@@ -261,13 +317,6 @@ const LEAST_BLOCK: usize = 4 << 10;
 
 /// Octets of a message that is large: what it has in common with others matters less than itself.
 const LARGE_MESSAGE: usize = 16 << 10;
-
-/// Records in a datagram, at most: more would be lost together.
-const MAX_PER_DATAGRAM: usize = 64;
-
-/// Octets of messages tried for each octet of a datagram. gmc makes JSON 15 to 30 times smaller; more than this is worth little, as
-/// headers are then shared by many.
-const HOPED_FOR_RATIO: usize = 8;
 
 /// Six varints of 32 bits and a length.
 const WORST_HEADER: usize = FIELDS * 5 + 5;

@@ -1,0 +1,137 @@
+//! What hands do: how pointers move, and what is typed. Recorded where there are recordings, else generated.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::Error;
+use crate::session::motion::{EventLoop, Pointer, Style};
+use crate::session::random::Random;
+use crate::session::typing::{self, Key};
+use crate::sim::random::derive;
+use crate::trace::{Trace, read_file};
+
+/// Places of a generated pointer; some ten minutes.
+const PLACES: usize = 20_000;
+/// Keys that are generated, or read of a recording.
+const KEYS: usize = 4_000;
+/// What is inserted or deleted at once beyond this was pasted, not typed.
+const TYPED: usize = 3;
+
+/// A place of a pointer, with its time in ms.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Place {
+    pub(super) at: f64,
+    pub(super) x: f64,
+    pub(super) y: f64,
+}
+
+/// What there is to replay.
+#[derive(Debug, Clone)]
+pub(super) struct Hands {
+    motions: Vec<Vec<Place>>,
+    texts: Vec<Vec<Key>>,
+}
+
+impl Hands {
+    /// Some that are the same for the same seed.
+    pub(super) fn generated(seed: u64) -> Self {
+        let motion = |number| {
+            let mut random = Random::new(derive(seed, number));
+            let mut pointer = Pointer::new(&mut random);
+            let how = (&EventLoop::FAST, Style::Pointing);
+            let places = pointer.sends(&mut random, how, &mut 0.0, PLACES);
+            let place = |(at, place): (f64, crate::session::Point)| Place {
+                at,
+                x: place.x.into(),
+                y: place.y.into(),
+            };
+            places.into_iter().map(place).collect()
+        };
+        let text = |number| {
+            let keys = typing::keys(&mut Random::new(derive(seed, number)), KEYS);
+            keys.into_iter().map(|(_, key)| key).collect()
+        };
+        Hands { motions: (0..4).map(motion).collect(), texts: (4..6).map(text).collect() }
+    }
+
+    /// Recordings in the directories `mouse` (`*.csv`, see [`crate::trace`]) and `editing` (`*.json`, as in
+    /// josephg/editing-traces), packed or not.
+    ///
+    /// # Errors
+    /// What cannot be read, or holds nothing.
+    pub(super) fn recorded(directory: &Path) -> Result<Self, Error> {
+        let mut motions = Vec::new();
+        for file in files(&directory.join("mouse"), "csv")? {
+            motions.push(places(&Trace::read(&file)?));
+        }
+        let mut texts = Vec::new();
+        for file in files(&directory.join("editing"), "json")? {
+            texts.push(keys(&file)?);
+        }
+        motions.retain(|one| one.len() > 100);
+        texts.retain(|one| one.len() > 100);
+        match motions.is_empty() || texts.is_empty() {
+            true => Err(Error::NoRecordings { path: directory.to_owned() }),
+            false => Ok(Hands { motions, texts }),
+        }
+    }
+
+    /// How the pointer of a participant moves; another one for each.
+    pub(super) fn motion(&self, seed: u64, participant: usize) -> &[Place] {
+        &self.motions[(seed as usize % self.motions.len() + participant) % self.motions.len()]
+    }
+
+    /// What a participant types.
+    pub(super) fn text(&self, seed: u64, participant: usize) -> &[Key] {
+        &self.texts[(seed as usize % self.texts.len() + participant) % self.texts.len()]
+    }
+}
+
+fn files(directory: &Path, extension: &str) -> Result<Vec<PathBuf>, Error> {
+    let unreadable = |error| Error::Directory { path: directory.to_owned(), error };
+    let mut files = Vec::new();
+    for entry in directory.read_dir().map_err(unreadable)? {
+        let file = entry.map_err(unreadable)?.path();
+        let name = file.to_string_lossy();
+        if name.strip_suffix(".gz").unwrap_or(&name).ends_with(&format!(".{extension}")) {
+            files.push(file);
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+fn places(trace: &Trace) -> Vec<Place> {
+    #[derive(Deserialize)]
+    struct Event {
+        x: f64,
+        y: f64,
+    }
+    let place = |message: &crate::TraceMessage| {
+        let Event { x, y } = serde_json::from_slice(&message.bytes).ok()?;
+        Some(Place { at: message.at.as_secs_f64() * 1e3, x, y })
+    };
+    trace.messages.iter().filter_map(place).collect()
+}
+
+fn keys(path: &Path) -> Result<Vec<Key>, Error> {
+    #[derive(Deserialize)]
+    struct Recording {
+        txns: Vec<Transaction>,
+    }
+    #[derive(Deserialize)]
+    struct Transaction {
+        patches: Vec<(usize, usize, String)>,
+    }
+    let recording: Recording = serde_json::from_slice(&read_file(path)?)
+        .map_err(|error| Error::Editing { path: path.to_owned(), error })?;
+    let patches = recording.txns.into_iter().flat_map(|one| one.patches);
+    let typed = patches.filter(|(_, deleted, inserted)| deleted + inserted.len() <= TYPED);
+    let keys = typed.flat_map(|(_, deleted, inserted)| {
+        let inserted: Vec<char> = inserted.chars().collect();
+        let deletes = std::iter::repeat_n(Key::Delete, deleted);
+        deletes.chain(inserted.into_iter().map(Key::Character))
+    });
+    Ok(keys.take(KEYS).collect())
+}

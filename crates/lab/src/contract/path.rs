@@ -1,0 +1,41 @@
+//! The paths between participants and the server.
+
+use std::time::Duration;
+
+use crate::sim::random::derive;
+use crate::sim::{Lane, LinkConfig, Network, Node};
+
+/// A participant's path, each way.
+#[derive(Debug, Clone)]
+pub(super) struct Path {
+    pub(super) lane: Lane,
+    pub(super) up: LinkConfig,
+    pub(super) down: LinkConfig,
+}
+
+impl Path {
+    /// The same both ways.
+    pub(super) fn both(lane: Lane, link: LinkConfig) -> Self {
+        let link = LinkConfig { header: lane.header(), ..link };
+        Path { lane, up: link.clone(), down: link }
+    }
+
+    /// How long a packet travels, both ways.
+    pub(super) fn round_trip(&self) -> Duration {
+        self.up.delay + self.down.delay
+    }
+}
+
+/// Joins the nodes of participants, which count from 1, to the server's, which is 0.
+pub(super) fn join<N: Node>(network: &mut Network<N>, paths: &[Path], seed: u64) {
+    for (node, path) in (1..).zip(paths) {
+        network.join(node, 0, path.up.clone(), derive(seed, 2 * node as u64));
+        network.join(0, node, path.down.clone(), derive(seed, 2 * node as u64 + 1));
+    }
+}
+
+/// Bytes on the wire of each participant's path, both ways, headers and acknowledgements in.
+pub(super) fn wire_bytes<N: Node>(network: &Network<N>, paths: &[Path]) -> Vec<u64> {
+    let bytes = |from, to| network.link_stats(from, to).map_or(0, |stats| stats.bytes);
+    (1..=paths.len()).map(|node| bytes(node, 0) + bytes(0, node)).collect()
+}

@@ -1,0 +1,193 @@
+//! The same script without Groupwire: a message of JSON per datagram, or all of a tick in one, by way of a relay.
+//!
+//! Transactions go over the stream. Nothing is repeated, named or numbered: the messages themselves tell all.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::time::Duration;
+
+use groupwire_session::Kind;
+
+use super::path::{Path, join, wire_bytes};
+use super::play::{Arrival, Played};
+use super::script::Script;
+use crate::sim::quic::{AckPolicy, QuicConnection, Side};
+use crate::sim::{Network, Node};
+
+/// Bytes of JSON that share a datagram at most: a path's packet, less headers.
+const MOST: usize = 1100;
+
+/// Plays a script; `tick`: for how long each end collects messages; zero for none.
+pub(super) fn play_plain(script: &Rc<Script>, paths: &[Path], tick: Duration, seed: u64) -> Played {
+    let mut network = Network::new();
+    network.add(Party::Relay(Relay::new(tick, paths.len())));
+    for who in 0..paths.len() {
+        network.add(Party::Person(Box::new(Person {
+            script: Rc::clone(script),
+            who,
+            end: End::new(Side::Client, tick),
+            next: 0,
+            arrivals: Vec::new(),
+        })));
+    }
+    join(&mut network, paths, seed);
+    network.run_until(script.end + Duration::from_secs(5));
+    let arrivals = (1..=paths.len()).map(|node| match network.node(node) {
+        Party::Person(person) => person.arrivals.clone(),
+        Party::Relay(_) => Vec::new(),
+    });
+    Played {
+        arrivals: arrivals.collect(),
+        wire_bytes: wire_bytes(&network, paths),
+        ..Played::default()
+    }
+}
+
+/// An end of a connection with what it collects.
+struct End {
+    connection: QuicConnection,
+    tick: Duration,
+    /// When what was collected goes.
+    due: Option<Duration>,
+    last: Option<Duration>,
+    /// Messages of JSON, for a datagram or the stream.
+    datagram: Vec<u8>,
+    stream: Vec<u8>,
+}
+
+impl End {
+    fn new(side: Side, tick: Duration) -> Self {
+        let connection = QuicConnection::new(1, side, AckPolicy::USUAL);
+        End { connection, tick, due: None, last: None, datagram: Vec::new(), stream: Vec::new() }
+    }
+
+    fn send(&mut self, now: Duration, message: &[u8], kind: Kind) {
+        if kind == Kind::Awareness && self.datagram.len() + message.len() > MOST {
+            self.flush(now);
+        }
+        let list = match kind {
+            Kind::Awareness => &mut self.datagram,
+            Kind::Transaction => &mut self.stream,
+        };
+        // Messages in a packet are separated by line feeds.
+        if !list.is_empty() {
+            list.push(b'\n');
+        }
+        list.extend_from_slice(message);
+        match self.tick.is_zero() {
+            true => self.flush(now),
+            false => {
+                let next = self.last.map_or(now, |last| (last + self.tick).max(now));
+                self.due.get_or_insert(next);
+            }
+        }
+    }
+
+    fn flush(&mut self, now: Duration) {
+        (self.due, self.last) = (None, Some(now));
+        if !self.datagram.is_empty() {
+            self.connection.send_datagram(now, std::mem::take(&mut self.datagram));
+        }
+        if !self.stream.is_empty() {
+            self.connection.write(&std::mem::take(&mut self.stream));
+        }
+    }
+
+    /// What came: packets of messages, each with its kind.
+    fn receive(&mut self, now: Duration, packet: &[u8]) -> Vec<(Kind, Vec<u8>)> {
+        self.connection.receive(now, packet);
+        let stream = std::iter::from_fn(|| self.connection.read());
+        let mut came: Vec<_> = stream.map(|one| (Kind::Transaction, one)).collect();
+        let datagrams = std::iter::from_fn(|| self.connection.read_datagram());
+        came.extend(datagrams.map(|one| (Kind::Awareness, one)));
+        came
+    }
+
+    fn poll(&mut self, now: Duration, send: &mut dyn FnMut(&[u8])) -> Option<Duration> {
+        if self.due.is_some_and(|due| due <= now) {
+            self.flush(now);
+        }
+        let wanted = self.connection.poll(now, send);
+        [wanted, self.due].into_iter().flatten().min()
+    }
+}
+
+enum Party {
+    Relay(Relay),
+    Person(Box<Person>),
+}
+
+impl Node for Party {
+    fn receive(&mut self, now: Duration, from: usize, packet: &[u8]) {
+        match self {
+            Party::Relay(relay) => relay.receive(now, from, packet),
+            Party::Person(person) => person.receive(now, packet),
+        }
+    }
+
+    fn poll(&mut self, now: Duration, send: &mut dyn FnMut(usize, &[u8])) -> Option<Duration> {
+        match self {
+            Party::Relay(relay) => relay.poll(now, send),
+            Party::Person(person) => person.poll(now, &mut |packet| send(0, packet)),
+        }
+    }
+}
+
+/// Hands everything to everybody else.
+struct Relay {
+    /// By node.
+    ends: BTreeMap<usize, End>,
+}
+
+impl Relay {
+    fn new(tick: Duration, count: usize) -> Self {
+        Relay { ends: (1..=count).map(|node| (node, End::new(Side::Server, tick))).collect() }
+    }
+
+    fn receive(&mut self, now: Duration, from: usize, packet: &[u8]) {
+        let came = self.ends.get_mut(&from).map(|end| end.receive(now, packet));
+        for (kind, messages) in came.into_iter().flatten() {
+            for message in messages.split(|byte| *byte == b'\n') {
+                for (_, end) in self.ends.iter_mut().filter(|(node, _)| **node != from) {
+                    end.send(now, message, kind);
+                }
+            }
+        }
+    }
+
+    fn poll(&mut self, now: Duration, send: &mut dyn FnMut(usize, &[u8])) -> Option<Duration> {
+        let ends = self.ends.iter_mut();
+        ends.filter_map(|(node, end)| end.poll(now, &mut |packet| send(*node, packet))).min()
+    }
+}
+
+struct Person {
+    script: Rc<Script>,
+    who: usize,
+    end: End,
+    next: usize,
+    arrivals: Vec<Arrival>,
+}
+
+impl Person {
+    fn receive(&mut self, now: Duration, packet: &[u8]) {
+        for (_, messages) in self.end.receive(now, packet) {
+            let each = messages.split(|byte| *byte == b'\n');
+            let found = each.filter_map(|message| self.script.find(message));
+            self.arrivals.extend(found.map(|message| Arrival { at: now, message }));
+        }
+    }
+
+    fn poll(&mut self, now: Duration, send: &mut dyn FnMut(&[u8])) -> Option<Duration> {
+        let script = Rc::clone(&self.script);
+        let actions = &script.actions[self.who];
+        while let Some(action) = actions.get(self.next).filter(|action| action.at <= now) {
+            self.next += 1;
+            let kind = script.channels[action.channel].qos.kind;
+            self.end.send(now, &action.bytes, kind);
+        }
+        let wanted = self.end.poll(now, send);
+        let next = actions.get(self.next).map(|action| action.at);
+        [wanted, next].into_iter().flatten().min()
+    }
+}

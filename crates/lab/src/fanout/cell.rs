@@ -1,0 +1,281 @@
+//! One system with so many clients.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::thread::{self, sleep};
+use std::time::{Duration, Instant};
+
+use super::crowd::{Seat, run};
+use super::ledger::{Ledger, Tally};
+use super::message::Pointer;
+use super::quic;
+use super::row::{Row, goals};
+use super::server::{Server, cpu};
+use super::shared::{Shared, Stage};
+use super::system::{Clients, System};
+use super::wire::Left;
+use super::{Options, SAMPLED};
+use crate::statistics::Summary;
+
+/// How long clients may take to join: a thousand over QUIC, on a slow machine.
+const JOINING: Duration = Duration::from_secs(90);
+/// How often it is looked whether something is done.
+const LOOK: Duration = Duration::from_millis(20);
+/// Senders begin when everybody can be ready for them.
+const HEAD_START: Duration = Duration::from_millis(50);
+/// After the last message it is waited so long at most.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Octets that may still come to a client when it is over: signs of life, but no message.
+const MURMUR: u64 = 8;
+
+/// How long what takes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Times {
+    /// Before it is measured: until every receiver has what compression needs.
+    pub(super) warm_up: Duration,
+    pub(super) measured: Duration,
+    /// When for so long nothing has come, nothing does; and memory has settled.
+    pub(super) silence: Duration,
+}
+
+/// What silent connections need.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Idle {
+    pub(super) connections: usize,
+    pub(super) kb_each: f64,
+}
+
+/// Measures the memory of silent connections.
+pub(super) fn idle(
+    system: &System,
+    options: &Options,
+    (count, times): (usize, Times),
+) -> Result<Idle, String> {
+    let server = Server::start(system.start(options)?)?;
+    let shared = shared(system, &server, Ledger::new(0, 0), 1)?;
+    // What it needs for its first client it does not need for each.
+    let memory = |shared: &Arc<Shared>, count: usize| {
+        await_ready(shared, count)?;
+        sleep(times.silence);
+        server.memory().ok_or_else(|| "its memory is not to be had here".to_owned())
+    };
+    let seat = |number| Seat { number, pointer: None, is_sampled: false };
+    thread::scope(|scope| {
+        let first = Arc::clone(&shared);
+        scope.spawn(move || run(&first, vec![seat(0)]));
+        let before = memory(&shared, 1);
+        let rest = Arc::clone(&shared);
+        scope.spawn(move || run(&rest, (1..=count).map(seat).collect()));
+        let after = memory(&shared, count + 1);
+        shared.stage.send_replace(Stage::Over);
+        let more = after?.saturating_sub(before?) as f64 / 1024.0;
+        Ok(Idle { connections: count, kb_each: more / count.max(1) as f64 })
+    })
+}
+
+/// Measures a system; gives the row.
+pub(super) fn measure(
+    system: &System,
+    options: &Options,
+    (clients, times): (usize, Times),
+) -> Result<Row, String> {
+    let server = Server::start(system.start(options)?)?;
+    let senders = options.senders.min(clients);
+    let planned = (times.warm_up + times.measured).as_secs_f64() * f64::from(options.rate);
+    // Measuring takes a little longer than planned.
+    let ledger = Ledger::new(senders, planned as usize + 2 * options.rate as usize + 10);
+    let interval = 1_000_000_000 / u64::from(options.rate.max(1));
+    let shared = shared(system, &server, ledger, interval)?;
+    let (sampled, rest) = seats(clients, senders, options.seed);
+
+    thread::scope(|scope| {
+        let crowd = |seats: Vec<Seat>| {
+            let shared = Arc::clone(&shared);
+            scope.spawn(move || run(&shared, seats))
+        };
+        let crowds = [crowd(sampled), crowd(rest)];
+        let used = await_ready(&shared, clients).map(|()| play(&server, &shared, times));
+        shared.stage.send_replace(Stage::Over);
+        let tallies: Vec<Tally> =
+            crowds.into_iter().flat_map(|crowd| crowd.join().unwrap_or_default()).collect();
+        let row = Row {
+            system: system.name,
+            version: server.version.clone(),
+            tick_ms: system.tick_ms,
+            clients,
+            senders,
+            rate: options.rate,
+            seed: options.seed,
+            quick: options.quick,
+            goals: goals(system.name, system.tick_ms, clients),
+            ..row(&shared, &used?, &tallies)
+        };
+        Ok(judged(row, system, &shared, &tallies))
+    })
+}
+
+fn shared(
+    system: &System,
+    server: &Server,
+    ledger: Ledger,
+    interval: u64,
+) -> Result<Arc<Shared>, String> {
+    let mut shared = Shared::new(ledger, system.clients(), server.port, interval);
+    if shared.clients == Clients::WebTransport {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| error.to_string())?;
+        shared.certificates = runtime.block_on(quic::certificates(server.port))?;
+    }
+    Ok(Arc::new(shared))
+}
+
+/// Those who send are sampled, and more; the others count.
+fn seats(clients: usize, senders: usize, seed: u64) -> (Vec<Seat>, Vec<Seat>) {
+    let seat = |number| Seat {
+        number,
+        pointer: (number < senders).then(|| Pointer::new(number, seed)),
+        is_sampled: number < SAMPLED,
+    };
+    let mut sampled: Vec<Seat> = (0..clients).map(seat).collect();
+    let rest = sampled.split_off(SAMPLED.max(senders).min(clients));
+    (sampled, rest)
+}
+
+fn await_ready(shared: &Shared, count: usize) -> Result<(), String> {
+    let start = Instant::now();
+    while shared.ready() < count {
+        if let Some(why) = shared.failure() {
+            return Err(why);
+        }
+        if start.elapsed() > JOINING {
+            let ready = shared.ready();
+            return Err(format!("only {ready} of {count} clients were in the room in time"));
+        }
+        sleep(LOOK);
+    }
+    Ok(())
+}
+
+/// What was used within the measured time.
+struct Used {
+    server: Option<Duration>,
+    generator: Option<Duration>,
+    /// Came.
+    octets: u64,
+    /// On the wire for each octet that left.
+    factor: Option<f64>,
+}
+
+/// Lets the senders send, and measures.
+fn play(server: &Server, shared: &Shared, times: Times) -> Used {
+    let over_tcp = shared.clients != Clients::WebTransport;
+    let left = || if over_tcp { Left::over_tcp(server.port) } else { Some(shared.received()) };
+    let start = shared.ledger.now() + HEAD_START.as_nanos() as u64;
+    shared.stage.send_replace(Stage::Sending(start));
+    sleep(HEAD_START + times.warm_up);
+
+    let left_before = left();
+    let used = || (server.cpu(), cpu(std::process::id()), shared.received());
+    let before = used();
+    shared.ledger.open();
+    sleep(times.measured);
+    shared.ledger.close();
+    let after = used();
+    // Asking the kernel about all connections takes it a while; nobody sends meanwhile.
+    shared.stage.send_replace(Stage::Listening);
+    let left_after = left();
+    listen(shared, times.silence);
+
+    Used {
+        server: difference(after.0, before.0),
+        generator: difference(after.1, before.1),
+        octets: after.2.octets.saturating_sub(before.2.octets),
+        factor: left_after.zip(left_before).and_then(|(after, before)| after.factor_since(before)),
+    }
+}
+
+fn difference(after: Option<Duration>, before: Option<Duration>) -> Option<Duration> {
+    after?.checked_sub(before?)
+}
+
+/// Until nothing comes any more.
+fn listen(shared: &Shared, silence: Duration) {
+    let start = Instant::now();
+    let (mut heard, mut since) = (shared.received().octets, Instant::now());
+    while since.elapsed() < silence && start.elapsed() < PATIENCE {
+        sleep(LOOK);
+        let now = shared.received().octets;
+        if now > heard + MURMUR * shared.ready() as u64 {
+            (heard, since) = (now, Instant::now());
+        }
+    }
+}
+
+/// What follows from the figures.
+fn row(shared: &Shared, used: &Used, tallies: &[Tally]) -> Row {
+    let totals = shared.ledger.totals();
+    let sum = |of: &dyn Fn(&Tally) -> u64| tallies.iter().map(of).sum::<u64>();
+    let (due, arrived) = (sum(&|tally| tally.due(&totals)), sum(&|tally| tally.arrived));
+    let deliveries = sum(&|tally| tally.counted);
+    let latencies: Vec<f64> =
+        tallies.iter().filter_map(|tally| tally.latencies.as_ref()).flatten().copied().collect();
+    let latency = (!latencies.is_empty()).then(|| Summary::of(&latencies));
+    let each = |value: f64| (deliveries > 0).then(|| value / deliveries as f64);
+    let seconds = shared.ledger.window().as_secs_f64();
+    let busy = |time: Option<Duration>| time.map(|time| time.as_secs_f64() / seconds);
+    let socket = each(used.octets as f64);
+    Row {
+        system: "",
+        version: None,
+        tick_ms: 0,
+        clients: tallies.len(),
+        senders: totals.len(),
+        rate: 0,
+        loss: 0.0,
+        seconds,
+        messages: totals.iter().sum(),
+        delivered: arrived as f64 / due.max(1) as f64,
+        deliveries,
+        sampled: tallies.iter().filter(|tally| tally.latencies.is_some()).count(),
+        p50_ms: latency.map(|latency| latency.median),
+        p99_ms: latency.map(|latency| latency.p99),
+        mean_ms: latency.map(|latency| latency.mean),
+        server_us_per_delivery: used.server.and_then(|time| each(time.as_secs_f64() * 1e6)),
+        kb_per_connection: None,
+        idle_connections: None,
+        socket_bytes_per_delivery: socket,
+        wire_bytes_per_delivery: socket.zip(used.factor).map(|(socket, factor)| socket * factor),
+        server_cpu: busy(used.server),
+        generator_cpu: busy(used.generator),
+        cores: thread::available_parallelism().map_or(1, usize::from),
+        seed: 0,
+        goals: BTreeMap::new(),
+        quick: false,
+        verified: true,
+        failure: shared.failure(),
+    }
+}
+
+/// With what was wrong with it. A peer that is too slow for the work is not wrong, nor are losses that a channel's QoS
+/// permits; what came must be what was sent.
+fn judged(mut row: Row, system: &System, shared: &Shared, tallies: &[Tally]) -> Row {
+    let totals = shared.ledger.totals();
+    let sum = |of: &dyn Fn(&Tally) -> u64| tallies.iter().map(of).sum::<u64>();
+    let (altered, repeated) = (sum(&|tally| tally.altered), sum(&|tally| tally.repeated));
+    let disordered = sum(&|tally| tally.disordered);
+    // Datagrams overtake each other; values of an aggregated channel are delivered as they come (W42).
+    let is_ordered = system.clients() == Clients::WebTransport || disordered == 0;
+    let must_have_all = system.clients() == Clients::WebSocket;
+    let perfect = tallies.iter().filter(|tally| tally.is_perfect(&totals)).count();
+    let all_have_all = perfect == tallies.len();
+    if altered > 0 || repeated > 0 || !is_ordered || (must_have_all && !all_have_all) {
+        let why = format!(
+            "{perfect} of {} receivers had everything; {altered} messages were altered, {repeated} repeated, \
+             {disordered} out of order",
+            tallies.len()
+        );
+        row.failure.get_or_insert(why);
+    }
+    row.verified = row.failure.is_none();
+    row
+}

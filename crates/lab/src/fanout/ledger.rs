@@ -1,0 +1,240 @@
+//! What was sent when, shared by senders and receivers; and what became of it at one receiver.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use super::message::{Name, find, hash};
+
+/// Times are in nanoseconds since the origin.
+pub(super) struct Ledger {
+    origin: Instant,
+    /// By sender and number.
+    sent: Vec<Vec<Slot>>,
+    /// What arrives between these counts for rates.
+    from: AtomicU64,
+    until: AtomicU64,
+}
+
+#[derive(Default)]
+struct Slot {
+    /// 0: not sent.
+    at: AtomicU64,
+    hash: AtomicU64,
+}
+
+impl Ledger {
+    /// For so many messages from each.
+    pub(super) fn new(senders: usize, messages: usize) -> Self {
+        let slots = || std::iter::repeat_with(Slot::default).take(messages).collect();
+        Ledger {
+            origin: Instant::now(),
+            sent: (0..senders).map(|_| slots()).collect(),
+            from: AtomicU64::new(u64::MAX),
+            until: AtomicU64::new(u64::MAX),
+        }
+    }
+
+    pub(super) fn now(&self) -> u64 {
+        u64::try_from(self.origin.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    /// A message goes out now. `false`: there were more than were planned.
+    pub(super) fn send(&self, name: Name, message: &[u8]) -> bool {
+        let Some(slot) = self.slot(name) else { return false };
+        slot.hash.store(hash(message), Ordering::Relaxed);
+        slot.at.store(self.now(), Ordering::Release);
+        true
+    }
+
+    /// Arrivals count from now on.
+    pub(super) fn open(&self) {
+        self.from.store(self.now(), Ordering::Relaxed);
+    }
+
+    /// Arrivals do not count any more.
+    pub(super) fn close(&self) {
+        self.until.store(self.now(), Ordering::Relaxed);
+    }
+
+    pub(super) fn window(&self) -> Duration {
+        let (from, until) = (self.from.load(Ordering::Relaxed), self.until.load(Ordering::Relaxed));
+        Duration::from_nanos(until.saturating_sub(from))
+    }
+
+    pub(super) fn is_within(&self, at: u64) -> bool {
+        at >= self.from.load(Ordering::Relaxed) && at < self.until.load(Ordering::Relaxed)
+    }
+
+    /// Messages that were sent, by sender.
+    pub(super) fn totals(&self) -> Vec<u64> {
+        let count = |slots: &Vec<Slot>| {
+            slots.iter().take_while(|slot| slot.at.load(Ordering::Acquire) > 0).count() as u64
+        };
+        self.sent.iter().map(count).collect()
+    }
+
+    pub(super) fn senders(&self) -> usize {
+        self.sent.len()
+    }
+
+    fn slot(&self, name: Name) -> Option<&Slot> {
+        self.sent.get(name.sender)?.get(name.number as usize)
+    }
+}
+
+/// What came to one receiver.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Tally {
+    /// This receiver sends, too: whether its own messages come back is the server's matter.
+    own: Option<usize>,
+    /// Of each sender.
+    streams: Vec<Stream>,
+    /// Different messages that came, as sent.
+    pub(super) arrived: u64,
+    /// Of those: within the window.
+    pub(super) counted: u64,
+    /// Not what was sent, or sent by nobody.
+    pub(super) altered: u64,
+    /// Came again.
+    pub(super) repeated: u64,
+    /// Came after a later one of the same sender.
+    pub(super) disordered: u64,
+    /// In ms, if they are wanted, of what came within the window.
+    pub(super) latencies: Option<Vec<f64>>,
+}
+
+impl Tally {
+    pub(super) fn new(own: Option<usize>, is_sampled: bool) -> Self {
+        Tally { own, latencies: is_sampled.then(Vec::new), ..Tally::default() }
+    }
+
+    /// Takes in all messages within some octets.
+    pub(super) fn take(&mut self, ledger: &Ledger, at: u64, octets: &[u8]) {
+        for (name, message) in find(octets) {
+            if self.own != Some(name.sender) {
+                self.count(ledger, at, name, message);
+            }
+        }
+    }
+
+    fn count(&mut self, ledger: &Ledger, at: u64, name: Name, message: &[u8]) {
+        let slot = ledger.slot(name);
+        let sent = slot.map_or(0, |slot| slot.at.load(Ordering::Acquire));
+        if sent == 0 || slot.is_some_and(|slot| slot.hash.load(Ordering::Relaxed) != hash(message))
+        {
+            self.altered += 1;
+            return;
+        }
+        if self.streams.len() <= name.sender {
+            self.streams.resize(name.sender + 1, Stream::default());
+        }
+        let stream = &mut self.streams[name.sender];
+        if !stream.take(name.number) {
+            self.repeated += 1;
+            return;
+        }
+        self.disordered += u64::from(name.number + 1 < stream.next);
+        self.arrived += 1;
+        if ledger.is_within(at) {
+            self.counted += 1;
+            if let Some(latencies) = &mut self.latencies {
+                latencies.push(at.saturating_sub(sent) as f64 / 1e6);
+            }
+        }
+    }
+
+    /// Whether all that others sent came, once, in order, as it was sent.
+    pub(super) fn is_perfect(&self, totals: &[u64]) -> bool {
+        let wrong = self.altered + self.repeated + self.disordered;
+        wrong == 0 && self.arrived == self.due(totals)
+    }
+
+    /// What others sent.
+    pub(super) fn due(&self, totals: &[u64]) -> u64 {
+        let others = totals.iter().enumerate().filter(|(sender, _)| Some(*sender) != self.own);
+        others.map(|(_, count)| count).sum()
+    }
+}
+
+/// Which messages of a sender came.
+#[derive(Debug, Clone, Default)]
+struct Stream {
+    /// Behind the newest.
+    next: u32,
+    /// A bit for each.
+    came: Vec<u64>,
+}
+
+impl Stream {
+    /// `false`: it came before. The ledger bounds numbers.
+    fn take(&mut self, number: u32) -> bool {
+        let (word, bit) = (number as usize / 64, 1 << (number % 64));
+        if self.came.len() <= word {
+            self.came.resize(word + 1, 0);
+        }
+        let is_new = self.came[word] & bit == 0;
+        self.came[word] |= bit;
+        self.next = self.next.max(number + 1);
+        is_new
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::message::Pointer;
+    use super::*;
+
+    #[test]
+    fn what_is_missing_repeated_or_altered_is_told() {
+        let ledger = Ledger::new(2, 10);
+        ledger.open();
+        let (mut one, mut two) = (Pointer::new(0, 1), Pointer::new(1, 1));
+        let send = |pointer: &mut Pointer| {
+            let (name, message) = pointer.next(1_764_012_345_678);
+            assert!(ledger.send(name, &message));
+            message
+        };
+        let messages = [send(&mut one), send(&mut one), send(&mut two)];
+        let totals = ledger.totals();
+        assert_eq!(totals, [2, 1]);
+
+        let mut right = Tally::new(None, true);
+        messages.iter().for_each(|message| right.take(&ledger, ledger.now(), message));
+        assert!(right.is_perfect(&totals));
+        assert_eq!((right.counted, right.latencies.as_ref().map(Vec::len)), (3, Some(3)));
+
+        let mut own = Tally::new(Some(0), false);
+        messages.iter().for_each(|message| own.take(&ledger, ledger.now(), message));
+        assert!(own.is_perfect(&totals));
+        assert_eq!((own.arrived, own.due(&totals)), (1, 1));
+
+        let mut again = Tally::new(None, false);
+        again.take(&ledger, ledger.now(), &messages[1]);
+        again.take(&ledger, ledger.now(), &messages[0]);
+        again.take(&ledger, ledger.now(), &messages[2]);
+        assert_eq!((again.arrived, again.disordered, again.repeated), (3, 1, 0));
+        again.take(&ledger, ledger.now(), &messages[2]);
+        assert_eq!((again.arrived, again.disordered, again.repeated), (3, 1, 1));
+        assert!(!again.is_perfect(&totals));
+
+        let mut altered = Tally::new(None, false);
+        let mut wrong = messages[0].clone();
+        wrong[50] ^= 1;
+        altered.take(&ledger, ledger.now(), &wrong);
+        assert_eq!((altered.altered, altered.is_perfect(&totals)), (1, false));
+    }
+
+    #[test]
+    fn only_what_comes_within_the_window_counts_for_rates() {
+        let ledger = Ledger::new(1, 10);
+        let mut pointer = Pointer::new(0, 1);
+        let mut tally = Tally::new(None, true);
+        let (name, message) = pointer.next(1_764_012_345_678);
+        ledger.send(name, &message);
+        tally.take(&ledger, ledger.now(), &message);
+        ledger.open();
+        ledger.close();
+        assert!(ledger.window() < Duration::from_secs(60));
+        assert_eq!((tally.arrived, tally.counted), (1, 0));
+    }
+}

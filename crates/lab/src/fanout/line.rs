@@ -1,0 +1,155 @@
+//! A client on a WebSocket.
+
+use std::io;
+
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
+
+use super::member::{Member, Packet};
+use super::shared::Shared;
+use super::speaker::Speaker;
+use super::websocket::{self, Frame, Kind, write};
+
+/// Octets read at a time.
+const READ: usize = 16 << 10;
+
+/// Who is at this end.
+pub(super) enum Voice {
+    Speaker(Speaker),
+    Member(Box<Member>),
+}
+
+pub(super) struct Line {
+    stream: TcpStream,
+    /// The front of a frame that is not all there.
+    partial: Vec<u8>,
+    /// What has to be sent.
+    out: Vec<u8>,
+    pub(super) voice: Voice,
+}
+
+impl Line {
+    pub(super) async fn open(shared: &Shared, voice: Voice) -> Result<Self, String> {
+        let path = match &voice {
+            Voice::Speaker(speaker) => speaker.path(),
+            Voice::Member(_) => "/ws",
+        };
+        let opened = websocket::open(shared.port, path).await;
+        let (stream, first) = opened.map_err(|error| error.to_string())?;
+        let mut line = Line { stream, partial: Vec::new(), out: Vec::new(), voice };
+        match &mut line.voice {
+            Voice::Speaker(speaker) => speaker.greet(&mut line.out),
+            Voice::Member(member) => {
+                let mut packets = Vec::new();
+                member.open(&shared.ledger, 0, &mut packets);
+                queue(packets, &mut line.out);
+            }
+        }
+        line.take(shared, &first)?;
+        Ok(line)
+    }
+
+    pub(super) fn is_ready(&self) -> bool {
+        match &self.voice {
+            Voice::Speaker(speaker) => speaker.is_ready,
+            Voice::Member(member) => member.is_ready,
+        }
+    }
+
+    /// Waits until something may have come.
+    pub(super) async fn readable(&self) -> Result<(), String> {
+        self.stream.readable().await.map_err(|error| error.to_string())
+    }
+
+    /// Takes in what has come.
+    pub(super) fn read(&mut self, shared: &Shared) -> Result<(), String> {
+        let mut space = [0; READ];
+        match self.stream.try_read(&mut space) {
+            Ok(0) => Err("the server hung up".to_owned()),
+            Ok(count) => self.take(shared, &space[..count]),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(()),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    fn take(&mut self, shared: &Shared, octets: &[u8]) -> Result<(), String> {
+        shared.heard(octets.len());
+        let at = shared.ledger.now();
+        let kept = std::mem::take(&mut self.partial);
+        let joined;
+        let mut rest = match kept.is_empty() {
+            true => octets,
+            false => {
+                joined = [&kept, octets].concat();
+                &joined
+            }
+        };
+        while let Some(frame) = websocket::read(&mut rest)? {
+            match frame {
+                Frame::Message(payload) => self.hear(shared, at, payload),
+                Frame::Ping(payload) => write(Kind::Pong, payload, &mut self.out),
+                Frame::Close => return Err("the server closed the connection".to_owned()),
+            }
+        }
+        self.partial.extend_from_slice(rest);
+        Ok(())
+    }
+
+    fn hear(&mut self, shared: &Shared, at: u64, payload: &[u8]) {
+        match &mut self.voice {
+            Voice::Speaker(speaker) => speaker.hear(&shared.ledger, at, payload, &mut self.out),
+            Voice::Member(member) => {
+                let mut packets = Vec::new();
+                member.hear(&shared.ledger, at, payload, &mut packets);
+                queue(packets, &mut self.out);
+            }
+        }
+    }
+
+    /// Sends a message to all.
+    pub(super) fn say(&mut self, shared: &Shared, message: &[u8]) {
+        match &mut self.voice {
+            Voice::Speaker(speaker) => speaker.say(message, &mut self.out),
+            Voice::Member(member) => {
+                let mut packets = Vec::new();
+                member.say(&shared.ledger, message, &mut packets);
+                queue(packets, &mut self.out);
+            }
+        }
+    }
+
+    /// When it wants to be woken, by the ledger's clock.
+    pub(super) fn due(&mut self, shared: &Shared) -> Option<u64> {
+        let Voice::Member(member) = &mut self.voice else { return None };
+        let mut packets = Vec::new();
+        let due = member.due(&shared.ledger, &mut packets);
+        queue(packets, &mut self.out);
+        due
+    }
+
+    pub(super) fn wake(&mut self, shared: &Shared) {
+        if let Voice::Member(member) = &mut self.voice {
+            let mut packets = Vec::new();
+            member.wake(&shared.ledger, &mut packets);
+            queue(packets, &mut self.out);
+        }
+    }
+
+    /// Sends what there is to send.
+    pub(super) async fn flush(&mut self) -> Result<(), String> {
+        if self.out.is_empty() {
+            return Ok(());
+        }
+        let sent = self.stream.write_all(&self.out).await;
+        self.out.clear();
+        sent.map_err(|error| error.to_string())
+    }
+}
+
+fn queue(packets: Vec<Packet>, out: &mut Vec<u8>) {
+    for packet in packets {
+        if let Packet::Stream(packet) = packet {
+            write(Kind::Binary, &packet, out);
+        }
+    }
+}

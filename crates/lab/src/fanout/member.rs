@@ -1,0 +1,219 @@
+//! Participants of Groupwire. A sampled one runs the whole client as everybody's does; one that only counts keeps what
+//! comes and gives it to its client when all is over, so that decoding does not take the server's processor.
+
+use std::time::Duration;
+
+use groupwire_session::client::{ChannelId, Config, Event, Input, Outgoing, Output};
+use groupwire_session::{Client, Qos};
+
+use super::ledger::{Ledger, Tally};
+
+/// What is on its way to the server.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Packet {
+    Stream(Vec<u8>),
+    Datagram(Vec<u8>),
+}
+
+/// One participant.
+pub(super) struct Member {
+    client: Client,
+    channel: ChannelId,
+    pub(super) is_ready: bool,
+    /// Whether what comes once it is ready is kept for later.
+    counts: bool,
+    /// When it came, and where in `octets` it ends.
+    kept: Vec<(u64, usize)>,
+    octets: Vec<u8>,
+    pub(super) tally: Tally,
+    /// What ended the session.
+    pub(super) failure: Option<String>,
+}
+
+impl Member {
+    /// In this room.
+    pub(super) fn new(
+        room: &str,
+        number: usize,
+        counts: bool,
+        tally: Tally,
+    ) -> Result<Self, String> {
+        let config = Config { seed: number as u64 + 1, ..Config::new(room) };
+        let mut client = Client::new(Duration::ZERO, config).map_err(|error| error.to_string())?;
+        let qos = Qos::awareness().aggregate().deadline(Duration::from_millis(250));
+        let channel = client.channel("pointers", qos).map_err(|error| error.to_string())?;
+        let (kept, octets) = (Vec::new(), Vec::new());
+        Ok(Member { client, channel, is_ready: false, counts, kept, octets, tally, failure: None })
+    }
+
+    /// The transport is open, for datagrams of so many octets.
+    pub(super) fn open(&mut self, ledger: &Ledger, max_datagram: usize, out: &mut Vec<Packet>) {
+        let at = ledger.now();
+        // It asks for the transport before it takes one.
+        self.poll(ledger, at, out);
+        self.input(ledger, at, Input::Opened { max_datagram }, out);
+    }
+
+    /// Takes in a packet of the stream.
+    pub(super) fn hear(&mut self, ledger: &Ledger, at: u64, packet: &[u8], out: &mut Vec<Packet>) {
+        if !(self.counts && self.is_ready) {
+            return self.input(ledger, at, Input::Packet(packet), out);
+        }
+        if let Some(time) = ping(packet) {
+            out.push(Packet::Stream(pong(time, at / 1000)));
+        }
+        self.octets.extend_from_slice(packet);
+        self.kept.push((at, self.octets.len()));
+    }
+
+    /// Takes in a datagram, at once: what the server sends next depends on the answer.
+    pub(super) fn hear_datagram(
+        &mut self,
+        ledger: &Ledger,
+        at: u64,
+        packet: &[u8],
+        out: &mut Vec<Packet>,
+    ) {
+        self.input(ledger, at, Input::Datagram(packet), out);
+    }
+
+    /// Time passed.
+    pub(super) fn wake(&mut self, ledger: &Ledger, out: &mut Vec<Packet>) {
+        if !(self.counts && self.is_ready) {
+            self.input(ledger, ledger.now(), Input::Timeout, out);
+        }
+    }
+
+    /// When [`Member::wake`] is due.
+    pub(super) fn due(&mut self, ledger: &Ledger, out: &mut Vec<Packet>) -> Option<u64> {
+        if self.counts && self.is_ready {
+            return None;
+        }
+        let at = self.poll(ledger, ledger.now(), out)?;
+        u64::try_from(at.as_nanos()).ok()
+    }
+
+    /// Sends a message to all.
+    pub(super) fn say(&mut self, ledger: &Ledger, message: &[u8], out: &mut Vec<Packet>) {
+        let at = ledger.now();
+        let message = Outgoing { bytes: message, text: true, ..Outgoing::default() };
+        if let Err(error) = self.client.send(Duration::from_nanos(at), self.channel, message) {
+            self.failure.get_or_insert(error.to_string());
+        }
+        self.poll(ledger, at, out);
+    }
+
+    /// Decodes what was kept.
+    pub(super) fn finish(&mut self, ledger: &Ledger) {
+        let (octets, mut start) = (std::mem::take(&mut self.octets), 0);
+        for (at, end) in std::mem::take(&mut self.kept) {
+            self.input(ledger, at, Input::Packet(&octets[start..end]), &mut Vec::new());
+            start = end;
+        }
+    }
+
+    fn input(&mut self, ledger: &Ledger, at: u64, input: Input<'_>, out: &mut Vec<Packet>) {
+        self.client.handle_input(Duration::from_nanos(at), input);
+        self.poll(ledger, at, out);
+    }
+
+    /// Does what the client says; gives when it wants to be woken.
+    fn poll(&mut self, ledger: &Ledger, at: u64, out: &mut Vec<Packet>) -> Option<Duration> {
+        let now = Duration::from_nanos(at);
+        loop {
+            match self.client.poll_output(now) {
+                Output::Send(packet) => {
+                    out.push(Packet::Stream(packet));
+                    // The kernel, or QUIC, takes all there is: next to nothing.
+                    self.client.handle_input(now, Input::Sent);
+                }
+                Output::Datagram(packet) => {
+                    out.push(Packet::Datagram(packet));
+                    self.client.handle_input(now, Input::DatagramSent);
+                }
+                Output::Event(event) => self.take(ledger, at, event),
+                Output::Hangup => self.client.handle_input(now, Input::Closed),
+                Output::Dial => {
+                    if self.is_ready {
+                        self.failure.get_or_insert("the session broke".to_owned());
+                        return None;
+                    }
+                }
+                Output::Timeout(due) => return due,
+            }
+        }
+    }
+
+    fn take(&mut self, ledger: &Ledger, at: u64, event: Event) {
+        match event {
+            Event::Message(message) => self.tally.take(ledger, at, &message.bytes),
+            Event::Synced { .. } => self.is_ready = true,
+            Event::Error { error, .. } => drop(self.failure.get_or_insert(error.to_string())),
+            _ => {}
+        }
+    }
+}
+
+const PING: u8 = 0x0e;
+const PONG: u8 = 0x0f;
+const TYPE: u8 = 0x3f;
+const LAST: u8 = 0x80;
+
+/// The time in the first PING of a packet (W35), as it stands there. A body, which is last, is not looked at.
+fn ping(mut packet: &[u8]) -> Option<&[u8]> {
+    while let [tag, rest @ ..] = packet {
+        if tag & LAST != 0 {
+            return None;
+        }
+        let digits = rest.iter().position(|octet| octet & 0x80 == 0)?;
+        let length = rest
+            .iter()
+            .take(digits + 1)
+            .rev()
+            .fold(0, |sum, octet| (sum << 7 | usize::from(octet & 0x7f)) & 0xffff_ffff);
+        let (payload, rest) = rest.get(digits + 1..)?.split_at_checked(length)?;
+        if tag & TYPE == PING {
+            return Some(payload);
+        }
+        packet = rest;
+    }
+    None
+}
+
+/// What answers it at `micros` of this end's clock.
+fn pong(time: &[u8], micros: u64) -> Vec<u8> {
+    let mut payload = time.to_vec();
+    for mut value in [micros, micros] {
+        while value >= 0x80 {
+            payload.push(value as u8 | 0x80);
+            value >>= 7;
+        }
+        payload.push(value as u8);
+    }
+    [&[PONG, payload.len() as u8], &payload[..]].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn w35_a_ping_is_found_before_a_body_and_answered() {
+        assert_eq!(ping(&[0x0d, 1, 0, PING, 2, 0x85, 1, 0x86, 9, 9]), Some(&[0x85, 1][..]));
+        assert_eq!(ping(&[0x86, PING, 1, 5]), None);
+        assert_eq!(ping(&[PING, 3, 1]), None);
+        assert_eq!(ping(&[0x0d, 0xff]), None);
+        assert_eq!(ping(&[]), None);
+        assert_eq!(pong(&[0x85, 1], 200), [PONG, 6, 0x85, 1, 0xc8, 1, 0xc8, 1]);
+    }
+
+    #[test]
+    fn a_member_greets_when_its_transport_is_open() {
+        let ledger = Ledger::new(1, 1);
+        let mut member = Member::new("room", 0, true, Tally::new(None, false)).unwrap();
+        let mut out = Vec::new();
+        member.open(&ledger, 0, &mut out);
+        assert!(matches!(&out[..], [Packet::Stream(packet)] if packet[..2] == [1, 1]), "{out:?}");
+        assert!(!member.is_ready);
+    }
+}

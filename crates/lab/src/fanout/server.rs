@@ -1,0 +1,123 @@
+//! The server under test: a process of its own, and what it uses.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::net::TcpStream;
+use std::process::{Child, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use super::system::Start;
+
+/// What a server may take to start.
+const STARTING: Duration = Duration::from_secs(20);
+
+/// A server that runs until this is dropped.
+#[derive(Debug)]
+pub(super) struct Server {
+    child: Child,
+    pub(super) port: u16,
+    /// Name and version, if it says so.
+    pub(super) version: Option<String>,
+}
+
+impl Server {
+    pub(super) fn start(start: Start) -> Result<Self, String> {
+        let Start { mut command, port } = start;
+        let stdout = if port.is_none() { Stdio::piped() } else { Stdio::null() };
+        let child = command.stdin(Stdio::null()).stdout(stdout).spawn();
+        let child = child.map_err(|error| format!("its server does not start: {error}"))?;
+        let mut server = Server { child, port: port.unwrap_or(0), version: None };
+        match server.child.stdout.take() {
+            Some(output) => {
+                let mut line = String::new();
+                let _ = BufReader::new(output).read_line(&mut line);
+                let said = said(&line);
+                let said = said.ok_or_else(|| format!("its server does not start: {line}"))?;
+                (server.port, server.version) = said;
+            }
+            None => server.wait()?,
+        }
+        Ok(server)
+    }
+
+    /// Until it can be connected to.
+    fn wait(&mut self) -> Result<(), String> {
+        let start = Instant::now();
+        while TcpStream::connect(("127.0.0.1", self.port)).is_err() {
+            if start.elapsed() > STARTING || !matches!(self.child.try_wait(), Ok(None)) {
+                return Err("its server does not start".to_owned());
+            }
+            sleep(Duration::from_millis(20));
+        }
+        Ok(())
+    }
+
+    /// What its processor time was until now.
+    pub(super) fn cpu(&self) -> Option<Duration> {
+        cpu(self.child.id())
+    }
+
+    /// Octets of memory that it has now.
+    pub(super) fn memory(&self) -> Option<u64> {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+        let kib: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
+        Some(kib * 1024)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The processor time of all threads that a process has. `/proc/PID/stat` has steps of 10 ms, which is much of a short
+/// measurement.
+pub(super) fn cpu(process: u32) -> Option<Duration> {
+    let threads = fs::read_dir(format!("/proc/{process}/task")).ok()?;
+    let nanos = threads.filter_map(|thread| {
+        let text = fs::read_to_string(thread.ok()?.path().join("schedstat")).ok()?;
+        text.split_whitespace().next()?.parse::<u64>().ok()
+    });
+    Some(Duration::from_nanos(nanos.sum()))
+}
+
+/// The port and the version: of `groupwire serve`, or of one of our scripts.
+fn said(line: &str) -> Option<(u16, Option<String>)> {
+    if let Some(rest) = line.strip_prefix("listening ") {
+        let (port, version) = rest.trim_end().split_once(' ')?;
+        return Some((port.parse().ok()?, Some(version.to_owned())));
+    }
+    let (_, url) = line.split_once("http://")?;
+    let (authority, _) = url.split_once('/')?;
+    Some((authority.rsplit_once(':')?.1.parse().ok()?, None))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_says_where_it_is_and_what() {
+        let line = "listening 4242 ws 8.23.0, Node 20.20.2\n";
+        assert_eq!(said(line), Some((4242, Some("ws 8.23.0, Node 20.20.2".to_owned()))));
+        let line =
+            "Groupwire is running. Open this in two windows: http://127.0.0.1:41234/?room=demo\n";
+        assert_eq!(said(line), Some((41_234, None)));
+        assert_eq!(said("cannot listen\n"), None);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn processor_time_grows_with_work() {
+        let before = cpu(std::process::id()).unwrap();
+        let start = Instant::now();
+        while start.elapsed() < Duration::from_millis(20) {
+            std::hint::black_box(start);
+        }
+        assert!(cpu(std::process::id()).unwrap() > before);
+    }
+}

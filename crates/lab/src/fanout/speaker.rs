@@ -1,0 +1,177 @@
+//! What the clients of other systems say: just enough to be in the room, to send and to stay.
+
+use super::ledger::{Ledger, Tally};
+use super::websocket::{Kind, write};
+
+/// How a system's clients speak.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Protocol {
+    /// Messages as they are, on a WebSocket.
+    Bare,
+    /// Engine.IO 4 and Socket.IO 5.
+    SocketIo,
+    /// Centrifugo's JSON protocol.
+    Centrifugo,
+    /// Awareness of y-protocols.
+    Awareness,
+}
+
+/// One client.
+pub(super) struct Speaker {
+    protocol: Protocol,
+    /// Of commands (Centrifugo), of states (awareness).
+    count: u64,
+    number: usize,
+    pub(super) is_ready: bool,
+    pub(super) tally: Tally,
+}
+
+impl Speaker {
+    pub(super) fn new(protocol: Protocol, number: usize, tally: Tally) -> Self {
+        Speaker { protocol, count: 0, number, is_ready: false, tally }
+    }
+
+    pub(super) fn path(&self) -> &'static str {
+        match self.protocol {
+            Protocol::Bare => "/",
+            Protocol::SocketIo => "/socket.io/?EIO=4&transport=websocket",
+            Protocol::Centrifugo => "/connection/websocket",
+            Protocol::Awareness => "/room",
+        }
+    }
+
+    /// The WebSocket is open.
+    pub(super) fn greet(&mut self, out: &mut Vec<u8>) {
+        match self.protocol {
+            // Socket.IO's server speaks first.
+            Protocol::SocketIo => {}
+            Protocol::Centrifugo => write(Kind::Text, br#"{"id":1,"connect":{}}"#, out),
+            Protocol::Bare | Protocol::Awareness => self.is_ready = true,
+        }
+    }
+
+    /// Takes in a message of the WebSocket.
+    pub(super) fn hear(&mut self, ledger: &Ledger, at: u64, payload: &[u8], out: &mut Vec<u8>) {
+        match self.protocol {
+            Protocol::SocketIo => match payload {
+                // Opened, ping, connected.
+                [b'0', ..] => write(Kind::Text, b"40", out),
+                [b'2'] => write(Kind::Text, b"3", out),
+                [b'4', b'0', ..] => self.is_ready = true,
+                _ => {}
+            },
+            Protocol::Centrifugo => match payload {
+                b"{}" => write(Kind::Text, b"{}", out),
+                _ if self.is_ready => {}
+                _ if payload.starts_with(br#"{"id":1,"#) => {
+                    write(Kind::Text, br#"{"id":2,"subscribe":{"channel":"room"}}"#, out);
+                }
+                _ => self.is_ready = payload.starts_with(br#"{"id":2,"subscribe""#),
+            },
+            Protocol::Bare | Protocol::Awareness => {}
+        }
+        self.tally.take(ledger, at, payload);
+    }
+
+    /// Sends a message to all.
+    pub(super) fn say(&mut self, message: &[u8], out: &mut Vec<u8>) {
+        let text = |parts: [&[u8]; 3], out: &mut Vec<u8>| write(Kind::Text, &parts.concat(), out);
+        self.count += 1;
+        match self.protocol {
+            Protocol::Bare => text([b"", message, b""], out),
+            Protocol::SocketIo => text([br#"42["pointer","#, message, b"]"], out),
+            Protocol::Centrifugo => {
+                let id = self.count + 2;
+                let head = format!(r#"{{"id":{id},"publish":{{"channel":"room","data":"#);
+                text([head.as_bytes(), message, b"}}"], out);
+            }
+            Protocol::Awareness => {
+                write(Kind::Binary, &awareness(self.number, self.count, message), out);
+            }
+        }
+    }
+}
+
+/// An update of one client's state: messages of y-websocket have a type, 1, and are then
+/// `bytes(count:varint (client:varint clock:varint state:bytes)*)`.
+fn awareness(client: usize, clock: u64, state: &[u8]) -> Vec<u8> {
+    let mut update = vec![1];
+    varint(client as u64 + 1, &mut update);
+    varint(clock, &mut update);
+    varint(state.len() as u64, &mut update);
+    update.extend(state);
+    let mut message = vec![1];
+    varint(update.len() as u64, &mut message);
+    message.extend(update);
+    message
+}
+
+fn varint(mut value: u64, out: &mut Vec<u8>) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn speaker(protocol: Protocol) -> Speaker {
+        Speaker::new(protocol, 3, Tally::new(None, false))
+    }
+
+    /// The payloads of short frames.
+    fn said(out: &mut Vec<u8>) -> Vec<String> {
+        let (mut rest, mut all) = (&out[..], Vec::new());
+        while let [_, length, _, _, _, _, more @ ..] = rest {
+            let (payload, more) = more.split_at(usize::from(length & 0x7f));
+            all.push(String::from_utf8_lossy(payload).into_owned());
+            rest = more;
+        }
+        out.clear();
+        all
+    }
+
+    #[test]
+    fn each_gets_into_the_room_as_its_protocol_has_it() {
+        let ledger = Ledger::new(1, 1);
+        let mut out = Vec::new();
+        let mut bare = speaker(Protocol::Bare);
+        bare.greet(&mut out);
+        assert!(bare.is_ready && out.is_empty());
+
+        let mut io = speaker(Protocol::SocketIo);
+        io.greet(&mut out);
+        io.hear(&ledger, 1, br#"0{"sid":"x","pingInterval":25000}"#, &mut out);
+        assert_eq!(said(&mut out), ["40"]);
+        io.hear(&ledger, 1, br#"40{"sid":"y"}"#, &mut out);
+        io.hear(&ledger, 1, b"2", &mut out);
+        assert_eq!(said(&mut out), ["3"]);
+        assert!(io.is_ready);
+        io.say(b"{}", &mut out);
+        assert_eq!(said(&mut out), [r#"42["pointer",{}]"#]);
+
+        let mut centrifugo = speaker(Protocol::Centrifugo);
+        centrifugo.greet(&mut out);
+        centrifugo.hear(&ledger, 1, br#"{"id":1,"connect":{"client":"c"}}"#, &mut out);
+        assert!(!centrifugo.is_ready);
+        centrifugo.hear(&ledger, 1, br#"{"id":2,"subscribe":{}}"#, &mut out);
+        assert!(centrifugo.is_ready);
+        centrifugo.hear(&ledger, 1, b"{}", &mut out);
+        centrifugo.say(b"{}", &mut out);
+        assert_eq!(
+            said(&mut out),
+            [
+                r#"{"id":1,"connect":{}}"#,
+                r#"{"id":2,"subscribe":{"channel":"room"}}"#,
+                "{}",
+                r#"{"id":3,"publish":{"channel":"room","data":{}}}"#
+            ]
+        );
+
+        // As y-protocols' encodeAwarenessUpdate writes it.
+        assert_eq!(awareness(3, 1, b"{}"), [1, 6, 1, 4, 1, 2, b'{', b'}']);
+    }
+}

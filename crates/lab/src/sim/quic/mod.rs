@@ -1,0 +1,215 @@
+//! QUIC as quinn has it, as far as the latency and bytes of small messages depend on it: one stream and datagrams over
+//! links that lose, as a WebTransport session uses them.
+//!
+//! What there is: short headers, frames and tags as long as real ones, with a connection id of 8 bytes towards the server
+//! and none towards a browser; what goes at one instant in as few packets as it fits; acknowledgements for every so manieth
+//! packet, after a time, with data that goes, and at once when something is missing; loss after three later packets or after
+//! nine eighths of a round trip, retransmission of the stream's data, probes (two PINGs, as quinn sends them when nothing
+//! waits) after a timeout that doubles; NewReno with a window of two packets at least; datagrams that wait for it, and are
+//! dropped after 100 ms.
+//!
+//! What there is not: opening and closing (the connection stands), pacing, flow control, path MTU discovery (packets
+//! have up to 1200 bytes), changes of keys and ids, the streams of HTTP/3.
+
+mod acks;
+mod packet;
+mod ranges;
+mod recovery;
+mod stream;
+#[cfg(test)]
+mod tests;
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+pub use acks::AckPolicy;
+use acks::Acks;
+use packet::{Frame, MTU, Reader, Writer};
+use recovery::{Recovery, Sent};
+use stream::{Incoming, Outgoing};
+
+/// T6: a datagram that could not leave for so long is dropped.
+const MAX_AGE: Duration = Duration::from_millis(100);
+
+/// Bytes of the largest datagram: it fits a packet towards a server, alone.
+pub const MAX_DATAGRAM: usize = MTU - packet::overhead(Side::Client) - packet::DATAGRAM_FRAME;
+
+/// Which end of a connection: headers towards the server are longer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// Opened it.
+    Client,
+    /// Was called.
+    Server,
+}
+
+/// One end of a connection, without a network: messages of the stream and datagrams go in and out, packets go out and in.
+#[derive(Debug)]
+pub struct QuicConnection {
+    port: u32,
+    side: Side,
+    recovery: Recovery,
+    acks: Acks,
+    outgoing: Outgoing,
+    incoming: Incoming,
+    /// With the times at which they were handed over.
+    datagrams: VecDeque<(Duration, Vec<u8>)>,
+    arrived: VecDeque<Vec<u8>>,
+    /// Datagrams that left or were dropped, and were not yet reported.
+    gone: u32,
+}
+
+impl QuicConnection {
+    /// An end of a connection that stands. Both ends have the same port; later connections between the same nodes have
+    /// others. Both acknowledge alike.
+    pub fn new(port: u32, side: Side, acks: AckPolicy) -> Self {
+        QuicConnection {
+            port,
+            side,
+            recovery: Recovery::new(acks.delay),
+            acks: Acks::new(acks),
+            outgoing: Outgoing::default(),
+            incoming: Incoming::default(),
+            datagrams: VecDeque::new(),
+            arrived: VecDeque::new(),
+            gone: 0,
+        }
+    }
+
+    /// Its port.
+    pub fn port(&self) -> u32 {
+        self.port
+    }
+
+    /// The port that a packet is for, if it is whole and one of QUIC.
+    pub fn port_of(packet: &[u8]) -> Option<u32> {
+        packet::tag(packet).map(|(port, _)| port)
+    }
+
+    /// Writes a message to the stream; it leaves with the next [`QuicConnection::poll`] if the congestion window allows.
+    ///
+    /// # Panics
+    /// If it is longer than 65,535 bytes.
+    pub fn write(&mut self, message: &[u8]) {
+        self.outgoing.write(message);
+    }
+
+    /// The next message of the stream that has arrived whole, all before it having been read.
+    pub fn read(&mut self) -> Option<Vec<u8>> {
+        self.incoming.read()
+    }
+
+    /// Hands over a datagram of up to [`MAX_DATAGRAM`] bytes; a larger one is dropped, as QUIC does.
+    pub fn send_datagram(&mut self, now: Duration, datagram: Vec<u8>) {
+        match datagram.len() <= MAX_DATAGRAM {
+            true => self.datagrams.push_back((now, datagram)),
+            false => self.gone += 1,
+        }
+    }
+
+    /// The next datagram that has arrived.
+    pub fn read_datagram(&mut self) -> Option<Vec<u8>> {
+        self.arrived.pop_front()
+    }
+
+    /// How many more datagrams have left or were dropped.
+    pub fn take_gone(&mut self) -> u32 {
+        std::mem::take(&mut self.gone)
+    }
+
+    /// Bytes written to the stream that were never sent.
+    pub fn unsent(&self) -> usize {
+        self.outgoing.unsent()
+    }
+
+    /// Takes a packet. A damaged one is dropped, one that came before, and one of another connection.
+    pub fn receive(&mut self, now: Duration, packet: &[u8]) {
+        let sender = match self.side {
+            Side::Client => Side::Server,
+            Side::Server => Side::Client,
+        };
+        let Some((port, number)) = packet::tag(packet) else { return };
+        if port != self.port || self.acks.has(number) {
+            return;
+        }
+        let mut is_eliciting = false;
+        let mut reader = Reader::new(packet, sender);
+        while let Some(frame) = reader.next() {
+            match frame {
+                Frame::Ack { ranges, delay } => {
+                    let outcome = self.recovery.acknowledged(now, &ranges, delay);
+                    outcome.acked.iter().for_each(|range| self.outgoing.acknowledged(range));
+                    outcome.lost.iter().for_each(|range| self.outgoing.lost(range));
+                    if let Some(largest) = outcome.acks_seen {
+                        self.acks.seen_up_to(largest);
+                    }
+                }
+                Frame::Ping => is_eliciting = true,
+                Frame::Stream { offset, data } => {
+                    is_eliciting = true;
+                    self.incoming.insert(offset, data);
+                }
+                Frame::Datagram(data) => {
+                    is_eliciting = true;
+                    self.arrived.push_back(data.to_vec());
+                }
+            }
+        }
+        self.acks.received(now, number, is_eliciting);
+    }
+
+    /// Sends what is due, and tells when to come back if nothing happens before.
+    pub fn poll(&mut self, now: Duration, send: &mut dyn FnMut(&[u8])) -> Option<Duration> {
+        for range in self.recovery.check_timers(now) {
+            self.outgoing.lost(&range);
+        }
+        while self.datagrams.front().is_some_and(|(made, _)| now > *made + MAX_AGE) {
+            self.datagrams.pop_front();
+            self.gone += 1;
+        }
+        loop {
+            let has_data = self.outgoing.has_data() || !self.datagrams.is_empty();
+            let may_send = self.recovery.probes > 0 || (has_data && self.recovery.has_room());
+            if !may_send && !self.acks.is_due(now) {
+                break;
+            }
+            self.send_packet(now, may_send, send);
+        }
+        let stale =
+            self.datagrams.front().map(|(made, _)| *made + MAX_AGE + Duration::from_nanos(1));
+        [self.recovery.timer(), self.acks.due(), stale].into_iter().flatten().min()
+    }
+
+    /// Sends a packet with an acknowledgement, if there is something to acknowledge, and data if there `may` be any.
+    fn send_packet(&mut self, now: Duration, may: bool, send: &mut dyn FnMut(&[u8])) {
+        let number = self.recovery.next_number();
+        let mut writer = Writer::new(self.side);
+        let mut sent = Sent::at(now);
+        if let Some((ranges, delay)) = self.acks.take(now) {
+            sent.ack = ranges.last().map(|range| range.end - 1);
+            writer.ack(ranges, delay);
+        }
+        if may {
+            while self.datagrams.front().is_some_and(|(_, one)| writer.fits_datagram(one.len())) {
+                if let Some((_, datagram)) = self.datagrams.pop_front() {
+                    writer.datagram(&datagram);
+                    self.gone += 1;
+                    sent.is_eliciting = true;
+                }
+            }
+            if let Some((offset, data)) = self.outgoing.take(writer.room_for_stream()) {
+                writer.stream(offset, &data);
+                sent.stream = Some(offset..offset + data.len() as u64);
+                sent.is_eliciting = true;
+            }
+            if !sent.is_eliciting {
+                writer.ping();
+                sent.is_eliciting = true;
+            }
+        }
+        let packet = writer.finish(self.port, number);
+        sent.octets = packet.len();
+        self.recovery.sent(number, sent);
+        send(&packet);
+    }
+}

@@ -1,0 +1,223 @@
+//! What is under way, what was lost, and how much may be sent (RFC 9002).
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::time::Duration;
+
+use super::packet::MTU;
+
+/// Later packets that arrived before an earlier one counts as lost (RFC 9002, 6.1.1).
+const PACKET_THRESHOLD: u64 = 3;
+/// The round trip before one was measured (RFC 9002, 6.2.2).
+const INITIAL_RTT: Duration = Duration::from_millis(333);
+/// What timers can tell apart (RFC 9002, 6.1.2).
+const GRANULARITY: Duration = Duration::from_millis(1);
+/// PINGs after a timeout, as quinn sends them.
+const PROBES: u8 = 2;
+/// Packets of the first congestion window, and of the smallest (RFC 9002, 7.2).
+const INITIAL_WINDOW: usize = 10 * MTU;
+const LEAST_WINDOW: usize = 2 * MTU;
+
+#[derive(Debug)]
+pub(super) struct Recovery {
+    /// What the other end waits at most before it acknowledges.
+    ack_delay: Duration,
+    next: u64,
+    under_way: BTreeMap<u64, Sent>,
+    largest_acknowledged: Option<u64>,
+    rtt: Option<Rtt>,
+    /// Timeouts in a row.
+    timeouts: u32,
+    last_eliciting: Duration,
+    /// When the time of a packet is over that may be lost.
+    loss_at: Option<Duration>,
+    /// Packets to be sent whatever the window says.
+    pub(super) probes: u8,
+    /// In bytes.
+    window: usize,
+    threshold: usize,
+    in_flight: usize,
+    /// Losses of packets sent before this time were answered already.
+    recovering_since: Option<Duration>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Rtt {
+    latest: Duration,
+    least: Duration,
+    smooth: Duration,
+    variation: Duration,
+}
+
+/// A packet that was sent.
+#[derive(Debug, Default)]
+pub(super) struct Sent {
+    at: Duration,
+    pub(super) octets: usize,
+    pub(super) is_eliciting: bool,
+    /// The stream's bytes in it.
+    pub(super) stream: Option<Range<u64>>,
+    /// The largest packet that it acknowledged.
+    pub(super) ack: Option<u64>,
+}
+
+/// What an acknowledgement tells.
+#[derive(Debug, Default)]
+pub(super) struct Outcome {
+    pub(super) acked: Vec<Range<u64>>,
+    pub(super) lost: Vec<Range<u64>>,
+    /// Acknowledgements up to this packet arrived.
+    pub(super) acks_seen: Option<u64>,
+}
+
+impl Recovery {
+    pub(super) fn new(ack_delay: Duration) -> Self {
+        Recovery {
+            ack_delay,
+            next: 0,
+            under_way: BTreeMap::new(),
+            largest_acknowledged: None,
+            rtt: None,
+            timeouts: 0,
+            last_eliciting: Duration::ZERO,
+            loss_at: None,
+            probes: 0,
+            window: INITIAL_WINDOW,
+            threshold: usize::MAX,
+            in_flight: 0,
+            recovering_since: None,
+        }
+    }
+}
+
+impl Sent {
+    pub(super) fn at(at: Duration) -> Self {
+        Sent { at, ..Sent::default() }
+    }
+}
+
+impl Recovery {
+    pub(super) fn next_number(&self) -> u64 {
+        self.next
+    }
+
+    pub(super) fn sent(&mut self, number: u64, sent: Sent) {
+        self.next = number + 1;
+        // Nobody acknowledges what has nothing but acknowledgements in it.
+        if sent.is_eliciting {
+            self.probes = self.probes.saturating_sub(1);
+            self.in_flight += sent.octets;
+            self.last_eliciting = sent.at;
+            self.under_way.insert(number, sent);
+        }
+    }
+
+    pub(super) fn has_room(&self) -> bool {
+        self.in_flight + MTU <= self.window
+    }
+
+    pub(super) fn acknowledged(
+        &mut self,
+        now: Duration,
+        ranges: &[Range<u64>],
+        delay: Duration,
+    ) -> Outcome {
+        let mut outcome = Outcome::default();
+        let largest = ranges.first().map(|newest| newest.end - 1);
+        for range in ranges {
+            let numbers: Vec<u64> =
+                self.under_way.range(range.clone()).map(|(number, _)| *number).collect();
+            for number in numbers {
+                let Some(sent) = self.under_way.remove(&number) else { continue };
+                if Some(number) == largest {
+                    self.measured(now - sent.at, delay.min(self.ack_delay));
+                }
+                self.in_flight -= sent.octets;
+                self.grow(&sent);
+                self.timeouts = 0;
+                outcome.acked.extend(sent.stream);
+                outcome.acks_seen = outcome.acks_seen.max(sent.ack);
+            }
+        }
+        self.largest_acknowledged = self.largest_acknowledged.max(largest);
+        outcome.lost = self.detect_lost(now);
+        outcome
+    }
+
+    /// What turns out to be lost by now. A timeout asks for probes.
+    pub(super) fn check_timers(&mut self, now: Duration) -> Vec<Range<u64>> {
+        if self.loss_at.is_some_and(|at| at <= now) {
+            return self.detect_lost(now);
+        }
+        if self.timer().is_some_and(|at| at <= now) {
+            self.timeouts += 1;
+            self.probes = PROBES;
+        }
+        Vec::new()
+    }
+
+    pub(super) fn timer(&self) -> Option<Duration> {
+        if self.under_way.is_empty() {
+            return None;
+        }
+        Some(self.loss_at.unwrap_or_else(|| {
+            let (smooth, variation) =
+                self.rtt.map_or((INITIAL_RTT, INITIAL_RTT / 2), |rtt| (rtt.smooth, rtt.variation));
+            let timeout = smooth + (variation * 4).max(GRANULARITY) + self.ack_delay;
+            self.last_eliciting + timeout * 2_u32.pow(self.timeouts.min(10))
+        }))
+    }
+
+    fn detect_lost(&mut self, now: Duration) -> Vec<Range<u64>> {
+        self.loss_at = None;
+        let (Some(largest), Some(rtt)) = (self.largest_acknowledged, self.rtt) else {
+            return Vec::new();
+        };
+        let patience = (rtt.smooth.max(rtt.latest) * 9 / 8).max(GRANULARITY);
+        let mut lost = Vec::new();
+        let before: Vec<u64> = self.under_way.range(..largest).map(|(number, _)| *number).collect();
+        for number in before {
+            let at = self.under_way[&number].at;
+            if number + PACKET_THRESHOLD > largest && at + patience > now {
+                let due = at + patience;
+                self.loss_at = Some(self.loss_at.map_or(due, |before| before.min(due)));
+            } else if let Some(sent) = self.under_way.remove(&number) {
+                self.in_flight -= sent.octets;
+                self.shrink(now, sent.at);
+                lost.extend(sent.stream);
+            }
+        }
+        lost
+    }
+
+    fn measured(&mut self, latest: Duration, delay: Duration) {
+        let Some(rtt) = &mut self.rtt else {
+            self.rtt = Some(Rtt { latest, least: latest, smooth: latest, variation: latest / 2 });
+            return;
+        };
+        rtt.latest = latest;
+        rtt.least = rtt.least.min(latest);
+        let adjusted = if latest >= rtt.least + delay { latest - delay } else { latest };
+        rtt.variation = rtt.variation * 3 / 4 + rtt.smooth.abs_diff(adjusted) / 4;
+        rtt.smooth = rtt.smooth * 7 / 8 + adjusted / 8;
+    }
+
+    /// NewReno: by what was acknowledged, then by a packet for each window.
+    fn grow(&mut self, sent: &Sent) {
+        if self.recovering_since.is_some_and(|since| sent.at <= since) {
+            return;
+        }
+        self.window += match self.window < self.threshold {
+            true => sent.octets,
+            false => MTU * sent.octets / self.window,
+        };
+    }
+
+    fn shrink(&mut self, now: Duration, sent_at: Duration) {
+        if self.recovering_since.is_none_or(|since| sent_at > since) {
+            self.recovering_since = Some(now);
+            self.window = (self.window / 2).max(LEAST_WINDOW);
+            self.threshold = self.window;
+        }
+    }
+}

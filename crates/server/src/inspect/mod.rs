@@ -1,0 +1,236 @@
+//! The inspector's side of the server: who may look on, and what they are told (docs/inspector.md).
+
+mod recording;
+mod view;
+mod watch;
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::rejection::{JsonRejection, QueryRejection};
+use axum::extract::{Query, Request, State};
+use axum::http::uri::Authority;
+use axum::http::{HeaderMap, HeaderName, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use groupwire_session::limits::MAX_ROOM_NAME;
+use serde::{Deserialize, Serialize};
+
+use crate::http::{NO_SNIFF, NO_STORE};
+use crate::hub::Hub;
+use crate::{Inspect, is_same_secret};
+
+pub(crate) use recording::Recordings;
+pub(crate) use watch::{Watches, stream};
+
+/// Octets of a request.
+pub(crate) const MOST_OCTETS: usize = 256;
+
+/// Lets those pass who may look on.
+///
+/// Without a token that is whoever sits at this machine: the server listens on a loopback address, and is asked by a
+/// name of such an address, as no page of another site and nobody behind a reverse proxy does.
+pub(crate) async fn check(State(hub): State<Arc<Hub>>, request: Request, next: Next) -> Response {
+    let headers = request.headers();
+    let refusal = match &hub.config.inspect {
+        Inspect::Off => Some(Refusal::Off),
+        Inspect::Local if !hub.config.listen.ip().is_loopback() => Some(Refusal::Off),
+        Inspect::Local if !is_local(headers) => Some(Refusal::Remote),
+        Inspect::Local => None,
+        Inspect::Token(token) if bears(headers, token) => None,
+        Inspect::Token(_) => Some(Refusal::Token),
+    };
+    match refusal {
+        Some(refusal) => refusal.into_response(),
+        None => next.run(request).await,
+    }
+}
+
+/// What proxies add.
+const PROXIED: [HeaderName; 3] = [
+    header::FORWARDED,
+    HeaderName::from_static("x-forwarded-for"),
+    HeaderName::from_static("x-real-ip"),
+];
+
+fn is_local(headers: &HeaderMap) -> bool {
+    if PROXIED.iter().any(|name| headers.contains_key(name)) {
+        return false;
+    }
+    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
+    let Some(Ok(authority)) = host.map(str::parse::<Authority>) else { return false };
+    let host = authority.host().trim_start_matches('[').trim_end_matches(']');
+    host.eq_ignore_ascii_case("localhost")
+        || host.parse().is_ok_and(|address: std::net::IpAddr| address.is_loopback())
+}
+
+fn bears(headers: &HeaderMap, token: &str) -> bool {
+    let given = headers.get(header::AUTHORIZATION).map(|value| value.as_bytes());
+    given
+        .and_then(|given| given.strip_prefix(b"Bearer "))
+        .is_some_and(|given| is_same_secret(given, token.as_bytes()))
+}
+
+#[derive(Serialize)]
+struct Rooms {
+    rooms: Vec<Room>,
+    /// Whether networks can be emulated.
+    emulates: bool,
+    /// Whether rooms can be recorded.
+    records: bool,
+}
+
+#[derive(Serialize)]
+struct Room {
+    name: String,
+    participants: usize,
+    messages: u64,
+    bytes_before: u64,
+    bytes_after: u64,
+}
+
+/// Says which rooms there are.
+pub(crate) async fn rooms(State(hub): State<Arc<Hub>>) -> impl IntoResponse {
+    let mut rooms = Vec::new();
+    for name in hub.names() {
+        let Some(stats) = hub.visit(&name, |driver, _| driver.room.stats()).await else { continue };
+        rooms.push(Room {
+            name,
+            participants: stats.here,
+            messages: stats.messages_in + stats.deliveries,
+            bytes_before: stats.bytes_in_before + stats.bytes_out_before,
+            bytes_after: stats.bytes_in_after + stats.bytes_out_after,
+        });
+    }
+    rooms.sort_by(|one, two| two.messages.cmp(&one.messages).then(one.name.cmp(&two.name)));
+    let records = hub.config.record_dir.is_some();
+    let rooms = Rooms { rooms, emulates: hub.emulations.are_allowed(), records };
+    ([NO_SNIFF, NO_STORE], Json(rooms))
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Whose {
+    room: String,
+    participant: u32,
+}
+
+/// Says what the models know of message types that code what a participant is sent.
+pub(crate) async fn templates(
+    State(hub): State<Arc<Hub>>,
+    query: Result<Query<Whose>, QueryRejection>,
+) -> Result<impl IntoResponse, Refusal> {
+    let Query(Whose { room, participant }) = query.map_err(Refusal::Query)?;
+    let templates = hub.visit(&room, move |driver, _| driver.room.templates(participant)).await;
+    let (stream, datagrams) = templates.ok_or(Refusal::NoRoom)?;
+    Ok(([NO_SNIFF, NO_STORE], Json(view::Templates::new(&stream, &datagrams))))
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Of {
+    room: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Record {
+    on: bool,
+}
+
+/// Begins or ends recording a room.
+pub(crate) async fn record(
+    State(hub): State<Arc<Hub>>,
+    query: Result<Query<Of>, QueryRejection>,
+    wanted: Result<Json<Record>, JsonRejection>,
+) -> Result<impl IntoResponse, Refusal> {
+    let Query(Of { room }) = query.map_err(Refusal::Query)?;
+    let Json(Record { on }) = wanted.map_err(Refusal::Unreadable)?;
+    if room.is_empty() || room.len() > MAX_ROOM_NAME {
+        return Err(Refusal::NoRoom);
+    }
+    let state = match on {
+        true => recording::start(&hub, &room).await?,
+        false => recording::stop(&hub, &room).await.ok_or(Refusal::NotRecorded)?,
+    };
+    Ok(([NO_SNIFF, NO_STORE], Json(state)))
+}
+
+/// Why a request is not answered as it wishes.
+#[derive(Debug)]
+pub(crate) enum Refusal {
+    Off,
+    Remote,
+    Token,
+    NoRoom,
+    TooMany,
+    NoFolder,
+    NotRecorded,
+    Disk(std::io::Error),
+    Query(QueryRejection),
+    Unreadable(JsonRejection),
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let (status, why) = match self {
+            Refusal::Off => (
+                StatusCode::FORBIDDEN,
+                "nobody may look on here: start the server with --inspect-token, or let it listen on loopback\n",
+            ),
+            Refusal::Remote => (
+                StatusCode::FORBIDDEN,
+                "only whoever sits at the server's machine may look on: start it with --inspect-token\n",
+            ),
+            Refusal::Token => (StatusCode::UNAUTHORIZED, "the token of --inspect-token is due\n"),
+            Refusal::NoRoom => (StatusCode::NOT_FOUND, "there is no such room\n"),
+            Refusal::TooMany => {
+                (StatusCode::SERVICE_UNAVAILABLE, "too many look on or record, try again later\n")
+            }
+            Refusal::NoFolder => {
+                (StatusCode::FORBIDDEN, "this server records nothing: start it with --record-dir\n")
+            }
+            Refusal::NotRecorded => (StatusCode::NOT_FOUND, "this room is not recorded\n"),
+            Refusal::Disk(error) => {
+                let why = format!("the recording cannot be written: {error}\n");
+                return (StatusCode::INSUFFICIENT_STORAGE, why).into_response();
+            }
+            Refusal::Query(rejection) => return rejection.into_response(),
+            Refusal::Unreadable(rejection) => return rejection.into_response(),
+        };
+        (status, why).into_response()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
+        let pair = |&(name, value): &(&'static str, &'static str)| {
+            (HeaderName::from_static(name), axum::http::HeaderValue::from_static(value))
+        };
+        pairs.iter().map(pair).collect()
+    }
+
+    #[test]
+    fn only_names_of_this_machine_are_local() {
+        for host in ["localhost", "localhost:8080", "127.0.0.1:8080", "127.9.9.9", "[::1]:8080"] {
+            assert!(is_local(&headers(&[("host", host)])), "{host}");
+        }
+        for host in
+            ["example.org", "localhost.example.org", "10.0.0.1:8080", "", "127.0.0.1.nip.io"]
+        {
+            assert!(!is_local(&headers(&[("host", host)])), "{host}");
+        }
+        assert!(!is_local(&HeaderMap::new()));
+        assert!(!is_local(&headers(&[("host", "localhost"), ("x-forwarded-for", "10.0.0.1")])));
+    }
+
+    #[test]
+    fn a_token_is_borne_whole() {
+        for (value, is_right) in
+            [("Bearer abc", true), ("Bearer ab", false), ("Bearer abcd", false), ("abc", false)]
+        {
+            assert_eq!(bears(&headers(&[("authorization", value)]), "abc"), is_right, "{value}");
+        }
+    }
+}

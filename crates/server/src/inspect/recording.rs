@@ -1,0 +1,263 @@
+//! Recording a room: what its participants publish, in the files that `groupwire replay` reads.
+
+use std::collections::HashMap;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use groupwire_session::room::Recorded;
+use serde::Serialize;
+use tokio::sync::watch;
+use tokio::time::timeout;
+
+use super::Refusal;
+use crate::hub::Hub;
+
+/// How often what was published is written.
+const EVERY: Duration = Duration::from_millis(200);
+
+/// Rooms that are recorded at a time.
+const MOST: usize = 8;
+
+/// Octets of a recording: what `groupwire replay` reads is 256 MB.
+const MOST_OCTETS: u64 = 240 << 20;
+
+/// Octets of a room's name that a file is called by.
+const MOST_NAME: usize = 48;
+
+/// How a recording is doing, or how it ended.
+#[derive(Debug, Clone, Default, Serialize)]
+pub(crate) struct State {
+    /// Its name in the folder of recordings.
+    file: String,
+    messages: u64,
+    octets: u64,
+    /// Messages that came faster than they were written.
+    missed: u64,
+    is_over: bool,
+    /// Why it ended, if nobody wished it.
+    error: Option<String>,
+}
+
+/// The rooms that are recorded, and the last recordings of others.
+#[derive(Default)]
+pub(crate) struct Recordings(Mutex<HashMap<String, Running>>);
+
+struct Running {
+    state: watch::Receiver<State>,
+    stop: watch::Sender<bool>,
+}
+
+impl Recordings {
+    /// How the recording of a room is doing.
+    pub(super) fn state(&self, room: &str) -> Option<State> {
+        self.lock().get(room).map(|running| running.state.borrow().clone())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Running>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Begins to record a room, unless it is recorded already.
+pub(super) async fn start(hub: &Arc<Hub>, room: &str) -> Result<State, Refusal> {
+    let folder = hub.config.record_dir.as_deref().ok_or(Refusal::NoFolder)?;
+    if !hub.names().iter().any(|name| name == room) {
+        return Err(Refusal::NoRoom);
+    }
+    let started = {
+        let mut running = hub.recordings.lock();
+        if let Some(found) = running.get(room)
+            && !found.state.borrow().is_over
+        {
+            return Ok(found.state.borrow().clone());
+        }
+        running.retain(|_, one| !one.state.borrow().is_over);
+        if running.len() >= MOST {
+            return Err(Refusal::TooMany);
+        }
+        let files = Files::create(folder, room).map_err(Refusal::Disk)?;
+        let first = State { file: files.name.clone(), ..State::default() };
+        let (report, state) = watch::channel(first.clone());
+        let (stop, stopped) = watch::channel(false);
+        running.insert(room.to_owned(), Running { state, stop });
+        tokio::spawn(record(Arc::clone(hub), room.to_owned(), files, report, stopped));
+        first
+    };
+    hub.visit(room, |driver, _| driver.room.set_recording(true)).await;
+    tracing::info!(room, file = started.file, "recording");
+    Ok(started)
+}
+
+/// Ends the recording of a room. `None`: it is not recorded.
+pub(super) async fn stop(hub: &Hub, room: &str) -> Option<State> {
+    let mut state = {
+        let running = hub.recordings.lock();
+        let found = running.get(room)?;
+        let _ = found.stop.send(true);
+        found.state.clone()
+    };
+    let ended = state.wait_for(|state| state.is_over).await.ok()?;
+    Some(ended.clone())
+}
+
+/// Writes what is published until that is to end, the room is gone, or nothing more can be written.
+async fn record(
+    hub: Arc<Hub>,
+    room: String,
+    mut files: Files,
+    report: watch::Sender<State>,
+    mut stopped: watch::Receiver<bool>,
+) {
+    let error = loop {
+        let is_last = timeout(EVERY, stopped.wait_for(|stopped| *stopped)).await.is_ok();
+        let fetched = hub
+            .visit(&room, |driver, now| {
+                let channels = driver.room.inspect(now).channels;
+                let names: Vec<String> = channels.into_iter().map(|channel| channel.name).collect();
+                (driver.room.recorded(), names)
+            })
+            .await;
+        let Some(((messages, missed), names)) = fetched else { break None };
+        let count = messages.len() as u64;
+        let written = tokio::task::spawn_blocking(move || {
+            let outcome = files.append(&messages, &names);
+            (files, outcome)
+        });
+        let Ok((back, outcome)) = written.await else { break Some("it was given up".to_owned()) };
+        files = back;
+        if let Err(error) = outcome {
+            break Some(error.to_string());
+        }
+        report.send_modify(|state| {
+            state.messages += count;
+            state.octets = files.octets;
+            state.missed = missed;
+        });
+        if is_last {
+            break None;
+        }
+        if files.octets > MOST_OCTETS {
+            break Some(format!("it has {MOST_OCTETS} octets, which is the most"));
+        }
+    };
+    if let Some(error) = &error {
+        tracing::warn!(room, error, "the recording ended");
+    }
+    hub.visit(&room, |driver, _| driver.room.set_recording(false)).await;
+    report.send_modify(|state| {
+        state.is_over = true;
+        state.error = error;
+    });
+}
+
+/// A file of records and the table beside it.
+struct Files {
+    name: String,
+    records: File,
+    table: File,
+    octets: u64,
+    table_octets: u64,
+}
+
+const COLUMNS: &[u8] = b"time_ms\tsender\tchannel\n";
+
+impl Files {
+    /// Makes new ones, called by the room and the time: nothing is ever written over.
+    fn create(folder: &Path, room: &str) -> io::Result<Self> {
+        std::fs::create_dir_all(folder)?;
+        let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
+        let room: String = room.chars().take(MOST_NAME).map(plain).collect();
+        let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        let new =
+            |name: &str| OpenOptions::new().write(true).create_new(true).open(folder.join(name));
+        for number in 0..100 {
+            let name = match number {
+                0 => format!("{room}-{time}"),
+                number => format!("{room}-{time}-{number}"),
+            };
+            let records = match new(&format!("{name}.bin")) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+                records => records?,
+            };
+            let mut table = new(&format!("{name}.tsv"))?;
+            table.write_all(COLUMNS)?;
+            let (name, table_octets) = (format!("{name}.bin"), COLUMNS.len() as u64);
+            return Ok(Files { name, records, table, octets: 0, table_octets });
+        }
+        Err(io::ErrorKind::AlreadyExists.into())
+    }
+
+    /// Adds all of the messages, or, if that fails, none of them, so that what is there can be read.
+    fn append(&mut self, messages: &[Recorded], channels: &[String]) -> io::Result<()> {
+        let (mut records, mut rows) = (Vec::new(), Vec::new());
+        for message in messages {
+            records.extend_from_slice(&(message.bytes.len() as u32).to_le_bytes());
+            records.extend_from_slice(&message.bytes);
+            let channel = channels.get((message.channel as usize).wrapping_sub(1));
+            let channel =
+                channel.map_or_else(String::new, |name| name.replace(char::is_control, " "));
+            let ms = message.at.as_micros() as f64 / 1000.0;
+            writeln!(rows, "{ms}\t{}\t{channel}", message.sender)?;
+        }
+        let written = self.records.write_all(&records).and_then(|()| self.table.write_all(&rows));
+        match written {
+            Ok(()) => {
+                self.octets += records.len() as u64;
+                self.table_octets += rows.len() as u64;
+            }
+            Err(_) => {
+                let _ = self.records.set_len(self.octets);
+                let _ = self.table.set_len(self.table_octets);
+            }
+        }
+        written
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder(name: &str) -> std::path::PathBuf {
+        std::env::temp_dir().join(format!("groupwire-{name}-{}", std::process::id()))
+    }
+
+    fn message(bytes: &[u8]) -> Recorded {
+        Recorded { at: Duration::from_micros(12_500), sender: 3, channel: 1, bytes: bytes.into() }
+    }
+
+    #[test]
+    fn no_name_of_a_room_leaves_the_folder_or_writes_over_a_file() {
+        let folder = folder("names");
+        for room in
+            ["../../etc/passwd", "/etc/passwd", "a\0b", "..", &"ä".repeat(200), "demo", "demo"]
+        {
+            let files = Files::create(&folder, room).unwrap();
+            assert!(!files.name.contains(['/', '\\', '\0']) && !files.name.starts_with('.'));
+            assert!(folder.join(&files.name).is_file(), "{}", files.name);
+        }
+        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 14);
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn what_cannot_be_written_whole_is_not_written() {
+        let folder = folder("full");
+        let mut files = Files::create(&folder, "demo").unwrap();
+        let channels = ["draw\ting".to_owned()];
+        files.append(&[message(b"one"), message(b"")], &channels).unwrap();
+        // As on a full disk, the table takes no more.
+        let name = folder.join(files.name.replace(".bin", ".tsv"));
+        let table = std::mem::replace(&mut files.table, File::open(&name).unwrap());
+        assert!(files.append(&[message(b"two")], &channels).is_err());
+        drop(table);
+        let records = std::fs::read(folder.join(&files.name)).unwrap();
+        assert_eq!(records, b"\x03\0\0\0one\0\0\0\0");
+        let rows = std::fs::read_to_string(&name).unwrap();
+        assert_eq!(rows, "time_ms\tsender\tchannel\n12.5\t3\tdraw ing\n12.5\t3\tdraw ing\n");
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+}

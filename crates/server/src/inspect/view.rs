@@ -1,0 +1,342 @@
+//! What the inspector is told, as JSON. Costs are in eighths of a bit, ages and times in milliseconds.
+
+use std::time::Duration;
+
+use groupwire_session::room::{ChannelFacts, Measured, ParticipantFacts, TransportFacts};
+use groupwire_session::trace::{Carriage, Flow, Packet, Part, Purpose, Way};
+use groupwire_session::{Description, Kind, Overflow, Piece, PresenceState};
+use serde::Serialize;
+
+use super::recording;
+use crate::room::Driver;
+
+/// Octets of presence that are passed on: a name is in there.
+const MOST_PRESENCE: usize = 512;
+
+/// Octets of a template's part that are shown.
+const MOST_SHOWN: usize = 400;
+
+/// A room at a moment, and its packets since the last one.
+#[derive(Serialize)]
+pub(super) struct Report {
+    now: f64,
+    tick: f64,
+    missed: u64,
+    channels: Vec<Channel>,
+    participants: Vec<Participant>,
+    flows: Vec<FlowView>,
+    carriages: Vec<CarriageView>,
+    packets: Vec<PacketView>,
+    recording: Option<recording::State>,
+}
+
+/// Turns tracing on if it is off.
+pub(super) fn report(
+    driver: &mut Driver,
+    now: Duration,
+    recording: Option<recording::State>,
+) -> Report {
+    driver.room.set_tracing(true);
+    let inspection = driver.room.inspect(now);
+    let packets = driver.room.traced();
+    Report {
+        now: ms(inspection.now),
+        tick: ms(inspection.tick),
+        missed: inspection.missed,
+        channels: inspection.channels.into_iter().map(Channel::new).collect(),
+        participants: inspection
+            .participants
+            .into_iter()
+            .map(|one| Participant::new(one, driver))
+            .collect(),
+        flows: inspection.flows.iter().map(FlowView::new).collect(),
+        carriages: inspection.carriages.iter().map(CarriageView::new).collect(),
+        packets: packets.iter().map(PacketView::new).collect(),
+        recording,
+    }
+}
+
+#[derive(Serialize)]
+struct Channel {
+    id: u32,
+    name: String,
+    kind: &'static str,
+    overflow: &'static str,
+    priority: u8,
+    private: bool,
+    /// From 0 to 1.
+    loss: f64,
+    deadline: Option<f64>,
+    /// Per second; 0: none.
+    rate_min: f64,
+    rate_max: f64,
+}
+
+impl Channel {
+    fn new(facts: ChannelFacts) -> Self {
+        let ChannelFacts { id, name, qos } = facts;
+        Channel {
+            id,
+            name,
+            kind: match qos.kind {
+                Kind::Transaction => "transaction",
+                Kind::Awareness => "awareness",
+            },
+            overflow: match qos.overflow {
+                Overflow::Conflate => "conflate",
+                Overflow::Aggregate => "aggregate",
+            },
+            priority: qos.priority,
+            private: qos.private,
+            loss: f64::from(qos.loss) / 1000.0,
+            deadline: qos.deadline.map(ms),
+            rate_min: f64::from(qos.rate_min) / 1000.0,
+            rate_max: f64::from(qos.rate_max) / 1000.0,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Participant {
+    id: u32,
+    state: &'static str,
+    presence: String,
+    transport: Option<Transport>,
+}
+
+impl Participant {
+    fn new(facts: ParticipantFacts, driver: &Driver) -> Self {
+        let ParticipantFacts { id, state, presence, transport } = facts;
+        let shown = &presence[..presence.len().min(MOST_PRESENCE)];
+        Participant {
+            id,
+            state: match state {
+                PresenceState::Here => "here",
+                PresenceState::Away => "away",
+                PresenceState::Left => "left",
+            },
+            presence: String::from_utf8_lossy(shown).into_owned(),
+            transport: transport.map(|transport| Transport::new(id, transport, driver)),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Transport {
+    kind: &'static str,
+    round_trip: Option<f64>,
+    clock_error: Option<f64>,
+    /// Octets per second.
+    rate: Option<f64>,
+    datagrams: bool,
+    coded: bool,
+    class: Option<u32>,
+    epoch: Option<u32>,
+    packet_loss: Option<f64>,
+    subscribed: Vec<(u32, String)>,
+    measured: Vec<MeasuredView>,
+    /// Whether it can be led over an emulated network, and over which it is.
+    emulable: bool,
+    emulation: Option<(f64, f64)>,
+}
+
+impl Transport {
+    fn new(participant: u32, facts: TransportFacts, driver: &Driver) -> Self {
+        let origin = driver.links.get(&facts.link).map(|link| &link.origin);
+        let emulated = driver.emulated(participant);
+        Transport {
+            kind: origin.map_or("", |origin| origin.kind),
+            round_trip: facts.round_trip.map(ms),
+            clock_error: facts.clock_error.map(ms),
+            rate: facts.rate,
+            datagrams: facts.has_datagrams,
+            coded: facts.is_coded,
+            class: facts.class,
+            epoch: facts.epoch,
+            packet_loss: facts.packet_loss,
+            subscribed: facts
+                .subscribed
+                .into_iter()
+                .map(|(channel, compress)| (channel, compress.to_string()))
+                .collect(),
+            measured: facts.measured.iter().map(MeasuredView::new).collect(),
+            emulable: origin.is_some_and(|origin| origin.way.is_some()),
+            emulation: emulated.map(|settings| (settings.loss, ms(settings.delay))),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct MeasuredView {
+    channel: u32,
+    missed: f64,
+    p99: Option<f64>,
+}
+
+impl MeasuredView {
+    fn new(measured: &Measured) -> Self {
+        let Measured { channel, missed, p99 } = *measured;
+        MeasuredView { channel, missed, p99: p99.map(ms) }
+    }
+}
+
+#[derive(Serialize)]
+struct FlowView {
+    participant: u32,
+    out: bool,
+    channel: u32,
+    messages: [u64; 4],
+    before: u64,
+    new_before: u64,
+    costs: [u64; 4],
+    ages: Vec<u64>,
+}
+
+impl FlowView {
+    fn new(flow: &Flow) -> Self {
+        let Flow { participant, out, channel, messages, before, new_before, costs, ages } = *flow;
+        let ages = ages.to_vec();
+        FlowView { participant, out, channel, messages, before, new_before, costs, ages }
+    }
+}
+
+#[derive(Serialize)]
+struct CarriageView {
+    participant: u32,
+    out: bool,
+    datagram: bool,
+    packets: u64,
+    octets: u64,
+    private: u64,
+    feedback: u64,
+}
+
+impl CarriageView {
+    fn new(carriage: &Carriage) -> Self {
+        let Carriage { participant, out, way, packets, octets, private, feedback } = *carriage;
+        let datagram = way == Way::Datagram;
+        CarriageView { participant, out, datagram, packets, octets, private, feedback }
+    }
+}
+
+#[derive(Serialize)]
+struct PacketView {
+    at: f64,
+    participant: u32,
+    out: bool,
+    datagram: bool,
+    class: Option<u32>,
+    epoch: Option<u32>,
+    octets: usize,
+    private: usize,
+    feedback: usize,
+    overhead: usize,
+    /// Channel, sender, index, purpose (0 new, 1 repeated, 2 state, 3 own), octets before, age, cost.
+    parts: Vec<(u32, u32, u32, u8, usize, u64, u32)>,
+}
+
+impl PacketView {
+    fn new(packet: &Packet) -> Self {
+        PacketView {
+            at: ms(packet.at),
+            participant: packet.participant,
+            out: packet.out,
+            datagram: packet.way == Way::Datagram,
+            class: packet.class,
+            epoch: packet.epoch,
+            octets: packet.octets,
+            private: packet.private,
+            feedback: packet.feedback,
+            overhead: packet.overhead(),
+            parts: packet.parts.iter().map(part).collect(),
+        }
+    }
+}
+
+fn part(part: &Part) -> (u32, u32, u32, u8, usize, u64, u32) {
+    let purpose = match part.purpose {
+        Purpose::New => 0,
+        Purpose::Repeated => 1,
+        Purpose::State => 2,
+        Purpose::Own => 3,
+    };
+    let age = part.age.as_millis() as u64;
+    let cost = part.cost.unwrap_or_default();
+    (part.channel, part.sender, part.index, purpose, part.before, age, cost)
+}
+
+/// What the models of a participant's stream and datagrams know.
+#[derive(Serialize)]
+pub(super) struct Templates {
+    stream: Vec<Template>,
+    datagrams: Vec<Template>,
+}
+
+/// Pieces are fixed texts, or `[kind, example]` of a hole.
+#[derive(Serialize)]
+struct Template {
+    fits: u32,
+    pieces: Vec<PieceView>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum PieceView {
+    Fixed(String),
+    Hole(&'static str, String),
+}
+
+impl Templates {
+    pub(super) fn new(stream: &[Description], datagrams: &[Description]) -> Self {
+        let all = |described: &[Description]| {
+            let mut templates: Vec<Template> = described.iter().map(Template::new).collect();
+            templates.sort_by_key(|template| std::cmp::Reverse(template.fits));
+            templates
+        };
+        Templates { stream: all(stream), datagrams: all(datagrams) }
+    }
+}
+
+impl Template {
+    fn new(described: &Description) -> Self {
+        let piece = |piece: &Piece| match piece {
+            Piece::Fixed(bytes) => PieceView::Fixed(shown(bytes)),
+            Piece::Hole { kind, example } => PieceView::Hole(kind, shown(example)),
+        };
+        Template { fits: described.fits, pieces: described.pieces.iter().map(piece).collect() }
+    }
+}
+
+/// Text as it is, other octets as `\x..`.
+fn shown(bytes: &[u8]) -> String {
+    let mut text = String::new();
+    for chunk in bytes[..bytes.len().min(MOST_SHOWN)].utf8_chunks() {
+        for c in chunk.valid().chars() {
+            match c {
+                ' '..='\u{7e}' | '\u{a0}'.. => text.push(c),
+                other => text.extend(other.escape_default()),
+            }
+        }
+        chunk.invalid().iter().for_each(|byte| text.push_str(&format!("\\x{byte:02x}")));
+    }
+    if bytes.len() > MOST_SHOWN {
+        text.push('…');
+    }
+    text
+}
+
+fn ms(time: Duration) -> f64 {
+    (time.as_secs_f64() * 1e6).round() / 1000.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn octets_that_are_no_text_are_escaped() {
+        assert_eq!(shown(b"{\"x\":\x00\xff}\n"), "{\"x\":\\u{0}\\xff}\\n");
+        assert_eq!(shown("ä€".as_bytes()), "ä€");
+        assert!(shown(&[b'a'; 1000]).ends_with('…'));
+    }
+}

@@ -1,0 +1,282 @@
+//! What a datagram says of messages: coded by gmc as a unit, each repeated message beside its neighbours, or plain
+//! (wire.md W39).
+
+use alloc::boxed::Box;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+use core::ops::Range;
+use core::time::Duration;
+
+use groupwire_afec::Planned;
+use groupwire_gmc as gmc;
+
+use crate::Error;
+use crate::limits::MAX_RECORDS;
+use crate::trace::{Part, Purpose};
+use crate::wire::body::Coding;
+use crate::wire::io::{Reader, Write};
+use crate::wire::numbering::Numbering;
+use crate::wire::record::{AGE_UNIT_MS, Direction, Record};
+
+/// Numbers that travel with each payload: channel, sender, flags, hop index, index, age, stamp, back.
+pub(super) const FIELDS: usize = 8;
+const HOP: usize = 3;
+const INDEX: usize = 4;
+
+/// W67: a record's flag that only datagrams have: it was sent before.
+pub(super) const REPEATED: u32 = 256;
+
+/// Both ends' gmc: part of what the capabilities mean, so it is the same everywhere (W39).
+fn coder_config() -> gmc::Config {
+    gmc::Config {
+        delivery: gmc::Delivery::Datagrams,
+        memory: 64 << 10,
+        fields: FIELDS,
+        counters: 1 << HOP | 1 << INDEX,
+        max_message: 65_536,
+        max_messages_per_packet: MAX_RECORDS,
+        // A datagram that comes sixteen acknowledgements late could be taken for another one.
+        check: true,
+        ..gmc::Config::default()
+    }
+}
+
+/// The kinds of bodies, two bits of a datagram's first octet.
+pub(super) const NONE: u8 = 0;
+const PLAIN: u8 = 1;
+const CODED: u8 = 2;
+/// A length and a coded body, then a plain one.
+const BOTH: u8 = 3;
+
+/// A record as afec keeps it until its deadline: what of it does not change from packet to packet.
+pub(super) fn keep(record: &Record<'_>, sends: Direction, out: &mut Vec<u8>) {
+    out.resize(KEPT, 0);
+    let [_, sender, flags, index, _, stamp] = record.write(sends, &mut Numbering::absolute(), out);
+    let kept = [sender, flags, index, stamp].map(u32::to_le_bytes);
+    out[..16].copy_from_slice(kept.as_flattened());
+    out[16] = u8::from(record.coding == Coding::Shared);
+}
+
+/// Octets before a record's payload.
+const KEPT: usize = 17;
+
+#[derive(Debug)]
+struct Item {
+    fields: [u32; FIELDS],
+    end: usize,
+    /// Whether it is coded together with others.
+    shared: bool,
+    repeated: bool,
+}
+
+/// The messages of the packet that is being made, and what codes them.
+#[derive(Debug, Default)]
+pub(super) struct BodyWriter {
+    items: Vec<Item>,
+    payloads: Vec<u8>,
+    /// Made with the first body: an idle connection costs nothing.
+    coder: Option<Box<gmc::Encoder>>,
+    /// Each repeated message costs what it would alone: to measure what that is.
+    repeats_alone: bool,
+}
+
+impl BodyWriter {
+    pub(super) fn new(repeats_alone: bool) -> Self {
+        BodyWriter { repeats_alone, ..BodyWriter::default() }
+    }
+
+    pub(super) fn begin(&mut self) {
+        self.items.clear();
+        self.payloads.clear();
+    }
+
+    pub(super) fn push(&mut self, planned: &Planned<'_>) {
+        let Some((kept, payload)) = planned.payload.split_first_chunk::<KEPT>() else { return };
+        let number =
+            |at: usize| u32::from_le_bytes([kept[at], kept[at + 1], kept[at + 2], kept[at + 3]]);
+        // Rounded up: rounding never makes a message seem in time.
+        let age = planned.age.div_ceil(AGE_UNIT_MS as u32);
+        let hop = u32::from(planned.index);
+        let flags = number(4) | if planned.repeated { REPEATED } else { 0 };
+        self.payloads.extend_from_slice(payload);
+        self.items.push(Item {
+            fields: [
+                planned.channel,
+                number(0),
+                flags,
+                hop,
+                number(8),
+                age,
+                number(12),
+                planned.back,
+            ],
+            end: self.payloads.len(),
+            shared: kept[16] != 0 && !(self.repeats_alone && planned.repeated),
+            repeated: planned.repeated,
+        });
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// What came of this end's bodies. Nonsense is not used.
+    pub(super) fn acknowledge(&mut self, acknowledgement: &[u8]) {
+        if let Some(coder) = &mut self.coder {
+            let _ = coder.acknowledge(acknowledgement);
+        }
+    }
+
+    /// Appends the body of some of the messages and returns its kind. `coded`: the other end has gmc.
+    pub(super) fn write(
+        &mut self,
+        part: Range<usize>,
+        coded: bool,
+        out: &mut Vec<u8>,
+    ) -> Result<u8, Error> {
+        let is_shared = |item: &Item| coded && item.shared;
+        let shared = self.items[part.clone()].iter().filter(|item| is_shared(item)).count();
+        if part.is_empty() {
+            return Ok(NONE);
+        }
+        if shared == 0 {
+            self.write_plain(part, |_| true, out);
+            return Ok(PLAIN);
+        }
+        let alone = part.len() > shared;
+        let mut body = Vec::new();
+        let into = if alone { &mut body } else { &mut *out };
+        let coder = self.coder.get_or_insert_with(|| Box::new(gmc::Encoder::new(coder_config())));
+        let messages = messages(&self.items, &self.payloads, part.clone());
+        let messages = messages.filter(|(item, _)| is_shared(item)).map(|(_, message)| message);
+        coder
+            .encode_packet(messages, into)
+            .map_err(|error| Error::Compression { why: error.to_string() })?;
+        if !alone {
+            return Ok(CODED);
+        }
+        out.bytes(&body);
+        self.write_plain(part, |item| !is_shared(item), out);
+        Ok(BOTH)
+    }
+
+    fn write_plain(&self, part: Range<usize>, which: impl Fn(&Item) -> bool, out: &mut Vec<u8>) {
+        for (_, message) in
+            messages(&self.items, &self.payloads, part).filter(|(item, _)| which(item))
+        {
+            message.fields.iter().for_each(|&field| out.varint(u64::from(field)));
+            out.bytes(message.bytes);
+        }
+    }
+
+    /// What the body of these messages, which was written last, holds, for who looks on.
+    pub(super) fn parts(&self, part: Range<usize>) -> Vec<Part> {
+        let mut costs = self.costs().iter();
+        let messages = messages(&self.items, &self.payloads, part);
+        let described = messages.map(|(item, message)| {
+            let [channel, sender, _, _, index, age, ..] = item.fields;
+            let purpose = if item.repeated { Purpose::Repeated } else { Purpose::New };
+            let age = Duration::from_millis(u64::from(age) * AGE_UNIT_MS as u64);
+            let cost = if item.shared { costs.next().copied() } else { None };
+            Part { channel, sender, index, purpose, before: message.bytes.len(), age, cost }
+        });
+        described.collect()
+    }
+
+    /// What each coded message of the last body took.
+    fn costs(&self) -> &[u32] {
+        #[cfg(feature = "describe")]
+        return self.coder.as_ref().map(|coder| coder.costs()).unwrap_or_default();
+        #[cfg(not(feature = "describe"))]
+        &[]
+    }
+
+    /// Whether what messages take is kept.
+    #[cfg(feature = "describe")]
+    pub(super) fn keep_costs(&mut self, on: bool) {
+        if let Some(coder) = &mut self.coder {
+            coder.set_costing(on);
+        }
+    }
+
+    #[cfg(feature = "describe")]
+    pub(super) fn coder(&self) -> Option<&gmc::Encoder> {
+        self.coder.as_deref()
+    }
+}
+
+fn messages<'a>(
+    items: &'a [Item],
+    payloads: &'a [u8],
+    part: Range<usize>,
+) -> impl Iterator<Item = (&'a Item, gmc::Message<'a>)> {
+    let mut start = part.start.checked_sub(1).map_or(0, |before| items[before].end);
+    items[part].iter().map(move |item| {
+        let bytes = &payloads[core::mem::replace(&mut start, item.end)..item.end];
+        (item, gmc::Message { fields: &item.fields, bytes })
+    })
+}
+
+/// Reads bodies.
+#[derive(Debug, Default)]
+pub(super) struct BodyReader {
+    coder: Option<Box<gmc::Decoder>>,
+}
+
+impl BodyReader {
+    /// What came, for the other end's [`BodyWriter::acknowledge`]. Empty as long as no coded body came.
+    pub(super) fn acknowledge(&mut self, out: &mut Vec<u8>) {
+        if let Some(coder) = &mut self.coder {
+            coder.acknowledge(out);
+        }
+    }
+
+    /// Calls `each` for every message of a body until one fails, and says whether it was coded.
+    pub(super) fn read(
+        &mut self,
+        kind: u8,
+        body: &[u8],
+        max_payload: usize,
+        mut each: impl FnMut([u32; FIELDS], &[u8], Coding) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut reader = Reader::new(body, "datagram");
+        match kind {
+            NONE => {}
+            PLAIN => {}
+            CODED => return self.coded(body, &mut each),
+            _ => self.coded(reader.bytes(body.len(), "body")?, &mut each)?,
+        }
+        while !reader.is_empty() {
+            let mut fields = [0; FIELDS];
+            for field in &mut fields {
+                *field = reader.varint_u32()?;
+            }
+            each(fields, reader.bytes(max_payload, "message")?, Coding::Alone)?;
+        }
+        Ok(())
+    }
+
+    fn coded(
+        &mut self,
+        body: &[u8],
+        each: &mut impl FnMut([u32; FIELDS], &[u8], Coding) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let coder = self.coder.get_or_insert_with(|| Box::new(gmc::Decoder::new(coder_config())));
+        let mut outcome = Ok(());
+        let decoded = coder.decode_packet(body, |message| {
+            if outcome.is_ok() {
+                outcome = match message.fields.try_into() {
+                    Ok(fields) => each(fields, message.bytes, Coding::Shared),
+                    Err(_) => Err(Error::malformed("datagram")),
+                };
+            }
+        });
+        decoded.map_err(|error| Error::Compression { why: error.to_string() })?;
+        outcome
+    }
+}
+
+/// Whether a body of this kind is coded, at least in part: it wants to be acknowledged.
+pub(super) fn is_coded(kind: u8) -> bool {
+    kind & CODED != 0
+}

@@ -1,0 +1,409 @@
+//! One hop of the way of awareness: an afec endpoint with the coders of its packets.
+
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use groupwire_afec::code::Code;
+use groupwire_afec::stats::{ReceiverStats, SenderStats};
+use groupwire_afec::{self as afec, Came, Endpoint, Order, Scheme, Submission};
+
+use super::body::{BodyReader, BodyWriter, REPEATED, is_coded, keep};
+use super::{Made, Settings};
+use crate::limits::RECORD_OVERHEAD;
+use crate::packing::Packing;
+use crate::wire::body::Coding;
+use crate::wire::io::{Reader, Write};
+use crate::wire::numbering::Numbering;
+use crate::wire::record::{self, Direction, Record};
+use crate::{Error, Kind, Overflow, Qos};
+
+/// Octets that IP, UDP and QUIC add to a datagram: 28, a short header of 11, a tag of 16, a frame's type and length.
+const TRANSPORT_HEADERS: usize = 58;
+
+/// What a message costs that is repeated beside its neighbours: measured with pointers (tests/redundancy.rs).
+const REPEAT_PRICE: f64 = 4.0;
+
+/// W40: an acknowledgement waits so long for a datagram that goes anyway ...
+const FEEDBACK_WITHIN: Duration = Duration::from_millis(100);
+
+/// ... or until so many datagrams came, ...
+const FEEDBACK_AFTER: u32 = 8;
+
+/// ... but none goes sooner after another: at 25 datagrams a second in each third of them, and the sixteen that a decoder
+/// promises then last for 1.4 s.
+const FEEDBACK_SPACING: Duration = Duration::from_millis(90);
+
+/// Octets of an acknowledgement, at most (gmc).
+const MAX_ACKNOWLEDGEMENT: usize = 140;
+
+/// New messages taken for the datagrams that are made next: as many as wait for a channel at most.
+const MAX_SUBMITTED: usize = 64;
+
+/// After this, awareness without a deadline is not repeated any more.
+const NO_DEADLINE: Duration = Duration::from_secs(5);
+
+/// W68: bits of a datagram's first octet, with those of [`super::body`].
+const ACKNOWLEDGES: u8 = 4;
+const KIND: u8 = 3;
+
+/// Which repeats there are, to measure what they are worth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Redundancy {
+    /// What each channel's target needs, coded beside its neighbours.
+    #[default]
+    Adaptive,
+    /// The same, but each repeated message goes as it would alone.
+    Alone,
+    /// None: what is lost is lost.
+    Off,
+}
+
+/// A channel's target on the way of one hop, which is half of it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Notice {
+    /// The channel's number in the room.
+    pub(crate) channel: u32,
+    /// Which share of its messages may miss on this hop, 0 to 1.
+    pub(crate) target: f64,
+    /// Which share will miss at best; `None`: the target can be met again.
+    pub(crate) expected: Option<f64>,
+}
+
+impl Notice {
+    /// Which share will miss on both hops at best, in 1/1000, if the other one meets its target; 0: no more than may.
+    pub(crate) fn outlook(&self) -> u16 {
+        let Some(expected) = self.expected else { return 0 };
+        let both = expected + self.target - expected * self.target;
+        (both.clamp(0.0, 1.0) * 1000.0) as u16
+    }
+}
+
+/// See the [module](self).
+pub(super) struct Hop {
+    settings: Settings,
+    endpoint: Endpoint,
+    /// The channels that are open, and what was asked of them.
+    opened: Vec<(u32, Qos)>,
+    submitted: usize,
+    writer: BodyWriter,
+    reader: BodyReader,
+    kept: Vec<u8>,
+    /// Coded datagrams that came since the last acknowledgement.
+    unanswered: u32,
+    /// When they are to be acknowledged at the latest.
+    answer_at: Option<Duration>,
+    answered: Option<Duration>,
+    /// Octets of the datagram that came last that are no body.
+    #[cfg(feature = "describe")]
+    before_body: usize,
+}
+
+impl Hop {
+    pub(super) fn new(settings: Settings) -> Self {
+        let Settings { max, coded, redundancy, .. } = settings;
+        let config = afec::Config {
+            scheme: match redundancy {
+                Redundancy::Off => Scheme::Fixed(Code::PLAIN),
+                Redundancy::Adaptive | Redundancy::Alone => Scheme::Adaptive,
+            },
+            mtu: max,
+            transport_headers: TRANSPORT_HEADERS,
+            repeat_price: (coded && redundancy == Redundancy::Adaptive).then_some(REPEAT_PRICE),
+        };
+        Hop {
+            settings,
+            endpoint: Endpoint::new(config),
+            opened: Vec::new(),
+            submitted: 0,
+            writer: BodyWriter::new(redundancy == Redundancy::Alone),
+            reader: BodyReader::default(),
+            kept: Vec::new(),
+            unanswered: 0,
+            answer_at: None,
+            answered: None,
+            #[cfg(feature = "describe")]
+            before_body: 0,
+        }
+    }
+
+    pub(super) fn clear_at(&self) -> Option<Duration> {
+        self.endpoint.allowed()
+    }
+
+    pub(super) fn has_room(&self) -> bool {
+        self.submitted < MAX_SUBMITTED
+    }
+
+    pub(super) fn submit(&mut self, now: Duration, record: &Record<'_>, qos: &Qos) {
+        self.open(record.channel, qos);
+        self.kept.clear();
+        keep(record, self.settings.sends, &mut self.kept);
+        let key = key_of(record, qos).unwrap_or(0);
+        let submission = Submission { key, age: record.age, payload: &self.kept };
+        // The only error is a channel that is not open, and `Datagrams::takes` knows how many there can be.
+        let _ = self.endpoint.submit(now, record.channel, submission);
+        self.submitted += 1;
+    }
+
+    /// Opens a channel when it is first used, and lets it be what it has become.
+    fn open(&mut self, channel: u32, qos: &Qos) {
+        let needs = |sends| hop_qos(qos, sends);
+        match self.opened.iter_mut().find(|(opened, _)| *opened == channel) {
+            Some((_, known)) if known == qos => {}
+            Some((_, known)) => {
+                *known = *qos;
+                self.endpoint.change(channel, needs(self.settings.sends));
+            }
+            None => {
+                if self.endpoint.open(channel, needs(self.settings.sends)).is_ok() {
+                    self.opened.push((channel, *qos));
+                }
+            }
+        }
+    }
+
+    pub(super) fn timeout(&self, now: Duration) -> Option<Duration> {
+        [self.endpoint.timeout(now), self.answer_at].into_iter().flatten().min()
+    }
+
+    /// Appends the datagrams of the next packet that is due: one, or more if it is too large for that.
+    pub(super) fn make(
+        &mut self,
+        now: Duration,
+        traced: bool,
+        made: &mut Vec<Made>,
+    ) -> Result<(), Error> {
+        self.endpoint.expire(now, |_| {});
+        self.submitted = 0;
+        self.writer.begin();
+        #[cfg(feature = "describe")]
+        self.writer.keep_costs(traced);
+        let mut packet = Vec::new();
+        let answers = self.answer_at.is_some_and(|at| at <= now);
+        let writer = &mut self.writer;
+        let plan = |planned: afec::Planned<'_>| writer.push(&planned);
+        let Some(planned) = self.endpoint.transmit_with(now, answers, &mut packet, plan) else {
+            return Ok(());
+        };
+        let report = planned.report_bytes as usize;
+        let mut feedback = report + self.acknowledge(now, &mut packet);
+        let mut coded = 0;
+        // Halves to try, the first on top.
+        let mut parts = Vec::new();
+        parts.push(0..self.writer.len());
+        let mut is_bare = false;
+        while let Some(part) = parts.pop() {
+            let front = packet.len();
+            let kind = self.writer.write(part.clone(), self.settings.coded, &mut packet)?;
+            if packet.len() > self.settings.max {
+                // To the decoder the one that was too large is as good as lost.
+                packet.truncate(front);
+                match part.len() {
+                    0 | 1 if is_bare => continue,
+                    0 | 1 => {
+                        parts.push(part);
+                        parts.push(0..0);
+                    }
+                    len => {
+                        let middle = part.start + len / 2;
+                        parts.push(middle..part.end);
+                        parts.push(part.start..middle);
+                    }
+                }
+                continue;
+            }
+            coded += packet.len() - front;
+            packet[0] |= kind;
+            self.endpoint.went(now, packet.len());
+            let described = if traced { self.writer.parts(part) } else { Vec::new() };
+            made.push(Made {
+                octets: core::mem::take(&mut packet),
+                private: front,
+                feedback: core::mem::take(&mut feedback),
+                parts: described,
+            });
+            if !parts.is_empty() {
+                self.endpoint.next_front(now, &mut packet);
+                is_bare = true;
+            }
+        }
+        self.endpoint.coded(planned.bytes as usize, coded);
+        Ok(())
+    }
+
+    /// W40: appends what came of the other end's bodies, if there is something to say, and returns its octets.
+    fn acknowledge(&mut self, now: Duration, packet: &mut Vec<u8>) -> usize {
+        let spaced = self.answered.is_none_or(|before| now >= before + FEEDBACK_SPACING);
+        if self.unanswered == 0 || !spaced {
+            return 0;
+        }
+        self.unanswered = 0;
+        self.answer_at = None;
+        let mut acknowledgement = Vec::new();
+        self.reader.acknowledge(&mut acknowledgement);
+        if acknowledgement.is_empty() {
+            return 0;
+        }
+        self.answered = Some(now);
+        packet[0] |= ACKNOWLEDGES;
+        let before = packet.len();
+        packet.bytes(&acknowledgement);
+        packet.len() - before
+    }
+
+    pub(super) fn receive(
+        &mut self,
+        now: Duration,
+        packet: &[u8],
+        one_way: Duration,
+        packing: &mut Packing,
+        qos_of: impl Fn(u32) -> Result<Qos, Error>,
+        mut each: impl FnMut(Record<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let front = self.endpoint.receive_front(now, packet);
+        let front = front.map_err(|_| Error::malformed("datagram: its front"))?;
+        let mut reader = Reader::new(front.rest, "datagram");
+        if front.bits & ACKNOWLEDGES != 0 {
+            self.writer.acknowledge(reader.bytes(MAX_ACKNOWLEDGEMENT, "acknowledgement")?);
+        }
+        let kind = front.bits & KIND;
+        if is_coded(kind) {
+            if !self.settings.coded {
+                return Err(Error::malformed("datagram: coding was not agreed on"));
+            }
+            self.expects_answer(now);
+        }
+        let way = front.way.unwrap_or(one_way) + front.queued;
+        let max_message = self.settings.max_message;
+        let takes = self.settings.sends.opposite();
+        let mut body = core::mem::take(&mut self.reader);
+        let octets = reader.rest();
+        #[cfg(feature = "describe")]
+        {
+            self.before_body = packet.len() - octets.len();
+        }
+        let outcome =
+            body.read(kind, octets, max_message + RECORD_OVERHEAD, |fields, payload, coding| {
+                let [channel, sender, flags, hop, index, age, stamp, back] = fields;
+                let qos = qos_of(channel)?;
+                if qos.kind != Kind::Awareness {
+                    return Err(Error::malformed("datagram: a transaction"));
+                }
+                let repeated = flags & REPEATED != 0;
+                let fields = [channel, sender, flags & !REPEATED, index, age, stamp];
+                let packing = (coding == Coding::Alone).then_some(&mut *packing);
+                let numbering = &mut Numbering::absolute();
+                let record = record::read(
+                    fields,
+                    payload,
+                    qos.kind,
+                    takes,
+                    numbering,
+                    max_message,
+                    packing,
+                )?;
+                let record = Record { age: record.age + way, coding, ..record };
+                self.open(channel, &qos);
+                let key = key_of(&record, &qos).map(|key| (key, back));
+                let index = hop as u16;
+                let age = record.age + still_to_go(&qos, takes);
+                let came = Came { channel, index, key, age, repeated };
+                let _ = self.endpoint.came(now, &came);
+                each(record)
+            });
+        self.reader = body;
+        self.endpoint.expire(now, |_| {});
+        outcome
+    }
+
+    fn expects_answer(&mut self, now: Duration) {
+        self.unanswered = self.unanswered.saturating_add(1);
+        let within =
+            if self.unanswered >= FEEDBACK_AFTER { Duration::ZERO } else { FEEDBACK_WITHIN };
+        let earliest = self.answered.map_or(now, |before| before + FEEDBACK_SPACING);
+        let at = (now + within).max(earliest);
+        self.answer_at = Some(self.answer_at.map_or(at, |before| before.min(at)));
+    }
+
+    pub(super) fn notice(&mut self) -> Option<Notice> {
+        let (channel, expected) = match self.endpoint.notice()? {
+            afec::Notice::CannotMeet { channel, expected, .. } => (channel, Some(expected)),
+            afec::Notice::CanMeet { channel } => (channel, None),
+            afec::Notice::Crowded { channel } => (channel, Some(1.0)),
+        };
+        let (_, qos) = self.opened.iter().find(|(opened, _)| *opened == channel)?;
+        Some(Notice { channel, target: half(qos), expected })
+    }
+
+    #[cfg(feature = "describe")]
+    pub(super) fn before_body(&self) -> usize {
+        self.before_body
+    }
+
+    /// What codes what is sent, once something was.
+    #[cfg(feature = "describe")]
+    pub(super) fn coder(&self) -> Option<&groupwire_gmc::Encoder> {
+        self.writer.coder()
+    }
+
+    pub(super) fn stats(&self, channel: u32) -> Option<(SenderStats, Code, &ReceiverStats)> {
+        let (sent, code) = self.endpoint.sent(channel)?;
+        Some((sent, code, self.endpoint.received(channel)?))
+    }
+}
+
+/// What the server at least leaves of the deadline for the way to the receivers, when it judges what came: a fifth. Of
+/// messages that came with less left, nobody has much.
+fn still_to_go(qos: &Qos, takes: Direction) -> Duration {
+    match takes {
+        Direction::ToServer => deadline(qos) / 5,
+        Direction::ToClient => Duration::ZERO,
+    }
+}
+
+fn deadline(qos: &Qos) -> Duration {
+    qos.deadline.unwrap_or(NO_DEADLINE).min(afec::Qos::LONGEST_DEADLINE)
+}
+
+/// W69: what a hop needs so that both together meet the channel's needs. Towards the server the rest of the way takes two
+/// fifths of the deadline: more than half of it, less what the tick takes.
+fn hop_qos(qos: &Qos, sends: Direction) -> afec::Qos {
+    let deadline = deadline(qos);
+    afec::Qos {
+        target: half(qos),
+        deadline,
+        ahead: match sends {
+            Direction::ToServer => deadline * 2 / 5,
+            Direction::ToClient => Duration::ZERO,
+        },
+        order: match qos.overflow {
+            Overflow::Conflate => Order::Newest,
+            Overflow::Aggregate => Order::AsTheyCome,
+        },
+        rate_min: f64::from(qos.rate_min) / 1000.0,
+        // The rate was seen to already.
+        rate_max: 0.0,
+        priority: qos.priority,
+        may_lower: false,
+    }
+}
+
+/// The share of messages that may miss on one of two hops: a little less than half of what may on both, for it is held on
+/// average, and some messages that came in time here come too late there.
+fn half(qos: &Qos) -> f64 {
+    f64::from(qos.loss.min(1000)) / 1000.0 * 0.45
+}
+
+/// What a message replaces on a channel that conflates. Who finds two keys of one value only confuses the books, and
+/// while the path is too narrow for all, loses values.
+fn key_of(record: &Record<'_>, qos: &Qos) -> Option<u32> {
+    if qos.overflow != Overflow::Conflate {
+        return None;
+    }
+    let start = record.sender.to_le_bytes();
+    let octets = start.iter().chain(record.key.unwrap_or_default());
+    Some(
+        octets
+            .fold(0x811c_9dc5, |hash, &octet| (hash ^ u32::from(octet)).wrapping_mul(0x0100_0193)),
+    )
+}

@@ -1,0 +1,165 @@
+//! Another QoS for a channel while it is open (wire.md W77), and what the server knows of contracts (W80).
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::string::ToString;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use super::participant::Connection;
+use super::{Event, Output, Room};
+use crate::contract::{Course, Tally};
+use crate::datagrams::Datagrams;
+use crate::link::error_frame;
+use crate::wire::contract::{self, Entry};
+use crate::wire::frame::Frame;
+use crate::{ChangeRequest, Error, Qos};
+
+/// How often receivers are told of senders' ways.
+const TELL_EVERY: Duration = Duration::from_secs(1);
+
+/// A share that changed by less, in 1/1000, is no news; nor is one of few messages.
+const WORTH_TELLING: u16 = 10;
+const LEAST_JUDGED: u64 = 10;
+
+/// What a participant sends on one channel, as it comes here.
+#[derive(Debug)]
+pub(super) struct Upstream {
+    course: Course,
+    tally: Tally,
+}
+
+impl Room {
+    pub(super) fn change(
+        &mut self,
+        now: Duration,
+        id: u32,
+        channel: u32,
+        qos: Qos,
+    ) -> Result<(), Error> {
+        let Some(participant) = self.participants.get(&id) else { return Ok(()) };
+        let Some(connection) = participant.connection.as_ref() else { return Ok(()) };
+        let Some(opened) = connection.channels.get(&channel) else {
+            return Err(Error::UnknownChannel { channel });
+        };
+        let known = &mut self.channels[channel as usize - 1];
+        let existing = known.qos;
+        let request = ChangeRequest {
+            room: &self.config.name,
+            identity: &participant.identity,
+            channel: &known.name,
+            access: opened.access,
+            qos,
+            existing,
+        };
+        let granted = existing
+            .can_become(&qos)
+            .map_err(|error| error.to_string())
+            .and_then(|()| self.authority.change(&request))
+            .and_then(|qos| {
+                existing.can_become(&qos).map(|()| qos).map_err(|error| error.to_string())
+            });
+        let qos = match granted {
+            Ok(qos) => qos,
+            Err(why) => {
+                let mut frame = Vec::new();
+                error_frame(&Error::NotChanged { why }, false, channel, &mut frame);
+                if let Some(connection) = self.connection(id) {
+                    connection.link.queue_raw(frame);
+                }
+                return Ok(());
+            }
+        };
+        known.qos = qos;
+        if qos != existing {
+            let name = known.name.clone();
+            self.outputs.push_back(Output::Event(Event::Changed { name, qos, participant: id }));
+        }
+        for (&other, participant) in &mut self.participants {
+            if let Some(connection) = participant.connection.as_mut()
+                && connection.channels.contains_key(&channel)
+                && (other == id || qos != existing)
+            {
+                connection.renewed.insert(channel);
+            }
+        }
+        self.schedule_tick(now);
+        Ok(())
+    }
+
+    /// W16: puts what holds of changed channels before the next body.
+    pub(super) fn tell_changes(&mut self, id: u32) {
+        let Room { participants, channels, .. } = self;
+        let connection = participants.get_mut(&id).and_then(|one| one.connection.as_mut());
+        let Some(connection) = connection.filter(|one| !one.renewed.is_empty() && one.link.ready())
+        else {
+            return;
+        };
+        for id in core::mem::take(&mut connection.renewed) {
+            let known = &channels[id as usize - 1];
+            if let Some(opened) = connection.channels.get(&id) {
+                let (name, qos, access) = (known.name.as_str(), known.qos, opened.access);
+                connection.link.queue(&Frame::Channel { reference: 0, id, access, name, qos });
+            }
+        }
+    }
+
+    /// Tells receivers what share of a channel's messages the server lacked, and what they can expect, if that changed.
+    pub(super) fn tell_upstream(&mut self, now: Duration) {
+        if self.told_upstream.is_some_and(|told| now < told + TELL_EVERY) {
+            return;
+        }
+        self.told_upstream = Some(now);
+        let mut tallies: BTreeMap<u32, Tally> = BTreeMap::new();
+        for participant in self.participants.values_mut() {
+            for (&channel, upstream) in &mut participant.upstream {
+                tallies.entry(channel).or_default().add(core::mem::take(&mut upstream.tally));
+            }
+        }
+        let mut news = BTreeSet::new();
+        for (channel, tally) in tallies {
+            let known = &mut self.channels[channel as usize - 1];
+            let share = tally.missed_per_mille();
+            if tally.judged >= LEAST_JUDGED && share.abs_diff(known.upstream) >= WORTH_TELLING {
+                known.upstream = share;
+                news.insert(channel);
+            }
+        }
+        let Room { participants, channels, .. } = self;
+        for connection in participants.values_mut().filter_map(|one| one.connection.as_mut()) {
+            let mut told = connection.heed_path();
+            told.extend(&news);
+            told.retain(|&channel| connection.subscription(channel).is_some());
+            let entry = |&channel: &u32| {
+                let upstream = channels[channel as usize - 1].upstream;
+                let expected = connection.outlook.get(&channel).copied().unwrap_or(0);
+                Entry { channel, upstream, expected }
+            };
+            let entries: Vec<Entry> = told.iter().map(entry).collect();
+            if connection.link.stamps.agreed && !entries.is_empty() {
+                connection.link.queue(&Frame::Contract(&contract::write(None, &entries)));
+            }
+        }
+    }
+}
+
+impl Connection {
+    /// What afec says of the way of datagrams to this participant: the channels that it says something new of.
+    fn heed_path(&mut self) -> BTreeSet<u32> {
+        let mut news = BTreeSet::new();
+        while let Some(notice) = self.link.datagrams.as_mut().and_then(Datagrams::notice) {
+            self.outlook.insert(notice.channel, notice.outlook());
+            news.insert(notice.channel);
+        }
+        news
+    }
+}
+
+impl Upstream {
+    pub(super) fn at(index: u32, born: Duration) -> Self {
+        Upstream { course: Course::at(index, born), tally: Tally { judged: 1, ..Tally::default() } }
+    }
+
+    pub(super) fn came(&mut self, now: Duration, index: u32, age: Duration, qos: &Qos) {
+        self.course.count(now, index, age, qos, &mut self.tally);
+    }
+}

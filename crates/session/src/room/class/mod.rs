@@ -1,0 +1,385 @@
+//! Datagrams by class (wire.md W70 to W75): awareness is coded once for all receivers who are sent the same, and repeat
+//! the same.
+//!
+//! A *class* is an audience, a step of the ladder of repeats, and whether its members are near. Its epochs are the room's
+//! to choose: they advance when all members have acknowledged enough. Who does not keep up leaves, and is served alone.
+
+mod arrange;
+mod compose;
+mod loss;
+mod member;
+
+use alloc::collections::VecDeque;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use super::audience::Audience;
+use super::participant::Connection;
+use super::{Output, Room};
+use crate::limits::RECORD_OVERHEAD_IN_DATAGRAMS;
+use crate::wire::acknowledged::Acknowledged;
+use crate::wire::body::{ClassEncoder, Lane};
+use crate::wire::frame::{ACKNOWLEDGED, Frame, Frames};
+use crate::{Error, wire};
+use compose::Round;
+pub(super) use member::Member;
+use member::Served;
+
+/// Octets of a class's datagram without what is private in it: QUIC and WebTransport leave 1,160 and more on every path.
+const MAX_BODY: usize = 1000;
+
+/// Octets that a transport's datagrams must have for a class: what is private fits in, too.
+const LEAST_DATAGRAM: usize = MAX_BODY + MAX_PRIVATE;
+
+/// Octets of private frames beside a body.
+const MAX_PRIVATE: usize = 150;
+
+/// Tag and class.
+const HEADER: usize = 6;
+
+/// Packets kept to be sent again: as many as a receiver tells apart.
+const KEPT: usize = 127;
+
+/// Packets by which a datagram may be overtaken before it counts as lost.
+const REORDERED: u32 = 2;
+
+/// With so many packets since the last acknowledgement, the newest came shortly before this one.
+const MANY: u32 = 6;
+
+/// A model is renewed long before its packets' numbers could run out (at a thousand a second, after weeks).
+const LAST_NUMBER: u32 = 1 << 31;
+
+/// The classes of a room.
+#[derive(Default)]
+pub(super) struct Classes {
+    list: Vec<Class>,
+    last_id: u32,
+    /// Awareness up to this order was sent.
+    cursor: u64,
+}
+
+/// Whom a class is for.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    audience: Audience,
+    /// Of the ladder.
+    step: u8,
+    /// For those with long round trips: who acknowledges late makes the model old for all.
+    is_far: bool,
+}
+
+impl Key {
+    /// Whether only the step differs.
+    fn is_like(&self, other: &Key) -> bool {
+        (&self.audience, self.is_far) == (&other.audience, other.is_far)
+    }
+}
+
+/// Receivers of the same datagrams.
+struct Class {
+    id: u32,
+    key: Key,
+    members: Vec<u32>,
+    encoder: ClassEncoder,
+    kept: VecDeque<Kept>,
+    /// The newest packet; 0 before the first.
+    newest: u32,
+    /// What is to be repeated.
+    rounds: VecDeque<Round>,
+    /// The model as of a packet, for who enters now.
+    model: Option<(u32, Arc<[u8]>)>,
+}
+
+/// A packet that was sent.
+struct Kept {
+    number: u32,
+    sent: Duration,
+    /// The frame, as it ends a datagram.
+    frame: Arc<[u8]>,
+}
+
+/// Whether messages with so many octets, key included, fit the datagrams of classes.
+fn takes(size: usize) -> bool {
+    size + RECORD_OVERHEAD_IN_DATAGRAMS <= MAX_BODY
+}
+
+impl Classes {
+    fn get(&mut self, id: u32) -> Option<&mut Class> {
+        self.list.iter_mut().find(|class| class.id == id)
+    }
+
+    /// When something is to be repeated next.
+    pub(super) fn next_round(&self) -> Option<Duration> {
+        self.list.iter().filter_map(Class::next_round).min()
+    }
+
+    /// Of what came after this order, some is still to be repeated.
+    pub(super) fn needs_after(&self) -> u64 {
+        let needs = self.list.iter().filter_map(|class| class.rounds.front());
+        needs.map(Round::after).min().unwrap_or(u64::MAX)
+    }
+
+    /// Octets that they hold, about.
+    pub(super) fn memory(&self) -> usize {
+        let of = |class: &Class| {
+            let kept: usize = class.kept.iter().map(|kept| kept.frame.len()).sum();
+            kept + class.encoder.coder.memory()
+        };
+        self.list.iter().map(of).sum()
+    }
+}
+
+impl Class {
+    /// The packets after `number` that are still there.
+    fn kept_after(&self, number: u32) -> impl Iterator<Item = &Kept> {
+        let from = self.kept.partition_point(|kept| kept.number <= number);
+        self.kept.range(from..)
+    }
+
+    /// The newest packet that was sent at least so long ago.
+    fn older_than(&self, now: Duration, age: Duration) -> u32 {
+        let older = self.kept.partition_point(|kept| kept.sent + age <= now);
+        let last = older.checked_sub(1).and_then(|last| self.kept.get(last));
+        last.map_or(0, |kept| kept.number)
+    }
+
+    /// The model as it is now.
+    fn model(&mut self) -> Arc<[u8]> {
+        if let Some((number, model)) = &self.model
+            && *number == self.newest
+        {
+            return Arc::clone(model);
+        }
+        let mut model = Vec::new();
+        self.encoder.coder.snapshot(&mut model);
+        let model: Arc<[u8]> = model.into();
+        self.model = Some((self.newest, Arc::clone(&model)));
+        model
+    }
+}
+
+/// Puts a packet on the stream (W74).
+fn send_again(connection: &mut Connection, class: u32, kept: &Kept) {
+    let mut header = Vec::new();
+    wire::frame::shared_datagram(class, &mut header);
+    let rest = kept.frame.get(header.len()..).unwrap_or_default();
+    connection.link.queue(&Frame::SharedDatagram { class, rest });
+}
+
+impl Room {
+    /// Sends classes what came up to this order, and what is to be repeated.
+    pub(super) fn flush_classes(&mut self, now: Duration, due: u64) {
+        let Room {
+            classes, participants, journal, channels, config, outputs, stats, trace, ..
+        } = self;
+        let before = core::mem::replace(&mut classes.cursor, due);
+        for class in &mut classes.list {
+            let made = class.compose(now, (before, due), config.timing.tick, journal, channels);
+            let class_id = class.id;
+            let mut everybody = class.newest;
+            class.members.retain(|&id| {
+                let connection = participants.get_mut(&id).and_then(|one| one.connection.as_mut());
+                let Some(connection) = connection else { return false };
+                let served = connection.member.as_ref().and_then(|member| member.served.as_ref());
+                let Some(served) = served.filter(|served| served.class == class_id) else {
+                    return false;
+                };
+                everybody = everybody.min(served.acknowledged);
+                if made.is_complete {
+                    connection.pass_over(before, due);
+                }
+                for packet in &made.packets {
+                    packet.count(id, stats);
+                    if trace.is_on() {
+                        trace.push(packet.traced(now, id, class_id));
+                    }
+                    let (link, body) = (connection.id, Some(Arc::clone(&packet.frame)));
+                    outputs.push_back(Output::Datagram { link, packet: Vec::new(), body });
+                }
+                true
+            });
+            class.encoder.coder.advance(everybody);
+        }
+    }
+
+    /// Takes in the ACKNOWLEDGED frames that a datagram begins with; returns what follows them.
+    pub(super) fn take_acknowledged<'p>(
+        &mut self,
+        now: Duration,
+        id: u32,
+        packet: &'p [u8],
+    ) -> &'p [u8] {
+        let mut rest = packet;
+        while rest.first() == Some(&ACKNOWLEDGED) {
+            let mut frames = Frames::new(rest);
+            let Ok(Some(Frame::Acknowledged { class, rest: acknowledgement })) = frames.next()
+            else {
+                return &[];
+            };
+            rest = frames.remaining();
+            // What is wrong with it costs nothing but itself (W38).
+            let outcome = self.acknowledged(now, id, class, acknowledgement);
+            self.stats.datagrams_unread += u64::from(outcome.is_err());
+        }
+        rest
+    }
+
+    /// What came of a class's datagrams at one of its members (W72).
+    pub(super) fn acknowledged(
+        &mut self,
+        now: Duration,
+        id: u32,
+        class_id: u32,
+        acknowledgement: &[u8],
+    ) -> Result<(), Error> {
+        let acknowledgement = Acknowledged::read(acknowledgement)?;
+        let Room { classes, participants, .. } = self;
+        let Some(connection) = participants.get_mut(&id).and_then(|one| one.connection.as_mut())
+        else {
+            return Ok(());
+        };
+        let Some(mut member) = connection.member.take() else {
+            return Err(Error::malformed("ACKNOWLEDGED: it was not agreed on"));
+        };
+        // What it has left, it may not know yet.
+        if let Some(class) = classes.get(class_id) {
+            let keeps_up = match class.encoder.coder.acknowledge(acknowledgement.gmc) {
+                Ok(Some(top)) => member.heard(now, class, top, &acknowledgement, id, connection),
+                Ok(None) | Err(_) => false,
+            };
+            if !keeps_up {
+                member.drop_class(now, class_id, connection);
+            }
+        }
+        connection.member = Some(member);
+        Ok(())
+    }
+}
+
+impl Member {
+    /// Takes in an acknowledgement. `false`: it cannot go on in this class.
+    fn heard(
+        &mut self,
+        now: Duration,
+        class: &mut Class,
+        top: u32,
+        acknowledgement: &Acknowledged<'_>,
+        id: u32,
+        connection: &mut Connection,
+    ) -> bool {
+        if self.enters.take_if(|enters| enters.class == class.id).is_some() {
+            return self.begin(now, class, top, id, connection);
+        }
+        let Some(served) = self.served.as_mut().filter(|served| served.class == class.id) else {
+            return true;
+        };
+        if acknowledgement.newest > class.newest {
+            return false;
+        }
+        served.acknowledged = served.acknowledged.max(top);
+        let many = acknowledgement.newest.saturating_sub(served.judged) >= MANY;
+        let newest = class.kept_after(acknowledgement.newest.saturating_sub(1)).next();
+        let took = newest.filter(|_| many).map(|newest| now.saturating_sub(newest.sent));
+        let told = acknowledgement.newest.saturating_sub(REORDERED);
+        for number in served.judged + 1..=told {
+            self.loss.count(acknowledgement.lacks(number));
+        }
+        served.judged = served.judged.max(told);
+        let missing = class.kept_after(served.again.max(served.acknowledged));
+        for kept in missing.take_while(|kept| kept.number <= told) {
+            if acknowledgement.lacks(kept.number) {
+                send_again(connection, class.id, kept);
+            }
+        }
+        served.again = served.again.max(told);
+        if let Some(time) = took {
+            self.took(time);
+        }
+        true
+    }
+
+    /// It has the model. What was sent since comes over the stream, then datagrams.
+    fn begin(
+        &mut self,
+        now: Duration,
+        class: &mut Class,
+        top: u32,
+        id: u32,
+        connection: &mut Connection,
+    ) -> bool {
+        let is_kept = class.newest <= top
+            || class.kept.front().is_some_and(|oldest| oldest.number <= top + 1);
+        if !is_kept {
+            return false;
+        }
+        if let Some(served) = self.served.take() {
+            leave(connection, served.class);
+        }
+        class.kept_after(top).for_each(|kept| send_again(connection, class.id, kept));
+        self.served = Some(Served {
+            class: class.id,
+            audience: class.key.audience.clone(),
+            since: now,
+            acknowledged: top,
+            judged: class.newest,
+            again: class.newest,
+        });
+        if !class.members.contains(&id) {
+            class.members.push(id);
+        }
+        true
+    }
+
+    /// It did not keep up with a class that it is in or enters.
+    fn drop_class(&mut self, now: Duration, class: u32, connection: &mut Connection) {
+        let is_in = self.served.as_ref().is_some_and(|served| served.class == class);
+        let enters = self.enters.as_ref().is_some_and(|enters| enters.class == class);
+        if !is_in && !enters {
+            return;
+        }
+        self.punish(now);
+        self.enters.take_if(|_| enters);
+        self.served.take_if(|_| is_in);
+        leave(connection, class);
+    }
+}
+
+/// W75.
+fn leave(connection: &mut Connection, class: u32) {
+    connection.link.queue(&Frame::Leave { lane: Lane::Datagrams, class, rest: &[] });
+}
+
+impl Connection {
+    /// Whether a class brings it these messages, so that they need not go alone.
+    pub(super) fn is_served(&self, channel: u32, size: usize) -> bool {
+        self.member.as_ref().is_some_and(|member| member.is_served(channel, size))
+    }
+
+    /// All that came between these orders went to its class, or is none of its business.
+    fn pass_over(&mut self, before: u64, due: u64) {
+        if let Some(fresh) = self.fresh.as_mut().filter(|fresh| fresh.cursor >= before) {
+            fresh.cursor = due;
+        }
+        // Transactions go in order with what the stream carries of awareness.
+        if self.joining.is_none() && self.awareness_cursor >= before {
+            self.awareness_cursor = due;
+        }
+    }
+
+    /// Queues the next piece of a model once the last one has left (W71).
+    pub(super) fn feed_model(&mut self) {
+        if self.link.has_control() {
+            return;
+        }
+        if let Some(piece) = self.member.as_mut().and_then(Member::next_piece) {
+            self.link.queue(&Frame::Model {
+                lane: Lane::Datagrams,
+                class: piece.class,
+                total: piece.total,
+                offset: piece.offset,
+                rest: piece.bytes,
+            });
+        }
+    }
+}

@@ -1,0 +1,301 @@
+//! What is in a frame (wire.md, *Packets and frames*).
+
+use alloc::vec::Vec;
+
+use super::{Access, Frame, OPTIONAL, ParticipantEntry, PresenceState};
+use crate::error::Fault;
+use crate::limits::{MAX_CHANNEL_NAME, MAX_DETAIL, MAX_PRESENCE};
+use crate::wire::body::Lane;
+use crate::wire::handshake::{Hello, Welcome};
+use crate::wire::io::{Reader, Write};
+use crate::wire::snapshot::Chunk;
+use crate::{Compress, Error, Qos};
+
+impl<'a> Frame<'a> {
+    /// Appends the payload and returns the tag.
+    pub(super) fn write_payload(&self, out: &mut Vec<u8>) -> u8 {
+        match self {
+            Frame::Hello(hello) => {
+                hello.write(out);
+                0x01
+            }
+            Frame::Welcome(welcome) => {
+                welcome.write(out);
+                0x02
+            }
+            Frame::Open { reference, access, name, qos, have, compress } => {
+                out.varint(u64::from(*reference));
+                access.write(out);
+                out.bytes(name.as_bytes());
+                qos.write(out);
+                out.varint(*have);
+                compress.write(out);
+                0x03
+            }
+            Frame::Channel { reference, id, access, name, qos } => {
+                out.varint(u64::from(*reference));
+                out.varint(u64::from(*id));
+                access.write(out);
+                out.bytes(name.as_bytes());
+                qos.write(out);
+                0x04
+            }
+            Frame::Shut { id } => {
+                out.varint(u64::from(*id));
+                0x05
+            }
+            Frame::Messages(body) => {
+                out.extend_from_slice(body);
+                0x06
+            }
+            Frame::Coded(body) => {
+                out.extend_from_slice(body);
+                0x07
+            }
+            Frame::Presence(presence) => {
+                out.extend_from_slice(presence);
+                0x09
+            }
+            Frame::Participants { complete, list } => {
+                out.u8(u8::from(*complete));
+                for entry in list {
+                    out.varint(u64::from(entry.id));
+                    out.u8(entry.state as u8);
+                    out.bytes(entry.presence);
+                }
+                0x0a
+            }
+            Frame::Snapshot(chunk) => {
+                chunk.write(out);
+                0x0b
+            }
+            Frame::SnapshotWanted { at_least } => {
+                out.varint(*at_least);
+                0x0c
+            }
+            Frame::Synced { channel } => {
+                out.varint(u64::from(*channel));
+                0x0d
+            }
+            Frame::Ping { time } => {
+                out.varint(*time);
+                0x0e
+            }
+            Frame::Pong { time, received, sent } => {
+                out.varint(*time);
+                out.varint(*received);
+                out.varint(*sent);
+                0x0f
+            }
+            Frame::Error { code, fault, fatal, subject, detail } => {
+                out.varint(u64::from(*code));
+                out.u8(fault.to_wire());
+                out.u8(u8::from(*fatal));
+                out.varint(u64::from(*subject));
+                out.bytes(detail.as_bytes());
+                0x10
+            }
+            Frame::Bye { reason, retry_ms } => {
+                out.varint(u64::from(*reason));
+                out.varint(*retry_ms);
+                0x11
+            }
+            Frame::Position(position) => {
+                out.varint(*position);
+                0x12
+            }
+            Frame::Gap { position, counter } => {
+                out.varint(*position);
+                out.varint(u64::from(*counter));
+                0x13
+            }
+            Frame::Codecs { set } => {
+                out.varint(*set);
+                OPTIONAL | 0x19
+            }
+            Frame::Compress { id, compress } => {
+                out.varint(u64::from(*id));
+                compress.write(out);
+                0x1a
+            }
+            Frame::PackedSnapshot(chunk) => {
+                chunk.write(out);
+                0x1b
+            }
+            Frame::PackedMessages(packed) => {
+                out.extend_from_slice(packed);
+                0x1c
+            }
+            Frame::Acknowledged { class, rest } => {
+                out.varint(u64::from(*class));
+                out.extend_from_slice(rest);
+                0x16
+            }
+            Frame::Model { lane, class, total, offset, rest } => {
+                out.u8(*lane as u8);
+                out.varint(u64::from(*class));
+                out.varint(u64::from(*total));
+                out.varint(u64::from(*offset));
+                out.extend_from_slice(rest);
+                0x18
+            }
+            Frame::Shared(body) => {
+                out.extend_from_slice(body);
+                0x1d
+            }
+            Frame::SharedDatagram { class, rest } => {
+                out.varint(u64::from(*class));
+                out.extend_from_slice(rest);
+                0x1e
+            }
+            Frame::Leave { lane, class, rest } => {
+                out.u8(*lane as u8);
+                out.varint(u64::from(*class));
+                out.extend_from_slice(rest);
+                0x1f
+            }
+            Frame::Change { id, qos } => {
+                out.varint(u64::from(*id));
+                qos.write(out);
+                0x20
+            }
+            Frame::Rate { id, rate } => {
+                out.varint(u64::from(*id));
+                out.varint(u64::from(*rate));
+                0x21
+            }
+            Frame::Contract(report) => {
+                out.extend_from_slice(report);
+                OPTIONAL | 0x22
+            }
+        }
+    }
+
+    /// `None`: a type that this version does not know.
+    pub(super) fn read(kind: u8, payload: &'a [u8]) -> Result<Option<Self>, Error> {
+        let mut r = Reader::new(payload, frame_name(kind));
+        let frame = match kind {
+            0x01 => Frame::Hello(Hello::read(&mut r)?),
+            0x02 => Frame::Welcome(Welcome::read(&mut r)?),
+            0x03 => Frame::Open {
+                reference: r.varint_u32()?,
+                access: Access::read(&mut r)?,
+                name: r.text(MAX_CHANNEL_NAME, "channel name")?,
+                qos: Qos::read(&mut r)?,
+                have: r.varint()?,
+                compress: Compress::read(&mut r)?,
+            },
+            0x04 => Frame::Channel {
+                reference: r.varint_u32()?,
+                id: r.varint_u32()?,
+                access: Access::read(&mut r)?,
+                name: r.text(MAX_CHANNEL_NAME, "channel name")?,
+                qos: Qos::read(&mut r)?,
+            },
+            0x05 => Frame::Shut { id: r.varint_u32()? },
+            0x06 => Frame::Messages(r.rest()),
+            0x07 => Frame::Coded(r.rest()),
+            0x09 => Frame::Presence(r.rest()),
+            0x0a => read_participants(&mut r)?,
+            0x0b => Frame::Snapshot(Chunk::read(&mut r)?),
+            0x0c => Frame::SnapshotWanted { at_least: r.varint()? },
+            0x0d => Frame::Synced { channel: r.varint_u32()? },
+            0x0e => Frame::Ping { time: r.varint()? },
+            0x0f => Frame::Pong { time: r.varint()?, received: r.varint()?, sent: r.varint()? },
+            0x10 => Frame::Error {
+                code: r.varint_u32()?,
+                fault: Fault::from_wire(r.u8()?),
+                fatal: r.u8()? != 0,
+                subject: r.varint_u32()?,
+                detail: r.text(MAX_DETAIL, "error text")?,
+            },
+            0x11 => Frame::Bye { reason: r.varint_u32()?, retry_ms: r.varint()? },
+            0x12 => Frame::Position(r.varint()?),
+            0x13 => Frame::Gap { position: r.varint()?, counter: r.varint_u32()? },
+            0x19 => Frame::Codecs { set: r.varint()? },
+            0x1a => Frame::Compress { id: r.varint_u32()?, compress: Compress::read(&mut r)? },
+            0x1b => Frame::PackedSnapshot(Chunk::read(&mut r)?),
+            0x1c => Frame::PackedMessages(r.rest()),
+            0x16 => Frame::Acknowledged { class: r.varint_u32()?, rest: r.rest() },
+            0x18 => Frame::Model {
+                lane: read_lane(&mut r)?,
+                class: r.varint_u32()?,
+                total: r.varint_u32()?,
+                offset: r.varint_u32()?,
+                rest: r.rest(),
+            },
+            0x1d => Frame::Shared(r.rest()),
+            0x1e => Frame::SharedDatagram { class: r.varint_u32()?, rest: r.rest() },
+            0x1f => {
+                Frame::Leave { lane: read_lane(&mut r)?, class: r.varint_u32()?, rest: r.rest() }
+            }
+            0x20 => Frame::Change { id: r.varint_u32()?, qos: Qos::read(&mut r)? },
+            0x21 => Frame::Rate { id: r.varint_u32()?, rate: r.varint_u32()? },
+            0x22 => Frame::Contract(r.rest()),
+            _ => return Ok(None),
+        };
+        r.finish()?;
+        Ok(Some(frame))
+    }
+}
+
+fn read_lane(reader: &mut Reader<'_>) -> Result<Lane, Error> {
+    match reader.u8()? {
+        0 => Ok(Lane::Stream),
+        1 => Ok(Lane::Datagrams),
+        _ => Err(reader.malformed()),
+    }
+}
+
+fn read_participants<'a>(reader: &mut Reader<'a>) -> Result<Frame<'a>, Error> {
+    let complete = reader.u8()? != 0;
+    let mut list = Vec::new();
+    while !reader.is_empty() {
+        let id = reader.varint_u32()?;
+        let state = match reader.u8()? {
+            0 => PresenceState::Left,
+            1 => PresenceState::Here,
+            2 => PresenceState::Away,
+            _ => return Err(reader.malformed()),
+        };
+        let presence = reader.bytes(MAX_PRESENCE, "presence")?;
+        list.push(ParticipantEntry { id, state, presence });
+    }
+    Ok(Frame::Participants { complete, list })
+}
+
+fn frame_name(kind: u8) -> &'static str {
+    match kind {
+        0x01 => "HELLO",
+        0x02 => "WELCOME",
+        0x03 => "OPEN",
+        0x04 => "CHANNEL",
+        0x05 => "SHUT",
+        0x06 => "MESSAGES",
+        0x07 => "CODED",
+        0x09 => "PRESENCE",
+        0x0a => "PARTICIPANTS",
+        0x0b => "SNAPSHOT",
+        0x0c => "SNAPSHOT_WANTED",
+        0x0d => "SYNCED",
+        0x0e => "PING",
+        0x0f => "PONG",
+        0x10 => "ERROR",
+        0x11 => "BYE",
+        0x12 => "POSITION",
+        0x13 => "GAP",
+        0x19 => "CODECS",
+        0x1a => "COMPRESS",
+        0x1b => "PACKED_SNAPSHOT",
+        0x1c => "PACKED_MESSAGES",
+        0x16 => "ACKNOWLEDGED",
+        0x18 => "MODEL",
+        0x1d => "SHARED",
+        0x1e => "SHARED_DATAGRAM",
+        0x1f => "LEAVE",
+        0x20 => "CHANGE",
+        0x21 => "RATE",
+        0x22 => "CONTRACT",
+        _ => "frame",
+    }
+}

@@ -1,0 +1,353 @@
+//! What everybody has to see: the room's one order and each sender's own count, put together from what all are told, and
+//! checked against what was handed to `send`.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use groupwire_session::client::{Event, GapReason, Incoming, Outgoing, Status};
+use groupwire_session::{Kind, Overflow, PresenceState, Qos, room, trace};
+
+use crate::app::{App, Said, Taint};
+use crate::world::fnv;
+
+/// A transaction at its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Ordered {
+    pub(crate) sender: u32,
+    pub(crate) counter: u32,
+    /// By place in [`Model::channels`].
+    pub(crate) channel: usize,
+    /// Of all that has to arrive as it was sent.
+    pub(crate) content: u64,
+}
+
+pub(crate) struct Model {
+    pub(crate) channels: Vec<Qos>,
+    pub(crate) apps: Vec<App>,
+    pub(crate) incarnation: u64,
+    /// The room's numbers of channels, by the order in which it made them.
+    numbers: Vec<usize>,
+    /// Whose number in this incarnation a participant's is.
+    pub(crate) owners: BTreeMap<u32, usize>,
+    pub(crate) order: BTreeMap<u64, Ordered>,
+    placed: BTreeMap<(u32, u32), u64>,
+    /// Awareness by sender, channel and index.
+    spoken: BTreeMap<(u32, usize, u32), u64>,
+    pub(crate) delivered: u64,
+    /// By how much an age may be wrong: jitter and stalls look like a longer way.
+    pub(crate) doubt: Duration,
+    /// Whether all that is said and told is printed.
+    pub(crate) is_loud: bool,
+}
+
+impl Model {
+    pub(crate) fn new(channels: Vec<Qos>, incarnation: u64) -> Self {
+        Model {
+            channels,
+            apps: Vec::new(),
+            incarnation,
+            numbers: Vec::new(),
+            owners: BTreeMap::new(),
+            order: BTreeMap::new(),
+            placed: BTreeMap::new(),
+            spoken: BTreeMap::new(),
+            delivered: 0,
+            doubt: Duration::from_millis(400),
+            is_loud: false,
+        }
+    }
+
+    /// The room lost its state: numbers and order begin anew.
+    pub(crate) fn restarted(&mut self, incarnation: u64) {
+        (0..self.apps.len()).for_each(|at| self.keep_held(at));
+        self.incarnation = incarnation;
+        self.numbers.clear();
+        self.owners.clear();
+        self.order.clear();
+        self.placed.clear();
+        self.spoken.clear();
+    }
+
+    /// An application handed over a message, and it was taken.
+    pub(crate) fn said(&mut self, now: Duration, at: usize, channel: usize, message: Outgoing<'_>) {
+        if self.is_loud {
+            eprintln!("{now:?} {at} says on {channel}: {message:?}");
+        }
+        let qos = self.channels[channel];
+        let content = content(channel, message.bytes, message.text, message.key, message.priority);
+        let key = fnv(0, message.key.unwrap_or_default());
+        let app = &mut self.apps[at];
+        let after = app.transactions.len();
+        app.known.entry(content).or_default().push(app.said.len());
+        if qos.kind == Kind::Transaction {
+            app.transactions.push(content);
+        }
+        app.said.push(Said { at: now, channel, key, content, after });
+    }
+
+    pub(crate) fn room_says(&mut self, now: Duration, event: &room::Event, owner: Option<usize>) {
+        if self.is_loud {
+            eprintln!("{now:?} the room says {event:?}");
+        }
+        match event {
+            room::Event::Joined { participant, .. } => {
+                let Some(owner) = owner else { return };
+                let before = self.owners.insert(*participant, owner);
+                let is_same = before.is_none_or(|before| before == owner);
+                assert!(is_same, "law 2: participant {participant} is two people");
+            }
+            room::Event::Left { participant } => {
+                if let Some(&owner) = self.owners.get(participant) {
+                    self.apps[owner].fresh_since = now;
+                }
+            }
+            room::Event::Channel { name, .. } => {
+                // A garbled OPEN may have made one that nobody asked for.
+                self.numbers.push(name.parse().unwrap_or(usize::MAX));
+            }
+            _ => {}
+        }
+    }
+
+    /// A client told its application something. Returns the state that answers a wish for a snapshot.
+    pub(crate) fn tell(
+        &mut self,
+        now: Duration,
+        at: usize,
+        event: Event,
+        position: u64,
+    ) -> Option<(u64, Vec<u8>)> {
+        if self.is_loud {
+            eprintln!("{now:?} {at} is told {event:?}");
+        }
+        let is_own = matches!(&event, Event::Message(message) if message.own);
+        let replaces = matches!(event, Event::Snapshot { .. } | Event::Gap { .. });
+        if !is_own && !replaces {
+            self.keep_held(at);
+        }
+        let app = &mut self.apps[at];
+        match event {
+            Event::Message(message) => self.deliver(now, at, &message),
+            Event::Snapshot { as_of, bytes } => app.take_snapshot(as_of, &bytes),
+            Event::SnapshotWanted { as_of } => {
+                return (app.taint < Taint::Stream).then(|| (as_of, app.snapshot()));
+            }
+            Event::Gap { reason: GapReason::History, .. } => {
+                app.held.clear();
+                app.gap = app.gap.max(position);
+            }
+            Event::Gap { reason, uncertain } => {
+                app.uncertain += uncertain;
+                if reason == GapReason::Incarnation {
+                    app.forget();
+                }
+            }
+            Event::Joined { participant, resumed } => {
+                if !resumed {
+                    app.fresh_since = app.broke_at.unwrap_or(now);
+                }
+                app.participant = participant;
+                let owner = self.owners.get(&participant);
+                let is_own = owner == Some(&at) || self.apps[at].taint == Taint::Stream;
+                assert!(is_own, "person {at} is told to be {participant}, who is {owner:?}");
+            }
+            Event::Opened { channel, .. } => {
+                let channel = app.channels[channel.0 as usize];
+                app.opened_at[channel].get_or_insert(now);
+            }
+            Event::Status(status) => {
+                app.status = Some(status);
+                match status {
+                    Status::Reconnecting => _ = app.broke_at.get_or_insert(now),
+                    Status::Connected => app.broke_at = None,
+                    Status::Connecting | Status::Closed => {}
+                }
+            }
+            Event::Participants { complete, changes } => {
+                if complete {
+                    app.people.clear();
+                }
+                for change in changes {
+                    if change.state == PresenceState::Left {
+                        app.people.remove(&change.id);
+                        app.forget_sender(change.id);
+                    } else {
+                        app.people.insert(change.id, (change.state, change.presence));
+                    }
+                }
+            }
+            Event::Error { error, .. } => app.errors.push(error.to_string()),
+            _ => {}
+        }
+        None
+    }
+
+    fn deliver(&mut self, now: Duration, at: usize, message: &Incoming) {
+        self.delivered += 1;
+        let app = &self.apps[at];
+        if app.taint == Taint::Stream {
+            return;
+        }
+        let channel = app.channels[message.channel.0 as usize];
+        let Incoming { bytes, text, key, priority, sender, index, .. } = message;
+        let content = content(channel, bytes, *text, key.as_deref(), *priority);
+        assert!(!text || std::str::from_utf8(bytes).is_ok(), "law 1: a text that is none");
+        let reads = app.reads[channel];
+        assert!(reads || message.own, "law 5: person {at} reads channel {channel}, unasked");
+        let owner = self.owners.get(sender).copied();
+        let owner = owner.unwrap_or_else(|| panic!("law 2: a message of {sender}, who is nobody"));
+        let known = self.apps[owner].known.get(&content).map(Vec::as_slice).unwrap_or_default();
+        let is_garbled = self.apps[owner].taint == Taint::Stream
+            || (self.apps[owner].taint == Taint::Datagrams && message.position == 0)
+            || (app.taint == Taint::Datagrams && message.position == 0);
+        assert!(
+            is_garbled || !known.is_empty(),
+            "law 1: person {at} was told what person {owner} never said on {channel}: {message:?}"
+        );
+        let said = match known {
+            // What was said twice cannot be told apart.
+            [said] => Some(self.apps[owner].said[*said]),
+            _ => None,
+        };
+        if let Some(said) = said {
+            let age = now.saturating_sub(said.at) + Duration::from_millis(8);
+            let is_sound = message.own || message.age <= age + self.doubt;
+            assert!(is_sound || is_garbled, "W25: age {:?} of at most {age:?}", message.age);
+            // Up to its deadline it waits at its sender, as long in the room, and somewhat on its way.
+            let qos = &self.channels[channel];
+            if let (Overflow::Aggregate, Some(deadline)) = (qos.overflow, qos.deadline) {
+                let most = deadline * 2 + self.doubt + Duration::from_secs(1);
+                assert!(age <= most, "W15: {age:?} old, with a deadline of {deadline:?}");
+            }
+        }
+        if message.position > 0 {
+            let ordered = Ordered { sender: *sender, counter: *index, channel, content };
+            return self.transaction(at, ordered, message, said);
+        }
+        if is_garbled {
+            return;
+        }
+        let spoken = self.spoken.entry((*sender, channel, *index)).or_insert(content);
+        assert_eq!(*spoken, content, "law 1: one index, two messages: {message:?}");
+        self.awareness(at, channel, content, message, said);
+    }
+
+    /// Law 2: one order for all, each at one place of it.
+    fn transaction(&mut self, at: usize, ordered: Ordered, message: &Incoming, said: Option<Said>) {
+        let app = &mut self.apps[at];
+        if message.own {
+            let due = app.transactions.get(app.settled).copied();
+            assert_eq!(due, Some(ordered.content), "law 2: person {at}'s own, out of turn");
+            app.settled += 1;
+            // Its place is only known if no snapshot or gap took it along, which is what comes next then.
+            app.held.push((message.position, ordered));
+            return;
+        }
+        let (least, most) = app.heard_of.entry(ordered.sender).or_default();
+        *least = (*least).max(said.map_or(0, |said| said.after + 1));
+        *most = (*most).max(said.map_or(usize::MAX, |said| said.after + 1));
+        let position = message.position;
+        if position > app.position {
+            app.position = position;
+        } else {
+            let filled = app.filled.insert(ordered.channel, position).unwrap_or(0);
+            assert!(message.state, "law 2: position {position} after {}", app.position);
+            assert!(filled < position, "law 2: {position} after {filled} of a late channel");
+        }
+        let before = app.document.insert(position, place(&ordered));
+        assert!(before.is_none(), "law 2: person {at} was told of {position} twice");
+        self.takes_place(position, ordered);
+    }
+
+    /// Own transactions came at their places, as what came next says.
+    pub(crate) fn keep_held(&mut self, at: usize) {
+        for (position, ordered) in std::mem::take(&mut self.apps[at].held) {
+            let app = &mut self.apps[at];
+            let before = app.document.insert(position, place(&ordered));
+            assert!(before.is_none(), "law 2: person {at} was told of {position} twice");
+            assert!(position > app.position, "law 2: own {position} after {}", app.position);
+            app.position = position;
+            self.takes_place(position, ordered);
+        }
+    }
+
+    fn takes_place(&mut self, position: u64, ordered: Ordered) {
+        let first = self.order.entry(position).or_insert(ordered);
+        assert_eq!(*first, ordered, "law 2: two transactions at {position}");
+        let once = *self.placed.entry((ordered.sender, ordered.counter)).or_insert(position);
+        assert_eq!(once, position, "law 2: {ordered:?} has two places");
+    }
+
+    /// Nothing twice, nothing of a key after something newer, and what a later transaction overtook is marked.
+    fn awareness(
+        &mut self,
+        at: usize,
+        channel: usize,
+        content: u64,
+        message: &Incoming,
+        said: Option<Said>,
+    ) {
+        let conflates = self.channels[channel].overflow == Overflow::Conflate;
+        let Incoming { sender, index, .. } = message;
+        let app = &mut self.apps[at];
+        if conflates {
+            let key = fnv(0, message.key.as_deref().unwrap_or_default());
+            let newest = app.newest.insert((*sender, channel, key), (*index, content));
+            let goes_on = newest.is_none_or(|(newest, _)| newest < *index);
+            assert!(goes_on, "person {at} saw {sender} go back on {channel}: {newest:?}, {index}");
+        } else {
+            let is_new = app.came.insert((*sender, channel, *index));
+            assert!(is_new, "person {at} was told {index} of {sender} on {channel} twice");
+        }
+        if let Some(said) = said {
+            let (least, most) = app.heard_of.get(sender).copied().unwrap_or_default();
+            let is_right = if message.stale { most > said.after } else { least <= said.after };
+            assert!(
+                is_right || app.taint != Taint::None,
+                "W24: person {at}, {sender} on {channel}: stale {}, after {} of {least} to {most}",
+                message.stale,
+                said.after
+            );
+        }
+    }
+
+    /// Law 5: what the room put into a packet was asked for, and nothing private into what a class shares.
+    pub(crate) fn trace(&mut self, packet: &trace::Packet) {
+        let Some(&owner) = self.owners.get(&packet.participant) else { return };
+        let app = &self.apps[owner];
+        if !packet.out || app.taint == Taint::Stream {
+            return;
+        }
+        for part in &packet.parts {
+            // 0 is the room's snapshot.
+            let Some(number) = (part.channel as usize).checked_sub(1) else { continue };
+            let Some(&channel) = self.numbers.get(number) else { continue };
+            let Some(qos) = self.channels.get(channel) else { continue };
+            let is_own = part.sender == packet.participant;
+            assert!(app.reads[channel] || is_own, "law 5: {channel} to person {owner}: {packet:?}");
+            let shared = packet.class.is_some() && qos.private;
+            assert!(!shared, "law 5: the private channel {channel} in a shared body: {packet:?}");
+        }
+    }
+}
+
+/// What a document holds of a transaction: nobody else's may stand in its place.
+pub(crate) fn place(ordered: &Ordered) -> u64 {
+    let Ordered { sender, counter, channel, content } = ordered;
+    fnv(
+        content ^ (u64::from(*sender) << 32),
+        &[&counter.to_le_bytes()[..], &[*channel as u8]].concat(),
+    )
+}
+
+/// All of a message that has to arrive as it was sent (law 1).
+fn content(
+    channel: usize,
+    bytes: &[u8],
+    text: bool,
+    key: Option<&[u8]>,
+    priority: Option<u8>,
+) -> u64 {
+    let flags = [channel as u8, u8::from(text), u8::from(key.is_some()), priority.unwrap_or(0)];
+    fnv(fnv(fnv(u64::from(priority.is_some()), &flags), key.unwrap_or_default()), bytes)
+}

@@ -1,0 +1,386 @@
+//! One random session: who comes, what is said, what goes wrong.
+
+use std::time::Duration;
+
+use groupwire_session::client::{
+    ChannelId, ChannelOptions, Config as ClientConfig, Outgoing, Sent,
+};
+use groupwire_session::codecs::{ALL, Choice, Filter};
+use groupwire_session::{Access, Compress, Kind, Limits, Qos, Timing, room};
+
+use crate::app::{App, Taint};
+use crate::messages::message;
+use crate::model::Model;
+use crate::random::Random;
+use crate::verdict::judge;
+use crate::world::{MS, Path, World};
+
+/// What a session left, for whoever compares or counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Outcome {
+    /// Of all packets and messages.
+    pub(crate) digest: u64,
+    pub(crate) delivered: u64,
+}
+
+struct Story {
+    random: Random,
+    world: World,
+    /// Most that come.
+    most: usize,
+    said: usize,
+    /// Limits are so low that awareness is dropped.
+    is_tight: bool,
+    /// What the room's limits let it hold (law 3).
+    most_memory: usize,
+    /// Whether transports lie, which they do in few sessions.
+    lies: bool,
+}
+
+/// Plays the session of a seed and panics if a law is broken.
+pub(crate) fn play(seed: u64, is_loud: bool) -> Outcome {
+    let mut story = Story::new(seed);
+    story.world.model.is_loud = is_loud;
+    let steps = 8 + story.random.below(40);
+    for _ in 0..steps {
+        story.step();
+        let pause = MS * story.random.below(250) as u32;
+        story.world.run(pause);
+    }
+    story.settle();
+    judge(&mut story.world, !story.is_tight);
+    let (memory, most) = (story.world.memory, story.most_memory);
+    assert!(memory <= most, "law 3: the room holds {memory} of at most {most} octets");
+    let World { digest, ref model, .. } = story.world;
+    Outcome { digest, delivered: model.delivered }
+}
+
+impl Story {
+    fn new(seed: u64) -> Self {
+        let mut random = Random::new(seed);
+        let mut config = room::Config::new("laws", 100);
+        config.timing = Timing {
+            tick: MS * [0, 0, 20, 40, 40, 200][random.below(6) as usize],
+            ..Timing::default()
+        };
+        let is_tight = random.chance(12);
+        config.limits = Limits {
+            snapshot_after: [15, 40, 2000][random.below(3) as usize],
+            max_former: [1, 64][random.below(2) as usize],
+            ..Limits::default()
+        };
+        config.share_stream_above = [0, 1, 2, 4, 4][random.below(5) as usize];
+        config.share_datagrams_above = [0, 1, 3, 16][random.below(4) as usize];
+        if is_tight {
+            config.limits.max_awareness_bytes = 6000;
+            config.limits.max_keys = 3;
+            config.limits.max_log_bytes = 9000;
+            config.limits.max_snapshot = 5000;
+            // What classes keep is far more, and has limits of its own.
+            (config.share_stream_above, config.share_datagrams_above) = (usize::MAX, usize::MAX);
+        }
+        config.compress = random.chance(94);
+        let codecs = if is_tight { 1 } else { 1 + random.below(ALL.len() as u64) as usize };
+        config.codecs = &ALL[..codecs];
+        let Limits { max_awareness_bytes, max_log_bytes, max_snapshot, .. } = config.limits;
+        let most_memory = max_awareness_bytes + max_log_bytes + max_snapshot;
+        // What codecs work with, and what they made of messages and snapshots (W49, W55).
+        let most_memory = most_memory + if codecs > 1 { (8 << 20) + (5 << 20) } else { 0 };
+        let channels = channels(&mut random);
+        let most = match random.below(100) {
+            0..70 => 2 + random.below(4),
+            70..98 => 5 + random.below(8),
+            _ => 20 + random.below(21),
+        };
+        let lies = random.chance(15);
+        let world = World::new(seed, config, Model::new(channels, 100));
+        let mut story =
+            Story { random, world, most: most as usize, said: 0, is_tight, lies, most_memory };
+        // Who comes first makes the channels, undisturbed.
+        story.join();
+        story.world.run(MS * 200);
+        let first = if most > 15 { most * 3 / 4 } else { story.random.below(most) };
+        (0..first).for_each(|_| story.join());
+        story
+    }
+
+    fn step(&mut self) {
+        let people = self.world.people.len();
+        let at = self.random.below(people as u64) as usize;
+        let is_gone = self.world.model.apps[at].is_gone;
+        match self.random.below(100) {
+            0..6 if people < self.most => self.join(),
+            6..10 => {
+                let later = MS * [0, 0, 300, 3000][self.random.below(4) as usize];
+                self.world.cut(at, later);
+            }
+            10..12 => self.world.black_hole(at),
+            12..14 if !is_gone && at > 0 => {
+                self.world.model.apps[at].is_gone = true;
+                self.world.people[at].client.leave();
+            }
+            14 if self.random.chance(50) => self.world.restart(),
+            14 => {
+                let time = MS * self.random.below(900) as u32;
+                self.world.shut_down(time);
+            }
+            15..20 => {
+                let path = self.path();
+                self.world.change_transport(at, path);
+            }
+            20..23 => {
+                let reachable = self.random.chance(50);
+                self.world.people[at].reachable = reachable;
+            }
+            23..28 => {
+                let time = MS * self.random.below(2500) as u32;
+                let way = self.random.below(2) as usize;
+                self.world.model.doubt = self.world.model.doubt.max(time * 2);
+                self.world.stall(at, way, time);
+            }
+            28..31 if !is_gone => self.open_late(at),
+            31..34 if !is_gone => self.compress(at),
+            34..36 if !is_gone => {
+                let presence = format!("{at} is at {}", self.random.below(100)).into_bytes();
+                self.world.people[at].client.set_presence(&presence).unwrap();
+                self.world.model.apps[at].presence = presence;
+            }
+            36..38 if self.lies && at > 0 => self.lie(at),
+            38 => self.world.people.iter_mut().for_each(|person| person.reachable = true),
+            39 if !is_gone => self.change_qos(at),
+            40 if !is_gone => self.limit_rate(at),
+            41..43 => {
+                let time = MS * self.random.below(1500) as u32;
+                self.world.run(time);
+            }
+            _ if !is_gone => self.talk(at),
+            _ => {}
+        }
+    }
+
+    fn join(&mut self) {
+        let at = self.world.people.len();
+        let random = &mut self.random;
+        let codecs = &ALL[..1 + random.below(ALL.len() as u64) as usize];
+        let presence = format!("person {at}").into_bytes();
+        let mut config =
+            ClientConfig { codecs, presence: presence.clone(), ..ClientConfig::new("laws") };
+        config.seed = random.next();
+        config.compress = random.chance(95);
+        let delay = MS * random.below(60) as u32;
+        let path = self.path();
+        let count = self.world.model.channels.len();
+        self.world.add(config, path, delay);
+        self.world.model.apps.push(App::new(count, presence));
+        for channel in 0..count {
+            if at == 0 || self.random.chance(85) {
+                self.open(at, channel);
+            }
+        }
+    }
+
+    fn open_late(&mut self, at: usize) {
+        let missing = self.world.model.apps[at].ids.iter().position(Option::is_none);
+        if let Some(channel) = missing {
+            self.open(at, channel);
+        }
+    }
+
+    fn open(&mut self, at: usize, channel: usize) {
+        let access = match self.random.below(20) {
+            0 if at > 0 => Access { publish: false, subscribe: true },
+            1 if at > 0 => Access { publish: true, subscribe: false },
+            _ => Access::FULL,
+        };
+        let compress = if self.random.chance(70) { Compress::Template } else { self.coding() };
+        let client = &mut self.world.people[at].client;
+        let qos = self.world.model.channels[channel];
+        // A level that the codec does not have, or a codec that is not there, is refused by name.
+        let options = ChannelOptions { access, compress };
+        let name = channel.to_string();
+        let id = client.channel_with(&name, qos, options);
+        let id = id.or_else(|_| {
+            let options = ChannelOptions { access, ..ChannelOptions::default() };
+            client.channel_with(&name, qos, options)
+        });
+        let id = id.unwrap();
+        let app = &mut self.world.model.apps[at];
+        assert_eq!(id, ChannelId(app.channels.len() as u32));
+        app.channels.push(channel);
+        app.ids[channel] = Some(id);
+        (app.reads[channel], app.writes[channel]) = (access.subscribe, access.publish);
+    }
+
+    fn coding(&mut self) -> Compress {
+        let codec = ALL[self.random.below(ALL.len() as u64) as usize].number();
+        let filter = Filter::ALL[self.random.below(Filter::ALL.len() as u64) as usize];
+        match self.random.below(6) {
+            0 | 1 => Compress::Template,
+            2 => Compress::Off,
+            3 => Compress::Auto,
+            4 => Compress::Named(Choice::codec(codec)),
+            _ => Compress::Named(Choice { filter, ..Choice::codec(codec) }),
+        }
+    }
+
+    fn compress(&mut self, at: usize) {
+        let compress = self.coding();
+        let count = self.world.model.apps[at].channels.len() as u64;
+        let client = &mut self.world.people[at].client;
+        match self.random.below(8) {
+            // What it once could read it goes on reading.
+            0 => client.set_codecs(ALL),
+            _ if count > 0 => {
+                let channel = ChannelId(self.random.below(count) as u32);
+                let _ = client.compress(channel, compress);
+            }
+            _ => {}
+        }
+    }
+
+    /// Everybody's needs of a channel change. The deadline stays, as what is old is measured by it.
+    fn change_qos(&mut self, at: usize) {
+        let Some(channel) = self.any_channel(at) else { return };
+        let before = self.world.model.channels[channel];
+        let qos = Qos {
+            loss: if before.kind == Kind::Transaction { 0 } else { self.random.below(300) as u16 },
+            priority: self.random.below(256) as u8,
+            ..before.rate(0, [0, 5, 30][self.random.below(3) as usize])
+        };
+        if let Some(id) = self.world.model.apps[at].ids[channel] {
+            self.world.people[at].client.set_qos(id, qos).unwrap();
+        }
+    }
+
+    /// Somebody wants fewer values of a channel, or all again.
+    fn limit_rate(&mut self, at: usize) {
+        let Some(channel) = self.any_channel(at) else { return };
+        let rate = [None, Some(2000), Some(8000)][self.random.below(3) as usize];
+        if let Some(id) = self.world.model.apps[at].ids[channel] {
+            // Others than conflated ones are not thinned.
+            let _ = self.world.people[at].client.limit_rate(id, rate);
+        }
+    }
+
+    /// One that the person has open.
+    fn any_channel(&mut self, at: usize) -> Option<usize> {
+        let open = &self.world.model.apps[at].channels;
+        let count = open.len() as u64;
+        (count > 0).then(|| open[self.random.below(count) as usize])
+    }
+
+    /// Half of the transports have datagrams, good ones and bad ones.
+    fn path(&mut self) -> Path {
+        let random = &mut self.random;
+        let max = [0, 0, 0, 256, 600, 1200][random.below(6) as usize];
+        let bad = random.chance(50);
+        let (lost, repeated, jitter_ms) =
+            if bad { (random.below(60), random.below(30), random.below(200)) } else { (0, 0, 0) };
+        Path { max, lost, repeated, jitter_ms, damaged: 0, garbled: [0, 0] }
+    }
+
+    /// From now on somebody's transports garble what they carry, or somebody is handed nonsense.
+    fn lie(&mut self, at: usize) {
+        let what = self.random.below(5);
+        let taint = if what < 2 { Taint::Datagrams } else { Taint::Stream };
+        let app = &mut self.world.model.apps[at];
+        app.taint = app.taint.max(taint);
+        let way = self.random.below(2) as usize;
+        let mut nonsense: Vec<u8> =
+            (0..self.random.below(200)).map(|_| self.random.next() as u8).collect();
+        // Frames that are known come up more often than by chance.
+        if let Some(tag) = nonsense.first_mut() {
+            *tag = 0x80 | self.random.below(0x24) as u8;
+        }
+        let mut path = self.path();
+        match what {
+            0 => self.world.inject_datagram(at, way, &nonsense),
+            1 => {
+                path = Path { max: 1200, damaged: 30, ..path };
+                self.world.change_transport(at, path);
+            }
+            2 => self.world.inject(at, way, &nonsense),
+            _ => {
+                path.garbled[way] = 1 + self.random.below(20);
+                self.world.change_transport(at, path);
+            }
+        }
+    }
+
+    fn talk(&mut self, at: usize) {
+        let open = self.world.model.apps[at].channels.clone();
+        if open.is_empty() {
+            return;
+        }
+        let channel = open[self.random.below(open.len() as u64) as usize];
+        let count = 1 + self.random.below(8);
+        for _ in 0..count {
+            let channel = match self.random.below(3) {
+                0 => open[self.random.below(open.len() as u64) as usize],
+                _ => channel,
+            };
+            let app = &self.world.model.apps[at];
+            let Some(id) = app.ids[channel].filter(|_| app.writes[channel]) else { continue };
+            self.said += 1;
+            let (bytes, text) = message(&mut self.random, self.said, 60_000);
+            let keys: [Option<&[u8]>; 4] = [None, Some(b""), Some(b"one"), Some(b"two")];
+            let key = keys[self.random.below(4) as usize];
+            let priority = self.random.chance(5).then(|| self.random.below(256) as u8);
+            let message = Outgoing { bytes: &bytes, text, key, priority };
+            let now = self.world.now;
+            match self.world.people[at].client.send(now, id, message).unwrap() {
+                Sent::Accepted | Sent::Conflated => {
+                    self.world.model.said(now, at, channel, message)
+                }
+                Sent::NotNow => {}
+            }
+            if self.random.chance(50) {
+                let pause = MS * self.random.below(40) as u32;
+                self.world.run(pause);
+            }
+        }
+    }
+
+    /// All obstacles go; then there is time to come back and to catch up.
+    fn settle(&mut self) {
+        for person in &mut self.world.people {
+            person.reachable = true;
+            person.path.garbled = [0, 0];
+        }
+        for at in 0..self.world.people.len() {
+            if self.world.model.apps[at].taint != Taint::None {
+                // What it believes is to be cleared away by a new transport.
+                self.world.cut(at, Duration::ZERO);
+            }
+        }
+        // Within 6 s everybody notices who is silent (W35).
+        self.world.run(Duration::from_secs(7));
+        for _ in 0..40 {
+            if self.world.is_settled() {
+                break;
+            }
+            self.world.run(Duration::from_secs(1));
+        }
+        self.world.run(Duration::from_secs(3));
+    }
+}
+
+/// Some channels of the session; the first two are what every application has.
+fn channels(random: &mut Random) -> Vec<Qos> {
+    let mut channels = vec![Qos::transaction(), Qos::awareness().rate(0, 25)];
+    for _ in 0..1 + random.below(4) {
+        let deadline = Duration::from_millis(50 + random.below(400));
+        let loss = random.below(200) as u16;
+        channels.push(match random.below(8) {
+            0 => Qos::transaction().private(),
+            1 => Qos::transaction().rate(0, 10),
+            2 => Qos::awareness().deadline(deadline).loss_per_mille(loss),
+            3 => Qos::awareness().aggregate(),
+            4 => Qos::awareness().aggregate().deadline(deadline).loss_per_mille(loss),
+            5 => Qos::awareness().private().rate(0, 10),
+            6 => Qos::awareness().aggregate().private().rate(5, 30),
+            _ => Qos::awareness().rate(1, 60).priority(random.below(256) as u8),
+        });
+    }
+    channels
+}

@@ -1,0 +1,109 @@
+//! What has to hold at the end, when everybody who is still there can be reached again and had the time to catch up.
+
+use groupwire_session::client::Status;
+use groupwire_session::{Kind, Overflow, PresenceState};
+
+use crate::app::{App, Taint};
+use crate::model::{Model, place};
+use crate::world::World;
+
+pub(crate) fn judge(world: &mut World, keeps_last_values: bool) {
+    (0..world.people.len()).for_each(|at| world.model.keep_held(at));
+    let model = &world.model;
+    for (at, app) in model.apps.iter().enumerate().filter(|(_, app)| !app.is_gone) {
+        let client = &world.people[at].client;
+        // Garbled, the other end may seem to be of another version, where trying again cannot help.
+        let seems_hopeless = app.taint == Taint::Stream
+            && app.errors.iter().any(|error| error.contains("unsupported"));
+        let is_here = app.status == Some(Status::Connected);
+        assert!(is_here || seems_hopeless, "law 2: {at} is {:?}: {:?}", app.status, app.errors);
+        if app.taint == Taint::Stream {
+            continue;
+        }
+        assert!(app.errors.iter().all(|error| is_fair(app, error)), "{at}: {:?}", app.errors);
+        assert_eq!(client.pending(), 0, "law 2: person {at} still waits");
+        let (settled, accepted) = (app.settled, app.transactions.len());
+        assert_eq!(settled, accepted, "law 2: person {at}: some were taken and never came back");
+        document(model, at);
+        presence(model, at);
+        for (other, sender) in model.apps.iter().enumerate() {
+            let counts = keeps_last_values && app.taint == Taint::None;
+            if counts && other != at && !sender.is_gone && sender.taint == Taint::None {
+                last_values(model, at, other);
+            }
+        }
+    }
+}
+
+/// Transports break and servers go, but nobody is accused who did nothing.
+fn is_fair(app: &App, error: &str) -> bool {
+    let faults = ["malformed", "does not decode", "unsupported", "not allowed", "was not opened"];
+    app.taint != Taint::None || !faults.iter().any(|fault| error.contains(fault))
+}
+
+/// Law 2: all of the order that is for this person, at its place, once.
+fn document(model: &Model, at: usize) {
+    let app = &model.apps[at];
+    for (position, ordered) in model.order.range(app.gap + 1..) {
+        let is_own = model.owners.get(&ordered.sender) == Some(&at);
+        let known = app.document.get(position);
+        if app.reads[ordered.channel] || is_own {
+            let known = known.copied();
+            assert_eq!(
+                known,
+                Some(place(ordered)),
+                "law 2: {position} of person {at}: {ordered:?}"
+            );
+        } else if let Some(known) = known {
+            assert_eq!(*known, place(ordered), "law 2: {position} of person {at}'s snapshot");
+        }
+    }
+    let past = app
+        .document
+        .keys()
+        .find(|position| **position > app.gap && !model.order.contains_key(position));
+    assert_eq!(past, None, "law 2: person {at} knows what was never ordered");
+}
+
+fn presence(model: &Model, at: usize) {
+    let app = &model.apps[at];
+    let here = model.apps.iter().enumerate().filter(|(other, app)| *other != at && !app.is_gone);
+    for (other, one) in here.filter(|(_, one)| one.taint < Taint::Stream) {
+        let expected = (PresenceState::Here, one.presence.clone());
+        let told = app.people.get(&one.participant);
+        assert_eq!(told, Some(&expected), "W34: what person {at} knows of {other}");
+    }
+    for (participant, (state, _)) in &app.people {
+        let Some(&owner) = model.owners.get(participant) else { continue };
+        let one = &model.apps[owner];
+        let is_here = !one.is_gone && one.participant == *participant;
+        let is_right = is_here || *state == PresenceState::Away || one.taint == Taint::Stream;
+        assert!(is_right, "W34: person {at} believes {participant} of {owner} to be {state:?}");
+    }
+}
+
+/// W41: the last value of each key arrives at everybody.
+fn last_values(model: &Model, at: usize, other: usize) {
+    let (app, sender) = (&model.apps[at], &model.apps[other]);
+    for (channel, qos) in model.channels.iter().enumerate() {
+        let conflates = qos.kind == Kind::Awareness && qos.overflow == Overflow::Conflate;
+        let Some(opened) = app.opened_at[channel].filter(|_| conflates && app.reads[channel])
+        else {
+            continue;
+        };
+        let mut last = std::collections::BTreeMap::new();
+        for said in sender.said.iter().filter(|said| said.channel == channel) {
+            last.insert(said.key, said);
+        }
+        for said in last.values().filter(|said| said.at >= sender.fresh_since.max(opened)) {
+            let came = app.newest.get(&(sender.participant, channel, said.key));
+            let came = came.map(|(_, content)| *content);
+            let told = (said.at, sender.participant);
+            assert_eq!(
+                came,
+                Some(said.content),
+                "W41: person {at} lacks the last value of person {other} on {channel}: {told:?}"
+            );
+        }
+    }
+}

@@ -1,0 +1,512 @@
+//! A room, its clients and the network between them in simulated time. What arrives is a queue of happenings, so that a
+//! session costs what happens in it and not how long it lasts.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use groupwire_session::client::{Client, Config as ClientConfig, Event, Input, Output, Status};
+use groupwire_session::room::{self, LinkId, Room};
+use groupwire_session::{AllowAll, Opening, refusal};
+
+use crate::model::Model;
+use crate::random::Random;
+
+pub(crate) const MS: Duration = Duration::from_millis(1);
+
+/// What a transport does to what it carries; shares in percent.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Path {
+    /// Octets of the largest datagram; 0: there are none.
+    pub(crate) max: usize,
+    pub(crate) lost: u64,
+    pub(crate) repeated: u64,
+    /// Up to so much later than others.
+    pub(crate) jitter_ms: u64,
+    /// Datagrams that arrive changed, which no encrypted transport lets through.
+    pub(crate) damaged: u64,
+    /// Packets of the stream that do, each way.
+    pub(crate) garbled: [u64; 2],
+}
+
+#[derive(Debug)]
+enum Cargo {
+    Packet(Vec<u8>),
+    Close,
+}
+
+/// Towards the room, or towards the client.
+const UP: usize = 0;
+const DOWN: usize = 1;
+
+#[derive(Debug)]
+enum Happening {
+    Arrives(usize, Cargo),
+    /// The transport took a packet: there is room for another one.
+    Taken(usize),
+    Flown(usize, Vec<u8>),
+    FlownOff(usize),
+    /// The room learns that a transport ended.
+    Broken,
+}
+
+struct Transport {
+    person: usize,
+    joined: bool,
+    /// A black hole swallows what it is given.
+    swallows: bool,
+    path: Path,
+    /// When the last packet each way arrives: none overtakes another.
+    last: [Duration; 2],
+}
+
+/// A client and how it is connected.
+pub(crate) struct Person {
+    pub(crate) client: Client,
+    /// Of the transport in use, and of those to come.
+    pub(crate) path: Path,
+    pub(crate) delay: Duration,
+    pub(crate) reachable: bool,
+    link: Option<LinkId>,
+    timer: Option<Duration>,
+}
+
+pub(crate) struct World {
+    pub(crate) now: Duration,
+    pub(crate) room: Room,
+    pub(crate) people: Vec<Person>,
+    pub(crate) model: Model,
+    config: room::Config,
+    /// No server runs until then.
+    down_until: Option<Duration>,
+    room_timer: Option<Duration>,
+    transports: BTreeMap<LinkId, Transport>,
+    last_link: LinkId,
+    coming: BTreeMap<(Duration, u64), (LinkId, Happening)>,
+    last_happening: u64,
+    random: Random,
+    /// Of all that came out of the cores, in order (law 4).
+    pub(crate) digest: u64,
+    /// The most memory that a room held.
+    pub(crate) memory: usize,
+}
+
+/// What comes out of a core for one input, at most, beside what is for each participant (law 3).
+const MAX_OUTPUTS: usize = 6000;
+
+/// Happenings without any time passing, at most: more, and something spins (law 3).
+const MAX_AT_ONCE: usize = 100_000;
+
+impl World {
+    pub(crate) fn new(seed: u64, config: room::Config, model: Model) -> Self {
+        let mut world = World {
+            now: Duration::ZERO,
+            room: Room::new(config.clone(), Box::new(AllowAll)),
+            people: Vec::new(),
+            model,
+            config,
+            down_until: None,
+            room_timer: None,
+            transports: BTreeMap::new(),
+            last_link: 0,
+            coming: BTreeMap::new(),
+            last_happening: 0,
+            random: Random::new(seed ^ 0x5eed),
+            digest: 0,
+            memory: 0,
+        };
+        world.room.set_tracing(true);
+        world
+    }
+
+    pub(crate) fn add(&mut self, config: ClientConfig, path: Path, delay: Duration) -> usize {
+        let client = Client::new(self.now, config).unwrap();
+        let (link, timer) = (None, None);
+        self.people.push(Person { client, path, delay, reachable: true, link, timer });
+        self.people.len() - 1
+    }
+
+    /// Whether the client has a transport, or believes so.
+    pub(crate) fn has_transport(&self, at: usize) -> bool {
+        self.people[at].link.is_some()
+    }
+
+    pub(crate) fn run(&mut self, time: Duration) {
+        let end = self.now + time;
+        (0..self.people.len()).for_each(|at| self.drain_client(at));
+        self.drain_room();
+        let mut at_once = 0;
+        while let Some(next) = self.next().filter(|next| *next <= end) {
+            at_once = if next > self.now { 0 } else { at_once + 1 };
+            assert!(
+                at_once < MAX_AT_ONCE,
+                "law 3: something spins at {:?}: room {:?}, clients {:?}, {:?}",
+                self.now,
+                self.room_timer,
+                self.people.iter().map(|person| person.timer).collect::<Vec<_>>(),
+                self.coming.first_key_value()
+            );
+            self.now = self.now.max(next);
+            self.step();
+        }
+        self.now = end;
+    }
+
+    fn next(&self) -> Option<Duration> {
+        let coming = self.coming.first_key_value().map(|((at, _), _)| *at);
+        let timers = self.people.iter().map(|person| person.timer);
+        let room_timer = self.room_timer.filter(|_| self.down_until.is_none());
+        timers.chain([coming, room_timer, self.down_until]).flatten().min()
+    }
+
+    fn step(&mut self) {
+        if self.down_until.is_some_and(|until| until <= self.now) {
+            self.down_until = None;
+            self.restart();
+        }
+        while self.coming.first_key_value().is_some_and(|((at, _), _)| *at <= self.now) {
+            if let Some((_, (link, happening))) = self.coming.pop_first() {
+                self.happens(link, happening);
+            }
+        }
+        for at in 0..self.people.len() {
+            if self.people[at].timer.is_some_and(|due| due <= self.now) {
+                self.tell_client(at, Input::Timeout);
+            }
+        }
+        if self.room_timer.is_some_and(|due| due <= self.now) {
+            self.tell_room(room::Input::Timeout);
+        }
+    }
+
+    fn happens(&mut self, link: LinkId, happening: Happening) {
+        if let Happening::Broken = happening {
+            self.transports.remove(&link);
+            return self.tell_room(room::Input::Closed { link });
+        }
+        let Some(transport) = self.transports.get(&link).filter(|one| !one.swallows) else {
+            return;
+        };
+        let (at, joined) = (transport.person, transport.joined);
+        let in_use = self.people[at].link == Some(link);
+        match happening {
+            Happening::Arrives(UP, Cargo::Packet(packet)) if joined => {
+                self.tell_room(room::Input::Packet { link, packet: &packet });
+            }
+            Happening::Arrives(UP, Cargo::Packet(packet)) => self.greet(link, &packet),
+            Happening::Arrives(UP, Cargo::Close) => {
+                if joined {
+                    self.tell_room(room::Input::Closed { link });
+                }
+                self.closed(link);
+            }
+            Happening::Arrives(_, Cargo::Close) => self.closed(link),
+            Happening::Arrives(_, Cargo::Packet(packet)) if in_use => {
+                self.tell_client(at, Input::Packet(&packet));
+            }
+            Happening::Flown(UP, packet) if joined => {
+                self.tell_room(room::Input::Datagram { link, packet: &packet });
+            }
+            Happening::Flown(DOWN, packet) if in_use => {
+                self.tell_client(at, Input::Datagram(&packet));
+            }
+            Happening::Taken(UP) if in_use => self.tell_client(at, Input::Sent),
+            Happening::Taken(DOWN) => self.tell_room(room::Input::Sent { link }),
+            Happening::FlownOff(UP) if in_use => self.tell_client(at, Input::DatagramSent),
+            Happening::FlownOff(DOWN) => self.tell_room(room::Input::DatagramSent { link }),
+            _ => {}
+        }
+    }
+
+    fn greet(&mut self, link: LinkId, packet: &[u8]) {
+        let Some(transport) = self.transports.get_mut(&link) else { return };
+        let max_datagram = transport.path.max;
+        match Opening::read(packet) {
+            Ok(opening) => {
+                transport.joined = true;
+                let secret = [self.random.next() as u8; 16];
+                let opening = &opening;
+                self.tell_room(room::Input::Join { link, opening, secret, max_datagram });
+            }
+            Err(error) => {
+                self.carry(link, DOWN, vec![Cargo::Packet(refusal(&error)), Cargo::Close])
+            }
+        }
+    }
+
+    /// The transport is gone for its client.
+    fn closed(&mut self, link: LinkId) {
+        let Some(transport) = self.transports.remove(&link) else { return };
+        if self.people[transport.person].link.take_if(|one| *one == link).is_some() {
+            self.tell_client(transport.person, Input::Closed);
+        }
+    }
+
+    /// The transport breaks; packets under way are lost. The room learns of it after `later`.
+    pub(crate) fn cut(&mut self, at: usize, later: Duration) {
+        let Some(link) = self.people[at].link else { return };
+        self.later(later, link, Happening::Broken);
+        self.closed(link);
+    }
+
+    /// Packets are swallowed and nobody notices: only keep-alive can tell.
+    pub(crate) fn black_hole(&mut self, at: usize) {
+        let transport = self.people[at].link.and_then(|link| self.transports.get_mut(&link));
+        if let Some(transport) = transport {
+            transport.swallows = true;
+        }
+    }
+
+    /// Nothing arrives and nothing is taken for so long, one way.
+    pub(crate) fn stall(&mut self, at: usize, way: usize, time: Duration) {
+        let until = self.now + time;
+        let transport = self.people[at].link.and_then(|link| self.transports.get_mut(&link));
+        if let Some(transport) = transport {
+            transport.last[way] = transport.last[way].max(until);
+        }
+    }
+
+    /// The client moves to another transport, as when a better one opened. The room learns of the old one's end later.
+    pub(crate) fn change_transport(&mut self, at: usize, path: Path) {
+        let person = &mut self.people[at];
+        let Some(old) = person.link.filter(|_| person.reachable) else { return };
+        person.path = path;
+        let (delay, max_datagram) = (person.delay, path.max);
+        self.later(delay, old, Happening::Broken);
+        self.open(at);
+        self.tell_client(at, Input::Opened { max_datagram });
+    }
+
+    fn open(&mut self, at: usize) {
+        self.last_link += 1;
+        let path = self.people[at].path;
+        self.people[at].link = Some(self.last_link);
+        let last = [Duration::ZERO; 2];
+        let transport = Transport { person: at, joined: false, swallows: false, path, last };
+        self.transports.insert(self.last_link, transport);
+    }
+
+    /// The server says goodbye and is gone for so long.
+    pub(crate) fn shut_down(&mut self, time: Duration) {
+        self.tell_room(room::Input::Shutdown { retry: time });
+        self.down_until.get_or_insert(self.now + time);
+    }
+
+    /// The server dies and another one takes its place.
+    pub(crate) fn restart(&mut self) {
+        self.config.incarnation += 1;
+        self.model.restarted(self.config.incarnation);
+        self.room = Room::new(self.config.clone(), Box::new(AllowAll));
+        self.room.set_tracing(true);
+        self.room_timer = None;
+        let links: Vec<LinkId> = self.transports.keys().copied().collect();
+        links.into_iter().for_each(|link| self.closed(link));
+    }
+
+    /// Arbitrary octets as the next packet that the room, or the client, is handed.
+    pub(crate) fn inject(&mut self, at: usize, way: usize, packet: &[u8]) {
+        let Some(link) = self.people[at].link else { return };
+        let joined = self.transports.get(&link).is_some_and(|transport| transport.joined);
+        match way {
+            UP if joined => self.tell_room(room::Input::Packet { link, packet }),
+            UP => {}
+            _ => self.tell_client(at, Input::Packet(packet)),
+        }
+    }
+
+    /// The same as a datagram.
+    pub(crate) fn inject_datagram(&mut self, at: usize, way: usize, packet: &[u8]) {
+        let Some(link) = self.people[at].link else { return };
+        match way {
+            UP => self.tell_room(room::Input::Datagram { link, packet }),
+            _ => self.tell_client(at, Input::Datagram(packet)),
+        }
+    }
+
+    fn later(&mut self, time: Duration, link: LinkId, happening: Happening) {
+        self.last_happening += 1;
+        self.coming.insert((self.now + time, self.last_happening), (link, happening));
+    }
+
+    fn tell_room(&mut self, input: room::Input<'_>) {
+        if self.down_until.is_none() {
+            self.room.handle_input(self.now, input);
+            self.drain_room();
+        }
+    }
+
+    pub(crate) fn tell_client(&mut self, at: usize, input: Input<'_>) {
+        self.people[at].client.handle_input(self.now, input);
+        self.drain_client(at);
+    }
+
+    fn drain_client(&mut self, at: usize) {
+        for count in 0.. {
+            assert!(count < MAX_OUTPUTS, "law 3: outputs of a client without end");
+            let person = &mut self.people[at];
+            let output = person.client.poll_output(self.now);
+            let link = person.link;
+            match output {
+                Output::Timeout(due) => {
+                    self.people[at].timer = due;
+                    return;
+                }
+                Output::Event(event) => {
+                    let position = person.client.position();
+                    if let Event::Message(message) = &event {
+                        self.digest = fnv(self.digest ^ message.position, &message.bytes);
+                    }
+                    if let Some((as_of, state)) = self.model.tell(self.now, at, event, position) {
+                        // Over the limit the room goes on without.
+                        let _ = self.people[at].client.snapshot(as_of, &state);
+                    }
+                }
+                Output::Dial if person.reachable && self.down_until.is_none() => {
+                    let max_datagram = person.path.max;
+                    self.open(at);
+                    let opened = Input::Opened { max_datagram };
+                    self.people[at].client.handle_input(self.now, opened);
+                }
+                Output::Dial => person.client.handle_input(self.now, Input::Closed),
+                Output::Send(packet) => match link {
+                    Some(link) => self.carry(link, UP, vec![Cargo::Packet(packet)]),
+                    None => self.people[at].client.handle_input(self.now, Input::Sent),
+                },
+                Output::Datagram(packet) => match link {
+                    Some(link) => self.fly(link, UP, packet),
+                    None => self.people[at].client.handle_input(self.now, Input::DatagramSent),
+                },
+                Output::Hangup => {
+                    let swallows = link
+                        .and_then(|link| self.transports.get(&link))
+                        .is_none_or(|one| one.swallows);
+                    match link {
+                        Some(link) if !swallows => self.carry(link, UP, vec![Cargo::Close]),
+                        _ => {
+                            self.people[at].link = None;
+                            self.people[at].client.handle_input(self.now, Input::Closed);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn drain_room(&mut self) {
+        for count in 0.. {
+            let limit = MAX_OUTPUTS + 100 * self.people.len();
+            assert!(count < limit, "law 3: outputs of a room without end");
+            match self.room.poll_output() {
+                room::Output::Timeout(due) => {
+                    self.room_timer = due;
+                    break;
+                }
+                room::Output::Event(event) => {
+                    let owner = match &event {
+                        room::Event::Joined { link, .. } => self.transports.get(link),
+                        _ => None,
+                    };
+                    let owner = owner.map(|transport| transport.person);
+                    self.model.room_says(self.now, &event, owner);
+                }
+                room::Output::Send { link, packet, body } => {
+                    let packet = room::whole_packet(packet, body.as_deref());
+                    self.carry(link, DOWN, vec![Cargo::Packet(packet)]);
+                }
+                room::Output::Datagram { link, packet, body } => {
+                    let packet = room::whole_packet(packet, body.as_deref());
+                    self.fly(link, DOWN, packet);
+                }
+                room::Output::Close { link, packet, .. } => {
+                    self.carry(link, DOWN, vec![Cargo::Packet(packet), Cargo::Close]);
+                }
+            }
+        }
+        self.memory = self.memory.max(self.room.stats().memory);
+        for packet in self.room.traced() {
+            self.model.trace(&packet);
+        }
+    }
+
+    /// Over the stream: in order, each packet with the same delay unless the transport stalls.
+    fn carry(&mut self, link: LinkId, way: usize, cargo: Vec<Cargo>) {
+        for mut cargo in cargo {
+            if let Cargo::Packet(packet) = &cargo {
+                self.digest(link, packet);
+            }
+            let Some(transport) = self.transports.get_mut(&link) else { continue };
+            let delay = self.people[transport.person].delay;
+            let at = transport.last[way].max(self.now + delay);
+            transport.last[way] = at;
+            let garbled = transport.path.garbled[way];
+            if let Cargo::Packet(packet) = &mut cargo
+                && transport.joined
+                && self.random.chance(garbled)
+            {
+                garble(&mut self.random, packet);
+            }
+            let wait = at - self.now;
+            if matches!(cargo, Cargo::Packet(_)) {
+                self.later(wait - delay, link, Happening::Taken(way));
+            }
+            self.later(wait, link, Happening::Arrives(way, cargo));
+        }
+    }
+
+    /// A datagram is lost, repeated, damaged, late, or comes as it should.
+    fn fly(&mut self, link: LinkId, way: usize, mut packet: Vec<u8>) {
+        self.digest(link, &packet);
+        let Some(transport) = self.transports.get(&link) else { return };
+        let (path, delay) = (transport.path, self.people[transport.person].delay);
+        assert!(packet.len() <= path.max, "W38: a datagram of {} octets", packet.len());
+        // Now and then there is no room for datagrams for a while.
+        let busy = if self.random.chance(2) { self.random.below(200) as u32 } else { 0 };
+        let busy = MS * busy;
+        self.later(busy, link, Happening::FlownOff(way));
+        if self.random.chance(path.damaged) {
+            garble(&mut self.random, &mut packet);
+        }
+        let copies = match self.random.chance(path.lost) {
+            true => 0,
+            false => 1 + u64::from(self.random.chance(path.repeated)),
+        };
+        for _ in 0..copies {
+            let late = MS * self.random.below(path.jitter_ms + 1) as u32;
+            self.later(busy + delay + late, link, Happening::Flown(way, packet.clone()));
+        }
+    }
+
+    fn digest(&mut self, link: LinkId, packet: &[u8]) {
+        self.digest = fnv(self.digest ^ link, packet);
+    }
+
+    /// Whether everybody who has not left is connected and has nothing to say any more.
+    pub(crate) fn is_settled(&self) -> bool {
+        let settled = |at: usize| {
+            let app = &self.model.apps[at];
+            let connected = app.status == Some(Status::Connected) && self.has_transport(at);
+            app.is_gone || (connected && self.people[at].client.pending() == 0)
+        };
+        self.down_until.is_none() && (0..self.people.len()).all(settled)
+    }
+}
+
+/// FNV-1a, from where another one ended.
+pub(crate) fn fnv(start: u64, octets: &[u8]) -> u64 {
+    octets.iter().fold(start ^ 0xcbf2_9ce4_8422_2325, |hash, &octet| {
+        (hash ^ u64::from(octet)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+/// Bits flip, an end is missing, octets are inserted, or all is nonsense.
+fn garble(random: &mut Random, packet: &mut Vec<u8>) {
+    if packet.is_empty() {
+        return;
+    }
+    let at = random.below(packet.len() as u64) as usize;
+    match random.below(6) {
+        0..3 => packet[at] ^= 1 << random.below(8),
+        3 => packet.truncate(at),
+        4 => packet.insert(at, random.next() as u8),
+        _ => packet.iter_mut().for_each(|octet| *octet = random.next() as u8),
+    }
+}

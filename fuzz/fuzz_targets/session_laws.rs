@@ -1,0 +1,26 @@
+//! DESIGN's laws in whole sessions: those of `crates/session/tests/laws`, but what happens next is not drawn at random, it
+//! is what the input says. So sessions are found that reach what random ones rarely do.
+
+#![no_main]
+#![allow(dead_code, reason = "what only the test needs")]
+
+#[path = "../../crates/session/tests/laws/app.rs"]
+mod app;
+#[path = "../../crates/session/tests/laws/messages.rs"]
+mod messages;
+#[path = "../../crates/session/tests/laws/model.rs"]
+mod model;
+mod random;
+#[path = "../../crates/session/tests/laws/story.rs"]
+mod story;
+#[path = "../../crates/session/tests/laws/verdict.rs"]
+mod verdict;
+#[path = "../../crates/session/tests/laws/world.rs"]
+mod world;
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| {
+    random::set_input(data);
+    story::play(1, false);
+});

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Installs the servers that `groupwire lab fanout` measures Groupwire beside, into .cache/peers. They are peers, not
+# dependencies: nothing of ours is built from them. What cannot be installed is named and left out.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+peers=$PWD/.cache/peers
+mkdir -p "$peers"
+cp crates/lab/peers/* "$peers"
+
+missing=0
+miss() {
+    echo "peers: $1" >&2
+    missing=1
+}
+
+# The scripts of packages stay off but for bun's, which puts its binary into place.
+if command -v npm >/dev/null; then
+    (cd "$peers" && npm ci --ignore-scripts --no-audit --no-fund && node node_modules/bun/install.js) >&2 ||
+        miss "ws, Socket.IO, y-websocket, Bun: npm failed, see above"
+else
+    miss "ws, Socket.IO, y-websocket, Bun: install Node and npm, and run this again"
+fi
+
+if [[ -x $peers/bin/centrifugo ]] || command -v centrifugo >/dev/null; then
+    :
+elif command -v go >/dev/null; then
+    GOBIN=$peers/bin go install github.com/centrifugal/centrifugo/v5@v5.4.9 >&2 ||
+        miss "Centrifugo: Go could not build it; put a centrifugo on the path or into .cache/peers/bin"
+else
+    miss "Centrifugo: install Go and run this again, or put a centrifugo on the path"
+fi
+exit $missing

@@ -1,0 +1,174 @@
+// The inspector, in headless Chromium, on a room in which a recording is played.
+
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { after, afterEach, before, test } from "node:test";
+import { launch } from "./window.mjs";
+import { Server } from "./server.mjs";
+import { until } from "./wait.mjs";
+
+const options = { timeout: 120_000 };
+const SCREENSHOTS = new URL("screenshots/", import.meta.url);
+const TRACE = fileURLToPath(new URL("../../samples/whiteboard.bin", import.meta.url));
+const ROOM = "replay";
+
+let browser;
+let server;
+let folder;
+const replays = [];
+const contexts = [];
+
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), "groupwire-"));
+  [browser, server] = await Promise.all([launch(), Server.start("--record-dir", folder)]);
+  // Native programs, over WebSocket and over WebTransport.
+  for (const url of [server.url.replace("http", "ws"), server.url.replace("http", "https")]) replays.push(play(url));
+});
+afterEach(async () => {
+  const errors = contexts.flatMap(({ errors }) => errors);
+  await Promise.all(contexts.splice(0).map(({ context }) => context.close()));
+  assert.deepEqual(errors, [], "errors in the pages");
+});
+after(async () => {
+  for (const replay of replays) replay.kill("SIGKILL");
+  await browser?.close();
+  await server?.kill();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** What three people did, again and again. */
+function play(url) {
+  const more = ["--participants", "3", "--rate", "12", "--seconds", "600", "--url", url];
+  return spawn(process.env.GROUPWIRE_BINARY, ["replay", "--trace", TRACE, "--room", ROOM, ...more], {
+    stdio: "ignore",
+  });
+}
+
+async function open(path, settings = {}) {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...settings });
+  const errors = [];
+  contexts.push({ context, errors });
+  const page = await context.newPage();
+  page.on("pageerror", (error) => errors.push(String(error)));
+  await page.goto(`${server.url}${path}`);
+  return page;
+}
+
+const shot = (page, name) => page.screenshot({ path: new URL(`inspector-${name}.png`, SCREENSHOTS).pathname });
+const bars = (page) => page.getByTestId("packets").getByRole("option");
+const person = (page, name) => page.getByTestId("participants").getByRole("button", { name });
+
+/** Waits until packets of a kind come, and takes one apart. */
+async function takeApart(page, least = 2) {
+  const found = await until(
+    "a packet of several messages",
+    () =>
+      page.evaluate((least) => {
+        const { shadowRoot } = document.querySelector("groupwire-inspector");
+        const bars = [...shadowRoot.querySelectorAll("[data-parts]")];
+        const bar = bars.findLast(({ dataset }) => Number(dataset.parts) >= least);
+        bar?.click();
+        return bar !== undefined;
+      }, least),
+    60_000,
+  );
+  assert.ok(found);
+  await page.getByTestId("sentence").waitFor();
+}
+
+for (const colorScheme of ["light", "dark"]) {
+  test(`a packet of a running replay is taken apart, ${colorScheme}`, options, async () => {
+    const page = await open(`/inspector/?room=${ROOM}`, { colorScheme });
+    await until("packets", async () => (await bars(page).count()) > 60, 60_000);
+    await until("the models have learned", async () => /smaller/.test(await page.getByTestId("summary").innerText()));
+    await shot(page, `running-${colorScheme}`);
+    await takeApart(page);
+    assert.match(await page.getByTestId("sentence").innerText(), /^This packet carried \d+ .+ messages?.* bytes/);
+    const rows = await page.getByTestId("message").count();
+    assert.ok(rows >= 2, `${rows} messages`);
+    // What it was made of adds up to its size.
+    const [parts, label] = await page.evaluate(() => {
+      const { shadowRoot } = document.querySelector("groupwire-inspector");
+      const parts = [...shadowRoot.querySelectorAll("[data-testid=parts] b")].map((b) => parseFloat(b.textContent));
+      return [parts, shadowRoot.querySelector(".bar.selected").ariaLabel];
+    });
+    const size = parseFloat(label.replace(",", ""));
+    const sum = parts.reduce((sum, part) => sum + part, 0);
+    assert.ok(Math.abs(sum - size) <= 1.5, `${parts} of ${label}`);
+    await shot(page, `packet-${colorScheme}`);
+  });
+}
+
+test("by keyboard alone, and what its words mean", options, async () => {
+  const page = await open("/inspector/");
+  await until("packets of the room with most people", async () => (await bars(page).count()) > 20, 60_000);
+  assert.match(page.url(), new RegExp(`room=${ROOM}`));
+  await page.getByTestId("packets").focus();
+  await page.keyboard.press("End");
+  const first = await page.getByTestId("packet").innerText();
+  await page.keyboard.press("ArrowLeft");
+  await until("the packet before", async () => (await page.getByTestId("packet").innerText()) !== first);
+  assert.equal(await page.getByTestId("pause").innerText(), "Go on");
+  await page.getByTestId("help").click();
+  await page.getByText("A version of what both ends have learned.").waitFor();
+  await shot(page, "words");
+  await page.keyboard.press("Escape");
+});
+
+test("one participant: its transport, its templates, and a worse network", options, async () => {
+  const page = await open(`/inspector/?room=${ROOM}`);
+  await until("participants", async () => (await person(page, /WebTransport/).count()) > 0, 60_000);
+  await person(page, /WebTransport/)
+    .first()
+    .click();
+  await until("templates", async () => /<number>/.test(await page.getByTestId("templates").innerText()), 60_000);
+  await until("its packets", async () => (await bars(page).count()) > 10);
+  const trip = async (who) => parseFloat(/· ([\d.]+) ms/.exec(await who.innerText())?.[1] ?? "1000");
+  const before = await trip(person(page, /WebTransport/).first());
+  await page.getByTestId("emulate-delay").fill("200");
+  await person(page, /emulated/)
+    .first()
+    .waitFor();
+  // It is measured seldom, and smoothed.
+  await until("a longer round trip", async () => (await trip(person(page, /emulated/).first())) > before + 20, 60_000);
+  await shot(page, "participant");
+  await page.getByText("As it is").click();
+  await until("as it was", async () => (await person(page, /emulated/).count()) === 0);
+});
+
+test("a room is recorded, and the recording can be played", options, async () => {
+  const page = await open(`/inspector/?room=${ROOM}`);
+  await until("it may be", () => page.getByTestId("record").isVisible());
+  await page.getByTestId("record").click();
+  const status = page.locator(".record-status");
+  await until("messages", async () => / (\d\d|\d,\d*|\d{3,}) messages/.test(await status.innerText()), 60_000);
+  await page.getByTestId("record").click();
+  await page.getByRole("button", { name: "Record", exact: true }).waitFor();
+  const name = (await status.innerText()).split(":")[0];
+  const table = await readFile(join(folder, name.replace(".bin", ".tsv")), "utf8");
+  assert.match(table, /^time_ms\tsender\tchannel\n/);
+  const trace = ["--trace", join(folder, name), "--speed", "20", "--room", "again", "--json"];
+  const url = server.url.replace("http", "ws");
+  const replay = spawn(process.env.GROUPWIRE_BINARY, ["replay", ...trace, "--url", url], {
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  const code = await new Promise((resolve) => replay.once("exit", resolve));
+  assert.equal(code, 0);
+});
+
+test("a phone, and below the whiteboard", options, async () => {
+  const phone = await open(`/inspector/?room=${ROOM}`, { viewport: { width: 400, height: 820 }, deviceScaleFactor: 2 });
+  await until("packets", async () => (await bars(phone).count()) > 10, 60_000);
+  await takeApart(phone);
+  assert.equal(await phone.evaluate(() => document.documentElement.scrollWidth), 400);
+  await shot(phone, "phone");
+  const board = await open(`/?room=${ROOM}&inspect`);
+  await until("packets", async () => (await bars(board).count()) > 10, 60_000);
+  await shot(board, "whiteboard");
+  await board.getByTestId("inspector-close").click();
+  assert.equal(await board.getByTestId("inspector").count(), 0);
+});

@@ -1,0 +1,4 @@
+import { defineConfig } from "vite";
+import { config } from "../common/vite.ts";
+
+export default defineConfig(({ mode }) => config(mode));

@@ -1,0 +1,315 @@
+/** `<groupwire-inspector>`: what a room's packets are made of. Attributes: `server`, `room`, `token`. */
+
+import { Channels } from "./channels";
+import { button, h, say } from "./dom";
+import { emulate, follow, record, Refused, rooms, templates, type Access } from "./feed";
+import { Model, PURPOSES, type Filter, type Seen } from "./model";
+import { PacketView } from "./packet";
+import { People } from "./people";
+import type { Report, Rooms } from "./report";
+import { STYLES } from "./styles";
+import { TemplatesView } from "./templates";
+import { Timeline } from "./timeline";
+import { bytes, GLOSSARY, number, PURPOSE_WORDS, rate, ratio } from "./words";
+
+/** How often the list of rooms and the templates are asked for. */
+const SELDOM_MS = 2000;
+
+const DIRECTIONS = [
+  ["out", "To participants"],
+  ["in", "From participants"],
+  ["both", "Both"],
+] as const;
+
+export class Inspector extends HTMLElement {
+  static readonly observedAttributes = ["server", "room", "token"];
+
+  readonly model = new Model();
+  private readonly root = this.attachShadow({ mode: "open" });
+  private readonly roomChoice = h("select", "room");
+  private readonly summary = h("p", "summary");
+  private readonly status = h("p", "status");
+  private readonly pause = button("quiet", "Pause", () => this.setPaused(!this.isPaused));
+  private readonly recordButton = button("quiet", "Record", () => void this.toggleRecording());
+  private readonly recordStatus = h("span", "record-status");
+  private readonly glossary = glossary();
+  private readonly token = tokenForm((token) => this.setAttribute("token", token));
+  private readonly people = new People({
+    select: (participant) => this.select(participant),
+    emulate: (participant, loss, delay) => void this.ask(emulate(this.access, this.room, participant, loss, delay)),
+  });
+  private readonly timeline = new Timeline((seen) => this.open(seen));
+  private readonly packet = new PacketView();
+  private readonly channels = new Channels();
+  private readonly templates = new TemplatesView();
+  private readonly directions = DIRECTIONS.map(([direction, name]) => {
+    const choice = button("segment-button", name, () => this.setDirection(direction));
+    choice.dataset.direction = direction;
+    return choice;
+  });
+  private filter: Filter = { participant: undefined, direction: "out" };
+  private found: Rooms | undefined;
+  private isPaused = false;
+  private following: AbortController | undefined;
+  private seldom: ReturnType<typeof setInterval> | undefined;
+
+  constructor() {
+    super();
+    const style = document.createElement("style");
+    style.textContent = STYLES;
+    this.roomChoice.ariaLabel = "Room";
+    this.roomChoice.dataset.testid = "room";
+    this.roomChoice.addEventListener("change", () => this.setAttribute("room", this.roomChoice.value));
+    this.recordButton.dataset.testid = "record";
+    this.pause.dataset.testid = "pause";
+    this.summary.dataset.testid = "summary";
+    this.status.setAttribute("role", "status");
+    const help = button("quiet", "What do I see?", () => this.glossary.showModal());
+    help.dataset.testid = "help";
+    const direction = h("div", "directions", ...this.directions);
+    direction.setAttribute("role", "group");
+    direction.ariaLabel = "Which packets";
+    const tools = h("div", "tools", this.recordStatus, this.recordButton, this.pause, help);
+    const packets = h(
+      "section",
+      "packets",
+      h("div", "packets-head", h("h2", "", "Packets"), direction, legend()),
+      this.timeline.element,
+    );
+    const centre = h("div", "centre", packets, this.packet.element);
+    this.root.append(
+      style,
+      h("header", "bar-top", h("h1", "", "Inspector"), this.roomChoice, this.summary, tools),
+      this.status,
+      this.token,
+      h("main", "panes", this.people.element, centre, this.channels.element, this.templates.element),
+      this.glossary,
+    );
+    this.setDirection("out");
+  }
+
+  /** The server's address, with a slash at the end. */
+  get server(): string {
+    return new URL(this.getAttribute("server") ?? "./", document.baseURI).href.replace(/\/?$/, "/");
+  }
+
+  get room(): string {
+    return this.getAttribute("room") ?? "";
+  }
+
+  connectedCallback(): void {
+    this.seldom = setInterval(() => void this.lookSeldom(), SELDOM_MS);
+    void this.lookSeldom();
+    this.start();
+  }
+
+  disconnectedCallback(): void {
+    clearInterval(this.seldom);
+    this.following?.abort();
+  }
+
+  attributeChangedCallback(_: string, before: string | null, now: string | null): void {
+    if (before === now || !this.isConnected) return;
+    this.dispatchEvent(new CustomEvent("room", { detail: this.room }));
+    this.start();
+    void this.lookSeldom();
+  }
+
+  private get access(): Access {
+    return { server: this.server, token: this.getAttribute("token") ?? "" };
+  }
+
+  private start(): void {
+    this.following?.abort();
+    this.model.clear();
+    this.select(undefined);
+    this.setPaused(false);
+    this.open(undefined);
+    if (this.room === "") return this.explain("Choose a room.");
+    this.following = new AbortController();
+    void follow(this.access, this.room, this.following.signal, {
+      report: (report) => this.take(report),
+      trouble: (error) => this.trouble(error),
+    });
+  }
+
+  private take(report: Report): void {
+    this.explain("");
+    this.model.take(report);
+    const { participant } = this.filter;
+    if (participant !== undefined && !this.model.participant(participant))
+      this.filter = { ...this.filter, participant: undefined };
+    this.show();
+  }
+
+  private show(): void {
+    const { model, filter } = this;
+    if (!model.report) return;
+    if (!this.isPaused) this.timeline.show(model.newest(filter, this.timeline.count), model);
+    this.people.show(model, filter.participant, this.found?.emulates ?? false);
+    this.channels.show(model.channels(filter), filter);
+    const { before, after } = model.wire(filter);
+    const whom = filter.participant === undefined ? "" : ` · ${model.nameOf(filter.participant)}`;
+    const smaller = before > 0 ? `, ${ratio(before, after)} smaller, headers included` : "";
+    say(
+      this.summary,
+      `${rate(before)} of messages in ${rate(after)} of packets${smaller}${whom} · tick ${number(model.report.tick)} ms`,
+    );
+    this.showRecording();
+  }
+
+  private select(participant: number | undefined): void {
+    this.filter = { ...this.filter, participant };
+    this.templates.show(undefined, "");
+    this.setPaused(false);
+    this.show();
+    void this.lookAtTemplates();
+  }
+
+  private setDirection(direction: Filter["direction"]): void {
+    this.filter = { ...this.filter, direction };
+    for (const choice of this.directions) choice.ariaPressed = String(choice.dataset.direction === direction);
+    this.setPaused(false);
+    this.show();
+  }
+
+  /** The bars stand still while one is looked at. */
+  private open(seen: Seen | undefined): void {
+    this.timeline.select(seen);
+    this.packet.show(seen, this.model);
+    if (seen) this.setPaused(true);
+  }
+
+  private setPaused(paused: boolean): void {
+    this.isPaused = paused;
+    say(this.pause, paused ? "Go on" : "Pause");
+    this.pause.ariaPressed = String(paused);
+    this.classList.toggle("paused", paused);
+    if (!paused) this.show();
+  }
+
+  /** Rooms and templates change rarely. */
+  private async lookSeldom(): Promise<void> {
+    try {
+      this.found = await rooms(this.access);
+      this.showRooms(this.found);
+      await this.lookAtTemplates();
+    } catch (error) {
+      this.trouble(error);
+    }
+  }
+
+  private async lookAtTemplates(): Promise<void> {
+    // Of everybody the first stands for all.
+    const whose = (): number | undefined =>
+      this.filter.participant ?? this.model.report?.participants.find(({ transport }) => transport !== null)?.id;
+    const participant = whose();
+    if (participant === undefined || this.room === "") return;
+    const found = await this.ask(templates(this.access, this.room, participant));
+    if (found && participant === whose()) this.templates.show(found, this.model.nameOf(participant));
+  }
+
+  private showRooms({ rooms }: Rooms): void {
+    const names = rooms.map(({ name }) => name);
+    if (this.room !== "" && !names.includes(this.room)) names.unshift(this.room);
+    const key = JSON.stringify(names);
+    if (this.roomChoice.dataset.names !== key) {
+      this.roomChoice.dataset.names = key;
+      this.roomChoice.replaceChildren(
+        ...names.map((name) => {
+          const option = h("option", "", name);
+          option.value = name;
+          return option;
+        }),
+      );
+    }
+    this.roomChoice.disabled = names.length === 0;
+    if (this.room !== "") this.roomChoice.value = this.room;
+    else if (names[0] !== undefined) this.setAttribute("room", names[0]);
+    else
+      this.explain(
+        "Nobody is on this server yet. Open a page in another window, or play a recording: groupwire replay --trace FILE",
+      );
+  }
+
+  private showRecording(): void {
+    const recording = this.model.report?.recording;
+    const isOn = recording !== null && recording !== undefined && !recording.is_over;
+    this.recordButton.hidden = !(this.found?.records ?? false);
+    say(this.recordButton, isOn ? "Stop recording" : "Record");
+    this.recordButton.classList.toggle("on", isOn);
+    const text = recording
+      ? (recording.error ?? `${recording.file}: ${number(recording.messages)} messages, ${bytes(recording.octets)}`)
+      : "";
+    say(this.recordStatus, text);
+  }
+
+  private async toggleRecording(): Promise<void> {
+    const recording = this.model.report?.recording;
+    await this.ask(record(this.access, this.room, recording ? recording.is_over : true));
+  }
+
+  /** What is asked for, unless that fails, which is said. */
+  private async ask<T>(asked: Promise<T>): Promise<T | undefined> {
+    try {
+      return await asked;
+    } catch (error) {
+      this.trouble(error);
+      return undefined;
+    }
+  }
+
+  private trouble(error: unknown): void {
+    this.token.hidden = !(error instanceof Refused && error.status === 401);
+    if (error instanceof Refused && error.status === 404 && this.room !== "") {
+      return this.explain(`Nobody is in the room “${this.room}” yet. This page waits for somebody.`);
+    }
+    this.explain(
+      error instanceof Refused ? error.message : "The server cannot be reached, or closed the room. Trying again.",
+    );
+  }
+
+  private explain(text: string): void {
+    say(this.status, text);
+    this.status.hidden = text === "";
+    if (text === "") this.token.hidden = true;
+  }
+}
+
+function legend(): HTMLElement {
+  const list = h("ul", "legend");
+  list.ariaLabel = "Colours";
+  for (const purpose of PURPOSES) list.append(h("li", "", h("i", `swatch ${purpose}`), PURPOSE_WORDS[purpose]));
+  return list;
+}
+
+function glossary(): HTMLDialogElement {
+  const dialog = h("dialog", "glossary");
+  dialog.ariaLabel = "What the inspector shows";
+  const list = h("dl");
+  for (const [word, meaning] of GLOSSARY) list.append(h("dt", "", word), h("dd", "", meaning));
+  const lead =
+    "Each bar is a packet, as high as it has bytes; its colours say what they are for. Press one to see every message in it, what the application handed over and what was left of it. Select a participant to see its transport, its templates, and to make its network worse.";
+  const close = button("quiet", "Close", () => dialog.close());
+  dialog.append(h("div", "glossary-head", h("h2", "", "What do I see?"), close), h("p", "", lead), list);
+  dialog.addEventListener("click", ({ target }) => {
+    if (target === dialog) dialog.close();
+  });
+  return dialog;
+}
+
+function tokenForm(give: (token: string) => void): HTMLFormElement {
+  const input = h("input");
+  input.type = "password";
+  input.autocomplete = "off";
+  input.ariaLabel = "Token";
+  input.placeholder = "Token of --inspect-token";
+  const submit = h("button", "quiet", "Look on");
+  const form = h("form", "token", input, submit);
+  form.hidden = true;
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    give(input.value);
+  });
+  return form;
+}

@@ -1,0 +1,195 @@
+/** What is known of a room: the last reports, the last packets, and the rates that follow. */
+
+import { AGES, BYTE, type Channel, type Flow, type Packet, type Participant, type Report } from "./report";
+
+/** Packets that are kept to be looked at. */
+const KEPT = 2000;
+
+/** Rates are over so many milliseconds. */
+const WINDOW = 4000;
+
+/** What a packet's bytes are for, in the order in which they are shown. */
+export const PURPOSES = ["header", "feedback", "new", "repeated", "state", "own"] as const;
+export type Purpose = (typeof PURPOSES)[number];
+
+/** In the order of `Part`'s and `Flow`'s numbers. */
+export const MESSAGE_PURPOSES = ["new", "repeated", "state", "own"] as const;
+
+/** A packet with a name of its own. */
+export interface Seen {
+  readonly id: number;
+  readonly packet: Packet;
+}
+
+export interface Filter {
+  /** `undefined`: everybody's. */
+  readonly participant: number | undefined;
+  readonly direction: "out" | "in" | "both";
+}
+
+/** What went on one channel, per second or in all. */
+export interface Traffic {
+  readonly messages: number;
+  readonly before: number;
+  readonly after: number;
+  /** The part of `after` that went again in case something was lost. */
+  readonly repeated: number;
+}
+
+export interface ChannelView {
+  readonly channel: Channel;
+  readonly perSecond: Traffic;
+  readonly total: Traffic;
+  readonly ages: readonly number[];
+  /** Of what the selected participant was sent: the share that was missed. */
+  readonly missed: number | undefined;
+}
+
+export class Model {
+  report: Report | undefined;
+  readonly packets: Seen[] = [];
+  private readonly past: Report[] = [];
+  private count = 0;
+
+  take(report: Report): void {
+    // The room was made anew, or nobody looked on for a while.
+    const before = this.report;
+    if (before && (report.now < before.now || total(report.flows) < total(before.flows))) this.past.length = 0;
+    this.report = report;
+    this.past.push(report);
+    while (this.past.length > 2 && (this.past[1]?.now ?? 0) < report.now - WINDOW) this.past.shift();
+    for (const packet of report.packets) this.packets.push({ id: this.count++, packet });
+    if (this.packets.length > KEPT) this.packets.splice(0, this.packets.length - KEPT);
+  }
+
+  clear(): void {
+    this.report = undefined;
+    this.past.length = 0;
+    this.packets.length = 0;
+  }
+
+  /** The newest packets that pass, the oldest first. */
+  newest({ participant, direction }: Filter, count: number): Seen[] {
+    const found: Seen[] = [];
+    for (let i = this.packets.length - 1; i >= 0 && found.length < count; i--) {
+      const seen = this.packets[i];
+      if (!seen) break;
+      const { packet } = seen;
+      if (participant !== undefined && packet.participant !== participant) continue;
+      if (direction !== "both" && packet.out !== (direction === "out")) continue;
+      found.push(seen);
+    }
+    return found.reverse();
+  }
+
+  /** What goes on each channel that has something. */
+  channels({ participant, direction }: Filter): ChannelView[] {
+    const { report } = this;
+    if (!report) return [];
+    const passes = (flow: Flow): boolean =>
+      (participant === undefined || flow.participant === participant) &&
+      (direction === "both" || flow.out === (direction === "out"));
+    const first = this.past[0] ?? report;
+    const seconds = (report.now - first.now) / 1000;
+    const measured = report.participants.find(({ id }) => id === participant)?.transport?.measured ?? [];
+    return report.channels.map((channel) => {
+      const of = (flows: readonly Flow[]): Flow[] =>
+        flows.filter((flow) => flow.channel === channel.id && passes(flow));
+      const now = of(report.flows);
+      const all = sum(now);
+      const before = sum(of(first.flows));
+      const rate = (of: keyof Traffic): number => (seconds > 0 ? Math.max(all[of] - before[of], 0) / seconds : 0);
+      return {
+        channel,
+        perSecond: {
+          messages: rate("messages"),
+          before: rate("before"),
+          after: rate("after"),
+          repeated: rate("repeated"),
+        },
+        total: all,
+        ages: Array.from({ length: AGES.length + 1 }, (_, i) =>
+          now.reduce((sum, flow) => sum + (flow.ages[i] ?? 0), 0),
+        ),
+        missed: measured.find((one) => one.channel === channel.id)?.missed,
+      };
+    });
+  }
+
+  /** Bytes per second on the wire, and what the same messages would be as they are. */
+  wire(filter: Filter): { readonly before: number; readonly after: number } {
+    const { report } = this;
+    const first = this.past[0];
+    if (!report || !first || report.now <= first.now) return { before: 0, after: 0 };
+    const seconds = (report.now - first.now) / 1000;
+    const octets = ({ carriages }: Report): number =>
+      carriages
+        .filter(({ participant }) => filter.participant === undefined || participant === filter.participant)
+        .filter(({ out }) => filter.direction === "both" || out === (filter.direction === "out"))
+        .reduce((sum, { octets }) => sum + octets, 0);
+    const before = this.channels(filter).reduce((sum, { perSecond }) => sum + perSecond.before, 0);
+    return { before, after: Math.max(octets(report) - octets(first), 0) / seconds };
+  }
+
+  channel(id: number): Channel | undefined {
+    return this.report?.channels.find((channel) => channel.id === id);
+  }
+
+  participant(id: number): Participant | undefined {
+    return this.report?.participants.find((participant) => participant.id === id);
+  }
+
+  nameOf(id: number): string {
+    return nameOf(this.participant(id), id);
+  }
+}
+
+/** The name in a participant's presence, if it is JSON with one, as the applications here write it. */
+export function nameOf(participant: Participant | undefined, id: number): string {
+  try {
+    const presence: unknown = JSON.parse(participant?.presence ?? "");
+    if (typeof presence === "object" && presence !== null && "name" in presence) {
+      const { name } = presence;
+      if (typeof name === "string" && name.trim() !== "") return name.trim().slice(0, 40);
+    }
+  } catch {
+    // It is something else.
+  }
+  return `Participant ${id}`;
+}
+
+/** A packet's bytes by what they are for. They add up to its size. */
+export function split(packet: Packet): Record<Purpose, number> {
+  const bytes: Record<Purpose, number> = {
+    header: packet.private - packet.feedback + packet.overhead,
+    feedback: packet.feedback,
+    new: 0,
+    repeated: 0,
+    state: 0,
+    own: 0,
+  };
+  for (const part of packet.parts) bytes[purposeOf(part[3])] += part[6] / BYTE;
+  // Rounding up to whole bytes costs a part of one.
+  const left = packet.octets - Object.values(bytes).reduce((sum, some) => sum + some, 0);
+  bytes.header += left;
+  return bytes;
+}
+
+export function purposeOf(number: number): (typeof MESSAGE_PURPOSES)[number] {
+  return MESSAGE_PURPOSES[number] ?? "new";
+}
+
+function sum(flows: readonly Flow[]): Traffic {
+  const add = (of: (flow: Flow) => number): number => flows.reduce((sum, flow) => sum + of(flow), 0);
+  return {
+    messages: add(({ messages }) => messages[0] ?? 0),
+    // Without Groupwire a message would be sent once.
+    before: add(({ new_before }) => new_before),
+    after: add(({ costs }) => costs.reduce((sum, cost) => sum + cost, 0)) / BYTE,
+    repeated: add(({ costs }) => costs[1] ?? 0) / BYTE,
+  };
+}
+
+function total(flows: readonly Flow[]): number {
+  return flows.reduce((sum, { messages }) => sum + messages.reduce((sum, some) => sum + some, 0), 0);
+}

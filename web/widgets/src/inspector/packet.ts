@@ -1,0 +1,153 @@
+/** One packet taken apart: a sentence, a bar, and every message in it. */
+
+import { dot, h } from "./dom";
+import { PURPOSES, purposeOf, split, type Model, type Seen } from "./model";
+import { BYTE, type Packet, type Part } from "./report";
+import { bytes, describe, ms, number, PURPOSE_WORDS, ratio } from "./words";
+
+/** Messages that are listed; a packet of late-joiner state may have thousands. */
+const LISTED = 200;
+
+export class PacketView {
+  readonly element = h("section", "packet");
+
+  constructor() {
+    this.element.ariaLabel = "The packet, taken apart";
+    this.element.dataset.testid = "packet";
+    this.element.ariaLive = "polite";
+    this.show(undefined, undefined);
+  }
+
+  show(seen: Seen | undefined, model: Model | undefined): void {
+    if (!seen || !model) {
+      const hint = h(
+        "p",
+        "empty",
+        "Press a bar to take that packet apart. With the keyboard: Tab to the bars, then ← and →.",
+      );
+      this.element.replaceChildren(hint);
+      return;
+    }
+    const { packet } = seen;
+    this.element.replaceChildren(
+      head(packet, model),
+      sentence(packet, model),
+      sizes(packet),
+      h("div", "scroll", messages(packet, model)),
+    );
+  }
+}
+
+function head(packet: Packet, model: Model): HTMLElement {
+  const name = model.nameOf(packet.participant);
+  const element = h(
+    "div",
+    "packet-head",
+    dot(packet.participant),
+    h("h3", "", packet.out ? `To ${name}` : `From ${name}`),
+  );
+  const facts = [packet.datagram ? "datagram" : "stream"];
+  if (packet.class !== null) facts.push(`class ${packet.class}`);
+  else if (packet.out) facts.push("for this participant alone");
+  if (packet.epoch !== null) facts.push(`epoch ${packet.epoch}`);
+  facts.push(`${number(packet.at / 1000)} s`);
+  for (const fact of facts) element.append(h("span", "fact", fact));
+  return element;
+}
+
+function sentence(packet: Packet, model: Model): HTMLElement {
+  const element = h("p", "sentence", describe(packet, model));
+  element.dataset.testid = "sentence";
+  return element;
+}
+
+/** The packet's bytes, and how few they are beside what the messages had. */
+function sizes(packet: Packet): HTMLElement {
+  const parts = split(packet);
+  const bar = h("div", "stack");
+  bar.ariaHidden = "true";
+  const list = h("ul", "parts");
+  list.dataset.testid = "parts";
+  for (const purpose of PURPOSES) {
+    if (parts[purpose] <= 0) continue;
+    const segment = h("i", `segment ${purpose}`);
+    segment.style.flexGrow = String(parts[purpose]);
+    bar.append(segment);
+    const row = h(
+      "li",
+      "",
+      h("i", `swatch ${purpose}`),
+      `${PURPOSE_WORDS[purpose]} `,
+      h("b", "", bytes(parts[purpose])),
+    );
+    row.dataset.purpose = purpose;
+    list.append(row);
+  }
+  return h("div", "sizes", bar, list);
+}
+
+function messages(packet: Packet, model: Model): HTMLElement {
+  const table = h("table", "messages");
+  const row = h("tr");
+  for (const name of ["Channel", "From", "Why it is here", "Number", "Age", "Before → after", ""]) {
+    const cell = h("th", "", name);
+    cell.scope = "col";
+    row.append(cell);
+  }
+  table.append(h("thead", "", row));
+  const largest = Math.max(1, ...packet.parts.map((part) => Math.max(part[4], part[6] / BYTE)));
+  const body = h("tbody");
+  for (const part of packet.parts.slice(0, LISTED)) body.append(message(part, model, largest));
+  const more = packet.parts.length - LISTED;
+  if (more > 0) body.append(wide(`and ${more} more`));
+  const control = packet.private - packet.feedback;
+  if (control > 0) body.append(wide(`Control: pings and their answers, who is here: ${bytes(control)}`, "header"));
+  if (packet.feedback > 0) body.append(wide(`Feedback, which packets came: ${bytes(packet.feedback)}`, "feedback"));
+  if (packet.overhead > 0) {
+    const what = packet.parts.length > 0 ? "Type, epoch, check and the rest of the last byte" : "Type";
+    body.append(wide(`${what}: ${bytes(packet.overhead)}`, "header"));
+  }
+  table.append(body);
+  return table;
+}
+
+function message(part: Part, model: Model, largest: number): HTMLElement {
+  const [channel, sender, index, , before, age, cost] = part;
+  const purpose = purposeOf(part[3]);
+  const after = cost / BYTE;
+  const bar = h("td", "compare");
+  for (const [name, size] of [
+    ["was", before],
+    ["is", after],
+  ] as const) {
+    const one = h("i", name === "is" ? `is ${purpose}` : "was");
+    one.style.width = `${(size / largest) * 100}%`;
+    bar.append(one);
+  }
+  bar.ariaHidden = "true";
+  const isSnapshot = channel === 0;
+  const row = h(
+    "tr",
+    "",
+    h("td", "channel", isSnapshot ? "(snapshot)" : (model.channel(channel)?.name ?? `channel ${channel}`)),
+    h("td", "", ...(sender === 0 ? ["–"] : [dot(sender), model.nameOf(sender)])),
+    h("td", "", h("span", `chip ${purpose}`, PURPOSE_WORDS[purpose])),
+    h("td", "number", isSnapshot ? `from ${index}` : `#${index}`),
+    h("td", "number", isSnapshot || purpose === "own" ? "–" : ms(age)),
+    h(
+      "td",
+      "number",
+      `${purpose === "own" ? "–" : before} → ${number(after)}`,
+      h("span", "ratio", ratio(before, after)),
+    ),
+    bar,
+  );
+  row.dataset.testid = "message";
+  return row;
+}
+
+function wide(text: string, purpose?: string): HTMLElement {
+  const cell = h("td", "wide", purpose ? h("i", `swatch ${purpose}`) : undefined, text);
+  cell.colSpan = 7;
+  return h("tr", "", cell);
+}

@@ -1,0 +1,135 @@
+/** The participants, and what is known of the selected one: its transport, an emulated network. */
+
+import { button, dot, h, say } from "./dom";
+import type { Model } from "./model";
+import type { Participant, Transport } from "./report";
+import { ms, percent, rate, why } from "./words";
+
+export interface PeopleEvents {
+  readonly select: (participant: number | undefined) => void;
+  readonly emulate: (participant: number, loss: number, delay: number) => void;
+}
+
+export class People {
+  readonly element = h("section", "people");
+  private readonly list = h("div", "choices");
+  private readonly facts = h("dl", "facts");
+  private readonly reason = h("p", "reason");
+  private readonly emulation: Emulation;
+  private readonly buttons = new Map<number | undefined, HTMLButtonElement>();
+
+  constructor(private readonly events: PeopleEvents) {
+    this.emulation = new Emulation(events.emulate);
+    this.list.dataset.testid = "participants";
+    this.element.append(h("h2", "", "Participants"), this.list, this.facts, this.reason, this.emulation.element);
+  }
+
+  show(model: Model, selected: number | undefined, emulates: boolean): void {
+    const people = model.report?.participants ?? [];
+    const ids = [undefined, ...people.map(({ id }) => id)];
+    for (const [id, choice] of this.buttons) {
+      if (ids.includes(id)) continue;
+      choice.remove();
+      this.buttons.delete(id);
+    }
+    for (const id of ids) {
+      let choice = this.buttons.get(id);
+      if (!choice) {
+        choice = button("choice", "", () => this.events.select(id));
+        choice.append(...(id === undefined ? [] : [dot(id)]), h("span", "name"), h("span", "detail"));
+        this.buttons.set(id, choice);
+        this.list.append(choice);
+      }
+      const person = people.find((one) => one.id === id);
+      const [name, detail] = choice.querySelectorAll("span.name, span.detail");
+      if (name) say(name, id === undefined ? "Everybody" : model.nameOf(id));
+      if (detail) say(detail, id === undefined ? String(people.length) : state(person));
+      choice.ariaPressed = String(id === selected);
+    }
+    const transport = people.find(({ id }) => id === selected)?.transport ?? undefined;
+    this.facts.hidden = this.reason.hidden = transport === undefined;
+    this.emulation.show(selected, emulates ? transport : undefined);
+    if (!transport) return;
+    this.facts.replaceChildren(...rows(transport).flatMap(([name, value]) => [h("dt", "", name), h("dd", "", value)]));
+    say(this.reason, why(transport));
+  }
+}
+
+function state(person: Participant | undefined): string {
+  if (!person?.transport) return person?.state ?? "";
+  const { kind, round_trip, emulation } = person.transport;
+  const trip = round_trip === null ? "" : ` · ${ms(round_trip)}`;
+  return `${kind}${trip}${emulation && (emulation[0] > 0 || emulation[1] > 0) ? " · emulated" : ""}`;
+}
+
+/** Only what is known. */
+function rows(transport: Transport): [string, string][] {
+  const rows: [string, string | undefined][] = [
+    ["Transport", transport.kind],
+    ["Awareness goes", transport.datagrams ? "in datagrams" : "over the stream"],
+    ["Round trip", transport.round_trip === null ? undefined : ms(transport.round_trip)],
+    ["Clocks compared to", transport.clock_error === null ? undefined : `± ${ms(transport.clock_error)}`],
+    ["Link's rate", transport.rate === null ? undefined : rate(transport.rate)],
+    ["Bodies", transport.coded ? "coded by templates" : "as they are"],
+    ["Class", transport.class === null ? "none: a body of its own" : String(transport.class)],
+    ["Epoch", transport.epoch === null ? undefined : String(transport.epoch)],
+    ["Packets lost (PER)", transport.packet_loss === null ? undefined : percent(transport.packet_loss)],
+  ];
+  return rows.filter((row): row is [string, string] => row[1] !== undefined);
+}
+
+/** Two sliders: what is lost and how long it takes, for one participant. */
+class Emulation {
+  readonly element = h("fieldset", "emulation");
+  private readonly loss = slider("loss", 30);
+  private readonly delay = slider("delay", 500);
+  private participant: number | undefined;
+
+  constructor(emulate: PeopleEvents["emulate"]) {
+    const off = button("small", "As it is", () => {
+      this.loss.input.value = this.delay.input.value = "0";
+      apply();
+    });
+    const apply = (): void => {
+      this.label();
+      if (this.participant === undefined) return;
+      emulate(this.participant, this.loss.input.valueAsNumber / 100, this.delay.input.valueAsNumber);
+    };
+    for (const { input } of [this.loss, this.delay]) {
+      input.addEventListener("input", () => this.label());
+      input.addEventListener("change", apply);
+    }
+    const note = h(
+      "p",
+      "lead",
+      "Leads this participant's connection over a bad network, as it runs. Nobody else notices.",
+    );
+    this.element.append(h("legend", "", "Emulate a network"), note, this.loss.element, this.delay.element, off);
+    this.label();
+  }
+
+  show(participant: number | undefined, transport: Transport | undefined): void {
+    this.element.hidden = !transport?.emulable;
+    if (participant === this.participant || participant === undefined) return;
+    this.participant = participant;
+    const [loss, delay] = transport?.emulation ?? [0, 0];
+    this.loss.input.value = String(loss * 100);
+    this.delay.input.value = String(delay);
+    this.label();
+  }
+
+  private label(): void {
+    say(this.loss.value, `${this.loss.input.value} % lost each way`);
+    say(this.delay.value, `${this.delay.input.value} ms longer each way`);
+  }
+}
+
+function slider(name: string, max: number): { element: HTMLElement; input: HTMLInputElement; value: HTMLElement } {
+  const input = h("input");
+  input.type = "range";
+  input.max = String(max);
+  input.value = "0";
+  input.dataset.testid = `emulate-${name}`;
+  const value = h("span", "");
+  return { element: h("label", "slider", value, input), input, value };
+}

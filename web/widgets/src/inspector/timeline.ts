@@ -1,0 +1,104 @@
+/** The packets of the last seconds, each a bar of what it was made of. A list box: arrow keys go from one to the next. */
+
+import { h } from "./dom";
+import { PURPOSES, split, type Model, type Seen } from "./model";
+import { bytes, PURPOSE_WORDS } from "./words";
+
+/** Bars at most; how many fit is seen when they are drawn. */
+const MOST = 160;
+
+/** Pixels of a bar and what is beside it. */
+const BAR = 10;
+
+/** Pixels of the tallest one. */
+const HEIGHT = 132;
+
+export class Timeline {
+  readonly element = h("div", "timeline");
+  private readonly bars = h("div", "bars");
+  private readonly top = h("span", "scale-top");
+  private readonly middle = h("span", "scale-middle");
+  private shown: readonly Seen[] = [];
+  private selected: number | undefined;
+
+  constructor(private readonly pick: (seen: Seen) => void) {
+    this.bars.setAttribute("role", "listbox");
+    this.bars.ariaLabel = "Packets, the newest last";
+    this.bars.tabIndex = 0;
+    this.bars.dataset.testid = "packets";
+    this.bars.addEventListener("keydown", (event) => this.key(event));
+    this.bars.addEventListener("click", ({ target }) => {
+      const bar = target instanceof Element ? target.closest<HTMLElement>("[data-id]") : null;
+      const seen = this.shown.find(({ id }) => String(id) === bar?.dataset.id);
+      if (seen) this.pick(seen);
+    });
+    const scale = h("div", "scale", this.top, this.middle, h("span", "scale-bottom", "0"));
+    scale.ariaHidden = "true";
+    this.element.append(scale, this.bars);
+  }
+
+  /** How many bars fit. */
+  get count(): number {
+    return Math.min(Math.max(Math.floor((this.bars.clientWidth || 600) / BAR), 10), MOST);
+  }
+
+  select(seen: Seen | undefined): void {
+    this.selected = seen?.id;
+    for (const bar of this.bars.children) mark(bar, bar instanceof HTMLElement && bar.dataset.id === String(seen?.id));
+    if (seen) this.bars.setAttribute("aria-activedescendant", `packet-${seen.id}`);
+    else this.bars.removeAttribute("aria-activedescendant");
+  }
+
+  show(shown: readonly Seen[], model: Model): void {
+    this.shown = shown;
+    const largest = Math.max(64, ...shown.map(({ packet }) => packet.octets));
+    const scale = 2 ** Math.ceil(Math.log2(largest));
+    this.top.textContent = bytes(scale);
+    this.middle.textContent = String(scale / 2);
+    this.bars.replaceChildren(...shown.map((seen) => this.bar(seen, scale, model)));
+  }
+
+  private bar(seen: Seen, scale: number, model: Model): HTMLElement {
+    const { packet } = seen;
+    const bar = h("div", packet.out ? "bar out" : "bar in");
+    bar.id = `packet-${seen.id}`;
+    bar.dataset.id = String(seen.id);
+    bar.dataset.parts = String(packet.parts.length);
+    bar.setAttribute("role", "option");
+    const whom = `${packet.out ? "to" : "from"} ${model.nameOf(packet.participant)}`;
+    const sizes = split(packet);
+    const made = PURPOSES.filter((purpose) => sizes[purpose] >= 0.5);
+    const parts = made.map((purpose) => `${PURPOSE_WORDS[purpose]} ${Math.round(sizes[purpose])}`).join(", ");
+    bar.ariaLabel = `${bytes(packet.octets)} ${whom}: ${parts}`;
+    bar.title = bar.ariaLabel;
+    for (const purpose of PURPOSES) {
+      if (sizes[purpose] <= 0) continue;
+      const segment = h("i", `segment ${purpose}`);
+      segment.style.height = `${(sizes[purpose] / scale) * HEIGHT}px`;
+      bar.append(segment);
+    }
+    mark(bar, seen.id === this.selected);
+    return bar;
+  }
+
+  private key(event: KeyboardEvent): void {
+    const last = this.shown.length - 1;
+    const at = this.shown.findIndex(({ id }) => id === this.selected);
+    const steps: Record<string, number> = {
+      ArrowLeft: at < 0 ? last : Math.max(at - 1, 0),
+      ArrowRight: at < 0 ? last : Math.min(at + 1, last),
+      Home: 0,
+      End: last,
+      Enter: at < 0 ? last : at,
+    };
+    const seen = this.shown[steps[event.key] ?? -1];
+    if (!seen) return;
+    event.preventDefault();
+    this.pick(seen);
+  }
+}
+
+function mark(bar: Element, isSelected: boolean): void {
+  bar.classList.toggle("selected", isSelected);
+  bar.ariaSelected = String(isSelected);
+}

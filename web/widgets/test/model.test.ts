@@ -1,0 +1,171 @@
+import { describe as group, expect, test } from "vitest";
+import { Events } from "../src/inspector/feed";
+import { Model, nameOf, PURPOSES, split } from "../src/inspector/model";
+import type { Channel, Flow, Packet, Part, Report } from "../src/inspector/report";
+import { bytes, describe, ms, promise, ratio } from "../src/inspector/words";
+
+const NEW = 0;
+const REPEATED = 1;
+const STATE = 2;
+const OWN = 3;
+
+const CHANNELS: readonly Channel[] = ["draw", "pointer"].map((name, i) => ({
+  id: i + 1,
+  name,
+  kind: i === 0 ? "transaction" : "awareness",
+  overflow: i === 0 ? "aggregate" : "conflate",
+  priority: 128,
+  private: false,
+  loss: i * 0.05,
+  deadline: i === 0 ? null : 250,
+  rate_min: 0,
+  rate_max: i * 25,
+}));
+
+function part(channel: number, sender: number, purpose: number, before: number, cost: number): Part {
+  return [channel, sender, 7, purpose, before, 12, cost];
+}
+
+function packet(parts: readonly Part[], more: Partial<Packet> = {}): Packet {
+  const all = { octets: 61, private: 4, feedback: 3, overhead: 2 };
+  const where = { at: 1000, participant: 2, out: true, datagram: true, class: null, epoch: 9 };
+  return { ...all, ...where, parts, ...more };
+}
+
+function report(now: number, more: Partial<Report> = {}): Report {
+  const participants = [
+    { id: 1, state: "here" as const, presence: '{"name":"Ana"}', transport: null },
+    { id: 2, state: "here" as const, presence: "\u0001", transport: null },
+  ];
+  const empty = { flows: [], carriages: [], packets: [], recording: null };
+  return { now, tick: 40, missed: 0, channels: CHANNELS, participants, ...empty, ...more };
+}
+
+function flow(messages: number, before: number, cost: number, more: Partial<Flow> = {}): Flow {
+  const ages = [messages, ...Array<number>(11).fill(0)];
+  const sums = { messages: [messages, 0, 0, 0], before, new_before: before, costs: [cost, 0, 0, 0], ages };
+  return { participant: 1, out: true, channel: 2, ...sums, ...more };
+}
+
+function model(...reports: readonly Report[]): Model {
+  const model = new Model();
+  reports.forEach((report) => model.take(report));
+  return model;
+}
+
+group("packets", () => {
+  test("a packet's bytes add up to its size, whatever they are for", () => {
+    const parts = [part(2, 1, NEW, 200, 20 * 64 + 3), part(2, 1, REPEATED, 200, 129), part(1, 2, OWN, 0, 11)];
+    const sizes = split(packet(parts));
+    const sum = PURPOSES.reduce((sum, purpose) => sum + sizes[purpose], 0);
+    expect(sum).toBeCloseTo(61);
+    expect(sizes.feedback).toBe(3);
+    expect(sizes.repeated).toBeCloseTo(2, 1);
+  });
+
+  test("a sentence says what it carried", () => {
+    const known = model(report(0));
+    const pointers = [part(2, 1, NEW, 140, 900), part(2, 1, REPEATED, 136, 128), part(2, 1, REPEATED, 136, 128)];
+    expect(describe(packet(pointers), known)).toBe(
+      "This packet carried 3 pointer messages from Ana, 2 of them again in case they were lost; 61 bytes instead of 412.",
+    );
+    expect(describe(packet([part(1, 2, OWN, 0, 64)], { octets: 3 }), known)).toBe(
+      "This packet confirmed that 1 of Participant 2's own has its place now; 3 bytes.",
+    );
+    expect(describe(packet([], { octets: 7 }), known)).toMatch(/no messages, only feedback/);
+    expect(describe(packet([], { octets: 1, feedback: 0 }), known)).toMatch(/only control.*1 byte\./);
+    const late = [part(0, 0, STATE, 9000, 64 * 3000), part(1, 1, STATE, 90, 64 * 30)];
+    expect(describe(packet(late, { octets: 3040 }), known)).toBe(
+      "This packet carried a piece of the room's snapshot and 1 draw message from Ana, 1 of them for a late joiner; 3,040 bytes instead of 9090.",
+    );
+  });
+
+  test("the newest that pass, the oldest first", () => {
+    const packets = [1, 2, 1, 1].map((participant, i) => packet([], { participant, octets: i, out: i !== 2 }));
+    const known = model(report(0, { packets }));
+    const sizes = (participant: number | undefined, direction: "out" | "in" | "both", count = 9): number[] =>
+      known.newest({ participant, direction }, count).map(({ packet }) => packet.octets);
+    expect(sizes(undefined, "both")).toEqual([0, 1, 2, 3]);
+    expect(sizes(1, "out")).toEqual([0, 3]);
+    expect(sizes(undefined, "in")).toEqual([2]);
+    expect(sizes(undefined, "both", 2)).toEqual([2, 3]);
+    known.take(report(1, { packets: Array.from({ length: 5000 }, () => packet([])) }));
+    expect(known.packets).toHaveLength(2000);
+  });
+});
+
+group("rates", () => {
+  const carriage = (octets: number) => ({
+    participant: 1,
+    out: true,
+    datagram: false,
+    packets: 1,
+    octets,
+    private: 0,
+    feedback: 0,
+  });
+
+  test("are over the last seconds, not all the time", () => {
+    const known = new Model();
+    for (let second = 0; second <= 20; second++) {
+      // Nothing in the first ten.
+      const sent = Math.max(second - 10, 0) * 25;
+      const flows = [flow(sent, sent * 100, sent * 10 * 64)];
+      known.take(report(second * 1000, { flows, carriages: [carriage(sent * 12)] }));
+    }
+    const filter = { participant: undefined, direction: "out" as const };
+    const pointer = known.channels(filter)[1];
+    expect(pointer?.perSecond).toEqual({ messages: 25, before: 2500, after: 250, repeated: 0 });
+    expect(pointer?.total.messages).toBe(250);
+    expect(known.wire(filter)).toEqual({ before: 2500, after: 300 });
+    expect(known.channels({ participant: 2, direction: "out" })[1]?.total.messages).toBe(0);
+  });
+
+  test("begin anew when the server's sums do", () => {
+    const known = model(report(5000, { flows: [flow(100, 100, 100)] }), report(6000, { flows: [flow(2, 2, 2)] }));
+    expect(known.channels({ participant: undefined, direction: "both" })[1]?.perSecond.messages).toBe(0);
+  });
+
+  test("nobody there is no trouble", () => {
+    expect(new Model().channels({ participant: 1, direction: "in" })).toEqual([]);
+    expect(new Model().wire({ participant: 1, direction: "in" })).toEqual({ before: 0, after: 0 });
+  });
+});
+
+group("words", () => {
+  test("names come from presence, if it has one", () => {
+    const person = (presence: string) => ({ id: 3, state: "here" as const, presence, transport: null });
+    expect(nameOf(person('{"name":" Ana "}'), 3)).toBe("Ana");
+    for (const presence of ["", "{", "null", "[]", '{"name":3}', '{"name":" "}']) {
+      expect(nameOf(person(presence), 3)).toBe("Participant 3");
+    }
+  });
+
+  test("numbers are short", () => {
+    expect([bytes(1), bytes(2.25), bytes(61), bytes(12_345)]).toEqual([
+      "1 byte",
+      "2.3 bytes",
+      "61 bytes",
+      "12,345 bytes",
+    ]);
+    expect([ms(3.04), ms(250), ms(1500)]).toEqual(["3 ms", "250 ms", "1.5 s"]);
+    expect([ratio(100, 8), ratio(0, 8), ratio(8, 0)]).toEqual(["13×", "–", "–"]);
+  });
+
+  test("promises are said", () => {
+    const [draw, pointer] = CHANNELS;
+    if (!draw || !pointer) throw new Error("there are two");
+    expect(promise(draw)).toBe("every message arrives, in order, once");
+    expect(promise(pointer)).toBe("5 % may be lost or late, within 250 ms, at most 25/s, only the newest counts");
+  });
+});
+
+test("events are put together however they are cut", () => {
+  const text = ': hello\n\ndata: {"a":1}\n\ndata: 1\ndata: 2\n\nevent: x\n\ndata: cut';
+  for (let size = 1; size < 9; size++) {
+    const found: string[] = [];
+    const events = new Events((data) => found.push(data));
+    for (let at = 0; at < text.length; at += size) events.take(text.slice(at, at + size));
+    expect(found).toEqual(['{"a":1}', "1\n2"]);
+  }
+});
