@@ -334,7 +334,7 @@ async fn pages_of_listed_sites_are_served() {
     let answer = send(address, "OPTIONS", "/http/up", &asks, Body::empty()).await.unwrap();
     let answer = read(answer).await.unwrap();
     assert_eq!((answer.status, answer.header("access-control-allow-origin")), (204, friend));
-    assert_eq!(answer.header("access-control-allow-headers"), "content-type");
+    assert_eq!(answer.header("access-control-allow-headers"), "authorization, content-type");
 }
 
 #[tokio::test]
