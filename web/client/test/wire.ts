@@ -82,10 +82,16 @@ export function messages(...records: readonly Record[]): number[] {
     records.flatMap(({ channel, sender, text, data = [], key, own = false, packed = false }) => {
       const flags = Number(text !== undefined) | (key === undefined ? 0 : 2) | (own ? 16 : 0) | (packed ? 128 : 0);
       const body = text === undefined ? data : [...new TextEncoder().encode(text)];
-      const payload = own ? [] : [...(key === undefined ? [] : bytes(key)), ...body];
+      const payload = own ? [] : [...(key === undefined ? [] : keyed(key)), ...body];
       return [...varint(channel), ...varint(sender), ...varint(flags), 0, 0, 0, ...varint(payload.length), ...payload];
     }),
   );
+}
+
+/** W19: a key before the octets. */
+function keyed(key: string): number[] {
+  const octets = new TextEncoder().encode(key);
+  return [...varint(octets.length + 32), ...octets];
 }
 
 /** CODECS: what the server reads. */
