@@ -9,24 +9,22 @@ use super::thinning::Thinned;
 use crate::Kind;
 use crate::wire::body::Coding;
 
-/// The channels that a participant is sent in bodies which it may share: all who have the same ones see the same
+/// The channels of awareness that a participant is sent in bodies which it may share: all who have the same ones see the same
 /// messages, so that nobody can learn from a model what another one was sent.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Audience(Arc<[u32]>);
 
 impl Audience {
-    /// Of a participant that has these channels open: those of this kind, or of both, but none of which it wants fewer
-    /// values.
+    /// Of a participant that has these channels open: those of awareness, but none of which it wants fewer values.
     pub(super) fn of(
         opened: &BTreeMap<u32, Opened>,
         channels: &[Channel],
         thinned: &BTreeMap<u32, Thinned>,
-        kind: Option<Kind>,
     ) -> Self {
         let shareable = opened.iter().filter(|(channel, opened)| {
             let qos = &channels[**channel as usize - 1].qos;
             opened.access.subscribe
-                && kind.is_none_or(|kind| qos.kind == kind)
+                && qos.kind == Kind::Awareness
                 && opened.compress.coding(qos) == Coding::Shared
                 && !thinned.contains_key(channel)
         });

@@ -18,6 +18,26 @@ pub(super) struct Maker<'a> {
     pub(super) forms: &'a mut Forms,
 }
 
+impl Stored {
+    /// The record of the message by now, as it is, among others that are coded together.
+    pub(super) fn record(&self, now: Duration, number: Number) -> Record<'_> {
+        Record {
+            channel: self.channel,
+            sender: self.sender,
+            number,
+            own: false,
+            state: false,
+            age: now.saturating_sub(self.born),
+            text: self.text,
+            key: self.key.as_deref(),
+            priority: self.priority,
+            bytes: &self.bytes,
+            packed: None,
+            coding: Coding::Shared,
+        }
+    }
+}
+
 impl Maker<'_> {
     /// How the bodies are coded in which the channel's messages go to a participant who wants them compressed so.
     pub(super) fn coding(&self, channel: u32, compress: Compress) -> Coding {
@@ -35,20 +55,8 @@ impl Maker<'_> {
         let coding = self.coding(message.channel, compress);
         let cached = Some((&mut *self.forms, order));
         let packed = self.choosing.pack(compress, &message.bytes, self.packing, cached);
-        Record {
-            channel: message.channel,
-            sender: message.sender,
-            number,
-            own: false,
-            state: false,
-            age: self.now.saturating_sub(message.born),
-            text: message.text,
-            key: message.key.as_deref(),
-            priority: message.priority,
-            bytes: &message.bytes,
-            packed: packed.map(|(_, packed)| packed),
-            coding,
-        }
+        let packed = packed.map(|(_, packed)| packed);
+        Record { packed, coding, ..message.record(self.now, number) }
     }
 
     /// The place of the receiver's own message.

@@ -8,7 +8,6 @@ use core::time::Duration;
 use super::loss::{LADDER, Loss};
 use super::member::Member;
 use super::{Class, Key, LAST_NUMBER, LEAST_DATAGRAM, leave, send_again};
-use crate::Kind;
 use crate::room::audience::Audience;
 use crate::room::participant::Connection;
 use crate::room::{Channel, Room};
@@ -254,7 +253,7 @@ impl Connection {
             return None;
         }
         member.is_far = is_late || round_trip > if member.is_far { NEAR } else { FAR };
-        let audience = Audience::of(&self.channels, channels, &self.thinned, Some(Kind::Awareness));
+        let audience = Audience::of(&self.channels, channels, &self.thinned);
         if audience.is_empty() {
             return None;
         }

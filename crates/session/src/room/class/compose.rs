@@ -10,9 +10,8 @@ use super::{Class, HEADER, KEPT, Kept, MAX_BODY, takes};
 use crate::room::journal::{Awareness, Journal};
 use crate::room::{Channel, Stats};
 use crate::trace::{self, Part, Purpose};
-use crate::wire::body::Coding;
 use crate::wire::frame::shared_datagram;
-use crate::wire::record::{Number, Record};
+use crate::wire::record::Number;
 
 /// Repeats are counted in ticks, of at least so long.
 const SHORTEST_STEP: Duration = Duration::from_millis(20);
@@ -126,28 +125,15 @@ impl Class {
 
     fn add(&mut self, now: Duration, one: &Awareness, purpose: Purpose, parts: &mut Vec<Part>) {
         let message = &one.message;
-        let age = now.saturating_sub(message.born);
-        self.encoder.push(&Record {
-            channel: message.channel,
-            sender: message.sender,
-            number: Number::Awareness { index: one.index, after: one.after },
-            own: false,
-            state: false,
-            age,
-            text: message.text,
-            key: message.key.as_deref(),
-            priority: message.priority,
-            bytes: &message.bytes,
-            packed: None,
-            coding: Coding::Shared,
-        });
+        let record = message.record(now, Number::Awareness { index: one.index, after: one.after });
+        self.encoder.push(&record);
         parts.push(Part {
             channel: message.channel,
             sender: message.sender,
             index: one.index,
             purpose,
             before: message.bytes.len(),
-            age,
+            age: record.age,
             cost: None,
         });
     }

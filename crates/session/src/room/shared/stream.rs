@@ -10,9 +10,9 @@ use crate::Error;
 use crate::room::journal::{Awareness, Journal, Stored, Transaction};
 use crate::stamps::Stamps;
 use crate::trace::{Part, Purpose};
-use crate::wire::body::{BodyEncoder, Coding};
+use crate::wire::body::BodyEncoder;
 use crate::wire::frame::Frame;
-use crate::wire::record::{Number, Record};
+use crate::wire::record::Number;
 
 /// Bodies kept, at most: about a second's at a tick of 40 ms. Who is further behind does better with the newest values.
 const MAX_BODIES: usize = 32;
@@ -273,25 +273,12 @@ impl SharedStream {
         if !fits && !self.encoder.is_empty() {
             return false;
         }
-        let age = due.now.saturating_sub(message.born);
-        self.encoder.push(&Record {
-            channel: message.channel,
-            sender: message.sender,
-            number,
-            own: false,
-            state: false,
-            age,
-            text: message.text,
-            key: message.key.as_deref(),
-            priority: message.priority,
-            bytes: &message.bytes,
-            packed: None,
-            coding: Coding::Shared,
-        });
+        let record = message.record(due.now, number);
+        self.encoder.push(&record);
         self.next.count(message);
         if due.traced {
             let (channel, sender, before) = (message.channel, message.sender, message.bytes.len());
-            let purpose = Purpose::New;
+            let (purpose, age) = (Purpose::New, record.age);
             self.next.parts.push(Part { channel, sender, index, purpose, before, age, cost: None });
         }
         true
