@@ -79,6 +79,7 @@ mod scheme;
 mod sender;
 pub mod stats;
 mod wire;
+mod within;
 
 pub use endpoint::{Came, Config, Endpoint, Front, Notice, Planned};
 pub use qos::{Order, Qos};

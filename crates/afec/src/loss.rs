@@ -10,6 +10,8 @@ mod wire;
 pub use estimator::LossEstimator;
 pub use wire::WIRE_BYTES;
 
+use crate::within::Within;
+
 /// How far apart two packets may be for their losses to be compared.
 pub const LAGS: usize = 12;
 
@@ -43,18 +45,18 @@ impl LossModel {
     /// event, half an event is added, so that it is not 0 where nothing was lost.
     pub fn rate_error(&self) -> f64 {
         let packets = self.weight.max(0.0) + 1.0;
-        let rate = (self.rate + 0.5 / packets).clamp(0.0, 1.0);
+        let rate = (self.rate + 0.5 / packets).within(0.0, 1.0);
         // The variance of a mean whose terms depend on the ones before as in a two-state Markov chain.
-        let tie = ((self.again[0] - self.rate) / (1.0 - self.rate).max(SMALL)).clamp(0.0, 0.97);
+        let tie = ((self.again[0] - self.rate) / (1.0 - self.rate).max(SMALL)).within(0.0, 0.97);
         libm::sqrt(rate * (1.0 - rate) / packets * (1.0 + tie) / (1.0 - tie))
     }
 
     /// A model that loses more, by so many standard errors of the rate, in bursts as long.
     pub fn doubted(&self, errors: f64) -> LossModel {
-        let rate = (self.rate + errors * self.rate_error()).clamp(self.rate, 1.0);
+        let rate = (self.rate + errors * self.rate_error()).within(self.rate, 1.0);
         let tie =
-            |again: f64| ((again - self.rate) / (1.0 - self.rate).max(SMALL)).clamp(-1.0, 1.0);
-        let again = self.again.map(|again| (rate + tie(again) * (1.0 - rate)).clamp(0.0, 1.0));
+            |again: f64| ((again - self.rate) / (1.0 - self.rate).max(SMALL)).within(-1.0, 1.0);
+        let again = self.again.map(|again| (rate + tie(again) * (1.0 - rate)).within(0.0, 1.0));
         LossModel { rate, again, weight: self.weight }
     }
 
@@ -69,7 +71,7 @@ impl LossModel {
     /// While little is known the model moves much. It is to move further then, so as not to be reported all the time.
     pub fn differs(&self, reported: &LossModel) -> bool {
         let (least, most) = NOTICEABLE;
-        let share = (self.rate_error() / self.rate.max(SMALL)).clamp(least, most);
+        let share = (self.rate_error() / self.rate.max(SMALL)).within(least, most);
         let near =
             |now: f64, then: f64, share: f64| (now - then).abs() <= SMALL + share * now.max(then);
         let twice = |model: &LossModel, lag: usize| model.rate * model.again[lag - 1];

@@ -1,6 +1,7 @@
 //! How many packets of a stretch were lost, and how their losses hang together.
 
 use super::LAGS;
+use crate::within::Within;
 
 /// What is believed of a path of which nothing was seen, in packets: of those after one that came, so many of so many
 /// were lost. Few, so that some ten packets outweigh it. Much less than one loss, because most paths lose nothing.
@@ -86,7 +87,7 @@ impl Counts {
         let rate = self.rate(start);
         let goes_on = self.goes_on(start);
         // What the loss of a packet says of the next one: 0 for nothing, 1 for all.
-        let tie = (goes_on - self.starts(start)).clamp(0.0, 1.0);
+        let tie = (goes_on - self.starts(start)).within(0.0, 1.0);
         let mut power = tie;
         let mut again = [goes_on; LAGS];
         let [ended, went_on] = since(self.after_lost, start.after_lost);

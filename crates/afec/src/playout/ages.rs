@@ -2,6 +2,8 @@
 
 use core::time::Duration;
 
+use crate::within::Within;
+
 /// Ages are told apart to this part of the greatest delay: 4 ms of 250.
 const BUCKETS: usize = 64;
 
@@ -57,7 +59,7 @@ impl Ages {
         if above == 0.0 {
             return None;
         }
-        let allowed = (1.0 - share.clamp(0.0, 1.0)) * self.total;
+        let allowed = (1.0 - share.within(0.0, 1.0)) * self.total;
         let last = self.buckets.iter().rposition(|bucket| *bucket > 0.0)?;
         let found = self.buckets[..last].iter().position(|bucket| {
             above -= bucket;

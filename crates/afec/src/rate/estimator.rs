@@ -7,6 +7,7 @@ use super::arrivals::Arrivals;
 use super::delay::QueueDelay;
 use super::growth::LossGrowth;
 use super::trial::{self, Trial, Verdict};
+use crate::within::Within;
 
 /// A queue of so many ms that stays is congestion: above what jitter of some ms and a scheduler's tick make, and little
 /// more than one packet of 60 bytes at 28.8 kbit/s (17 ms). LEDBAT (RFC 6817) allows 100 ms, SCReAM (RFC 8298) 60 ms:
@@ -288,7 +289,7 @@ impl RateEstimator {
     /// The rate at which the sender fills the link, now that it is busy: what comes through, and what is always lost.
     fn link_rate(&self) -> Option<f64> {
         let flow = self.arrivals.busy(self.target / 2.0)?;
-        Some((flow.delivered / (1.0 - self.loss_idle.min(0.5))).clamp(LIMIT_LEAST, RATE_MOST))
+        Some((flow.delivered / (1.0 - self.loss_idle.min(0.5))).within(LIMIT_LEAST, RATE_MOST))
     }
 
     fn follow(&mut self, mut limited: Limited, congested: bool, passed: f64) -> State {
@@ -411,7 +412,7 @@ impl RateEstimator {
         }
         self.trial_pause = TRIAL_PAUSE;
         self.loss_idle = loss;
-        let limit = (trial.delivered / (1.0 - loss.min(0.5))).clamp(LIMIT_LEAST, RATE_MOST);
+        let limit = (trial.delivered / (1.0 - loss.min(0.5))).within(LIMIT_LEAST, RATE_MOST);
         State::Limited(Limited {
             limit,
             cap: limit * self.resume(),
@@ -426,7 +427,7 @@ impl RateEstimator {
 }
 
 fn drain_factor(queue: f64) -> f64 {
-    (1.0 - queue / DRAIN).clamp(DRAIN_LEAST, DRAIN_MOST)
+    (1.0 - queue / DRAIN).within(DRAIN_LEAST, DRAIN_MOST)
 }
 
 #[cfg(test)]

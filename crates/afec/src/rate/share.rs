@@ -2,6 +2,8 @@
 
 use alloc::vec::Vec;
 
+use crate::within::Within;
+
 /// What a channel wants of the budget. Numbers that are negative or not finite count as 0, those above a million as a
 /// million; a message takes at least a byte.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -109,7 +111,7 @@ impl Step {
 }
 
 fn sane(demand: &Demand) -> Demand {
-    let sane = |value: f64| if value.is_finite() { value.clamp(0.0, 1e6) } else { 0.0 };
+    let sane = |value: f64| if value.is_finite() { value.within(0.0, 1e6) } else { 0.0 };
     let rate = sane(demand.rate);
     Demand {
         // What costs nothing could not yield, and a message is a byte at least.

@@ -8,6 +8,7 @@ use super::window::Window;
 use crate::qos::{Order, Qos};
 use crate::stats::ReceiverStats;
 use crate::wire::MessageHead;
+use crate::within::Within;
 
 /// Missing messages remembered; older ones are given up.
 const MISSING: usize = 128;
@@ -429,7 +430,7 @@ impl Channel {
         }
         let target = self.qos.target;
         let (min, max) = STANDING;
-        self.standing = (self.standing + f64::from(u8::from(missed)) - target).clamp(min, max);
+        self.standing = (self.standing + f64::from(u8::from(missed)) - target).within(min, max);
         self.owed = (self.owed - target).max(-SAVED);
         if missed && charge {
             self.charge(1.0);
@@ -453,7 +454,7 @@ impl Channel {
     }
 
     pub(super) fn charge(&mut self, messages: f64) {
-        self.owed = (self.owed + messages).clamp(-SAVED, OWED);
+        self.owed = (self.owed + messages).within(-SAVED, OWED);
     }
 
     pub(super) fn memory(&self) -> usize {

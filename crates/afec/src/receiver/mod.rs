@@ -22,6 +22,7 @@ use crate::scheme::Scheme;
 use crate::sender::{CHANNELS, SendError};
 use crate::stats::ReceiverStats;
 use crate::wire::{ChannelReport, ECHO, Header, MessageHead, Messages, PacketError, Report};
+use crate::within::Within;
 
 /// While messages come, the sender hears from the receiver at least this often: it shows that somebody listens, and
 /// measures the round trip.
@@ -458,7 +459,7 @@ impl Receiver {
             }
             if (channel.standing() - channel.reported_standing).abs() >= STANDING_NEWS / 2.0 {
                 channel.reported_standing = channel.standing();
-                let quarters = (channel.standing() * 4.0).clamp(-128.0, 127.0) as i8;
+                let quarters = (channel.standing() * 4.0).within(-128.0, 127.0) as i8;
                 self.parts.push((channel.id, ChannelReport::Standing(quarters)));
             }
         }

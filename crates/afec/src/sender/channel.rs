@@ -10,6 +10,7 @@ use crate::choice::Choice;
 use crate::code::{Code, Repeats};
 use crate::qos::{Order, Qos};
 use crate::stats::SenderStats;
+use crate::within::Within;
 
 /// Keys whose last message is remembered.
 const KEYS: usize = 64;
@@ -147,7 +148,7 @@ impl Channel {
         // A receiver that asks makes up for what it missed by itself.
         let asks = self.code.ask > 0;
         let standing = if asks { (self.standing - OWED).max(0.0) } else { self.standing };
-        (target * margin - standing / SETTLED_OVER).clamp(target * LEAST, target * most)
+        (target * margin - standing / SETTLED_OVER).within(target * LEAST, target * most)
     }
 
     /// Whether the application is to be told that the target cannot be met, and what can: `possible` misses, or what
