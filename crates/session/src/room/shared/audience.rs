@@ -17,7 +17,7 @@ const STAYS_OUT: Duration = Duration::from_secs(2);
 
 /// What receivers of a shared stream have in common. A model never spans two of these.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Audience {
+pub(super) struct StreamAudience {
     /// By number, in order.
     channels: Vec<u32>,
     /// Octets of a datagram, where there are any: what fits one does not take the stream.
@@ -27,7 +27,7 @@ pub(super) struct Audience {
     pub(super) stamped: bool,
 }
 
-impl Audience {
+impl StreamAudience {
     pub(super) fn has(&self, channel: u32) -> bool {
         self.channels.binary_search(&channel).is_ok()
     }
@@ -46,7 +46,7 @@ pub(in crate::room) struct Membership {
     /// Both ends can (W10).
     agreed: bool,
     /// `None`: it was not looked at since its channels changed, or it can share with nobody.
-    pub(super) audience: Option<Arc<Audience>>,
+    pub(super) audience: Option<Arc<StreamAudience>>,
     /// It is sent messages of other channels as well.
     pub(super) has_private: bool,
     pub(super) member: Option<Member>,
@@ -94,7 +94,7 @@ impl Membership {
         self.member.map(|member| member.awareness)
     }
 
-    pub(super) fn class(&self) -> Option<u32> {
+    pub(in crate::room) fn class(&self) -> Option<u32> {
         self.member.map(|member| member.class)
     }
 
@@ -105,7 +105,7 @@ impl Membership {
     }
 
     /// Whether it shares with nobody, but could with these.
-    pub(super) fn wants(&self, now: Duration, audience: &Arc<Audience>) -> bool {
+    pub(super) fn wants(&self, now: Duration, audience: &Arc<StreamAudience>) -> bool {
         self.member.is_none() && self.audience.as_ref() == Some(audience) && now >= self.not_before
     }
 
@@ -158,7 +158,7 @@ impl Connection {
         &mut self,
         now: Duration,
         channels: &[Channel],
-    ) -> Option<&Arc<Audience>> {
+    ) -> Option<&Arc<StreamAudience>> {
         self.membership.stay_out(now);
         if self.membership.audience.is_none() && self.membership.agreed {
             self.membership.audience = self.audience(channels).map(Arc::new);
@@ -166,7 +166,7 @@ impl Connection {
         self.membership.audience.as_ref()
     }
 
-    fn audience(&mut self, channels: &[Channel]) -> Option<Audience> {
+    fn audience(&mut self, channels: &[Channel]) -> Option<StreamAudience> {
         let mut shared = Vec::new();
         self.membership.has_private = false;
         for (&id, &Opened { access, compress }) in &self.channels {
@@ -186,6 +186,6 @@ impl Connection {
         let stamped = self.link.stamps.agreed;
         let channels = shared;
         let is_any = !channels.is_empty();
-        is_any.then_some(Audience { channels, max_datagram, max_packet, stamped })
+        is_any.then_some(StreamAudience { channels, max_datagram, max_packet, stamped })
     }
 }

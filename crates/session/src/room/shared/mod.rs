@@ -17,7 +17,7 @@ use super::participant::Connection;
 use crate::Error;
 use crate::wire::body::Lane;
 use crate::wire::frame::Frame;
-use audience::{Audience, Member};
+use audience::{Member, StreamAudience};
 use stream::{Cursors, Due, SharedStream};
 
 /// Shared streams of a room, at most: each holds a model and the last bodies.
@@ -89,7 +89,7 @@ impl Room {
         }
     }
 
-    fn count_audiences(&mut self, now: Duration) -> BTreeMap<Arc<Audience>, usize> {
+    fn count_audiences(&mut self, now: Duration) -> BTreeMap<Arc<StreamAudience>, usize> {
         let mut audiences = BTreeMap::new();
         for participant in self.participants.values_mut() {
             let connection = participant.connection.as_mut();
@@ -103,7 +103,7 @@ impl Room {
     }
 
     /// Ends streams that have become small, with some slack so that nobody goes in and out at the bound.
-    fn end_streams(&mut self, audiences: &BTreeMap<Arc<Audience>, usize>) {
+    fn end_streams(&mut self, audiences: &BTreeMap<Arc<StreamAudience>, usize>) {
         let least = self.config.share_stream_above / 2;
         let size = |stream: &SharedStream| audiences.get(&stream.audience).copied().unwrap_or(0);
         let small = self.shared.streams.iter().filter(|(_, stream)| size(stream) <= least);
@@ -112,11 +112,12 @@ impl Room {
     }
 
     /// Begins streams for the largest audiences that have none.
-    fn begin_streams(&mut self, audiences: &BTreeMap<Arc<Audience>, usize>) {
+    fn begin_streams(&mut self, audiences: &BTreeMap<Arc<StreamAudience>, usize>) {
         let above = self.config.share_stream_above;
         let streams = &self.shared.streams;
-        let has_none =
-            |audience: &Arc<Audience>| streams.values().all(|stream| stream.audience != *audience);
+        let has_none = |audience: &Arc<StreamAudience>| {
+            streams.values().all(|stream| stream.audience != *audience)
+        };
         let mut wanted: Vec<_> = audiences
             .iter()
             .filter(|(audience, size)| **size > above && has_none(audience))

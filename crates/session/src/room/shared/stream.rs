@@ -5,7 +5,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use super::audience::Audience;
+use super::audience::StreamAudience;
 use crate::Error;
 use crate::room::journal::{Awareness, Journal, Stored, Transaction};
 use crate::stamps::Stamps;
@@ -89,7 +89,7 @@ impl SharedBody {
 }
 
 pub(super) struct SharedStream {
-    pub(super) audience: Arc<Audience>,
+    pub(super) audience: Arc<StreamAudience>,
     pub(super) at: Cursors,
     encoder: BodyEncoder,
     stamps: Stamps,
@@ -115,7 +115,7 @@ pub(super) struct Due<'a> {
 }
 
 impl SharedStream {
-    pub(super) fn new(audience: Arc<Audience>, at: Cursors) -> Self {
+    pub(super) fn new(audience: Arc<StreamAudience>, at: Cursors) -> Self {
         SharedStream {
             stamps: Stamps::new(audience.stamped),
             audience,
