@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { readCompareAddress } from "../src/compare/address";
+import { describe as describeRecording } from "../src/compare/recorder";
+import { write } from "../src/compare/recording";
 import { Source } from "../src/compare/source";
 import { topFor } from "../src/compare/spark";
 import { Made, quantile, STALL, Timeline, WINDOW } from "../src/compare/timeline";
@@ -36,10 +38,10 @@ describe("how far behind what is shown is", () => {
 
   test("numbers of a steady pointer", () => {
     const [timeline, , end] = receive(400, 30);
-    const { mean, p99, arrivalsPerSecond, stalls } = timeline.numbers(end);
+    const { median, p99, arrivalsPerSecond, stalls } = timeline.numbers(end);
     // Newer ones come 20 ms after it was made: from 10 ms to 50 ms, evenly.
-    expect(mean).toBeGreaterThan(25);
-    expect(mean).toBeLessThan(35);
+    expect(median).toBeGreaterThan(25);
+    expect(median).toBeLessThan(35);
     expect(p99).toBeGreaterThanOrEqual(45);
     expect(p99).toBeLessThanOrEqual(50);
     expect(arrivalsPerSecond).toBeCloseTo(25, 0);
@@ -71,7 +73,7 @@ describe("how far behind what is shown is", () => {
     expect(timeline.arrive(100, 90)).toBe(true);
     expect(timeline.arrive(110, 80)).toBe(false);
     expect(timeline.arrive(120, 90)).toBe(false);
-    expect(timeline.numbers(130).mean).toBe(20);
+    expect(timeline.numbers(130).median).toBe(20);
   });
 
   test("while the page itself stands still nobody is behind, nor stops", () => {
@@ -98,7 +100,7 @@ describe("how far behind what is shown is", () => {
     const now = end + WINDOW + 100;
     expect(timeline.numbers(now).p99).toBeLessThan(20);
     timeline.reset(now);
-    expect(timeline.numbers(now)).toMatchObject({ mean: undefined, p99: undefined, stalls: 0 });
+    expect(timeline.numbers(now)).toMatchObject({ median: undefined, p99: undefined, stalls: 0 });
     made.add(now + 50);
     made.add(now + 300);
     timeline.arrive(now + 350, now + 300);
@@ -109,14 +111,14 @@ describe("how far behind what is shown is", () => {
     const timeline = new Timeline(new Made());
     expect(timeline.numbers(1e6)).toEqual({
       seconds: 0,
-      mean: undefined,
+      median: undefined,
       p99: undefined,
       arrivalsPerSecond: 0,
       stalls: 0,
     });
     expect(timeline.peaks(10)).toEqual(Array(10).fill(undefined));
     timeline.arrive(1e6, 1e6 - 10);
-    expect(timeline.numbers(1e9).mean).toBe(0);
+    expect(timeline.numbers(1e9).median).toBe(0);
     expect(timeline.peaks(200)).toHaveLength(200);
   });
 
@@ -171,7 +173,7 @@ test("the address says the network and how long to record; nonsense is left out"
 });
 
 test("the sentence says what is seen", () => {
-  const numbers = (p99: number | undefined) => ({ seconds: 20, mean: 1, p99, arrivalsPerSecond: 25, stalls: 0 });
+  const numbers = (p99: number | undefined) => ({ seconds: 20, median: 1, p99, arrivalsPerSecond: 25, stalls: 0 });
   const lossy = { loss: 5, delay: 20 };
   expect(verdict({ loss: 0, delay: 20 }, numbers(80), numbers(80))).toMatch(/both are the same/);
   expect(verdict(lossy, numbers(300), numbers(100))).toMatch(/300 ms behind, datagrams 100 ms: 3.0 times less/);
@@ -179,4 +181,30 @@ test("the sentence says what is seen", () => {
   expect(verdict(lossy, numbers(600), numbers(590))).toMatch(/busy/);
   expect(verdict(lossy, { ...numbers(300), seconds: 1 }, numbers(100))).toMatch(/Once in a while/);
   expect(verdict(lossy, numbers(100), undefined)).toMatch(/Once in a while/);
+});
+
+test("a recording has a line for each moment, and one that sums up", () => {
+  const shown = (behind: number) => ({ x: 1, y: 2, time: 3.14159, behind });
+  const moments = Array.from({ length: 200 }, (_, i) => ({
+    time: i * 10,
+    true: { x: 1, y: 2 },
+    websocket: shown(i < 196 ? 40 : 400),
+    webtransport: i < 10 ? undefined : shown(i < 100 ? 20.04 : 30),
+  }));
+  const { lines, summary } = write(moments, { loss: 5, delay: 20 });
+  expect(summary.websocket).toEqual({ p50: 40, p99: 400 });
+  expect(summary.webtransport).toEqual({ p50: 30, p99: 30 });
+  const read = lines
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(read).toHaveLength(201);
+  expect(read[0]).toEqual({ time: 0, true: { x: 1, y: 2 }, websocket: { x: 1, y: 2, time: 3.1, behind: 40 } });
+  expect(read.at(-1)).toEqual({ summary });
+  expect(describeRecording(summary)).toBe(
+    "Recorded at 5 % loss and 20 ms each way. How far behind, half and 99 % of the time: WebSocket up to 40 and 400 ms, datagrams up to 30 and 30 ms.",
+  );
+  const { summary: empty } = write([], { loss: 0, delay: 0 });
+  expect(empty.webtransport).toEqual({ p50: undefined, p99: undefined });
+  expect(describeRecording(empty)).toMatch(/WebSocket nothing came/);
 });

@@ -19,7 +19,7 @@ export interface CardOptions {
 
 const CELLS = [
   ["p99", "worst 1 % of the time", "ms behind"],
-  ["mean", "on average", "ms behind"],
+  ["median", "half of the time", "ms behind"],
   ["rate", "positions", "per second"],
   ["stalls", `stops over ${STALL} ms`, ""],
 ] as const;
@@ -74,9 +74,9 @@ export class Card {
     this.view.draw(now, truth, isStalled);
   }
 
-  show({ mean, p99, arrivalsPerSecond, stalls }: Numbers, top: number): void {
+  show({ median, p99, arrivalsPerSecond, stalls }: Numbers, top: number): void {
     this.set("p99", milliseconds(p99));
-    this.set("mean", milliseconds(mean));
+    this.set("median", milliseconds(median));
     this.set("rate", this.newest ? arrivalsPerSecond.toFixed(0) : "–");
     this.set("stalls", this.newest ? String(stalls) : "–");
     this.spark.draw(this.timeline.peaks(PEAKS), top);

@@ -26,6 +26,7 @@ export class Controls {
     private settings: Settings,
     private readonly changed: (settings: Settings) => void,
     reset: () => void,
+    record: HTMLElement,
   ) {
     const presets = make("div", "compare-presets");
     presets.role = "group";
@@ -36,7 +37,7 @@ export class Controls {
     again.title = "Forget the numbers so far";
     again.dataset.testid = "reset";
     again.addEventListener("click", reset);
-    this.element.append(presets, this.slider("loss"), this.slider("delay"), again);
+    this.element.append(presets, this.slider("loss"), this.slider("delay"), again, record);
     this.show();
   }
 

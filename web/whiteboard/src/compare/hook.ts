@@ -2,6 +2,7 @@
 
 import type { Card } from "./card";
 import type { Settings } from "./emulation";
+import type { Recording } from "./recording";
 import type { Sender } from "./sessions";
 import type { Numbers } from "./timeline";
 
@@ -10,8 +11,8 @@ export interface CompareHook {
   /** As the server has taken them. */
   readonly settings: Settings;
   readonly numbers: { readonly websocket: Numbers; readonly webtransport: Numbers };
-  /** The lines of the recording; undefined while there is none. */
-  readonly recording: string | undefined;
+  /** What `record` in the address asked for; undefined until it is there. */
+  readonly recording: Recording | undefined;
 }
 
 declare global {
@@ -24,12 +25,12 @@ interface Parts {
   readonly sender: Sender;
   readonly cards: { readonly websocket: Card; readonly webtransport: Card };
   readonly settings: () => Settings;
-  readonly recording: Promise<string> | undefined;
+  readonly recording: Promise<Recording> | undefined;
 }
 
 export function expose({ sender, cards, settings, recording }: Parts): void {
-  let lines: string | undefined;
-  void recording?.then((done) => (lines = done));
+  let recorded: Recording | undefined;
+  void recording?.then((done) => (recorded = done));
   window.groupwireCompare = {
     get self() {
       return sender.room.self?.id;
@@ -45,7 +46,7 @@ export function expose({ sender, cards, settings, recording }: Parts): void {
       };
     },
     get recording() {
-      return lines;
+      return recorded;
     },
   };
 }

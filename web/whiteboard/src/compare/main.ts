@@ -11,7 +11,8 @@ import { Controls } from "./controls";
 import { Emulation, type Settings } from "./emulation";
 import { expose } from "./hook";
 import { pageObstacle, pathObstacle, type Obstacle } from "./obstacle";
-import { download, record, type Moment } from "./recording";
+import { Recorder } from "./recorder";
+import { record, type Moment } from "./recording";
 import { Receiver, Sender } from "./sessions";
 import { Source } from "./source";
 import { PEAKS, topFor } from "./spark";
@@ -65,7 +66,8 @@ const emulation = new Emulation(address.server, address.room, (outcome, set) => 
       : "The server did not take these settings. Is it running?";
   if (outcome === "off") controls.disable();
 });
-const controls = new Controls(settings, (wanted) => emulation.set(wanted), reset);
+const recorder = new Recorder((seconds, progress) => record(seconds, () => settings, moment, progress));
+const controls = new Controls(settings, (wanted) => emulation.set(wanted), reset, recorder.button);
 
 build();
 const sender = new Sender(address.server, address.room, (now) => source.at(now), made, awake);
@@ -83,15 +85,8 @@ document.addEventListener("visibilitychange", reset);
 repaint();
 requestAnimationFrame(frame);
 setInterval(show, 250);
-const recording = address.record > 0 ? started().then(() => record(address.record, moment)) : undefined;
+const recording = address.record > 0 ? started().then(() => recorder.record(address.record)) : undefined;
 expose({ sender, cards, settings: () => settings, recording });
-void recording?.then((lines) => {
-  const save = make("button", "compare-button", "Save the recording");
-  save.type = "button";
-  save.dataset.testid = "recording";
-  save.addEventListener("click", () => download(lines));
-  controls.element.append(save);
-});
 
 function receiver(transport: keyof typeof cards): Receiver {
   return new Receiver(address.server, address.room, transport, who, (said, now) => {
@@ -133,7 +128,7 @@ function build(): void {
     "The server emulates the network between itself and the two boards. Datagrams are really dropped. What loss does to a TCP stream is a model: a lost segment comes after a round trip or a timeout, and all behind it waits. Numbers are of the last 20 seconds.",
   );
   const page = make("main", "compare-page");
-  page.append(head, controls.element, note, summary, sides, foot);
+  page.append(head, controls.element, note, recorder.element, summary, sides, foot);
   document.body.replaceChildren(page);
 }
 

@@ -1,12 +1,15 @@
 /**
- * With `record=SECONDS` in the address what both boards show is written down, a line of JSON for each moment:
+ * What both boards show is written down, a line of JSON for each moment:
  * `{"time":…,"true":{x,y},"websocket":{x,y,time,behind},"webtransport":{x,y,time,behind}}`. All times are milliseconds of
  * one clock. The `time` of a shown position is when it was made, `behind` is its error in time: for how long there has been
- * a newer one. While the page itself stands still there are no lines.
+ * a newer one. While the page itself stands still there are no lines. The last line sums up: the network, and of each
+ * transport the errors in time that half of the moments, and 99 in 100, did not exceed.
  */
 
+import type { Settings } from "./emulation";
 import type { Position } from "./source";
 import type { Said } from "./sessions";
+import { quantile } from "./timeline";
 
 /** Milliseconds from line to line, on a page that keeps up. */
 const INTERVAL = 10;
@@ -22,18 +25,59 @@ export interface Moment {
   readonly webtransport: Shown | undefined;
 }
 
-/** Resolves with the lines. */
-export function record(seconds: number, look: () => Moment): Promise<string> {
+/** Errors in time, in milliseconds; undefined if nothing came. */
+export interface Errors {
+  readonly p50: number | undefined;
+  readonly p99: number | undefined;
+}
+
+export interface Summary {
+  readonly moments: number;
+  readonly network: Settings;
+  readonly websocket: Errors;
+  readonly webtransport: Errors;
+}
+
+export interface Recording {
+  readonly lines: string;
+  readonly summary: Summary;
+}
+
+/** Resolves when so many seconds are over. `progress` is told those that are left. */
+export function record(
+  seconds: number,
+  network: () => Settings,
+  look: () => Moment,
+  progress: (left: number) => void,
+): Promise<Recording> {
   return new Promise((resolve) => {
-    const lines: string[] = [];
+    const moments: Moment[] = [];
     const end = performance.now() + seconds * 1000;
     const timer = setInterval(() => {
-      lines.push(`${JSON.stringify(look(), rounded)}\n`);
-      if (performance.now() < end) return;
+      moments.push(look());
+      const left = end - performance.now();
+      progress(Math.max(Math.ceil(left / 1000), 0));
+      if (left > 0) return;
       clearInterval(timer);
-      resolve(lines.join(""));
+      resolve(write(moments, network()));
     }, INTERVAL);
   });
+}
+
+export function write(moments: readonly Moment[], network: Settings): Recording {
+  const summary: Summary = {
+    moments: moments.length,
+    network,
+    websocket: errors(moments.map(({ websocket }) => websocket)),
+    webtransport: errors(moments.map(({ webtransport }) => webtransport)),
+  };
+  const lines = [...moments, { summary }].map((line) => `${JSON.stringify(line, rounded)}\n`);
+  return { lines: lines.join(""), summary };
+}
+
+function errors(shown: readonly (Shown | undefined)[]): Errors {
+  const behind = shown.flatMap((one) => one?.behind ?? []);
+  return { p50: quantile(behind, 0.5), p99: quantile(behind, 0.99) };
 }
 
 function rounded(_: string, value: unknown): unknown {

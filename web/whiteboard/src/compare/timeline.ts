@@ -17,7 +17,7 @@ export interface Numbers {
   /** Of so many seconds. */
   readonly seconds: number;
   /** Milliseconds; undefined before the first arrival. */
-  readonly mean: number | undefined;
+  readonly median: number | undefined;
   /** Exceeded in one of a hundred moments. */
   readonly p99: number | undefined;
   readonly arrivalsPerSecond: number;
@@ -125,7 +125,7 @@ export class Timeline {
     const counted = this.arrivals.filter((at) => at > now - seconds * 1000).length;
     return {
       seconds: (ages.length * STEP) / 1000,
-      mean: ages.length > 0 ? ages.reduce((sum, age) => sum + age, 0) / ages.length : undefined,
+      median: quantile(ages, 0.5),
       p99: quantile(ages, 0.99),
       arrivalsPerSecond: seconds > 0.5 ? counted / seconds : 0,
       stalls: this.stalls.length + lasts,
