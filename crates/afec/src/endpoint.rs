@@ -383,6 +383,11 @@ impl Endpoint {
         self.receiver.loss()
     }
 
+    /// What the other end reports of the path to it.
+    pub fn loss_there(&self) -> LossModel {
+        self.sender.loss()
+    }
+
     /// What this end may send, in bytes per second of whole packets, headers included; `None`: the path shows no limit.
     pub fn rate(&self, now: Duration) -> Option<u32> {
         self.sender.rate(now)

@@ -59,6 +59,15 @@ impl Address {
         Ok(Address { url, scheme, host, port, path: path.to_owned() })
     }
 
+    /// Why it is reached as it is, for who inspects a room.
+    pub(crate) fn reason(&self) -> &'static str {
+        match self.scheme {
+            Scheme::Ws => "The address that the program was given asks for WebSocket.",
+            Scheme::Tcp => "The address that the program was given asks for plain TCP.",
+            Scheme::Https => "The address that the program was given asks for WebTransport.",
+        }
+    }
+
     /// As in a URL.
     pub(crate) fn bracketed_host(&self) -> String {
         if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() }

@@ -80,7 +80,8 @@ impl Room {
         let address = Arc::new(Address::parse(url)?);
         options.seed ^= RandomState::new().hash_one(0);
         options.clock.get_or_insert(costs::clock);
-        let client = Client::new(Duration::ZERO, options)?;
+        let mut client = Client::new(Duration::ZERO, options)?;
+        client.set_reason(address.reason());
         let shared = Arc::new(Shared::new(client, address.scheme));
         tokio::spawn(drive(Arc::clone(&shared), address, Arc::new(trust)));
         let events = Events::new(Arc::clone(&shared));

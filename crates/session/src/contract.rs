@@ -10,6 +10,7 @@ use core::time::Duration;
 pub use groupwire_afec::stats::Histogram;
 
 use crate::Qos;
+use crate::trace::AGES;
 
 pub(crate) use course::Course;
 pub(crate) use judge::{Judge, Judged};
@@ -47,6 +48,26 @@ pub struct Tally {
     pub missed: u64,
     /// Of the missed, those that came too late.
     pub late: u64,
+}
+
+/// How a channel stood at a receiver over the last ten to twenty seconds, as it tells who looks on at the room (wire.md
+/// W84).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Standing {
+    /// The channel's number in the room.
+    pub channel: u32,
+    /// What became of messages for it, over the last ten seconds.
+    pub tally: Tally,
+    /// Messages that came in time only because they were repeated, on this transport.
+    pub saved: u64,
+    /// As [`ContractReport::rate`].
+    pub rate: Option<u32>,
+    /// How old half of the messages were at most that came, from application to application, in whole milliseconds.
+    pub median: Duration,
+    /// The same of 99 in 100.
+    pub p99: Duration,
+    /// How many of them were up to each of [`AGES`] old.
+    pub latencies: [u32; AGES.len() + 1],
 }
 
 /// Whether a contract is kept.

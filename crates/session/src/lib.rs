@@ -42,10 +42,12 @@ pub use authority::{AllowAll, Authority, ChangeRequest, Grant, JoinRequest, Open
 pub use client::Client;
 pub use compress::{ChannelStats, Compress, Traffic};
 pub use contract::{
-    Breach, ContractNews, ContractReport, ContractState, Histogram, Measure, Tally,
+    Breach, ContractNews, ContractReport, ContractState, Histogram, Measure, Standing, Tally,
 };
 pub use datagrams::Redundancy;
 pub use error::{Error, Fault, name_of};
+/// How often, and when, messages in datagrams are repeated.
+pub use groupwire_afec::code::{Code, Repeat, Repeats};
 /// The codecs of `groupwire-codecs`, for configurations.
 pub use groupwire_codecs as codecs;
 /// Templates in readable form.

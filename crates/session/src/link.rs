@@ -331,7 +331,7 @@ pub(crate) fn error_frame(error: &Error, fatal: bool, subject: u32, out: &mut Ve
 }
 
 /// At most `limit` octets, not cutting a character.
-fn clip(text: &str, limit: usize) -> &str {
+pub(crate) fn clip(text: &str, limit: usize) -> &str {
     let mut end = text.len().min(limit);
     while !text.is_char_boundary(end) {
         end -= 1;

@@ -5,6 +5,7 @@
 mod support;
 
 use groupwire_session::client::ChannelId;
+use groupwire_session::room::{Event, TransportFacts};
 use groupwire_session::trace::{OCTET, Packet, Purpose, Way};
 use groupwire_session::{Piece, Qos};
 use support::{Air, MS, World};
@@ -167,4 +168,113 @@ fn what_is_recorded_is_what_was_sent_once() {
     world.room.set_recording(false);
     act(&mut world, 3);
     assert!(world.room.recorded().0.is_empty());
+}
+
+/// One who points and one who sees it, whose datagrams are lost so often, in percent, on the way to either.
+fn lossy(lost: [u64; 2]) -> World {
+    let mut world = World::with_tick(MS * 20);
+    for lost in lost {
+        let at = world.add();
+        world.people[at].air = Air { max: 1200, lost, ..Air::default() };
+        world.people[at].delay = MS * 10;
+        let pointer = Qos::awareness().loss_per_mille(50).deadline(MS * 100);
+        world.channel(at, "pointer", pointer);
+        world.people[at].client.set_reason("It was asked for.");
+    }
+    world.run(MS * 500);
+    world
+}
+
+/// The first points for so long, while somebody looks on, or not.
+fn point(world: &mut World, steps: usize, is_watched: bool) {
+    for step in 0..steps {
+        world.send(0, ChannelId(0), &format!(r#"{{"x":{step},"y":{}}}"#, step * 2));
+        world.run(MS * 40);
+        if is_watched && step % 6 == 0 {
+            world.room.inspect(world.now);
+            world.room.traced();
+        }
+    }
+}
+
+fn transport(world: &mut World, person: usize) -> TransportFacts {
+    let inspection = world.room.inspect(world.now);
+    inspection.participants[person].transport.clone().unwrap()
+}
+
+#[test]
+fn w84_a_receiver_tells_what_it_misses_and_by_which_transport() {
+    let mut world = lossy([20, 20]);
+    world.room.set_tracing(true);
+    point(&mut world, 600, true);
+    let [sender, receiver] = [0, 1].map(|person| transport(&mut world, person));
+    assert_eq!(receiver.reason.as_deref(), Some("It was asked for."));
+    let received = receiver.measured[0].received.clone().unwrap();
+    // As the receiver's own application knows it, but for the last two seconds.
+    let own = world.people[1].client.contract(ChannelId(0)).unwrap();
+    let near = |one: u64, other: u64, by: u64| one.abs_diff(other) <= by;
+    assert!(near(received.tally.judged, own.recent.judged, 10), "{received:?} {own:?}");
+    assert!(near(received.tally.missed, own.recent.missed, 10), "{received:?} {own:?}");
+    assert!(received.saved > 20, "repeats save some: {received:?}");
+    assert!((MS * 20..=MS * 70).contains(&received.median), "{received:?}");
+    assert!(received.p99 >= received.median, "{received:?}");
+    let came: u32 = received.latencies.iter().sum();
+    assert!((200..=600).contains(&came), "{received:?}");
+    assert_eq!(receiver.measured[0].sent, None, "it sends nothing");
+    // What is lost is known at both ends of both ways.
+    let sent = sender.measured[0].sent.unwrap();
+    assert!((200..=520).contains(&sent.judged), "{sent:?}");
+    for lost in [receiver.lost_to, sender.lost_from] {
+        assert!(lost.is_some_and(|lost| (0.1..0.3).contains(&lost)), "{receiver:?} {sender:?}");
+    }
+    let code = receiver.measured[0].code.unwrap();
+    assert!(!code.repeats.is_empty() || code.share > 0.0 || code.ask > 0, "{code:?}");
+}
+
+#[test]
+fn w84_nothing_is_told_while_nobody_looks_on() {
+    let mut world = lossy([0, 0]);
+    let before = |world: &World| world.room.stats().bytes_in_after;
+    point(&mut world, 50, false);
+    let unwatched = before(&world);
+    point(&mut world, 250, false);
+    let quiet = before(&world) - unwatched;
+    world.room.set_tracing(true);
+    point(&mut world, 50, true);
+    assert!(transport(&mut world, 1).measured[0].received.is_some());
+    let watched = before(&world);
+    point(&mut world, 250, true);
+    let more = (before(&world) - watched).saturating_sub(quiet);
+    // Two people, each of them every two seconds: a reason, and a channel.
+    assert!((100..=2 * 5 * 70).contains(&more), "{more} octets in ten seconds");
+    world.room.set_tracing(false);
+    point(&mut world, 50, false);
+    assert_eq!(transport(&mut world, 1).measured[0].received, None);
+    let after = before(&world);
+    point(&mut world, 250, false);
+    let again = before(&world) - after;
+    assert!(again <= quiet + quiet / 20, "{again} octets, {quiet} before");
+}
+
+#[test]
+fn w84_who_was_not_asked_is_not_heard() {
+    let mut world = lossy([0, 0]);
+    // The reason "hi", and channel 1: 1 judged, nothing missed.
+    let told = [0x26, 12, 2, b'h', b'i', 1, 1, 0, 0, 0, 0, 9, 9, 0];
+    world.inject(1, &told);
+    assert_eq!(transport(&mut world, 1).reason, None);
+    world.room.set_tracing(true);
+    world.room.inspect(world.now);
+    world.inject(1, &told);
+    assert_eq!(transport(&mut world, 1).reason.as_deref(), Some("hi"));
+    assert_eq!(transport(&mut world, 1).measured[0].received.as_ref().unwrap().p99, MS * 9);
+    // A channel that it has not open.
+    let strange = [0x26, 10, 0, 7, 1, 0, 0, 0, 0, 9, 9, 0];
+    world.inject(1, &strange);
+    assert_eq!(transport(&mut world, 1).measured[0].received, None);
+    // More missed than came.
+    world.inject(1, &[0x26, 10, 0, 1, 1, 2, 0, 0, 0, 9, 9, 0]);
+    world.run(MS * 100);
+    let is_away = |event: &Event| matches!(event, Event::Away { participant: 2, error: Some(_) });
+    assert!(world.log.iter().any(is_away), "{:?}", world.log);
 }

@@ -182,6 +182,12 @@ impl Core {
         self.client.snapshot(as_of as u64, bytes).map_err(failure::thrown)
     }
 
+    /// Says why the transport in use was chosen, for who inspects the room.
+    #[wasm_bindgen(js_name = setReason)]
+    pub fn set_reason(&mut self, reason: &str) {
+        self.client.set_reason(reason);
+    }
+
     /// Says goodbye and ends for good.
     pub fn leave(&mut self) {
         self.client.leave();

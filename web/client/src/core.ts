@@ -43,6 +43,8 @@ export interface Core {
   setCodecs(most: boolean, brotli: boolean): void;
   send(now: number, channel: number, bytes: Uint8Array, text: boolean, key?: string, priority?: number): Sent;
   setPresence(presence: Uint8Array): void;
+  /** Why the transport in use was chosen, for who inspects the room. */
+  setReason(reason: string): void;
   snapshot(asOf: number, bytes: Uint8Array): void;
   leave(): void;
   stats(): CoreStats;

@@ -18,6 +18,7 @@ import type { Core, CoreConstructor, CoreEvent, CoreStats, Output } from "./core
 import { failure, judged } from "./errors.js";
 import { StoredMemory } from "./memory.js";
 import { watchPage } from "./page.js";
+import { introduce } from "./reasons.js";
 import { available, Opener, prepare } from "./transport/platform.js";
 
 export interface DriverOptions {
@@ -352,9 +353,15 @@ export class Driver {
         sent: () => this.#input((core) => core.sent(now())),
         datagramSent: () => this.#input((core) => core.datagramSent(now())),
         closed: () => this.#input((core) => core.closed(now())),
-        changed: (transport) => transport && this.#options.transport(transport),
+        changed: (transport) => this.#changed(transport),
       },
     });
+  }
+
+  #changed(transport: Transport | undefined): void {
+    if (!transport) return;
+    this.#core?.setReason(introduce(transport));
+    this.#options.transport(transport);
   }
 
   #wait(at: number | undefined): void {

@@ -1,6 +1,6 @@
 /** Why a transport is in use, in plain words. */
 
-import type { TransportName } from "./api.js";
+import type { Transport, TransportName } from "./api.js";
 
 export interface Situation {
   readonly name: TransportName;
@@ -22,6 +22,11 @@ const LABELS: Readonly<Record<TransportName, string>> = {
   longpoll: "Long polling",
   poll: "Polling",
 };
+
+/** A transport and why it is in use, for who inspects the room. */
+export function introduce({ name, why }: Transport): string {
+  return `${LABELS[name]}: ${why}`;
+}
 
 export function explain({ name, names, reasons, opening, retry }: Situation): string {
   const at = names.indexOf(name);

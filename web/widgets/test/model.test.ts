@@ -1,8 +1,8 @@
 import { describe as group, expect, test } from "vitest";
 import { Events } from "../src/inspector/feed";
 import { Model, nameOf, PURPOSES, split } from "../src/inspector/model";
-import type { Channel, Flow, Packet, Part, Report } from "../src/inspector/report";
-import { bytes, describe, ms, promise, ratio } from "../src/inspector/words";
+import type { Channel, Code, Flow, Measured, Packet, Part, Received, Report, Transport } from "../src/inspector/report";
+import { bytes, codeSet, describe, ms, promise, ratio, tolerated, why } from "../src/inspector/words";
 
 const NEW = 0;
 const REPEATED = 1;
@@ -21,6 +21,26 @@ const CHANNELS: readonly Channel[] = ["draw", "pointer"].map((name, i) => ({
   rate_min: 0,
   rate_max: i * 25,
 }));
+
+const TRANSPORT: Transport = {
+  kind: "WebTransport",
+  round_trip: 20,
+  clock_error: 5,
+  rate: null,
+  rate_limit: null,
+  reason: null,
+  datagrams: true,
+  coded: true,
+  stream_class: null,
+  datagram_class: null,
+  epoch: 1,
+  lost_to: 0.05,
+  lost_from: null,
+  subscribed: [],
+  measured: [],
+  emulable: true,
+  emulation: null,
+};
 
 function part(channel: number, sender: number, purpose: number, before: number, cost: number): Part {
   return [channel, sender, 7, purpose, before, 12, cost];
@@ -129,6 +149,78 @@ group("rates", () => {
   test("nobody there is no trouble", () => {
     expect(new Model().channels({ participant: 1, direction: "in" })).toEqual([]);
     expect(new Model().wire({ participant: 1, direction: "in" })).toEqual({ before: 0, after: 0 });
+  });
+});
+
+group("how channels are kept", () => {
+  const none = { after: [], extra: [] };
+  const code: Code = { most: none, others: { after: [1, 3], extra: [20] }, share: 0.3, asks: true, closes: false };
+  const ages = [0, 0, 90, 0, 0, 0, 10, 0, 0, 0, 0, 0];
+  const received: Received = {
+    tally: { judged: 100, missed: 10, late: 10 },
+    saved: 4,
+    rate: 24.5,
+    median: 18,
+    p99: 110,
+    ages,
+  };
+  const measured = (more: Partial<Measured>): Measured => ({
+    channel: 2,
+    received: null,
+    sent: null,
+    code: null,
+    limit: null,
+    ...more,
+  });
+  const room = (...each: readonly Partial<Measured>[]): Model =>
+    model(
+      report(1000, {
+        participants: each.map((more, i) => ({
+          id: i + 1,
+          state: "here",
+          presence: "",
+          transport: { ...TRANSPORT, measured: [measured(more)] },
+        })),
+      }),
+    );
+  const pointer = (known: Model, participant?: number) => known.channels({ participant, direction: "out" })[1];
+
+  test("one participant's figures are its own", () => {
+    const known = room({ received, limit: 5, code }, { sent: { judged: 50, missed: 1, late: 0 } });
+    expect(pointer(known, 1)).toMatchObject({
+      received: { tally: received.tally, saved: 4, one: received },
+      sent: undefined,
+      codes: [code],
+      limit: 5,
+    });
+    expect(pointer(known, 2)).toMatchObject({ received: undefined, sent: { judged: 50, missed: 1 }, codes: [] });
+  });
+
+  test("everybody's are added up, and codes told once", () => {
+    const worse = { ...received, tally: { judged: 100, missed: 30, late: 0 } };
+    const known = room({ received, code, limit: 5 }, { received: worse, code }, {});
+    expect(pointer(known)).toMatchObject({
+      received: { tally: { judged: 200, missed: 40, late: 10 }, saved: 8, one: undefined },
+      codes: [code],
+      limit: undefined,
+    });
+    expect(pointer(known)?.received?.ages[2]).toBe(180);
+  });
+
+  test("a code set in words", () => {
+    expect(codeSet(code)).toBe("30 % again +1 +3 after 20 ms, else each once; asked for if missing");
+    const plain = { most: none, others: none, share: 0, asks: false, closes: false };
+    expect(codeSet(plain)).toBe("each once");
+    expect(codeSet({ ...plain, most: { after: [1], extra: [] }, closes: true })).toBe("again +1; the last one again");
+  });
+
+  test("a transport's reason is its participant's, or what its kind tells", () => {
+    expect(why({ kind: "WebSocket", reason: "The only one." })).toBe("The only one.");
+    expect(why({ kind: "WebSocket", reason: null })).toMatch(/no WebTransport/);
+  });
+
+  test("of transactions one in a hundred may be late", () => {
+    expect(CHANNELS.map(tolerated)).toEqual([0.01, 0.05]);
   });
 });
 

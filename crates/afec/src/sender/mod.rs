@@ -25,6 +25,7 @@ use crate::rate::Budget;
 use crate::scheme::Scheme;
 use crate::stats::SenderStats;
 use crate::wire::{MessageHead, message_len};
+use crate::within::Within;
 
 /// The most messages of a channel that wait for their packet.
 pub(crate) const WAITING: usize = 64;
@@ -106,7 +107,7 @@ impl Sender {
     /// What is beneath made so many bytes of messages of so many.
     pub(crate) fn coded(&mut self, before: usize, after: usize) {
         if before > 0 {
-            let ratio = (after as f64 / before as f64).clamp(LEAST_RATIO, 1.0);
+            let ratio = (after as f64 / before as f64).within(LEAST_RATIO, 1.0);
             self.ratio += (ratio - self.ratio) / 16.0;
         }
     }
@@ -471,6 +472,10 @@ impl Sender {
 
     pub(crate) fn lost_like(&mut self, loss: LossModel) {
         self.loss = loss;
+    }
+
+    pub(crate) fn loss(&self) -> LossModel {
+        self.loss
     }
 
     /// The channels whose repeats began not to fit packets, since the last call.

@@ -3,8 +3,10 @@
 use std::time::Duration;
 
 use groupwire_session::room::{ChannelFacts, Measured, ParticipantFacts, TransportFacts};
-use groupwire_session::trace::{Carriage, Flow, Packet, Part, Purpose, Way};
-use groupwire_session::{Description, Kind, Overflow, Piece, PresenceState};
+use groupwire_session::trace::{AGES, Carriage, Flow, Packet, Part, Purpose, Way};
+use groupwire_session::{
+    Code, Description, Kind, Overflow, Piece, PresenceState, Repeat, Repeats, Standing, Tally,
+};
 use serde::Serialize;
 
 use super::recording;
@@ -90,8 +92,8 @@ impl Channel {
             private: qos.private,
             loss: f64::from(qos.loss) / 1000.0,
             deadline: qos.deadline.map(ms),
-            rate_min: f64::from(qos.rate_min) / 1000.0,
-            rate_max: f64::from(qos.rate_max) / 1000.0,
+            rate_min: per_second(qos.rate_min),
+            rate_max: per_second(qos.rate_max),
         }
     }
 }
@@ -128,11 +130,18 @@ struct Transport {
     clock_error: Option<f64>,
     /// Octets per second.
     rate: Option<f64>,
+    /// Octets per second as datagrams, with all headers.
+    rate_limit: Option<u32>,
+    /// In its own words.
+    reason: Option<String>,
     datagrams: bool,
     coded: bool,
-    class: Option<u32>,
+    stream_class: Option<u32>,
+    datagram_class: Option<u32>,
     epoch: Option<u32>,
-    packet_loss: Option<f64>,
+    /// From 0 to 1: of datagrams to it, and from it (PER).
+    lost_to: Option<f64>,
+    lost_from: Option<f64>,
     subscribed: Vec<(u32, String)>,
     measured: Vec<MeasuredView>,
     /// Whether it can be led over an emulated network, and over which it is.
@@ -149,11 +158,15 @@ impl Transport {
             round_trip: facts.round_trip.map(ms),
             clock_error: facts.clock_error.map(ms),
             rate: facts.rate,
+            rate_limit: facts.rate_limit,
+            reason: facts.reason,
             datagrams: facts.has_datagrams,
             coded: facts.is_coded,
-            class: facts.class,
+            stream_class: facts.stream_class,
+            datagram_class: facts.datagram_class,
             epoch: facts.epoch,
-            packet_loss: facts.packet_loss,
+            lost_to: facts.lost_to,
+            lost_from: facts.lost_from,
             subscribed: facts
                 .subscribed
                 .into_iter()
@@ -169,14 +182,107 @@ impl Transport {
 #[derive(Serialize)]
 struct MeasuredView {
     channel: u32,
-    missed: f64,
-    p99: Option<f64>,
+    received: Option<Received>,
+    sent: Option<TallyView>,
+    code: Option<CodeView>,
+    /// Values per second of each key that it asked for at most.
+    limit: Option<f64>,
 }
 
 impl MeasuredView {
     fn new(measured: &Measured) -> Self {
-        let Measured { channel, missed, p99 } = *measured;
-        MeasuredView { channel, missed, p99: p99.map(ms) }
+        MeasuredView {
+            channel: measured.channel,
+            received: measured.received.as_ref().map(Received::new),
+            sent: measured.sent.map(TallyView::new),
+            code: measured.code.as_ref().map(CodeView::new),
+            limit: measured.limit.map(per_second),
+        }
+    }
+}
+
+/// Messages, and those of them that missed, and of those that came too late.
+#[derive(Serialize)]
+struct TallyView {
+    judged: u64,
+    missed: u64,
+    late: u64,
+}
+
+impl TallyView {
+    fn new(tally: Tally) -> Self {
+        let Tally { judged, missed, late } = tally;
+        TallyView { judged, missed, late }
+    }
+}
+
+/// What a participant makes of a channel, from application to application.
+#[derive(Serialize)]
+struct Received {
+    tally: TallyView,
+    saved: u64,
+    /// Per second, while enough was sent.
+    rate: Option<f64>,
+    median: f64,
+    p99: f64,
+    ages: [u32; AGES.len() + 1],
+}
+
+impl Received {
+    fn new(standing: &Standing) -> Self {
+        Received {
+            tally: TallyView::new(standing.tally),
+            saved: standing.saved,
+            rate: standing.rate.map(per_second),
+            median: ms(standing.median),
+            p99: ms(standing.p99),
+            ages: standing.latencies,
+        }
+    }
+}
+
+/// After how many packets a message is repeated, or in packets of its own after how many milliseconds.
+#[derive(Serialize)]
+struct RepeatsView {
+    after: Vec<u8>,
+    extra: Vec<f64>,
+}
+
+impl RepeatsView {
+    fn new(repeats: &Repeats) -> Self {
+        let mut view = RepeatsView { after: Vec::new(), extra: Vec::new() };
+        for repeat in repeats.iter() {
+            match repeat {
+                Repeat::Ride(packets) => view.after.push(packets),
+                Repeat::Extra(time) => view.extra.push(ms(time)),
+            }
+        }
+        view
+    }
+}
+
+/// The code set that is in force.
+#[derive(Serialize)]
+struct CodeView {
+    most: RepeatsView,
+    /// For this share of messages.
+    others: RepeatsView,
+    share: f64,
+    /// Whether receivers ask for what they miss.
+    asks: bool,
+    /// Whether the last message of a cluster goes again.
+    closes: bool,
+}
+
+impl CodeView {
+    fn new(code: &Code) -> Self {
+        CodeView {
+            most: RepeatsView::new(&code.repeats),
+            others: RepeatsView::new(&code.other),
+            share: code.share,
+            asks: code.ask > 0,
+            closes: code.close,
+        }
     }
 }
 
@@ -323,6 +429,11 @@ fn shown(bytes: &[u8]) -> String {
         text.push('…');
     }
     text
+}
+
+/// Of 1/1000 per second.
+fn per_second(rate: u32) -> f64 {
+    f64::from(rate) / 1000.0
 }
 
 fn ms(time: Duration) -> f64 {

@@ -44,6 +44,8 @@ impl Client {
                 if now >= link.next_ping(session.timing.ping) {
                     link.ping(now);
                 }
+                self.tell_standing(now);
+                let Some(link) = self.link.as_ref() else { return };
                 if !self.quiet && link.quiet_at().is_some_and(|at| now >= at) {
                     self.set_quiet(true);
                 }
@@ -67,7 +69,8 @@ impl Client {
                 let datagram = datagrams.and_then(|datagrams| datagrams.timeout(now));
                 let takes = datagrams.is_some_and(Datagrams::ready);
                 let of_class = self.classes.answer_at().filter(|_| takes);
-                [Some(dead), Some(ping), quiet, slot, datagram, of_class]
+                let standing = self.inspected.next().filter(|_| talks);
+                [Some(dead), Some(ping), quiet, slot, datagram, of_class, standing]
                     .into_iter()
                     .flatten()
                     .min()
@@ -94,7 +97,7 @@ impl Client {
         let limits = &self.config.limits;
         link.queue(&Frame::Hello(Hello {
             lowest: VERSION,
-            capabilities: compression | datagrams | capability::CONTRACTS,
+            capabilities: compression | datagrams | capability::CONTRACTS | capability::STANDINGS,
             max_packet: limits.max_packet,
             max_message: limits.max_message,
             room: &self.config.room,
@@ -118,6 +121,7 @@ impl Client {
         self.snapshot_wanted = None;
         self.upload = None;
         self.shared = Shared::default();
+        self.inspected.begin_anew(false);
         self.presence_changed = false;
         for at in 0..self.channels.len() {
             self.channels[at].id = None;

@@ -4,6 +4,7 @@ mod class;
 mod compose;
 mod contract;
 mod event;
+mod inspected;
 mod lifecycle;
 mod outbox;
 mod receive;
@@ -34,6 +35,7 @@ use crate::wire::handshake::Secret;
 use crate::wire::snapshot::Assembly;
 use crate::{ChannelStats, Compress, Error, Kind, Qos, Timing};
 use class::Classes;
+use inspected::Inspected;
 use outbox::{Channel, Item, Pending};
 use shared::Shared;
 
@@ -131,6 +133,7 @@ pub struct Client {
     packing: Packing,
     shared: Shared,
     classes: Classes,
+    inspected: Inspected,
 }
 
 impl Client {
@@ -178,6 +181,7 @@ impl Client {
             joined_at: None,
             stats: Stats::default(),
             shared: Shared::default(),
+            inspected: Inspected::default(),
         })
     }
 

@@ -146,6 +146,7 @@ impl Client {
                 Ok(())
             }
             Frame::Contract(octets) => self.contract_came(now, octets),
+            Frame::Standing(octets) => self.inspected.wished(now, octets),
             Frame::Codecs { set } => {
                 if let Some(link) = self.link.as_mut() {
                     link.choosing.reads(set);
@@ -203,6 +204,7 @@ impl Client {
         self.numbered = welcome.counter;
         let Some(link) = self.link.as_mut() else { return Ok(()) };
         link.stamps.agreed = welcome.capabilities & capability::CONTRACTS != 0;
+        self.inspected.begin_anew(welcome.capabilities & capability::STANDINGS != 0);
         let coded = welcome.capabilities & capability::CODED != 0;
         let has_datagrams = welcome.capabilities & capability::DATAGRAMS != 0;
         let blocks = welcome.capabilities & capability::BLOCKS != 0;

@@ -3,9 +3,10 @@
 use core::time::Duration;
 
 use super::course::{Course, Terms};
-use super::{Breach, ContractState, Histogram, Tally};
+use super::{Breach, ContractState, Histogram, Standing, Tally};
 use crate::map::Map;
 use crate::qos::interval_of;
+use crate::trace::AGES;
 use crate::{Kind, Qos};
 
 /// Seconds that are looked back on: long enough for some hundred messages of a pointer, short enough to notice what
@@ -127,6 +128,29 @@ impl Judge {
         let mut sum = Tally::default();
         self.seconds.iter().for_each(|second| sum.add(second.tally));
         sum
+    }
+
+    /// How it stands at `now`; `None` if nothing came lately. `saved`: what repeats saved.
+    pub(crate) fn standing(&mut self, now: Duration, channel: u32, saved: u64) -> Option<Standing> {
+        self.turn_to(now);
+        let tally = self.recent();
+        let [mut ages, current] = self.latencies;
+        ages.merge(&current);
+        let mut latencies = [0u32; AGES.len() + 1];
+        for (ms, count) in ages.buckets() {
+            let place = AGES.iter().position(|&bound| ms <= bound).unwrap_or(AGES.len());
+            latencies[place] = latencies[place].saturating_add(count);
+        }
+        let quantile = |share| ages.quantile(share).unwrap_or_default();
+        (tally.judged > 0).then(|| Standing {
+            channel,
+            tally,
+            saved,
+            rate: self.rate(),
+            median: quantile(0.5),
+            p99: quantile(0.99),
+            latencies,
+        })
     }
 
     /// In 1/1000 per second, while senders sent at least at the minimum rate.

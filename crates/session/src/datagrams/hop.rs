@@ -4,6 +4,8 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use groupwire_afec::code::Code;
+#[cfg(feature = "describe")]
+use groupwire_afec::loss::LossModel;
 use groupwire_afec::stats::{ReceiverStats, SenderStats};
 use groupwire_afec::{self as afec, Came, Endpoint, Order, Scheme, Submission};
 
@@ -74,9 +76,24 @@ impl Notice {
     pub(crate) fn outlook(&self) -> u16 {
         let Some(expected) = self.expected else { return 0 };
         let both = expected + self.target - expected * self.target;
-        (both.clamp(0.0, 1.0) * 1000.0) as u16
+        (both.min(1.0) * 1000.0) as u16
     }
 }
+
+/// What one end knows of the way of datagrams.
+#[cfg(feature = "describe")]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Path {
+    /// The share of packets to the other end that were lost, and of those from it.
+    pub(crate) lost_to: Option<f64>,
+    pub(crate) lost_from: Option<f64>,
+    /// Octets per second that may be sent, headers included; `None`: no limit is known.
+    pub(crate) carries: Option<u32>,
+}
+
+/// Packets that a share of lost ones is drawn from, at least.
+#[cfg(feature = "describe")]
+const LEAST_PACKETS: f64 = 20.0;
 
 /// See the [module](self).
 pub(super) struct Hop {
@@ -338,6 +355,18 @@ impl Hop {
     #[cfg(feature = "describe")]
     pub(super) fn before_body(&self) -> usize {
         self.before_body
+    }
+
+    /// What is known of the path to the other end and from it, and what it carries there, in octets per second.
+    #[cfg(feature = "describe")]
+    pub(super) fn path(&self, now: Duration) -> Path {
+        // Of a few packets nothing can be said.
+        let rate = |losses: LossModel| (losses.weight >= LEAST_PACKETS).then_some(losses.rate);
+        Path {
+            lost_to: rate(self.endpoint.loss_there()),
+            lost_from: rate(self.endpoint.loss()),
+            carries: self.endpoint.rate(now),
+        }
     }
 
     /// What codes what is sent, once something was.

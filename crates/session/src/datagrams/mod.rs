@@ -20,6 +20,8 @@ use crate::wire::record::{Direction, Record};
 use crate::{Error, Qos};
 
 pub(crate) use self::hop::Notice;
+#[cfg(feature = "describe")]
+pub(crate) use self::hop::Path;
 pub use self::hop::Redundancy;
 
 /// Datagrams that may wait below us (DESIGN: nothing stale is ever queued).
@@ -180,6 +182,12 @@ impl Datagrams {
     #[cfg(feature = "describe")]
     pub(crate) fn before_body(&self) -> usize {
         self.hop.as_ref().map_or(0, |hop| hop.before_body())
+    }
+
+    /// What is known of the path.
+    #[cfg(feature = "describe")]
+    pub(crate) fn path(&self, now: Duration) -> Path {
+        self.hop.as_ref().map(|hop| hop.path(now)).unwrap_or_default()
     }
 
     /// What codes what is sent, once something was.

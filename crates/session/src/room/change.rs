@@ -21,11 +21,18 @@ const TELL_EVERY: Duration = Duration::from_secs(1);
 const WORTH_TELLING: u16 = 10;
 const LEAST_JUDGED: u64 = 10;
 
+/// For who looks on, what came is counted in spans of so many seconds.
+const SPAN: u64 = 10;
+
 /// What a participant sends on one channel, as it comes here.
 #[derive(Debug)]
 pub(super) struct Upstream {
     course: Course,
+    /// Since receivers were last told.
     tally: Tally,
+    /// Before that: in the present span, which has this number, and in the one before.
+    spans: [Tally; 2],
+    span: u64,
 }
 
 impl Room {
@@ -112,7 +119,7 @@ impl Room {
         let mut tallies: BTreeMap<u32, Tally> = BTreeMap::new();
         for participant in self.participants.values_mut() {
             for (&channel, upstream) in &mut participant.upstream {
-                tallies.entry(channel).or_default().add(core::mem::take(&mut upstream.tally));
+                tallies.entry(channel).or_default().add(upstream.take(now));
             }
         }
         let mut news = BTreeSet::new();
@@ -156,7 +163,33 @@ impl Connection {
 
 impl Upstream {
     pub(super) fn at(index: u32, born: Duration) -> Self {
-        Upstream { course: Course::at(index, born), tally: Tally { judged: 1, ..Tally::default() } }
+        Upstream {
+            course: Course::at(index, born),
+            tally: Tally { judged: 1, ..Tally::default() },
+            spans: [Tally::default(); 2],
+            span: 0,
+        }
+    }
+
+    /// What became of the messages of the last ten to twenty seconds.
+    #[cfg(feature = "describe")]
+    pub(super) fn recent(&self) -> Tally {
+        let mut recent = self.tally;
+        self.spans.iter().for_each(|span| recent.add(*span));
+        recent
+    }
+
+    /// What came since the last time. Called every second.
+    fn take(&mut self, now: Duration) -> Tally {
+        let span = now.as_secs() / SPAN;
+        if span != self.span {
+            let before = if span == self.span + 1 { self.spans[0] } else { Tally::default() };
+            self.spans = [Tally::default(), before];
+            self.span = span;
+        }
+        let tally = core::mem::take(&mut self.tally);
+        self.spans[0].add(tally);
+        tally
     }
 
     pub(super) fn came(&mut self, now: Duration, index: u32, age: Duration, qos: &Qos) {

@@ -4,14 +4,18 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
 
+use groupwire_afec::code::{Code, Repeat, Repeats};
 use groupwire_gmc::Description;
 
 use super::Room;
-use super::participant::{Connection, Participant};
+use super::change::Upstream;
+use super::class::{Classes, Member};
+use super::participant::{Connection, Opened, Participant};
+use super::thinning::Thinned;
 use crate::trace::{Carriage, Flow, OCTET, Packet, Part, Way};
 use crate::wire::body::account::price;
 use crate::wire::frame::{Frame, Frames};
-use crate::{Compress, PresenceState, Qos};
+use crate::{Compress, PresenceState, Qos, Standing, Tally};
 
 /// A room as [`Room::inspect`] finds it.
 #[derive(Debug, Clone, PartialEq)]
@@ -65,33 +69,45 @@ pub struct TransportFacts {
     pub round_trip: Option<Duration>,
     /// How wrong the comparison of clocks may be.
     pub clock_error: Option<Duration>,
+    /// Why the participant has this transport, in its own words.
+    pub reason: Option<String>,
     /// What the way there carries, in octets per second, if it was measured.
     pub rate: Option<f64>,
+    /// The most that may go there as datagrams, in octets per second with all headers, if the path shows a limit.
+    pub rate_limit: Option<u32>,
     /// Whether awareness goes as datagrams.
     pub has_datagrams: bool,
     /// Whether bodies are coded.
     pub is_coded: bool,
-    /// The class whose bodies it shares.
-    pub class: Option<u32>,
+    /// The class whose bodies it shares on the stream.
+    pub stream_class: Option<u32>,
+    /// The class whose datagrams it is sent.
+    pub datagram_class: Option<u32>,
     /// The version of the model that its next datagram is coded under.
     pub epoch: Option<u32>,
-    /// The share of packets to it that were lost (PER).
-    pub packet_loss: Option<f64>,
+    /// The share of datagrams to it that were lost (PER), once some went.
+    pub lost_to: Option<f64>,
+    /// The same from it.
+    pub lost_from: Option<f64>,
     /// Channels it is sent, and how their messages are made small.
     pub subscribed: Vec<(u32, Compress)>,
-    /// What receivers made of channels.
+    /// How channels fare that it has open.
     pub measured: Vec<Measured>,
 }
 
-/// How a channel's promise is kept towards a participant.
+/// How a channel fares towards a participant, and from it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measured {
     /// The channel.
     pub channel: u32,
-    /// The share of messages that never came or came late (MER).
-    pub missed: f64,
-    /// What 99 of 100 took from application to application.
-    pub p99: Option<Duration>,
+    /// What it is sent, from application to application, as it tells.
+    pub received: Option<Standing>,
+    /// What it sends: what became of that on the way here, of the last ten to twenty seconds.
+    pub sent: Option<Tally>,
+    /// How what it is sent as datagrams is repeated.
+    pub code: Option<Code>,
+    /// The most values of each key that it asked for, in 1/1000 per second.
+    pub limit: Option<u32>,
 }
 
 /// Octets before the feedback in a datagram: flags, number, time (wire.md W68).
@@ -101,6 +117,9 @@ impl Room {
     /// Begins or ends describing packets for [`Room::traced`].
     pub fn set_tracing(&mut self, on: bool) {
         self.trace.turn(on);
+        if !on {
+            self.forget_standings();
+        }
     }
 
     /// The packets since the last call, while [tracing](Room::set_tracing) is on.
@@ -108,8 +127,17 @@ impl Room {
         self.trace.take()
     }
 
-    /// How the room is doing. Sums are there while [tracing](Room::set_tracing) is on.
+    /// How the room is doing. Sums are there while [tracing](Room::set_tracing) is on; so is, soon after, what participants
+    /// tell of how channels stand at them.
     pub fn inspect(&mut self, now: Duration) -> Inspection {
+        let inspection = self.look(now);
+        if self.trace.is_on() {
+            self.ask_standings(now);
+        }
+        inspection
+    }
+
+    fn look(&mut self, now: Duration) -> Inspection {
         let participants = &self.participants;
         let tallies = self.trace.tallies();
         tallies.keep(|id| participants.contains_key(&id));
@@ -126,7 +154,10 @@ impl Room {
                     qos: channel.qos,
                 })
                 .collect(),
-            participants: participants.iter().map(|(&id, one)| one.facts(id)).collect(),
+            participants: participants
+                .iter()
+                .map(|(&id, one)| one.facts(id, now, &self.classes))
+                .collect(),
             flows,
             carriages,
             missed: self.trace.missed(),
@@ -250,36 +281,92 @@ fn apart(parts: &[Part]) -> usize {
 }
 
 impl Participant {
-    fn facts(&self, id: u32) -> ParticipantFacts {
+    fn facts(&self, id: u32, now: Duration, classes: &Classes) -> ParticipantFacts {
+        let connection = self.connection.as_ref();
         ParticipantFacts {
             id,
             state: self.presence_state,
             presence: self.presence.clone(),
-            transport: self.connection.as_ref().map(Connection::facts),
+            transport: connection.map(|connection| self.transport(now, connection, classes)),
+        }
+    }
+
+    fn transport(
+        &self,
+        now: Duration,
+        connection: &Connection,
+        classes: &Classes,
+    ) -> TransportFacts {
+        let link = &connection.link;
+        let opened = || connection.channels.iter();
+        let subscribed = opened().filter(|(_, opened)| opened.access.subscribe);
+        let path = link.datagrams.as_ref().map(|datagrams| datagrams.path(now)).unwrap_or_default();
+        let coder = link.datagrams.as_ref().and_then(|datagrams| datagrams.coder());
+        let member = connection.member.as_ref();
+        let datagram_class = member.and_then(Member::class);
+        let class = datagram_class.and_then(|class| classes.describe(class));
+        TransportFacts {
+            link: connection.id,
+            round_trip: link.clock.round_trip(),
+            clock_error: link.clock.offset().map(|(_, error)| error),
+            reason: connection.watched.reason().map(Into::into),
+            rate: link.choosing.rate(),
+            rate_limit: path.carries,
+            has_datagrams: link.datagrams.is_some(),
+            is_coded: link.bodies.as_ref().is_some_and(|bodies| bodies.encoder.is_coded()),
+            stream_class: connection.membership.class(),
+            datagram_class,
+            epoch: match class {
+                Some((epoch, _)) => Some(epoch),
+                None => coder.map(groupwire_gmc::Encoder::epoch),
+            },
+            lost_to: match datagram_class {
+                Some(_) => member.and_then(Member::lost),
+                None => path.lost_to,
+            },
+            lost_from: path.lost_from,
+            subscribed: subscribed.map(|(&channel, opened)| (channel, opened.compress)).collect(),
+            measured: opened()
+                .map(|(&channel, opened)| {
+                    let ladder = class.map(|(_, ladder)| ladder);
+                    self.measured(channel, *opened, connection, ladder)
+                })
+                .collect(),
+        }
+    }
+
+    /// `ladder`: after how many ticks its class repeats.
+    fn measured(
+        &self,
+        channel: u32,
+        opened: Opened,
+        connection: &Connection,
+        ladder: Option<&[u32]>,
+    ) -> Measured {
+        let serves =
+            |_: &&[u32]| connection.member.as_ref().is_some_and(|one| one.is_served(channel, 0));
+        let code = match ladder.filter(serves) {
+            Some(ticks) => Some(code_of(ticks)),
+            None => connection.link.datagrams.as_ref().and_then(|datagrams| {
+                datagrams
+                    .stats(channel)
+                    .filter(|(sent, ..)| sent.messages > 0)
+                    .map(|(_, code, _)| code)
+            }),
+        };
+        let sent = self.upstream.get(&channel).map(Upstream::recent);
+        Measured {
+            channel,
+            received: connection.watched.standing(channel).cloned(),
+            sent: sent.filter(|sent| opened.access.publish && sent.judged > 0),
+            code: code.filter(|_| opened.access.subscribe),
+            limit: connection.thinned.get(&channel).and_then(Thinned::rate),
         }
     }
 }
 
-impl Connection {
-    fn facts(&self) -> TransportFacts {
-        let link = &self.link;
-        let subscribed = self.channels.iter().filter(|(_, opened)| opened.access.subscribe);
-        TransportFacts {
-            link: self.id,
-            round_trip: link.clock.round_trip(),
-            clock_error: link.clock.offset().map(|(_, error)| error),
-            rate: link.choosing.rate(),
-            has_datagrams: link.datagrams.is_some(),
-            is_coded: link.bodies.as_ref().is_some_and(|bodies| bodies.encoder.is_coded()),
-            class: None,
-            epoch: link
-                .datagrams
-                .as_ref()
-                .and_then(|one| one.coder())
-                .map(groupwire_gmc::Encoder::epoch),
-            packet_loss: None,
-            subscribed: subscribed.map(|(&channel, opened)| (channel, opened.compress)).collect(),
-            measured: Vec::new(),
-        }
-    }
+/// Each message again after so many packets.
+fn code_of(ticks: &[u32]) -> Code {
+    let rides = ticks.iter().map(|&ticks| Repeat::Ride(u8::try_from(ticks).unwrap_or(u8::MAX)));
+    Code { repeats: Repeats::new(rides), ..Code::PLAIN }
 }

@@ -9,6 +9,8 @@ use super::class::Member;
 use super::participant::{Connection, Fill, Fresh, Opened, Participant};
 use super::shared::Membership;
 use super::thinning::Slotted;
+#[cfg(feature = "describe")]
+use super::watched::Watched;
 use super::{Channel, Event, HOUSEKEEPING, LinkId, Output, Room};
 use crate::datagrams::{Datagrams, Settings};
 use crate::link::{Bodies, Link, error_frame};
@@ -109,7 +111,8 @@ impl Room {
         let own = resume.filter(|_| resumed).map_or(0, |resume| resume.counter);
         let offered = capability::of_compression(self.config.compress, self.packing.set());
         let offered = offered | capability::of_datagrams(max_datagram, self.config.compress);
-        let offered = offered | capability::CONTRACTS;
+        let standings = if cfg!(feature = "describe") { capability::STANDINGS } else { 0 };
+        let offered = offered | capability::CONTRACTS | standings;
         let capabilities = hello.capabilities & offered;
         let coded = capabilities & capability::CODED != 0;
         let mut link = Link::new(now, max_datagram);
@@ -189,6 +192,8 @@ impl Room {
             thinned: BTreeMap::new(),
             slotted: Slotted::default(),
             membership: Membership::new(capabilities & capability::SHARED_STREAMS != 0),
+            #[cfg(feature = "describe")]
+            watched: Watched::new(capabilities & capability::STANDINGS != 0),
         });
         self.links.insert(link_id, id);
         let changed: BTreeSet<u32> =

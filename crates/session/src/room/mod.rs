@@ -18,6 +18,8 @@ mod record;
 mod shared;
 mod snapshot;
 mod thinning;
+#[cfg(feature = "describe")]
+mod watched;
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};

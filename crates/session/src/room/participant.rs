@@ -11,6 +11,8 @@ use super::class::Member;
 use super::journal::{Journal, Snapshot, Stored};
 use super::shared::Membership;
 use super::thinning::{Slotted, Thinned};
+#[cfg(feature = "describe")]
+use super::watched::Watched;
 use crate::link::Link;
 use crate::seen::Seen;
 use crate::wire::frame::Access;
@@ -77,6 +79,8 @@ pub(super) struct Connection {
     pub(super) thinned: BTreeMap<u32, Thinned>,
     pub(super) slotted: Slotted,
     pub(super) membership: Membership,
+    #[cfg(feature = "describe")]
+    pub(super) watched: Watched,
 }
 
 /// A channel that a participant has open.

@@ -89,6 +89,8 @@ impl Room {
                     link.stamps.came(now, stamp, &link.clock);
                 }
             }
+            #[cfg(feature = "describe")]
+            Frame::Standing(octets) => return connection.hear_standing(octets),
             Frame::Codecs { set } => self.reads(id, set),
             Frame::Presence(presence) => return self.set_presence(now, id, presence),
             Frame::Snapshot(chunk) => return self.take_chunk(id, &chunk, false),

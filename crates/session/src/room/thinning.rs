@@ -21,6 +21,14 @@ pub(super) struct Thinned {
     cursor: u64,
 }
 
+impl Thinned {
+    /// In 1/1000 per second; `None`: it wants all again.
+    #[cfg(feature = "describe")]
+    pub(super) fn rate(&self) -> Option<u32> {
+        u32::try_from(1_000_000_000u128.checked_div(self.interval.as_micros())?).ok()
+    }
+}
+
 /// Values whose slot has come, by the lane that they take.
 #[derive(Debug, Default)]
 pub(super) struct Slotted {

@@ -127,6 +127,8 @@ pub(crate) enum Frame<'a> {
     },
     /// How channels' contracts stand.
     Contract(&'a [u8]),
+    /// How channels stand at a receiver, or the wish to be told.
+    Standing(&'a [u8]),
 }
 
 /// What a participant may do with a channel (W17).

@@ -9,6 +9,7 @@ pub(crate) mod io;
 pub(crate) mod numbering;
 pub(crate) mod record;
 pub(crate) mod snapshot;
+pub(crate) mod standing;
 
 /// The protocol version this end speaks (W4).
 pub const VERSION: u8 = 1;
@@ -25,6 +26,9 @@ pub(crate) mod capability {
     pub(crate) const BLOCKS: u64 = 32;
     /// Contracts that are judged, changed and thinned (W76 to W80).
     pub(crate) const CONTRACTS: u64 = 128;
+
+    /// Receivers tell how their channels stand while somebody looks on (W84).
+    pub(crate) const STANDINGS: u64 = 512;
 
     /// Bodies that a class of receivers shares, on the stream (W60).
     pub(crate) const SHARED_STREAMS: u64 = 64;

@@ -1,9 +1,9 @@
 /** The channels: rates, ratio, promise, and how old messages are. */
 
 import { h, say } from "./dom";
-import type { ChannelView, Filter } from "./model";
-import { AGES } from "./report";
-import { ms, number, percent, promise, rate, ratio } from "./words";
+import type { ChannelView, Filter, Reception } from "./model";
+import { AGES, type Channel, type Tally } from "./report";
+import { codeSet, ms, number, percent, promise, rate, ratio, tolerated } from "./words";
 
 export class Channels {
   readonly element = h("section", "channels");
@@ -40,75 +40,157 @@ class Card {
   private readonly name = h("h3");
   private readonly kind = h("span", "fact");
   private readonly promise = h("p", "promise");
-  private readonly messages = h("b");
-  private readonly sizes = h("b");
-  private readonly ratio = h("b", "big");
-  private readonly redundancy = h("b");
-  private readonly missed = h("b");
-  private readonly missedRow = figure("Missed / may be", this.missed);
+  private readonly ratio = new Figure("Smaller", "What applications handed over, divided by what it took in packets.");
+  private readonly messages = new Figure("Messages", "New ones. Repeats are not counted.");
+  private readonly sizes = new Figure(
+    "Before → after",
+    "Bytes that applications handed over, and what they took in packets.",
+  );
+  private readonly redundancy = new Figure(
+    "Repeats",
+    "The share of this channel's bytes that went again in case it was lost.",
+  );
+  private readonly code = new Figure(
+    "Code set",
+    "Which earlier messages datagrams repeat. Chosen by what the path loses and the channel may lose.",
+  );
+  private readonly saved = new Figure(
+    "Saved by repeats",
+    "Messages that came in time only because they were repeated, since this transport opened.",
+  );
+  private readonly missed = new Figure(
+    "Missed (MER)",
+    "Of the messages for a receiver, the share that never came or came after the deadline, in the last ten seconds, and the share that may. The mark on the bar is that target.",
+  );
+  private readonly meter = h("div", "meter");
+  private readonly upstream = new Figure(
+    "of that, on the way in",
+    "The share that was lost or late between its sender and the server.",
+  );
+  private readonly rate = new Figure(
+    "Rate received",
+    "Values per second, while their sender sent at least at the minimum rate.",
+  );
+  private readonly limit = new Figure(
+    "Asked for at most",
+    "The participant wants no more values per second of each key; the server leaves older ones out.",
+  );
   private readonly title = h("p", "histogram-title");
   private readonly histogram = h("div", "histogram");
 
   constructor() {
-    const figures = h(
-      "div",
-      "figures",
-      figure("Smaller", this.ratio),
-      figure("Messages", this.messages),
-      figure("Before → after", this.sizes),
-      figure("Repeats", this.redundancy),
-      this.missedRow,
-    );
+    this.ratio.value.classList.add("big");
+    this.missed.value.dataset.testid = "missed";
+    this.meter.ariaHidden = "true";
+    const sent = [this.ratio, this.messages, this.sizes, this.redundancy, this.code, this.saved, this.limit];
+    const kept = [this.missed, this.upstream, this.rate];
     this.histogram.setAttribute("role", "img");
     this.element.append(
       h("div", "channel-head", this.name, this.kind),
       this.promise,
-      figures,
+      h("div", "figures", ...sent.map(({ element }) => element)),
+      h("div", "figures kept", ...kept.map(({ element }) => element)),
+      this.meter,
       this.title,
       this.histogram,
     );
   }
 
-  show({ channel, perSecond, total, ages, missed }: ChannelView, { direction }: Filter): void {
+  show(view: ChannelView, { direction }: Filter): void {
+    const { channel, perSecond, total } = view;
     this.element.dataset.channel = channel.name;
     say(this.name, channel.name);
     say(this.kind, channel.kind);
     say(this.promise, `Promise: ${promise(channel)}.`);
     const recent = perSecond.after > 0 ? perSecond : total;
-    say(this.ratio, ratio(recent.before, recent.after));
-    say(this.messages, `${number(perSecond.messages)}/s`);
-    say(this.sizes, `${rate(perSecond.before)} → ${rate(perSecond.after)}`);
-    say(this.redundancy, recent.after > 0 ? percent(recent.repeated / recent.after) : "–");
-    this.missedRow.hidden = missed === undefined;
-    if (missed !== undefined) {
-      say(this.missed, `${percent(missed)} / ${percent(channel.loss)}`);
-      this.missed.classList.toggle("bad", missed > channel.loss);
-    }
-    this.showAges(ages, direction);
+    this.ratio.say(ratio(recent.before, recent.after));
+    this.messages.say(`${number(perSecond.messages)}/s`);
+    this.sizes.say(`${rate(perSecond.before)} → ${rate(perSecond.after)}`);
+    this.redundancy.say(recent.after > 0 ? percent(recent.repeated / recent.after) : "–");
+    // Where receivers differ, each is seen by selecting it.
+    const [code, ...others] = view.codes;
+    this.code.say(code && (others.length > 0 ? `${others.length + 1} kinds` : codeSet(code)));
+    this.limit.say(view.limit === undefined ? undefined : `${number(view.limit)}/s`);
+    this.showKept(view);
+    if (view.received && direction !== "in") this.showLatency(channel, view.received);
+    else this.showAges(view.ages, direction);
+  }
+
+  /** What receivers make of it. */
+  private showKept({ channel, received, sent }: ChannelView): void {
+    const target = tolerated(channel);
+    const missed = received && share(received.tally);
+    this.missed.say(missed === undefined ? undefined : `${percent(missed)} of ${percent(target)}`);
+    this.missed.value.classList.toggle("bad", missed !== undefined && missed > target);
+    this.meter.hidden = missed === undefined;
+    if (missed !== undefined) this.showMeter(missed, target);
+    this.saved.say(received && received.saved > 0 ? number(received.saved) : undefined);
+    this.upstream.say(sent && percent(share(sent)));
+    const came = received?.one?.rate ?? null;
+    const least = channel.rate_min > 0 ? ` of ${number(channel.rate_min)}/s` : "";
+    this.rate.say(came === null || channel.rate_min === 0 ? undefined : `${number(came)}/s${least}`);
+    this.rate.value.classList.toggle("bad", came !== null && came < channel.rate_min);
+  }
+
+  /** Twice the target is the whole of it. */
+  private showMeter(missed: number, target: number): void {
+    const part = target > 0 ? Math.min(missed / target / 2, 1) : Number(missed > 0);
+    this.meter.style.setProperty("--part", `${part * 100}%`);
+    this.meter.classList.toggle("bad", missed > target);
+  }
+
+  private showLatency(channel: Channel, { ages, one }: Reception): void {
+    const all = ages.reduce((sum, count) => sum + count, 0);
+    const [median, most] = one
+      ? [`up to ${ms(one.median)}`, `up to ${ms(one.p99)}`]
+      : [`up to ${bound(ages, all, 0.5)}`, `up to ${bound(ages, all, 0.99)}`];
+    const words = `Latency from application to application: half ${median}, 99 of 100 ${most}`;
+    this.draw(ages, words, (i) => channel.deadline !== null && i > 0 && (AGES[i - 1] ?? 0) >= channel.deadline);
   }
 
   private showAges(ages: readonly number[], direction: Filter["direction"]): void {
     const all = ages.reduce((sum, count) => sum + count, 0);
-    this.title.hidden = this.histogram.hidden = all === 0;
-    if (all === 0) return;
     const when = direction === "in" ? "when they came to the server" : "when they left the server";
     const words = `Age of messages ${direction === "both" ? "at the server" : when}: half up to ${bound(ages, all, 0.5)}, 99 of 100 up to ${bound(ages, all, 0.99)}`;
+    this.draw(ages, words, () => false);
+  }
+
+  private draw(ages: readonly number[], words: string, isLate: (i: number) => boolean): void {
+    const most = Math.max(...ages);
+    this.title.hidden = this.histogram.hidden = most === 0;
+    if (most === 0) return;
     say(this.title, words);
     this.histogram.ariaLabel = words;
-    const most = Math.max(...ages);
-    const bars = ages.map((count, i) => {
-      const bar = h("i");
+    const columns = ages.map((count, i) => {
+      const bar = h("i", isLate(i) ? "late" : "");
       bar.style.height = `${(count / most) * 100}%`;
       const column = h("span", "column", bar, h("small", "", i < AGES.length ? String(AGES[i]) : "…"));
-      column.title = `${label(i)}: ${count.toLocaleString("en")} messages`;
+      column.title = `${label(i)}: ${count.toLocaleString("en")} messages${isLate(i) ? ", after the deadline" : ""}`;
       return column;
     });
-    this.histogram.replaceChildren(...bars);
+    this.histogram.replaceChildren(...columns);
   }
 }
 
-function figure(name: string, value: HTMLElement): HTMLElement {
-  return h("div", "figure", h("span", "", name), value);
+/** A name and its number, while that is known. */
+class Figure {
+  readonly value = h("b");
+  readonly element: HTMLElement;
+
+  constructor(name: string, explanation: string) {
+    this.element = h("div", "figure", h("span", "", name), this.value);
+    this.element.title = explanation;
+  }
+
+  say(text: string | undefined): void {
+    this.element.hidden = text === undefined;
+    if (text !== undefined) say(this.value, text);
+  }
+}
+
+/** The message error rate. */
+function share({ judged, missed }: Tally): number {
+  return judged > 0 ? missed / judged : 0;
 }
 
 /** Up to which age so many of the messages are. */

@@ -1,5 +1,7 @@
 /** Making elements. */
 
+import { colorOf } from "../../../common/view/theme";
+
 type Child = Node | string | undefined;
 
 /** An element of a class, with what is in it. */
@@ -26,23 +28,9 @@ export function say(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text;
 }
 
-/** Participants' colours, as in the applications. */
-const PEOPLE = [
-  "#4060d8",
-  "#c2410c",
-  "#0f766e",
-  "#a21caf",
-  "#4d7c0f",
-  "#b4235a",
-  "#0369a1",
-  "#7c3aed",
-  "#92600a",
-  "#475569",
-];
-
 export function dot(id: number): HTMLElement {
   const element = h("span", "dot");
-  element.style.background = PEOPLE[Math.max(id - 1, 0) % PEOPLE.length] ?? "";
+  element.style.background = colorOf(id);
   element.ariaHidden = "true";
   return element;
 }

@@ -1,6 +1,17 @@
 /** What is known of a room: the last reports, the last packets, and the rates that follow. */
 
-import { AGES, BYTE, type Channel, type Flow, type Packet, type Participant, type Report } from "./report";
+import {
+  AGES,
+  BYTE,
+  type Channel,
+  type Code,
+  type Flow,
+  type Packet,
+  type Participant,
+  type Received,
+  type Report,
+  type Tally,
+} from "./report";
 
 /** Packets that are kept to be looked at. */
 const KEPT = 2000;
@@ -40,9 +51,24 @@ export interface ChannelView {
   readonly channel: Channel;
   readonly perSecond: Traffic;
   readonly total: Traffic;
+  /** Of new messages, when their packets were made or read. */
   readonly ages: readonly number[];
-  /** Of what the selected participant was sent: the share that was missed. */
-  readonly missed: number | undefined;
+  /** What receivers make of it: the selected one, or all of them together. */
+  readonly received: Reception | undefined;
+  /** What became of what they send on its way to the server. */
+  readonly sent: Tally | undefined;
+  /** How datagrams repeat it, each way once. */
+  readonly codes: readonly Code[];
+  /** The most that the selected one asked for, per second. */
+  readonly limit: number | undefined;
+}
+
+export interface Reception {
+  readonly tally: Tally;
+  readonly saved: number;
+  readonly ages: readonly number[];
+  /** Known of one receiver alone. */
+  readonly one: Received | undefined;
 }
 
 export class Model {
@@ -91,14 +117,17 @@ export class Model {
       (direction === "both" || flow.out === (direction === "out"));
     const first = this.past[0] ?? report;
     const seconds = (report.now - first.now) / 1000;
-    const measured = report.participants.find(({ id }) => id === participant)?.transport?.measured ?? [];
+    const people = report.participants.filter(({ id }) => participant === undefined || id === participant);
+    const all = people.flatMap(({ transport }) => transport?.measured ?? []);
     return report.channels.map((channel) => {
       const of = (flows: readonly Flow[]): Flow[] =>
         flows.filter((flow) => flow.channel === channel.id && passes(flow));
       const now = of(report.flows);
-      const all = sum(now);
+      const total = sum(now);
       const before = sum(of(first.flows));
-      const rate = (of: keyof Traffic): number => (seconds > 0 ? Math.max(all[of] - before[of], 0) / seconds : 0);
+      const rate = (of: keyof Traffic): number => (seconds > 0 ? Math.max(total[of] - before[of], 0) / seconds : 0);
+      const measured = all.filter((one) => one.channel === channel.id);
+      const sent = measured.flatMap(({ sent }) => sent ?? []);
       return {
         channel,
         perSecond: {
@@ -107,11 +136,12 @@ export class Model {
           after: rate("after"),
           repeated: rate("repeated"),
         },
-        total: all,
-        ages: Array.from({ length: AGES.length + 1 }, (_, i) =>
-          now.reduce((sum, flow) => sum + (flow.ages[i] ?? 0), 0),
-        ),
-        missed: measured.find((one) => one.channel === channel.id)?.missed,
+        total,
+        ages: ages(now),
+        received: reception(measured.flatMap(({ received }) => received ?? [])),
+        sent: sent.length > 0 ? together(sent) : undefined,
+        codes: distinct(measured.flatMap(({ code }) => code ?? [])),
+        limit: participant === undefined ? undefined : (measured[0]?.limit ?? undefined),
       };
     });
   }
@@ -188,6 +218,29 @@ function sum(flows: readonly Flow[]): Traffic {
     after: add(({ costs }) => costs.reduce((sum, cost) => sum + cost, 0)) / BYTE,
     repeated: add(({ costs }) => costs[1] ?? 0) / BYTE,
   };
+}
+
+function ages(of: readonly { readonly ages: readonly number[] }[]): number[] {
+  return Array.from({ length: AGES.length + 1 }, (_, i) => of.reduce((sum, { ages }) => sum + (ages[i] ?? 0), 0));
+}
+
+function reception(told: readonly Received[]): Reception | undefined {
+  if (told.length === 0) return undefined;
+  return {
+    tally: together(told.map(({ tally }) => tally)),
+    saved: told.reduce((sum, { saved }) => sum + saved, 0),
+    ages: ages(told),
+    one: told.length === 1 ? told[0] : undefined,
+  };
+}
+
+function together(tallies: readonly Tally[]): Tally {
+  const add = (of: keyof Tally): number => tallies.reduce((sum, tally) => sum + tally[of], 0);
+  return { judged: add("judged"), missed: add("missed"), late: add("late") };
+}
+
+function distinct(codes: readonly Code[]): Code[] {
+  return [...new Map(codes.map((code) => [JSON.stringify(code), code])).values()];
 }
 
 function total(flows: readonly Flow[]): number {

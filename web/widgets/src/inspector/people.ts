@@ -50,9 +50,27 @@ export class People {
     this.facts.hidden = this.reason.hidden = transport === undefined;
     this.emulation.show(selected, emulates ? transport : undefined);
     if (!transport) return;
-    this.facts.replaceChildren(...rows(transport).flatMap(([name, value]) => [h("dt", "", name), h("dd", "", value)]));
+    this.showFacts(transport);
     say(this.reason, why(transport));
   }
+
+  private showFacts(transport: Transport): void {
+    const facts = rows(transport);
+    // Values change, and what they are called hardly ever: who points at one goes on reading.
+    const names = facts.map(([name]) => name).join();
+    if (this.facts.dataset.names !== names) {
+      this.facts.dataset.names = names;
+      const pair = ([name, , meaning]: (typeof facts)[number]): HTMLElement[] =>
+        [h("dt", "", name), h("dd")].map((element) => explained(element, meaning));
+      this.facts.replaceChildren(...facts.flatMap(pair));
+    }
+    this.facts.querySelectorAll("dd").forEach((value, i) => say(value, facts[i]?.[1] ?? ""));
+  }
+}
+
+function explained(element: HTMLElement, meaning: string): HTMLElement {
+  element.title = meaning;
+  return element;
 }
 
 function state(person: Participant | undefined): string {
@@ -62,20 +80,60 @@ function state(person: Participant | undefined): string {
   return `${kind}${trip}${emulation && (emulation[0] > 0 || emulation[1] > 0) ? " · emulated" : ""}`;
 }
 
-/** Only what is known. */
-function rows(transport: Transport): [string, string][] {
-  const rows: [string, string | undefined][] = [
-    ["Transport", transport.kind],
-    ["Awareness goes", transport.datagrams ? "in datagrams" : "over the stream"],
-    ["Round trip", transport.round_trip === null ? undefined : ms(transport.round_trip)],
-    ["Clocks compared to", transport.clock_error === null ? undefined : `± ${ms(transport.clock_error)}`],
-    ["Link's rate", transport.rate === null ? undefined : rate(transport.rate)],
-    ["Bodies", transport.coded ? "coded by templates" : "as they are"],
-    ["Class", transport.class === null ? "none: a body of its own" : String(transport.class)],
-    ["Epoch", transport.epoch === null ? undefined : String(transport.epoch)],
-    ["Packets lost (PER)", transport.packet_loss === null ? undefined : percent(transport.packet_loss)],
+/** What is known, and what each of it means. */
+function rows(transport: Transport): [name: string, value: string, meaning: string][] {
+  const unseen = transport.datagrams ? "not yet known" : "unseen on a stream";
+  const lost = (share: number | null): string => (share === null ? unseen : percent(share));
+  const per =
+    "Packet error rate: the share of packets that the path lost. A stream sends them again by itself and tells nobody.";
+  const rows: [string, string | undefined, string][] = [
+    ["Transport", transport.kind, "What carries packets. Why it was chosen stands below."],
+    [
+      "Awareness goes",
+      transport.datagrams ? "in datagrams" : "over the stream",
+      "In datagrams a lost packet holds nothing up.",
+    ],
+    ["Round trip", transport.round_trip === null ? undefined : ms(transport.round_trip), "There and back, smoothed."],
+    [
+      "Clocks compared to",
+      transport.clock_error === null ? undefined : `± ${ms(transport.clock_error)}`,
+      "How wrong ages of messages may be.",
+    ],
+    ["Lost to it (PER)", lost(transport.lost_to), per],
+    ["Lost from it (PER)", lost(transport.lost_from), per],
+    [
+      "Link carries",
+      transport.rate === null ? undefined : `about ${rate(transport.rate)}`,
+      "Estimated from pings beside messages.",
+    ],
+    [
+      "Datagrams limited to",
+      limit(transport),
+      "The most that goes there as datagrams, headers included. Lowered when the path's queue grows.",
+    ],
+    ["Bodies", transport.coded ? "coded by templates" : "as they are", "How messages become small."],
+    ["Class, stream", of(transport.stream_class), "Receivers who are sent the very same octets, coded once."],
+    [
+      "Class, datagrams",
+      transport.datagrams ? of(transport.datagram_class) : undefined,
+      "Receivers who are sent the very same octets, coded once.",
+    ],
+    [
+      "Epoch",
+      transport.epoch === null ? undefined : String(transport.epoch),
+      "The version of the model that its next datagram is coded under.",
+    ],
   ];
-  return rows.filter((row): row is [string, string] => row[1] !== undefined);
+  return rows.filter((row): row is [string, string, string] => row[1] !== undefined);
+}
+
+function of(which: number | null): string {
+  return which === null ? "none, alone" : `no. ${which}`;
+}
+
+function limit({ datagrams, rate_limit }: Transport): string | undefined {
+  if (!datagrams) return undefined;
+  return rate_limit === null ? "no limit seen" : rate(rate_limit);
 }
 
 /** Two sliders: what is lost and how long it takes, for one participant. */

@@ -55,25 +55,75 @@ export interface Transport {
   readonly kind: string;
   readonly round_trip: number | null;
   readonly clock_error: number | null;
-  /** Bytes per second. */
+  /** What was measured of the link, in bytes per second. */
   readonly rate: number | null;
+  /** The most that may go as datagrams, likewise, headers included; null: the path shows no limit. */
+  readonly rate_limit: number | null;
+  /** Why the participant has this transport, in its own words. */
+  readonly reason: string | null;
   readonly datagrams: boolean;
   readonly coded: boolean;
-  readonly class: number | null;
+  readonly stream_class: number | null;
+  readonly datagram_class: number | null;
   readonly epoch: number | null;
-  /** From 0 to 1 (PER). */
-  readonly packet_loss: number | null;
+  /** From 0 to 1 (PER): of datagrams to it, and from it. */
+  readonly lost_to: number | null;
+  readonly lost_from: number | null;
   readonly subscribed: readonly (readonly [channel: number, compress: string])[];
   readonly measured: readonly Measured[];
   readonly emulable: boolean;
   readonly emulation: readonly [loss: number, delay: number] | null;
 }
 
+/** How a channel fares towards a participant, and from it. */
 export interface Measured {
   readonly channel: number;
-  /** From 0 to 1 (MER). */
+  /** As it tells, every two seconds. */
+  readonly received: Received | null;
+  /** What it sends: what became of that on its way to the server, of the last ten to twenty seconds. */
+  readonly sent: Tally | null;
+  /** How what it is sent as datagrams is repeated. */
+  readonly code: Code | null;
+  /** The most values of each key that it asked for, per second. */
+  readonly limit: number | null;
+}
+
+/** What became of messages; of the missed, some came too late. */
+export interface Tally {
+  readonly judged: number;
   readonly missed: number;
-  readonly p99: number | null;
+  readonly late: number;
+}
+
+/** From application to application, over the last ten to twenty seconds. */
+export interface Received {
+  readonly tally: Tally;
+  /** Messages that came in time only because they were repeated, on this transport. */
+  readonly saved: number;
+  /** Per second; null: nobody sent enough to tell. */
+  readonly rate: number | null;
+  readonly median: number;
+  readonly p99: number;
+  /** As `Flow.ages`. */
+  readonly ages: readonly number[];
+}
+
+export interface Code {
+  readonly most: Repeats;
+  /** What a share of the messages gets instead. */
+  readonly others: Repeats;
+  readonly share: number;
+  /** Whether receivers ask for what they miss. */
+  readonly asks: boolean;
+  /** Whether the last value, at which a pointer rests, goes again. */
+  readonly closes: boolean;
+}
+
+export interface Repeats {
+  /** So many packets later. */
+  readonly after: readonly number[];
+  /** In packets of their own, so many milliseconds later. */
+  readonly extra: readonly number[];
 }
 
 /** Sums since somebody looks on. By purpose: new, repeated, state, own. */

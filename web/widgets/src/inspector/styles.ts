@@ -162,11 +162,18 @@ td:first-child, th:first-child { padding-left: 0; }
 .figure span { color: var(--quiet); }
 .figure b { text-align: right; font-weight: 600; }
 .figure .big { color: var(--own); }
+.kept { margin-top: 7px; padding-top: 7px; border-top: 1px solid var(--edge); }
+.kept:not(:has(.figure:not([hidden]))) { display: none; }
+.meter { position: relative; height: 5px; margin-top: 4px; border-radius: 3px; background: var(--edge); }
+.meter::before { content: ""; display: block; width: var(--part); height: 100%; border-radius: 3px; background: var(--own); }
+.meter.bad::before { background: var(--bad); }
+.meter::after { content: ""; position: absolute; left: 50%; top: -2px; width: 2px; height: 9px; margin-left: -1px; border-radius: 1px; background: var(--quiet); }
 .bad { color: var(--bad); }
 .histogram-title { margin-top: 8px; font-size: 11.5px; color: var(--quiet); }
 .histogram { display: flex; align-items: flex-end; gap: 2px; height: 50px; margin-top: 4px; }
 .column { flex: 1; display: flex; flex-direction: column; justify-content: flex-end; height: 100%; text-align: center; }
 .column i { display: block; min-height: 0; border-radius: 2px 2px 0 0; background: var(--new); max-height: 36px; }
+.column i.late { background: var(--bad); }
 .column small { font-size: 9px; line-height: 13px; color: var(--quiet); border-top: 1px solid var(--edge); }
 
 .templates h3 { margin: 8px 0 4px; font-size: 12px; color: var(--quiet); font-weight: 500; }

@@ -1,7 +1,7 @@
 /** Numbers and packets in plain words. */
 
 import { purposeOf, type Model, type Purpose } from "./model";
-import type { Channel, Packet, Transport } from "./report";
+import type { Channel, Code, Packet, Repeats, Transport } from "./report";
 
 /** What the inspector's words mean. */
 export const GLOSSARY: readonly (readonly [word: string, meaning: string])[] = [
@@ -118,8 +118,31 @@ export function promise(channel: Channel): string {
   return parts.join(", ");
 }
 
-/** Why a participant has this transport, as far as a server can tell. */
-export function why({ kind }: Pick<Transport, "kind">): string {
+/** The share of messages that may be lost or late. Of transactions none is lost, and one in a hundred may be late (W76). */
+export function tolerated({ kind, loss }: Pick<Channel, "kind" | "loss">): number {
+  return kind === "transaction" ? 0.01 : loss;
+}
+
+/** What a code set does. */
+export function codeSet({ most, others, share, asks, closes }: Code): string {
+  const [usual, other] = [repeats(most), repeats(others)];
+  const words: string[] = [];
+  if (share <= 0 || usual === other) words.push(usual);
+  else words.push(`${percent(share)} ${other}, else ${usual}`);
+  if (closes) words.push("the last one again");
+  if (asks) words.push("asked for if missing");
+  return words.join("; ");
+}
+
+function repeats({ after, extra }: Repeats): string {
+  const packets = after.map((count) => `+${count}`).join(" ");
+  const alone = extra.map((time) => `after ${ms(time)}`).join(" ");
+  return packets + alone === "" ? "each once" : `again ${[packets, alone].filter((some) => some !== "").join(" ")}`;
+}
+
+/** Why a participant has this transport: in its own words, or as far as a server can tell. */
+export function why({ kind, reason }: Pick<Transport, "kind" | "reason">): string {
+  if (reason !== null) return reason;
   switch (kind) {
     case "WebTransport":
       return "The best there is: what is lost holds nothing up, as awareness goes in datagrams.";

@@ -9,6 +9,10 @@ const WINDOW: f32 = 256.0;
 /// Packets without a loss that nobody has seen: a first loss is no loss rate.
 const PRIOR: f32 = 32.0;
 
+/// Packets that a share of lost ones is drawn from, at least.
+#[cfg(feature = "describe")]
+const LEAST_PACKETS: f32 = 20.0;
+
 /// A loss process, as far as it is known.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Loss {
@@ -31,6 +35,12 @@ impl Loss {
             self.again += f32::from(u8::from(self.was_lost));
         }
         self.was_lost = is_lost;
+    }
+
+    /// The share of packets that were lost, once there were some.
+    #[cfg(feature = "describe")]
+    pub(super) fn share(&self) -> Option<f64> {
+        (self.packets >= LEAST_PACKETS).then(|| f64::from(self.lost / self.packets))
     }
 
     /// The least step at which no more than `target` of the messages are lost; `None` if that is none.

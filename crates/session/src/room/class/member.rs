@@ -75,6 +75,18 @@ impl Member {
         super::takes(size) && served.is_some_and(|served| served.audience.contains(channel))
     }
 
+    /// The class that it is served by.
+    #[cfg(feature = "describe")]
+    pub(in crate::room) fn class(&self) -> Option<u32> {
+        self.served.as_ref().map(|served| served.class)
+    }
+
+    /// The share of the class's packets that it lost, as far as that is known.
+    #[cfg(feature = "describe")]
+    pub(in crate::room) fn lost(&self) -> Option<f64> {
+        self.loss.share()
+    }
+
     /// Whether a piece of a model waits to be sent.
     pub(in crate::room) fn has_piece(&self) -> bool {
         self.enters.as_ref().is_some_and(|enters| enters.offset < enters.model.len())

@@ -109,6 +109,13 @@ impl Classes {
         self.list.iter_mut().find(|class| class.id == id)
     }
 
+    /// The version of the model that a class's next packet is coded under, and after how many ticks it repeats.
+    #[cfg(feature = "describe")]
+    pub(super) fn describe(&self, id: u32) -> Option<(u32, &'static [u32])> {
+        let class = self.list.iter().find(|class| class.id == id)?;
+        Some((class.encoder.coder.epoch(), loss::LADDER[usize::from(class.key.step)]))
+    }
+
     /// When something is to be repeated next.
     pub(super) fn next_round(&self) -> Option<Duration> {
         self.list.iter().filter_map(Class::next_round).min()

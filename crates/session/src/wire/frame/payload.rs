@@ -168,6 +168,10 @@ impl<'a> Frame<'a> {
                 out.extend_from_slice(report);
                 OPTIONAL | 0x22
             }
+            Frame::Standing(told) => {
+                out.extend_from_slice(told);
+                0x26
+            }
         }
     }
 
@@ -232,6 +236,7 @@ impl<'a> Frame<'a> {
             0x20 => Frame::Change { id: r.varint_u32()?, qos: Qos::read(&mut r)? },
             0x21 => Frame::Rate { id: r.varint_u32()?, rate: r.varint_u32()? },
             0x22 => Frame::Contract(r.rest()),
+            0x26 => Frame::Standing(r.rest()),
             _ => return Ok(None),
         };
         r.finish()?;
@@ -296,6 +301,7 @@ fn frame_name(kind: u8) -> &'static str {
         0x20 => "CHANGE",
         0x21 => "RATE",
         0x22 => "CONTRACT",
+        0x26 => "STANDING",
         _ => "frame",
     }
 }
