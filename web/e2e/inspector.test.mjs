@@ -140,6 +140,37 @@ test("one participant: its transport, its templates, and a worse network", optio
   await until("as it was", async () => (await person(page, /emulated/).count()) === 0);
 });
 
+test("what a participant misses, loses and why it has its transport", options, async (t) => {
+  const page = await open(`/inspector/?room=${ROOM}`);
+  await until("participants", async () => (await person(page, /WebTransport/).count()) > 0, 60_000);
+  // What all receivers tell, together.
+  const missed = page.locator(".channel-card[data-channel=pointer]").getByTestId("missed");
+  await until("what receivers make of it", () => missed.isVisible(), 30_000);
+  assert.match(await missed.innerText(), /^[\d.]+ % of 5 %$/);
+  await person(page, /WebTransport/)
+    .first()
+    .click();
+  await page.getByText("The address that the program was given asks for WebTransport.").waitFor();
+  await page.getByTestId("emulate-loss").fill("20");
+  const facts = page.getByTestId("facts");
+  const losses = ["Lost to it", "Lost from it"].map((way) => RegExp(`${way} \\(PER\\)\\s+([\\d.]+) %`));
+  const lost = await until(
+    "losses both ways",
+    async () => {
+      const text = await facts.innerText();
+      const found = losses.map((way) => Number(way.exec(text)?.[1] ?? 0));
+      return found.every((percent) => percent > 8 && percent < 40) ? found : undefined;
+    },
+    60_000,
+  );
+  t.diagnostic(`packets lost at 20 %: ${lost[0]} % to it, ${lost[1]} % from it`);
+  const latency = page.locator(".channel-card[data-channel=pointer] .histogram-title");
+  await until("latencies", async () => /application to application/.test(await latency.innerText()));
+  await shot(page, "losing");
+  await page.getByText("As it is").click();
+  await until("as it was", async () => (await person(page, /emulated/).count()) === 0);
+});
+
 test("a room is recorded, and the recording can be played", options, async () => {
   const page = await open(`/inspector/?room=${ROOM}`);
   await until("it may be", () => page.getByTestId("record").isVisible());

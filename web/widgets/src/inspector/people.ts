@@ -21,6 +21,7 @@ export class People {
   constructor(private readonly events: PeopleEvents) {
     this.emulation = new Emulation(events.emulate);
     this.list.dataset.testid = "participants";
+    this.facts.dataset.testid = "facts";
     this.element.append(h("h2", "", "Participants"), this.list, this.facts, this.reason, this.emulation.element);
   }
 
