@@ -336,7 +336,8 @@ pub(crate) fn clip(text: &str, limit: usize) -> &str {
     while !text.is_char_boundary(end) {
         end -= 1;
     }
-    &text[..end]
+    // Not by an index: if it could panic it would print the text, and bring along what that takes.
+    text.get(..end).unwrap_or_default()
 }
 
 pub(crate) fn micros(time: Duration) -> u64 {

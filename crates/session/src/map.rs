@@ -70,11 +70,9 @@ impl<K: Ord, V> Map<K, V> {
         Some(self.remove_at(place))
     }
 
-    /// Removes the entry with the least key.
-    pub(crate) fn pop_first(&mut self) {
-        if !self.is_empty() {
-            self.remove_at((0, 0));
-        }
+    /// Removes the value of the least key.
+    pub(crate) fn pop_first(&mut self) -> Option<V> {
+        (!self.is_empty()).then(|| self.remove_at((0, 0)))
     }
 
     pub(crate) fn clear(&mut self) {
@@ -209,8 +207,8 @@ mod tests {
                     }
                     4 => prop_assert_eq!(map.remove(&key), model.remove(&key)),
                     5 if value % 8 == 0 => {
-                        map.pop_first();
-                        model.pop_first();
+                        let first = model.pop_first().map(|(_, value)| value);
+                        prop_assert_eq!(map.pop_first(), first);
                     }
                     6 if value % 256 == 0 => {
                         map.retain(|key, value| u32::from(*key) % 3 != value % 3);

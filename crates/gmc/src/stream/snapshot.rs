@@ -138,9 +138,7 @@ impl Stream {
                 _ => {}
             }
         }
-        let mut seen = alloc::collections::BTreeSet::new();
-        labels.retain(|&label| seen.insert(label));
-        labels
+        each_once(&labels)
     }
 
     /// Whom values can belong to: senders, and what keys say.
@@ -168,10 +166,20 @@ impl Stream {
                     .extend(identities.iter().map(|&identity| hash(hash(sender, key), identity)));
             }
         }
-        let mut seen = alloc::collections::BTreeSet::new();
-        senders.retain(|&sender| seen.insert(sender));
-        senders
+        each_once(&senders)
     }
+}
+
+/// The values, each where it stands first.
+fn each_once(values: &[u32]) -> Vec<u32> {
+    // Sorted by value, then by place. Without a set, which a browser would have to load.
+    let places = values.iter().zip(0u64..).map(|(&value, place)| u64::from(value) << 32 | place);
+    let mut places: Vec<u64> = places.collect();
+    places.sort_unstable();
+    places.dedup_by_key(|value| *value >> 32);
+    places.iter_mut().for_each(|place| *place = place.rotate_left(32));
+    places.sort_unstable();
+    places.into_iter().map(|value| value as u32).collect()
 }
 
 /// The keys of these senders' values in these holes, and with `all` of anybody's.
@@ -249,4 +257,15 @@ fn archive_grids<C: Coder + ?Sized>(
         last = *grid;
         Ok(())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_value_stands_once_where_it_stood_first() {
+        assert_eq!(each_once(&[7, 3, u32::MAX, 7, 0, 3]), [7, 3, u32::MAX, 0]);
+        assert_eq!(each_once(&[]), []);
+    }
 }

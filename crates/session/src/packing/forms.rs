@@ -1,12 +1,12 @@
 //! Packed forms of messages that a room still sends: each is made once for all who asked for the same.
 
 use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use groupwire_codecs::Choice;
 
 use super::Packing;
+use crate::map::Map;
 
 /// Octets of packed forms that are kept, at most. Then the oldest go, and are made again should somebody need them.
 const MAX_BYTES: usize = 1 << 20;
@@ -21,7 +21,7 @@ const FLAT: usize = 64;
 /// Packed forms, by the order of their message in the room.
 #[derive(Debug, Default)]
 pub(crate) struct Forms {
-    by_order: BTreeMap<u64, Vec<Form>>,
+    by_order: Map<u64, Vec<Form>>,
     bytes: usize,
 }
 
@@ -67,13 +67,13 @@ impl Forms {
     pub(crate) fn put(&mut self, order: u64, choice: Choice, packed: Option<&[u8]>) {
         let form = Form { choice, packed: packed.map(Into::into) };
         self.bytes += form.cost();
-        self.by_order.entry(order).or_default().push(form);
+        self.by_order.or_insert(order, Vec::new()).push(form);
         while self.bytes > MAX_BYTES && self.drop_first() {}
     }
 
     /// Everybody was sent the messages up to this one.
     pub(crate) fn sent(&mut self, order: u64) {
-        while self.by_order.first_key_value().is_some_and(|(&first, _)| first <= order) {
+        while self.by_order.first().is_some_and(|(&first, _)| first <= order) {
             self.drop_first();
         }
     }
@@ -84,7 +84,7 @@ impl Forms {
     }
 
     fn drop_first(&mut self) -> bool {
-        let Some((_, forms)) = self.by_order.pop_first() else { return false };
+        let Some(forms) = self.by_order.pop_first() else { return false };
         self.bytes -= forms.iter().map(Form::cost).sum::<usize>();
         true
     }
@@ -109,7 +109,7 @@ mod tests {
         assert_eq!(forms.get_or_pack(2, lz4, b"not looked at", &mut packing), Some(&made[..]));
         assert_eq!(forms.get_or_pack(3, lz4, b"abc", &mut packing), None);
         forms.sent(2);
-        assert_eq!(forms.by_order.keys().copied().collect::<Vec<_>>(), [3]);
+        assert_eq!(forms.by_order.first().map(|(&order, _)| order), Some(3));
         forms.sent(3);
         assert_eq!(forms.memory(), 0);
     }
@@ -125,7 +125,7 @@ mod tests {
         for choice in levels {
             forms.get_or_pack(1, choice, MESSAGE, &mut packing);
         }
-        assert_eq!(forms.by_order[&1].len(), MAX_CODINGS);
+        assert_eq!(forms.by_order.get(&1).unwrap().len(), MAX_CODINGS);
         for order in 2..100 {
             forms.put(order, Choice::codec(1), Some(&vec![0; 60_000]));
             assert!(forms.memory() <= MAX_BYTES);

@@ -1,11 +1,11 @@
 //! Packed chunks of snapshots: each is made once for all who are sent it by the same codec.
 
 use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
 use core::time::Duration;
 
 use groupwire_codecs::Choice;
 
+use crate::map::Map;
 use crate::packing::Packing;
 use crate::packing::idle::Idle;
 
@@ -21,7 +21,7 @@ pub(crate) type Place = (u64, usize, usize);
 /// Packed chunks of a room's snapshots.
 #[derive(Debug, Default)]
 pub(crate) struct Cache {
-    chunks: BTreeMap<(Place, Choice), Packed>,
+    chunks: Map<(Place, Choice), Packed>,
     bytes: usize,
     idle: Idle,
 }
@@ -75,7 +75,7 @@ impl Cache {
 
     /// Gives all back.
     pub(crate) fn release(&mut self) {
-        (self.chunks, self.bytes) = (BTreeMap::new(), 0);
+        (self.chunks, self.bytes) = (Map::new(), 0);
     }
 
     /// Octets that it holds.
@@ -84,7 +84,7 @@ impl Cache {
     }
 
     fn drop_first(&mut self) -> bool {
-        let Some((_, packed)) = self.chunks.pop_first() else { return false };
+        let Some(packed) = self.chunks.pop_first() else { return false };
         self.bytes -= packed.cost();
         true
     }
@@ -131,6 +131,6 @@ mod tests {
             assert!(cache.pack(place, LZ4, &chunk, &mut packing).0.is_some());
             assert!(cache.memory() <= MAX_BYTES);
         }
-        assert!(cache.chunks.first_key_value().unwrap().0.0.0 > 50);
+        assert!(cache.chunks.first().unwrap().0.0.0 > 50);
     }
 }
