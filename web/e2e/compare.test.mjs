@@ -52,7 +52,7 @@ test("at 5 % loss datagrams are at most half as far behind as WebSocket, in 99 %
   const { lines, summary } = await until("the recording", () => read(page, "recording"), 60_000);
   const [moments, [last]] = split(lines);
   assert.deepEqual(last.summary, rounded(summary), "the last line sums up");
-  assert.ok(moments.length > 1500, `${moments.length} moments`);
+  assert.ok(moments.length > 500, `${moments.length} moments`);
   const errors = (transport) => moments.map((moment) => moment[transport].behind);
   const [stream, datagrams] = ["websocket", "webtransport"].map((transport) => {
     const [p50, p99] = [0.5, 0.99].map((share) => quantile(errors(transport), share));

@@ -208,10 +208,12 @@ group("how channels are kept", () => {
   });
 
   test("a code set in words", () => {
-    expect(codeSet(code)).toBe("30 % again +1 +3 after 20 ms, else each once; asked for if missing");
+    expect(codeSet(code)).toBe("30 % again 1 and 3 packets later, 20 ms later, else each once; asked for if missing");
     const plain = { most: none, others: none, share: 0, asks: false, closes: false };
     expect(codeSet(plain)).toBe("each once");
-    expect(codeSet({ ...plain, most: { after: [1], extra: [] }, closes: true })).toBe("again +1; the last one again");
+    expect(codeSet({ ...plain, most: { after: [1], extra: [] }, closes: true })).toBe(
+      "again 1 packet later; the last one again",
+    );
   });
 
   test("a transport's reason is its participant's, or what its kind tells", () => {

@@ -64,8 +64,8 @@ class Card {
   );
   private readonly meter = h("div", "meter");
   private readonly upstream = new Figure(
-    "of that, on the way in",
-    "The share that was lost or late between its sender and the server.",
+    "Missed on the way in",
+    "Of what participants send: the share that was lost or late on its way to the server.",
   );
   private readonly rate = new Figure(
     "Rate received",
@@ -120,7 +120,7 @@ class Card {
   private showKept({ channel, received, sent }: ChannelView): void {
     const target = tolerated(channel);
     const missed = received && share(received.tally);
-    this.missed.say(missed === undefined ? undefined : `${percent(missed)} of ${percent(target)}`);
+    this.missed.say(missed === undefined ? undefined : `${percent(missed)}, ${percent(target)} may`);
     this.missed.value.classList.toggle("bad", missed !== undefined && missed > target);
     this.meter.hidden = missed === undefined;
     if (missed !== undefined) this.showMeter(missed, target);

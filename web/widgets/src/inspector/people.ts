@@ -96,7 +96,7 @@ function rows(transport: Transport): [name: string, value: string, meaning: stri
     ],
     ["Round trip", transport.round_trip === null ? undefined : ms(transport.round_trip), "There and back, smoothed."],
     [
-      "Clocks compared to",
+      "Clock error",
       transport.clock_error === null ? undefined : `± ${ms(transport.clock_error)}`,
       "How wrong ages of messages may be.",
     ],
@@ -108,11 +108,11 @@ function rows(transport: Transport): [name: string, value: string, meaning: stri
       "Estimated from pings beside messages.",
     ],
     [
-      "Datagrams limited to",
+      "Datagram limit",
       limit(transport),
       "The most that goes there as datagrams, headers included. Lowered when the path's queue grows.",
     ],
-    ["Bodies", transport.coded ? "coded by templates" : "as they are", "How messages become small."],
+    ["Coding", transport.coded ? "templates" : "none", "How messages become small."],
     ["Class, stream", of(transport.stream_class), "Receivers who are sent the very same octets, coded once."],
     [
       "Class, datagrams",

@@ -135,9 +135,10 @@ export function codeSet({ most, others, share, asks, closes }: Code): string {
 }
 
 function repeats({ after, extra }: Repeats): string {
-  const packets = after.map((count) => `+${count}`).join(" ");
-  const alone = extra.map((time) => `after ${ms(time)}`).join(" ");
-  return packets + alone === "" ? "each once" : `again ${[packets, alone].filter((some) => some !== "").join(" ")}`;
+  const times: string[] = [];
+  if (after.length > 0) times.push(`${list(after.map(String))} ${after.join() === "1" ? "packet" : "packets"} later`);
+  if (extra.length > 0) times.push(`${list(extra.map(ms))} later`);
+  return times.length > 0 ? `again ${times.join(", ")}` : "each once";
 }
 
 /** Why a participant has this transport: in its own words, or as far as a server can tell. */
