@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use wtransport::quinn::{IdleTimeout, TransportConfig, VarInt};
+use quinn_proto::RandomConnectionIdGenerator;
+use wtransport::quinn::{
+    AckFrequencyConfig, EndpointConfig, IdleTimeout, TransportConfig, VarInt,
+};
 
 /// Which end of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,6 +37,42 @@ pub(crate) const DATAGRAMS_OUT: usize = 2400;
 /// Octets of datagrams that have come and are not taken yet. When more come, the oldest go.
 const DATAGRAMS_IN: usize = 64 << 10;
 
+/// How rarely an end acknowledges (draft-ietf-quic-ack-frequency).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AckFrequency {
+    /// Packets that may come without an acknowledgement going at once.
+    pub threshold: u32,
+    /// How long one waits for a packet that goes anyway. The library asks for less where a round trip takes less, down to
+    /// 25 ms.
+    pub max_delay: Duration,
+    /// An acknowledgement goes at once if it tells that a packet is missing and so many later ones came.
+    pub reordering: u32,
+}
+
+/// T21: what ends ask of each other's acknowledgements. They wait a little longer than a tick (40 ms), so that most ride on
+/// the packets of the next one; those that go alone are the largest cost of a thin path. Ends that do not know the
+/// extension, such as browsers, acknowledge every second packet, after 25 ms at most.
+pub const RARE_ACKS: AckFrequency =
+    AckFrequency { threshold: 4, max_delay: Duration::from_millis(45), reordering: 2 };
+
+/// T22: octets of the connection id in each packet towards `end`. A client knows the one connection of its socket by the
+/// address; a server tells billions apart by four.
+pub const fn connection_id(end: End) -> usize {
+    match end {
+        End::Client => 0,
+        // The library counts the ids of four octets that are left, in a `usize`.
+        End::Server if usize::BITS > 32 => 4,
+        End::Server => 5,
+    }
+}
+
+/// How a socket's connections are told apart. A client's socket has one.
+pub fn endpoint_settings(end: End) -> EndpointConfig {
+    let mut config = EndpointConfig::default();
+    config.cid_generator(move || Box::new(RandomConnectionIdGenerator::new(connection_id(end))));
+    config
+}
+
 /// QUIC for one session, whose packets are at most `max_packet` octets. A peer that is silent for `idle` is given up;
 /// the shorter time of both ends counts.
 ///
@@ -54,8 +93,18 @@ pub fn settings(end: End, max_packet: usize, idle: Duration) -> TransportConfig 
     config.receive_window(window(stream.saturating_add(CONTROL_WINDOW)));
     config.datagram_send_buffer_size(DATAGRAMS_OUT);
     config.datagram_receive_buffer_size(Some(DATAGRAMS_IN));
+    config.ack_frequency_config(Some(ack_frequency()));
     config.max_idle_timeout(IdleTimeout::try_from(idle).ok());
     // The session sends a sign of life by itself.
     config.keep_alive_interval(None);
+    config
+}
+
+fn ack_frequency() -> AckFrequencyConfig {
+    let mut config = AckFrequencyConfig::default();
+    config
+        .ack_eliciting_threshold(VarInt::from_u32(RARE_ACKS.threshold))
+        .max_ack_delay(Some(RARE_ACKS.max_delay))
+        .reordering_threshold(VarInt::from_u32(RARE_ACKS.reordering));
     config
 }

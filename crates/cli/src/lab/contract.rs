@@ -38,9 +38,9 @@ pub(super) struct Args {
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(0..=1000))]
     tick: Option<u64>,
 
-    /// Both ends of QUIC ask each other to acknowledge rarely, as browsers may not know to.
+    /// QUIC acknowledges as between browsers and the server, not as rarely as between native clients and it.
     #[arg(long)]
-    rare_acks: bool,
+    browser_acks: bool,
 
     /// How long sessions are, in seconds, instead of the setup's own time.
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=36_000))]
@@ -65,7 +65,7 @@ pub(super) fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
         ablations: args.ablations,
         losses: args.losses,
         tick: args.tick.map(Duration::from_millis),
-        rare_acks: args.rare_acks,
+        browser_acks: args.browser_acks,
         length: args.length.map(Duration::from_secs),
         seed: args.common.seed,
         quick: args.common.quick,

@@ -14,7 +14,7 @@ use groupwire_quic::wtransport::error::{ConnectingError, ConnectionError};
 use groupwire_quic::wtransport::{
     ClientConfig, Connection, Endpoint, RecvStream, SendStream, VarInt,
 };
-use groupwire_quic::{Datagrams, End, make_room, settings};
+use groupwire_quic::{Datagrams, End, endpoint_settings, make_room, settings};
 use groupwire_session::limits::DEFAULT_MAX_PACKET;
 use tokio::io::AsyncWrite;
 use tokio::sync::mpsc;
@@ -140,6 +140,7 @@ fn endpoint(pins: &Pins) -> io::Result<Endpoint<endpoint_side::Client>> {
         .build();
         let transport = settings(End::Client, DEFAULT_MAX_PACKET, IDLE);
         config.quic_config_mut().transport_config(Arc::new(transport));
+        *config.quic_endpoint_config_mut() = endpoint_settings(End::Client);
         match Endpoint::client(config) {
             Ok(endpoint) => return Ok(endpoint),
             Err(error) => last = Some(error),

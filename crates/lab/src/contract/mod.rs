@@ -43,7 +43,7 @@ use std::time::Duration;
 
 use crate::parallel;
 use crate::sim::Loss;
-use crate::sim::quic::AckPolicy;
+use crate::sim::quic::Ends;
 use hand::Hands;
 
 /// What to measure.
@@ -57,8 +57,8 @@ pub struct Options {
     pub losses: Vec<Loss>,
     /// Of the room, instead of the setup's own.
     pub tick: Option<Duration>,
-    /// Whether both ends of QUIC ask each other to acknowledge rarely.
-    pub rare_acks: bool,
+    /// Whether participants are browsers, whose QUIC knows nothing of rare acknowledgements, instead of native clients.
+    pub browser_acks: bool,
     /// How long sessions are, instead of the setup's own.
     pub length: Option<Duration>,
     /// Of people and networks.
@@ -123,8 +123,8 @@ pub fn run(options: &Options, tell: &mut dyn FnMut(Update)) -> Result<(), Error>
 }
 
 impl Options {
-    fn acks(&self) -> AckPolicy {
-        if self.rare_acks { AckPolicy::RARE } else { AckPolicy::USUAL }
+    fn ends(&self) -> Ends {
+        if self.browser_acks { Ends::Browser } else { Ends::Native }
     }
 
     /// How long a session is, in seconds unless stated.

@@ -11,7 +11,7 @@ use groupwire_session::Kind;
 use super::path::{Path, join, wire_bytes};
 use super::play::{Arrival, Played};
 use super::script::Script;
-use crate::sim::quic::{AckPolicy, QuicConnection, Side};
+use crate::sim::quic::{Ends, QuicConnection, Side};
 use crate::sim::{Network, Node};
 
 /// Bytes of JSON that share a datagram at most: a path's packet, less headers.
@@ -57,7 +57,7 @@ struct End {
 
 impl End {
     fn new(side: Side, tick: Duration) -> Self {
-        let connection = QuicConnection::new(1, side, AckPolicy::USUAL);
+        let connection = QuicConnection::new(1, side, Ends::Plain);
         End { connection, tick, due: None, last: None, datagram: Vec::new(), stream: Vec::new() }
     }
 

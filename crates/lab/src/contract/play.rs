@@ -12,7 +12,7 @@ use super::channels::Channel;
 use super::path::{Path, join, wire_bytes};
 use super::row::Ablation;
 use super::script::Script;
-use crate::sim::quic::AckPolicy;
+use crate::sim::quic::Ends;
 use crate::sim::{App, ClientNode, Network, Node, RoomNode};
 
 /// After the last message, for what is still under way.
@@ -28,7 +28,7 @@ pub(super) struct Setting<'a> {
     pub(super) paths: &'a [Path],
     pub(super) tick: Duration,
     pub(super) ablation: Ablation,
-    pub(super) acks: AckPolicy,
+    pub(super) ends: Ends,
     /// Whether it is noted what repeats take.
     pub(super) is_traced: bool,
     pub(super) seed: u64,
@@ -71,10 +71,10 @@ pub(super) fn play(setting: &Setting<'_>) -> Played {
     let mut room = Room::new(config, Box::new(AllowAll));
     room.set_tracing(setting.is_traced);
     let mut network = Network::new();
-    network.add(Party::Room(Box::new(RoomNode::new(room, setting.seed).with_acks(setting.acks))));
+    network.add(Party::Room(Box::new(RoomNode::new(room, setting.seed).with_ends(setting.ends))));
     for (who, path) in setting.paths.iter().enumerate() {
         let (client, person) = person(setting, who);
-        let node = ClientNode::new(0, path.lane, client, person).with_acks(setting.acks);
+        let node = ClientNode::new(0, path.lane, client, person).with_ends(setting.ends);
         network.add(Party::Person(Box::new(node)));
     }
     join(&mut network, setting.paths, setting.seed);

@@ -124,8 +124,8 @@ pub struct Row {
     pub transport: &'static str,
     /// Of the room.
     pub tick_ms: f64,
-    /// Whether ends acknowledge more rarely than QUIC usually does.
-    pub rare_acks: bool,
+    /// Whether participants' QUIC acknowledges as browsers' does, not as rarely as native clients'.
+    pub browser_acks: bool,
     /// What was left out.
     pub ablation: Ablation,
     /// The message type.
@@ -189,7 +189,7 @@ pub(super) struct Conditions {
     pub(super) participants: usize,
     pub(super) transport: &'static str,
     pub(super) tick_ms: f64,
-    pub(super) rare_acks: bool,
+    pub(super) browser_acks: bool,
     pub(super) ablation: Ablation,
     pub(super) seed: u64,
     pub(super) quick: bool,
@@ -217,7 +217,7 @@ impl Conditions {
             participants: self.participants,
             transport: self.transport,
             tick_ms: self.tick_ms,
-            rare_acks: self.rare_acks,
+            browser_acks: self.browser_acks,
             ablation: self.ablation,
             channel: channel.name,
             target: channel.target(),

@@ -99,7 +99,7 @@ fn table1_rows(loss: &Loss, hands: &Hands, options: &Options) -> Vec<Row> {
             paths: &paths,
             tick,
             ablation,
-            acks: options.acks(),
+            ends: options.ends(),
             is_traced: true,
             seed,
         };
@@ -132,7 +132,7 @@ fn straggler_rows(hands: &Hands, options: &Options) -> Vec<Row> {
         paths,
         tick,
         ablation,
-        acks: options.acks(),
+        ends: options.ends(),
         is_traced: false,
         seed,
     };
@@ -174,7 +174,7 @@ fn modem_rows(hands: &Hands, options: &Options) -> Vec<Row> {
         paths: &paths,
         tick,
         ablation,
-        acks: options.acks(),
+        ends: options.ends(),
         is_traced: false,
         seed,
     };
@@ -195,7 +195,7 @@ fn lossy_rows(hands: &Hands, options: &Options) -> Vec<Row> {
             paths: &paths,
             tick,
             ablation,
-            acks: options.acks(),
+            ends: options.ends(),
             is_traced: false,
             seed: options.seed,
         };
@@ -228,7 +228,7 @@ fn room_rows(size: usize, hands: &Hands, options: &Options) -> Vec<Row> {
         paths: &paths,
         tick,
         ablation,
-        acks: options.acks(),
+        ends: options.ends(),
         is_traced: false,
         seed,
     };
@@ -289,7 +289,7 @@ fn conditions(setup: Setup, setting: &Setting<'_>, loss: &str, options: &Options
         participants: setting.paths.len(),
         transport: if is_mixed { "mixed" } else { name(first.lane) },
         tick_ms: setting.tick.as_secs_f64() * 1e3,
-        rare_acks: options.rare_acks,
+        browser_acks: options.browser_acks,
         ablation: setting.ablation,
         seed: options.seed,
         quick: options.quick,

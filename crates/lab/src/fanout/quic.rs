@@ -7,7 +7,7 @@ use std::time::Duration;
 use groupwire_quic::wtransport::config::IpBindConfig;
 use groupwire_quic::wtransport::endpoint::endpoint_side;
 use groupwire_quic::wtransport::{ClientConfig, Connection, Endpoint, RecvStream, SendStream};
-use groupwire_quic::{Datagrams, End, settings, write_all};
+use groupwire_quic::{Datagrams, End, endpoint_settings, settings, write_all};
 use groupwire_session::limits::DEFAULT_MAX_PACKET;
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -50,6 +50,7 @@ impl Quic {
             .build();
         let transport = settings(End::Client, DEFAULT_MAX_PACKET, IDLE);
         config.quic_config_mut().transport_config(Arc::new(transport));
+        *config.quic_endpoint_config_mut() = endpoint_settings(End::Client);
         let endpoint = Endpoint::client(config).map_err(|error| error.to_string())?;
         let url = format!("https://127.0.0.1:{}/wt", shared.port);
         let connection = endpoint.connect(&url).await.map_err(|error| error.to_string())?;

@@ -10,11 +10,11 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime};
 
-use groupwire_quic::{End, settings};
+use groupwire_quic::{End, endpoint_settings, settings};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 use wtransport::quinn::crypto::rustls::QuicServerConfig;
-use wtransport::quinn::{Endpoint, EndpointConfig, ServerConfig, TokioRuntime, VarInt};
+use wtransport::quinn::{Endpoint, ServerConfig, TokioRuntime, VarInt};
 use wtransport::tls::rustls;
 
 use crate::hub::Hub;
@@ -99,9 +99,9 @@ impl WebTransport {
             false => Err(error),
         });
         let listening = socket.and_then(|socket| {
-            let defaults = EndpointConfig::default();
             let runtime = Arc::new(TokioRuntime);
-            let endpoint = Endpoint::new(defaults, Some(server), socket, runtime)?;
+            let settings = endpoint_settings(End::Server);
+            let endpoint = Endpoint::new(settings, Some(server), socket, runtime)?;
             let port = endpoint.local_addr()?.port();
             Ok((endpoint, port))
         });

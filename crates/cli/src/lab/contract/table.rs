@@ -61,8 +61,8 @@ fn heading(row: &Row) -> String {
     if row.ablation != groupwire_lab::contract::Ablation::None {
         text.push_str(&format!(", {}", row.ablation));
     }
-    if row.rare_acks {
-        text.push_str(", rare acknowledgements");
+    if row.browser_acks {
+        text.push_str(", browsers' acknowledgements");
     }
     text.push_str(quick(row.quick));
     if row.class.is_none() {

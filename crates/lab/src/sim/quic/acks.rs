@@ -3,48 +3,42 @@
 use std::ops::Range;
 use std::time::Duration;
 
+use groupwire_quic::AckFrequency;
+
+use super::ends::USUAL_DELAY;
 use super::ranges::Ranges;
 
-/// When an end acknowledges what it was sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct AckPolicy {
-    /// At once after so many packets that ask for it.
-    pub every: u32,
-    /// After so long at the latest.
-    pub delay: Duration,
-}
-
-impl AckPolicy {
-    /// As QUIC has it (RFC 9000, 13.2.2 and 18.2), quinn and Chromium.
-    pub const USUAL: AckPolicy = AckPolicy { every: 2, delay: Duration::from_millis(25) };
-    /// As an end that knows the extension for it can be asked to (draft-ietf-quic-ack-frequency): most acknowledgements
-    /// then ride on packets that go anyway.
-    pub const RARE: AckPolicy = AckPolicy { every: 11, delay: Duration::from_millis(100) };
-}
+/// Unless asked otherwise: every second packet, and at once what is missing (RFC 9000, 13.2), as quinn and Chromium do it.
+const USUAL: AckFrequency = AckFrequency { threshold: 1, max_delay: USUAL_DELAY, reordering: 1 };
 
 /// Ranges of an acknowledgement at most; older ones are left out.
 const MAX_RANGES: usize = 32;
 
 #[derive(Debug)]
 pub(super) struct Acks {
-    policy: AckPolicy,
+    frequency: AckFrequency,
     /// All that came.
     came: Ranges,
     /// What the other end is not known to have been told.
     news: Ranges,
     /// Since the last acknowledgement.
     waiting: u32,
+    /// The largest number that asked for an acknowledgement, and what it was at the last acknowledgement.
+    largest: Option<u64>,
+    told: Option<u64>,
     newest_at: Duration,
     due: Option<Duration>,
 }
 
 impl Acks {
-    pub(super) fn new(policy: AckPolicy) -> Self {
+    pub(super) fn new() -> Self {
         Acks {
-            policy,
+            frequency: USUAL,
             came: Ranges::default(),
             news: Ranges::default(),
             waiting: 0,
+            largest: None,
+            told: None,
             newest_at: Duration::ZERO,
             due: None,
         }
@@ -52,6 +46,16 @@ impl Acks {
 
     pub(super) fn has(&self, number: u64) -> bool {
         self.came.contains(number)
+    }
+
+    /// The other end asks for it.
+    pub(super) fn ask(&mut self, frequency: AckFrequency) {
+        self.frequency = frequency;
+    }
+
+    /// The other end does not want to wait.
+    pub(super) fn hurry(&mut self, now: Duration) {
+        self.due = Some(now);
     }
 
     pub(super) fn received(&mut self, now: Duration, number: u64, is_eliciting: bool) {
@@ -64,10 +68,27 @@ impl Acks {
         }
         if is_eliciting {
             self.waiting += 1;
-            let at_once = self.waiting >= self.policy.every || number != expected;
-            let due = if at_once { now } else { now + self.policy.delay };
+            self.largest = self.largest.max(Some(number));
+            let is_odd = match self.frequency.reordering {
+                0 => false,
+                1 => number != expected,
+                _ => self.shows_a_loss(),
+            };
+            let at_once = self.waiting > self.frequency.threshold || is_odd;
+            let due = if at_once { now } else { now + self.frequency.max_delay };
             self.due = Some(self.due.map_or(due, |before| before.min(due)));
         }
+    }
+
+    /// Whether an acknowledgement would tell the other end of a loss that it does not know of (the draft's section 6.1, as
+    /// quinn has it).
+    fn shows_a_loss(&self) -> bool {
+        let later = u64::from(self.frequency.reordering);
+        let (Some(told), Some(largest)) = (self.told, self.largest) else { return false };
+        if told < later {
+            return false;
+        }
+        self.came.first_missing(told - later + 2) + later <= largest
     }
 
     pub(super) fn due(&self) -> Option<Duration> {
@@ -82,6 +103,7 @@ impl Acks {
     pub(super) fn take(&mut self, now: Duration) -> Option<(&[Range<u64>], Duration)> {
         self.due.take()?;
         self.waiting = 0;
+        self.told = self.largest;
         let all = self.news.as_slice();
         Some((&all[all.len().saturating_sub(MAX_RANGES)..], now - self.newest_at))
     }

@@ -1,17 +1,19 @@
 //! QUIC as quinn has it, as far as the latency and bytes of small messages depend on it: one stream and datagrams over
 //! links that lose, as a WebTransport session uses them.
 //!
-//! What there is: short headers, frames and tags as long as real ones, with a connection id of 8 bytes towards the server
-//! and none towards a browser; what goes at one instant in as few packets as it fits; acknowledgements for every so manieth
-//! packet, after a time, with data that goes, and at once when something is missing; loss after three later packets or after
-//! nine eighths of a round trip, retransmission of the stream's data, probes (two PINGs, as quinn sends them when nothing
-//! waits) after a timeout that doubles; NewReno with a window of two packets at least; datagrams that wait for it, and are
+//! What there is: short headers, frames and tags as long as real ones, with a connection id towards the server and
+//! none towards its client; what goes at one instant in as few packets as it fits; acknowledgements after so many packets,
+//! after a time, with data that goes, and at once when something is missing, as the other end asked (quinn does not ask again if
+//! that frame is lost) or as usual; loss after three later packets or after
+//! nine eighths of a round trip, retransmission of the stream's data, probes (two PINGs or IMMEDIATE_ACKs, as quinn sends them when
+//! nothing waits) after a timeout that doubles; NewReno with a window of two packets at least; datagrams that wait for it, and are
 //! dropped after 100 ms.
 //!
 //! What there is not: opening and closing (the connection stands), pacing, flow control, path MTU discovery (packets
 //! have up to 1200 bytes), changes of keys and ids, the streams of HTTP/3.
 
 mod acks;
+mod ends;
 mod packet;
 mod ranges;
 mod recovery;
@@ -22,8 +24,8 @@ mod tests;
 use std::collections::VecDeque;
 use std::time::Duration;
 
-pub use acks::AckPolicy;
 use acks::Acks;
+pub use ends::Ends;
 use packet::{Frame, MTU, Reader, Writer};
 use recovery::{Recovery, Sent};
 use stream::{Incoming, Outgoing};
@@ -32,7 +34,7 @@ use stream::{Incoming, Outgoing};
 const MAX_AGE: Duration = Duration::from_millis(100);
 
 /// Bytes of the largest datagram: it fits a packet towards a server, alone.
-pub const MAX_DATAGRAM: usize = MTU - packet::overhead(Side::Client) - packet::DATAGRAM_FRAME;
+pub const MAX_DATAGRAM: usize = MTU - packet::overhead(Side::Client, Ends::Plain) - packet::DATAGRAM_FRAME;
 
 /// Which end of a connection: headers towards the server are longer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,6 +50,7 @@ pub enum Side {
 pub struct QuicConnection {
     port: u32,
     side: Side,
+    ends: Ends,
     recovery: Recovery,
     acks: Acks,
     outgoing: Outgoing,
@@ -61,13 +64,14 @@ pub struct QuicConnection {
 
 impl QuicConnection {
     /// An end of a connection that stands. Both ends have the same port; later connections between the same nodes have
-    /// others. Both acknowledge alike.
-    pub fn new(port: u32, side: Side, acks: AckPolicy) -> Self {
+    /// others, and both the same `ends`.
+    pub fn new(port: u32, side: Side, ends: Ends) -> Self {
         QuicConnection {
             port,
             side,
-            recovery: Recovery::new(acks.delay),
-            acks: Acks::new(acks),
+            ends,
+            recovery: Recovery::new(ends),
+            acks: Acks::new(),
             outgoing: Outgoing::default(),
             incoming: Incoming::default(),
             datagrams: VecDeque::new(),
@@ -132,8 +136,8 @@ impl QuicConnection {
         if port != self.port || self.acks.has(number) {
             return;
         }
-        let mut is_eliciting = false;
-        let mut reader = Reader::new(packet, sender);
+        let (mut is_eliciting, mut is_hurried) = (false, false);
+        let mut reader = Reader::new(packet, sender, self.ends);
         while let Some(frame) = reader.next() {
             match frame {
                 Frame::Ack { ranges, delay } => {
@@ -145,6 +149,14 @@ impl QuicConnection {
                     }
                 }
                 Frame::Ping => is_eliciting = true,
+                Frame::ImmediateAck => {
+                    is_eliciting = true;
+                    is_hurried = true;
+                }
+                Frame::AckFrequency(asked) => {
+                    is_eliciting = true;
+                    self.acks.ask(asked);
+                }
                 Frame::Stream { offset, data } => {
                     is_eliciting = true;
                     self.incoming.insert(offset, data);
@@ -156,6 +168,9 @@ impl QuicConnection {
             }
         }
         self.acks.received(now, number, is_eliciting);
+        if is_hurried {
+            self.acks.hurry(now);
+        }
     }
 
     /// Sends what is due, and tells when to come back if nothing happens before.
@@ -168,7 +183,8 @@ impl QuicConnection {
             self.gone += 1;
         }
         loop {
-            let has_data = self.outgoing.has_data() || !self.datagrams.is_empty();
+            let asks = self.recovery.asking.wanted(self.recovery.rtt()).is_some();
+            let has_data = asks || self.outgoing.has_data() || !self.datagrams.is_empty();
             let may_send = self.recovery.probes > 0 || (has_data && self.recovery.has_room());
             if !may_send && !self.acks.is_due(now) {
                 break;
@@ -183,13 +199,18 @@ impl QuicConnection {
     /// Sends a packet with an acknowledgement, if there is something to acknowledge, and data if there `may` be any.
     fn send_packet(&mut self, now: Duration, may: bool, send: &mut dyn FnMut(&[u8])) {
         let number = self.recovery.next_number();
-        let mut writer = Writer::new(self.side);
+        let mut writer = Writer::new(self.side, self.ends);
         let mut sent = Sent::at(now);
         if let Some((ranges, delay)) = self.acks.take(now) {
             sent.ack = ranges.last().map(|range| range.end - 1);
             writer.ack(ranges, delay);
         }
         if may {
+            if let Some(asked) = self.recovery.asking.wanted(self.recovery.rtt()) {
+                let sequence = self.recovery.asking.asks(number, asked.max_delay);
+                writer.ack_frequency(sequence, asked);
+                sent.is_eliciting = true;
+            }
             while self.datagrams.front().is_some_and(|(_, one)| writer.fits_datagram(one.len())) {
                 if let Some((_, datagram)) = self.datagrams.pop_front() {
                     writer.datagram(&datagram);
@@ -203,7 +224,10 @@ impl QuicConnection {
                 sent.is_eliciting = true;
             }
             if !sent.is_eliciting {
-                writer.ping();
+                match self.ends.know_extension() {
+                    true => writer.immediate_ack(),
+                    false => writer.ping(),
+                }
                 sent.is_eliciting = true;
             }
         }

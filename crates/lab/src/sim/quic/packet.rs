@@ -3,12 +3,12 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use super::Side;
+use groupwire_quic::AckFrequency;
+
+use super::{Ends, Side};
 
 /// Bytes of a packet at most, above UDP: what every path carries.
 pub(super) const MTU: usize = 1200;
-/// Of the connection id that quinn chooses for itself. Browsers choose none.
-const CONNECTION_ID: usize = 8;
 /// What a packet number takes while few are under way.
 const NUMBER: usize = 2;
 /// Of the cipher's. Simulated, it holds the connection's port, the whole packet number and a checksum.
@@ -23,6 +23,10 @@ const STREAM: u8 = 0;
 const DELAY_UNIT: u32 = 8;
 
 const TYPE_PING: u8 = 0x01;
+/// draft-ietf-quic-ack-frequency.
+const TYPE_IMMEDIATE_ACK: u8 = 0x1f;
+/// Of two bytes: the varint 0xaf.
+const TYPE_ACK_FREQUENCY: [u8; 2] = [0x40, 0xaf];
 const TYPE_ACK: u8 = 0x02;
 /// With offset and length.
 const TYPE_STREAM: u8 = 0x0e;
@@ -30,13 +34,13 @@ const TYPE_STREAM: u8 = 0x0e;
 const TYPE_DATAGRAM: u8 = 0x31;
 
 /// Bytes of a packet besides its frames, by who sends it.
-pub(super) const fn overhead(sender: Side) -> usize {
-    header(sender) + TAG
+pub(super) const fn overhead(sender: Side, ends: Ends) -> usize {
+    header(sender, ends) + TAG
 }
 
-const fn header(sender: Side) -> usize {
+const fn header(sender: Side, ends: Ends) -> usize {
     match sender {
-        Side::Client => 1 + CONNECTION_ID + NUMBER,
+        Side::Client => 1 + ends.server_id() + NUMBER,
         Side::Server => 1 + NUMBER,
     }
 }
@@ -63,8 +67,8 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn new(sender: Side) -> Self {
-        Writer { packet: vec![0x40; header(sender)] }
+    pub(super) fn new(sender: Side, ends: Ends) -> Self {
+        Writer { packet: vec![0x40; header(sender, ends)] }
     }
 
     /// Acknowledges ranges, the oldest of them first.
@@ -109,6 +113,19 @@ impl Writer {
         self.packet.push(TYPE_PING);
     }
 
+    /// Asks for acknowledgements at once, as a PING does, even of an end that was asked to be slow.
+    pub(super) fn immediate_ack(&mut self) {
+        self.packet.push(TYPE_IMMEDIATE_ACK);
+    }
+
+    pub(super) fn ack_frequency(&mut self, sequence: u64, asked: AckFrequency) {
+        self.packet.extend_from_slice(&TYPE_ACK_FREQUENCY);
+        self.varint(sequence);
+        self.varint(u64::from(asked.threshold));
+        self.varint(asked.max_delay.as_micros() as u64);
+        self.varint(u64::from(asked.reordering));
+    }
+
     pub(super) fn finish(mut self, port: u32, number: u64) -> Vec<u8> {
         let sum = checksum(&self.packet, port, number);
         self.packet.extend_from_slice(&port.to_le_bytes());
@@ -132,6 +149,8 @@ impl Writer {
 
 pub(super) enum Frame<'a> {
     Ping,
+    ImmediateAck,
+    AckFrequency(AckFrequency),
     /// The newest range first.
     Ack {
         ranges: Vec<Range<u64>>,
@@ -148,14 +167,16 @@ pub(super) enum Frame<'a> {
 pub(super) struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(packet: &'a [u8], sender: Side) -> Self {
-        let frames = packet.get(header(sender)..packet.len().saturating_sub(TAG));
+    pub(super) fn new(packet: &'a [u8], sender: Side, ends: Ends) -> Self {
+        let frames = packet.get(header(sender, ends)..packet.len().saturating_sub(TAG));
         Reader(frames.unwrap_or_default())
     }
 
     pub(super) fn next(&mut self) -> Option<Frame<'a>> {
         match self.byte()? {
             TYPE_PING => Some(Frame::Ping),
+            TYPE_IMMEDIATE_ACK => Some(Frame::ImmediateAck),
+            first if first == TYPE_ACK_FREQUENCY[0] => self.ack_frequency(),
             TYPE_ACK => self.ack(),
             TYPE_STREAM => {
                 self.byte()?;
@@ -180,6 +201,16 @@ impl<'a> Reader<'a> {
             ranges.push(smallest..end);
         }
         Some(Frame::Ack { ranges, delay })
+    }
+
+    fn ack_frequency(&mut self) -> Option<Frame<'a>> {
+        let _type = self.byte()?;
+        let _sequence = self.varint()?;
+        Some(Frame::AckFrequency(AckFrequency {
+            threshold: u32::try_from(self.varint()?).ok()?,
+            max_delay: Duration::from_micros(self.varint()?),
+            reordering: u32::try_from(self.varint()?).ok()?,
+        }))
     }
 
     fn bytes(&mut self) -> Option<&'a [u8]> {

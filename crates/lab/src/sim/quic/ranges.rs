@@ -34,6 +34,12 @@ impl Ranges {
         self.0.get(at).is_some_and(|one| one.contains(&number))
     }
 
+    /// The first number from this one on that is not in it.
+    pub(super) fn first_missing(&self, from: u64) -> u64 {
+        let at = self.0.partition_point(|one| one.end <= from);
+        self.0.get(at).filter(|one| one.contains(&from)).map_or(from, |one| one.end)
+    }
+
     pub(super) fn as_slice(&self) -> &[Range<u64>] {
         &self.0
     }
@@ -73,6 +79,8 @@ mod tests {
                 }
                 prop_assert!(ranges.as_slice().windows(2).all(|two| two[0].end < two[1].start));
                 prop_assert!((0..70).all(|number| ranges.contains(number) == set.contains(&number)));
+                let missing = |from: u64| (from..).find(|number| !set.contains(number));
+                prop_assert!((0..70).all(|from| Some(ranges.first_missing(from)) == missing(from)));
             }
         }
     }

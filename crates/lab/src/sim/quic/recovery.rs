@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::time::Duration;
 
+use super::Ends;
+use super::ends::Asking;
 use super::packet::MTU;
 
 /// Later packets that arrived before an earlier one counts as lost (RFC 9002, 6.1.1).
@@ -20,8 +22,7 @@ const LEAST_WINDOW: usize = 2 * MTU;
 
 #[derive(Debug)]
 pub(super) struct Recovery {
-    /// What the other end waits at most before it acknowledges.
-    ack_delay: Duration,
+    pub(super) asking: Asking,
     next: u64,
     under_way: BTreeMap<u64, Sent>,
     largest_acknowledged: Option<u64>,
@@ -71,9 +72,9 @@ pub(super) struct Outcome {
 }
 
 impl Recovery {
-    pub(super) fn new(ack_delay: Duration) -> Self {
+    pub(super) fn new(ends: Ends) -> Self {
         Recovery {
-            ack_delay,
+            asking: Asking::new(ends),
             next: 0,
             under_way: BTreeMap::new(),
             largest_acknowledged: None,
@@ -130,8 +131,9 @@ impl Recovery {
             for number in numbers {
                 let Some(sent) = self.under_way.remove(&number) else { continue };
                 if Some(number) == largest {
-                    self.measured(now - sent.at, delay.min(self.ack_delay));
+                    self.measured(now - sent.at, delay.min(self.asking.delay()));
                 }
+                self.asking.acknowledged(number);
                 self.in_flight -= sent.octets;
                 self.grow(&sent);
                 self.timeouts = 0;
@@ -156,6 +158,11 @@ impl Recovery {
         Vec::new()
     }
 
+    /// As far as it is known.
+    pub(super) fn rtt(&self) -> Duration {
+        self.rtt.map_or(INITIAL_RTT, |rtt| rtt.smooth)
+    }
+
     pub(super) fn timer(&self) -> Option<Duration> {
         if self.under_way.is_empty() {
             return None;
@@ -163,7 +170,7 @@ impl Recovery {
         Some(self.loss_at.unwrap_or_else(|| {
             let (smooth, variation) =
                 self.rtt.map_or((INITIAL_RTT, INITIAL_RTT / 2), |rtt| (rtt.smooth, rtt.variation));
-            let timeout = smooth + (variation * 4).max(GRANULARITY) + self.ack_delay;
+            let timeout = smooth + (variation * 4).max(GRANULARITY) + self.asking.delay();
             self.last_eliciting + timeout * 2_u32.pow(self.timeouts.min(10))
         }))
     }

@@ -1,5 +1,7 @@
+use groupwire_quic::{AckFrequency, RARE_ACKS};
 use proptest::prelude::*;
 
+use super::ends::Asking;
 use super::*;
 use crate::sim::link::UDP_HEADER;
 use crate::sim::{LinkConfig, Network, Node};
@@ -19,10 +21,10 @@ struct End {
 }
 
 impl End {
-    fn new(peer: usize, side: Side, most: u32) -> Self {
+    fn new(peer: usize, side: Side, ends: Ends, most: u32) -> Self {
         End {
             peer,
-            connection: QuicConnection::new(7, side, AckPolicy::USUAL),
+            connection: QuicConnection::new(7, side, ends),
             every: 40 * MS,
             next: Duration::ZERO,
             count: 0,
@@ -56,13 +58,18 @@ impl Node for End {
 }
 
 fn run(loss: &str, most: u32) -> Network<End> {
+    run_with(Ends::Plain, loss, [most, 0])
+}
+
+/// A client and a server that send so many messages and datagrams.
+fn run_with(ends: Ends, loss: &str, [client, server]: [u32; 2]) -> Network<End> {
     let mut network = Network::new();
-    network.add(End::new(1, Side::Client, most));
-    network.add(End::new(0, Side::Server, 0));
+    network.add(End::new(1, Side::Client, ends, client));
+    network.add(End::new(0, Side::Server, ends, server));
     let loss = loss.parse().unwrap();
     let config = LinkConfig { delay: 20 * MS, loss, ..LinkConfig::default() };
     network.join_both(0, 1, config, 1);
-    network.run_until(60 * MS * most + 60_000 * MS);
+    network.run_until(60 * MS * client.max(server) + 60_000 * MS);
     network
 }
 
@@ -107,8 +114,61 @@ fn a_lost_message_is_late_by_what_shows_its_loss() {
 }
 
 #[test]
+fn rare_acknowledgements_go_with_what_goes_anyway() {
+    // Each sends every 40 ms, the server's 20 ms after the client's have come.
+    let sent = |ends| {
+        let network = run_with(ends, "rand0", [500, 500]);
+        let stats = [network.link_stats(0, 1).unwrap(), network.link_stats(1, 0).unwrap()];
+        stats.map(|stats| (stats.packets, stats.bytes))
+    };
+    for (native, plain) in sent(Ends::Native).into_iter().zip(sent(Ends::Browser)) {
+        assert!(native.0 < 520, "{native:?} {plain:?}");
+        assert!(plain.0 > 900 && native.1 * 100 < plain.1 * 75, "{native:?} {plain:?}");
+    }
+}
+
+#[test]
+fn rare_acknowledgements_tell_of_losses_soon() {
+    for loss in ["rand5", "rand20", "pb10@4"] {
+        let slowest = |ends| {
+            let network = run_with(ends, loss, [500, 0]);
+            let end = network.node(1);
+            let expected = (0..500_u32).map(|number| number.to_le_bytes().to_vec());
+            assert!(end.messages.iter().map(|one| one.1.clone()).eq(expected), "{loss}");
+            let late = |(number, (at, _)): (usize, &(Duration, Vec<u8>))| {
+                *at - 40 * MS * number as u32
+            };
+            let mut late: Vec<_> = end.messages.iter().enumerate().map(late).collect();
+            late.sort_unstable();
+            late[475]
+        };
+        let (native, plain) = (slowest(Ends::Native), slowest(Ends::Browser));
+        assert!(native < plain + 100 * MS, "{loss}: {native:?} {plain:?}");
+    }
+}
+
+#[test]
+fn what_is_asked_is_asked_once() {
+    let mut asking = Asking::new(Ends::Native);
+    let rtt = 40 * MS;
+    let wanted = asking.wanted(rtt).unwrap();
+    assert_eq!(wanted, AckFrequency { max_delay: rtt, ..RARE_ACKS });
+    assert_eq!(asking.asks(3, wanted.max_delay), 0);
+    assert_eq!((asking.wanted(rtt), asking.delay()), (None, rtt));
+    asking.acknowledged(3);
+    assert_eq!((asking.wanted(rtt), asking.delay()), (None, rtt));
+    // A much shorter way, by more than a fifth; never less than what is usual.
+    let wanted = asking.wanted(10 * MS).unwrap();
+    assert_eq!(wanted.max_delay, 25 * MS);
+    assert_eq!(asking.asks(9, wanted.max_delay), 1);
+    asking.acknowledged(9);
+    assert_eq!(asking.wanted(10 * MS), None);
+    assert_eq!(Asking::new(Ends::Browser).wanted(rtt), None);
+}
+
+#[test]
 fn datagrams_wait_for_the_window_and_not_for_long() {
-    let mut end = QuicConnection::new(1, Side::Client, AckPolicy::USUAL);
+    let mut end = QuicConnection::new(1, Side::Client, Ends::Plain);
     for _ in 0..20 {
         end.send_datagram(Duration::ZERO, vec![1; MAX_DATAGRAM]);
     }
@@ -128,8 +188,8 @@ proptest! {
     fn no_bytes_make_it_panic(bytes: Vec<u8>) {
         let mut packet = vec![0; 11];
         packet.extend(bytes);
-        let mut reader = Reader::new(&packet, Side::Client);
+        let mut reader = Reader::new(&packet, Side::Client, Ends::Plain);
         while reader.next().is_some() {}
-        QuicConnection::new(1, Side::Server, AckPolicy::USUAL).receive(Duration::ZERO, &packet);
+        QuicConnection::new(1, Side::Server, Ends::Plain).receive(Duration::ZERO, &packet);
     }
 }

@@ -6,7 +6,7 @@ use groupwire_session::client::{Client, Event, Input, Output};
 
 use super::{Arrived, Lane, Transport};
 use crate::sim::network::Node;
-use crate::sim::quic::{AckPolicy, Side};
+use crate::sim::quic::{Ends, Side};
 
 /// What an application does with its client.
 pub trait App {
@@ -23,7 +23,7 @@ pub struct ClientNode<A> {
     app: A,
     room: usize,
     lane: Lane,
-    acks: AckPolicy,
+    ends: Ends,
     transport: Option<Transport>,
     /// How many transports there were.
     dialed: u32,
@@ -32,13 +32,13 @@ pub struct ClientNode<A> {
 impl<A: App> ClientNode<A> {
     /// A client whose room is the [`RoomNode`](super::RoomNode) with that number.
     pub fn new(room: usize, lane: Lane, client: Client, app: A) -> Self {
-        ClientNode { client, app, room, lane, acks: AckPolicy::USUAL, transport: None, dialed: 0 }
+        ClientNode { client, app, room, lane, ends: Ends::default(), transport: None, dialed: 0 }
     }
 
-    /// Acknowledges otherwise than QUIC usually does, as its room then has to.
+    /// With other ends of QUIC than a native client and its server, as its room then has to have.
     #[must_use]
-    pub fn with_acks(self, acks: AckPolicy) -> Self {
-        ClientNode { acks, ..self }
+    pub fn with_ends(self, ends: Ends) -> Self {
+        ClientNode { ends, ..self }
     }
 
     /// The client.
@@ -60,7 +60,7 @@ impl<A: App> ClientNode<A> {
                 Output::Dial => {
                     self.dialed += 1;
                     self.transport =
-                        Some(Transport::new(self.lane, self.dialed, Side::Client, self.acks));
+                        Some(Transport::new(self.lane, self.dialed, Side::Client, self.ends));
                     let max_datagram = self.lane.max_datagram();
                     self.client.handle_input(now, Input::Opened { max_datagram });
                 }

@@ -17,7 +17,7 @@ pub use client::{App, ClientNode};
 pub use room::RoomNode;
 
 use super::link::{IP_HEADER, UDP_HEADER};
-use super::quic::{AckPolicy, MAX_DATAGRAM, QuicConnection, Side};
+use super::quic::{Ends, MAX_DATAGRAM, QuicConnection, Side};
 use super::tcp::TcpConnection;
 
 /// What carries a session.
@@ -71,10 +71,10 @@ struct Taken {
 }
 
 impl Transport {
-    fn new(lane: Lane, port: u32, side: Side, acks: AckPolicy) -> Self {
+    fn new(lane: Lane, port: u32, side: Side, ends: Ends) -> Self {
         let connection = match lane {
             Lane::WebSocket => Connection::Tcp(Box::new(TcpConnection::new(port))),
-            Lane::WebTransport => Connection::Quic(Box::new(QuicConnection::new(port, side, acks))),
+            Lane::WebTransport => Connection::Quic(Box::new(QuicConnection::new(port, side, ends))),
         };
         Transport { connection, open: true, written: 0 }
     }

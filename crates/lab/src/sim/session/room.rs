@@ -8,14 +8,14 @@ use groupwire_session::{Opening, Secret};
 
 use super::{Arrived, Lane, Transport};
 use crate::sim::network::Node;
-use crate::sim::quic::{AckPolicy, Side};
+use crate::sim::quic::{Ends, Side};
 use crate::sim::random::derive;
 
 /// A room, joined to the nodes of its clients.
 pub struct RoomNode {
     room: Room,
     seed: u64,
-    acks: AckPolicy,
+    ends: Ends,
     /// By node.
     peers: BTreeMap<usize, Peer>,
     /// The nodes of transports.
@@ -44,7 +44,7 @@ impl RoomNode {
         RoomNode {
             room,
             seed,
-            acks: AckPolicy::USUAL,
+            ends: Ends::default(),
             peers: BTreeMap::new(),
             nodes: BTreeMap::new(),
             timers: BTreeSet::new(),
@@ -54,10 +54,10 @@ impl RoomNode {
         }
     }
 
-    /// Acknowledges otherwise than QUIC usually does, as all its clients then have to.
+    /// With other ends of QUIC than native clients and their server, as all its clients then have to have.
     #[must_use]
-    pub fn with_acks(self, acks: AckPolicy) -> Self {
-        RoomNode { acks, ..self }
+    pub fn with_ends(self, ends: Ends) -> Self {
+        RoomNode { ends, ..self }
     }
 
     /// The room.
@@ -79,7 +79,7 @@ impl RoomNode {
     fn open(&mut self, now: Duration, from: usize, (lane, port): (Lane, u32)) {
         self.links += 1;
         let link = self.links;
-        let transport = Transport::new(lane, port, Side::Server, self.acks);
+        let transport = Transport::new(lane, port, Side::Server, self.ends);
         let peer = Peer { transport, lane, link, joined: false, timer: None };
         self.nodes.insert(link, from);
         if let Some(old) = self.peers.insert(from, peer) {
