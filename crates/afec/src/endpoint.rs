@@ -383,8 +383,8 @@ impl Endpoint {
         self.receiver.loss()
     }
 
-    /// What the other end reports of the path to it.
-    pub fn loss_there(&self) -> LossModel {
+    /// What the other end last told of the path to it.
+    pub fn loss_ahead(&self) -> LossModel {
         self.sender.loss()
     }
 

@@ -306,7 +306,12 @@ impl Client {
                 self.stats.bytes_out_before += item.bytes.len() as u64;
             }
             match (lane, link.bodies.as_mut(), link.datagrams.as_mut()) {
-                (Lane::Stream, Some(bodies), _) => bodies.encoder.push(&record),
+                (Lane::Stream, Some(bodies), datagrams) => {
+                    bodies.encoder.push(&record);
+                    if let (Due::Transaction(_), Some(datagrams)) = (due, datagrams) {
+                        datagrams.copy(now, &record, 0, &channel.qos);
+                    }
+                }
                 (_, _, Some(datagrams)) => datagrams.submit(now, &record, &channel.qos),
                 _ => break,
             }

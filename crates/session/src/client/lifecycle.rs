@@ -3,6 +3,7 @@
 use core::time::Duration;
 
 use super::class::Classes;
+use super::copies::Copies;
 use super::shared::Shared;
 use super::{Client, Event, GapReason, Output, Phase, Status};
 use crate::datagrams::Datagrams;
@@ -121,6 +122,7 @@ impl Client {
         self.snapshot_wanted = None;
         self.upload = None;
         self.shared = Shared::default();
+        self.copies = Copies::default();
         self.inspected.begin_anew(false);
         self.presence_changed = false;
         for at in 0..self.channels.len() {

@@ -3,6 +3,7 @@
 mod class;
 mod compose;
 mod contract;
+mod copies;
 mod event;
 mod inspected;
 mod lifecycle;
@@ -35,6 +36,7 @@ use crate::wire::handshake::Secret;
 use crate::wire::snapshot::Assembly;
 use crate::{ChannelStats, Compress, Error, Kind, Qos, Timing};
 use class::Classes;
+use copies::Copies;
 use inspected::Inspected;
 use outbox::{Channel, Item, Pending};
 use shared::Shared;
@@ -133,6 +135,7 @@ pub struct Client {
     packing: Packing,
     shared: Shared,
     classes: Classes,
+    copies: Copies,
     inspected: Inspected,
 }
 
@@ -181,6 +184,7 @@ impl Client {
             joined_at: None,
             stats: Stats::default(),
             shared: Shared::default(),
+            copies: Copies::default(),
             inspected: Inspected::default(),
         })
     }

@@ -54,10 +54,16 @@ impl Client {
         let qos_of = |id: u32| {
             known.get(id as usize).copied().flatten().ok_or(Error::UnknownChannel { channel: id })
         };
-        let each = |record: Record<'_>| self.deliver(Duration::ZERO, &record);
+        let each = |record: Record<'_>| match record.number {
+            Number::Copy { counter, position, previous } => {
+                self.deliver_copy(&record, counter, position, previous)
+            }
+            _ => self.deliver(Duration::ZERO, &record),
+        };
         let _ = datagrams.receive(now, packet, one_way, &mut packing, qos_of, each);
         self.packing = packing;
         self.known = known;
+        datagrams.settled(self.ordered);
         if let Some(link) = self.link.as_mut() {
             link.datagrams = Some(datagrams);
         }
@@ -109,7 +115,7 @@ impl Client {
             Frame::Position(position) => self.moved_to(position),
             Frame::Gap { position, counter } => {
                 // What a channel opened late has lost moves nothing.
-                if position > self.position {
+                if position > self.copies.streamed(self.position) {
                     self.settle(counter, position);
                     self.moved_to(position)?;
                     self.counted(counter);
@@ -211,9 +217,11 @@ impl Client {
         let shares = welcome.capabilities & capability::SHARED_STREAMS != 0;
         let compresses = coded || blocks || shares;
         let has_classes = welcome.capabilities & capability::DATAGRAM_CLASSES != 0;
+        let has_copies = welcome.capabilities & capability::COPIES != 0;
         if (compresses && !self.config.compress)
             || (has_datagrams && link.max_datagram == 0)
             || (has_classes && !(has_datagrams && coded))
+            || (has_copies && !has_datagrams)
         {
             return Err(Error::malformed("WELCOME: a capability that was not offered"));
         }
@@ -239,6 +247,7 @@ impl Client {
                 max: link.max_datagram,
                 sends: Direction::ToServer,
                 coded,
+                copies: has_copies,
                 max_message: self.config.limits.max_message,
                 redundancy: self.config.redundancy,
             });
@@ -350,6 +359,9 @@ impl Client {
         if let Number::Transaction { position, .. } = record.number
             && position <= self.position
         {
+            if self.copies.came(position) {
+                return Ok(());
+            }
             return Err(Error::malformed("record: its position went back"));
         }
         if let (true, Number::Transaction { counter, position }) = (record.own, record.number) {
@@ -374,7 +386,7 @@ impl Client {
             state: record.state,
         };
         match record.number {
-            Number::Transaction { counter, position } => {
+            Number::Transaction { counter, position } | Number::Copy { counter, position, .. } => {
                 self.position = position;
                 self.delivered.insert(record.sender, counter);
                 // After a break the room counts from a place before what filled a channel that was opened late.
@@ -418,7 +430,7 @@ impl Client {
     }
 
     /// W29: the oldest pending transaction has its place in the order.
-    fn own(&mut self, counter: u32, position: u64) -> Result<(), Error> {
+    pub(super) fn own(&mut self, counter: u32, position: u64) -> Result<(), Error> {
         // What lies before it and was covered by a snapshot is settled already.
         let expected = self.pending.front().and_then(|pending| pending.counter);
         if expected != Some(counter) {
@@ -483,10 +495,11 @@ impl Client {
     }
 
     fn moved_to(&mut self, position: u64) -> Result<(), Error> {
-        if position < self.position {
+        if position < self.copies.streamed(self.position) {
             return Err(Error::malformed("position: it went back"));
         }
-        self.position = position;
+        self.copies.passed(position);
+        self.position = self.position.max(position);
         if let Some(bodies) = self.link.as_mut().and_then(|link| link.bodies.as_mut()) {
             bodies.decoder.numbering.advance(position);
         }

@@ -10,6 +10,9 @@ use crate::{Error, Kind};
 impl Client {
     /// Own transactions up to `counter` are ordered, at `position` or before it.
     pub(super) fn settle(&mut self, counter: u32, position: u64) {
+        if let Some(datagrams) = self.link.as_mut().and_then(|link| link.datagrams.as_mut()) {
+            datagrams.settled(counter);
+        }
         let settled = |pending: &Pending| pending.counter.is_some_and(|own| own <= counter);
         while self.pending.front().is_some_and(settled)
             && let Some(pending) = self.pending.pop_front()

@@ -60,6 +60,27 @@ pub(super) fn keep(record: &Record<'_>, sends: Direction, out: &mut Vec<u8>) {
 /// Octets before a record's payload.
 const KEPT: usize = 17;
 
+/// What was kept of a record.
+pub(super) struct Kept<'a> {
+    pub(super) sender: u32,
+    pub(super) flags: u32,
+    pub(super) index: u32,
+    pub(super) stamp: u32,
+    /// Whether it is coded together with others.
+    shared: bool,
+    pub(super) payload: &'a [u8],
+}
+
+impl<'a> Kept<'a> {
+    pub(super) fn read(kept: &'a [u8]) -> Option<Self> {
+        let (kept, payload) = kept.split_first_chunk::<KEPT>()?;
+        let number =
+            |at: usize| u32::from_le_bytes([kept[at], kept[at + 1], kept[at + 2], kept[at + 3]]);
+        let [sender, flags, index, stamp] = [0, 4, 8, 12].map(number);
+        Some(Kept { sender, flags, index, stamp, shared: kept[16] != 0, payload })
+    }
+}
+
 #[derive(Debug)]
 struct Item {
     fields: [u32; FIELDS],
@@ -91,29 +112,31 @@ impl BodyWriter {
     }
 
     pub(super) fn push(&mut self, planned: &Planned<'_>) {
-        let Some((kept, payload)) = planned.payload.split_first_chunk::<KEPT>() else { return };
-        let number =
-            |at: usize| u32::from_le_bytes([kept[at], kept[at + 1], kept[at + 2], kept[at + 3]]);
+        let Some(Kept { sender, flags, index, stamp, shared, payload }) =
+            Kept::read(planned.payload)
+        else {
+            return;
+        };
         // Rounded up: rounding never makes a message seem in time.
         let age = planned.age.div_ceil(AGE_UNIT_MS as u32);
         let hop = u32::from(planned.index);
-        let flags = number(4) | if planned.repeated { REPEATED } else { 0 };
+        let flags = flags | if planned.repeated { REPEATED } else { 0 };
         self.payloads.extend_from_slice(payload);
         self.items.push(Item {
-            fields: [
-                planned.channel,
-                number(0),
-                flags,
-                hop,
-                number(8),
-                age,
-                number(12),
-                planned.back,
-            ],
+            fields: [planned.channel, sender, flags, hop, index, age, stamp, planned.back],
             end: self.payloads.len(),
-            shared: kept[16] != 0 && !(self.repeats_alone && planned.repeated),
+            shared: shared && !(self.repeats_alone && planned.repeated),
             repeated: planned.repeated,
         });
+    }
+
+    /// A copy of a transaction, whose check stands in the place of the hop's number (W81).
+    pub(super) fn push_copy(&mut self, planned: &Planned<'_>, check: u32) {
+        let before = self.items.len();
+        self.push(planned);
+        if let Some(item) = self.items.get_mut(before) {
+            item.fields[HOP] = check;
+        }
     }
 
     pub(super) fn len(&self) -> usize {

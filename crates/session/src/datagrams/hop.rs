@@ -10,13 +10,14 @@ use groupwire_afec::stats::{ReceiverStats, SenderStats};
 use groupwire_afec::{self as afec, Came, Endpoint, Order, Scheme, Submission};
 
 use super::body::{BodyReader, BodyWriter, REPEATED, is_coded, keep};
+use super::copies::{self, Copies};
 use super::{Made, Settings};
 use crate::limits::RECORD_OVERHEAD;
 use crate::packing::Packing;
 use crate::wire::body::Coding;
 use crate::wire::io::{Reader, Write};
 use crate::wire::numbering::Numbering;
-use crate::wire::record::{self, Direction, Record};
+use crate::wire::record::{self, Direction, Number, Record};
 use crate::{Error, Kind, Overflow, Qos};
 
 /// Octets that IP, UDP and QUIC add to a datagram: 28, a short header of 11, a tag of 16, a frame's type and length.
@@ -102,6 +103,7 @@ pub(super) struct Hop {
     /// The channels that are open, and what was asked of them.
     opened: Vec<(u32, Qos)>,
     submitted: usize,
+    copies: Copies,
     writer: BodyWriter,
     reader: BodyReader,
     kept: Vec<u8>,
@@ -132,6 +134,7 @@ impl Hop {
             endpoint: Endpoint::new(config),
             opened: Vec::new(),
             submitted: 0,
+            copies: Copies::default(),
             writer: BodyWriter::new(redundancy == Redundancy::Alone),
             reader: BodyReader::default(),
             kept: Vec::new(),
@@ -162,6 +165,20 @@ impl Hop {
         self.submitted += 1;
     }
 
+    pub(super) fn wants_copies(&self, qos: &Qos) -> bool {
+        let Settings { copies, redundancy, .. } = self.settings;
+        let loss = self.endpoint.loss_ahead().rate;
+        copies && redundancy != Redundancy::Off && copies::are_worth_it(qos, loss)
+    }
+
+    pub(super) fn copy(&mut self, now: Duration, record: &Record<'_>, previous: u64, qos: &Qos) {
+        self.copies.add(now, record, previous, self.settings.sends, qos);
+    }
+
+    pub(super) fn settled(&mut self, counter: u32) {
+        self.copies.settled(counter);
+    }
+
     /// Opens a channel when it is first used, and lets it be what it has become.
     fn open(&mut self, channel: u32, qos: &Qos) {
         let needs = |sends| hop_qos(qos, sends);
@@ -180,7 +197,9 @@ impl Hop {
     }
 
     pub(super) fn timeout(&self, now: Duration) -> Option<Duration> {
-        [self.endpoint.timeout(now), self.answer_at].into_iter().flatten().min()
+        let clear = self.clear_at().unwrap_or_default();
+        let copy = self.copies.due().map(|due| due.max(clear));
+        [self.endpoint.timeout(now), self.answer_at, copy].into_iter().flatten().min()
     }
 
     /// Appends the datagrams of the next packet that is due: one, or more if it is too large for that.
@@ -197,11 +216,20 @@ impl Hop {
         self.writer.keep_costs(traced);
         let mut packet = Vec::new();
         let answers = self.answer_at.is_some_and(|at| at <= now);
+        self.copies.expire(now);
+        let is_clear = self.clear_at().is_none_or(|at| at <= now);
+        let copies = self.copies.due().is_some_and(|at| at <= now && is_clear);
         let writer = &mut self.writer;
         let plan = |planned: afec::Planned<'_>| writer.push(&planned);
-        let Some(planned) = self.endpoint.transmit_with(now, answers, &mut packet, plan) else {
+        let forced = answers || copies;
+        let Some(planned) = self.endpoint.transmit_with(now, forced, &mut packet, plan) else {
             return Ok(());
         };
+        let room = self.settings.max.saturating_sub(packet.len() + planned.bytes as usize);
+        let is_empty = self.writer.len() == 0;
+        let copied = self.copies.take(now, room, is_empty, |copy, check| {
+            self.writer.push_copy(copy, check);
+        });
         let report = planned.report_bytes as usize;
         let mut feedback = report + self.acknowledge(now, &mut packet);
         let mut coded = 0;
@@ -244,7 +272,7 @@ impl Hop {
                 is_bare = true;
             }
         }
-        self.endpoint.coded(planned.bytes as usize, coded);
+        self.endpoint.coded(planned.bytes as usize + copied, coded);
         Ok(())
     }
 
@@ -303,11 +331,17 @@ impl Hop {
             body.read(kind, octets, max_message + RECORD_OVERHEAD, |fields, payload, coding| {
                 let [channel, sender, flags, hop, index, age, stamp, back] = fields;
                 let qos = qos_of(channel)?;
-                if qos.kind != Kind::Awareness {
+                let repeated = flags & REPEATED != 0;
+                let flags = flags & !REPEATED;
+                let is_copy = qos.kind == Kind::Transaction;
+                if is_copy && !self.settings.copies {
                     return Err(Error::malformed("datagram: a transaction"));
                 }
-                let repeated = flags & REPEATED != 0;
-                let fields = [channel, sender, flags & !REPEATED, index, age, stamp];
+                let numbers = [channel, sender, flags, index, stamp, back];
+                if is_copy && copies::check(numbers, payload) != hop {
+                    return Err(Error::malformed("datagram: a damaged copy"));
+                }
+                let fields = [channel, sender, flags, index, age, stamp];
                 let packing = (coding == Coding::Alone).then_some(&mut *packing);
                 let numbering = &mut Numbering::absolute();
                 let record = record::read(
@@ -320,6 +354,9 @@ impl Hop {
                     packing,
                 )?;
                 let record = Record { age: record.age + way, coding, ..record };
+                if is_copy {
+                    return each(Record { number: copied(&record, back)?, ..record });
+                }
                 self.open(channel, &qos);
                 let key = key_of(&record, &qos).map(|key| (key, back));
                 let index = hop as u16;
@@ -363,7 +400,7 @@ impl Hop {
         // Of a few packets nothing can be said.
         let rate = |losses: LossModel| (losses.weight >= LEAST_PACKETS).then_some(losses.rate);
         Path {
-            lost_to: rate(self.endpoint.loss_there()),
+            lost_to: rate(self.endpoint.loss_ahead()),
             lost_from: rate(self.endpoint.loss()),
             carries: self.endpoint.rate(now),
         }
@@ -378,6 +415,17 @@ impl Hop {
     pub(super) fn stats(&self, channel: u32) -> Option<(SenderStats, Code, &ReceiverStats)> {
         let (sent, code) = self.endpoint.sent(channel)?;
         Some((sent, code, self.endpoint.received(channel)?))
+    }
+}
+
+/// W81: the number of a transaction that is there `back` positions after the last one before it.
+fn copied(record: &Record<'_>, back: u32) -> Result<Number, Error> {
+    match record.number {
+        Number::Transaction { counter, position } if !record.state => {
+            let previous = position.saturating_sub(u64::from(back));
+            Ok(Number::Copy { counter, position, previous })
+        }
+        _ => Err(Error::malformed("datagram: an older transaction")),
     }
 }
 

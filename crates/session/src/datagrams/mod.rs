@@ -1,7 +1,8 @@
 //! Awareness as datagrams, one hop: afec decides what a packet holds, gmc codes it as a unit (wire.md W38 to W42, W67 to
-//! W69).
+//! W69). Copies of transactions ride along (W81 to W83).
 
 mod body;
+mod copies;
 mod hop;
 
 use alloc::boxed::Box;
@@ -55,6 +56,8 @@ pub(crate) struct Settings {
     pub(crate) sends: Direction,
     /// Whether both ends have gmc.
     pub(crate) coded: bool,
+    /// Whether both ends know of copies of transactions.
+    pub(crate) copies: bool,
     pub(crate) max_message: usize,
     pub(crate) redundancy: Redundancy,
 }
@@ -103,6 +106,26 @@ impl Datagrams {
     /// Takes a message that is to be sent.
     pub(crate) fn submit(&mut self, now: Duration, record: &Record<'_>, qos: &Qos) {
         self.hop().submit(now, record, qos);
+    }
+
+    /// Whether transactions of a channel that the stream takes are worth copying.
+    pub(crate) fn wants_copies(&self, qos: &Qos) -> bool {
+        self.hop.as_ref().is_some_and(|hop| hop.wants_copies(qos))
+    }
+
+    /// Takes a transaction that is handed to the stream now, to copy it. `previous`: the position of the last one before it
+    /// that its receiver is sent; towards the server 0.
+    pub(crate) fn copy(&mut self, now: Duration, record: &Record<'_>, previous: u64, qos: &Qos) {
+        if self.wants_copies(qos) {
+            self.hop().copy(now, record, previous, qos);
+        }
+    }
+
+    /// Transactions of this end's own up to this one are ordered, and need no copies.
+    pub(crate) fn settled(&mut self, counter: u32) {
+        if let Some(hop) = self.hop.as_mut() {
+            hop.settled(counter);
+        }
     }
 
     /// Whether a datagram is due, beside new messages.

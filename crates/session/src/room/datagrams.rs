@@ -105,7 +105,7 @@ impl Room {
         }
     }
 
-    fn datagrams_are_due(&mut self, now: Duration, id: u32, due: Option<Duration>) {
+    pub(super) fn datagrams_are_due(&mut self, now: Duration, id: u32, due: Option<Duration>) {
         let Some(connection) = self.connection(id) else { return };
         let due = due.map(|at| at.max(now + SOONEST));
         let before = core::mem::replace(&mut connection.datagrams_at, due);

@@ -150,12 +150,14 @@ impl Room {
             messages: 0,
             bytes: 0,
         };
+        let (from, told) = (connection.log_cursor, body.bodies.encoder.numbering.position());
         if connection.add_fills(&mut body, journal)
             && connection.add_rested(id, &mut body, journal)
             && connection.add_slotted(&mut body, journal)
         {
             connection.add_news(id, &mut body, journal);
         }
+        connection.copy_news(id, (from, told), journal, &mut body.maker);
         stats.deliveries += body.messages;
         stats.bytes_out_before += body.bytes;
         connection.link.choosing = choosing;
@@ -177,6 +179,7 @@ impl Room {
         }
         connection.link.bodies = Some(bodies);
         packing.tidy();
+        self.copies_are_due(now, id);
         outcome
     }
 }

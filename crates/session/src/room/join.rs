@@ -121,6 +121,7 @@ impl Room {
                 max: max_datagram,
                 sends: Direction::ToClient,
                 coded,
+                copies: capabilities & capability::COPIES != 0,
                 max_message: limits.max_message,
                 redundancy: self.config.redundancy,
             });

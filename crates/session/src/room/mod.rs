@@ -3,6 +3,7 @@
 mod audience;
 mod change;
 mod class;
+mod copies;
 mod contract;
 mod datagrams;
 mod flush;

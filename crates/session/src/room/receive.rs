@@ -228,13 +228,17 @@ impl Room {
                     self.journal.push_awareness(now, &channel.qos, message, index, after, limits);
                 self.stats.conflated += u64::from(replaced);
             }
-            Number::Transaction { counter, .. } => {
+            Number::Transaction { counter, .. } | Number::Copy { counter, .. } => {
                 if counter <= participant.counter {
                     // W28: the room has it; it was sent again after a break.
                     self.trace.note_repeated();
                     return Ok(());
                 }
                 if counter != participant.counter + 1 {
+                    if matches!(record.number, Number::Copy { .. }) {
+                        // W83: the stream brings it in its turn.
+                        return Ok(());
+                    }
                     return Err(Error::malformed("record: transactions are missing"));
                 }
                 if self.journal.head() >= LAST_POSITION {

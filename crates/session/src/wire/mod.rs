@@ -32,13 +32,15 @@ pub(crate) mod capability {
 
     /// Bodies that a class of receivers shares, on the stream (W60).
     pub(crate) const SHARED_STREAMS: u64 = 64;
+    /// Copies of transactions in datagrams (W81).
+    pub(crate) const COPIES: u64 = 256;
 
     /// What an end offers whose transport has datagrams of so many octets.
     pub(crate) fn of_datagrams(max: usize, compress: bool) -> u64 {
         match (max, compress) {
             (0, _) => 0,
-            (_, true) => DATAGRAMS | DATAGRAM_CLASSES,
-            (_, false) => DATAGRAMS,
+            (_, true) => DATAGRAMS | DATAGRAM_CLASSES | COPIES,
+            (_, false) => DATAGRAMS | COPIES,
         }
     }
 

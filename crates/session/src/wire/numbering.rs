@@ -16,7 +16,7 @@ pub(crate) struct Numbering {
     index: Map<(u32, u32), u32>,
     counter: Map<u32, u32>,
     position: u64,
-    /// W39: on datagrams there is no last number that both ends know of; numbers stand as they are.
+    /// W39, W81: on datagrams there is no last number that both ends know of; numbers stand as they are.
     absolute: bool,
 }
 
@@ -86,11 +86,17 @@ impl Numbering {
     }
 
     pub(crate) fn counter_to_gap(&mut self, sender: u32, counter: u32) -> u32 {
+        if self.absolute {
+            return counter;
+        }
         let last = self.counter.insert(sender, counter).unwrap_or(0);
         counter.wrapping_sub(last).wrapping_sub(1)
     }
 
     pub(crate) fn gap_to_counter(&mut self, sender: u32, gap: u32) -> Result<u32, Error> {
+        if self.absolute {
+            return Ok(gap);
+        }
         let last = self.known_counter(sender)?;
         *last = last.wrapping_add(gap).wrapping_add(1);
         Ok(*last)
@@ -117,12 +123,18 @@ impl Numbering {
     }
 
     pub(crate) fn position_to_stamp(&mut self, position: u64) -> u32 {
+        if self.absolute {
+            return u32::try_from(position).unwrap_or(u32::MAX);
+        }
         let skipped = position.saturating_sub(self.position).saturating_sub(1);
         self.position = position;
         u32::try_from(skipped).unwrap_or(u32::MAX)
     }
 
     pub(crate) fn stamp_to_position(&mut self, stamp: u32) -> Result<u64, Error> {
+        if self.absolute {
+            return Ok(u64::from(stamp));
+        }
         let position = self.position.checked_add(u64::from(stamp) + 1);
         self.position = position.ok_or(Error::malformed("position"))?;
         Ok(self.position)

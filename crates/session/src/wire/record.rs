@@ -70,6 +70,9 @@ pub(crate) enum Number {
     Awareness { index: u32, after: u32 },
     /// Towards the server the position is not known yet, and 0.
     Transaction { counter: u32, position: u64 },
+    /// The same before the stream brings it, in a datagram (W81). `previous`: the position of the last one before it that
+    /// its receiver is sent.
+    Copy { counter: u32, position: u64, previous: u64 },
     /// An older transaction, sent because its channel was opened late.
     Fill { counter: u32, position: u64 },
 }
@@ -110,7 +113,7 @@ impl Record<'_> {
                 numbering.index_to_gap(self.channel, self.sender, index),
                 numbering.after_to_stamp(self.sender, after),
             ),
-            Number::Transaction { counter, position } => (
+            Number::Transaction { counter, position } | Number::Copy { counter, position, .. } => (
                 numbering.counter_to_gap(self.sender, counter),
                 match direction {
                     Direction::ToServer => 0,

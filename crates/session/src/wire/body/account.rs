@@ -83,7 +83,7 @@ pub(crate) fn price(parts: &mut [Part], costs: &[u32]) {
 pub(crate) fn part(record: &Record<'_>) -> Part {
     let (index, is_fill) = match record.number {
         Number::Awareness { index, .. } => (index, false),
-        Number::Transaction { counter, .. } => (counter, false),
+        Number::Transaction { counter, .. } | Number::Copy { counter, .. } => (counter, false),
         Number::Fill { counter, .. } => (counter, true),
     };
     let purpose = match record {
