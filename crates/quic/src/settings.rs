@@ -3,9 +3,7 @@
 use std::time::Duration;
 
 use quinn_proto::RandomConnectionIdGenerator;
-use wtransport::quinn::{
-    AckFrequencyConfig, EndpointConfig, IdleTimeout, TransportConfig, VarInt,
-};
+use wtransport::quinn::{AckFrequencyConfig, EndpointConfig, IdleTimeout, TransportConfig, VarInt};
 
 /// Which end of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use groupwire_afec::Planned;
+use groupwire_afec::loss::LossModel;
 
 use super::body::{Kept, keep};
 use crate::Qos;
@@ -31,9 +32,10 @@ const ALONE_AFTER: Duration = Duration::from_millis(45);
 /// W82: of a channel's transactions a hundredth may be late, half of them on one hop.
 const MAY_BE_LATE: f64 = 0.005;
 
-/// Whether transactions of the channel are worth copying on a path that loses such a share of packets.
-pub(super) fn are_worth_it(qos: &Qos, loss: f64) -> bool {
-    qos.deadline.is_some() && loss > MAY_BE_LATE
+/// Whether transactions of the channel are worth copying on a path that loses so: more than may be late, and not only by
+/// what is not known of it.
+pub(super) fn are_worth_it(qos: &Qos, loss: &LossModel) -> bool {
+    qos.deadline.is_some() && loss.rate > MAY_BE_LATE + loss.rate_error()
 }
 
 /// W81: what a copy is checked by (FNV-1a of 32 bits), since what was delivered cannot be taken back: gmc's own check takes one
@@ -89,7 +91,9 @@ impl Copies {
         let mut kept = self.spare.pop().unwrap_or_default();
         kept.clear();
         keep(record, sends, &mut kept);
-        let Some(Kept { sender, flags, index, stamp, payload, .. }) = Kept::read(&kept) else { return };
+        let Some(Kept { sender, flags, index, stamp, payload, .. }) = Kept::read(&kept) else {
+            return;
+        };
         let back = u32::try_from(position.saturating_sub(previous)).unwrap_or(u32::MAX);
         let check = check([record.channel, sender, flags, index, stamp, back], payload);
         let born = now.saturating_sub(record.age);

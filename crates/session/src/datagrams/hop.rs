@@ -167,8 +167,9 @@ impl Hop {
 
     pub(super) fn wants_copies(&self, qos: &Qos) -> bool {
         let Settings { copies, redundancy, .. } = self.settings;
-        let loss = self.endpoint.loss_ahead().rate;
-        copies && redundancy != Redundancy::Off && copies::are_worth_it(qos, loss)
+        copies
+            && redundancy != Redundancy::Off
+            && copies::are_worth_it(qos, &self.endpoint.loss_ahead())
     }
 
     pub(super) fn copy(&mut self, now: Duration, record: &Record<'_>, previous: u64, qos: &Qos) {

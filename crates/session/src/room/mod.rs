@@ -3,8 +3,8 @@
 mod audience;
 mod change;
 mod class;
-mod copies;
 mod contract;
+mod copies;
 mod datagrams;
 mod flush;
 #[cfg(feature = "describe")]

@@ -34,7 +34,8 @@ use stream::{Incoming, Outgoing};
 const MAX_AGE: Duration = Duration::from_millis(100);
 
 /// Bytes of the largest datagram: it fits a packet towards a server, alone.
-pub const MAX_DATAGRAM: usize = MTU - packet::overhead(Side::Client, Ends::Plain) - packet::DATAGRAM_FRAME;
+pub const MAX_DATAGRAM: usize =
+    MTU - packet::overhead(Side::Client, Ends::Plain) - packet::DATAGRAM_FRAME;
 
 /// Which end of a connection: headers towards the server are longer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -135,9 +135,8 @@ fn rare_acknowledgements_tell_of_losses_soon() {
             let end = network.node(1);
             let expected = (0..500_u32).map(|number| number.to_le_bytes().to_vec());
             assert!(end.messages.iter().map(|one| one.1.clone()).eq(expected), "{loss}");
-            let late = |(number, (at, _)): (usize, &(Duration, Vec<u8>))| {
-                *at - 40 * MS * number as u32
-            };
+            let late =
+                |(number, (at, _)): (usize, &(Duration, Vec<u8>))| *at - 40 * MS * number as u32;
             let mut late: Vec<_> = end.messages.iter().enumerate().map(late).collect();
             late.sort_unstable();
             late[475]
