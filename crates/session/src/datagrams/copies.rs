@@ -19,15 +19,16 @@ const MAX_COPIED: usize = 256;
 /// Transactions that are copied at a time. When there are more, the oldest go.
 const MAX_COPIES: usize = 32;
 
-/// W82: times that one is copied.
-const TIMES: u8 = 2;
-
 /// A copy does not share a packet of the transport with what it is a copy of, nor with another copy of the same: they
 /// would be lost together.
 const APART: Duration = Duration::from_millis(5);
 
-/// No datagram went for so long: a copy goes by itself. Longer than the usual tick, whose datagrams cost nothing more.
-const ALONE_AFTER: Duration = Duration::from_millis(45);
+/// No datagram went for so long: the first copy goes by itself, each further one after twice as long. Transactions are few
+/// where pointers move, so that this costs little.
+const ALONE_AFTER: Duration = Duration::from_millis(12);
+
+/// After a loss the next packet is lost so many times as often as others: losses come in bursts.
+const BURSTS: f64 = 2.0;
 
 /// W82: of a channel's transactions a hundredth may be late, half of them on one hop.
 const MAY_BE_LATE: f64 = 0.005;
@@ -45,6 +46,11 @@ pub(super) fn check(numbers: [u32; 6], payload: &[u8]) -> u32 {
     let numbers = numbers.map(u32::to_le_bytes);
     let sum = numbers.as_flattened().iter().fold(0x811C_9DC5, step);
     payload.iter().fold(sum, step)
+}
+
+/// W82: how often one is copied.
+fn times(loss: &LossModel) -> u8 {
+    if loss.again[0] > BURSTS * loss.rate { 3 } else { 2 }
 }
 
 /// Transactions to be copied, the oldest first.
@@ -68,6 +74,8 @@ struct Copy {
     /// After this it is late anyway.
     until: Duration,
     times: u8,
+    /// After so long the next one goes by itself.
+    alone_after: Duration,
     rides_at: Duration,
     goes_at: Duration,
 }
@@ -82,6 +90,7 @@ impl Copies {
         previous: u64,
         sends: Direction,
         qos: &Qos,
+        loss: &LossModel,
     ) {
         let Number::Transaction { counter, position } = record.number else { return };
         let octets = record.packed.unwrap_or(record.bytes).len();
@@ -105,7 +114,8 @@ impl Copies {
             check,
             born,
             until: born + qos.deadline.unwrap_or_default(),
-            times: TIMES,
+            times: times(loss),
+            alone_after: ALONE_AFTER,
             rides_at: now + APART,
             goes_at: now + ALONE_AFTER,
         });
@@ -153,8 +163,9 @@ impl Copies {
             };
             take(&planned, copy.check);
             copy.times -= 1;
+            copy.alone_after *= 2;
             copy.rides_at = now + APART;
-            copy.goes_at = now + ALONE_AFTER;
+            copy.goes_at = now + copy.alone_after;
         }
         self.forget(|copy| copy.times == 0, MAX_COPIES);
         octets

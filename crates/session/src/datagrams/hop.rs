@@ -173,7 +173,8 @@ impl Hop {
     }
 
     pub(super) fn copy(&mut self, now: Duration, record: &Record<'_>, previous: u64, qos: &Qos) {
-        self.copies.add(now, record, previous, self.settings.sends, qos);
+        let loss = self.endpoint.loss_ahead();
+        self.copies.add(now, record, previous, self.settings.sends, qos, &loss);
     }
 
     pub(super) fn settled(&mut self, counter: u32) {
