@@ -26,7 +26,7 @@
 //! measured anew, packets lying closer. Sets that share messages are each reckoned with as if all were sent so. Losses come in bursts that are independent of each other and lose all packets.
 
 mod hull;
-mod losses;
+pub(crate) mod losses;
 mod model;
 mod sets;
 
@@ -42,9 +42,9 @@ use crate::loss::LossModel;
 const ANSWERS: u8 = 3;
 /// What a message is worth, in packets, where no code meets the target: a code that pays more for each message that it
 /// saves is absurd. One repeat of each message on a path that loses 3 % pays 20 packets of its own for each.
-const WORTH: f64 = 20.0;
+pub(crate) const WORTH: f64 = 20.0;
 /// Up to so many times the target, the least misses count as nearly meeting it: expectations are not that exact.
-const NEAR: f64 = 2.0;
+pub(crate) const NEAR: f64 = 2.0;
 /// Targets are met if they are missed by no more than this, for rounding.
 const ROUNDING: f64 = 1e-9;
 /// How far the model may be off, as a share of what it expects, for [`family`] to hold the best code.

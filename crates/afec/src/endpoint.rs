@@ -368,7 +368,8 @@ impl Endpoint {
         if self.notices.is_empty() { None } else { Some(self.notices.remove(0)) }
     }
 
-    /// What was sent on a channel, and the code that is in force.
+    /// What was sent on a channel, and the code that is in force; where values supersede each other
+    /// ([`Order::Newest`](crate::Order::Newest)), for a value that nothing newer follows in time.
     pub fn sent(&self, channel: u32) -> Option<(SenderStats, Code)> {
         self.sender.stats(channel)
     }

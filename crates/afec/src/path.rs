@@ -78,6 +78,11 @@ impl Path {
         self.round_trip().saturating_sub(self.smallest() / 2)
     }
 
+    /// The way to the other end if no queue were on it.
+    pub(crate) fn unqueued(&self) -> Duration {
+        self.smallest() / 2
+    }
+
     /// What the way to the other end takes for sure: nothing is, before some round trips agree. One alone may lie.
     pub(crate) fn surely(&self) -> Duration {
         if self.is_sure() { self.one_way() } else { Duration::ZERO }

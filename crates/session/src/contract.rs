@@ -155,6 +155,13 @@ impl Tally {
         self.late += more.late;
     }
 
+    /// Lets what was counted so far count for three quarters of what it did.
+    pub(crate) fn age(&mut self) {
+        for count in [&mut self.judged, &mut self.missed, &mut self.late] {
+            *count = *count / 4 * 3 + *count % 4 * 3 / 4;
+        }
+    }
+
     /// The message error rate in 1/1000: the share of messages that missed.
     pub fn missed_per_mille(&self) -> u16 {
         (self.missed.min(self.judged) * 1000 / self.judged.max(1)) as u16

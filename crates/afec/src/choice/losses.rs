@@ -13,8 +13,8 @@ pub(super) const REPEATS: usize = 8;
 const LONGEST_RUN: usize = 2 * LAGS;
 
 /// The losses of a path.
-pub(super) struct Losses {
-    pub(super) rate: f64,
+pub(crate) struct Losses {
+    pub(crate) rate: f64,
     /// The probability that the burst that took a packet takes the one so much later too.
     same_burst: [f64; LONGEST_RUN + 1],
     /// The probability that the next n packets are all lost, given that this one was.
@@ -32,7 +32,7 @@ impl Losses {
         run_length: (LONGEST_RUN + 1) as f64,
     };
 
-    pub(super) fn new(model: &LossModel) -> Self {
+    pub(crate) fn new(model: &LossModel) -> Self {
         let rate = probability(model.rate);
         if rate == 1.0 {
             return Losses::TOTAL;
@@ -57,7 +57,7 @@ impl Losses {
     }
 
     /// The probability that the next n packets are all lost, given that this one was.
-    pub(super) fn run(&self, n: usize) -> f64 {
+    pub(crate) fn run(&self, n: usize) -> f64 {
         self.run[n.min(LONGEST_RUN)]
     }
 

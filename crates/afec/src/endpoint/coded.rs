@@ -182,9 +182,9 @@ impl Endpoint {
     }
 
     /// Gives a channel other needs, for both directions.
-    pub fn change(&mut self, channel: u32, qos: crate::Qos) {
-        self.sender.change(channel, qos);
-        self.receiver.change(channel, qos);
+    pub fn change(&mut self, channel: u32, sent: crate::Qos, received: crate::Qos) {
+        self.sender.change(channel, sent);
+        self.receiver.change(channel, received);
         self.undecided = true;
     }
 

@@ -6,6 +6,7 @@ use core::time::Duration;
 
 use super::cadence::Cadence;
 use super::history::History;
+use super::values::Values;
 use crate::choice::Choice;
 use crate::code::{Code, Repeats};
 use crate::qos::{Order, Qos};
@@ -56,9 +57,8 @@ pub(super) struct Channel {
     pub(super) cadence: Cadence,
     /// When a packet goes that ends the cluster, unless there is a new message before.
     pub(super) closing: Option<Duration>,
-    /// How many such packets a cluster gets, if its code closes it, and how many are to come.
-    pub(super) closes: u8,
-    pub(super) closes_left: u8,
+    /// What may go again where values supersede each other.
+    pub(super) values: Values,
     /// When new messages went last.
     pub(super) last_new: Option<Duration>,
     /// Mean bytes of a message with what stands before it.
@@ -94,8 +94,7 @@ impl Channel {
             history: History::default(),
             cadence: Cadence::default(),
             closing: None,
-            closes: 1,
-            closes_left: 0,
+            values: Values::default(),
             last_new: None,
             bytes: 25.0,
             age: 0.0,
@@ -183,6 +182,11 @@ impl Channel {
         self.qos.deadline.saturating_sub(self.qos.ahead).saturating_sub(spent)
     }
 
+    /// After this nothing is of use any more to a message of that origin, with `way` to go.
+    pub(super) fn until(&self, origin: Duration, way: Duration) -> Duration {
+        (origin + self.qos.deadline).saturating_sub(self.qos.ahead + way)
+    }
+
     /// The earliest time for the next new message.
     pub(super) fn paced(&self) -> Duration {
         self.last_new.map_or(Duration::ZERO, |last| last + self.spacing())
@@ -209,5 +213,6 @@ impl Channel {
             + self.waiting.capacity() * size_of::<Waiting>()
             + waiting
             + self.keys.capacity() * size_of::<(u32, u32)>()
+            + self.values.memory()
     }
 }

@@ -5,7 +5,8 @@ use core::time::Duration;
 
 use super::Sender;
 use super::channel::Channel;
-use crate::choice::{Choice, Situation, choose};
+use crate::choice::losses::Losses;
+use crate::choice::{Choice, NEAR, Situation, WORTH, choose};
 use crate::code::Code;
 use crate::loss::LossModel;
 use crate::path::Path;
@@ -26,8 +27,11 @@ const NEVER: Duration = Duration::from_secs(3600);
 const ASK_BYTES: f64 = 10.0;
 /// Messages per second that a channel that conflates is left at least.
 const SLOWEST: f64 = 1.0;
-/// The most packets that end a cluster of values that supersede each other.
-const CLOSES: u8 = 6;
+/// The most often that a value goes again at which a key rests.
+const RESTS: u8 = 6;
+/// What goes again on the first of two hops goes sooner than at the last moment, by this share of what it leaves to the
+/// second: what comes at the last moment there is often too late here.
+const EARLY: (u32, u32) = (3, 16);
 
 impl Sender {
     /// Chooses anew for every channel. `loss_back` is the share of packets lost on the way back.
@@ -47,32 +51,7 @@ impl Sender {
         let mut demands = Vec::with_capacity(self.channels.len());
         for channel in &mut self.channels {
             let situation = situation(channel, &loss, path, loss_back, headers, price);
-            let (choice, closes) = superseding(channel, &situation);
-            channel.closes = closes;
-            if let Some(choice) = choice {
-                channel.choice = Some(choice);
-                demands.push(demand(channel, headers, price, choice.cost));
-                continue;
-            }
-            let mut choice = choose(&situation);
-            if choice.misses > situation.target {
-                // Out of reach with all caution; perhaps not without.
-                choice = choose(&Situation {
-                    target: channel.qos.target,
-                    loss: &self.loss,
-                    ..situation
-                });
-            } else if choice.code.ask > 0 {
-                let target = situation.target * ASKING;
-                choice = choose(&Situation { target, ..situation });
-                if !choice.code.repeats.is_empty() || choice.code.share > 0.0 {
-                    // After a repeat that failed, in a burst perhaps, little time is left to ask.
-                    let alone = choose(&Situation { ask_delay: NEVER, ..situation });
-                    if alone.misses <= situation.target && alone.cost < choice.cost * LATE_ASKING {
-                        choice = alone;
-                    }
-                }
-            }
+            let choice = best(channel, &situation, &self.loss);
             channel.choice = Some(choice);
             demands.push(demand(channel, headers, price, choice.cost));
         }
@@ -87,7 +66,10 @@ impl Sender {
                 let mut situation = situation(channel, &loss, path, loss_back, headers, price);
                 while choice.cost > share.redundancy && situation.target < 1.0 {
                     situation.target = (situation.target * 1.3).max(0.01);
-                    choice = choose(&situation);
+                    choice = match channel.conflates() {
+                        true => superseding(channel, &situation, 0.0),
+                        false => choose(&situation),
+                    };
                 }
                 choice.possible = choice.possible.max(choice.misses);
             }
@@ -101,29 +83,52 @@ impl Sender {
     }
 }
 
-/// What a channel needs where a newer value meets an older one that is missing, if that suffices: no repeats, but for the
-/// last value of a cluster, which nothing supersedes. Also how often that one goes again.
-fn superseding(channel: &Channel, situation: &Situation<'_>) -> (Option<Choice>, u8) {
-    if !channel.conflates() {
-        return (None, 1);
+/// The cheapest that holds a channel's target. `loss` is what is believed of the path, without caution.
+fn best(channel: &mut Channel, situation: &Situation<'_>, loss: &LossModel) -> Choice {
+    if channel.conflates() {
+        return superseding(channel, situation, channel.qos.rate_min);
     }
-    let (rate, target) = (situation.loss.rate, situation.target);
-    let left = situation.deadline.saturating_sub(situation.one_way + situation.jitter);
-    let newer = (left.as_secs_f64() / situation.interval.as_secs_f64()) as usize;
+    let choice = choose(situation);
+    if choice.misses > situation.target {
+        // Out of reach with all caution; perhaps not without.
+        return choose(&Situation { target: channel.qos.target, loss, ..*situation });
+    }
+    if choice.code.ask == 0 {
+        return choice;
+    }
+    let target = situation.target * ASKING;
+    let choice = choose(&Situation { target, ..*situation });
+    if choice.code.repeats.is_empty() && choice.code.share == 0.0 {
+        return choice;
+    }
+    // After a repeat that failed, in a burst perhaps, little time is left to ask.
+    let alone = choose(&Situation { ask_delay: NEVER, ..*situation });
+    let is_better = alone.misses <= situation.target && alone.cost < choice.cost * LATE_ASKING;
+    if is_better { alone } else { choice }
+}
+
+/// What a channel needs where a newer value meets an older one that is missing: see [`values`](super::values). `rate_min`: so
+/// many values a second are to arrive all the same.
+fn superseding(channel: &mut Channel, situation: &Situation<'_>, rate_min: f64) -> Choice {
+    let values = &mut channel.values;
+    let losses = Losses::new(situation.loss);
+    let need = values.need(&losses, situation.target, WORTH.recip(), NEAR);
+    let rate = values.sendings_for(&losses, rate_min);
+    values.all_count = rate > 1.0;
+    values.sendings = need.sendings.max(rate);
+    values.early = channel.qos.ahead * EARLY.0 / EARLY.1;
+    values.rests = rests(&losses, situation.target);
+    let rests = f64::from(values.rests) / situation.cluster;
+    let again = situation.repeat_bytes + values.alone() * situation.packet_bytes;
+    let cost = (values.again() + rests) * again;
+    Choice { code: Code::PLAIN, misses: need.misses, cost, possible: need.possible }
+}
+
+/// How often the value at which a key rests goes again, as nothing supersedes it.
+fn rests(losses: &Losses, target: f64) -> u8 {
     // A repeat one interval later may still be in the burst that the last one was lost in.
-    let again = situation.loss.again[0];
-    let mut lost = rate;
-    let mut closes = 0;
-    while lost > target && closes < CLOSES {
-        lost *= again;
-        closes += 1;
-    }
-    let misses = rate * libm::pow(again, newer.min(8) as f64);
-    let cost =
-        f64::from(closes) * (situation.packet_bytes + situation.repeat_bytes) / situation.cluster;
-    let code = Code { close: closes > 0, ..Code::PLAIN };
-    let choice = Choice { code, misses, cost, possible: misses };
-    ((misses <= target).then_some(choice), closes.max(1))
+    let is_lost = |times: &u8| losses.rate * losses.run(usize::from(*times)) > target;
+    (0..RESTS).find(|times| !is_lost(times)).unwrap_or(RESTS)
 }
 
 /// What messages cost.

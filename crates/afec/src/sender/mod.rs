@@ -8,6 +8,7 @@ mod history;
 mod interleave;
 mod schedule;
 mod submission;
+mod values;
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -144,7 +145,10 @@ impl Sender {
     }
 
     pub(crate) fn stats(&self, id: u32) -> Option<(SenderStats, Code)> {
-        self.place(id).map(|place| (self.channels[place].stats, self.channels[place].code))
+        let place = self.place(id)?;
+        let channel = &self.channels[place];
+        let code = if self.supersedes(place) { channel.values.code() } else { channel.code };
+        Some((channel.stats, code))
     }
 
     /// Takes a message that is `age` old; `room` is what a packet holds for messages.
@@ -198,7 +202,8 @@ impl Sender {
         };
         let new = self.channels.iter().enumerate().filter_map(new_at).min();
         let closing = self.channels.iter().filter_map(|channel| channel.closing).min();
-        let at = [new, closing, self.schedule.next()].into_iter().flatten().min()?;
+        let values = self.channels.iter().filter_map(|channel| channel.values.next()).min();
+        let at = [new, closing, values, self.schedule.next()].into_iter().flatten().min()?;
         Some(at.max(self.allowed.unwrap_or(now)))
     }
 
@@ -265,12 +270,14 @@ impl Sender {
         for place in 0..self.channels.len() {
             self.take_new(now, place, number, path, &mut left, &mut made);
         }
-        let rides = (made.new > 0).then_some(self.rides.wrapping_add(1));
+        let new = made.new as usize;
+        let rides = (new > 0).then_some(self.rides.wrapping_add(1));
         self.close(now, path);
         self.take_again(now, rides, number, &mut left, &mut made);
+        self.take_values(now, number, &mut left, &mut made);
         if let Some(rides) = rides {
             self.rides = rides;
-            self.plan(now, made.new as usize, path);
+            self.plan(now, new, path);
         }
         self.entries.sort_unstable();
         for entry in &self.entries {
@@ -295,6 +302,10 @@ impl Sender {
         if matches!(self.scheme, Scheme::Interleaved { .. }) {
             return self.take_block(now, place, path);
         }
+        let supersedes = self.supersedes(place);
+        // What waits on a path that is full would go sooner if less were sent.
+        let way = if self.budget.rate(now).is_some() { path.unqueued() } else { path.one_way() };
+        let way = way + path.jitter();
         let channel = &mut self.channels[place];
         if channel.paced() > now {
             return;
@@ -327,6 +338,10 @@ impl Sender {
             }
             let waiting = channel.waiting.pop_front().expect("it is the front");
             let key = channel.key(waiting.key, index);
+            if supersedes {
+                let until = channel.until(waiting.origin, way);
+                channel.values.sent(now, number, (waiting.key, index), until);
+            }
             *left = left.saturating_sub(takes);
             channel.note_age(now.saturating_sub(waiting.origin));
             channel.next_index = index.wrapping_add(1);
@@ -377,9 +392,7 @@ impl Sender {
         let mut closed = 0u64;
         for (place, channel) in self.channels.iter_mut().enumerate() {
             if channel.closing.is_some_and(|at| at <= now) {
-                channel.closes_left = channel.closes_left.saturating_sub(1);
-                let again = (channel.closes_left > 0).then(|| now + channel.cadence.interval());
-                channel.closing = again;
+                channel.closing = None;
                 closed |= 1 << place;
             }
         }
@@ -387,37 +400,38 @@ impl Sender {
         let closes = |place: usize| closed >> place & 1 == 1;
         self.schedule.take(now, rides, closes, |due| {
             let channel = &mut channels[due.channel];
-            let Some(sent) = channel.history.get_mut(due.index) else {
-                return true;
-            };
-            if sent.packet == number {
+            match channel.again(now, due.index, number, ratio, left, made) {
+                Again::Taken => entries.push(Entry { channel: due.channel, index: due.index }),
                 // Twice in a packet is of no use; in a later one it may be.
-                return false;
+                Again::Twice => return false,
+                Again::Gone | Again::Crowded => {}
             }
-            let len = message_len(&head(channel.id, sent, now), sent.payload.len());
-            let takes = taken(len, ratio);
-            if takes > *left && made.new + made.repeated > 0 {
-                channel.stats.crowded_out += 1;
-                channel.crowded.get_or_insert(now);
-                return true;
-            }
-            *left = left.saturating_sub(takes);
-            made.bytes += len as u32;
-            if sent.packet == NO_PACKET {
-                channel.stats.messages += 1;
-                channel.stats.bytes += len as u64;
-                made.new += 1;
-            } else {
-                sent.repeated = true;
-                channel.stats.repeats += 1;
-                channel.stats.repeat_bytes += len as u64;
-                made.repeated += 1;
-                made.repeated_bytes += len as u32;
-            }
-            sent.packet = number;
-            entries.push(Entry { channel: due.channel, index: due.index });
             true
         });
+    }
+
+    /// Takes the values that are to go again and fit.
+    fn take_values(&mut self, now: Duration, number: u32, left: &mut usize, made: &mut Made) {
+        for place in 0..self.channels.len() {
+            let channel = &mut self.channels[place];
+            let (entries, ratio) = (&mut self.entries, self.ratio);
+            let mut values = core::mem::take(&mut channel.values);
+            let goes_anyway = made.new + made.repeated > 0;
+            values.take(now, goes_anyway, |index| {
+                let taken = channel.again(now, index, number, ratio, left, made) == Again::Taken;
+                if taken {
+                    entries.push(Entry { channel: place, index });
+                }
+                taken
+            });
+            channel.values = values;
+        }
+    }
+
+    /// Whether nothing of a channel matters but the newest value of each key, and [`Values`](values::Values) says what goes
+    /// again.
+    fn supersedes(&self, place: usize) -> bool {
+        matches!(self.scheme, Scheme::Adaptive) && self.channels[place].conflates()
     }
 
     /// Plans the repeats of the messages that are new in this packet: the first entries.
@@ -451,7 +465,6 @@ impl Sender {
                 let due = now + interval * u32::from(lag) + interval / 2;
                 let late = self.schedule.first_until(place).map_or(until, |first| first.min(until));
                 channel.closing = Some(due.min(late).max(now));
-                channel.closes_left = channel.closes;
             }
         }
     }
@@ -497,6 +510,60 @@ impl Sender {
     pub(crate) fn memory(&self) -> usize {
         let channels: usize = self.channels.iter().map(Channel::memory).sum();
         channels + self.schedule.memory() + self.entries.capacity() * size_of::<Entry>()
+    }
+}
+
+/// What became of a message that was to go again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Again {
+    Taken,
+    /// It is in this packet.
+    Twice,
+    /// It is kept no more.
+    Gone,
+    /// It does not fit.
+    Crowded,
+}
+
+impl Channel {
+    /// Counts a message into packet `number`, of which `left` bytes are left.
+    fn again(
+        &mut self,
+        now: Duration,
+        index: u32,
+        number: u32,
+        ratio: f64,
+        left: &mut usize,
+        made: &mut Made,
+    ) -> Again {
+        let Some(sent) = self.history.get_mut(index) else {
+            return Again::Gone;
+        };
+        if sent.packet == number {
+            return Again::Twice;
+        }
+        let len = message_len(&head(self.id, sent, now), sent.payload.len());
+        let takes = taken(len, ratio);
+        if takes > *left && made.new + made.repeated > 0 {
+            self.stats.crowded_out += 1;
+            self.crowded.get_or_insert(now);
+            return Again::Crowded;
+        }
+        *left = left.saturating_sub(takes);
+        made.bytes += len as u32;
+        if sent.packet == NO_PACKET {
+            self.stats.messages += 1;
+            self.stats.bytes += len as u64;
+            made.new += 1;
+        } else {
+            sent.repeated = true;
+            self.stats.repeats += 1;
+            self.stats.repeat_bytes += len as u64;
+            made.repeated += 1;
+            made.repeated_bytes += len as u32;
+        }
+        sent.packet = number;
+        Again::Taken
     }
 }
 

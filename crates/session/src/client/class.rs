@@ -191,7 +191,7 @@ impl Client {
                 .get(id)
                 .copied()
                 .flatten()
-                .is_some_and(|qos| qos.kind == Kind::Awareness);
+                .is_some_and(|needs| needs.qos.kind == Kind::Awareness);
             let is_awareness = matches!(record.number, Number::Awareness { .. });
             if record.sender == me || !is_open || !is_awareness {
                 return Ok(());

@@ -6,7 +6,7 @@ use core::time::Duration;
 
 use super::outbox::{Channel, Item, Pending, Resting};
 use super::{Client, Event, Output, Phase};
-use crate::datagrams::{Datagrams, Made};
+use crate::datagrams::{Datagrams, Made, Needs};
 use crate::link::{Bodies, PING_SIZE};
 use crate::packing::Piece;
 use crate::wire::body::Lane;
@@ -283,6 +283,8 @@ impl Client {
                 }
             };
             let packed = link.choosing.pack(channel.compress, &item.bytes, &mut self.packing, None);
+            let needs = self.known.get(id as usize).copied().flatten();
+            let needs = needs.unwrap_or(Needs { qos: channel.qos, upstream: None });
             let record = Record {
                 channel: id,
                 sender: 0,
@@ -312,7 +314,7 @@ impl Client {
                         datagrams.copy(now, &record, 0, &channel.qos);
                     }
                 }
-                (_, _, Some(datagrams)) => datagrams.submit(now, &record, &channel.qos),
+                (_, _, Some(datagrams)) => datagrams.submit(now, &record, needs),
                 _ => break,
             }
             if let (Some(item), Number::Awareness { index, .. }) = (taken, number) {

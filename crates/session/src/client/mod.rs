@@ -26,6 +26,7 @@ pub use contract::{ChannelId, ChannelOptions, Config, Input, Outgoing, Output, S
 pub use event::{Event, GapReason, Incoming, ParticipantChange, Status};
 
 use crate::backoff::Backoff;
+use crate::datagrams::Needs;
 use crate::limits::{MAX_CHANNEL_NAME, MAX_KEY, MAX_PRESENCE, MAX_ROOM_NAME, MAX_TOKEN};
 use crate::link::Link;
 use crate::map::Map;
@@ -113,7 +114,7 @@ pub struct Client {
     /// Whether the transport is suspected to be dead.
     quiet: bool,
     /// What holds of channels, by the room's numbers, for reading bodies.
-    known: Vec<Option<Qos>>,
+    known: Vec<Option<Needs>>,
     link: Option<Link>,
     /// The last transaction delivered of each sender, to see stale awareness.
     delivered: Map<u32, u32>,

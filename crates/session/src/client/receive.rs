@@ -10,7 +10,7 @@ use super::{
 };
 use crate::client::ChannelId;
 use crate::compress::choice_of;
-use crate::datagrams::{Datagrams, Settings};
+use crate::datagrams::{Datagrams, Needs, Settings};
 use crate::error::NOT_CHANGED;
 use crate::limits::DEFAULT_MAX_PACKET;
 use crate::link::Bodies;
@@ -51,7 +51,7 @@ impl Client {
         let Some(mut datagrams) = link.and_then(|link| link.datagrams.take()) else { return };
         let known = core::mem::take(&mut self.known);
         let mut packing = core::mem::take(&mut self.packing);
-        let qos_of = |id: u32| {
+        let needs_of = |id: u32| {
             known.get(id as usize).copied().flatten().ok_or(Error::UnknownChannel { channel: id })
         };
         let each = |record: Record<'_>| match record.number {
@@ -60,7 +60,7 @@ impl Client {
             }
             _ => self.deliver(Duration::ZERO, &record),
         };
-        let _ = datagrams.receive(now, packet, one_way, &mut packing, qos_of, each);
+        let _ = datagrams.receive(now, packet, one_way, &mut packing, needs_of, each);
         self.packing = packing;
         self.known = known;
         datagrams.settled(self.ordered);
@@ -304,7 +304,7 @@ impl Client {
         if self.known.len() <= id as usize {
             self.known.resize(id as usize + 1, None);
         }
-        self.known[id as usize] = Some(qos);
+        self.known[id as usize] = Some(Needs { qos, upstream: None });
         self.tell_compress(at);
         self.terms_came(at, is_known, before);
         if kind != qos.kind {
@@ -342,8 +342,8 @@ impl Client {
         let known = core::mem::take(&mut self.known);
         let mut packing = core::mem::take(&mut self.packing);
         let kind_of = |id: u32| {
-            let qos = known.get(id as usize).copied().flatten();
-            qos.map(|qos: Qos| qos.kind).ok_or(Error::UnknownChannel { channel: id })
+            let needs = known.get(id as usize).copied().flatten();
+            needs.map(|needs| needs.qos.kind).ok_or(Error::UnknownChannel { channel: id })
         };
         let each = |record: Record<'_>| self.deliver(one_way, &record);
         let outcome = bodies.decoder.read_body(form, body, &mut packing, kind_of, each);

@@ -71,8 +71,8 @@ impl Client {
         let own = self.participant();
         let known = core::mem::take(&mut self.known);
         let kind_of = |id: u32| -> Result<Kind, Error> {
-            let qos = known.get(id as usize).copied().flatten();
-            qos.map(|qos| qos.kind).ok_or(Error::UnknownChannel { channel: id })
+            let needs = known.get(id as usize).copied().flatten();
+            needs.map(|needs| needs.qos.kind).ok_or(Error::UnknownChannel { channel: id })
         };
         let each = |record: Record<'_>| match record.number {
             _ if Some(record.sender) != own => self.deliver(one_way, &record),

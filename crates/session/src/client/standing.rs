@@ -137,12 +137,15 @@ impl Client {
         let Some(link) = self.link.as_mut().filter(|link| link.stamps.agreed) else {
             return Err(Error::malformed("CONTRACT: it was not agreed on"));
         };
-        let (channels, by_id) = (&mut self.channels, &self.by_id);
+        let (channels, by_id, known) = (&mut self.channels, &self.by_id, &mut self.known);
         let mut news = Vec::new();
         let stamp = contract::read(octets, |Entry { channel, upstream, expected }| {
             // One that was shut meanwhile is nobody's business.
             if let Some(&at) = by_id.get(&channel) {
                 channels[at].judge.upstream = upstream;
+                if let Some(Some(needs)) = known.get_mut(channel as usize) {
+                    needs.upstream = Some(upstream);
+                }
                 channels[at].judge.outlook[1] = expected;
                 news.push(at);
             }

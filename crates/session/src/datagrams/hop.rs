@@ -45,6 +45,12 @@ const MAX_SUBMITTED: usize = 64;
 /// After this, awareness without a deadline is not repeated any more.
 const NO_DEADLINE: Duration = Duration::from_secs(5);
 
+/// W69: what both hops together are to hold of the share that may miss: what comes to the server at the last moment comes
+/// too late to others. And what the second hop may have of it, at least and at most.
+const BOTH: f64 = 0.8;
+const LEAST_OF_BOTH: f64 = 0.25;
+const MOST_OF_BOTH: f64 = 0.75;
+
 /// W68: bits of a datagram's first octet, with those of [`super::body`].
 const ACKNOWLEDGES: u8 = 4;
 const KIND: u8 = 3;
@@ -59,6 +65,14 @@ pub enum Redundancy {
     Alone,
     /// None: what is lost is lost.
     Off,
+}
+
+/// What a channel needs of both hops, and what the first one leaves.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Needs {
+    pub(crate) qos: Qos,
+    /// The share of its messages that missed on their way to the server, in 1/1000, once that is known.
+    pub(crate) upstream: Option<u16>,
 }
 
 /// A channel's target on the way of one hop, which is half of it.
@@ -101,7 +115,7 @@ pub(super) struct Hop {
     settings: Settings,
     endpoint: Endpoint,
     /// The channels that are open, and what was asked of them.
-    opened: Vec<(u32, Qos)>,
+    opened: Vec<(u32, Needs)>,
     submitted: usize,
     copies: Copies,
     writer: BodyWriter,
@@ -154,11 +168,11 @@ impl Hop {
         self.submitted < MAX_SUBMITTED
     }
 
-    pub(super) fn submit(&mut self, now: Duration, record: &Record<'_>, qos: &Qos) {
-        self.open(record.channel, qos);
+    pub(super) fn submit(&mut self, now: Duration, record: &Record<'_>, needs: Needs) {
+        self.open(record.channel, needs);
         self.kept.clear();
         keep(record, self.settings.sends, &mut self.kept);
-        let key = key_of(record, qos).unwrap_or(0);
+        let key = key_of(record, &needs.qos).unwrap_or(0);
         let submission = Submission { key, age: record.age, payload: &self.kept };
         // The only error is a channel that is not open, and `Datagrams::takes` knows how many there can be.
         let _ = self.endpoint.submit(now, record.channel, submission);
@@ -182,17 +196,21 @@ impl Hop {
     }
 
     /// Opens a channel when it is first used, and lets it be what it has become.
-    fn open(&mut self, channel: u32, qos: &Qos) {
-        let needs = |sends| hop_qos(qos, sends);
+    fn open(&mut self, channel: u32, needs: Needs) {
+        let [sent, received] = needs.of_hop(self.settings.sends);
         match self.opened.iter_mut().find(|(opened, _)| *opened == channel) {
-            Some((_, known)) if known == qos => {}
+            Some((_, known)) if *known == needs => {}
             Some((_, known)) => {
-                *known = *qos;
-                self.endpoint.change(channel, needs(self.settings.sends));
+                let before = known.of_hop(self.settings.sends);
+                *known = needs;
+                if before != [sent, received] {
+                    self.endpoint.change(channel, sent, received);
+                }
             }
             None => {
-                if self.endpoint.open(channel, needs(self.settings.sends)).is_ok() {
-                    self.opened.push((channel, *qos));
+                if self.endpoint.open(channel, sent).is_ok() {
+                    self.endpoint.change(channel, sent, received);
+                    self.opened.push((channel, needs));
                 }
             }
         }
@@ -304,7 +322,7 @@ impl Hop {
         packet: &[u8],
         one_way: Duration,
         packing: &mut Packing,
-        qos_of: impl Fn(u32) -> Result<Qos, Error>,
+        needs_of: impl Fn(u32) -> Result<Needs, Error>,
         mut each: impl FnMut(Record<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let front = self.endpoint.receive_front(now, packet);
@@ -332,7 +350,8 @@ impl Hop {
         let outcome =
             body.read(kind, octets, max_message + RECORD_OVERHEAD, |fields, payload, coding| {
                 let [channel, sender, flags, hop, index, age, stamp, back] = fields;
-                let qos = qos_of(channel)?;
+                let needs = needs_of(channel)?;
+                let qos = needs.qos;
                 let repeated = flags & REPEATED != 0;
                 let flags = flags & !REPEATED;
                 let is_copy = qos.kind == Kind::Transaction;
@@ -359,7 +378,7 @@ impl Hop {
                 if is_copy {
                     return each(Record { number: copied(&record, back)?, ..record });
                 }
-                self.open(channel, &qos);
+                self.open(channel, needs);
                 let key = key_of(&record, &qos).map(|key| (key, back));
                 let index = hop as u16;
                 let age = record.age + still_to_go(&qos, takes);
@@ -387,8 +406,8 @@ impl Hop {
             afec::Notice::CanMeet { channel } => (channel, None),
             afec::Notice::Crowded { channel } => (channel, Some(1.0)),
         };
-        let (_, qos) = self.opened.iter().find(|(opened, _)| *opened == channel)?;
-        Some(Notice { channel, target: half(qos), expected })
+        let (_, needs) = self.opened.iter().find(|(opened, _)| *opened == channel)?;
+        Some(Notice { channel, target: half(&needs.qos), expected })
     }
 
     #[cfg(feature = "describe")]
@@ -444,33 +463,53 @@ fn deadline(qos: &Qos) -> Duration {
     qos.deadline.unwrap_or(NO_DEADLINE).min(afec::Qos::LONGEST_DEADLINE)
 }
 
-/// W69: what a hop needs so that both together meet the channel's needs. Towards the server the rest of the way takes two
-/// fifths of the deadline: more than half of it, less what the tick takes.
-fn hop_qos(qos: &Qos, sends: Direction) -> afec::Qos {
-    let deadline = deadline(qos);
-    afec::Qos {
-        target: half(qos),
-        deadline,
-        ahead: match sends {
-            Direction::ToServer => deadline * 2 / 5,
-            Direction::ToClient => Duration::ZERO,
-        },
-        order: match qos.overflow {
-            Overflow::Conflate => Order::Newest,
-            Overflow::Aggregate => Order::AsTheyCome,
-        },
-        rate_min: f64::from(qos.rate_min) / 1000.0,
-        // The rate was seen to already.
-        rate_max: 0.0,
-        priority: qos.priority,
-        may_lower: false,
+impl Needs {
+    /// What is sent and what is received on a hop whose end sends there.
+    fn of_hop(&self, sends: Direction) -> [afec::Qos; 2] {
+        [sends, sends.opposite()].map(|direction| self.of_way(direction))
+    }
+
+    /// W69: what one hop needs so that both together meet the channel's needs. Towards the server the rest of the way takes
+    /// two fifths of the deadline: more than half of it, less what the tick takes.
+    fn of_way(&self, direction: Direction) -> afec::Qos {
+        let deadline = deadline(&self.qos);
+        let (target, ahead) = match direction {
+            Direction::ToServer => (half(&self.qos), deadline * 2 / 5),
+            Direction::ToClient => (self.rest(), Duration::ZERO),
+        };
+        afec::Qos {
+            target,
+            deadline,
+            ahead,
+            order: match self.qos.overflow {
+                Overflow::Conflate => Order::Newest,
+                Overflow::Aggregate => Order::AsTheyCome,
+            },
+            rate_min: f64::from(self.qos.rate_min) / 1000.0,
+            // The rate was seen to already.
+            rate_max: 0.0,
+            priority: self.qos.priority,
+            may_lower: false,
+        }
+    }
+
+    /// The share that may miss on the way to a client: what the way to the server left, as far as that is known.
+    fn rest(&self) -> f64 {
+        let Some(upstream) = self.upstream else { return half(&self.qos) };
+        let rest = loss(&self.qos) * BOTH - f64::from(upstream) / 1000.0;
+        rest.max(loss(&self.qos) * LEAST_OF_BOTH).min(loss(&self.qos) * MOST_OF_BOTH)
     }
 }
 
 /// The share of messages that may miss on one of two hops: a little less than half of what may on both, for it is held on
 /// average, and some messages that came in time here come too late there.
 fn half(qos: &Qos) -> f64 {
-    f64::from(qos.loss.min(1000)) / 1000.0 * 0.45
+    loss(qos) * 0.45
+}
+
+/// The share that may miss on both hops.
+fn loss(qos: &Qos) -> f64 {
+    f64::from(qos.loss.min(1000)) / 1000.0
 }
 
 /// What a message replaces on a channel that conflates. Who finds two keys of one value only confuses the books, and

@@ -20,10 +20,10 @@ use crate::trace::Part;
 use crate::wire::record::{Direction, Record};
 use crate::{Error, Qos};
 
-pub(crate) use self::hop::Notice;
 #[cfg(feature = "describe")]
 pub(crate) use self::hop::Path;
 pub use self::hop::Redundancy;
+pub(crate) use self::hop::{Needs, Notice};
 
 /// Datagrams that may wait below us (DESIGN: nothing stale is ever queued).
 const MAX_IN_FLIGHT: u8 = 2;
@@ -104,8 +104,8 @@ impl Datagrams {
     }
 
     /// Takes a message that is to be sent.
-    pub(crate) fn submit(&mut self, now: Duration, record: &Record<'_>, qos: &Qos) {
-        self.hop().submit(now, record, qos);
+    pub(crate) fn submit(&mut self, now: Duration, record: &Record<'_>, needs: Needs) {
+        self.hop().submit(now, record, needs);
     }
 
     /// Whether transactions of a channel that the stream takes are worth copying.
@@ -185,10 +185,10 @@ impl Datagrams {
         packet: &[u8],
         one_way: Duration,
         packing: &mut Packing,
-        qos_of: impl Fn(u32) -> Result<Qos, Error>,
+        needs_of: impl Fn(u32) -> Result<Needs, Error>,
         each: impl FnMut(Record<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        self.hop().receive(now, packet, one_way, packing, qos_of, each)
+        self.hop().receive(now, packet, one_way, packing, needs_of, each)
     }
 
     /// The next thing that is to be known of the path.

@@ -1,6 +1,6 @@
 //! Another QoS for a channel while it is open (wire.md W77), and what the server knows of contracts (W80).
 
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::BTreeSet;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -78,6 +78,7 @@ impl Room {
         };
         known.qos = qos;
         if qos != existing {
+            (known.came, known.upstream) = (Tally::default(), None);
             let name = known.name.clone();
             self.outputs.push_back(Output::Event(Event::Changed { name, qos, participant: id }));
         }
@@ -116,19 +117,22 @@ impl Room {
             return;
         }
         self.told_upstream = Some(now);
-        let mut tallies: BTreeMap<u32, Tally> = BTreeMap::new();
         for participant in self.participants.values_mut() {
             for (&channel, upstream) in &mut participant.upstream {
-                tallies.entry(channel).or_default().add(upstream.take(now));
+                let tally = upstream.take(now);
+                self.channels[channel as usize - 1].came.add(tally);
             }
         }
         let mut news = BTreeSet::new();
-        for (channel, tally) in tallies {
-            let known = &mut self.channels[channel as usize - 1];
-            let share = tally.missed_per_mille();
-            if tally.judged >= LEAST_JUDGED && share.abs_diff(known.upstream) >= WORTH_TELLING {
-                known.upstream = share;
-                news.insert(channel);
+        for (id, channel) in (1..).zip(&mut self.channels) {
+            if channel.came.judged < LEAST_JUDGED {
+                continue;
+            }
+            let share = channel.came.missed_per_mille();
+            channel.came.age();
+            if channel.upstream.is_none_or(|told| share.abs_diff(told) >= WORTH_TELLING) {
+                channel.upstream = Some(share);
+                news.insert(id);
             }
         }
         let Room { participants, channels, .. } = self;
@@ -137,7 +141,7 @@ impl Room {
             told.extend(&news);
             told.retain(|&channel| connection.subscription(channel).is_some());
             let entry = |&channel: &u32| {
-                let upstream = channels[channel as usize - 1].upstream;
+                let upstream = channels[channel as usize - 1].upstream.unwrap_or(0);
                 let expected = connection.outlook.get(&channel).copied().unwrap_or(0);
                 Entry { channel, upstream, expected }
             };

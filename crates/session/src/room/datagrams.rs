@@ -30,14 +30,14 @@ impl Room {
         let opened = core::mem::take(&mut connection.channels);
         let channels = core::mem::take(&mut self.channels);
         let mut packing = core::mem::take(&mut self.packing);
-        let qos_of = |channel: u32| match opened.get(&channel) {
-            Some(opened) if opened.access.publish => Ok(channels[channel as usize - 1].qos),
+        let needs_of = |channel: u32| match opened.get(&channel) {
+            Some(opened) if opened.access.publish => Ok(channels[channel as usize - 1].needs()),
             _ => Err(Error::UnknownChannel { channel }),
         };
         let each = |record: Record<'_>| {
             self.publish(now, id, &channels[record.channel as usize - 1], Duration::ZERO, &record)
         };
-        let outcome = datagrams.receive(now, packet, one_way, &mut packing, qos_of, each);
+        let outcome = datagrams.receive(now, packet, one_way, &mut packing, needs_of, each);
         packing.tidy();
         #[cfg(feature = "describe")]
         self.describe_datagram(now, id, packet.len(), datagrams.before_body());
@@ -217,10 +217,10 @@ impl Connection {
             return false;
         }
         let number = Number::Awareness { index: one.index, after: one.after };
-        let qos = maker.channels[message.channel as usize - 1].qos;
+        let needs = maker.channels[message.channel as usize - 1].needs();
         let now = maker.now;
         let record = maker.record(message, order, number, opened.compress);
-        datagrams.submit(now, &record, &qos);
+        datagrams.submit(now, &record, needs);
         added.messages += 1;
         added.bytes += message.bytes.len() as u64;
         true

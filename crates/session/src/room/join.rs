@@ -12,6 +12,7 @@ use super::thinning::Slotted;
 #[cfg(feature = "describe")]
 use super::watched::Watched;
 use super::{Channel, Event, HOUSEKEEPING, LinkId, Output, Room};
+use crate::contract::Tally;
 use crate::datagrams::{Datagrams, Settings};
 use crate::link::{Bodies, Link, error_frame};
 use crate::seen::Seen;
@@ -336,7 +337,12 @@ impl Room {
             return Err(Error::TooMany { what: "channels in this room", limit });
         }
         qos.validate()?;
-        self.channels.push(Channel { name: open.name.into(), qos, upstream: 0 });
+        self.channels.push(Channel {
+            name: open.name.into(),
+            qos,
+            came: Tally::default(),
+            upstream: None,
+        });
         self.outputs.push_back(Output::Event(Event::Channel { name: open.name.into(), qos }));
         Ok((self.channels.len() as u32, access))
     }

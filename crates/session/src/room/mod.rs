@@ -34,6 +34,8 @@ pub use inspect::{ChannelFacts, Inspection, Measured, ParticipantFacts, Transpor
 #[cfg(feature = "describe")]
 pub use record::Recorded;
 
+use crate::contract::Tally;
+use crate::datagrams::Needs;
 use crate::limits::DEFAULT_MAX_PACKET;
 use crate::link::error_frame;
 use crate::packing::{Cache, Forms, Packing};
@@ -55,8 +57,16 @@ const MEASURE_EVERY: u32 = 5;
 struct Channel {
     name: String,
     qos: Qos,
-    /// Of what was sent on it, the share that did not come here in time, as receivers were told; in 1/1000.
-    upstream: u16,
+    /// What was sent on it lately and is judged.
+    came: Tally,
+    /// Of that, the share that did not come here in time, as receivers were told; in 1/1000.
+    upstream: Option<u16>,
+}
+
+impl Channel {
+    fn needs(&self) -> Needs {
+        Needs { qos: self.qos, upstream: self.upstream }
+    }
 }
 
 /// A participant that left, so that it can still resume without repeating itself.
