@@ -150,9 +150,9 @@ pub struct ContractNews {
 
 impl Tally {
     pub(crate) fn add(&mut self, more: Tally) {
-        self.judged += more.judged;
-        self.missed += more.missed;
-        self.late += more.late;
+        self.judged = self.judged.saturating_add(more.judged);
+        self.missed = self.missed.saturating_add(more.missed);
+        self.late = self.late.saturating_add(more.late);
     }
 
     /// Lets what was counted so far count for three quarters of what it did.
@@ -164,7 +164,8 @@ impl Tally {
 
     /// The message error rate in 1/1000: the share of messages that missed.
     pub fn missed_per_mille(&self) -> u16 {
-        (self.missed.min(self.judged) * 1000 / self.judged.max(1)) as u16
+        let missed = u128::from(self.missed.min(self.judged));
+        (missed * 1000 / u128::from(self.judged.max(1))) as u16
     }
 }
 

@@ -28,6 +28,9 @@ pub const MAX_DATAGRAM_MODEL: usize = 262_144;
 pub const MAX_DETAIL: usize = 1024;
 /// Octets of a packet before the other end has stated its own limit (W7).
 pub const DEFAULT_MAX_PACKET: usize = 65_536;
+/// Octets of a datagram, at most, whatever a transport could carry: a path's packets, and few enough that the packed
+/// messages of a datagram never stand for more than [`MAX_UNPACKED`].
+pub const MAX_DATAGRAM: usize = 1500;
 /// What a record and a packet may need besides the octets of a message.
 pub(crate) const RECORD_OVERHEAD: usize = MAX_KEY + MAX_EXTENSIONS + 64;
 

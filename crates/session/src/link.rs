@@ -5,15 +5,15 @@ use alloc::string::ToString;
 use alloc::vec::Vec;
 use core::time::Duration;
 
+use crate::Error;
 use crate::clock::Clock;
 use crate::datagrams::Datagrams;
-use crate::limits::DEFAULT_MAX_PACKET;
+use crate::limits::{DEFAULT_MAX_PACKET, MAX_DATAGRAM, MAX_DETAIL};
 use crate::packing::Choosing;
 use crate::stamps::Stamps;
 use crate::wire::VERSION;
 use crate::wire::body::{BodyDecoder, BodyEncoder};
 use crate::wire::frame::Frame;
-use crate::{Error, limits::MAX_DETAIL};
 
 /// Packets that may wait below us (DESIGN: nothing stale is ever queued).
 const MAX_IN_FLIGHT: u8 = 2;
@@ -105,7 +105,7 @@ impl Link {
             choosing: Choosing::default(),
             stamps: Stamps::default(),
             bodies: None,
-            max_datagram,
+            max_datagram: max_datagram.min(MAX_DATAGRAM),
             datagrams: None,
         }
     }

@@ -1,20 +1,33 @@
 //! Which awareness messages were taken in: on datagrams, on the stream beside them and after a resume the same one may
 //! come twice, and an older one after a newer one (wire.md W41).
 
-use alloc::vec::Vec;
+use core::mem::take;
 
 use crate::map::Map;
 
-/// Keys remembered at most: 1,024 of each of 64 senders. Beyond, the oldest senders' are forgotten, and what is
+/// Keys of one sender that are surely remembered, the last that came; up to twice as many are. Whoever uses more loses
+/// only the bookkeeping of its own.
+const KEYS: usize = 4096;
+
+/// Keys and windows of all senders together, at most. Beyond, those who have been here longest are forgotten, and what is
 /// repeated of them is taken in twice.
 const MAX_KEYS: usize = 1 << 16;
 
 /// The newest index of each conflated key, and a window of indices for channels that aggregate.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
-    /// By sender, channel and hash of the key.
-    keys: Map<(u32, u32, u64), u32>,
-    windows: Map<(u32, u32), Window>,
+    senders: Map<u32, Sender>,
+    /// What is remembered of all of them.
+    len: usize,
+}
+
+#[derive(Debug, Default)]
+struct Sender {
+    /// By channel and hash of the key.
+    keys: Map<(u32, u64), u32>,
+    /// The keys before those, of which none came since.
+    older: Map<(u32, u64), u32>,
+    windows: Map<u32, Window>,
 }
 
 impl Seen {
@@ -26,39 +39,49 @@ impl Seen {
         key: Option<&[u8]>,
         index: u32,
     ) -> bool {
-        let Some(key) = key else {
-            let is_known = self.windows.contains_key(&(sender, channel));
-            if !is_known && self.windows.len() >= MAX_KEYS {
-                self.windows.pop_first();
-            }
-            let window = self.windows.or_insert((sender, channel), Window::at(index));
-            return window.is_news(index);
+        let one = self.senders.or_insert(sender, Sender::default());
+        let before = one.len();
+        let is_news = match key {
+            Some(key) => one.is_newest((channel, hash(key)), index),
+            None => one.windows.or_insert(channel, Window::at(index)).is_news(index),
         };
-        let key = (sender, channel, hash(key));
-        match self.keys.get_mut(&key) {
-            Some(newest) if !is_newer(index, *newest) => return false,
-            Some(newest) => *newest = index,
-            None => {
-                if self.keys.len() >= MAX_KEYS {
-                    self.keys.pop_first();
-                }
-                self.keys.insert(key, index);
-            }
+        self.len = self.len - before + one.len();
+        if self.len > MAX_KEYS {
+            let first = self.senders.from(0).map(|(&other, _)| other).find(|&one| one != sender);
+            self.forget(first.unwrap_or(sender));
         }
-        true
+        is_news
     }
 
     /// A participant left for good.
     pub(crate) fn forget(&mut self, sender: u32) {
-        let keys = self.keys.from((sender, 0, 0)).map(|(key, _)| *key);
-        let keys: Vec<_> = keys.take_while(|&(other, ..)| other == sender).collect();
-        keys.iter().for_each(|key| _ = self.keys.remove(key));
-        self.windows.retain(|&(other, _), _| other != sender);
+        self.len -= self.senders.remove(&sender).map_or(0, |one| one.len());
     }
 
     pub(crate) fn clear(&mut self) {
-        self.keys.clear();
-        self.windows.clear();
+        *self = Seen::default();
+    }
+}
+
+impl Sender {
+    fn is_newest(&mut self, key: (u32, u64), index: u32) -> bool {
+        if let Some(newest) = self.keys.get_mut(&key) {
+            let is_newest = is_newer(index, *newest);
+            if is_newest {
+                *newest = index;
+            }
+            return is_newest;
+        }
+        let newest = self.older.remove(&key).filter(|&newest| !is_newer(index, newest));
+        if self.keys.len() >= KEYS {
+            self.older = take(&mut self.keys);
+        }
+        self.keys.insert(key, newest.unwrap_or(index));
+        newest.is_none()
+    }
+
+    fn len(&self) -> usize {
+        self.keys.len() + self.older.len() + self.windows.len()
     }
 }
 
@@ -131,11 +154,30 @@ mod tests {
     #[test]
     fn memory_is_bounded() {
         let mut seen = Seen::default();
-        for sender in 0..MAX_KEYS as u32 + 10 {
+        for sender in 0..MAX_KEYS as u32 {
             assert!(seen.is_news(sender, 1, Some(b""), 1));
             assert!(seen.is_news(sender, 1, None, 1));
         }
-        assert!(seen.keys.len() <= MAX_KEYS && seen.windows.len() <= MAX_KEYS);
+        assert!(seen.len <= MAX_KEYS);
+        let held: usize = seen.senders.from(0).map(|(_, one)| one.len()).sum();
+        assert_eq!(held, seen.len);
+        (0..MAX_KEYS as u32).for_each(|sender| seen.forget(sender));
+        assert_eq!((seen.len, seen.senders.len()), (0, 0));
+    }
+
+    #[test]
+    fn who_uses_many_keys_only_loses_its_own() {
+        let mut seen = Seen::default();
+        assert!(seen.is_news(1, 1, Some(b"a"), 6));
+        for key in 0..4 * MAX_KEYS as u32 {
+            assert!(seen.is_news(2, 1, Some(&key.to_le_bytes()), 6));
+            // The last that came are remembered whatever happens.
+            let last = key.saturating_sub(KEYS as u32 - 1).to_le_bytes();
+            assert!(key % 997 != 0 || !seen.is_news(2, 1, Some(&last), 6));
+        }
+        assert!(seen.len <= 2 * KEYS + 1);
+        assert!(!seen.is_news(1, 1, Some(b"a"), 6), "another sender's key was forgotten");
+        assert!(seen.is_news(2, 1, Some(&0u32.to_le_bytes()), 6), "it is long ago");
     }
 
     proptest! {

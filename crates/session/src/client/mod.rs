@@ -4,6 +4,7 @@ mod class;
 mod compose;
 mod contract;
 mod copies;
+mod delivered;
 mod event;
 mod inspected;
 mod lifecycle;
@@ -39,6 +40,7 @@ use crate::{ChannelStats, Compress, Error, Kind, Qos, Timing};
 use class::Classes;
 use copies::Copies;
 use inspected::Inspected;
+use delivered::Delivered;
 use outbox::{Channel, Item, Pending};
 use shared::Shared;
 
@@ -117,7 +119,7 @@ pub struct Client {
     known: Vec<Option<Needs>>,
     link: Option<Link>,
     /// The last transaction delivered of each sender, to see stale awareness.
-    delivered: Map<u32, u32>,
+    delivered: Delivered,
     /// The awareness that was delivered.
     seen: Seen,
     download: Option<Assembly>,
@@ -173,7 +175,7 @@ impl Client {
             quiet: false,
             known: Vec::new(),
             link: None,
-            delivered: Map::new(),
+            delivered: Delivered::default(),
             seen: Seen::default(),
             download: None,
             snapshot_wanted: None,

@@ -388,7 +388,7 @@ impl Client {
         match record.number {
             Number::Transaction { counter, position } | Number::Copy { counter, position, .. } => {
                 self.position = position;
-                self.delivered.insert(record.sender, counter);
+                self.delivered.note(record.sender, counter);
                 // After a break the room counts from a place before what filled a channel that was opened late.
                 if position <= self.channels[at].have {
                     return Ok(());
@@ -401,8 +401,7 @@ impl Client {
                     return Ok(());
                 }
                 self.channels[at].have = position;
-                let delivered = self.delivered.or_insert(record.sender, counter);
-                *delivered = counter.max(*delivered);
+                self.delivered.note(record.sender, counter);
                 (incoming.position, incoming.index) = (position, counter);
             }
             Number::Awareness { index, after } => {
@@ -412,8 +411,7 @@ impl Client {
                     return Ok(());
                 }
                 incoming.index = index;
-                incoming.stale =
-                    self.delivered.get(&record.sender).is_some_and(|&delivered| after < delivered);
+                incoming.stale = self.delivered.is_beyond(record.sender, after);
             }
         }
         incoming.bytes = record.bytes.to_vec();
@@ -442,7 +440,7 @@ impl Client {
 
     fn participants(&mut self, complete: bool, list: &[ParticipantEntry<'_>]) {
         for entry in list.iter().filter(|entry| entry.state == PresenceState::Left) {
-            self.delivered.remove(&entry.id);
+            self.delivered.forget(entry.id);
             self.seen.forget(entry.id);
             self.channels.iter_mut().for_each(|channel| channel.judge.forget(entry.id));
             if let Some(bodies) = self.link.as_mut().and_then(|link| link.bodies.as_mut()) {

@@ -44,7 +44,7 @@ pub(super) struct Terms<'a> {
 impl Terms<'_> {
     /// Whether something of this age, just now, is too late.
     fn is_late(&self, age: Duration) -> bool {
-        self.qos.deadline.is_some_and(|deadline| age > deadline + self.thinned)
+        self.qos.deadline.is_some_and(|deadline| age > deadline.saturating_add(self.thinned))
     }
 
     /// A message that says nothing of others.
@@ -97,9 +97,9 @@ impl Course {
         if terms.qos.overflow == Overflow::Conflate {
             verdict.replaced = gap;
         }
-        let per_mille = u64::from(terms.qos.rate_min);
-        let sent = u64::from(ahead) * 1_000_000;
-        let is_enough = sent >= per_mille * step.as_millis() as u64;
+        let per_mille = u128::from(terms.qos.rate_min);
+        let sent = u128::from(ahead) * 1_000_000;
+        let is_enough = sent >= per_mille * step.as_millis();
         verdict.step =
             Some(step).filter(|&step| per_mille > 0 && step <= LONGEST_STEP && is_enough);
         *self = Course { index, born };

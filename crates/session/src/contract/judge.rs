@@ -103,10 +103,10 @@ impl Judge {
         tally.add(verdict.tally);
         self.total.add(verdict.tally);
         if let Some(step) = verdict.step {
-            *steps += 1;
-            *active += step;
+            *steps = steps.saturating_add(1);
+            *active = active.saturating_add(step);
         }
-        self.replaced += u64::from(verdict.replaced);
+        self.replaced = self.replaced.saturating_add(u64::from(verdict.replaced));
         self.latency.add(age);
         self.latencies[1].add(age);
     }
@@ -210,9 +210,13 @@ impl Judge {
     fn look(&self, qos: &Qos, limit: u32) -> State {
         let mut state = self.state;
         let Tally { judged, missed, .. } = self.recent();
-        let allowed = judged * u64::from(tolerated(qos)) / 1000;
+        let allowed = share_of(judged, tolerated(qos));
         if judged >= LEAST_JUDGED {
-            state.lossy = if state.lossy { missed > allowed } else { missed > allowed * 5 / 4 + 2 };
+            state.lossy = if state.lossy {
+                missed > allowed
+            } else {
+                missed > allowed.saturating_add(allowed / 4 + 2)
+            };
             state.hopeless = state.lossy && missed == judged;
         }
         // What came is known better than what is to be expected of it; of what is sent nothing comes here.
@@ -238,7 +242,7 @@ impl Judge {
         let Tally { judged, missed, late } = self.recent();
         // What never came is older than any deadline.
         let never = missed.saturating_sub(late);
-        let permitted = judged * u64::from(target) / 1000;
+        let permitted = share_of(judged, target);
         let older = permitted.checked_sub(never)?;
         let [mut ages, current] = self.latencies;
         ages.merge(&current);
@@ -275,6 +279,11 @@ impl Judge {
         }
         self.current = self.current.max(second);
     }
+}
+
+/// This share of a count, in 1/1000.
+fn share_of(count: u64, per_mille: u16) -> u64 {
+    (u128::from(count) * u128::from(per_mille) / 1000) as u64
 }
 
 /// The share that may be lost or late, in 1/1000.
@@ -378,5 +387,38 @@ mod tests {
             judge.judge(MS, &POINTER, 0, message);
         }
         assert!(judge.courses.len() <= MAX_SENDERS);
+    }
+
+    #[test]
+    fn no_numbers_are_too_large_to_count_with() {
+        let mut judge = Judge::default();
+        let full = Tally { judged: u64::MAX, missed: u64::MAX, late: u64::MAX };
+        (judge.total, judge.replaced) = (full, u64::MAX);
+        let qos = Qos {
+            rate_min: u32::MAX,
+            deadline: Some(Duration::from_millis(u64::MAX)),
+            ..Qos::awareness()
+        };
+        // A clock that counts from 1970, and ages of up to half a year.
+        let now = MS * 1000 * 1_800_000_000;
+        judge.judge(
+            now,
+            &qos,
+            1,
+            Judged { sender: 1, index: Some(0), age: Duration::ZERO, is_state: false },
+        );
+        let ages = [Duration::from_millis(u64::from(u32::MAX) * 4), Duration::ZERO];
+        for step in 0..100u32 {
+            let index = Some(step.wrapping_mul(0x7fff_fff0));
+            let age = ages[step as usize % 2];
+            for limit in [0, 1, u32::MAX] {
+                judge.judge(now, &qos, limit, Judged { sender: 1, index, age, is_state: false });
+            }
+            judge.seconds[judge.current as usize % WINDOW].tally = full;
+            judge.news(now + MS * 4000 * step, &qos, 0);
+        }
+        assert_eq!(judge.total, full);
+        assert_eq!(judge.total.missed_per_mille(), 1000);
+        assert!(matches!(judge.state(&qos), ContractState::CannotMeet(_)));
     }
 }

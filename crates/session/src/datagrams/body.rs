@@ -269,7 +269,12 @@ impl BodyReader {
             CODED => return self.coded(body, &mut each),
             _ => self.coded(reader.bytes(body.len(), "body")?, &mut each)?,
         }
+        let mut count = 0;
         while !reader.is_empty() {
+            count += 1;
+            if count > MAX_RECORDS {
+                return Err(Error::TooMany { what: "records in a body", limit: MAX_RECORDS });
+            }
             let mut fields = [0; FIELDS];
             for field in &mut fields {
                 *field = reader.varint_u32()?;

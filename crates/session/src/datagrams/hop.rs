@@ -12,7 +12,7 @@ use groupwire_afec::{self as afec, Came, Endpoint, Order, Scheme, Submission};
 use super::body::{BodyReader, BodyWriter, REPEATED, is_coded, keep};
 use super::copies::{self, Copies};
 use super::{Made, Settings};
-use crate::limits::RECORD_OVERHEAD;
+use crate::limits::{MAX_UNPACKED, RECORD_OVERHEAD};
 use crate::packing::Packing;
 use crate::wire::body::Coding;
 use crate::wire::io::{Reader, Write};
@@ -347,6 +347,7 @@ impl Hop {
         {
             self.before_body = packet.len() - octets.len();
         }
+        let mut unpacked = 0;
         let outcome =
             body.read(kind, octets, max_message + RECORD_OVERHEAD, |fields, payload, coding| {
                 let [channel, sender, flags, hop, index, age, stamp, back] = fields;
@@ -365,15 +366,16 @@ impl Hop {
                 let fields = [channel, sender, flags, index, age, stamp];
                 let packing = (coding == Coding::Alone).then_some(&mut *packing);
                 let numbering = &mut Numbering::absolute();
-                let record = record::read(
-                    fields,
-                    payload,
-                    qos.kind,
-                    takes,
-                    numbering,
-                    max_message,
-                    packing,
-                )?;
+                // W48: beyond what all of a body may stand for, a message is too large.
+                let limit = match record::is_packed(&fields) {
+                    true => max_message.min(MAX_UNPACKED - unpacked),
+                    false => max_message,
+                };
+                let record =
+                    record::read(fields, payload, qos.kind, takes, numbering, limit, packing)?;
+                if record.packed.is_some() {
+                    unpacked += record.bytes.len();
+                }
                 let record = Record { age: record.age + way, coding, ..record };
                 if is_copy {
                     return each(Record { number: copied(&record, back)?, ..record });

@@ -156,10 +156,11 @@ impl Datagrams {
 
     /// Puts what is said of a class's datagrams before the first of these, or into one of its own.
     pub(crate) fn put_before(&mut self, front: Vec<u8>, made: &mut Vec<Made>) {
-        if front.is_empty() {
+        let size = front.len();
+        // Two classes' at a time may be more than a small datagram takes: as good as lost.
+        if front.is_empty() || size > self.settings.max {
             return;
         }
-        let size = front.len();
         match made.first_mut().filter(|first| first.octets.len() + size <= self.settings.max) {
             Some(first) => {
                 first.octets.splice(0..0, front);

@@ -24,7 +24,14 @@ impl Room {
         let Some(connection) = self.connection(id) else { return };
         connection.link.hear(now, packet.len());
         let one_way = connection.link.clock.one_way();
-        let packet = self.take_acknowledged(now, id, packet);
+        let packet = match self.take_acknowledged(now, id, packet) {
+            Ok(Some(packet)) => packet,
+            Ok(None) => return self.flush_datagrams(now, id),
+            Err(_) => {
+                self.stats.datagrams_unread += 1;
+                return;
+            }
+        };
         let Some(connection) = self.connection(id) else { return };
         let Some(mut datagrams) = connection.link.datagrams.take() else { return };
         let opened = core::mem::take(&mut connection.channels);

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::class::Member;
-use super::participant::{Connection, Fill, Fresh, Opened, Participant};
+use super::participant::{Connection, Fill, Fresh, Opened, Participant, Requests};
 use super::shared::Membership;
 use super::thinning::Slotted;
 #[cfg(feature = "describe")]
@@ -119,7 +119,7 @@ impl Room {
         let mut link = Link::new(now, max_datagram);
         if capabilities & capability::DATAGRAMS != 0 {
             link.datagrams = Datagrams::new(Settings {
-                max: max_datagram,
+                max: link.max_datagram,
                 sends: Direction::ToClient,
                 coded,
                 copies: capabilities & capability::COPIES != 0,
@@ -196,6 +196,7 @@ impl Room {
             membership: Membership::new(capabilities & capability::SHARED_STREAMS != 0),
             #[cfg(feature = "describe")]
             watched: Watched::new(capabilities & capability::STANDINGS != 0),
+            requests: Requests::default(),
         });
         self.links.insert(link_id, id);
         let changed: BTreeSet<u32> =

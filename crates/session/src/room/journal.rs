@@ -70,6 +70,8 @@ const SHARES: usize = 4;
 struct Held {
     values: usize,
     bytes: usize,
+    /// All of it came after this order: whoever is at its limit is not looked for from the beginning each time.
+    after: u64,
 }
 
 type Key = (u32, u32, Box<[u8]>);
@@ -160,20 +162,27 @@ impl Journal {
         }
         let share = limits.max_awareness_bytes / SHARES;
         while self.held(sender).bytes > share || self.held(sender).values > limits.max_keys {
-            self.drop_oldest(|value| value.message.sender == sender);
+            let after = self.held(sender).after;
+            let dropped = self.drop_oldest(after, |value| value.message.sender == sender);
+            if let Some(held) = self.held.get_mut(&sender) {
+                held.after = dropped;
+            }
         }
         while self.awareness_bytes > limits.max_awareness_bytes {
-            self.drop_oldest(|_| true);
+            self.drop_oldest(0, |_| true);
         }
         conflated
     }
 
-    fn drop_oldest(&mut self, of: impl Fn(&Awareness) -> bool) {
-        let oldest = self.awareness.after(0).find(|(_, value)| of(value)).map(|(order, _)| order);
-        if let Some(dropped) = oldest.and_then(|order| self.awareness.remove(order)) {
+    /// Drops the oldest value of these that came after this order, and returns its order.
+    fn drop_oldest(&mut self, after: u64, of: impl Fn(&Awareness) -> bool) -> u64 {
+        let found = self.awareness.after(after).find(|(_, value)| of(value));
+        let order = found.map_or(after, |(order, _)| order);
+        if let Some(dropped) = self.awareness.remove(order) {
             self.count(&dropped, false);
             self.expired += u64::from(dropped.expires.is_some());
         }
+        order
     }
 
     fn held(&self, sender: u32) -> Held {
@@ -284,5 +293,50 @@ impl Journal {
     pub(super) fn memory(&self) -> usize {
         let snapshot = self.snapshot.as_ref().map_or(0, |snapshot| snapshot.bytes.len());
         self.awareness_bytes + self.log_bytes + snapshot
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(sender: u32, key: u32) -> Stored {
+        Stored {
+            channel: 1,
+            sender,
+            key: Some(key.to_le_bytes().into()),
+            priority: None,
+            text: false,
+            bytes: Box::default(),
+            born: Duration::ZERO,
+        }
+    }
+
+    #[test]
+    fn of_who_holds_too_much_the_oldest_goes_and_nobody_elses() {
+        let limits = Limits { max_keys: 3, ..Limits::default() };
+        let mut journal = Journal::new();
+        for nth in 0..1000 {
+            for sender in [1, 2] {
+                // One of them uses three keys again and again, the other one always new ones.
+                let key = if sender == 1 { nth % 3 } else { nth };
+                let (now, qos) = (Duration::ZERO, Qos::awareness());
+                journal.push_awareness(now, &qos, value(sender, key), nth, 0, &limits);
+            }
+            let of = |sender: u32| {
+                let all = journal.awareness_after(0).map(|(_, one)| one);
+                let own = all.filter(move |one| one.message.sender == sender);
+                own.map(|one| one.index).collect::<Vec<u32>>()
+            };
+            let last: Vec<u32> = (nth.saturating_sub(2)..=nth).collect();
+            assert_eq!((of(1), of(2)), (last.clone(), last));
+        }
+        journal.forget(2);
+        assert_eq!(journal.held(2).values, 0);
+        (0..9).for_each(|key| {
+            let (now, qos) = (Duration::ZERO, Qos::awareness());
+            journal.push_awareness(now, &qos, value(2, key), key, 0, &limits);
+        });
+        assert_eq!(journal.held(2).values, 3);
     }
 }

@@ -18,7 +18,7 @@ use crate::seen::Seen;
 use crate::wire::frame::Access;
 use crate::wire::handshake::Secret;
 use crate::wire::snapshot::Assembly;
-use crate::{Compress, PresenceState};
+use crate::{Compress, Error, PresenceState};
 
 pub(super) struct Participant {
     pub(super) secret: Secret,
@@ -81,6 +81,7 @@ pub(super) struct Connection {
     pub(super) membership: Membership,
     #[cfg(feature = "describe")]
     pub(super) watched: Watched,
+    pub(super) requests: Requests,
 }
 
 /// A channel that a participant has open.
@@ -105,6 +106,34 @@ pub(super) struct Fresh {
 impl Fresh {
     pub(super) fn at(order: u64) -> Self {
         Fresh { cursor: order, rested: order, rests: order }
+    }
+}
+
+/// What a participant asked for in the present second that costs the room more than it costs to ask: CHANGE and RATE.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Requests {
+    second: u64,
+    count: usize,
+}
+
+impl Requests {
+    /// Requests in a second, at most: so many ...
+    const MOST: usize = 64;
+
+    /// ... and so many for each channel that is open, as a transport begins by asking for all of them.
+    const PER_CHANNEL: usize = 4;
+
+    /// W77, W78: one more.
+    pub(super) fn count(&mut self, now: Duration, channels: usize) -> Result<(), Error> {
+        if self.second != now.as_secs() {
+            *self = Requests { second: now.as_secs(), count: 0 };
+        }
+        self.count += 1;
+        let limit = Self::MOST + Self::PER_CHANNEL * channels;
+        match self.count <= limit {
+            true => Ok(()),
+            false => Err(Error::TooMany { what: "requests in a second", limit }),
+        }
     }
 }
 

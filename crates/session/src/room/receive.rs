@@ -12,9 +12,9 @@ use crate::limits::MAX_PRESENCE;
 use crate::link::Bodies;
 #[cfg(feature = "describe")]
 use crate::trace::Part;
-use crate::wire::body::Form;
 #[cfg(feature = "describe")]
 use crate::wire::body::account::part;
+use crate::wire::body::{Form, Lane};
 use crate::wire::contract;
 use crate::wire::frame::{Frame, Frames};
 use crate::wire::record::{Number, Record};
@@ -78,9 +78,11 @@ impl Room {
                 }
             }
             Frame::Change { id: channel, qos } if connection.link.stamps.agreed => {
+                connection.requests.count(now, connection.channels.len())?;
                 return self.change(now, id, channel, qos);
             }
             Frame::Rate { id: channel, rate } if connection.link.stamps.agreed => {
+                connection.requests.count(now, connection.channels.len())?;
                 return self.limit_rate(now, id, channel, rate);
             }
             Frame::Contract(octets) if connection.link.stamps.agreed => {
@@ -104,7 +106,7 @@ impl Room {
                 }
             }
             Frame::Acknowledged { class, rest } => {
-                return self.acknowledged(now, id, class, rest);
+                return self.acknowledged(now, id, Lane::Stream, class, rest);
             }
             _ => {
                 return Err(Error::malformed(

@@ -62,7 +62,8 @@ impl Room {
                 let thinned = Thinned { interval: interval_of(rate), slot: now, cursor };
                 connection.thinned.insert(channel, thinned);
             }
-            None => {}
+            // It is sent all as it is.
+            None => return Ok(()),
         }
         if rate == 0 {
             connection.open_slots(now, id, journal);

@@ -330,6 +330,12 @@ impl World {
         }
     }
 
+    /// The person's datagrams that are on their way to the room.
+    pub(crate) fn flying_up(&self, person: usize) -> Vec<Vec<u8>> {
+        let transport = self.people[person].transport.as_ref();
+        transport.map(|one| one.datagrams_up.values().cloned().collect()).unwrap_or_default()
+    }
+
     /// Hands arbitrary octets to the room and to the person as a datagram of the other.
     pub(crate) fn inject_datagram(&mut self, person: usize, packet: &[u8]) {
         if let Some(transport) = &self.people[person].transport {

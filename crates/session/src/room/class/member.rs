@@ -92,6 +92,11 @@ impl Member {
         self.enters.as_ref().is_some_and(|enters| enters.offset < enters.model.len())
     }
 
+    /// Whether the model of this class is on its way to it.
+    pub(super) fn waits_for(&self, class: u32) -> bool {
+        self.enters.as_ref().is_some_and(|enters| enters.class == class)
+    }
+
     /// The next piece of a model.
     pub(super) fn next_piece(&mut self) -> Option<Piece<'_>> {
         let Enters { class, model, offset, .. } = self.enters.as_mut()?;

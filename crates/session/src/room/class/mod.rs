@@ -210,33 +210,35 @@ impl Room {
         }
     }
 
-    /// Takes in the ACKNOWLEDGED frames that a datagram begins with; returns what follows them.
+    /// Takes in the ACKNOWLEDGED frames that a datagram begins with; returns what follows them, if anything does.
+    ///
+    /// # Errors
+    /// A frame or an acknowledgement that is none. Those before it stand.
     pub(super) fn take_acknowledged<'p>(
         &mut self,
         now: Duration,
         id: u32,
         packet: &'p [u8],
-    ) -> &'p [u8] {
+    ) -> Result<Option<&'p [u8]>, Error> {
         let mut rest = packet;
         while rest.first() == Some(&ACKNOWLEDGED) {
             let mut frames = Frames::new(rest);
-            let Ok(Some(Frame::Acknowledged { class, rest: acknowledgement })) = frames.next()
-            else {
-                return &[];
+            let Some(Frame::Acknowledged { class, rest: acknowledgement }) = frames.next()? else {
+                return Err(Error::malformed("datagram: its front"));
             };
+            self.acknowledged(now, id, Lane::Datagrams, class, acknowledgement)?;
             rest = frames.remaining();
-            // What is wrong with it costs nothing but itself (W38).
-            let outcome = self.acknowledged(now, id, class, acknowledgement);
-            self.stats.datagrams_unread += u64::from(outcome.is_err());
         }
-        rest
+        let is_all = rest.is_empty() && !packet.is_empty();
+        Ok((!is_all).then_some(rest))
     }
 
-    /// What came of a class's datagrams at one of its members (W72).
+    /// What came of a class's datagrams at one of its members (W72), told on this lane.
     pub(super) fn acknowledged(
         &mut self,
         now: Duration,
         id: u32,
+        lane: Lane,
         class_id: u32,
         acknowledgement: &[u8],
     ) -> Result<(), Error> {
@@ -249,8 +251,11 @@ impl Room {
         let Some(mut member) = connection.member.take() else {
             return Err(Error::malformed("ACKNOWLEDGED: it was not agreed on"));
         };
+        // W71: it has the model once it says so behind the last piece. What a datagram says, or comes sooner, is of an
+        // earlier stay.
+        let waits = member.waits_for(class_id) && (lane == Lane::Datagrams || member.has_piece());
         // What it has left, it may not know yet.
-        if let Some(class) = classes.get(class_id) {
+        if let Some(class) = classes.get(class_id).filter(|_| !waits) {
             let keeps_up = match class.encoder.coder.acknowledge(acknowledgement.gmc) {
                 Ok(Some(top)) => member.heard(now, class, top, &acknowledgement, id, connection),
                 Ok(None) | Err(_) => false,

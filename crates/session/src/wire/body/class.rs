@@ -1,13 +1,11 @@
 //! Bodies of datagrams for a class of receivers (wire.md W70): coded once, the same octets for all.
 
-use alloc::string::ToString;
 use alloc::vec::Vec;
 use core::ops::Range;
 
 use groupwire_gmc as gmc;
 
 use super::encoder::records;
-use crate::Error;
 use crate::limits::MAX_RECORDS;
 use crate::wire::numbering::Numbering;
 use crate::wire::record::{Direction, FIELDS, Record};
@@ -58,9 +56,9 @@ impl ClassEncoder {
         self.ends.push(self.payloads.len());
     }
 
-    /// Codes what was collected into as few packets of at most `max` octets as it takes. A record that fits none is left
-    /// out.
-    pub(crate) fn finish(&mut self, max: usize) -> Result<Vec<Coded>, Error> {
+    /// Codes what was collected into as few packets of at most `max` octets as it takes. A record that fits none, or cannot
+    /// be coded, is left out.
+    pub(crate) fn finish(&mut self, max: usize) -> Vec<Coded> {
         let mut made = Vec::new();
         // Parts to try, the first on top.
         let mut parts = Vec::new();
@@ -70,11 +68,8 @@ impl ClassEncoder {
         while let Some(part) = parts.pop() {
             let mut body = Vec::new();
             let batch = records(&self.fields, &self.ends, &self.payloads, part.clone());
-            let fits = self
-                .coder
-                .encode_packet_within(batch, max, &mut body)
-                .map_err(|error| Error::Compression { why: error.to_string() })?;
-            if fits {
+            let fits = self.coder.encode_packet_within(batch, max, &mut body);
+            if fits.unwrap_or(false) {
                 made.push(Coded { number: self.coder.newest(), body, records: part });
             } else if part.len() > 1 {
                 let middle = part.start + part.len() / 2;
@@ -85,9 +80,52 @@ impl ClassEncoder {
         self.fields.clear();
         self.ends.clear();
         self.payloads.clear();
-        Ok(made)
+        made
     }
 }
 
 /// Records in a datagram, at most: more would be lost together.
 const MAX_PER_DATAGRAM: usize = 64;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::body::Coding;
+    use crate::wire::record::Number;
+    use core::time::Duration;
+
+    fn record(index: u32, bytes: &[u8]) -> Record<'_> {
+        Record {
+            channel: 1,
+            sender: 1,
+            number: Number::Awareness { index, after: 0 },
+            own: false,
+            state: false,
+            age: Duration::ZERO,
+            text: false,
+            key: None,
+            priority: None,
+            bytes,
+            packed: None,
+            coding: Coding::Shared,
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_coded_costs_only_itself() {
+        let mut encoder = ClassEncoder::new();
+        // Larger than gmc takes, and larger than the packet.
+        let sizes = [4, class_config().max_message + 1, 4, 1200, 4];
+        let messages = sizes.map(|size| alloc::vec![7u8; size]);
+        for (index, message) in (1..).zip(&messages) {
+            encoder.push(&record(index, message));
+        }
+        let made = encoder.finish(900);
+        let went: Vec<usize> = made.into_iter().flat_map(|one| one.records).collect();
+        assert!(went == [0, 2, 4] || went == [0, 2, 3, 4], "{went:?}");
+        encoder.push(&record(9, b"next"));
+        let made = encoder.finish(900);
+        assert_eq!(made.len(), 1);
+        assert_eq!(made[0].records, 0..1);
+    }
+}
