@@ -35,6 +35,10 @@ pub(crate) struct App {
     pub(crate) reads: Vec<bool>,
     pub(crate) writes: Vec<bool>,
     pub(crate) opened_at: Vec<Option<Duration>>,
+    /// Channels that were open from the beginning: late-joiner state is due.
+    pub(crate) with_join: Vec<bool>,
+    /// When it was welcomed for the first time.
+    pub(crate) joined_at: Option<Duration>,
     pub(crate) is_gone: bool,
     pub(crate) taint: Taint,
     pub(crate) presence: Vec<u8>,
@@ -76,6 +80,8 @@ impl App {
             reads: vec![false; channels],
             writes: vec![false; channels],
             opened_at: vec![None; channels],
+            with_join: vec![false; channels],
+            joined_at: None,
             is_gone: false,
             taint: Taint::None,
             presence,

@@ -32,10 +32,16 @@ pub(crate) struct Model {
     pub(crate) order: BTreeMap<u64, Ordered>,
     placed: BTreeMap<(u32, u32), u64>,
     /// Awareness by sender, channel and index.
-    spoken: BTreeMap<(u32, usize, u32), u64>,
+    pub(crate) spoken: BTreeMap<(u32, usize, u32), u64>,
     pub(crate) delivered: u64,
+    /// Datagrams that a class was sent, once for each of its members.
+    pub(crate) shared: u64,
     /// By how much an age may be wrong: jitter and stalls look like a longer way.
     pub(crate) doubt: Duration,
+    /// How long what a class lost may take until it comes over the stream: its ages are still those of the first time (W74).
+    pub(crate) again: Duration,
+    /// Nobody leaves and nothing breaks.
+    pub(crate) is_calm: bool,
     /// Whether all that is said and told is printed.
     pub(crate) is_loud: bool,
 }
@@ -52,7 +58,10 @@ impl Model {
             placed: BTreeMap::new(),
             spoken: BTreeMap::new(),
             delivered: 0,
+            shared: 0,
             doubt: Duration::from_millis(400),
+            again: Duration::ZERO,
+            is_calm: false,
             is_loud: false,
         }
     }
@@ -147,6 +156,7 @@ impl Model {
                     app.fresh_since = app.broke_at.unwrap_or(now);
                 }
                 app.participant = participant;
+                app.joined_at.get_or_insert(now);
                 let owner = self.owners.get(&participant);
                 let is_own = owner == Some(&at) || self.apps[at].taint == Taint::Stream;
                 assert!(is_own, "person {at} is told to be {participant}, who is {owner:?}");
@@ -195,6 +205,10 @@ impl Model {
         let reads = app.reads[channel];
         assert!(reads || message.own, "law 5: person {at} reads channel {channel}, unasked");
         let owner = self.owners.get(sender).copied();
+        if owner.is_none() && app.taint == Taint::Datagrams && message.position == 0 {
+            // A damaged datagram may name anybody.
+            return;
+        }
         let owner = owner.unwrap_or_else(|| panic!("law 2: a message of {sender}, who is nobody"));
         let known = self.apps[owner].known.get(&content).map(Vec::as_slice).unwrap_or_default();
         let is_garbled = self.apps[owner].taint == Taint::Stream
@@ -213,6 +227,11 @@ impl Model {
             let age = now.saturating_sub(said.at) + Duration::from_millis(8);
             let is_sound = message.own || message.age <= age + self.doubt;
             assert!(is_sound || is_garbled, "W25: age {:?} of at most {age:?}", message.age);
+            let is_sound = message.own || message.age + self.doubt + self.again >= age;
+            assert!(is_sound || is_garbled, "W25: age {:?} of at least {age:?}", message.age);
+            if self.is_calm && !message.own {
+                self.past_is_state(at, channel, message, said);
+            }
             // Up to its deadline it waits at its sender, as long in the room, and somewhat on its way.
             let qos = &self.channels[channel];
             if let (Overflow::Aggregate, Some(deadline)) = (qos.overflow, qos.deadline) {
@@ -227,9 +246,28 @@ impl Model {
         if is_garbled {
             return;
         }
+        assert_ne!(*sender, app.participant, "W62, W70: person {at} was told its own: {message:?}");
         let spoken = self.spoken.entry((*sender, channel, *index)).or_insert(content);
         assert_eq!(*spoken, content, "law 1: one index, two messages: {message:?}");
+        let is_known = self.apps[at].people.contains_key(sender);
+        assert!(
+            is_known || !message.state,
+            "W31: person {at} was told state of {sender}, who left"
+        );
         self.awareness(at, channel, content, message, said);
+    }
+
+    /// W19, W31: what was said long before somebody came is state to it, and only the newest values and transactions are.
+    fn past_is_state(&self, at: usize, channel: usize, message: &Incoming, said: Said) {
+        let Some(joined) = self.apps[at].joined_at else { return };
+        let is_past = said.at + Duration::from_secs(1) < joined;
+        let is_news = said.at > joined + Duration::from_secs(1);
+        let is_transaction = message.position > 0;
+        let is_right = if message.state { !is_news || is_transaction } else { !is_past };
+        assert!(is_right, "W19: person {at}, who joined at {joined:?}, and {said:?}: {message:?}");
+        let qos = &self.channels[channel];
+        let is_passing = qos.kind == Kind::Awareness && qos.overflow == Overflow::Aggregate;
+        assert!(!(is_past && is_passing), "W31: person {at} was told what is over: {message:?}");
     }
 
     /// Law 2: one order for all, each at one place of it.
@@ -313,6 +351,7 @@ impl Model {
 
     /// Law 5: what the room put into a packet was asked for, and nothing private into what a class shares.
     pub(crate) fn trace(&mut self, packet: &trace::Packet) {
+        self.shared += u64::from(packet.class.is_some() && packet.way == trace::Way::Datagram);
         let Some(&owner) = self.owners.get(&packet.participant) else { return };
         let app = &self.apps[owner];
         if !packet.out || app.taint == Taint::Stream {

@@ -12,7 +12,7 @@ use crate::app::{App, Taint};
 use crate::messages::message;
 use crate::model::Model;
 use crate::random::Random;
-use crate::verdict::judge;
+use crate::verdict::{judge, judge_calm};
 use crate::world::{MS, Path, World};
 
 /// What a session left, for whoever compares or counts.
@@ -21,6 +21,8 @@ pub(crate) struct Outcome {
     /// Of all packets and messages.
     pub(crate) digest: u64,
     pub(crate) delivered: u64,
+    /// Datagrams of classes.
+    pub(crate) shared: u64,
 }
 
 struct Story {
@@ -35,6 +37,10 @@ struct Story {
     most_memory: usize,
     /// Whether transports lie, which they do in few sessions.
     lies: bool,
+    /// Many with the same channels, most of whom have datagrams: then there are classes.
+    is_crowd: bool,
+    /// Nobody leaves and nothing breaks: then nothing may be missing.
+    is_calm: bool,
 }
 
 /// Plays the session of a seed and panics if a law is broken.
@@ -49,10 +55,13 @@ pub(crate) fn play(seed: u64, is_loud: bool) -> Outcome {
     }
     story.settle();
     judge(&mut story.world, !story.is_tight);
+    if story.is_calm && !story.is_tight && story.world.room.stats().expired == 0 {
+        judge_calm(&story.world);
+    }
     let (memory, most) = (story.world.memory, story.most_memory);
     assert!(memory <= most, "law 3: the room holds {memory} of at most {most} octets");
     let World { digest, ref model, .. } = story.world;
-    Outcome { digest, delivered: model.delivered }
+    Outcome { digest, delivered: model.delivered, shared: model.shared }
 }
 
 impl Story {
@@ -79,6 +88,10 @@ impl Story {
             // What classes keep is far more, and has limits of its own.
             (config.share_stream_above, config.share_datagrams_above) = (usize::MAX, usize::MAX);
         }
+        let is_crowd = !is_tight && random.chance(20);
+        if is_crowd {
+            config.share_datagrams_above = random.below(4) as usize;
+        }
         config.compress = random.chance(94);
         let codecs = if is_tight { 1 } else { 1 + random.below(ALL.len() as u64) as usize };
         config.codecs = &ALL[..codecs];
@@ -88,18 +101,33 @@ impl Story {
         let most_memory = most_memory + if codecs > 1 { (8 << 20) + (5 << 20) } else { 0 };
         let channels = channels(&mut random);
         let most = match random.below(100) {
+            _ if is_crowd => 6 + random.below(8),
             0..70 => 2 + random.below(4),
             70..98 => 5 + random.below(8),
             _ => 20 + random.below(21),
         };
         let lies = random.chance(15);
+        let is_calm = !lies && random.chance(15);
         let world = World::new(seed, config, Model::new(channels, 100));
-        let mut story =
-            Story { random, world, most: most as usize, said: 0, is_tight, lies, most_memory };
+        let mut story = Story {
+            random,
+            world,
+            most: most as usize,
+            said: 0,
+            is_tight,
+            most_memory,
+            lies,
+            is_crowd,
+            is_calm,
+        };
+        story.world.model.is_calm = is_calm;
+        if is_crowd {
+            story.world.model.again = Duration::from_secs(5);
+        }
         // Who comes first makes the channels, undisturbed.
         story.join();
         story.world.run(MS * 200);
-        let first = if most > 15 { most * 3 / 4 } else { story.random.below(most) };
+        let first = if most > 15 || is_crowd { most * 3 / 4 } else { story.random.below(most) };
         (0..first).for_each(|_| story.join());
         story
     }
@@ -108,7 +136,10 @@ impl Story {
         let people = self.world.people.len();
         let at = self.random.below(people as u64) as usize;
         let is_gone = self.world.model.apps[at].is_gone;
-        match self.random.below(100) {
+        let what = self.random.below(100);
+        match what {
+            // What disturbs.
+            6..28 | 36..38 if self.is_calm => self.talk(at),
             0..6 if people < self.most => self.join(),
             6..10 => {
                 let later = MS * [0, 0, 300, 3000][self.random.below(4) as usize];
@@ -173,8 +204,9 @@ impl Story {
         self.world.add(config, path, delay);
         self.world.model.apps.push(App::new(count, presence));
         for channel in 0..count {
-            if at == 0 || self.random.chance(85) {
+            if at == 0 || self.is_crowd || self.random.chance(85) {
                 self.open(at, channel);
+                self.world.model.apps[at].with_join[channel] = true;
             }
         }
     }
@@ -192,7 +224,8 @@ impl Story {
             1 if at > 0 => Access { publish: true, subscribe: false },
             _ => Access::FULL,
         };
-        let compress = if self.random.chance(70) { Compress::Template } else { self.coding() };
+        let alike = if self.is_crowd { 97 } else { 70 };
+        let compress = if self.random.chance(alike) { Compress::Template } else { self.coding() };
         let client = &mut self.world.people[at].client;
         let qos = self.world.model.channels[channel];
         // A level that the codec does not have, or a codec that is not there, is refused by name.
@@ -272,8 +305,9 @@ impl Story {
     /// Half of the transports have datagrams, good ones and bad ones.
     fn path(&mut self) -> Path {
         let random = &mut self.random;
-        let max = [0, 0, 0, 256, 600, 1200][random.below(6) as usize];
-        let bad = random.chance(50);
+        let sizes = [[0, 0, 0, 256, 600, 1200], [0, 1200, 1200, 1200, 1200, 1200]];
+        let max = sizes[usize::from(self.is_crowd)][random.below(6) as usize];
+        let bad = random.chance(50) && !self.is_calm;
         let (lost, repeated, jitter_ms) =
             if bad { (random.below(60), random.below(30), random.below(200)) } else { (0, 0, 0) };
         Path { max, lost, repeated, jitter_ms, damaged: 0, garbled: [0, 0] }

@@ -1,7 +1,10 @@
 //! What has to hold at the end, when everybody who is still there can be reached again and had the time to catch up.
 
+use std::collections::BTreeMap;
+use std::time::Duration;
+
 use groupwire_session::client::Status;
-use groupwire_session::{Kind, Overflow, PresenceState};
+use groupwire_session::{Kind, Overflow, PresenceState, Qos};
 
 use crate::app::{App, Taint};
 use crate::model::{Model, place};
@@ -14,7 +17,9 @@ pub(crate) fn judge(world: &mut World, keeps_last_values: bool) {
         let client = &world.people[at].client;
         // Garbled, the other end may seem to be of another version, where trying again cannot help.
         let seems_hopeless = app.taint == Taint::Stream
-            && app.errors.iter().any(|error| error.contains("unsupported"));
+            && ["unsupported", "protocol version"]
+                .iter()
+                .any(|seems| app.errors.iter().any(|error| error.contains(seems)));
         let is_here = app.status == Some(Status::Connected);
         assert!(is_here || seems_hopeless, "law 2: {at} is {:?}: {:?}", app.status, app.errors);
         if app.taint == Taint::Stream {
@@ -91,11 +96,13 @@ fn last_values(model: &Model, at: usize, other: usize) {
         else {
             continue;
         };
-        let mut last = std::collections::BTreeMap::new();
+        let mut last = BTreeMap::new();
         for said in sender.said.iter().filter(|said| said.channel == channel) {
             last.insert(said.key, said);
         }
-        for said in last.values().filter(|said| said.at >= sender.fresh_since.max(opened)) {
+        // W31: who was not here yet is told with the late-joiner state.
+        let from = if app.with_join[channel] { Duration::ZERO } else { opened };
+        for said in last.values().filter(|said| said.at >= sender.fresh_since.max(from)) {
             let came = app.newest.get(&(sender.participant, channel, said.key));
             let came = came.map(|(_, content)| *content);
             let told = (said.at, sender.participant);
@@ -104,6 +111,35 @@ fn last_values(model: &Model, at: usize, other: usize) {
                 Some(said.content),
                 "W41: person {at} lacks the last value of person {other} on {channel}: {told:?}"
             );
+        }
+    }
+}
+
+/// Where nothing was lost and nobody was away, all aggregated values came to all who were there.
+pub(crate) fn judge_calm(world: &World) {
+    let model = &world.model;
+    let is_due = |qos: &Qos| {
+        qos.kind == Kind::Awareness && qos.overflow == Overflow::Aggregate && qos.deadline.is_none()
+    };
+    let channels = model.channels.iter().enumerate().filter(|(_, qos)| is_due(qos));
+    for (channel, _) in channels {
+        for (at, app) in model.apps.iter().enumerate().filter(|(_, app)| app.reads[channel]) {
+            let Some(opened) = app.opened_at[channel] else { continue };
+            for (_, sender) in model.apps.iter().enumerate().filter(|(other, _)| *other != at) {
+                let mut came = BTreeMap::<u64, usize>::new();
+                let of = (sender.participant, channel, 0)..=(sender.participant, channel, u32::MAX);
+                for place in app.came.range(of) {
+                    *came.entry(model.spoken[place]).or_default() += 1;
+                }
+                let said = sender.said.iter().filter(|said| said.channel == channel);
+                for said in said.filter(|said| said.at >= opened) {
+                    let left = came.get_mut(&said.content).filter(|left| **left > 0);
+                    let left = left.unwrap_or_else(|| {
+                        panic!("person {at} lacks what was said on {channel} at {:?}", said.at)
+                    });
+                    *left -= 1;
+                }
+            }
         }
     }
 }
