@@ -10,20 +10,29 @@
 use std::time::Duration;
 
 use groupwire_session::client::{self, ChannelOptions, Client};
-use groupwire_session::room::{self, Room};
 use groupwire_session::codecs::Choice;
+use groupwire_session::room::{self, Room};
 use groupwire_session::{AllowAll, Compress, Opening, Qos};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
     let mut now = Duration::ZERO;
-    let mut room = Room::new(room::Config::new("fuzz", 1), Box::new(AllowAll));
+    // Whoever can be in a class is in one.
+    let config = room::Config {
+        share_stream_above: 0,
+        share_datagrams_above: 0,
+        ..room::Config::new("fuzz", 1)
+    };
+    let mut room = Room::new(config, Box::new(AllowAll));
     let mut victim = joined(&mut room, 1);
     let mut packets = packets(data);
     if let Some((first, _)) = packets.next()
         && let Ok(opening) = Opening::read(first)
     {
-        room.handle_input(now, room::Input::Join { link: 2, opening: &opening, secret: [2; 16], max_datagram: 1200 });
+        room.handle_input(
+            now,
+            room::Input::Join { link: 2, opening: &opening, secret: [2; 16], max_datagram: 1200 },
+        );
     }
     for (packet, is_datagram) in packets {
         now += Duration::from_millis(7);
@@ -62,10 +71,17 @@ fn joined(room: &mut Room, link: u64) -> Client {
     }
     loop {
         match client.poll_output(now) {
-            client::Output::Dial => client.handle_input(now, client::Input::Opened { max_datagram: 1200 }),
+            client::Output::Dial => {
+                client.handle_input(now, client::Input::Opened { max_datagram: 1200 })
+            }
             client::Output::Send(packet) => {
                 let opening = Opening::read(&packet).expect("our own opening");
-                let join = room::Input::Join { link, opening: &opening, secret: [1; 16], max_datagram: 1200 };
+                let join = room::Input::Join {
+                    link,
+                    opening: &opening,
+                    secret: [1; 16],
+                    max_datagram: 1200,
+                };
                 room.handle_input(now, join);
                 break;
             }
@@ -75,7 +91,8 @@ fn joined(room: &mut Room, link: u64) -> Client {
     }
     loop {
         match room.poll_output() {
-            room::Output::Send { link: to, packet } if to == link => {
+            room::Output::Send { link: to, packet, body } if to == link => {
+                let packet = room::whole_packet(packet, body.as_deref());
                 client.handle_input(now, client::Input::Packet(&packet));
             }
             room::Output::Timeout(_) => break,
