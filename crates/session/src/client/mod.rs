@@ -39,8 +39,8 @@ use crate::wire::snapshot::Assembly;
 use crate::{ChannelStats, Compress, Error, Kind, Qos, Timing};
 use class::Classes;
 use copies::Copies;
-use inspected::Inspected;
 use delivered::Delivered;
+use inspected::Inspected;
 use outbox::{Channel, Item, Pending};
 use shared::Shared;
 
