@@ -54,8 +54,8 @@ function quantile(values, share) {
   return [...values].sort((a, b) => a - b)[Math.ceil(values.length * share) - 1];
 }
 
-// Over the network that the page begins with, and without a tick, in which positions wait whatever carries them. What else the machine does delays both alike, so the
-// recording with the least of it says most.
+// Over the network that the page begins with, and without a tick, in which positions wait whatever carries them. What else
+// the machine does delays both alike, so the recording with the least of it says most.
 test("at 5 % loss datagrams are at most half as far behind as WebSocket, in 99 % of the time", patient, async (t) => {
   const prompt = await Server.start("--tick", "0");
   t.after(() => prompt.kill());
