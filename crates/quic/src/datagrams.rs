@@ -30,7 +30,12 @@ impl Datagrams {
     /// Sends over `connection`.
     pub fn new(connection: &Connection) -> Self {
         let session = QStreamId::from_session_id(connection.session_id());
-        Datagrams { quic: connection.quic_connection().clone(), session, stalled: false }
+        Datagrams::over(connection.quic_connection().clone(), session)
+    }
+
+    /// The same for a session that somebody else has set up.
+    pub fn over(quic: quinn::Connection, session: QStreamId) -> Self {
+        Datagrams { quic, session, stalled: false }
     }
 
     /// Octets that a datagram may have on whatever path the connection takes later, not only on today's; 0 if the other
@@ -90,6 +95,11 @@ pub struct Direct {
 }
 
 impl Direct {
+    /// What datagrams of the session begin with.
+    pub fn header(&self) -> &[u8] {
+        &self.header
+    }
+
     /// Sends one, which may take the place of the oldest that QUIC holds: what leaves is new.
     pub fn send(&self, parts: [&[u8]; 2]) {
         let [private, body] = parts;

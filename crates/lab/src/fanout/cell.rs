@@ -5,16 +5,16 @@ use std::sync::Arc;
 use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 
+use super::certificates::certificates;
 use super::crowd::{Seat, run};
 use super::ledger::{Ledger, Tally};
 use super::message::Pointer;
-use super::quic;
 use super::row::{Row, goals};
 use super::server::{Server, cpu};
 use super::shared::{Shared, Stage};
 use super::system::{Clients, System};
 use super::wire::Left;
-use super::{Options, SAMPLED};
+use super::{Options, SAMPLED, webtransport};
 use crate::statistics::Summary;
 
 /// How long clients may take to join: a thousand over QUIC, on a slow machine.
@@ -124,7 +124,8 @@ fn shared(
     if shared.clients == Clients::WebTransport {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| error.to_string())?;
-        shared.certificates = runtime.block_on(quic::certificates(server.port))?;
+        let certificates = runtime.block_on(certificates(server.port))?;
+        shared.quic = Some(webtransport::config(&certificates));
     }
     Ok(Arc::new(shared))
 }

@@ -3,10 +3,12 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use groupwire_quic::wtransport::quinn::Endpoint;
 use tokio::sync::watch;
 use tokio::task::{JoinSet, LocalSet};
 use tokio::time::{Instant, sleep_until};
 
+use super::follower::Follower;
 use super::ledger::Tally;
 use super::line::{Line, Voice};
 use super::member::Member;
@@ -15,6 +17,7 @@ use super::quic::{News, Quic};
 use super::shared::{Shared, Stage};
 use super::speaker::Speaker;
 use super::system::Clients;
+use super::webtransport;
 
 /// Everybody's.
 const ROOM: &str = "fanout";
@@ -37,18 +40,25 @@ pub(super) fn run(shared: &Arc<Shared>, seats: Vec<Seat>) -> Vec<Tally> {
             return Vec::new();
         }
     };
-    LocalSet::new().block_on(&runtime, async {
+    let left: Vec<Voice> = LocalSet::new().block_on(&runtime, async {
+        let socket = match shared.clients {
+            Clients::WebTransport => webtransport::endpoint().map(Some),
+            _ => Ok(None),
+        };
+        let socket = socket.map_err(|error| shared.fail(error.to_string())).unwrap_or_default();
         let mut clients = JoinSet::new();
         for seat in seats {
-            clients.spawn_local(client(Arc::clone(shared), seat));
+            clients.spawn_local(client(Arc::clone(shared), socket.clone(), seat));
         }
         clients.join_all().await.into_iter().flatten().collect()
-    })
+    });
+    // Only now, as who decodes does not answer: the server would give up on those who still listen.
+    left.into_iter().map(|voice| finish(voice, shared)).collect()
 }
 
-/// A client; gives what came to it.
-async fn client(shared: Arc<Shared>, mut seat: Seat) -> Option<Tally> {
-    let joined = join(&shared, &seat).await;
+/// A client, until it has left.
+async fn client(shared: Arc<Shared>, socket: Option<Endpoint>, mut seat: Seat) -> Option<Voice> {
+    let joined = join(&shared, socket.as_ref(), &seat).await;
     let mut end = match joined {
         Ok(end) => end,
         Err(why) => {
@@ -60,11 +70,23 @@ async fn client(shared: Arc<Shared>, mut seat: Seat) -> Option<Tally> {
     if let Err(why) = end.live(&shared, &mut seat, &mut stage).await {
         shared.fail(format!("client {}: {why}", seat.number));
     }
-    // The next server is measured when all of this one's clients are done.
-    Some(end.finish(&shared))
+    Some(end.leave())
 }
 
-async fn join(shared: &Shared, seat: &Seat) -> Result<End, String> {
+/// What came to a client that has left; the next server is measured when all of this one's are done.
+fn finish(voice: Voice, shared: &Shared) -> Tally {
+    let mut member = match voice {
+        Voice::Speaker(speaker) => return speaker.tally,
+        Voice::Member(member) => member,
+    };
+    member.finish(&shared.ledger);
+    if let Some(why) = member.failure {
+        shared.fail(why);
+    }
+    member.tally
+}
+
+async fn join(shared: &Shared, socket: Option<&Endpoint>, seat: &Seat) -> Result<End, String> {
     let _turn = shared.joining.acquire().await.map_err(|error| error.to_string())?;
     let sender = seat.pointer.is_some().then_some(seat.number);
     let tally = Tally::new(sender, seat.is_sampled);
@@ -80,7 +102,11 @@ async fn join(shared: &Shared, seat: &Seat) -> Result<End, String> {
             End::Line(Box::new(Line::open(shared, voice).await?))
         }
         Clients::WebTransport => {
-            End::Quic(Box::new(Quic::open(shared, member(false, tally)?).await?))
+            let socket = socket.ok_or("it has no socket")?;
+            let follower = counts.then(|| Follower::new(seat.number));
+            let mut member = member(false, tally)?;
+            member.tally.follows = counts;
+            End::Quic(Box::new(Quic::open(shared, socket, member, follower).await?))
         }
     };
     while !end.is_ready() {
@@ -110,11 +136,10 @@ impl End {
         loop {
             let due = self.due(shared);
             self.flush().await?;
-            // Neither branch loses anything if the other is taken.
+            // Neither branch loses anything if the other is taken. That it is over is seen first: what happens then is
+            // no matter any more.
             tokio::select! {
-                turn = self.turn(shared, due, next) => if turn? {
-                    next = self.say(shared, seat, next);
-                },
+                biased;
                 changed = stage.changed() => {
                     changed.map_err(|error| error.to_string())?;
                     next = match *stage.borrow_and_update() {
@@ -127,6 +152,9 @@ impl End {
                         _ => None,
                     };
                 }
+                turn = self.turn(shared, due, next) => if turn? {
+                    next = self.say(shared, seat, next);
+                },
             }
         }
     }
@@ -214,18 +242,11 @@ impl End {
         }
     }
 
-    fn finish(self, shared: &Shared) -> Tally {
-        let mut member = match self {
-            End::Line(line) => match line.voice {
-                Voice::Speaker(speaker) => return speaker.tally,
-                Voice::Member(member) => member,
-            },
-            End::Quic(quic) => quic.member,
-        };
-        member.finish(&shared.ledger);
-        if let Some(why) = member.failure {
-            shared.fail(why);
+    /// Closes the connection.
+    fn leave(self) -> Voice {
+        match self {
+            End::Line(line) => line.voice,
+            End::Quic(quic) => Voice::Member(quic.member),
         }
-        member.tally
     }
 }

@@ -46,6 +46,13 @@ impl Ledger {
         true
     }
 
+    /// When this was sent. `None`: it was not, or not as it is.
+    pub(super) fn sent(&self, name: Name, message: &[u8]) -> Option<u64> {
+        let slot = self.slot(name)?;
+        let at = slot.at.load(Ordering::Acquire);
+        (at > 0 && slot.hash.load(Ordering::Relaxed) == hash(message)).then_some(at)
+    }
+
     /// Arrivals count from now on.
     pub(super) fn open(&self) {
         self.from.store(self.now(), Ordering::Relaxed);
@@ -95,8 +102,10 @@ pub(super) struct Tally {
     pub(super) counted: u64,
     /// Not what was sent, or sent by nobody.
     pub(super) altered: u64,
-    /// Came again.
+    /// Came again, unless it may.
     pub(super) repeated: u64,
+    /// It follows classes: what comes in one is nothing that its client knows of, and may come to that as well.
+    pub(super) follows: bool,
     /// Came after a later one of the same sender.
     pub(super) disordered: u64,
     /// In ms, if they are wanted, of what came within the window.
@@ -117,23 +126,31 @@ impl Tally {
         }
     }
 
+    /// Takes messages that are known to be as they were sent, and how many were not. A class's datagrams repeat some
+    /// (wire.md W73), which a client drops.
+    pub(super) fn follow(&mut self, ledger: &Ledger, at: u64, names: &[Name], altered: u64) {
+        self.altered += altered;
+        let own = self.own;
+        for &name in names.iter().filter(|name| own != Some(name.sender)) {
+            if self.stream(name.sender).take(name.number) {
+                self.arrived += 1;
+                self.counted += u64::from(ledger.is_within(at));
+            }
+        }
+    }
+
     fn count(&mut self, ledger: &Ledger, at: u64, name: Name, message: &[u8]) {
-        let slot = ledger.slot(name);
-        let sent = slot.map_or(0, |slot| slot.at.load(Ordering::Acquire));
-        if sent == 0 || slot.is_some_and(|slot| slot.hash.load(Ordering::Relaxed) != hash(message))
-        {
+        let Some(sent) = ledger.sent(name, message) else {
             self.altered += 1;
             return;
-        }
-        if self.streams.len() <= name.sender {
-            self.streams.resize(name.sender + 1, Stream::default());
-        }
-        let stream = &mut self.streams[name.sender];
-        if !stream.take(name.number) {
-            self.repeated += 1;
+        };
+        let stream = self.stream(name.sender);
+        let (is_new, is_late) = (stream.take(name.number), name.number + 1 < stream.next);
+        if !is_new {
+            self.repeated += u64::from(!self.follows);
             return;
         }
-        self.disordered += u64::from(name.number + 1 < stream.next);
+        self.disordered += u64::from(is_late);
         self.arrived += 1;
         if ledger.is_within(at) {
             self.counted += 1;
@@ -141,6 +158,13 @@ impl Tally {
                 latencies.push(at.saturating_sub(sent) as f64 / 1e6);
             }
         }
+    }
+
+    fn stream(&mut self, sender: usize) -> &mut Stream {
+        if self.streams.len() <= sender {
+            self.streams.resize(sender + 1, Stream::default());
+        }
+        &mut self.streams[sender]
     }
 
     /// Whether all that others sent came, once, in order, as it was sent.
@@ -216,6 +240,15 @@ mod tests {
         again.take(&ledger, ledger.now(), &messages[2]);
         assert_eq!((again.arrived, again.disordered, again.repeated), (3, 1, 1));
         assert!(!again.is_perfect(&totals));
+
+        let mut follower = Tally::new(Some(1), false);
+        let names = [(0, 1), (0, 0), (1, 0), (0, 1)];
+        let names = names.map(|(sender, number)| Name { sender, number });
+        follower.follow(&ledger, ledger.now(), &names, 0);
+        assert!(follower.is_perfect(&totals), "its own are not due, what is repeated does no harm");
+        assert_eq!((follower.arrived, follower.counted), (2, 2));
+        follower.follow(&ledger, ledger.now(), &[], 1);
+        assert!(!follower.is_perfect(&totals));
 
         let mut altered = Tally::new(None, false);
         let mut wrong = messages[0].clone();

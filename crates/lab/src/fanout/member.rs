@@ -6,6 +6,7 @@ use std::time::Duration;
 use groupwire_session::client::{ChannelId, Config, Event, Input, Outgoing, Output};
 use groupwire_session::{Client, Qos};
 
+use super::frames::{LAST, frame, frames, write_varint};
 use super::ledger::{Ledger, Tally};
 
 /// What is on its way to the server.
@@ -156,41 +157,19 @@ impl Member {
 
 const PING: u8 = 0x0e;
 const PONG: u8 = 0x0f;
-const TYPE: u8 = 0x3f;
-const LAST: u8 = 0x80;
 
 /// The time in the first PING of a packet (W35), as it stands there. A body, which is last, is not looked at.
-fn ping(mut packet: &[u8]) -> Option<&[u8]> {
-    while let [tag, rest @ ..] = packet {
-        if tag & LAST != 0 {
-            return None;
-        }
-        let digits = rest.iter().position(|octet| octet & 0x80 == 0)?;
-        let length = rest
-            .iter()
-            .take(digits + 1)
-            .rev()
-            .fold(0, |sum, octet| (sum << 7 | usize::from(octet & 0x7f)) & 0xffff_ffff);
-        let (payload, rest) = rest.get(digits + 1..)?.split_at_checked(length)?;
-        if tag & TYPE == PING {
-            return Some(payload);
-        }
-        packet = rest;
-    }
-    None
+fn ping(packet: &[u8]) -> Option<&[u8]> {
+    let mut before_body = frames(packet).take_while(|parts| parts.whole[0] & LAST == 0);
+    before_body.find(|parts| parts.kind == PING).map(|parts| parts.payload)
 }
 
 /// What answers it at `micros` of this end's clock.
 fn pong(time: &[u8], micros: u64) -> Vec<u8> {
     let mut payload = time.to_vec();
-    for mut value in [micros, micros] {
-        while value >= 0x80 {
-            payload.push(value as u8 | 0x80);
-            value >>= 7;
-        }
-        payload.push(value as u8);
-    }
-    [&[PONG, payload.len() as u8], &payload[..]].concat()
+    write_varint(micros, &mut payload);
+    write_varint(micros, &mut payload);
+    frame(PONG, &payload)
 }
 
 #[cfg(test)]

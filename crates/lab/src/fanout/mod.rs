@@ -9,18 +9,23 @@
 //! docs/lab.md says what each figure means.
 
 mod cell;
+mod certificates;
 mod crowd;
+mod follower;
+mod frames;
 mod ledger;
 mod line;
 mod member;
 mod message;
 mod quic;
+mod reference;
 mod row;
 mod server;
 mod shared;
 mod speaker;
 mod system;
 mod websocket;
+mod webtransport;
 mod wire;
 
 pub use row::Row;

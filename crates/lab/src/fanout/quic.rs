@@ -1,38 +1,30 @@
-//! A client on WebTransport (T5, T6). All of them decode as they go: what the server sends next depends on what they
-//! acknowledge.
+//! A client on WebTransport (T5, T6). A sampled one decodes as it goes; others follow the class that they are served by,
+//! and decode only what comes to them alone. All acknowledge as they go: what the server sends next depends on it.
 
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::PoisonError;
 
-use groupwire_quic::wtransport::config::IpBindConfig;
-use groupwire_quic::wtransport::endpoint::endpoint_side;
-use groupwire_quic::wtransport::{ClientConfig, Connection, Endpoint, RecvStream, SendStream};
-use groupwire_quic::{Datagrams, End, endpoint_settings, settings, write_all};
-use groupwire_session::limits::DEFAULT_MAX_PACKET;
-use serde_json::Value;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
-use tokio::time::Instant;
+use groupwire_quic::wtransport::quinn::Endpoint;
+use tokio::select;
 
+use super::follower::{Desk, Follower};
+use super::frames::{varint, write_varint};
 use super::member::{Member, Packet};
 use super::shared::Shared;
+use super::webtransport::Session;
 
-/// The server states a shorter time.
-const IDLE: Duration = Duration::from_secs(30);
 /// Octets read at a time.
 const READ: usize = 4 << 10;
 
+/// Octets of a length, at most (T1).
+const LENGTH: usize = 4;
+
 pub(super) struct Quic {
-    connection: Connection,
-    writer: SendStream,
-    reader: RecvStream,
-    datagrams: Datagrams,
+    session: Session,
     /// The front of a packet of the stream that is not all there.
     partial: Vec<u8>,
     packets: Vec<Packet>,
     pub(super) member: Box<Member>,
-    /// A socket of its own, as participants have.
-    _endpoint: Endpoint<endpoint_side::Client>,
+    follower: Option<Follower>,
 }
 
 /// What has come.
@@ -42,58 +34,78 @@ pub(super) enum News {
 }
 
 impl Quic {
-    pub(super) async fn open(shared: &Shared, mut member: Box<Member>) -> Result<Self, String> {
-        let hashes = shared.certificates.iter().map(|hash| (*hash).into());
-        let mut config = ClientConfig::builder()
-            .with_bind_config(IpBindConfig::InAddrAnyV4)
-            .with_server_certificate_hashes(hashes)
-            .build();
-        let transport = settings(End::Client, DEFAULT_MAX_PACKET, IDLE);
-        config.quic_config_mut().transport_config(Arc::new(transport));
-        *config.quic_endpoint_config_mut() = endpoint_settings(End::Client);
-        let endpoint = Endpoint::client(config).map_err(|error| error.to_string())?;
-        let url = format!("https://127.0.0.1:{}/wt", shared.port);
-        let connection = endpoint.connect(&url).await.map_err(|error| error.to_string())?;
-        let opening = connection.open_bi().await.map_err(|error| error.to_string())?;
-        let (writer, reader) = opening.await.map_err(|error| error.to_string())?;
-        let datagrams = Datagrams::new(&connection);
-        shared.watch(connection.quic_connection().clone());
+    pub(super) async fn open(
+        shared: &Shared,
+        endpoint: &Endpoint,
+        mut member: Box<Member>,
+        follower: Option<Follower>,
+    ) -> Result<Self, String> {
+        let config = shared.quic.clone().ok_or("no certificates are known")?;
+        let session = Session::open(endpoint, config, shared.port).await;
+        let session = session.map_err(|error| error.to_string())?;
+        shared.watch(session.connection.clone());
         let mut packets = Vec::new();
-        member.open(&shared.ledger, datagrams.max(), &mut packets);
-        let (partial, _endpoint) = (Vec::new(), endpoint);
-        Ok(Quic { connection, writer, reader, datagrams, partial, packets, member, _endpoint })
+        member.open(&shared.ledger, session.max_datagram, &mut packets);
+        Ok(Quic { session, partial: Vec::new(), packets, member, follower })
     }
 
     /// Waits for what comes.
     pub(super) async fn next(&mut self) -> Result<News, String> {
         let mut space = [0; READ];
-        tokio::select! {
-            read = self.reader.read(&mut space) => match read {
+        select! {
+            read = self.session.reader.read(&mut space) => match read {
                 Ok(Some(count)) => Ok(News::Stream(space[..count].to_vec())),
                 Ok(None) => Err("the server ended the stream".to_owned()),
                 Err(error) => Err(error.to_string()),
             },
-            datagram = self.connection.receive_datagram() => match datagram {
-                Ok(datagram) => Ok(News::Datagram(datagram.payload().to_vec())),
-                Err(error) => Err(error.to_string()),
-            },
+            datagram = self.session.connection.read_datagram() => {
+                datagram.map(|octets| News::Datagram(octets.to_vec())).map_err(|error| error.to_string())
+            }
         }
     }
 
     pub(super) fn take(&mut self, shared: &Shared, news: News) -> Result<(), String> {
-        let (ledger, at) = (&shared.ledger, shared.ledger.now());
         match news {
-            News::Datagram(packet) => {
-                self.member.hear_datagram(ledger, at, &packet, &mut self.packets);
+            News::Datagram(datagram) => {
+                if let Some(packet) = self.session.payload(&datagram) {
+                    self.hear_datagram(shared, packet);
+                }
             }
             News::Stream(octets) => {
                 self.partial.extend(octets);
                 while let Some((start, end)) = packet(&self.partial)? {
                     let rest = self.partial.split_off(end);
                     let octets = std::mem::replace(&mut self.partial, rest);
-                    self.member.hear(ledger, at, &octets[start..], &mut self.packets);
+                    self.hear(shared, &octets[start..])?;
                 }
             }
+        }
+        Ok(())
+    }
+
+    fn hear_datagram(&mut self, shared: &Shared, packet: &[u8]) {
+        let at = shared.ledger.now();
+        let Quic { member, follower, .. } = self;
+        let is_followed = follower.as_mut().is_some_and(|follower| {
+            desk(shared, member, at, |desk| follower.datagram(desk, packet))
+        });
+        if !is_followed {
+            member.hear_datagram(&shared.ledger, at, packet, &mut self.packets);
+        }
+    }
+
+    fn hear(&mut self, shared: &Shared, packet: &[u8]) -> Result<(), String> {
+        let at = shared.ledger.now();
+        let Quic { member, follower, packets, .. } = self;
+        // Classes come later than what it takes to be ready.
+        let Some(follower) = follower.as_mut().filter(|_| member.is_ready) else {
+            member.hear(&shared.ledger, at, packet, packets);
+            return Ok(());
+        };
+        let mut left = Vec::new();
+        desk(shared, member, at, |desk| follower.packet(desk, packet, &mut left, packets))?;
+        if !left.is_empty() {
+            member.hear(&shared.ledger, at, &left, packets);
         }
         Ok(())
     }
@@ -103,23 +115,29 @@ impl Quic {
     }
 
     pub(super) fn due(&mut self, shared: &Shared) -> Option<u64> {
-        self.member.due(&shared.ledger, &mut self.packets)
+        let followed = self.follower.as_ref().and_then(Follower::due);
+        let due = self.member.due(&shared.ledger, &mut self.packets);
+        due.into_iter().chain(followed).min()
     }
 
     pub(super) fn wake(&mut self, shared: &Shared) {
+        let now = shared.ledger.now();
+        if let Some(follower) = self.follower.as_mut().filter(|one| one.due().is_some()) {
+            let reference = shared.reference.lock().unwrap_or_else(PoisonError::into_inner);
+            follower.wake(&reference, now, &mut self.packets);
+        }
         self.member.wake(&shared.ledger, &mut self.packets);
     }
 
     pub(super) async fn flush(&mut self) -> Result<(), String> {
         for packet in std::mem::take(&mut self.packets) {
             match packet {
-                Packet::Datagram(packet) => {
-                    let sent = self.datagrams.send(&packet, Instant::now()).await;
-                    sent.map_err(|_| "the connection is lost".to_owned())?;
-                }
+                Packet::Datagram(packet) => self.session.send_datagram(&packet),
                 Packet::Stream(packet) => {
-                    let octets = [length(packet.len()), packet].concat();
-                    let sent = write_all(&self.connection, &mut self.writer, &octets).await;
+                    let mut octets = Vec::with_capacity(LENGTH + packet.len());
+                    write_varint(packet.len() as u64, &mut octets);
+                    octets.extend(packet);
+                    let sent = self.session.writer.write_all(&octets).await;
                     sent.map_err(|error| error.to_string())?;
                 }
             }
@@ -128,57 +146,34 @@ impl Quic {
     }
 }
 
-/// What goes before a packet on a stream (T1).
-fn length(mut value: usize) -> Vec<u8> {
-    let mut octets = Vec::new();
-    while value >= 0x80 {
-        octets.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    octets.push(value as u8);
-    octets
+/// What a follower works with.
+fn desk<T>(
+    shared: &Shared,
+    member: &mut Member,
+    at: u64,
+    work: impl FnOnce(&mut Desk<'_>) -> T,
+) -> T {
+    let mut reference = shared.reference.lock().unwrap_or_else(PoisonError::into_inner);
+    let tally = &mut member.tally;
+    work(&mut Desk { ledger: &shared.ledger, reference: &mut reference, tally, at })
 }
 
 /// Where the first packet of a stream begins and ends, if it is all there (T1).
 fn packet(octets: &[u8]) -> Result<Option<(usize, usize)>, String> {
-    let Some(digits) = octets.iter().position(|octet| octet & 0x80 == 0) else {
-        return if octets.len() < 4 { Ok(None) } else { Err("no length of a packet".to_owned()) };
+    let mut rest = octets;
+    let Some(size) = varint(&mut rest) else {
+        return if octets.len() < LENGTH {
+            Ok(None)
+        } else {
+            Err("no length of a packet".to_owned())
+        };
     };
-    if digits > 3 {
+    let start = octets.len() - rest.len();
+    if start > LENGTH {
         return Err("no length of a packet".to_owned());
     }
-    let digits = digits + 1;
-    let value =
-        octets[..digits].iter().rev().fold(0, |sum, octet| sum << 7 | usize::from(octet & 0x7f));
-    Ok((octets.len() >= digits + value).then_some((digits, digits + value)))
-}
-
-/// The certificates that a server may have (T4).
-pub(super) async fn certificates(port: u16) -> Result<Vec<[u8; 32]>, String> {
-    let answer = ask(port).await.map_err(|error| format!("GET /transports: {error}"))?;
-    hashes(&answer).ok_or_else(|| "it offers no WebTransport".to_owned())
-}
-
-async fn ask(port: u16) -> std::io::Result<String> {
-    let mut stream = TcpStream::connect(("127.0.0.1", port)).await?;
-    stream.write_all(b"GET /transports HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n").await?;
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).await?;
-    Ok(answer)
-}
-
-fn hashes(answer: &str) -> Option<Vec<[u8; 32]>> {
-    let body: Value = serde_json::from_str(answer.split_once("\r\n\r\n")?.1).ok()?;
-    let hashes = body.pointer("/webtransport/hashes")?.as_array()?;
-    hashes.iter().map(|hash| octets(hash.as_str()?)).collect()
-}
-
-fn octets(digits: &str) -> Option<[u8; 32]> {
-    let mut octets = [0; 32];
-    for (at, octet) in octets.iter_mut().enumerate() {
-        *octet = u8::from_str_radix(digits.get(2 * at..2 * at + 2)?, 16).ok()?;
-    }
-    Some(octets)
+    let end = start + size as usize;
+    Ok((octets.len() >= end).then_some((start, end)))
 }
 
 #[cfg(test)]
@@ -188,7 +183,8 @@ mod tests {
     #[test]
     fn t1_packets_are_found_when_they_are_there() {
         for size in [0, 127, 128, 20_000] {
-            let mut octets = length(size);
+            let mut octets = Vec::new();
+            write_varint(size as u64, &mut octets);
             let start = octets.len();
             octets.resize(start + size, 7);
             if size > 0 {
@@ -199,15 +195,5 @@ mod tests {
         }
         assert_eq!(packet(&[]), Ok(None));
         assert!(packet(&[0xff; 4]).is_err());
-    }
-
-    #[test]
-    fn t4_certificates_are_read() {
-        let hash = "01".repeat(32);
-        let answer =
-            format!("HTTP/1.0 200 OK\r\n\r\n{{\"webtransport\":{{\"hashes\":[\"{hash}\"]}}}}");
-        assert_eq!(hashes(&answer), Some(vec![[1; 32]]));
-        assert_eq!(hashes("HTTP/1.0 200 OK\r\n\r\n{}"), None);
-        assert_eq!(hashes(""), None);
     }
 }

@@ -7,6 +7,7 @@ use groupwire_quic::wtransport::quinn;
 use tokio::sync::{Semaphore, watch};
 
 use super::ledger::Ledger;
+use super::reference::Reference;
 use super::system::Clients;
 use super::wire::{Left, UDP};
 
@@ -29,8 +30,10 @@ pub(super) struct Shared {
     pub(super) ledger: Ledger,
     pub(super) clients: Clients,
     pub(super) port: u16,
-    /// SHA-256 of the certificates that the server may have.
-    pub(super) certificates: Vec<[u8; 32]>,
+    /// How clients of WebTransport connect, with what they are.
+    pub(super) quic: Option<quinn::ClientConfig>,
+    /// What classes are sent, for those who follow them.
+    pub(super) reference: Mutex<Reference>,
     /// Nanoseconds between two messages of a sender.
     pub(super) interval: u64,
     pub(super) stage: watch::Sender<Stage>,
@@ -39,7 +42,7 @@ pub(super) struct Shared {
     /// Octets that came over WebSocket.
     heard: AtomicU64,
     failure: Mutex<Option<String>>,
-    quic: Mutex<Vec<quinn::Connection>>,
+    connections: Mutex<Vec<quinn::Connection>>,
 }
 
 impl Shared {
@@ -48,14 +51,15 @@ impl Shared {
             ledger,
             clients,
             port,
-            certificates: Vec::new(),
+            quic: None,
+            reference: Mutex::default(),
             interval,
             stage: watch::Sender::new(Stage::Joining),
             joining: Semaphore::new(JOINING),
             ready: AtomicUsize::new(0),
             heard: AtomicU64::new(0),
             failure: Mutex::new(None),
-            quic: Mutex::new(Vec::new()),
+            connections: Mutex::new(Vec::new()),
         }
     }
 
@@ -81,12 +85,12 @@ impl Shared {
     }
 
     pub(super) fn watch(&self, connection: quinn::Connection) {
-        self.quic.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
+        self.connections.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
     }
 
     /// What came until now; on the wire only where that is known without asking the kernel.
     pub(super) fn received(&self) -> Left {
-        let connections = self.quic.lock().unwrap_or_else(PoisonError::into_inner);
+        let connections = self.connections.lock().unwrap_or_else(PoisonError::into_inner);
         let octets = self.heard.load(Ordering::Relaxed);
         connections.iter().fold(Left { octets, wire: 0 }, |sum, connection| {
             let udp = connection.stats().udp_rx;

@@ -1,0 +1,269 @@
+//! A client that takes the datagrams of classes without decoding them: it compares each with what was decoded once for
+//! all, counts what it holds, and acknowledges it as every member of a class does (wire.md W70 to W75). What comes to it
+//! alone is its client's.
+
+use std::sync::Arc;
+
+use super::frames::{LAST, Parts, frame, frames, varint, write_varint};
+use super::ledger::Ledger;
+use super::ledger::Tally;
+use super::member::Packet;
+use super::reference::{Entry, Reference};
+
+const ACKNOWLEDGED: u8 = 0x16;
+const MODEL: u8 = 0x18;
+const SHARED_DATAGRAM: u8 = 0x1e;
+const LEAVE: u8 = 0x1f;
+
+/// What is of classes on a lane (W61, W71).
+const DATAGRAMS: u8 = 1;
+
+/// Models at a time (W71).
+const PLACES: usize = 2;
+
+/// W72: an acknowledgement waits so long, and a part of as much again that is each receiver's own; in ns.
+const ACKNOWLEDGE_WITHIN: u64 = 250_000_000;
+const SPREAD_MS: u64 = 150;
+/// Or until so many came.
+const ACKNOWLEDGE_AFTER: u32 = 32;
+/// After one that was sent again.
+const ACKNOWLEDGE_SOON: u64 = 30_000_000;
+
+/// The places of one client in classes.
+pub(super) struct Follower {
+    /// Each receiver picks a time of its own; ns.
+    spread: u64,
+    arriving: Option<Arriving>,
+    places: Vec<Place>,
+}
+
+/// A model on its way.
+struct Arriving {
+    class: u32,
+    total: usize,
+    octets: Vec<u8>,
+}
+
+struct Place {
+    class: u32,
+    entry: Arc<Entry>,
+    /// It has all packets up to here.
+    top: u32,
+    newest: u32,
+    /// Bit `k`: whether the packet `k` before the newest came.
+    came: u128,
+    unanswered: u32,
+    /// By the ledger's clock.
+    answer_at: Option<u64>,
+}
+
+/// What followers have in common, and one's own.
+pub(super) struct Desk<'a> {
+    pub(super) ledger: &'a Ledger,
+    pub(super) reference: &'a mut Reference,
+    pub(super) tally: &'a mut Tally,
+    /// Now, by the ledger's clock.
+    pub(super) at: u64,
+}
+
+impl Follower {
+    pub(super) fn new(number: usize) -> Self {
+        let spread = (number as u64 * 37 % SPREAD_MS) * 1_000_000;
+        Follower { spread, arriving: None, places: Vec::new() }
+    }
+
+    /// Takes in a datagram. `false`: it is no class's.
+    pub(super) fn datagram(&mut self, desk: &mut Desk<'_>, packet: &[u8]) -> bool {
+        let Some((&tag, mut rest)) = packet.split_first() else { return false };
+        if tag != LAST | SHARED_DATAGRAM {
+            return false;
+        }
+        if let Some(class) = varint(&mut rest) {
+            self.body(desk, class as u32, rest, false);
+        }
+        true
+    }
+
+    /// Takes what is of classes out of a packet of the stream, and appends what is not to `left`.
+    pub(super) fn packet(
+        &mut self,
+        desk: &mut Desk<'_>,
+        packet: &[u8],
+        left: &mut Vec<u8>,
+        out: &mut Vec<Packet>,
+    ) -> Result<(), String> {
+        for Parts { kind, mut payload, whole } in frames(packet) {
+            let lane = payload.first().copied();
+            match kind {
+                MODEL if lane == Some(DATAGRAMS) => {
+                    self.model(desk, &payload[1..], out)?;
+                }
+                LEAVE if lane == Some(DATAGRAMS) => {
+                    let class = varint(&mut &payload[1..]).ok_or("LEAVE: no class")? as u32;
+                    self.places.retain(|place| place.class != class);
+                    self.arriving.take_if(|arriving| arriving.class == class);
+                }
+                SHARED_DATAGRAM => {
+                    let class = varint(&mut payload).ok_or("SHARED_DATAGRAM: no class")?;
+                    self.body(desk, class as u32, payload, true);
+                }
+                _ => left.extend_from_slice(whole),
+            }
+        }
+        Ok(())
+    }
+
+    /// When it wants to be woken.
+    pub(super) fn due(&self) -> Option<u64> {
+        self.places.iter().filter_map(|place| place.answer_at).min()
+    }
+
+    /// Acknowledges what is due.
+    pub(super) fn wake(&mut self, reference: &Reference, now: u64, out: &mut Vec<Packet>) {
+        let due = |place: &&mut Place| place.answer_at.is_some_and(|at| at <= now);
+        for place in self.places.iter_mut().filter(due) {
+            out.push(Packet::Datagram(place.acknowledge(reference)));
+        }
+    }
+
+    /// Takes in a piece of a model (W71), and answers the last one on the stream.
+    fn model(
+        &mut self,
+        desk: &mut Desk<'_>,
+        mut piece: &[u8],
+        out: &mut Vec<Packet>,
+    ) -> Result<(), String> {
+        let mut number = || varint(&mut piece).ok_or("MODEL: too short");
+        let (class, total, offset) = (number()? as u32, number()? as usize, number()?);
+        if offset == 0 {
+            self.arriving = Some(Arriving { class, total, octets: Vec::new() });
+        }
+        let arriving = self.arriving.as_mut().filter(|arriving| arriving.class == class);
+        let arriving = arriving.ok_or("MODEL: pieces that do not fit together")?;
+        arriving.octets.extend_from_slice(piece);
+        let is_whole = |arriving: &mut Arriving| arriving.octets.len() >= arriving.total;
+        let Some(whole) = self.arriving.take_if(is_whole) else { return Ok(()) };
+        let entry = desk.reference.enter(class, &whole.octets)?;
+        self.places.retain(|place| place.class != class);
+        if self.places.len() == PLACES {
+            self.places.remove(0);
+        }
+        let mut place = Place::new(class, entry);
+        out.push(Packet::Stream(place.acknowledge(desk.reference)));
+        self.places.push(place);
+        Ok(())
+    }
+
+    /// Takes in a body. One that nobody can read costs nothing but itself.
+    fn body(&mut self, desk: &mut Desk<'_>, class: u32, octets: &[u8], is_again: bool) {
+        let place = self.places.iter_mut().find(|place| place.class == class);
+        let Some(place) = place else { return };
+        let body = desk.reference.read(desk.ledger, class, octets);
+        if let Some(body) = &body
+            && place.take(body.number)
+        {
+            desk.tally.follow(desk.ledger, desk.at, &body.names, body.altered);
+        }
+        if body.is_some() || is_again {
+            place.unanswered += 1;
+            let within = match is_again {
+                _ if place.unanswered >= ACKNOWLEDGE_AFTER => 0,
+                true => ACKNOWLEDGE_SOON,
+                false => ACKNOWLEDGE_WITHIN + self.spread,
+            };
+            let at = desk.at + within;
+            place.answer_at = Some(place.answer_at.map_or(at, |before| before.min(at)));
+        }
+    }
+}
+
+impl Place {
+    fn new(class: u32, entry: Arc<Entry>) -> Self {
+        let (top, newest, came) = (entry.newest, entry.newest, u128::MAX);
+        Place { class, entry, top, newest, came, unanswered: 0, answer_at: None }
+    }
+
+    /// `false`: the packet came before, or is too old to tell.
+    fn take(&mut self, number: u32) -> bool {
+        if number > self.newest {
+            self.came = self.came.checked_shl(number - self.newest).unwrap_or(0);
+            self.newest = number;
+        }
+        let Some(bit) = 1u128.checked_shl(self.newest - number) else { return false };
+        let is_new = self.came & bit == 0;
+        self.came |= bit;
+        while self.top < self.newest && self.has(self.top + 1) {
+            self.top += 1;
+        }
+        is_new
+    }
+
+    fn has(&self, number: u32) -> bool {
+        let bit = 1u128.checked_shl(self.newest - number);
+        bit.is_some_and(|bit| self.came & bit != 0)
+    }
+
+    /// The frame ACKNOWLEDGED (W72).
+    fn acknowledge(&mut self, reference: &Reference) -> Vec<u8> {
+        (self.unanswered, self.answer_at) = (0, None);
+        let lacking = (!(self.came >> 1) & (u128::MAX >> 1)).to_le_bytes();
+        let used = lacking.iter().rposition(|&octet| octet != 0).map_or(0, |last| last + 1);
+        // Of a model that is newer than the first follower's, it is known from the model alone at first.
+        let known = reference.acknowledgement(self.class, self.top);
+        let gmc = known.filter(|(top, _)| *top > self.entry.newest).map(|(_, octets)| octets);
+        let gmc = gmc.unwrap_or_else(|| Arc::clone(&self.entry.acknowledgement));
+        let mut payload = Vec::new();
+        write_varint(u64::from(self.class), &mut payload);
+        write_varint(u64::from(self.newest), &mut payload);
+        write_varint(used as u64, &mut payload);
+        payload.extend_from_slice(&lacking[..used]);
+        payload.extend_from_slice(&gmc);
+        frame(ACKNOWLEDGED, &payload)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place() -> Place {
+        let acknowledgement = Arc::from([0]);
+        Place::new(3, Arc::new(Entry { newest: 5, acknowledgement }))
+    }
+
+    #[test]
+    fn w72_what_is_missing_is_told() {
+        let mut place = place();
+        let reference = Reference::default();
+        assert!(place.take(6) && place.take(9) && !place.take(9) && !place.take(4));
+        assert_eq!((place.top, place.newest), (6, 9));
+        // The ones 1 and 2 before the newest are missing: bits 0 and 1.
+        assert_eq!(place.acknowledge(&reference), [ACKNOWLEDGED, 5, 3, 9, 1, 0b11, 0]);
+        assert!(place.take(7) && place.take(8));
+        assert_eq!(place.top, 9);
+        assert_eq!(place.acknowledge(&reference), [ACKNOWLEDGED, 4, 3, 9, 0, 0]);
+        assert!(place.take(400));
+        assert_eq!(place.top, 9);
+        assert!(!place.take(10), "too old to tell");
+    }
+
+    #[test]
+    fn what_is_no_matter_of_a_class_is_left() {
+        let (ledger, mut reference) = (Ledger::new(1, 1), Reference::default());
+        let mut tally = Tally::new(None, false);
+        let desk = Desk { ledger: &ledger, reference: &mut reference, tally: &mut tally, at: 0 };
+        let (mut desk, mut follower) = (desk, Follower::new(1));
+        let leave = frame(LEAVE, &[DATAGRAMS, 3]);
+        let ping = frame(0x0e, &[5]);
+        let body = [LAST | 7, 1, 2, 3];
+        let packet = [&leave[..], &ping, &frame(LEAVE, &[0, 3]), &body].concat();
+        let (mut left, mut out) = (Vec::new(), Vec::new());
+        follower.packet(&mut desk, &packet, &mut left, &mut out).unwrap();
+        assert_eq!(left, packet[leave.len()..]);
+        assert!(out.is_empty());
+        let model = frame(MODEL, &[DATAGRAMS, 3, 2, 1, 0]);
+        assert!(follower.packet(&mut desk, &model, &mut left, &mut out).is_err());
+        assert!(follower.datagram(&mut desk, &[LAST | SHARED_DATAGRAM, 3, 1, 1]));
+        assert!(!follower.datagram(&mut desk, &[0x40, 0, 0]));
+    }
+}

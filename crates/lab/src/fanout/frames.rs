@@ -1,0 +1,87 @@
+//! Frames of Groupwire's packets (wire.md W4 to W6), as far as clients look at them that do not decode.
+
+/// Bit 7 of a tag: the payload runs to the end of the packet.
+pub(super) const LAST: u8 = 0x80;
+/// What a tag says of the type.
+const TYPE: u8 = 0x3f;
+
+/// A frame and what it is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Parts<'a> {
+    pub(super) kind: u8,
+    pub(super) payload: &'a [u8],
+    /// All of it.
+    pub(super) whole: &'a [u8],
+}
+
+/// The frames of a packet, up to one that is not whole.
+pub(super) fn frames(mut packet: &[u8]) -> impl Iterator<Item = Parts<'_>> {
+    std::iter::from_fn(move || {
+        let (&tag, mut rest) = packet.split_first()?;
+        let payload = match tag & LAST {
+            0 => {
+                let length = usize::try_from(varint(&mut rest)?).ok()?;
+                let (payload, behind) = rest.split_at_checked(length)?;
+                rest = behind;
+                payload
+            }
+            _ => std::mem::take(&mut rest),
+        };
+        let whole = &packet[..packet.len() - rest.len()];
+        packet = rest;
+        Some(Parts { kind: tag & TYPE, payload, whole })
+    })
+}
+
+/// A frame with its length.
+pub(super) fn frame(kind: u8, payload: &[u8]) -> Vec<u8> {
+    let mut out = vec![kind];
+    write_varint(payload.len() as u64, &mut out);
+    out.extend_from_slice(payload);
+    out
+}
+
+/// Splits off a varint.
+pub(super) fn varint(octets: &mut &[u8]) -> Option<u64> {
+    let last = octets.iter().take(10).position(|octet| octet & 0x80 == 0)?;
+    let (digits, rest) = octets.split_at(last + 1);
+    *octets = rest;
+    Some(digits.iter().rev().fold(0, |value, octet| value << 7 | u64::from(octet & 0x7f)))
+}
+
+/// Appends a varint.
+pub(super) fn write_varint(mut value: u64, out: &mut Vec<u8>) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn w6_frames_are_told_apart_and_the_last_needs_no_length() {
+        let packet = [&frame(0x0d, b"a")[..], &frame(0x5e, &[7; 200]), &[LAST | 6, 1, 2]].concat();
+        let found: Vec<_> = frames(&packet).collect();
+        let kinds: Vec<_> = found.iter().map(|parts| (parts.kind, parts.payload.len())).collect();
+        assert_eq!(kinds, [(0x0d, 1), (0x1e, 200), (6, 2)]);
+        assert_eq!(found.iter().flat_map(|parts| parts.whole).count(), packet.len());
+        assert_eq!(frames(&packet[..100]).count(), 1);
+    }
+
+    proptest! {
+        #[test]
+        fn numbers_are_read_as_written_and_noise_does_no_harm(value: u64, noise: Vec<u8>) {
+            let mut octets = Vec::new();
+            write_varint(value, &mut octets);
+            let mut rest = &octets[..];
+            prop_assert_eq!(varint(&mut rest), Some(value));
+            prop_assert!(rest.is_empty());
+            prop_assert!(frames(&noise).map(|parts| parts.whole.len()).sum::<usize>() <= noise.len());
+        }
+    }
+}
