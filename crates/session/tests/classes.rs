@@ -223,6 +223,24 @@ fn w74_who_stalls_holds_nobody_up() {
     check(&world, &[20], 0);
 }
 
+/// When a path that many have in common becomes slow, they must not all be coded for one by one: that would make this end
+/// slow as well, and so the rest of them late.
+#[test]
+fn w75_of_many_who_are_late_together_few_are_served_alone() {
+    let mut world = crowd(50, CLEAR);
+    move_about(&mut world, 75);
+    for at in SENDERS..50 {
+        world.people[at].delay = MS * 1200;
+    }
+    let before: Vec<_> = world.people.iter().map(|person| person.brought).collect();
+    move_about(&mut world, 150);
+    let alone = |at: &usize| since(&world, *at, before[*at])[0].0 > 40;
+    let alone = (SENDERS..50).filter(alone).count();
+    assert!(alone <= 16, "{alone} of 45 were served alone");
+    world.run(MS * 4000);
+    check(&world, &[], 0);
+}
+
 #[test]
 fn w73_those_who_lose_much_share_repeats() {
     let mut world = crowd(18, CLEAR);

@@ -44,7 +44,7 @@ impl Room {
         qos: Qos,
     ) -> Result<(), Error> {
         let Some(participant) = self.participants.get(&id) else { return Ok(()) };
-        let Some(connection) = participant.connection.as_ref() else { return Ok(()) };
+        let Some(connection) = participant.connection.as_deref() else { return Ok(()) };
         let Some(opened) = connection.channels.get(&channel) else {
             return Err(Error::UnknownChannel { channel });
         };
@@ -83,7 +83,7 @@ impl Room {
             self.outputs.push_back(Output::Event(Event::Changed { name, qos, participant: id }));
         }
         for (&other, participant) in &mut self.participants {
-            if let Some(connection) = participant.connection.as_mut()
+            if let Some(connection) = participant.connection.as_deref_mut()
                 && connection.channels.contains_key(&channel)
                 && (other == id || qos != existing)
             {
@@ -97,7 +97,7 @@ impl Room {
     /// W16: puts what holds of changed channels before the next body.
     pub(super) fn tell_changes(&mut self, id: u32) {
         let Room { participants, channels, .. } = self;
-        let connection = participants.get_mut(&id).and_then(|one| one.connection.as_mut());
+        let connection = participants.get_mut(&id).and_then(|one| one.connection.as_deref_mut());
         let Some(connection) = connection.filter(|one| !one.renewed.is_empty() && one.link.ready())
         else {
             return;
@@ -136,7 +136,8 @@ impl Room {
             }
         }
         let Room { participants, channels, .. } = self;
-        for connection in participants.values_mut().filter_map(|one| one.connection.as_mut()) {
+        for connection in participants.values_mut().filter_map(|one| one.connection.as_deref_mut())
+        {
             let mut told = connection.heed_path();
             told.extend(&news);
             told.retain(|&channel| connection.subscription(channel).is_some());

@@ -65,13 +65,12 @@ impl Room {
                 participants, journal, channels, stats, outputs, packing, forms, trace, ..
             } = self;
             let Some(connection) =
-                participants.get_mut(&id).and_then(|one| one.connection.as_mut())
+                participants.get_mut(&id).and_then(|one| one.connection.as_deref_mut())
             else {
                 return;
             };
             let Some(mut datagrams) = connection.link.datagrams.take() else { return };
-            let has_news = connection.fresh.is_some_and(|fresh| fresh.cursor < connection.due.0)
-                || !connection.slotted.datagrams.is_empty();
+            let has_news = connection.has_fresh();
             let takes_news = has_news && datagrams.clear_at().is_none_or(|at| at <= now);
             if !datagrams.ready() || !(takes_news || datagrams.is_due(now)) {
                 let clear = datagrams.clear_at().filter(|_| has_news && datagrams.ready());
@@ -137,7 +136,7 @@ impl Room {
 
     /// What was sent as datagrams of a channel (by its number) to a participant, and what came from it.
     pub fn path(&self, id: u32, channel: u32) -> Option<(SenderStats, Code, ReceiverStats)> {
-        let connection = self.participants.get(&id)?.connection.as_ref()?;
+        let connection = self.participants.get(&id)?.connection.as_deref()?;
         let (sent, code, received) = connection.link.datagrams.as_ref()?.stats(channel)?;
         Some((sent, code, *received))
     }

@@ -109,7 +109,8 @@ impl Room {
     /// Adds a chunk of a snapshot on its way. `true`: bodies have to wait until it is there.
     fn add_state(&mut self, now: Duration, id: u32, packet: &mut Vec<u8>) -> bool {
         let Room { participants, packing, chunks, trace, .. } = self;
-        let Some(connection) = participants.get_mut(&id).and_then(|one| one.connection.as_mut())
+        let Some(connection) =
+            participants.get_mut(&id).and_then(|one| one.connection.as_deref_mut())
         else {
             return false;
         };
@@ -134,7 +135,8 @@ impl Room {
 
     fn add_body(&mut self, now: Duration, id: u32, packet: &mut Vec<u8>) -> Result<(), Error> {
         let Room { participants, journal, channels, stats, packing, forms, .. } = self;
-        let Some(connection) = participants.get_mut(&id).and_then(|one| one.connection.as_mut())
+        let Some(connection) =
+            participants.get_mut(&id).and_then(|one| one.connection.as_deref_mut())
         else {
             return Ok(());
         };

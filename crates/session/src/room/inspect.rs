@@ -167,7 +167,7 @@ impl Room {
     /// What the models know of message types that code what this participant is sent over the stream, and as datagrams.
     pub fn templates(&self, participant: u32) -> (Vec<Description>, Vec<Description>) {
         let found = self.participants.get(&participant);
-        let Some(connection) = found.and_then(|one| one.connection.as_ref()) else {
+        let Some(connection) = found.and_then(|one| one.connection.as_deref()) else {
             return Default::default();
         };
         let stream = connection.link.bodies.as_ref().map(|bodies| bodies.encoder.templates());
@@ -178,7 +178,7 @@ impl Room {
 
     /// The transport of a participant, if it has one.
     pub fn link_of(&self, participant: u32) -> Option<super::LinkId> {
-        self.participants.get(&participant)?.connection.as_ref().map(|connection| connection.id)
+        self.participants.get(&participant)?.connection.as_deref().map(|connection| connection.id)
     }
 
     /// A packet of so many octets goes over the stream.

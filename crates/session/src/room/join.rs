@@ -1,5 +1,6 @@
 //! Joining and resuming, and opening channels (wire.md W5, W9 to W18, W31).
 
+use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::vec;
 use alloc::vec::Vec;
@@ -171,7 +172,7 @@ impl Room {
         participant.identity = identity;
         participant.presence = hello.presence.to_vec();
         participant.presence_state = PresenceState::Here;
-        participant.connection = Some(Connection {
+        participant.connection = Some(Box::new(Connection {
             id: link_id,
             link,
             member,
@@ -197,7 +198,7 @@ impl Room {
             #[cfg(feature = "describe")]
             watched: Watched::new(capabilities & capability::STANDINGS != 0),
             requests: Requests::default(),
-        });
+        }));
         self.links.insert(link_id, id);
         let changed: BTreeSet<u32> =
             self.participants.keys().copied().filter(|&other| other != id).collect();

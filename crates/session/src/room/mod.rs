@@ -45,7 +45,7 @@ use crate::wire::handshake::Secret;
 use crate::{Authority, Error, Limits, PresenceState, Qos, Timing};
 use class::Classes;
 use journal::Journal;
-use participant::{Connection, Participant};
+use participant::Participant;
 use shared::Shared;
 
 /// How often silence, stalls and absences are looked at: fine enough for "within 6 s".
@@ -208,10 +208,17 @@ impl Room {
             }
             Input::Sent { link } => {
                 if let Some(&id) = self.links.get(&link) {
-                    if let Some(connection) = self.connection(id) {
+                    let Room { participants, shared, .. } = self;
+                    let participant = participants.get_mut(&id);
+                    let connection = participant.and_then(|one| one.connection.as_deref_mut());
+                    // Nearly always there is nothing more for a member, and that is seen with one look at it.
+                    let is_done = connection.is_some_and(|connection| {
                         connection.link.sent();
+                        connection.has_all(shared)
+                    });
+                    if !is_done {
+                        self.flush(now, id);
                     }
-                    self.flush(now, id);
                 }
             }
             Input::Fail { link, error } => {
@@ -277,21 +284,17 @@ impl Room {
         let changed = core::mem::take(&mut self.changed);
         self.share(now, due);
         self.flush_classes(now, due.0);
-        for (&id, participant) in &mut self.participants {
-            if let Some(connection) = participant.connection.as_mut() {
-                connection.due = due;
-                connection.changed.extend(changed.iter().filter(|&&other| other != id));
-                connection.open_slots(now, id, &self.journal);
-            }
-        }
-        for id in self.send_shared(now) {
+        for id in self.send_shared(now, due, &changed) {
             self.flush_datagrams(now, id);
             self.flush(now, id);
         }
-        self.find_next_slot();
-        let connections = self.participants.values().filter_map(|other| other.connection.as_ref());
-        let sent = connections.map(Connection::served).min();
-        let sent = sent.unwrap_or(u64::MAX).min(self.classes.needs_after());
+        let (mut sent, mut next_slot) = (self.classes.needs_after(), None::<Duration>);
+        for connection in self.participants.values().filter_map(|other| other.connection.as_deref())
+        {
+            sent = sent.min(connection.served());
+            next_slot = next_slot.into_iter().chain(connection.next_slot()).min();
+        }
+        self.next_slot = next_slot;
         self.journal.expire(now, sent);
         self.forms.sent(sent);
         self.ask_for_snapshot(now);
@@ -309,7 +312,7 @@ impl Room {
         for id in ids {
             self.flush_datagrams(now, id);
             let Some(participant) = self.participants.get_mut(&id) else { continue };
-            let Some(connection) = participant.connection.as_mut() else {
+            let Some(connection) = participant.connection.as_deref_mut() else {
                 if now >= participant.away_since + away {
                     self.leave(id);
                 }
@@ -407,6 +410,6 @@ impl Room {
     }
 
     fn connection(&mut self, id: u32) -> Option<&mut participant::Connection> {
-        self.participants.get_mut(&id)?.connection.as_mut()
+        self.participants.get_mut(&id)?.connection.as_deref_mut()
     }
 }

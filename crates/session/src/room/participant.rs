@@ -1,5 +1,6 @@
 //! What a room knows of one participant.
 
+use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -28,7 +29,8 @@ pub(super) struct Participant {
     /// Its last transaction that the room has.
     pub(super) counter: u32,
     pub(super) presence_state: PresenceState,
-    pub(super) connection: Option<Connection>,
+    /// On its own, as maps are half empty and it is large.
+    pub(super) connection: Option<Box<Connection>>,
     /// Since when it is away.
     pub(super) away_since: Duration,
     /// Set while it has been asked for a snapshot at least so new.
@@ -185,6 +187,12 @@ impl Connection {
             || self.log_cursor < position
             || !self.fills.is_empty()
             || rests
+    }
+
+    /// Whether the last tick left something to send in datagrams to it alone.
+    pub(super) fn has_fresh(&self) -> bool {
+        self.fresh.is_some_and(|fresh| fresh.cursor < self.due.0)
+            || !self.slotted.datagrams.is_empty()
     }
 
     /// What everybody was sent up to here needs not be kept for this one.

@@ -22,13 +22,14 @@ impl Room {
             return;
         }
         // In turn, so that one that does not answer is not asked for ever.
-        let able = |one: &&Participant| one.connection.as_ref().is_some_and(|to| self.has_all(to));
+        let able =
+            |one: &&Participant| one.connection.as_deref().is_some_and(|to| self.has_all(to));
         let later = self.participants.range(self.last_asked.saturating_add(1)..);
         let next = later.chain(&self.participants).find(|(_, one)| able(one)).map(|(&id, _)| id);
         let Some(id) = next else { return };
         self.last_asked = id;
         if let Some(participant) = self.participants.get_mut(&id)
-            && let Some(connection) = participant.connection.as_mut()
+            && let Some(connection) = participant.connection.as_deref_mut()
         {
             // What its transport has carried is what it will know when it reads this.
             let carried = connection.link.bodies.as_ref().map(|bodies| &bodies.encoder.numbering);
@@ -63,7 +64,7 @@ impl Room {
     ) -> Result<(), Error> {
         let limit = self.config.limits.max_snapshot;
         let Some(participant) = self.participants.get_mut(&id) else { return Ok(()) };
-        if !participant.connection.as_ref().is_some_and(|from| from.was_asked) {
+        if !participant.connection.as_deref().is_some_and(|from| from.was_asked) {
             return Err(Error::NotAllowed { what: "a snapshot that was not asked for" });
         }
         if chunk.as_of > self.journal.head() {
@@ -101,7 +102,7 @@ impl Room {
     pub(super) fn catch_up(&mut self, id: u32, joining: bool) {
         let tail = self.journal.tail();
         let Some(participant) = self.participants.get(&id) else { return };
-        let Some(connection) = participant.connection.as_ref() else { return };
+        let Some(connection) = participant.connection.as_deref() else { return };
         let position = connection.log_cursor;
         let fresh = joining && position == 0;
         if position >= tail && !fresh {

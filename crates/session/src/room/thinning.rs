@@ -45,7 +45,7 @@ impl Room {
         rate: u32,
     ) -> Result<(), Error> {
         let Room { participants, channels, journal, .. } = self;
-        let connection = participants.get_mut(&id).and_then(|one| one.connection.as_mut());
+        let connection = participants.get_mut(&id).and_then(|one| one.connection.as_deref_mut());
         let Some(connection) = connection else { return Ok(()) };
         if !connection.channels.contains_key(&channel) {
             return Err(Error::UnknownChannel { channel });
@@ -79,7 +79,7 @@ impl Room {
     pub(super) fn serve_slots(&mut self, now: Duration) {
         let open = |connection: &Connection| connection.next_slot().is_some_and(|at| at <= now);
         let served =
-            self.participants.iter().filter(|(_, one)| one.connection.as_ref().is_some_and(open));
+            self.participants.iter().filter(|(_, one)| one.connection.as_deref().is_some_and(open));
         let served: alloc::vec::Vec<u32> = served.map(|(&id, _)| id).collect();
         for id in served {
             self.open_slots(now, id);
@@ -91,14 +91,15 @@ impl Room {
 
     pub(super) fn open_slots(&mut self, now: Duration, id: u32) {
         let Room { participants, journal, .. } = self;
-        if let Some(connection) = participants.get_mut(&id).and_then(|one| one.connection.as_mut())
+        if let Some(connection) =
+            participants.get_mut(&id).and_then(|one| one.connection.as_deref_mut())
         {
             connection.open_slots(now, id, journal);
         }
     }
 
     pub(super) fn find_next_slot(&mut self) {
-        let connections = self.participants.values().filter_map(|one| one.connection.as_ref());
+        let connections = self.participants.values().filter_map(|one| one.connection.as_deref());
         self.next_slot = connections.filter_map(Connection::next_slot).min();
     }
 }

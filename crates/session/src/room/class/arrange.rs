@@ -7,7 +7,8 @@ use core::time::Duration;
 
 use super::loss::{LADDER, Loss};
 use super::member::Member;
-use super::{Class, Key, LAST_NUMBER, LEAST_DATAGRAM, leave, send_again};
+use super::{Class, Classes, Key, LAST_NUMBER, LEAST_DATAGRAM, MOST_ALONE, is_admitted};
+use super::{leave, send_again};
 use crate::room::audience::Audience;
 use crate::room::participant::Connection;
 use crate::room::{Channel, Room};
@@ -46,6 +47,15 @@ const LEAST_LOSS: u16 = 1;
 struct Census {
     audiences: BTreeMap<Audience, usize>,
     classes: BTreeMap<Key, usize>,
+    /// Members of whom nothing was heard for long.
+    late: usize,
+}
+
+impl Census {
+    /// So many are late that it is not their fault.
+    fn is_crowd(&self) -> bool {
+        self.late > MOST_ALONE
+    }
 }
 
 impl Room {
@@ -54,28 +64,53 @@ impl Room {
         self.close_idle();
         let wishes = self.wishes();
         let mut census = Census::default();
+        (self.classes.alone, census.late) = self.count_behind(now);
         for key in wishes.values() {
             *census.audiences.entry(key.audience.clone()).or_default() += 1;
             *census.classes.entry(key.clone()).or_default() += 1;
         }
         let ids: Vec<u32> = self.links.values().copied().collect();
+        let mut entering = 0;
         for id in ids {
             let Some(connection) = self.connection(id) else { continue };
             let Some(mut member) = connection.member.take() else { continue };
             let wish = wishes.get(&id).filter(|wish| self.is_large(&census, &wish.audience));
-            self.keep_up(now, id, &mut member);
+            self.keep_up(now, id, &mut member, &census);
             self.place(now, id, &mut member, wish, &census);
+            let enters = member.served.is_none() && member.enters.is_some();
+            entering += usize::from(enters);
+            // W71.
+            let waits = wish.filter(|_| enters && entering > MOST_ALONE);
+            member.waits = waits.map(|wish| wish.audience.clone());
             if let Some(connection) = self.connection(id) {
                 connection.member = Some(member);
             }
         }
     }
 
+    /// How many are served alone for a while, and how many members are late.
+    fn count_behind(&mut self, now: Duration) -> (usize, usize) {
+        let Room { classes, participants, .. } = self;
+        let (mut alone, mut late) = (0, 0);
+        let connections = participants.values().filter_map(|one| one.connection.as_deref());
+        for member in connections.filter_map(|one| one.member.as_ref()) {
+            match &member.served {
+                Some(served) => {
+                    let class = classes.get(served.class);
+                    let overdue = class.map_or(0, |class| class.older_than(now, OVERDUE));
+                    late += usize::from(served.acknowledged < overdue);
+                }
+                None => alone += usize::from(member.enters.is_none() && now < member.retry),
+            }
+        }
+        (alone, late)
+    }
+
     /// Which class each participant would be in that can be in one.
     fn wishes(&mut self) -> BTreeMap<u32, Key> {
         let Room { participants, channels, .. } = self;
         let of = participants.iter_mut().filter_map(|(&id, participant)| {
-            let connection = participant.connection.as_mut()?;
+            let connection = participant.connection.as_deref_mut()?;
             Some((id, connection.wish(channels)?))
         });
         of.collect()
@@ -89,30 +124,44 @@ impl Room {
         count > if is_served { above * 3 / 4 } else { above }
     }
 
-    /// What a member lacks for long is sent again; who lacks it for too long leaves.
-    fn keep_up(&mut self, now: Duration, id: u32, member: &mut Member) {
+    /// What a member lacks for long is sent again; who lacks it for too long leaves, but for a crowd, which stays and makes
+    /// the model old for all.
+    fn keep_up(&mut self, now: Duration, id: u32, member: &mut Member, census: &Census) {
         let Room { classes, participants, .. } = self;
-        let connection = participants.get_mut(&id).and_then(|one| one.connection.as_mut());
+        let connection = participants.get_mut(&id).and_then(|one| one.connection.as_deref_mut());
         let Some(connection) = connection else { return };
         if let Some(enters) = &member.enters {
             let class = enters.class;
             let is_stuck = now >= enters.since + MODEL_WITHIN || classes.get(class).is_none();
             if is_stuck {
-                member.drop_class(now, class, connection);
+                match classes.admit() {
+                    true => member.drop_class(now, class, connection),
+                    // Another one comes.
+                    false => member.enters = None,
+                }
             }
         }
         let Some(served) = member.served.as_mut() else { return };
         let id = served.class;
-        let Some(class) = classes.get(id) else {
+        let Classes { list, alone, .. } = classes;
+        let Some(class) = list.iter_mut().find(|class| class.id == id) else {
             member.served = None;
             return leave(connection, id);
         };
-        let slack = if class.key.is_far { 2 } else { 1 };
+        let slack = if class.key.is_far || census.is_crowd() { 2 } else { 1 };
         let too_old = class.older_than(now, TOO_LATE * slack);
         let lacks = served.acknowledged + 1;
         let is_gone = class.kept.front().is_some_and(|oldest| oldest.number > lacks);
-        if served.acknowledged < too_old || is_gone {
+        if (served.acknowledged < too_old || is_gone) && is_admitted(alone) {
             return member.drop_class(now, id, connection);
+        }
+        if is_gone {
+            // It needs the model anew, and stays until it has it.
+            if member.enters.is_none() {
+                let model = class.model();
+                member.enter(now, id, model);
+            }
+            return;
         }
         let overdue = class.older_than(now, OVERDUE * slack);
         for kept in class.kept_after(served.acknowledged.max(served.again)) {
@@ -121,6 +170,10 @@ impl Room {
             }
             send_again(connection, id, kept);
             served.again = kept.number;
+        }
+        if census.is_crowd() {
+            // That its path loses anything is not known.
+            return;
         }
         // What comes over the stream would not be told from what came by itself.
         for _ in served.judged.max(served.acknowledged)..overdue {
@@ -173,7 +226,7 @@ impl Room {
                 Some((id, _)) if id == *class => {}
                 Some(model) => member.enter(now, model.0, model.1),
                 // Alone it is given what it needs.
-                None if needs_more => {
+                None if needs_more && self.classes.admit() => {
                     let class = *class;
                     if let Some(connection) = self.connection(id) {
                         member.drop_class(now, class, connection);
@@ -222,7 +275,7 @@ impl Room {
     fn close_idle(&mut self) {
         let Room { classes, participants, .. } = self;
         let members =
-            participants.values().filter_map(|one| one.connection.as_ref()?.member.as_ref());
+            participants.values().filter_map(|one| one.connection.as_deref()?.member.as_ref());
         let used: BTreeSet<u32> = members.flat_map(Member::classes).collect();
         classes.list.retain(|class| used.contains(&class.id) && class.newest < LAST_NUMBER);
     }

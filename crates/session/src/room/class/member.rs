@@ -27,6 +27,8 @@ pub(in crate::room) struct Member {
     pub(super) served: Option<Served>,
     /// The class whose model is on its way to it.
     pub(super) enters: Option<Enters>,
+    /// It enters, as many others do: until then it is not served these channels (W71).
+    pub(super) waits: Option<Audience>,
     pub(super) loss: Loss,
     /// Its round trips are long.
     pub(super) is_far: bool,
@@ -69,10 +71,10 @@ pub(super) struct Piece<'a> {
 }
 
 impl Member {
-    /// Whether it gets these messages by a class.
+    /// Whether it gets these messages by a class, or will once it has entered it.
     pub(in crate::room) fn is_served(&self, channel: u32, size: usize) -> bool {
-        let served = self.served.as_ref();
-        super::takes(size) && served.is_some_and(|served| served.audience.contains(channel))
+        let served = self.served.as_ref().map(|served| &served.audience).or(self.waits.as_ref());
+        super::takes(size) && served.is_some_and(|audience| audience.contains(channel))
     }
 
     /// The class that it is served by.

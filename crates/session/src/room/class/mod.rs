@@ -47,6 +47,11 @@ const REORDERED: u32 = 2;
 /// With so many packets since the last acknowledgement, the newest came shortly before this one.
 const MANY: u32 = 6;
 
+/// Participants at a time who are served alone as they did not keep up, or lose too much, or are about to enter a class:
+/// each costs as much as a class does. When more are late, it is this end or a path that they have in common, and to serve
+/// them alone would make it worse.
+const MOST_ALONE: usize = 16;
+
 /// A model is renewed long before its packets' numbers could run out (at a thousand a second, after weeks).
 const LAST_NUMBER: u32 = 1 << 31;
 
@@ -57,6 +62,8 @@ pub(super) struct Classes {
     last_id: u32,
     /// Awareness up to this order was sent.
     cursor: u64,
+    /// Participants who are served alone for a while.
+    alone: usize,
 }
 
 /// Whom a class is for.
@@ -99,6 +106,13 @@ struct Kept {
     frame: Arc<[u8]>,
 }
 
+/// Counts one more who is served alone, if there may be one.
+fn is_admitted(alone: &mut usize) -> bool {
+    let is_admitted = *alone < MOST_ALONE;
+    *alone += usize::from(is_admitted);
+    is_admitted
+}
+
 /// Whether messages with so many octets, key included, fit the datagrams of classes.
 fn takes(size: usize) -> bool {
     size + RECORD_OVERHEAD_IN_DATAGRAMS <= MAX_BODY
@@ -114,6 +128,11 @@ impl Classes {
     pub(super) fn describe(&self, id: u32) -> Option<(u32, &'static [u32])> {
         let class = self.list.iter().find(|class| class.id == id)?;
         Some((class.encoder.coder.epoch(), loss::LADDER[usize::from(class.key.step)]))
+    }
+
+    /// Whether one more may be served alone for a while; it is counted.
+    fn admit(&mut self) -> bool {
+        is_admitted(&mut self.alone)
     }
 
     /// When something is to be repeated next.
@@ -186,7 +205,8 @@ impl Room {
             let class_id = class.id;
             let mut everybody = class.newest;
             class.members.retain(|&id| {
-                let connection = participants.get_mut(&id).and_then(|one| one.connection.as_mut());
+                let connection =
+                    participants.get_mut(&id).and_then(|one| one.connection.as_deref_mut());
                 let Some(connection) = connection else { return false };
                 let served = connection.member.as_ref().and_then(|member| member.served.as_ref());
                 let Some(served) = served.filter(|served| served.class == class_id) else {
@@ -244,7 +264,8 @@ impl Room {
     ) -> Result<(), Error> {
         let acknowledgement = Acknowledged::read(acknowledgement)?;
         let Room { classes, participants, .. } = self;
-        let Some(connection) = participants.get_mut(&id).and_then(|one| one.connection.as_mut())
+        let Some(connection) =
+            participants.get_mut(&id).and_then(|one| one.connection.as_deref_mut())
         else {
             return Ok(());
         };
@@ -281,7 +302,8 @@ impl Member {
         connection: &mut Connection,
     ) -> bool {
         if self.enters.take_if(|enters| enters.class == class.id).is_some() {
-            return self.begin(now, class, top, id, connection);
+            self.begin(now, class, top, id, connection);
+            return true;
         }
         let Some(served) = self.served.as_mut().filter(|served| served.class == class.id) else {
             return true;
@@ -311,7 +333,8 @@ impl Member {
         true
     }
 
-    /// It has the model. What was sent since comes over the stream, then datagrams.
+    /// It has the model. What was sent since comes over the stream, then datagrams. If that
+    /// is not kept any more, the model is too old, and it enters again.
     fn begin(
         &mut self,
         now: Duration,
@@ -319,13 +342,13 @@ impl Member {
         top: u32,
         id: u32,
         connection: &mut Connection,
-    ) -> bool {
+    ) {
         let is_kept = class.newest <= top
             || class.kept.front().is_some_and(|oldest| oldest.number <= top + 1);
         if !is_kept {
-            return false;
+            return;
         }
-        if let Some(served) = self.served.take() {
+        if let Some(served) = self.served.take().filter(|served| served.class != class.id) {
             leave(connection, served.class);
         }
         class.kept_after(top).for_each(|kept| send_again(connection, class.id, kept));
@@ -340,7 +363,6 @@ impl Member {
         if !class.members.contains(&id) {
             class.members.push(id);
         }
-        true
     }
 
     /// It did not keep up with a class that it is in or enters.

@@ -92,7 +92,7 @@ impl Room {
     fn count_audiences(&mut self, now: Duration) -> BTreeMap<Arc<StreamAudience>, usize> {
         let mut audiences = BTreeMap::new();
         for participant in self.participants.values_mut() {
-            let connection = participant.connection.as_mut();
+            let connection = participant.connection.as_deref_mut();
             if let Some(audience) =
                 connection.and_then(|one| one.find_audience(now, &self.channels))
             {
@@ -146,7 +146,7 @@ impl Room {
         let Some(stream) = self.shared.streams.get_mut(&class) else { return Ok(()) };
         stream.tidy()?;
         let entrants = self.participants.iter().filter(|(_, participant)| {
-            participant.connection.as_ref().is_some_and(|one| one.may_enter(now, stream))
+            participant.connection.as_deref().is_some_and(|one| one.may_enter(now, stream))
         });
         let entrants: Vec<u32> = entrants.map(|(&id, _)| id).collect();
         if !entrants.is_empty() && stream.makes_models(now) {
@@ -154,7 +154,8 @@ impl Room {
             let (next, at) = (stream.end(), stream.at);
             for &id in &entrants {
                 let participant = self.participants.get_mut(&id);
-                if let Some(connection) = participant.and_then(|one| one.connection.as_mut()) {
+                if let Some(connection) = participant.and_then(|one| one.connection.as_deref_mut())
+                {
                     connection.enter_shared(class, next, at);
                     frames.iter().for_each(|frame| connection.link.queue_raw(frame.clone()));
                 }
@@ -176,7 +177,8 @@ impl Room {
     /// Ends a stream: all its members leave.
     fn dissolve(&mut self, class: u32) {
         self.shared.streams.remove(&class);
-        let connections = self.participants.values_mut().filter_map(|one| one.connection.as_mut());
+        let connections =
+            self.participants.values_mut().filter_map(|one| one.connection.as_deref_mut());
         let is_member = |one: &&mut Connection| one.membership.class() == Some(class);
         connections.filter(is_member).for_each(Connection::leave_shared);
     }

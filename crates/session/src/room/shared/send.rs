@@ -1,5 +1,6 @@
 //! Sending members what their stream holds: the same octets to all, behind what is for one alone.
 
+use alloc::collections::BTreeSet;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -13,13 +14,21 @@ use crate::trace::{Packet, Trace, Way};
 use crate::wire::frame::Frame;
 
 impl Room {
-    /// Sends the newest body to all members that take it as it is, which is nearly all of them at every tick. Returns
-    /// who is left.
-    pub(in crate::room) fn send_shared(&mut self, now: Duration) -> Vec<u32> {
-        let Room { participants, shared, outputs, stats, trace, .. } = self;
+    /// Lets everything go up to this order and position, and news of these participants, and sends the newest body to all
+    /// members that take it as it is, which is nearly all of them at every tick. Returns who is left.
+    pub(in crate::room) fn send_shared(
+        &mut self,
+        now: Duration,
+        due: (u64, u64),
+        changed: &BTreeSet<u32>,
+    ) -> Vec<u32> {
+        let Room { participants, shared, journal, outputs, stats, trace, .. } = self;
         let mut left = Vec::new();
         for (&id, participant) in participants {
-            let Some(connection) = participant.connection.as_mut() else { continue };
+            let Some(connection) = participant.connection.as_deref_mut() else { continue };
+            connection.due = due;
+            connection.changed.extend(changed.iter().filter(|&&other| other != id));
+            connection.open_slots(now, id, journal);
             match connection.take_plain(shared) {
                 Plain::Nothing => {}
                 Plain::Body(body) => {
@@ -50,7 +59,7 @@ impl Room {
             self.add_participants(id, &mut packet);
             let Room { participants, shared, outputs, stats, trace, .. } = self;
             let participant = participants.get_mut(&id);
-            let Some(connection) = participant.and_then(|one| one.connection.as_mut()) else {
+            let Some(connection) = participant.and_then(|one| one.connection.as_deref_mut()) else {
                 return;
             };
             let Some((stream, mut next)) = connection.membership.stream(shared) else { return };
@@ -84,7 +93,7 @@ impl Room {
     fn has_shared(&mut self, id: u32) -> bool {
         let Room { participants, shared, .. } = self;
         let participant = participants.get_mut(&id);
-        let Some(connection) = participant.and_then(|one| one.connection.as_mut()) else {
+        let Some(connection) = participant.and_then(|one| one.connection.as_deref_mut()) else {
             return false;
         };
         let Some((stream, next)) = connection.membership.stream(shared) else { return false };
@@ -109,8 +118,17 @@ enum Plain<'a> {
 }
 
 impl Connection {
+    /// Whether a member was sent all that there is for it over the stream.
+    pub(in crate::room) fn has_all(&self, shared: &Shared) -> bool {
+        let stream = self.membership.stream(shared);
+        self.joining.is_none()
+            && !self.has_anything()
+            && stream.is_some_and(|(stream, next)| next == stream.end())
+    }
+
     fn take_plain<'a>(&mut self, shared: &'a Shared) -> Plain<'a> {
-        let is_plain = self.fresh.is_none() && !self.has_anything();
+        // Datagrams of a class have gone already, and what is to be said again has a time of its own.
+        let is_plain = !self.has_fresh() && !self.has_anything();
         let Some((stream, next)) = self.membership.stream(shared).filter(|_| is_plain) else {
             return Plain::No;
         };
