@@ -1,6 +1,7 @@
 //! The task that drives one room.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,6 +15,7 @@ use crate::hub::Hub;
 use crate::transport::emulation::control::Settings;
 use crate::transport::emulation::{Path, Way};
 use crate::transport::line::Line;
+use crate::transport::outbox::Outbox;
 use crate::transport::{Direct, Origin};
 
 /// What a room's task is told.
@@ -69,14 +71,36 @@ pub(crate) type Visit = Box<dyn FnOnce(&mut Driver, Duration) + Send>;
 
 /// The ways to a connection's task.
 pub(crate) struct Link {
-    pub(crate) packets: mpsc::Sender<Outbound>,
+    pub(crate) packets: Outbox<Outbound>,
     /// The socket, where packets can be written from here.
     pub(crate) line: Option<Arc<Line>>,
     /// And how many octets one may have.
-    pub(crate) datagrams: Option<(mpsc::Sender<Vec<u8>>, usize)>,
+    pub(crate) datagrams: Option<(Outbox<Vec<u8>>, usize)>,
     /// For datagrams that the room sends to many.
     pub(crate) direct: Option<Direct>,
     pub(crate) origin: Origin,
+}
+
+/// By numbers that nobody else chooses.
+pub(crate) type Links = HashMap<LinkId, Link, BuildHasherDefault<ByNumber>>;
+
+/// A quick hash of a number that need not withstand anybody.
+#[derive(Default)]
+pub(crate) struct ByNumber(u64);
+
+impl Hasher for ByNumber {
+    fn write(&mut self, octets: &[u8]) {
+        octets.iter().for_each(|&octet| self.write_u64(u64::from(octet)));
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        // Fibonacci hashing (Knuth, volume 3, section 6.4).
+        self.0 = (self.0 ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
 }
 
 impl Link {
@@ -107,7 +131,7 @@ pub(crate) async fn drive(
     room: Room,
     mut messages: mpsc::UnboundedReceiver<Message>,
 ) {
-    let (origin, links, emulated) = (Instant::now(), HashMap::new(), HashMap::new());
+    let (origin, links, emulated) = (Instant::now(), Links::default(), HashMap::new());
     let mut driver = Driver { origin, room, links, emulated };
     let mut batch = Vec::with_capacity(BATCH);
     let mut wake = None;
@@ -148,7 +172,7 @@ pub(crate) async fn drive(
 pub(crate) struct Driver {
     origin: Instant,
     pub(crate) room: Room,
-    pub(crate) links: HashMap<LinkId, Link>,
+    pub(crate) links: Links,
     /// Participants whose connections are led over paths of their own.
     emulated: HashMap<u32, Arc<Path>>,
 }
@@ -205,7 +229,7 @@ impl Driver {
                         Some(line) => line.send(&packet, body.unwrap_or_default()),
                         None => {
                             let packet = whole_packet(packet, body);
-                            let _ = ways.packets.try_send(Outbound::Packet(packet));
+                            ways.packets.put(Outbound::Packet(packet));
                             false
                         }
                     };
@@ -218,14 +242,14 @@ impl Driver {
                     match (&ways.direct, &ways.datagrams) {
                         (Some(direct), _) if !ways.is_led() => direct([&packet, &body]),
                         (_, Some((datagrams, _))) => {
-                            drop(datagrams.try_send(whole_packet(packet, Some(&body))));
+                            datagrams.put(whole_packet(packet, Some(&body)));
                         }
                         _ => {}
                     }
                 }
                 Output::Datagram { link, packet, body: None } => {
                     let ways = self.links.get(&link).and_then(|ways| ways.datagrams.as_ref());
-                    if ways.is_none_or(|(datagrams, _)| datagrams.try_send(packet).is_err()) {
+                    if ways.is_none_or(|(datagrams, _)| !datagrams.put(packet)) {
                         // Dropped: more of them wait than are of use.
                         self.room.handle_input(now, Input::DatagramSent { link });
                     }
@@ -233,7 +257,7 @@ impl Driver {
                 Output::Close { link, packet, reason } => {
                     if let Some(ways) = self.links.remove(&link) {
                         let last = Box::new(Close { packet, reason });
-                        let _ = ways.packets.try_send(Outbound::Close(last));
+                        ways.packets.put(Outbound::Close(last));
                     }
                 }
                 Output::Event(event) => {

@@ -4,6 +4,7 @@ pub(crate) mod carrier;
 pub(crate) mod emulation;
 pub(crate) mod framing;
 pub(crate) mod line;
+pub(crate) mod outbox;
 pub(crate) mod socket;
 pub(crate) mod websocket;
 
@@ -21,6 +22,7 @@ use tokio::time::timeout;
 use crate::hub::{Hub, random_secret};
 use crate::room::{Close, Link, Message, Outbound};
 use line::Line;
+use outbox::{Outgoing, outbox};
 
 /// What came over a transport.
 pub(crate) enum Incoming {
@@ -116,11 +118,11 @@ pub(crate) async fn serve<R: Receive, T: Transmit, D: Datagrams>(
 ) {
     let counted = Counted::new(&hub);
     let link = hub.next_link();
-    let (outbound, mut packets) = mpsc::channel(OUTBOUND);
+    let (outbound, mut packets) = outbox(OUTBOUND);
     let direct = datagrams.as_ref().map(|(datagrams, _)| datagrams.direct());
     let (to_datagrams, datagrams) = match datagrams {
         Some((datagrams, largest)) => {
-            let (to_datagrams, outgoing) = mpsc::channel(OUTBOUND_DATAGRAMS);
+            let (to_datagrams, outgoing) = outbox(OUTBOUND_DATAGRAMS);
             (Some((to_datagrams, largest)), Some((datagrams, outgoing)))
         }
         None => (None, None),
@@ -204,11 +206,11 @@ async fn write(
     link: LinkId,
     line: Option<&Line>,
     transmit: &mut impl Transmit,
-    packets: &mut mpsc::Receiver<Outbound>,
+    packets: &mut Outgoing<Outbound>,
 ) {
     loop {
         let outbound = tokio::select! {
-            outbound = packets.recv() => outbound,
+            outbound = packets.next() => outbound,
             () = drain(hub, room, link, line) => return,
         };
         match outbound {
@@ -245,10 +247,10 @@ async fn drain(hub: &Hub, room: &ToRoom, link: LinkId, line: Option<&Line>) {
 async fn write_datagrams(
     room: &ToRoom,
     link: LinkId,
-    datagrams: Option<(impl Datagrams, mpsc::Receiver<Vec<u8>>)>,
+    datagrams: Option<(impl Datagrams, Outgoing<Vec<u8>>)>,
 ) {
     if let Some((mut datagrams, mut outgoing)) = datagrams {
-        while let Some(packet) = outgoing.recv().await {
+        while let Some(packet) = outgoing.next().await {
             datagrams.send(packet).await;
             let _ = room.send(Message::DatagramSent { link });
         }

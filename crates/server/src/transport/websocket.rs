@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::body::{Body, Bytes};
+use axum::body::Body;
 use axum::http::{Request, StatusCode};
 use axum::response::{IntoResponse, Response};
 use futures_util::StreamExt;
@@ -40,14 +40,15 @@ pub(crate) fn upgrade(hub: Arc<Hub>, mut request: Request<Body>, emulate: bool) 
     }
 }
 
-/// The socket under HTTP, and what was read of it already.
-async fn socket(upgrade: OnUpgrade) -> Option<(TcpStream, Bytes)> {
+/// The socket under HTTP, and what was read of it already: a copy, as the 8 KB that HTTP read into are not to stay for as
+/// long as the connection.
+async fn socket(upgrade: OnUpgrade) -> Option<(TcpStream, Vec<u8>)> {
     let upgraded: Upgraded = upgrade.await.ok()?;
     let parts = upgraded.downcast::<TokioIo<TcpStream>>().ok()?;
-    Some((parts.io.into_inner(), parts.read_buf))
+    Some((parts.io.into_inner(), parts.read_buf.to_vec()))
 }
 
-async fn serve(hub: Arc<Hub>, socket: TcpStream, read: Bytes, emulate: bool) {
+async fn serve(hub: Arc<Hub>, socket: TcpStream, read: Vec<u8>, emulate: bool) {
     let limit = hub.config.limits.max_packet;
     let config = WebSocketConfig::default()
         .max_message_size(Some(limit))
@@ -56,14 +57,14 @@ async fn serve(hub: Arc<Hub>, socket: TcpStream, read: Bytes, emulate: bool) {
         .read_buffer_size(READ_BUFFER);
     let line = Line::new(socket, Framing::WebSocket);
     let (stream, role) = (line::Stream(Arc::clone(&line)), Role::Server);
-    // A copy, as nothing or little was read: the buffer of HTTP is not to stay.
-    let read = read.to_vec();
     let stream = WebSocketStream::from_partially_read(stream, read, role, Some(config)).await;
-    let (receive, transmit, datagrams) = (Stream(stream), Sink(line), None::<(NoDatagrams, usize)>);
+    let (receive, transmit, datagrams) =
+        (Stream(Box::new(stream)), Sink(line), None::<(NoDatagrams, usize)>);
     super::emulation::serve(hub, "WebSocket", emulate, receive, transmit, datagrams).await;
 }
 
-struct Stream(WebSocketStream<line::Stream>);
+/// On its own, as a task holds what it hands on once more at each step.
+struct Stream(Box<WebSocketStream<line::Stream>>);
 
 impl Receive for Stream {
     async fn receive(&mut self) -> Result<Option<Incoming>, Error> {

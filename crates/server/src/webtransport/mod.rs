@@ -63,6 +63,10 @@ const HANDSHAKE: Duration = Duration::from_secs(5);
 /// fill it, and repeat what did not fit.
 const WAITING: u64 = 128 << 10;
 
+/// Octets that the kernel may hold for all connections, each way, where it permits so much: after a tick acknowledgements
+/// of a thousand come within milliseconds, and a small packet takes some 800 octets there.
+const BUFFER: usize = 4 << 20;
+
 /// How much longer than the session QUIC waits for a silent client: the session's word on it shall come first, as it
 /// says why.
 const GRACE: Duration = Duration::from_secs(2);
@@ -99,6 +103,7 @@ impl WebTransport {
             false => Err(error),
         });
         let listening = socket.and_then(|socket| {
+            widen(&socket);
             let runtime = Arc::new(TokioRuntime);
             let settings = endpoint_settings(End::Server);
             let endpoint = Endpoint::new(settings, Some(server), socket, runtime)?;
@@ -143,6 +148,15 @@ impl WebTransport {
             endpoint.close(VarInt::from_u32(0), b"the server stops");
             let _ = timeout(CLOSE, endpoint.wait_idle()).await;
         }
+    }
+}
+
+/// What is not granted is lost when everybody's packets come at once; QUIC sends it again, late.
+fn widen(socket: &UdpSocket) {
+    let options = socket2::SockRef::from(socket);
+    let set = options.set_recv_buffer_size(BUFFER).and(options.set_send_buffer_size(BUFFER));
+    if let Err(error) = set {
+        tracing::debug!(%error, "UDP buffers");
     }
 }
 

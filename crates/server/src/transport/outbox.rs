@@ -1,0 +1,111 @@
+//! The way from a room's task to a connection's, for few things at a time. A channel of the runtime takes more than a
+//! kilobyte, and most connections are idle.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+
+/// Two ends, between which at most so many things wait.
+pub(crate) fn outbox<T>(most: usize) -> (Outbox<T>, Outgoing<T>) {
+    let state = State { waiting: VecDeque::new(), most, is_over: false };
+    let shared = Arc::new(Shared { state: Mutex::new(state), wake: Notify::new() });
+    (Outbox(Arc::clone(&shared)), Outgoing(shared))
+}
+
+/// Where things are put; it is over when this is gone.
+pub(crate) struct Outbox<T>(Arc<Shared<T>>);
+
+/// Where they are taken.
+pub(crate) struct Outgoing<T>(Arc<Shared<T>>);
+
+struct Shared<T> {
+    state: Mutex<State<T>>,
+    /// Something was put, or it is over.
+    wake: Notify,
+}
+
+struct State<T> {
+    waiting: VecDeque<T>,
+    most: usize,
+    /// One end is gone.
+    is_over: bool,
+}
+
+impl<T> Outbox<T> {
+    /// `false`: it was dropped, as there is no place or nobody takes any more.
+    pub(crate) fn put(&self, what: T) -> bool {
+        let mut state = self.0.lock();
+        if state.is_over || state.waiting.len() >= state.most {
+            return false;
+        }
+        state.waiting.push_back(what);
+        drop(state);
+        self.0.wake.notify_one();
+        true
+    }
+}
+
+impl<T> Drop for Outbox<T> {
+    fn drop(&mut self) {
+        self.0.lock().is_over = true;
+        self.0.wake.notify_one();
+    }
+}
+
+impl<T> Outgoing<T> {
+    /// Waits for the next thing. `None`: no more come. Nothing is lost if the future is.
+    pub(crate) async fn next(&mut self) -> Option<T> {
+        loop {
+            {
+                let mut state = self.0.lock();
+                if let Some(what) = state.waiting.pop_front() {
+                    return Some(what);
+                }
+                if state.is_over {
+                    return None;
+                }
+            }
+            self.0.wake.notified().await;
+        }
+    }
+}
+
+impl<T> Drop for Outgoing<T> {
+    fn drop(&mut self) {
+        let mut state = self.0.lock();
+        state.is_over = true;
+        state.waiting.clear();
+    }
+}
+
+impl<T> Shared<T> {
+    fn lock(&self) -> MutexGuard<'_, State<T>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn what_was_put_is_taken_in_order_and_no_more_waits_than_may() {
+        let (outbox, mut outgoing) = outbox(2);
+        assert!(outbox.put(1) && outbox.put(2) && !outbox.put(3));
+        assert_eq!((outgoing.next().await, outgoing.next().await), (Some(1), Some(2)));
+        let taking = tokio::spawn(async move { (outgoing.next().await, outgoing.next().await) });
+        tokio::task::yield_now().await;
+        assert!(outbox.put(4));
+        drop(outbox);
+        assert_eq!(taking.await.ok(), Some((Some(4), None)));
+    }
+
+    #[tokio::test]
+    async fn nobody_takes_from_an_end_that_is_gone() {
+        let (outbox, outgoing) = outbox(2);
+        assert!(outbox.put(1));
+        drop(outgoing);
+        assert!(!outbox.put(2));
+    }
+}
