@@ -13,6 +13,7 @@ use super::reference::{Entry, Reference};
 const ACKNOWLEDGED: u8 = 0x16;
 const MODEL: u8 = 0x18;
 const SHARED_DATAGRAM: u8 = 0x1e;
+const SHARED_AGAIN: u8 = 0x27;
 const LEAVE: u8 = 0x1f;
 
 /// What is of classes on a lane (W61, W71).
@@ -103,8 +104,9 @@ impl Follower {
                     self.places.retain(|place| place.class != class);
                     self.arriving.take_if(|arriving| arriving.class == class);
                 }
-                SHARED_DATAGRAM => {
-                    let class = varint(&mut payload).ok_or("SHARED_DATAGRAM: no class")?;
+                SHARED_AGAIN => {
+                    let class = varint(&mut payload).ok_or("SHARED_AGAIN: no class")?;
+                    varint(&mut payload).ok_or("SHARED_AGAIN: it did not wait")?;
                     self.body(desk, class as u32, payload, true);
                 }
                 _ => left.extend_from_slice(whole),

@@ -163,23 +163,25 @@ impl Client {
             return packet;
         }
         if let Ok(Some(Frame::SharedDatagram { class, rest })) = Frames::new(packet).next() {
-            self.shared_datagram(now, class, rest, false);
+            self.shared_datagram(now, class, rest, None);
         }
         &[]
     }
 
-    /// A body of a class. What is wrong with it costs nothing but itself, as it may come too late to be understood.
+    /// A body of a class; `again`: over the stream, so long after it was made. What is wrong with it costs nothing but itself, as it may come too late to be understood.
     pub(super) fn shared_datagram(
         &mut self,
         now: Duration,
         class: u32,
         body: &[u8],
-        is_again: bool,
+        again: Option<Duration>,
     ) {
+        let is_again = again.is_some();
         let Some(at) = self.classes.models.iter().position(|model| model.class == class) else {
             return;
         };
         let Some(one_way) = self.link.as_ref().map(|link| link.clock.one_way()) else { return };
+        let took = one_way + again.unwrap_or_default();
         let me = self.participant().unwrap_or_default();
         let mut model = self.classes.models.remove(at);
         // A channel that is not open any more may be in it for a while, or is one's own matter to know.
@@ -196,7 +198,7 @@ impl Client {
             if record.sender == me || !is_open || !is_awareness {
                 return Ok(());
             }
-            self.deliver(one_way, &record)
+            self.deliver(took, &record)
         };
         let outcome = model.decoder.coded(body, kind_of, each);
         if outcome.is_ok() || is_again {
@@ -215,8 +217,9 @@ impl Client {
             Frame::Model { lane: Lane::Datagrams, class, total, offset, rest } => {
                 self.class_model(class, total, offset, rest)
             }
-            Frame::SharedDatagram { class, rest } => {
-                self.shared_datagram(now, class, rest, true);
+            Frame::SharedAgain { class, waited, rest } => {
+                let waited = Duration::from_millis(waited.into());
+                self.shared_datagram(now, class, rest, Some(waited));
                 Ok(())
             }
             Frame::Leave { lane: Lane::Datagrams, class, .. } => {

@@ -167,11 +167,12 @@ impl Client {
             Frame::Shared(body) if self.shared.agreed => self.shared_body(body),
             Frame::Leave { lane: Lane::Stream, .. } if self.shared.agreed => self.leave_shared(),
             Frame::Model { lane: Lane::Datagrams, .. }
-            | Frame::SharedDatagram { .. }
+            | Frame::SharedAgain { .. }
             | Frame::Leave { lane: Lane::Datagrams, .. } => self.class_frame(now, &frame),
-            Frame::Model { .. } | Frame::Shared(_) | Frame::Leave { .. } => {
-                Err(Error::malformed("frame: it was not agreed on"))
-            }
+            Frame::Model { .. }
+            | Frame::Shared(_)
+            | Frame::SharedDatagram { .. }
+            | Frame::Leave { .. } => Err(Error::malformed("frame: it was not agreed on")),
             Frame::Hello(_)
             | Frame::Welcome(_)
             | Frame::Open { .. }

@@ -104,9 +104,15 @@ pub(crate) enum Frame<'a> {
     },
     /// A body that all of a class of receivers are sent over their streams.
     Shared(&'a [u8]),
-    /// A body that all of a class are sent as a datagram, or again over the stream.
+    /// A body that all of a class are sent as a datagram.
     SharedDatagram {
         class: u32,
+        rest: &'a [u8],
+    },
+    /// The same over the stream, so many ms after it was made.
+    SharedAgain {
+        class: u32,
+        waited: u32,
         rest: &'a [u8],
     },
     /// What is sent on this lane is not the class's any more.

@@ -38,8 +38,6 @@ pub(crate) struct Model {
     pub(crate) shared: u64,
     /// By how much an age may be wrong: jitter and stalls look like a longer way.
     pub(crate) doubt: Duration,
-    /// How long what a class lost may take until it comes over the stream: its ages are still those of the first time (W74).
-    pub(crate) again: Duration,
     /// Nobody leaves and nothing breaks.
     pub(crate) is_calm: bool,
     /// Whether all that is said and told is printed.
@@ -60,7 +58,6 @@ impl Model {
             delivered: 0,
             shared: 0,
             doubt: Duration::from_millis(400),
-            again: Duration::ZERO,
             is_calm: false,
             is_loud: false,
         }
@@ -227,7 +224,7 @@ impl Model {
             let age = now.saturating_sub(said.at) + Duration::from_millis(8);
             let is_sound = message.own || message.age <= age + self.doubt;
             assert!(is_sound || is_garbled, "W25: age {:?} of at most {age:?}", message.age);
-            let is_sound = message.own || message.age + self.doubt + self.again >= age;
+            let is_sound = message.own || message.age + self.doubt >= age;
             assert!(is_sound || is_garbled, "W25: age {:?} of at least {age:?}", message.age);
             if self.is_calm && !message.own {
                 self.past_is_state(at, channel, message, said);

@@ -121,9 +121,7 @@ impl Story {
             is_calm,
         };
         story.world.model.is_calm = is_calm;
-        if is_crowd {
-            story.world.model.again = Duration::from_secs(5);
-        }
+        if is_crowd {}
         // Who comes first makes the channels, undisturbed.
         story.join();
         story.world.run(MS * 200);

@@ -168,7 +168,7 @@ impl Room {
             if kept.number > overdue {
                 break;
             }
-            send_again(connection, id, kept);
+            send_again(now, connection, id, kept);
             served.again = kept.number;
         }
         if census.is_crowd() {

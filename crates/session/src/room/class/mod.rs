@@ -185,12 +185,14 @@ impl Class {
     }
 }
 
-/// Puts a packet on the stream (W74).
-fn send_again(connection: &mut Connection, class: u32, kept: &Kept) {
+/// Puts a packet on the stream (W74): what is in it is older by what it waited.
+fn send_again(now: Duration, connection: &mut Connection, class: u32, kept: &Kept) {
     let mut header = Vec::new();
     wire::frame::shared_datagram(class, &mut header);
     let rest = kept.frame.get(header.len()..).unwrap_or_default();
-    connection.link.queue(&Frame::SharedDatagram { class, rest });
+    let waited = now.saturating_sub(kept.sent).as_millis();
+    let waited = u32::try_from(waited).unwrap_or(u32::MAX);
+    connection.link.queue(&Frame::SharedAgain { class, waited, rest });
 }
 
 impl Room {
@@ -323,7 +325,7 @@ impl Member {
         let missing = class.kept_after(served.again.max(served.acknowledged));
         for kept in missing.take_while(|kept| kept.number <= told) {
             if acknowledgement.lacks(kept.number) {
-                send_again(connection, class.id, kept);
+                send_again(now, connection, class.id, kept);
             }
         }
         served.again = served.again.max(told);
@@ -351,7 +353,7 @@ impl Member {
         if let Some(served) = self.served.take().filter(|served| served.class != class.id) {
             leave(connection, served.class);
         }
-        class.kept_after(top).for_each(|kept| send_again(connection, class.id, kept));
+        class.kept_after(top).for_each(|kept| send_again(now, connection, class.id, kept));
         self.served = Some(Served {
             class: class.id,
             audience: class.key.audience.clone(),

@@ -148,6 +148,12 @@ impl<'a> Frame<'a> {
                 out.extend_from_slice(rest);
                 0x1e
             }
+            Frame::SharedAgain { class, waited, rest } => {
+                out.varint(u64::from(*class));
+                out.varint(u64::from(*waited));
+                out.extend_from_slice(rest);
+                0x27
+            }
             Frame::Leave { lane, class, rest } => {
                 out.u8(*lane as u8);
                 out.varint(u64::from(*class));
@@ -237,6 +243,11 @@ impl<'a> Frame<'a> {
             0x21 => Frame::Rate { id: r.varint_u32()?, rate: r.varint_u32()? },
             0x22 => Frame::Contract(r.rest()),
             0x26 => Frame::Standing(r.rest()),
+            0x27 => Frame::SharedAgain {
+                class: r.varint_u32()?,
+                waited: r.varint_u32()?,
+                rest: r.rest(),
+            },
             _ => return Ok(None),
         };
         r.finish()?;
@@ -302,6 +313,7 @@ fn frame_name(kind: u8) -> &'static str {
         0x21 => "RATE",
         0x22 => "CONTRACT",
         0x26 => "STANDING",
+        0x27 => "SHARED_AGAIN",
         _ => "frame",
     }
 }
