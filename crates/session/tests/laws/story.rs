@@ -121,7 +121,6 @@ impl Story {
             is_calm,
         };
         story.world.model.is_calm = is_calm;
-        if is_crowd {}
         // Who comes first makes the channels, undisturbed.
         story.join();
         story.world.run(MS * 200);
