@@ -1,5 +1,6 @@
 //! A table of fixed size: key to value, the least recently used of eight gives way.
 
+use alloc::vec::Vec;
 use core::mem::size_of;
 
 use crate::hash::hash;
@@ -112,9 +113,27 @@ impl<T: Clone + Default> Cache<T> {
     }
 
     fn tick(&mut self) -> u32 {
-        let clock = self.clock[0].wrapping_add(1).max(1);
+        if self.clock[0] == u32::MAX {
+            self.renumber();
+        }
+        let clock = self.clock[0] + 1;
         *self.clock.change(0) = clock;
         clock
+    }
+
+    /// Counts uses from 1 anew, in the same order: nothing but the order matters.
+    #[cold]
+    fn renumber(&mut self) {
+        let entries = self.entries.iter().enumerate().filter(|(_, entry)| entry.used != 0);
+        let mut uses: Vec<(u32, usize)> =
+            entries.map(|(index, entry)| (entry.used, index)).collect();
+        uses.sort_unstable();
+        for (used, &(before, index)) in (1..).zip(&uses) {
+            if before != used {
+                self.entries.change(index).used = used;
+            }
+        }
+        self.clock.put(0, uses.len() as u32);
     }
 
     /// Where the value of `key` is, if there is one.
@@ -154,5 +173,15 @@ mod tests {
         assert_eq!(cache.find(0), Some(&10));
         assert_eq!(cache.find(1), None);
         assert_eq!(cache.find(99), Some(&0));
+    }
+
+    #[test]
+    fn the_order_of_use_outlasts_the_clock() {
+        let mut cache = Cache::<u32>::new(12 * WAYS);
+        cache.clock.put(0, u32::MAX - WAYS as u32 + 1);
+        for key in 0..WAYS as u32 + 2 {
+            *cache.entry(key) = key;
+        }
+        assert_eq!([0, 1, 2].map(|key| cache.find(key).is_some()), [false, false, true]);
     }
 }

@@ -62,6 +62,9 @@ struct Session {
     encoder: Encoder,
     decoders: Vec<Decoder>,
     has_restarted: bool,
+    /// Who takes turns at sending, besides those of one packet.
+    senders: u32,
+    packets: u32,
 }
 
 impl Session {
@@ -71,6 +74,8 @@ impl Session {
             decoders: vec![Decoder::new(config.clone())],
             config,
             has_restarted: false,
+            senders: 1,
+            packets: 0,
         }
     }
 
@@ -91,9 +96,14 @@ impl Session {
 
     fn send(&mut self, messages: &[Vec<u8>]) {
         let fields: Vec<u32> = (0..self.config.fields as u32).collect();
+        let turn = self.packets % self.senders;
+        self.packets += 1;
         let fields = |index: usize| {
             let mut fields = fields.clone();
             fields.iter_mut().for_each(|field| *field += index as u32 % 3);
+            if let Some(sender) = fields.get_mut(1) {
+                *sender += turn;
+            }
             fields
         };
         let fields: Vec<_> = (0..messages.len()).map(fields).collect();
@@ -162,6 +172,29 @@ proptest! {
         let mut session = Session::new(config(delivery, memory, check, fields));
         for step in &steps {
             session.step(step);
+        }
+    }
+
+    /// Newcomers go through later compactions like all others: in a model that holds more than compaction
+    /// keeps, so that all must forget the same, and with little said between a snapshot and the next
+    /// compaction, so that what the snapshot holds decides.
+    #[test]
+    fn newcomers_forget_what_others_forget(
+        rounds in vec((vec(messages(), 0..80), vec(messages(), 0..6)), 1..5),
+        room: bool,
+        senders in 20u32..200,
+    ) {
+        let delivery = if room { Delivery::Room } else { Delivery::Ordered };
+        let mut session = Session::new(config(delivery, 64 << 10, true, 3));
+        session.senders = senders;
+        for (before, between) in &rounds {
+            before.iter().for_each(|messages| session.send(messages));
+            session.advance(2);
+            session.join();
+            between.iter().for_each(|messages| session.send(messages));
+            session.step(&Step::Compact);
+            session.send(&[b"{}".to_vec()]);
+            session.advance(0);
         }
     }
 

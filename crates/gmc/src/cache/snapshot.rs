@@ -19,26 +19,31 @@ pub(crate) struct Candidate {
 /// What of a cache was coded so far.
 pub(crate) struct Progress {
     context: u32,
+    /// Of the entries in the order of their use.
     done: Vec<bool>,
+    /// When the entry that was coded last was used.
+    last: u32,
 }
 
 // Contexts, for each cache.
-const CLOCK: u32 = 1;
+const COUNT: u32 = 1;
 const PRESENT: u32 = 2;
 const MORE: u32 = 3;
-const RANK: u32 = 4;
+const USED: u32 = 4;
 
 impl<T: Clone + Default> Cache<T> {
     /// Starts to code a cache. Where in its set an entry is does not matter, and of when it was used
-    /// only the order in the set.
+    /// only the order, but that of all entries: compaction forgets the oldest of all.
     pub(crate) fn archive<C: Coder + ?Sized>(
         &mut self,
         archive: &mut Archive<'_, C>,
         context: u32,
-    ) -> Progress {
-        let clock = archive.number(hash(context, CLOCK), self.clock[0].into()) as u32;
-        self.clock.put(0, clock);
-        Progress { context, done: vec![false; self.entries.len()] }
+    ) -> Result<Progress> {
+        self.renumber();
+        let given = self.clock[0] as usize;
+        let count = archive.up_to(hash(context, COUNT), self.entries.len(), given)?;
+        self.clock.put(0, count as u32);
+        Ok(Progress { context, done: vec![false; count], last: 0 })
     }
 
     /// Codes which of the candidates are there, and what `code_value` makes of their values.
@@ -51,12 +56,12 @@ impl<T: Clone + Default> Cache<T> {
     ) -> Result<()> {
         for &candidate in candidates {
             let index = self.index(candidate.key);
-            if index.is_some_and(|index| progress.done[index]) {
+            if index.is_some_and(|index| progress.has(self.entries[index].used)) {
                 continue;
             }
             let present = hash(hash(progress.context, PRESENT), candidate.context);
             if archive.flag(present, index.is_some()) {
-                let index = self.archive_rank(archive, progress, candidate.key)?;
+                let index = self.archive_entry(archive, progress, candidate.key)?;
                 code_value(archive, candidate, &mut self.entries.change(index).value)?;
                 archive.check()?;
             }
@@ -77,7 +82,7 @@ impl<T: Clone + Default> Cache<T> {
                 return Ok(());
             }
             let key = archive.raw(32, next.unwrap_or(0));
-            let index = self.archive_rank(archive, &mut progress, key)?;
+            let index = self.archive_entry(archive, &mut progress, key)?;
             code_value(archive, &mut self.entries.change(index).value)?;
             archive.check()?;
         }
@@ -85,47 +90,41 @@ impl<T: Clone + Default> Cache<T> {
 
     /// The least key that is not done: the same wherever in its set it is.
     fn next(&self, progress: &Progress) -> Option<u32> {
-        let entries = self.entries.iter().zip(&progress.done);
-        entries.filter(|(entry, done)| entry.used != 0 && !**done).map(|(entry, _)| entry.key).min()
+        let entries = self.entries.iter().filter(|entry| entry.used != 0);
+        entries.filter(|entry| !progress.has(entry.used)).map(|entry| entry.key).min()
     }
 
-    /// Codes how many entries of its set were used before this one. Returns where the entry is.
-    fn archive_rank<C: Coder + ?Sized>(
+    /// Codes when an entry was used. Returns where it is.
+    fn archive_entry<C: Coder + ?Sized>(
         &mut self,
         archive: &mut Archive<'_, C>,
         progress: &mut Progress,
         key: u32,
     ) -> Result<usize> {
-        let first = self.set(key);
-        let set = first..first + self.ways;
-        let rank = self.index(key).filter(|_| !archive.coder.decodes()).map_or(0, |index| {
-            let used = self.entries[index].used;
-            set.clone().filter(|&other| (1..used).contains(&self.entries[other].used)).count()
-        });
-        let rank = archive.up_to(hash(progress.context, RANK), self.ways - 1, rank)?;
+        let known = self.index(key);
+        // Mostly the next one that is asked for was the next one used.
+        let guess = i64::from(progress.last) + 1;
+        let given = known.map_or(0, |index| self.entries[index].used);
+        let used = archive.number_like(hash(progress.context, USED), guess, given.into());
+        let used = u32::try_from(used).ok().filter(|&used| progress.note(used));
+        let used = used.ok_or(SnapshotError::Malformed)?;
         if !archive.coder.decodes() {
-            let index = self.index(key).ok_or(SnapshotError::Malformed)?;
-            progress.done[index] = true;
-            return Ok(index);
+            return known.ok_or(SnapshotError::Malformed);
         }
-        let mut free = set.filter(|&index| self.entries[index].used == 0);
-        let free = free.next().filter(|_| self.index(key).is_none());
-        let free = free.ok_or(SnapshotError::Malformed)?;
-        // The clock has ticked for each entry.
-        let used = self.clock[0].saturating_sub(self.ways as u32) + 1 + rank as u32;
-        progress.done[free] = true;
+        let first = self.set(key);
+        let free = (first..first + self.ways).find(|&index| self.entries[index].used == 0);
+        let free = free.filter(|_| known.is_none()).ok_or(SnapshotError::Malformed)?;
         *self.entries.change(free) = Entry { key, used, value: T::default() };
         Ok(free)
     }
 
     /// Keeps the entries used last, at most so many, and of these the ones wanted.
     pub(crate) fn compact(&mut self, most: usize, mut is_wanted: impl FnMut(u32) -> bool) {
-        let mut used: Vec<u32> = self.entries.iter().map(|entry| entry.used).collect();
-        used.sort_unstable_by(|a, b| b.cmp(a));
-        let oldest = used.get(most.saturating_sub(1)).copied().unwrap_or(0);
+        self.renumber();
+        let gone = self.clock[0].saturating_sub(most as u32);
         for index in 0..self.entries.len() {
             let Entry { key, used, .. } = self.entries[index];
-            if used != 0 && (most == 0 || used < oldest || !is_wanted(key)) {
+            if used != 0 && (used <= gone || !is_wanted(key)) {
                 *self.entries.change(index) = Entry { key: 0, used: 0, value: T::default() };
             }
         }
@@ -145,5 +144,19 @@ impl<T: Clone + Default> Cache<T> {
         for entry in self.entries.iter().filter(|entry| entry.used != 0) {
             visit(&entry.value);
         }
+    }
+}
+
+impl Progress {
+    /// Whether the entry used then was coded.
+    fn has(&self, used: u32) -> bool {
+        used.checked_sub(1).is_some_and(|rank| self.done[rank as usize])
+    }
+
+    /// Notes an entry. `false`: there is none used then, or it was coded.
+    fn note(&mut self, used: u32) -> bool {
+        self.last = used;
+        let done = used.checked_sub(1).and_then(|rank| self.done.get_mut(rank as usize));
+        done.is_some_and(|done| !core::mem::replace(done, true))
     }
 }

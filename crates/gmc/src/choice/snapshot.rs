@@ -16,7 +16,7 @@ impl Choices {
         archive: &mut Archive<'_, C>,
         candidates: &[Candidate],
     ) -> Result<()> {
-        let mut progress = self.recents.archive(archive, CACHE);
+        let mut progress = self.recents.archive(archive, CACHE)?;
         self.recents.archive_some(archive, &mut progress, candidates, |archive, _, recent| {
             recent.archive(archive)
         })?;

@@ -27,12 +27,12 @@ impl Keys {
         self.latest.put(0, latest);
         let candidates = (0..=255).map(|key| Candidate { key, context: 0 });
         let candidates: alloc::vec::Vec<_> = candidates.collect();
-        let mut progress = self.keys.archive(archive, KEYS);
+        let mut progress = self.keys.archive(archive, KEYS)?;
         self.keys.archive_some(archive, &mut progress, &candidates, |archive, _, key| {
             key.archive(archive)
         })?;
         let mut before = 0;
-        let progress = self.probes.archive(archive, PROBES);
+        let progress = self.probes.archive(archive, PROBES)?;
         self.probes.archive_rest(archive, progress, |archive, probe| {
             probe.number = archive.number_like(NUMBER, before, probe.number);
             before = probe.number;

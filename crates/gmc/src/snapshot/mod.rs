@@ -357,6 +357,39 @@ mod tests {
         }
     }
 
+    /// A snapshot of a model alone.
+    fn written(stream: &Stream) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        write(stream.copy(), Position::default(), core::iter::empty(), &mut bytes);
+        bytes
+    }
+
+    /// Compaction forgets what was used longest ago of all, which a newcomer must know like the others.
+    #[test]
+    fn a_newcomers_model_is_compacted_like_the_encoders() {
+        let config = Config { fields: 2, memory: 256 << 10, ..Config::default() };
+        let say = |stream: &mut Stream, index: u32| {
+            let bytes = message(index);
+            let mut batch = Batch::default();
+            let message = crate::Message { fields: &[0, index % 300], bytes: &bytes };
+            batch.add(message, &config).expect("it is small");
+            let said = stream.code_ordered(&mut Silent, true, &batch, &mut Batch::default());
+            said.expect("messages within the limits are coded");
+        };
+        let mut encoder = Stream::new(config.clone());
+        (0..2000).for_each(|index| say(&mut encoder, index));
+        let read = read(&Stream::new(config.clone()), &written(&encoder));
+        let mut newcomer = read.expect("it was just made").stream;
+        for stream in [&mut encoder, &mut newcomer] {
+            (2000..2005).for_each(|index| say(stream, index));
+        }
+        assert!(written(&newcomer) == written(&encoder));
+        for stream in [&mut encoder, &mut newcomer] {
+            stream.compact();
+        }
+        assert!(written(&newcomer) == written(&encoder));
+    }
+
     #[test]
     fn a_newcomers_model_is_the_encoders() {
         for delivery in [Delivery::Ordered, Delivery::Room, Delivery::Datagrams] {

@@ -206,7 +206,7 @@ fn archive_categories<C: Coder + ?Sized>(
     categories: &mut Cache<crate::category::Category>,
     labels: &[Candidate],
 ) -> Result<()> {
-    let mut progress = categories.archive(archive, CATEGORIES);
+    let mut progress = categories.archive(archive, CATEGORIES)?;
     categories.archive_some(archive, &mut progress, labels, |archive, _, category| {
         category.archive(archive)
     })?;
@@ -218,7 +218,7 @@ fn archive_references<C: Coder + ?Sized>(
     references: &mut Cache<Reference>,
     candidates: &[Candidate],
 ) -> Result<()> {
-    let mut progress = references.archive(archive, REFERENCES);
+    let mut progress = references.archive(archive, REFERENCES)?;
     let mut last = Reference::default();
     references.archive_some(
         archive,
@@ -245,7 +245,7 @@ fn archive_grids<C: Coder + ?Sized>(
     grids: &mut Cache<Grid>,
     candidates: &[Candidate],
 ) -> Result<()> {
-    let mut progress = grids.archive(archive, GRIDS);
+    let mut progress = grids.archive(archive, GRIDS)?;
     let mut last = Grid::default();
     grids.archive_some(archive, &mut progress, candidates, |archive, _, grid| {
         grid.archive(archive, &last)?;

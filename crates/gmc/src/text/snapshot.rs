@@ -58,7 +58,7 @@ impl Texts {
         more: impl FnOnce(&Self) -> Vec<Candidate>,
     ) -> Result<()> {
         let strings = self.speller.history.strings();
-        let mut progress = self.recents.archive(archive, CACHE);
+        let mut progress = self.recents.archive(archive, CACHE)?;
         let Self { speller, recents } = self;
         recents.archive_some(archive, &mut progress, labels, |archive, _, recent| {
             recent.archive(archive, &speller.history, &strings)
