@@ -5,6 +5,7 @@ use core::time::Duration;
 
 use super::{Client, Phase};
 use crate::limits::MAX_DATAGRAM_MODEL;
+use crate::link::Link;
 use crate::wire::acknowledged::Acknowledged;
 use crate::wire::body::{BodyDecoder, Lane};
 use crate::wire::frame::{Frame, Frames, SHARED_DATAGRAM_LAST};
@@ -180,8 +181,9 @@ impl Client {
         let Some(at) = self.classes.models.iter().position(|model| model.class == class) else {
             return;
         };
-        let Some(one_way) = self.link.as_ref().map(|link| link.clock.one_way()) else { return };
-        let took = one_way + again.unwrap_or_default();
+        let way = |link: &Link| if is_again { link.transit() } else { link.clock.one_way() };
+        let Some(way) = self.link.as_ref().map(way) else { return };
+        let took = way + again.unwrap_or_default();
         let me = self.participant().unwrap_or_default();
         let mut model = self.classes.models.remove(at);
         // A channel that is not open any more may be in it for a while, or is one's own matter to know.
