@@ -10,7 +10,7 @@ use std::time::Duration;
 use groupwire_session::client::{ChannelId, Config as ClientConfig};
 use groupwire_session::trace::Way;
 use groupwire_session::{Qos, Redundancy, room};
-use support::{Air, MS, World, errors};
+use support::{Air, MS, World, errors, varint};
 
 const DRAW: Qos = Qos::transaction().deadline(Duration::from_millis(800));
 const POINTER: Qos = Qos::awareness().loss_per_mille(50).deadline(Duration::from_millis(250));
@@ -204,20 +204,12 @@ impl Forged {
         let sent = (now.as_millis() as u16).to_be_bytes();
         let mut out = vec![0x41, number, sent[0], sent[1]];
         for number in [1, sender, flags | 256, check, counter, 0, position, back] {
-            varint(number, &mut out);
+            varint(number.into(), &mut out);
         }
-        varint(self.text.len() as u32, &mut out);
+        varint(self.text.len() as u64, &mut out);
         out.extend_from_slice(self.text.as_bytes());
         out
     }
-}
-
-fn varint(mut value: u32, out: &mut Vec<u8>) {
-    while value >= 0x80 {
-        out.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    out.push(value as u8);
 }
 
 /// Two people who know each other, and nothing else came in datagrams.

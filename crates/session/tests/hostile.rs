@@ -9,7 +9,7 @@ use groupwire_session::client::{ChannelId, Event};
 use groupwire_session::codecs::{ALL, Choice, Packer};
 use groupwire_session::room::Event as RoomEvent;
 use groupwire_session::{Error, Qos};
-use support::{Air, MS, World, errors};
+use support::{Air, MS, World, errors, varint};
 
 const POINTER: Qos = Qos::awareness().rate(0, 25);
 const PATH: Qos = Qos::awareness().aggregate();
@@ -31,14 +31,6 @@ fn crowd(count: usize) -> World {
     }
     world.run(MS * 400);
     world
-}
-
-fn varint(mut value: u64, out: &mut Vec<u8>) {
-    while value >= 0x80 {
-        out.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    out.push(value as u8);
 }
 
 /// A datagram of plain records on the channel of paths (wire.md W39), with these flags and payloads.

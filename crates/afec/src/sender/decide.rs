@@ -47,11 +47,12 @@ impl Sender {
         }
         let headers = self.headers as f64;
         let loss = self.loss.doubted(DOUBT);
+        let losses = Losses::new(&loss);
         let price = Price { repeat: self.repeat_price, ratio: self.ratio };
         let mut demands = Vec::with_capacity(self.channels.len());
         for channel in &mut self.channels {
             let situation = situation(channel, &loss, path, loss_back, headers, price);
-            let choice = best(channel, &situation, &self.loss);
+            let choice = best(channel, &situation, &losses, &self.loss);
             channel.choice = Some(choice);
             demands.push(demand(channel, headers, price, choice.cost));
         }
@@ -67,7 +68,7 @@ impl Sender {
                 while choice.cost > share.redundancy && situation.target < 1.0 {
                     situation.target = (situation.target * 1.3).max(0.01);
                     choice = match channel.conflates() {
-                        true => superseding(channel, &situation, 0.0),
+                        true => superseding(channel, &situation, &losses, 0.0),
                         false => choose(&situation),
                     };
                 }
@@ -83,10 +84,16 @@ impl Sender {
     }
 }
 
-/// The cheapest that holds a channel's target. `loss` is what is believed of the path, without caution.
-fn best(channel: &mut Channel, situation: &Situation<'_>, loss: &LossModel) -> Choice {
+/// The cheapest that holds a channel's target. `losses` are the situation's, `loss` is what is believed of the path without
+/// caution.
+fn best(
+    channel: &mut Channel,
+    situation: &Situation<'_>,
+    losses: &Losses,
+    loss: &LossModel,
+) -> Choice {
     if channel.conflates() {
-        return superseding(channel, situation, channel.qos.rate_min);
+        return superseding(channel, situation, losses, channel.qos.rate_min);
     }
     let choice = choose(situation);
     if choice.misses > situation.target {
@@ -109,15 +116,19 @@ fn best(channel: &mut Channel, situation: &Situation<'_>, loss: &LossModel) -> C
 
 /// What a channel needs where a newer value meets an older one that is missing: see [`values`](super::values). `rate_min`: so
 /// many values a second are to arrive all the same.
-fn superseding(channel: &mut Channel, situation: &Situation<'_>, rate_min: f64) -> Choice {
+fn superseding(
+    channel: &mut Channel,
+    situation: &Situation<'_>,
+    losses: &Losses,
+    rate_min: f64,
+) -> Choice {
     let values = &mut channel.values;
-    let losses = Losses::new(situation.loss);
-    let need = values.need(&losses, situation.target, WORTH.recip(), NEAR);
-    let rate = values.sendings_for(&losses, rate_min);
+    let need = values.need(losses, situation.target, WORTH.recip(), NEAR);
+    let rate = values.sendings_for(losses, rate_min);
     values.all_count = rate > 1.0;
     values.sendings = need.sendings.max(rate);
     values.early = channel.qos.ahead * EARLY.0 / EARLY.1;
-    values.rests = rests(&losses, situation.target);
+    values.rests = rests(losses, situation.target);
     let rests = f64::from(values.rests) / situation.cluster;
     let again = situation.repeat_bytes + values.alone() * situation.packet_bytes;
     let cost = (values.again() + rests) * again;

@@ -120,17 +120,20 @@ impl Class {
     }
 }
 
-fn decoder(model: &[u8]) -> Result<Decoder, String> {
-    // W70, and limits that the session has.
-    let config = Config {
+/// W70, and limits that the session has.
+fn config() -> Config {
+    Config {
         delivery: Delivery::Room,
         memory: 128 << 10,
         fields: FIELDS,
         max_message: 65_536,
         check: true,
         ..Config::default()
-    };
-    let mut decoder = Decoder::from_snapshot(config, model).map_err(|error| error.to_string())?;
+    }
+}
+
+fn decoder(model: &[u8]) -> Result<Decoder, String> {
+    let mut decoder = Decoder::from_snapshot(config(), model).map_err(|error| error.to_string())?;
     decoder.keep_more(FOR_LATE_ONES);
     Ok(decoder)
 }
@@ -168,15 +171,7 @@ mod tests {
     #[test]
     fn w70_a_body_is_decoded_once_and_acknowledged_for_who_has_it() {
         let (ledger, mut pointer) = (Ledger::new(1, 10), Pointer::new(0, 1));
-        let config = Config {
-            delivery: Delivery::Room,
-            memory: 128 << 10,
-            fields: FIELDS,
-            max_message: 65_536,
-            check: true,
-            ..Config::default()
-        };
-        let mut encoder = Encoder::new(config);
+        let mut encoder = Encoder::new(config());
         let mut model = Vec::new();
         encoder.snapshot(&mut model);
         let mut reference = Reference::default();

@@ -1,5 +1,6 @@
 //! What the clients of other systems say: just enough to be in the room, to send and to stay.
 
+use super::frames::write_varint;
 use super::ledger::{Ledger, Tally};
 use super::websocket::{Kind, write};
 
@@ -96,22 +97,14 @@ impl Speaker {
 /// `bytes(count:varint (client:varint clock:varint state:bytes)*)`.
 fn awareness(client: usize, clock: u64, state: &[u8]) -> Vec<u8> {
     let mut update = vec![1];
-    varint(client as u64 + 1, &mut update);
-    varint(clock, &mut update);
-    varint(state.len() as u64, &mut update);
+    write_varint(client as u64 + 1, &mut update);
+    write_varint(clock, &mut update);
+    write_varint(state.len() as u64, &mut update);
     update.extend(state);
     let mut message = vec![1];
-    varint(update.len() as u64, &mut message);
+    write_varint(update.len() as u64, &mut message);
     message.extend(update);
     message
-}
-
-fn varint(mut value: u64, out: &mut Vec<u8>) {
-    while value >= 0x80 {
-        out.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    out.push(value as u8);
 }
 
 #[cfg(test)]

@@ -585,6 +585,15 @@ fn arrived(way: &mut VecDeque<(Duration, Cargo)>, now: Duration) -> Option<(Dura
     way.front().is_some_and(|(due, _)| *due <= now).then(|| way.pop_front())?
 }
 
+/// Appends a number as the wire has it (wire.md W1).
+pub(crate) fn varint(mut value: u64, out: &mut Vec<u8>) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
 /// What a person was told of errors, in words.
 pub(crate) fn errors(world: &World, person: usize) -> Vec<String> {
     let events = world.people[person].events.iter();
