@@ -9,6 +9,7 @@ use groupwire_afec::Planned;
 use groupwire_afec::loss::LossModel;
 
 use super::body::{Kept, keep};
+use super::fnv1a;
 use crate::Qos;
 use crate::limits::RECORD_OVERHEAD_IN_DATAGRAMS;
 use crate::wire::record::{Direction, Number, Record};
@@ -42,10 +43,8 @@ pub(super) fn are_worth_it(qos: &Qos, loss: &LossModel) -> bool {
 /// W81: what a copy is checked by (FNV-1a of 32 bits), since what was delivered cannot be taken back: gmc's own check takes one
 /// of 256 damaged bodies for sound.
 pub(super) fn check(numbers: [u32; 6], payload: &[u8]) -> u32 {
-    let step = |sum: u32, octet: &u8| (sum ^ u32::from(*octet)).wrapping_mul(0x0100_0193);
     let numbers = numbers.map(u32::to_le_bytes);
-    let sum = numbers.as_flattened().iter().fold(0x811C_9DC5, step);
-    payload.iter().fold(sum, step)
+    fnv1a(numbers.as_flattened().iter().chain(payload))
 }
 
 /// W82: how often one is copied.

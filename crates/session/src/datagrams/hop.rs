@@ -11,7 +11,7 @@ use groupwire_afec::{self as afec, Came, Endpoint, Order, Scheme, Submission};
 
 use super::body::{BodyReader, BodyWriter, REPEATED, is_coded, keep};
 use super::copies::{self, Copies};
-use super::{Made, Settings};
+use super::{Made, Settings, fnv1a};
 use crate::limits::{MAX_UNPACKED, RECORD_OVERHEAD};
 use crate::packing::Packing;
 use crate::wire::body::Coding;
@@ -521,9 +521,5 @@ fn key_of(record: &Record<'_>, qos: &Qos) -> Option<u32> {
         return None;
     }
     let start = record.sender.to_le_bytes();
-    let octets = start.iter().chain(record.key.unwrap_or_default());
-    Some(
-        octets
-            .fold(0x811c_9dc5, |hash, &octet| (hash ^ u32::from(octet)).wrapping_mul(0x0100_0193)),
-    )
+    Some(fnv1a(start.iter().chain(record.key.unwrap_or_default())))
 }
