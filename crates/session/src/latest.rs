@@ -21,6 +21,20 @@ impl<K: Ord + Clone, V> Latest<K, V> {
         replaced.and_then(|order| self.items.remove(&order)).map(|(_, value)| value)
     }
 
+    /// Where the newest value of a key is.
+    pub(crate) fn newest(&self, key: &K) -> Option<u64> {
+        self.newest.get(key).copied()
+    }
+
+    /// Lets a value stay whatever comes of its key.
+    pub(crate) fn detach(&mut self, order: u64) -> Option<&mut V> {
+        let (key, value) = self.items.get_mut(&order)?;
+        if let Some(key) = key.take() {
+            self.newest.remove(&key);
+        }
+        Some(value)
+    }
+
     /// All values that arrived after `order`, oldest first.
     pub(crate) fn after(&self, order: u64) -> impl Iterator<Item = (u64, &V)> {
         self.items.from(order.saturating_add(1)).map(|(&order, (_, value))| (order, value))

@@ -56,6 +56,9 @@ pub struct Qos {
     pub rate_max: u32,
 }
 
+/// Half a value for each tick, in 1/1000 and microseconds: as many survive two hops that lose three in ten each.
+const TOO_FEW: u128 = 500 * 1_000_000;
+
 impl Qos {
     /// A channel whose every message arrives, in order, once.
     pub const fn transaction() -> Self {
@@ -111,6 +114,11 @@ impl Qos {
     pub const fn private(mut self) -> Self {
         self.private = true;
         self
+    }
+
+    /// Whether one value a tick may be too few for the lowest useful rate, once some are lost.
+    pub(crate) fn outruns(&self, tick: Duration) -> bool {
+        u128::from(self.rate_min) * tick.as_micros() > TOO_FEW
     }
 
     /// Checks that the parts fit together.

@@ -46,6 +46,31 @@ fn point(world: &mut World, steps: usize) {
     }
 }
 
+/// How many of 300 values at 30 per second arrive where the room ticks 25 times.
+fn arrive_of_300(air: Air, least: u32) -> usize {
+    let mut world = World::with_tick(MS * 40);
+    for _ in 0..2 {
+        let at = world.add();
+        world.people[at].air = air;
+        world.channel(at, "pointer", Qos::awareness().rate(least, 60));
+    }
+    world.run(MS * 500);
+    for step in 0..300 {
+        world.send_key(0, ChannelId(0), "", &format!(r#"{{"x":{step}}}"#));
+        world.run(MS * 100 / 3);
+    }
+    world.run(MS * 500);
+    world.people[1].texts(ChannelId(0)).len()
+}
+
+#[test]
+fn w30_a_least_rate_near_the_ticks_takes_two_values_of_one() {
+    for air in [CLEAR, Air { max: 0, ..CLEAR }] {
+        assert!((240..=260).contains(&arrive_of_300(air, 10)), "{}", arrive_of_300(air, 10));
+        assert_eq!(arrive_of_300(air, 20), 300);
+    }
+}
+
 #[test]
 fn w38_pointers_go_as_datagrams_of_a_few_bytes() {
     let mut world = two(CLEAR, CLEAR);

@@ -420,6 +420,14 @@ impl Channel {
         (!self.held.is_empty()).then(|| oldest + self.qos.deadline + Duration::from_millis(1))
     }
 
+    /// Other needs from now on. What was missed of another target says nothing of this one.
+    pub(super) fn change(&mut self, qos: Qos) {
+        if qos.has_other_target(&self.qos) {
+            self.standing = 0.0;
+        }
+        self.qos = qos;
+    }
+
     /// A message is met or missed. `charge`: it was not charged before.
     fn judge(&mut self, outcome: Outcome, charge: bool) {
         let missed = outcome != Outcome::Met;

@@ -239,7 +239,7 @@ impl Receiver {
     /// Other needs of a channel.
     pub(crate) fn change(&mut self, id: u32, qos: Qos) {
         if let Some(channel) = self.channels.iter_mut().find(|channel| channel.id == id) {
-            channel.qos = qos;
+            channel.change(qos);
         }
     }
 

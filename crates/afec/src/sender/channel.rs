@@ -25,6 +25,11 @@ const OWED: f64 = 6.0;
 const CAREFUL: (f64, f64) = (0.97, 0.97);
 const CALM: (f64, f64) = (1.06, 1.1);
 const LOSES: f64 = 1.3;
+/// Where newer values meet older ones, the most that an aim may be: how often they do is known less well beforehand than by
+/// what is missed.
+const SUPERSEDED: f64 = 1.5;
+/// The same where the path carries no more than it is sent: what goes again takes the place of newer values there.
+const CROWDED_OUT: f64 = 3.0;
 /// The least aim, as a share of the target.
 const LEAST: f64 = 0.35;
 /// A target is called out of reach if this many times it is.
@@ -114,6 +119,22 @@ impl Channel {
         self.qos.order == Order::Newest
     }
 
+    /// Puts a newer value in the place of what waits of its key. Where a least rate is asked for and the path `has_room`, two
+    /// wait: both in a packet are two that may arrive. Returns what goes no more; as an error the newer one, if it is to
+    /// wait beside the others.
+    pub(super) fn supersede(&mut self, newer: Waiting, has_room: bool) -> Result<Waiting, Waiting> {
+        let most = if self.qos.rate_min > 0.0 && has_room { 2 } else { 1 };
+        let same =
+            |(place, waiting): (usize, &Waiting)| (waiting.key == newer.key).then_some(place);
+        let mut places = self.waiting.iter().enumerate().rev().filter_map(same);
+        let Some(last) = places.next() else { return Err(newer) };
+        if most > 1 {
+            let Some(older) = places.next() else { return Err(newer) };
+            self.waiting.swap(older, last);
+        }
+        Ok(core::mem::replace(&mut self.waiting[last], newer))
+    }
+
     /// The repeats of the next message. The two sets alternate as evenly as the share allows.
     pub(super) fn repeats(&mut self) -> Repeats {
         self.share += self.code.share;
@@ -140,10 +161,15 @@ impl Channel {
 
     /// The share of messages that may miss, as far as the next ones go, on a path that loses so much: less if many
     /// missed lately, more if few.
-    pub(super) fn aim(&self, loss: f64) -> f64 {
+    pub(super) fn aim(&self, loss: f64, is_narrow: bool) -> f64 {
         let lowered = self.told.filter(|_| self.qos.may_lower);
         let target = lowered.map_or(self.qos.target, |told| told.max(self.qos.target));
         let (margin, most) = if loss > target * LOSES { CAREFUL } else { CALM };
+        let most = match (self.conflates(), is_narrow) {
+            (false, _) => most,
+            (true, false) => SUPERSEDED,
+            (true, true) => CROWDED_OUT,
+        };
         // A receiver that asks makes up for what it missed by itself.
         let asks = self.code.ask > 0;
         let standing = if asks { (self.standing - OWED).max(0.0) } else { self.standing };

@@ -27,8 +27,10 @@ const NEVER: Duration = Duration::from_secs(3600);
 const ASK_BYTES: f64 = 10.0;
 /// Messages per second that a channel that conflates is left at least.
 const SLOWEST: f64 = 1.0;
-/// The most often that a value goes again at which a key rests.
+/// The most often that a value goes again at which a key rests, and the share of the target that may miss it: nothing meets it
+/// for long.
 const RESTS: u8 = 6;
+const AT_REST: f64 = 0.5;
 /// What goes again on the first of two hops goes sooner than at the last moment, by this share of what it leaves to the
 /// second: what comes at the last moment there is often too late here.
 const EARLY: (u32, u32) = (3, 16);
@@ -48,7 +50,8 @@ impl Sender {
         let headers = self.headers as f64;
         let loss = self.loss.doubted(DOUBT);
         let losses = Losses::new(&loss);
-        let price = Price { repeat: self.repeat_price, ratio: self.ratio };
+        let is_narrow = self.budget.rate(now).is_some();
+        let price = Price { repeat: self.repeat_price, ratio: self.ratio, is_narrow };
         let mut demands = Vec::with_capacity(self.channels.len());
         for channel in &mut self.channels {
             let situation = situation(channel, &loss, path, loss_back, headers, price);
@@ -128,7 +131,7 @@ fn superseding(
     values.all_count = rate > 1.0;
     values.sendings = need.sendings.max(rate);
     values.early = channel.qos.ahead * EARLY.0 / EARLY.1;
-    values.rests = rests(losses, situation.target);
+    values.rests = rests(losses, situation.target * AT_REST);
     let rests = f64::from(values.rests) / situation.cluster;
     let again = situation.repeat_bytes + values.alone() * situation.packet_bytes;
     let cost = (values.again() + rests) * again;
@@ -147,6 +150,8 @@ fn rests(losses: &Losses, target: f64) -> u8 {
 struct Price {
     repeat: Option<f64>,
     ratio: f64,
+    /// Whether the path is known to carry so much and no more.
+    is_narrow: bool,
 }
 
 fn demand(channel: &Channel, headers: f64, price: Price, redundancy: f64) -> Demand {
@@ -178,7 +183,7 @@ fn situation<'a>(
         deadline: channel.left(),
         interval,
         cluster: channel.cadence.cluster(),
-        target: channel.aim(loss.rate),
+        target: channel.aim(loss.rate, price.is_narrow),
         repeat_bytes: price.repeat.unwrap_or(channel.bytes * price.ratio),
         packet_bytes: headers,
         ask_bytes: headers + ASK_BYTES,

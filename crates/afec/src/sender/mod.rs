@@ -121,7 +121,11 @@ impl Sender {
     /// Other needs of a channel, from the next decision on.
     pub(crate) fn change(&mut self, id: u32, qos: Qos) {
         if let Some(place) = self.place(id) {
-            self.channels[place].qos = qos;
+            let channel = &mut self.channels[place];
+            if qos.has_other_target(&channel.qos) {
+                channel.standing = 0.0;
+            }
+            channel.qos = qos;
         }
     }
 
@@ -175,14 +179,16 @@ impl Sender {
         let origin = now.saturating_sub(message.age);
         let mut payload = channel.history.buffer();
         payload.extend_from_slice(message.payload);
-        let waiting = Waiting { origin, key: message.key, payload };
-        if channel.conflates()
-            && let Some(older) = channel.waiting.iter_mut().find(|older| older.key == message.key)
-        {
-            let older = core::mem::replace(older, waiting);
-            channel.history.recycle(older.payload);
-            channel.stats.conflated += 1;
-            return Ok(Submitted::Conflated);
+        let mut waiting = Waiting { origin, key: message.key, payload };
+        if channel.conflates() {
+            waiting = match channel.supersede(waiting, self.budget.rate(now).is_none()) {
+                Ok(older) => {
+                    channel.history.recycle(older.payload);
+                    channel.stats.conflated += 1;
+                    return Ok(Submitted::Conflated);
+                }
+                Err(newer) => newer,
+            };
         }
         channel.waiting.push_back(waiting);
         if channel.waiting.len() > WAITING {

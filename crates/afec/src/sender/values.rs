@@ -132,8 +132,16 @@ impl Values {
             self.count(entry.open.remove(0).new);
         }
         let gap = now.saturating_sub(entry.new);
-        if Duration::ZERO < gap && gap < PAUSE {
+        if entry.index != index && gap < PAUSE {
             self.interval += (gap.as_secs_f64() - self.interval) / COUNTED_OVER;
+        }
+        if let Some(last) = entry.open.last_mut().filter(|_| gap.is_zero()) {
+            // In one packet with the one before, it is as good as that.
+            last.until = until;
+            entry.index = index;
+            self.plan(now, &mut entry);
+            self.keys.push(entry);
+            return;
         }
         for open in &mut entry.open {
             open.new = open.new.saturating_add(1);
@@ -360,6 +368,21 @@ mod tests {
             });
         }
         assert_eq!(again, [12]);
+    }
+
+    #[test]
+    fn two_of_a_packet_are_one_sending_of_which_the_newer_goes_again() {
+        let mut values = Values { sendings: 2.0, ..Values::default() };
+        values.sent(Duration::ZERO, 0, (7, 0), MS * 40);
+        values.sent(Duration::ZERO, 0, (7, 1), MS * 45);
+        let mut again = Vec::new();
+        for now in 1..60 {
+            values.take(MS * now, false, |index| {
+                again.push((index, now));
+                true
+            });
+        }
+        assert_eq!(again, [(1, 45)]);
     }
 
     #[test]

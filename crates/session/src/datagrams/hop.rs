@@ -27,7 +27,7 @@ const TRANSPORT_HEADERS: usize = 58;
 const REPEAT_PRICE: f64 = 4.0;
 
 /// W40: an acknowledgement waits so long for a datagram that goes anyway ...
-const FEEDBACK_WITHIN: Duration = Duration::from_millis(100);
+const FEEDBACK_WITHIN: Duration = Duration::from_millis(250);
 
 /// ... or until so many datagrams came, ...
 const FEEDBACK_AFTER: u32 = 8;

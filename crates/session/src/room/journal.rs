@@ -39,6 +39,8 @@ pub(super) struct Awareness {
     pub(super) after: u32,
     /// Conflated values are kept for late joiners; others go once everybody has them, or at this time.
     pub(super) expires: Option<Duration>,
+    /// It stands beside the one that it would have replaced.
+    is_second: bool,
 }
 
 #[derive(Debug)]
@@ -135,7 +137,9 @@ impl Journal {
         self.snapshot.as_ref()
     }
 
-    /// Takes an awareness value. `true`: it replaced an older one of its key.
+    /// Takes an awareness value. `true`: it replaced an older one of its key. Of those that came after the order `pairs`, if
+    /// there is one, two stay of a key.
+    #[expect(clippy::too_many_arguments, reason = "they are a message's parts")]
     pub(super) fn push_awareness(
         &mut self,
         now: Duration,
@@ -143,17 +147,21 @@ impl Journal {
         message: Stored,
         index: u32,
         after: u32,
+        pairs: Option<u64>,
         limits: &Limits,
     ) -> bool {
         self.order += 1;
         let conflate = qos.overflow == Overflow::Conflate;
         let key = conflate
             .then(|| (message.channel, message.sender, message.key.clone().unwrap_or_default()));
-        let expires = (!conflate).then(|| {
-            now + qos.deadline.map_or(LONGEST_WAIT, |deadline| deadline.min(LONGEST_WAIT))
+        let until = now + qos.deadline.map_or(LONGEST_WAIT, |deadline| deadline.min(LONGEST_WAIT));
+        let is_second = key.as_ref().zip(pairs).is_some_and(|(key, pairs)| {
+            let older = self.awareness.newest(key).filter(|order| *order > pairs);
+            older.is_some_and(|older| self.keep_beside(older, until))
         });
+        let expires = (!conflate).then_some(until);
         let sender = message.sender;
-        let value = Awareness { message, index, after, expires };
+        let value = Awareness { message, index, after, expires, is_second };
         self.count(&value, true);
         let replaced = self.awareness.push(self.order, key, value);
         let conflated = replaced.is_some();
@@ -172,6 +180,17 @@ impl Journal {
             self.drop_oldest(0, |_| true);
         }
         conflated
+    }
+
+    /// Lets a value stay for a while beside what would replace it, unless it did so itself.
+    fn keep_beside(&mut self, order: u64, until: Duration) -> bool {
+        if self.awareness.get(order).is_none_or(|older| older.is_second) {
+            return false;
+        }
+        if let Some(older) = self.awareness.detach(order) {
+            older.expires = Some(until);
+        }
+        true
     }
 
     /// Drops the oldest value of these that came after this order, and returns its order.
@@ -321,7 +340,7 @@ mod tests {
                 // One of them uses three keys again and again, the other one always new ones.
                 let key = if sender == 1 { nth % 3 } else { nth };
                 let (now, qos) = (Duration::ZERO, Qos::awareness());
-                journal.push_awareness(now, &qos, value(sender, key), nth, 0, &limits);
+                journal.push_awareness(now, &qos, value(sender, key), nth, 0, None, &limits);
             }
             let of = |sender: u32| {
                 let all = journal.awareness_after(0).map(|(_, one)| one);
@@ -335,8 +354,32 @@ mod tests {
         assert_eq!(journal.held(2).values, 0);
         (0..9).for_each(|key| {
             let (now, qos) = (Duration::ZERO, Qos::awareness());
-            journal.push_awareness(now, &qos, value(2, key), key, 0, &limits);
+            journal.push_awareness(now, &qos, value(2, key), key, 0, None, &limits);
         });
         assert_eq!(journal.held(2).values, 3);
+    }
+
+    #[test]
+    fn of_a_key_two_values_stay_beside_each_other_if_asked() {
+        let (qos, limits) = (Qos::awareness(), Limits::default());
+        let mut journal = Journal::new();
+        let mut push = |nth: u64, pairs: Option<u64>| {
+            let now = Duration::from_millis(nth);
+            journal.push_awareness(now, &qos, value(1, 7), nth as u32, 0, pairs, &limits);
+            journal.awareness_after(0).map(|(_, one)| one.index).collect::<Vec<u32>>()
+        };
+        assert_eq!(push(1, Some(0)), [1]);
+        assert_eq!(push(2, Some(0)), [1, 2]);
+        // A third one replaces the second.
+        assert_eq!(push(3, Some(0)), [1, 3]);
+        // What a tick has taken is replaced as ever.
+        assert_eq!(push(4, Some(3)), [1, 4]);
+        assert_eq!(push(5, Some(3)), [1, 4, 5]);
+        assert_eq!(push(6, None), [1, 4, 6]);
+        // Those that stood beside others go when everybody has them, and are no state.
+        journal.expire(Duration::from_millis(10), 6);
+        let left: Vec<u32> = journal.awareness_after(0).map(|(_, one)| one.index).collect();
+        assert_eq!(left, [6]);
+        assert_eq!(journal.held(1).values, 1);
     }
 }

@@ -100,6 +100,8 @@ pub struct Room {
     /// When a value goes that waits for a slot of a receiver who wants fewer.
     next_slot: Option<Duration>,
     last_tick: Option<Duration>,
+    /// All up to this order was there at the last tick.
+    ticked: u64,
     next_housekeeping: Option<Duration>,
     /// When somebody's datagrams are due, beside those of ticks.
     datagrams_due: BTreeSet<(Duration, u32)>,
@@ -144,6 +146,7 @@ impl Room {
             next_tick: None,
             next_slot: None,
             last_tick: None,
+            ticked: 0,
             next_housekeeping: None,
             datagrams_due: BTreeSet::new(),
             resting: 0,
@@ -281,6 +284,7 @@ impl Room {
         self.next_tick = None;
         self.last_tick = Some(now);
         let due = (self.journal.order(), self.journal.head());
+        self.ticked = due.0;
         let changed = core::mem::take(&mut self.changed);
         self.share(now, due);
         self.flush_classes(now, due.0);

@@ -226,8 +226,16 @@ impl Room {
                         participant.upstream.insert(record.channel, upstream);
                     }
                 }
-                let replaced =
-                    self.journal.push_awareness(now, &channel.qos, message, index, after, limits);
+                let pairs = channel.qos.outruns(self.config.timing.tick).then_some(self.ticked);
+                let replaced = self.journal.push_awareness(
+                    now,
+                    &channel.qos,
+                    message,
+                    index,
+                    after,
+                    pairs,
+                    limits,
+                );
                 self.stats.conflated += u64::from(replaced);
             }
             Number::Transaction { counter, .. } | Number::Copy { counter, .. } => {

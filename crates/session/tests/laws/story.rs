@@ -121,6 +121,9 @@ impl Story {
             is_calm,
         };
         story.world.model.is_calm = is_calm;
+        if is_calm {
+            story.world.model.unseen = Duration::ZERO;
+        }
         // Who comes first makes the channels, undisturbed.
         story.join();
         story.world.run(MS * 200);
@@ -321,7 +324,7 @@ impl Story {
             (0..self.random.below(200)).map(|_| self.random.next() as u8).collect();
         // Frames that are known come up more often than by chance.
         if let Some(tag) = nonsense.first_mut() {
-            *tag = 0x80 | self.random.below(0x24) as u8;
+            *tag = 0x80 | self.random.below(0x28) as u8;
         }
         let mut path = self.path();
         match what {
@@ -410,7 +413,10 @@ fn channels(random: &mut Random) -> Vec<Qos> {
             4 => Qos::awareness().aggregate().deadline(deadline).loss_per_mille(loss),
             5 => Qos::awareness().private().rate(0, 10),
             6 => Qos::awareness().aggregate().private().rate(5, 30),
-            _ => Qos::awareness().rate(1, 60).priority(random.below(256) as u8),
+            _ => {
+                let least = [1, 20][random.below(2) as usize];
+                Qos::awareness().rate(least, 60).priority(random.below(256) as u8)
+            }
         });
     }
     channels
