@@ -184,9 +184,13 @@ impl Channel {
         }
     }
 
-    /// What was sent over this transport's stream before `sent` has arrived.
-    pub(super) fn arrived(&mut self, sent: Duration) {
-        self.resting.retain(|_, resting| resting.lane == Lane::Datagrams || resting.sent >= sent);
+    /// What was sent over this transport's stream, which was opened at `opened`, before `sent` has arrived. What went over an
+    /// earlier one may still wait to be sent again.
+    pub(super) fn arrived(&mut self, opened: Duration, sent: Duration) {
+        let is_sure = |resting: &Resting| {
+            resting.lane == Lane::Stream && (opened..sent).contains(&resting.sent)
+        };
+        self.resting.retain(|_, resting| !is_sure(resting));
     }
 
     /// What is to be sent again, over the stream of a transport that was opened at `opened`.
@@ -247,5 +251,38 @@ impl Channel {
         while self.queue.first().is_some_and(|(_, item)| item.born + deadline < now) {
             self.pop();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+
+    use super::*;
+
+    #[test]
+    fn w41_a_pong_tells_nothing_of_what_went_over_an_earlier_transport() {
+        let at = Duration::from_secs;
+        let (name, options) = (String::from("pointer"), ChannelOptions::default());
+        let mut channel = Channel::new(name, Qos::awareness(), options, 0);
+        // Transports were opened at 0 and 2 s.
+        for (order, lane) in
+            [(1, Lane::Stream), (3, Lane::Stream), (4, Lane::Datagrams), (5, Lane::Stream)]
+        {
+            let item = Item {
+                key: Some([order as u8].into()),
+                priority: None,
+                text: true,
+                bytes: Box::default(),
+                born: at(order),
+                after: 0,
+            };
+            channel.rest(order, Resting { lane, item, index: order as u32, sent: at(order) });
+        }
+        channel.arrived(at(2), at(5));
+        let left: Vec<u64> = channel.resting.after(0).map(|(order, _)| order).collect();
+        assert_eq!(left, [1, 4, 5]);
+        let again: Vec<u64> = channel.rested(at(5), at(2), true).collect();
+        assert_eq!(again, [1, 4]);
     }
 }

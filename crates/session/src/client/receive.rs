@@ -131,8 +131,9 @@ impl Client {
             }
             Frame::Pong { time, received, sent } => {
                 let asked = Duration::from_micros(time);
-                self.channels.iter_mut().for_each(|channel| channel.arrived(asked));
                 if let Some(link) = self.link.as_mut() {
+                    let opened = link.opened();
+                    self.channels.iter_mut().for_each(|channel| channel.arrived(opened, asked));
                     link.pong(now, time, received, sent);
                 }
                 Ok(())

@@ -97,8 +97,9 @@ impl Story {
         config.codecs = &ALL[..codecs];
         let Limits { max_awareness_bytes, max_log_bytes, max_snapshot, .. } = config.limits;
         let most_memory = max_awareness_bytes + max_log_bytes + max_snapshot;
-        // What codecs work with, and what they made of messages and snapshots (W49, W55).
-        let most_memory = most_memory + if codecs > 1 { (8 << 20) + (5 << 20) } else { 0 };
+        // What was made of messages and snapshots (W49, W55), and what codecs work with.
+        let most_memory = most_memory + (1 << 20);
+        let most_memory = most_memory + if codecs > 1 { (8 << 20) + (4 << 20) } else { 0 };
         let channels = channels(&mut random);
         let most = match random.below(100) {
             _ if is_crowd => 6 + random.below(8),

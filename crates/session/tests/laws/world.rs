@@ -459,7 +459,9 @@ impl World {
         let (path, delay) = (transport.path, self.people[transport.person].delay);
         assert!(packet.len() <= path.max, "W38: a datagram of {} octets", packet.len());
         // Now and then there is no room for datagrams for a while.
-        let busy = if self.random.chance(2) { self.random.below(200) as u32 } else { 0 };
+        // Where nothing is lost, nothing falls far behind: what does is no more of use to a coder or a class than what is lost.
+        let longest = if self.model.is_calm { 20 } else { 200 };
+        let busy = if self.random.chance(2) { self.random.below(longest) as u32 } else { 0 };
         let busy = MS * busy;
         self.later(busy, link, Happening::FlownOff(way));
         if self.random.chance(path.damaged) {
