@@ -2,6 +2,7 @@
 
 mod course;
 mod judge;
+mod rare;
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -75,7 +76,7 @@ pub struct Standing {
 pub enum ContractState {
     /// As far as there were messages.
     Met,
-    /// Not by what came in the last ten seconds.
+    /// Not by what came in the last ten seconds, or by the last 64 transactions if those are more.
     Missed(Breach),
     /// It cannot be, as things are.
     CannotMeet(Breach),

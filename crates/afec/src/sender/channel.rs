@@ -27,7 +27,7 @@ const CALM: (f64, f64) = (1.06, 1.1);
 const LOSES: f64 = 1.3;
 /// Where newer values meet older ones, the most that an aim may be: how often they do is known less well beforehand than by
 /// what is missed.
-const SUPERSEDED: f64 = 1.5;
+const SUPERSEDED: f64 = 1.25;
 /// The same where the path carries no more than it is sent: what goes again takes the place of newer values there.
 const CROWDED_OUT: f64 = 3.0;
 /// The least aim, as a share of the target.

@@ -3,6 +3,7 @@
 use core::time::Duration;
 
 use super::course::{Course, Terms};
+use super::rare::Rare;
 use super::{Breach, ContractState, Histogram, Standing, Tally};
 use crate::map::Map;
 use crate::qos::interval_of;
@@ -46,6 +47,8 @@ pub(crate) struct Judge {
     seconds: [Second; WINDOW],
     /// The second that is counted in, since the beginning.
     current: u64,
+    /// Of transactions, which may be far between.
+    rare: Rare,
     pub(crate) total: Tally,
     pub(crate) replaced: u64,
     pub(crate) latency: Histogram,
@@ -96,6 +99,9 @@ impl Judge {
             (Some(course), Some(index)) => course.came(now, index, age, terms),
             _ => terms.alone(age),
         };
+        if index.is_none() {
+            self.rare.add(now, verdict.tally.late > 0);
+        }
         if verdict.is_found {
             self.find();
         }
@@ -120,6 +126,7 @@ impl Judge {
     pub(crate) fn begin_anew(&mut self) {
         self.seconds = Default::default();
         self.latencies = Default::default();
+        self.rare = Rare::default();
         self.state = State::default();
     }
 
@@ -128,6 +135,12 @@ impl Judge {
         let mut sum = Tally::default();
         self.seconds.iter().for_each(|second| sum.add(second.tally));
         sum
+    }
+
+    /// What the state is seen by: the last ten seconds, or the last messages if those are more.
+    fn known(&self) -> Tally {
+        let (recent, rare) = (self.recent(), self.rare.tally());
+        if rare.judged > recent.judged { rare } else { recent }
     }
 
     /// How it stands at `now`; `None` if nothing came lately. `saved`: what repeats saved.
@@ -166,7 +179,7 @@ impl Judge {
         let State { lossy, slow, hopeless, bleak } = self.state;
         match (lossy, slow) {
             (true, _) => {
-                let missed = self.recent().missed_per_mille();
+                let missed = self.known().missed_per_mille();
                 let breach = Breach::Loss { target, missed, deadline: self.achievable(target) };
                 if hopeless || bleak {
                     ContractState::CannotMeet(breach)
@@ -193,7 +206,9 @@ impl Judge {
             return None;
         }
         let was_met = self.state(qos) == ContractState::Met;
-        let state = self.look(qos, limit);
+        let is_forgiven = self.rare.forgives(now);
+        let mut state = self.look(qos, limit);
+        state.lossy &= !(is_forgiven && self.recent().judged < LEAST_JUDGED);
         if state == self.state {
             return None;
         }
@@ -209,7 +224,7 @@ impl Judge {
     /// Begins to be missed well above the target, and is met again at the target: so that a share near it is no news.
     fn look(&self, qos: &Qos, limit: u32) -> State {
         let mut state = self.state;
-        let Tally { judged, missed, .. } = self.recent();
+        let Tally { judged, missed, .. } = self.known();
         let allowed = share_of(judged, tolerated(qos));
         if judged >= LEAST_JUDGED {
             state.lossy = if state.lossy {
@@ -239,12 +254,14 @@ impl Judge {
 
     /// The deadline that the target would have held at.
     fn achievable(&self, target: u16) -> Option<Duration> {
-        let Tally { judged, missed, late } = self.recent();
+        let is_rare = self.known() != self.recent();
+        let Tally { judged, missed, late } = if is_rare { self.total } else { self.recent() };
         // What never came is older than any deadline.
         let never = missed.saturating_sub(late);
         let permitted = share_of(judged, target);
         let older = permitted.checked_sub(never)?;
-        let [mut ages, current] = self.latencies;
+        let [mut ages, current] =
+            if is_rare { [self.latency, Histogram::default()] } else { self.latencies };
         ages.merge(&current);
         let came: u64 = ages.buckets().map(|(_, count)| u64::from(count)).sum();
         let mut younger = came.checked_sub(older)?;
@@ -377,6 +394,40 @@ mod tests {
             news.extend(judge.news(now, &POINTER, 0));
         }
         assert_eq!(news, []);
+    }
+
+    #[test]
+    fn of_rare_transactions_the_last_ones_tell() {
+        let mut judge = Judge::default();
+        let qos = Qos::transaction().deadline(MS * 250);
+        let mut news = Vec::new();
+        let mut add = |news: &mut Vec<ContractState>, numbers: core::ops::Range<u32>, of: u32| {
+            for number in numbers {
+                // One in five seconds.
+                let now = MS * 5000 * number;
+                let age = if number % of == 1 { MS * 400 } else { MS * 50 };
+                let message = Judged { sender: 1, index: None, age, is_state: false };
+                judge.judge(now, &qos, 0, message);
+                news.extend(judge.news(now, &qos, 0));
+            }
+        };
+        // Two of sixty are no more than may be.
+        add(&mut news, 1..60, 50);
+        assert_eq!(news, []);
+        add(&mut news, 60..100, 10);
+        assert!(
+            matches!(
+                news[..],
+                [ContractState::Missed(Breach::Loss {
+                    target: 10,
+                    missed: 40..100,
+                    deadline: Some(_)
+                })]
+            ),
+            "{news:?}"
+        );
+        add(&mut news, 100..125, 1000);
+        assert_eq!(news[1..], [ContractState::Met]);
     }
 
     #[test]

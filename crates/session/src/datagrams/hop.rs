@@ -47,7 +47,7 @@ const NO_DEADLINE: Duration = Duration::from_secs(5);
 
 /// W69: what both hops together are to hold of the share that may miss: what comes to the server at the last moment comes
 /// too late to others. And what the second hop may have of it, at least and at most.
-const BOTH: f64 = 0.8;
+const BOTH: f64 = 0.72;
 const LEAST_OF_BOTH: f64 = 0.25;
 const MOST_OF_BOTH: f64 = 0.75;
 
@@ -452,11 +452,11 @@ fn copied(record: &Record<'_>, back: u32) -> Result<Number, Error> {
     }
 }
 
-/// What the server at least leaves of the deadline for the way to the receivers, when it judges what came: a fifth. Of
-/// messages that came with less left, nobody has much.
+/// What the server at least leaves of the deadline for the tick and the way to the receivers, when it judges what came: three
+/// tenths. Of messages that came with less left, nobody has much.
 fn still_to_go(qos: &Qos, takes: Direction) -> Duration {
     match takes {
-        Direction::ToServer => deadline(qos) / 5,
+        Direction::ToServer => deadline(qos) * 3 / 10,
         Direction::ToClient => Duration::ZERO,
     }
 }
