@@ -55,7 +55,8 @@ fuzz_target!(|data: &[u8]| {
                 let channel = u32::from(step >> 3) % 2;
                 let deadline = Duration::from_millis(50 + u64::from(input.byte()) * 8);
                 let target = f64::from(input.byte()) / 300.0;
-                end.change(channel, Qos { target, deadline, ..qos(channel) });
+                let changed = Qos { target, deadline, ..qos(channel) };
+                end.change(channel, changed, changed);
                 lies += 1;
             }
             _ => {

@@ -181,7 +181,8 @@ impl Endpoint {
         self.receiver.message(now, &head, message.age, &[], &self.path, &mut |_| {})
     }
 
-    /// Gives a channel other needs, for both directions.
+    /// Gives a channel other needs, of what is sent and of what is received. Where a target becomes nearly twice what it was, or
+    /// half, what was missed before counts no more.
     pub fn change(&mut self, channel: u32, sent: crate::Qos, received: crate::Qos) {
         self.sender.change(channel, sent);
         self.receiver.change(channel, received);
