@@ -43,6 +43,12 @@ pub(super) struct Awareness {
     is_second: bool,
 }
 
+impl Awareness {
+    pub(super) fn new(message: Stored, index: u32, after: u32) -> Self {
+        Awareness { message, index, after, expires: None, is_second: false }
+    }
+}
+
 #[derive(Debug)]
 pub(super) struct Transaction {
     pub(super) message: Stored,
@@ -139,29 +145,24 @@ impl Journal {
 
     /// Takes an awareness value. `true`: it replaced an older one of its key. Of those that came after the order `pairs`, if
     /// there is one, two stay of a key.
-    #[expect(clippy::too_many_arguments, reason = "they are a message's parts")]
     pub(super) fn push_awareness(
         &mut self,
         now: Duration,
         qos: &Qos,
-        message: Stored,
-        index: u32,
-        after: u32,
+        mut value: Awareness,
         pairs: Option<u64>,
         limits: &Limits,
     ) -> bool {
         self.order += 1;
-        let conflate = qos.overflow == Overflow::Conflate;
-        let key = conflate
-            .then(|| (message.channel, message.sender, message.key.clone().unwrap_or_default()));
+        let Stored { channel, sender, .. } = value.message;
+        let key = (qos.overflow == Overflow::Conflate)
+            .then(|| (channel, sender, value.message.key.clone().unwrap_or_default()));
         let until = now + qos.deadline.map_or(LONGEST_WAIT, |deadline| deadline.min(LONGEST_WAIT));
-        let is_second = key.as_ref().zip(pairs).is_some_and(|(key, pairs)| {
+        value.expires = key.is_none().then_some(until);
+        value.is_second = key.as_ref().zip(pairs).is_some_and(|(key, pairs)| {
             let older = self.awareness.newest(key).filter(|order| *order > pairs);
             older.is_some_and(|older| self.keep_beside(older, until))
         });
-        let expires = (!conflate).then_some(until);
-        let sender = message.sender;
-        let value = Awareness { message, index, after, expires, is_second };
         self.count(&value, true);
         let replaced = self.awareness.push(self.order, key, value);
         let conflated = replaced.is_some();
@@ -319,8 +320,8 @@ impl Journal {
 mod tests {
     use super::*;
 
-    fn value(sender: u32, key: u32) -> Stored {
-        Stored {
+    fn value(sender: u32, key: u32, index: u32) -> Awareness {
+        let message = Stored {
             channel: 1,
             sender,
             key: Some(key.to_le_bytes().into()),
@@ -328,7 +329,8 @@ mod tests {
             text: false,
             bytes: Box::default(),
             born: Duration::ZERO,
-        }
+        };
+        Awareness::new(message, index, 0)
     }
 
     #[test]
@@ -340,7 +342,7 @@ mod tests {
                 // One of them uses three keys again and again, the other one always new ones.
                 let key = if sender == 1 { nth % 3 } else { nth };
                 let (now, qos) = (Duration::ZERO, Qos::awareness());
-                journal.push_awareness(now, &qos, value(sender, key), nth, 0, None, &limits);
+                journal.push_awareness(now, &qos, value(sender, key, nth), None, &limits);
             }
             let of = |sender: u32| {
                 let all = journal.awareness_after(0).map(|(_, one)| one);
@@ -354,7 +356,7 @@ mod tests {
         assert_eq!(journal.held(2).values, 0);
         (0..9).for_each(|key| {
             let (now, qos) = (Duration::ZERO, Qos::awareness());
-            journal.push_awareness(now, &qos, value(2, key), key, 0, None, &limits);
+            journal.push_awareness(now, &qos, value(2, key, key), None, &limits);
         });
         assert_eq!(journal.held(2).values, 3);
     }
@@ -365,7 +367,7 @@ mod tests {
         let mut journal = Journal::new();
         let mut push = |nth: u64, pairs: Option<u64>| {
             let now = Duration::from_millis(nth);
-            journal.push_awareness(now, &qos, value(1, 7), nth as u32, 0, pairs, &limits);
+            journal.push_awareness(now, &qos, value(1, 7, nth as u32), pairs, &limits);
             journal.awareness_after(0).map(|(_, one)| one.index).collect::<Vec<u32>>()
         };
         assert_eq!(push(1, Some(0)), [1]);

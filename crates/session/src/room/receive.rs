@@ -5,7 +5,7 @@ use core::time::Duration;
 
 use super::change::Upstream;
 use super::join::OpenFrame;
-use super::journal::Stored;
+use super::journal::{Awareness, Stored};
 use super::{Channel, Room};
 use crate::compress::choice_of;
 use crate::limits::MAX_PRESENCE;
@@ -227,15 +227,8 @@ impl Room {
                     }
                 }
                 let pairs = channel.qos.outruns(self.config.timing.tick).then_some(self.ticked);
-                let replaced = self.journal.push_awareness(
-                    now,
-                    &channel.qos,
-                    message,
-                    index,
-                    after,
-                    pairs,
-                    limits,
-                );
+                let value = Awareness::new(message, index, after);
+                let replaced = self.journal.push_awareness(now, &channel.qos, value, pairs, limits);
                 self.stats.conflated += u64::from(replaced);
             }
             Number::Transaction { counter, .. } | Number::Copy { counter, .. } => {
