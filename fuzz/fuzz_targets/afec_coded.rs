@@ -81,8 +81,8 @@ fuzz_target!(|data: &[u8]| {
     }
     let most = 2 + now.as_millis() as u64 / 5;
     assert!(packets <= most + 60 * messages, "{packets} packets for {messages} messages");
-    // Lies are believed for a while.
-    if lies == 0 {
+    // Of many lies some are believed for long.
+    if lies < 4 {
         hears(&mut end, config, now);
     }
 });
@@ -120,13 +120,13 @@ fn made(end: &mut Endpoint, config: Config, now: Duration) -> Option<Vec<u8>> {
     Some(packet)
 }
 
-/// A peer that begins now is heard within a second.
+/// A peer that talks for two seconds is heard after one at the latest.
 fn hears(end: &mut Endpoint, config: Config, start: Duration) {
     let mut peer = opened(config);
     let before = [0, 1].map(|channel| judged(end, channel));
-    for tick in 0..75 {
+    for tick in 0..105 {
         let now = start + Duration::from_millis(tick * 33);
-        for channel in (0..2).filter(|_| (30..60).contains(&tick)) {
+        for channel in (0..2).filter(|_| (30..90).contains(&tick)) {
             peer.submit(now, channel, Submission::new(&[9; PAYLOAD])).expect("the channel is open");
         }
         while let Some(packet) = made(&mut peer, config, now) {
@@ -144,7 +144,7 @@ fn hears(end: &mut Endpoint, config: Config, start: Duration) {
     }
     for channel in [0, 1] {
         let heard = judged(end, channel) - before[channel as usize];
-        assert!(heard >= 20, "{heard} of 30 on {channel}: {end:?}");
+        assert!(heard >= 25, "{heard} of 60 on {channel}: {end:?}");
     }
 }
 
