@@ -119,6 +119,14 @@ impl Channel {
         self.qos.order == Order::Newest
     }
 
+    /// Other needs from now on. What was missed of another target says nothing of this one.
+    pub(super) fn change(&mut self, qos: Qos) {
+        if qos.has_other_target(&self.qos) {
+            self.standing = 0.0;
+        }
+        self.qos = qos;
+    }
+
     /// Puts a newer value in the place of what waits of its key. Where a least rate is asked for and the path `has_room`, two
     /// wait: both in a packet are two that may arrive. Returns what goes no more; as an error the newer one, if it is to
     /// wait beside the others.

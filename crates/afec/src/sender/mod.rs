@@ -121,11 +121,7 @@ impl Sender {
     /// Other needs of a channel, from the next decision on.
     pub(crate) fn change(&mut self, id: u32, qos: Qos) {
         if let Some(place) = self.place(id) {
-            let channel = &mut self.channels[place];
-            if qos.has_other_target(&channel.qos) {
-                channel.standing = 0.0;
-            }
-            channel.qos = qos;
+            self.channels[place].change(qos);
         }
     }
 

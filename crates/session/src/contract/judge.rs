@@ -139,8 +139,11 @@ impl Judge {
 
     /// What the state is seen by: the last ten seconds, or the last messages if those are more.
     fn known(&self) -> Tally {
-        let (recent, rare) = (self.recent(), self.rare.tally());
-        if rare.judged > recent.judged { rare } else { recent }
+        if self.is_rare() { self.rare.tally() } else { self.recent() }
+    }
+
+    fn is_rare(&self) -> bool {
+        self.rare.tally().judged > self.recent().judged
     }
 
     /// How it stands at `now`; `None` if nothing came lately. `saved`: what repeats saved.
@@ -254,7 +257,7 @@ impl Judge {
 
     /// The deadline that the target would have held at.
     fn achievable(&self, target: u16) -> Option<Duration> {
-        let is_rare = self.known() != self.recent();
+        let is_rare = self.is_rare();
         let Tally { judged, missed, late } = if is_rare { self.total } else { self.recent() };
         // What never came is older than any deadline.
         let never = missed.saturating_sub(late);
