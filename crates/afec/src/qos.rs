@@ -39,9 +39,6 @@ pub struct Qos {
     pub may_lower: bool,
 }
 
-/// See [`Qos::has_other_target`].
-const OTHER: f64 = 1.8;
-
 impl Qos {
     /// The longest deadline there can be.
     pub const LONGEST_DEADLINE: Duration = LONGEST;
@@ -58,12 +55,6 @@ impl Qos {
             priority: 128,
             may_lower: false,
         }
-    }
-
-    /// Whether one of the targets is nearly twice the other, so that what was missed of one says nothing of the other.
-    pub(crate) fn has_other_target(&self, before: &Qos) -> bool {
-        let (least, most) = (self.target.min(before.target), self.target.max(before.target));
-        most > least * OTHER
     }
 
     /// Says what makes no sense, if anything does.

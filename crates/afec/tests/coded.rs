@@ -78,6 +78,36 @@ fn a_fifth_of_the_packets_is_lost_and_the_target_is_met() {
 }
 
 #[test]
+fn who_sees_more_of_the_way_has_more_repeated_or_less() {
+    let repeats = |beyond: f64| {
+        let qos = Qos { target: 0.02, order: Order::Newest, deadline: MS * 60, ..Qos::new() };
+        let [mut here, mut there] = ends(qos);
+        let mut random = oorandom::Rand32::new(5);
+        let mut repeated = 0;
+        for nth in 0..2000u32 {
+            let now = MS * 40 * nth;
+            let message = Submission { key: 7, ..Submission::new(b"{\"x\":100,\"y\":200}") };
+            here.submit(now, CHANNEL, message).unwrap();
+            for later in [0, 20] {
+                while let Some(packet) = transmit(&mut here, now + MS * later, false) {
+                    repeated += packet.made.repeated;
+                    if random.rand_range(0..5) > 0 {
+                        receive(&mut there, now + MS * (later + 10), &packet).unwrap();
+                        there.judged(CHANNEL, beyond);
+                    }
+                }
+            }
+            while let Some(packet) = transmit(&mut there, now + MS * 31, false) {
+                receive(&mut here, now + MS * 39, &packet).unwrap();
+            }
+        }
+        repeated
+    };
+    let (many, few) = (repeats(0.1), repeats(-0.1));
+    assert!(many > few * 2, "{many} and {few}");
+}
+
+#[test]
 fn a_long_silence_makes_no_packet_an_old_one() {
     let [mut here, mut there] = ends(Qos::new());
     for nth in 0..1000u32 {

@@ -133,6 +133,22 @@ fn w76_what_was_repeated_in_time_is_not_missed() {
 }
 
 #[test]
+fn w69_what_is_missed_from_application_to_application_is_near_what_may() {
+    let mut world = World::with_tick(MS * 40);
+    for _ in 0..2 {
+        let at = world.add();
+        world.people[at].delay = MS * 12;
+        world.people[at].air = Air { max: 1200, lost: 20, ..Air::default() };
+        world.channel(at, "pointer", pointer().loss_per_mille(100));
+    }
+    world.run(MS * 500);
+    point(&mut world, 4000);
+    let share = report(&world, 1, POINTING).total.missed_per_mille();
+    // By what each hop sees of itself it would be 130.
+    assert!((80..=115).contains(&share), "{share} of 100 in 1/1000");
+}
+
+#[test]
 fn w80_what_cannot_be_met_is_told_to_who_has_the_bad_way() {
     for bad in [0, 1] {
         let mut lost = [0, 0];

@@ -181,12 +181,17 @@ impl Endpoint {
         self.receiver.message(now, &head, message.age, &[], &self.path, &mut |_| {})
     }
 
-    /// Gives a channel other needs, of what is sent and of what is received. Where a target becomes nearly twice what it was, or
-    /// half, what was missed before counts no more.
-    pub fn change(&mut self, channel: u32, sent: crate::Qos, received: crate::Qos) {
-        self.sender.change(channel, sent);
-        self.receiver.change(channel, received);
+    /// Gives a channel other needs, of what is sent and of what is received. `anew`: what was missed before counts no more.
+    pub fn change(&mut self, channel: u32, sent: crate::Qos, received: crate::Qos, anew: bool) {
+        self.sender.change(channel, sent, anew);
+        self.receiver.change(channel, received, anew);
         self.undecided = true;
+    }
+
+    /// So many messages of a channel were missed beyond what is permitted (less than 0: fewer), says who sees more of their
+    /// way than this hop. From then on that is what the other end is told, and makes good.
+    pub fn judged(&mut self, channel: u32, beyond: f64) {
+        self.receiver.judged(channel, beyond);
     }
 
     /// How long packets are on their way to the other end, queues included, once it was measured.

@@ -106,6 +106,8 @@ pub(super) struct Channel {
     /// Messages missed beyond what the target permits.
     pub(super) owed: f64,
     standing: f64,
+    /// Somebody else says what was missed, for the standing.
+    is_judged: bool,
     pub(super) reported_standing: f64,
     /// For the paper's controller.
     pub(super) window: Option<Window>,
@@ -131,6 +133,7 @@ impl Channel {
             answer: Duration::ZERO,
             owed: 0.0,
             standing: 0.0,
+            is_judged: false,
             reported_standing: 0.0,
             window,
         }
@@ -420,9 +423,9 @@ impl Channel {
         (!self.held.is_empty()).then(|| oldest + self.qos.deadline + Duration::from_millis(1))
     }
 
-    /// Other needs from now on. What was missed of another target says nothing of this one.
-    pub(super) fn change(&mut self, qos: Qos) {
-        if qos.has_other_target(&self.qos) {
+    /// Other needs from now on. `anew`: what was missed before says nothing of them.
+    pub(super) fn change(&mut self, qos: Qos, anew: bool) {
+        if anew {
             self.standing = 0.0;
         }
         self.qos = qos;
@@ -437,8 +440,9 @@ impl Channel {
             window.push(outcome);
         }
         let target = self.qos.target;
-        let (min, max) = STANDING;
-        self.standing = (self.standing + f64::from(u8::from(missed)) - target).within(min, max);
+        if !self.is_judged {
+            self.stand(f64::from(u8::from(missed)) - target);
+        }
         self.owed = (self.owed - target).max(-SAVED);
         if missed && charge {
             self.charge(1.0);
@@ -457,8 +461,21 @@ impl Channel {
             window.push_missed(count as usize);
         }
         let beyond = f64::from(count) * (1.0 - self.qos.target);
-        self.standing = (self.standing + beyond).min(STANDING.1);
+        if !self.is_judged {
+            self.stand(beyond);
+        }
         self.charge(beyond);
+    }
+
+    /// From now on somebody else says how many messages were missed beyond what is permitted: so many more.
+    pub(super) fn judged(&mut self, beyond: f64) {
+        self.is_judged = true;
+        self.stand(beyond);
+    }
+
+    fn stand(&mut self, beyond: f64) {
+        let (min, max) = STANDING;
+        self.standing = (self.standing + beyond).within(min, max);
     }
 
     pub(super) fn charge(&mut self, messages: f64) {

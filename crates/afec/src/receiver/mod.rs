@@ -236,10 +236,17 @@ impl Receiver {
         Ok(())
     }
 
-    /// Other needs of a channel.
-    pub(crate) fn change(&mut self, id: u32, qos: Qos) {
+    /// So many messages of a channel more were missed than is permitted, says who knows better.
+    pub(crate) fn judged(&mut self, id: u32, beyond: f64) {
         if let Some(channel) = self.channels.iter_mut().find(|channel| channel.id == id) {
-            channel.change(qos);
+            channel.judged(beyond);
+        }
+    }
+
+    /// Other needs of a channel.
+    pub(crate) fn change(&mut self, id: u32, qos: Qos, anew: bool) {
+        if let Some(channel) = self.channels.iter_mut().find(|channel| channel.id == id) {
+            channel.change(qos, anew);
         }
     }
 

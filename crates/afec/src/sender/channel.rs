@@ -25,13 +25,14 @@ const OWED: f64 = 6.0;
 const CAREFUL: (f64, f64) = (0.97, 0.97);
 const CALM: (f64, f64) = (1.06, 1.1);
 const LOSES: f64 = 1.3;
-/// Where newer values meet older ones, the most that an aim may be: how often they do is known less well beforehand than by
-/// what is missed.
-const SUPERSEDED: f64 = 1.25;
-/// The same where the path carries no more than it is sent: what goes again takes the place of newer values there.
-const CROWDED_OUT: f64 = 3.0;
 /// The least aim, as a share of the target.
 const LEAST: f64 = 0.35;
+/// Where newer values meet older ones, the most that an aim may be: how often they do is known less well beforehand than by
+/// what is missed.
+const SUPERSEDED: f64 = 2.5;
+/// The least and the most there where the path carries no more than it is sent: what goes again takes the place of newer values,
+/// so that more is missed the more goes again (measured with `groupwire lab contract --setup modem`).
+const CROWDED_OUT: (f64, f64) = (2.0, 3.0);
 /// A target is called out of reach if this many times it is.
 const CANNOT: f64 = 1.1;
 /// Nor is it reached if so many more messages were missed than it permits and the debt stays: the most that a receiver tells
@@ -119,9 +120,9 @@ impl Channel {
         self.qos.order == Order::Newest
     }
 
-    /// Other needs from now on. What was missed of another target says nothing of this one.
-    pub(super) fn change(&mut self, qos: Qos) {
-        if qos.has_other_target(&self.qos) {
+    /// Other needs from now on. `anew`: what was missed before says nothing of them.
+    pub(super) fn change(&mut self, qos: Qos, anew: bool) {
+        if anew {
             self.standing = 0.0;
         }
         self.qos = qos;
@@ -173,15 +174,15 @@ impl Channel {
         let lowered = self.told.filter(|_| self.qos.may_lower);
         let target = lowered.map_or(self.qos.target, |told| told.max(self.qos.target));
         let (margin, most) = if loss > target * LOSES { CAREFUL } else { CALM };
-        let most = match (self.conflates(), is_narrow) {
-            (false, _) => most,
-            (true, false) => SUPERSEDED,
+        let (least, most) = match (self.conflates(), is_narrow) {
+            (false, _) => (LEAST, most),
+            (true, false) => (LEAST, SUPERSEDED),
             (true, true) => CROWDED_OUT,
         };
         // A receiver that asks makes up for what it missed by itself.
         let asks = self.code.ask > 0;
         let standing = if asks { (self.standing - OWED).max(0.0) } else { self.standing };
-        (target * margin - standing / SETTLED_OVER).within(target * LEAST, target * most)
+        (target * margin - standing / SETTLED_OVER).within(target * least, target * most)
     }
 
     /// Whether the application is to be told that the target cannot be met, and what can: `possible` misses, or what

@@ -127,14 +127,13 @@ fn superseding(
 ) -> Choice {
     let values = &mut channel.values;
     let need = values.need(losses, situation.target, WORTH.recip(), NEAR);
-    let rate = values.sendings_for(losses, rate_min);
-    values.all_count = rate > 1.0;
-    values.sendings = need.sendings.max(rate);
+    values.sendings = need.sendings;
+    values.beside = values.beside_for(losses, rate_min);
     values.early = channel.qos.ahead * EARLY.0 / EARLY.1;
     values.rests = rests(losses, situation.target * AT_REST);
     let rests = f64::from(values.rests) / situation.cluster;
     let again = situation.repeat_bytes + values.alone() * situation.packet_bytes;
-    let cost = (values.again() + rests) * again;
+    let cost = (values.again() + rests) * again + values.beside * situation.repeat_bytes;
     Choice { code: Code::PLAIN, misses: need.misses, cost, possible: need.possible }
 }
 

@@ -119,9 +119,9 @@ impl Sender {
     }
 
     /// Other needs of a channel, from the next decision on.
-    pub(crate) fn change(&mut self, id: u32, qos: Qos) {
+    pub(crate) fn change(&mut self, id: u32, qos: Qos, anew: bool) {
         if let Some(place) = self.place(id) {
-            self.channels[place].change(qos);
+            self.channels[place].change(qos, anew);
         }
     }
 

@@ -27,7 +27,7 @@ const PAUSE: Duration = Duration::from_millis(250);
 const SOONEST: Duration = Duration::from_millis(1);
 /// A value rests if none followed for so many intervals.
 const RESTS_AFTER: (u32, u32) = (3, 2);
-/// What is left of the golden ratio: its multiples are spread evenly.
+/// What is left of the golden ratio: its multiples are spread evenly ([`is_turn`]).
 const GOLDEN: f64 = 0.618_033_988_749_895;
 /// Of what a channel's least rate needs of one hop, so much is seen to: what is doubted of losses does the rest (measured
 /// with `groupwire lab contract`).
@@ -43,8 +43,8 @@ pub(super) struct Values {
     pub(super) sendings: f64,
     /// How often the value at which a key rests goes again.
     pub(super) rests: u8,
-    /// Whether what goes again is to arrive beside what supersedes it, because too few values arrive otherwise.
-    pub(super) all_count: bool,
+    /// The share of values that go again beside the next one of their key, because too few values arrive otherwise.
+    pub(super) beside: f64,
     /// So much sooner than at the last moment a value goes again.
     pub(super) early: Duration,
     /// Between the values of a key while they come, in seconds.
@@ -66,6 +66,8 @@ struct Key {
     due: Option<Duration>,
     /// How often the newest went again.
     went_again: u8,
+    /// The one before it, if that goes again beside it.
+    beside: Option<u32>,
     /// The values that are still of use, oldest first.
     open: Vec<Open>,
 }
@@ -100,7 +102,7 @@ impl Default for Values {
             shares,
             sendings: 1.0,
             rests: 0,
-            all_count: false,
+            beside: 0.0,
             early: Duration::ZERO,
             interval: INTERVAL,
             rode: 0.0,
@@ -118,7 +120,16 @@ impl Values {
                 let reused = (self.keys.len() == KEYS).then(|| self.keys.remove(0));
                 let mut open = reused.map(|oldest| self.give_up(oldest)).unwrap_or_default();
                 open.clear();
-                Key { key, index, sent: now, new: now, due: None, went_again: 0, open }
+                Key {
+                    key,
+                    index,
+                    sent: now,
+                    new: now,
+                    due: None,
+                    went_again: 0,
+                    beside: None,
+                    open,
+                }
             }
         };
         entry.open.retain(|open| {
@@ -148,9 +159,11 @@ impl Values {
             open.lacks = open.lacks.saturating_sub(1);
         }
         let whole = libm::floor(self.sendings);
-        let turn = f64::from(number) * GOLDEN;
-        let more = turn - libm::floor(turn) < self.sendings - whole;
+        let more = is_turn(number, self.sendings - whole);
         let lacks = whole as u8 + u8::from(more) - 1;
+        let is_of_use = entry.open.last().is_some_and(|last| last.until >= now);
+        let goes_beside = is_of_use && entry.went_again == 0 && is_turn(entry.index, self.beside);
+        entry.beside = goes_beside.then_some(entry.index);
         entry.open.push(Open { until, new: 1, lacks });
         entry.index = index;
         entry.sent = now;
@@ -192,6 +205,10 @@ impl Values {
         }
         let mut keys = core::mem::take(&mut self.keys);
         for key in &mut keys {
+            if let Some(beside) = key.beside.take().filter(|_| key.sent == now) {
+                // What is not kept any more does not go.
+                let _ = take(beside);
+            }
             let Some(due) = key.due else { continue };
             let is_due = due <= now;
             let rides = now >= key.sent + due.saturating_sub(key.sent) / RIDES_AFTER;
@@ -241,16 +258,16 @@ impl Values {
         Need { sendings, misses: missed, possible }
     }
 
-    /// The sendings of each value, if of those that are sent so many are to arrive that a key has `rate` values a second.
-    pub(super) fn sendings_for(&self, losses: &Losses, rate: f64) -> f64 {
+    /// The share of values that go again beside the next, if so many are to arrive that a key has `rate` values a second.
+    pub(super) fn beside_for(&self, losses: &Losses, rate: f64) -> f64 {
         let lost = losses.rate;
         // An application's messages take two hops, each of which does its part.
         let share = libm::sqrt(rate * self.interval) * ENOUGH;
         let missing = share.min(1.0) - (1.0 - lost);
         if missing <= 0.0 {
-            return 1.0;
+            return 0.0;
         }
-        1.0 + (missing / (lost * (1.0 - losses.run(1))).max(f64::EPSILON)).min(1.0)
+        (missing / (lost * (1.0 - losses.run(1))).max(f64::EPSILON)).min(1.0)
     }
 
     /// When the newest value of a key is to go again: what its values lack, spread over the time that each has.
@@ -259,7 +276,7 @@ impl Values {
         // Never at once: what goes now is on its way.
         let soonest = now + SOONEST;
         let lacking = key.open.iter().filter(|open| open.lacks > 0 && open.until > soonest);
-        let mut due = lacking
+        let due = lacking
             .map(|open| {
                 let left = (open.until - now).saturating_sub(self.early);
                 soonest.max(now + left / u32::from(open.lacks))
@@ -267,9 +284,6 @@ impl Values {
             .min();
         key.due = None;
         let Some(newest) = key.open.last() else { return };
-        if self.all_count && newest.lacks > 0 {
-            due = due.map(|due| due.min(soonest.max(now + interval / 2)));
-        }
         let (more, of) = RESTS_AFTER;
         let rest = (key.went_again < self.rests)
             .then(|| soonest.max(key.sent + interval * more / of))
@@ -306,6 +320,12 @@ impl Values {
         let open = |key: &Key| key.open.capacity() * size_of::<Open>();
         self.keys.capacity() * size_of::<Key>() + self.keys.iter().map(open).sum::<usize>()
     }
+}
+
+/// Whether it is this one's turn, of those that so many do in turns.
+fn is_turn(number: u32, share: f64) -> bool {
+    let turn = f64::from(number) * GOLDEN;
+    turn - libm::floor(turn) < share
 }
 
 #[cfg(test)]
@@ -413,10 +433,32 @@ mod tests {
     fn a_least_rate_needs_more_than_newer_values() {
         let mut values = Values::default();
         goes_again(&mut values, 200, 40, 50);
-        assert_eq!(values.sendings_for(&lossy(0.2), 10.0), 1.0);
-        assert!(values.sendings_for(&lossy(0.2), 24.9) > 1.3);
+        assert_eq!(values.beside_for(&lossy(0.2), 10.0), 0.0);
+        assert!(values.beside_for(&lossy(0.2), 24.9) > 0.3);
         let none = Losses::new(&LossModel::default());
-        assert_eq!(values.sendings_for(&none, 24.9), 1.0);
+        assert_eq!(values.beside_for(&none, 24.9), 0.0);
+    }
+
+    #[test]
+    fn what_goes_beside_the_next_value_of_its_key_needs_no_packet() {
+        let again = |beside: f64, of_use: u32| {
+            let mut values = Values { beside, ..Values::default() };
+            let mut again = 0;
+            for index in 0..1000 {
+                let now = MS * 40 * index;
+                values.sent(now, index, (7, index), now + MS * of_use);
+                assert_eq!(values.next(), None);
+                values.take(now, true, |which| {
+                    assert_eq!(which + 1, index);
+                    again += 1;
+                    true
+                });
+            }
+            again
+        };
+        assert!((290..310).contains(&again(0.3, 50)));
+        assert_eq!(again(1.0, 50), 999);
+        assert_eq!(again(1.0, 30), 0);
     }
 
     #[test]

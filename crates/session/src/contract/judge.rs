@@ -26,6 +26,9 @@ const NEWS_SPACING: Duration = Duration::from_secs(3);
 /// The share of transactions that may come after their deadline, in 1/1000.
 const LATE_TRANSACTIONS: u16 = 10;
 
+/// What a receiver lets its repeats be chosen for, as a share of what may miss: a little less.
+const AIM: f64 = 0.97;
+
 /// Senders whose messages are followed; of further ones only lateness is judged.
 const MAX_SENDERS: usize = 4096;
 
@@ -58,6 +61,8 @@ pub(crate) struct Judge {
     pub(crate) upstream: u16,
     /// The shares that will miss at best as far as the way to the server goes, and the way from it; 0: no more than may.
     pub(crate) outlook: [u16; 2],
+    /// See [`Judge::take_beyond`].
+    beyond: f64,
     state: State,
     told_at: Option<Duration>,
 }
@@ -115,6 +120,14 @@ impl Judge {
         self.replaced = self.replaced.saturating_add(u64::from(verdict.replaced));
         self.latency.add(age);
         self.latencies[1].add(age);
+        let Tally { judged, missed, .. } = verdict.tally;
+        let missed = missed as f64 - f64::from(u8::from(verdict.is_found));
+        self.beyond += missed - judged as f64 * AIM * f64::from(qos.loss) / 1000.0;
+    }
+
+    /// How many messages were missed beyond what may (less than 0: fewer), since the last call.
+    pub(crate) fn take_beyond(&mut self) -> f64 {
+        core::mem::take(&mut self.beyond)
     }
 
     /// Somebody left for good.
@@ -127,6 +140,7 @@ impl Judge {
         self.seconds = Default::default();
         self.latencies = Default::default();
         self.rare = Rare::default();
+        self.beyond = 0.0;
         self.state = State::default();
     }
 

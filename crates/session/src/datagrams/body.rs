@@ -117,8 +117,9 @@ impl BodyWriter {
         else {
             return;
         };
-        // Rounded up: rounding never makes a message seem in time.
-        let age = planned.age.div_ceil(AGE_UNIT_MS as u32);
+        // To the nearest unit, of what was rounded up to milliseconds: always up, two hops would make many of a channel with a
+        // short deadline seem late.
+        let age = planned.age.saturating_add(AGE_UNIT_MS as u32 / 2 - 1) / AGE_UNIT_MS as u32;
         let hop = u32::from(planned.index);
         let flags = flags | if planned.repeated { REPEATED } else { 0 };
         self.payloads.extend_from_slice(payload);

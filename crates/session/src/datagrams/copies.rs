@@ -24,8 +24,8 @@ const MAX_COPIES: usize = 32;
 /// would be lost together.
 const APART: Duration = Duration::from_millis(5);
 
-/// No datagram went for so long: the first copy goes by itself, each further one after twice as long. Transactions are few
-/// where pointers move, so that this costs little.
+/// No datagram went for so long: the first copy goes by itself, each further one after longer. Transactions are few where
+/// pointers move, so that this costs little.
 const ALONE_AFTER: Duration = Duration::from_millis(12);
 
 /// After a loss the next packet is lost so many times as often as others: losses come in bursts.
@@ -47,9 +47,10 @@ pub(super) fn check(numbers: [u32; 6], payload: &[u8]) -> u32 {
     fnv1a(numbers.as_flattened().iter().chain(payload))
 }
 
-/// W82: how often one is copied.
-fn times(loss: &LossModel) -> u8 {
-    if loss.again[0] > BURSTS * loss.rate { 3 } else { 2 }
+/// W82: how often one is copied, and how much later each copy goes than the one before: so that those of few copies meet other
+/// losses, or that of many one gets through a burst while it is still of use.
+fn plan(loss: &LossModel) -> (u8, (u32, u32)) {
+    if loss.again[0] > BURSTS * loss.rate { (8, (8, 7)) } else { (2, (2, 1)) }
 }
 
 /// Transactions to be copied, the oldest first.
@@ -73,8 +74,9 @@ struct Copy {
     /// After this it is late anyway.
     until: Duration,
     times: u8,
-    /// After so long the next one goes by itself.
+    /// After so long the next one goes by itself, and by this factor later each further one.
     alone_after: Duration,
+    later: (u32, u32),
     rides_at: Duration,
     goes_at: Duration,
 }
@@ -105,6 +107,7 @@ impl Copies {
         let back = u32::try_from(position.saturating_sub(previous)).unwrap_or(u32::MAX);
         let check = check([record.channel, sender, flags, index, stamp, back], payload);
         let born = now.saturating_sub(record.age);
+        let (times, later) = plan(loss);
         self.waiting.push_back(Copy {
             channel: record.channel,
             counter,
@@ -113,8 +116,9 @@ impl Copies {
             check,
             born,
             until: born + qos.deadline.unwrap_or_default(),
-            times: times(loss),
+            times,
             alone_after: ALONE_AFTER,
+            later,
             rides_at: now + APART,
             goes_at: now + ALONE_AFTER,
         });
@@ -162,7 +166,7 @@ impl Copies {
             };
             take(&planned, copy.check);
             copy.times -= 1;
-            copy.alone_after *= 2;
+            copy.alone_after = copy.alone_after * copy.later.0 / copy.later.1;
             copy.rides_at = now + APART;
             copy.goes_at = now + copy.alone_after;
         }

@@ -47,7 +47,7 @@ const NO_DEADLINE: Duration = Duration::from_secs(5);
 
 /// W69: what both hops together are to hold of the share that may miss: what comes to the server at the last moment comes
 /// too late to others. And what the second hop may have of it, at least and at most.
-const BOTH: f64 = 0.72;
+const BOTH: f64 = 0.76;
 const LEAST_OF_BOTH: f64 = 0.25;
 const MOST_OF_BOTH: f64 = 0.75;
 
@@ -195,6 +195,12 @@ impl Hop {
         self.copies.settled(counter);
     }
 
+    /// So many messages of a channel were missed on both hops together beyond what may (less than 0: fewer), as its receiver
+    /// sees it.
+    pub(super) fn judged(&mut self, channel: u32, beyond: f64) {
+        self.endpoint.judged(channel, beyond);
+    }
+
     /// Opens a channel when it is first used, and lets it be what it has become.
     fn open(&mut self, channel: u32, needs: Needs) {
         let [sent, received] = needs.of_hop(self.settings.sends);
@@ -202,14 +208,15 @@ impl Hop {
             Some((_, known)) if *known == needs => {}
             Some((_, known)) => {
                 let before = known.of_hop(self.settings.sends);
+                let anew = known.qos.loss != needs.qos.loss;
                 *known = needs;
                 if before != [sent, received] {
-                    self.endpoint.change(channel, sent, received);
+                    self.endpoint.change(channel, sent, received, anew);
                 }
             }
             None => {
                 if self.endpoint.open(channel, sent).is_ok() {
-                    self.endpoint.change(channel, sent, received);
+                    self.endpoint.change(channel, sent, received, false);
                     self.opened.push((channel, needs));
                 }
             }

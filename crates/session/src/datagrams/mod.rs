@@ -134,6 +134,13 @@ impl Datagrams {
         }
     }
 
+    /// So many messages of a channel were missed beyond what may, from application to application.
+    pub(crate) fn judged(&mut self, channel: u32, beyond: f64) {
+        if let Some(hop) = self.hop.as_mut() {
+            hop.judged(channel, beyond);
+        }
+    }
+
     /// Whether a datagram is due, beside new messages.
     pub(crate) fn is_due(&self, now: Duration) -> bool {
         self.timeout(now).is_some_and(|at| at <= now)

@@ -125,7 +125,8 @@ impl Record<'_> {
                 (counter, u32::try_from(position).unwrap_or(u32::MAX))
             }
         };
-        let age = u32::try_from(self.age.as_millis() / AGE_UNIT_MS).unwrap_or(u32::MAX);
+        let age = (self.age.as_millis() + AGE_UNIT_MS / 2) / AGE_UNIT_MS;
+        let age = u32::try_from(age).unwrap_or(u32::MAX);
         [self.channel, self.sender, flags, gap, age, stamp]
     }
 }
