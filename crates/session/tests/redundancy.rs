@@ -30,8 +30,19 @@ struct Run {
 
 impl Run {
     fn new(people: usize, qos: Qos, air: Air, bursts: u64, redundancy: Redundancy) -> Run {
+        Run::seeded(17, people, qos, air, bursts, redundancy)
+    }
+
+    fn seeded(
+        seed: u64,
+        people: usize,
+        qos: Qos,
+        air: Air,
+        bursts: u64,
+        redundancy: Redundancy,
+    ) -> Run {
         let config = room::Config { redundancy, ..room::Config::new("demo", 7) };
-        let mut world = World::new(17, config);
+        let mut world = World::new(seed, config);
         world.bursts = bursts;
         for _ in 0..people {
             let at = world.add_with(ClientConfig { redundancy, ..ClientConfig::new("demo") });
@@ -100,6 +111,9 @@ impl Run {
     }
 }
 
+/// Runs that a share is drawn from.
+const SEEDS: u64 = 4;
+
 fn lossy(lost: u64) -> Air {
     Air { lost, ..GOOD }
 }
@@ -112,15 +126,19 @@ fn w69_targets_are_met_where_a_fifth_is_lost_and_where_losses_come_in_bursts() {
         ("pointer, random", POINTER, lossy(20), 1),
         ("pointer, bursts", POINTER, lossy(10), 4),
     ] {
-        let mut run = Run::new(4, qos, air, bursts, Redundancy::Adaptive);
-        run.point(250);
-        let before = run.octets();
-        run.point(800);
-        let octets = run.octets() - before;
-        run.wait(500);
-        let mer = run.mer(250);
-        println!("{what}: MER {:.2} %, {octets} octets down", mer * 100.0);
-        assert!(mer <= 0.05, "{what}: {mer}");
+        // One run of half a minute misses a percent more or less.
+        let (mut missed, mut octets) = (0.0, 0);
+        for seed in 0..SEEDS {
+            let mut run = Run::seeded(seed, 4, qos, air, bursts, Redundancy::Adaptive);
+            run.point(250);
+            let before = run.octets();
+            run.point(800);
+            octets += (run.octets() - before) / SEEDS;
+            run.wait(500);
+            missed += run.mer(250) / SEEDS as f64;
+        }
+        println!("{what}: MER {:.2} %, {octets} octets down", missed * 100.0);
+        assert!(missed <= 0.05, "{what}: {missed}");
         assert!(octets < 80_000, "{what}: {octets} octets for 2,400 messages");
     }
 }

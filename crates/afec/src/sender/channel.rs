@@ -29,7 +29,7 @@ const LOSES: f64 = 1.3;
 const LEAST: f64 = 0.35;
 /// Where newer values meet older ones, the most that an aim may be: how often they do is known less well beforehand than by
 /// what is missed.
-const SUPERSEDED: f64 = 2.5;
+const SUPERSEDED: f64 = 1.25;
 /// The least and the most there where the path carries no more than it is sent: what goes again takes the place of newer values,
 /// so that more is missed the more goes again (measured with `groupwire lab contract --setup modem`).
 const CROWDED_OUT: (f64, f64) = (2.0, 3.0);
