@@ -2,7 +2,7 @@ import { describe as group, expect, test } from "vitest";
 import { Events } from "../src/inspector/feed";
 import { Model, nameOf, PURPOSES, split } from "../src/inspector/model";
 import type { Channel, Code, Flow, Measured, Packet, Part, Received, Report, Transport } from "../src/inspector/report";
-import { bytes, codeSet, describe, ms, promise, ratio, tolerated, why } from "../src/inspector/words";
+import { bytes, change, codeSet, describe, ms, promise, ratio, tolerated, why } from "../src/inspector/words";
 
 const NEW = 0;
 const REPEATED = 1;
@@ -244,6 +244,7 @@ group("words", () => {
     ]);
     expect([ms(3.04), ms(250), ms(1500)]).toEqual(["3 ms", "250 ms", "1.5 s"]);
     expect([ratio(100, 8), ratio(0, 8), ratio(8, 0)]).toEqual(["13×", "–", "–"]);
+    expect([change(100, 8), change(83, 104)]).toEqual(["13× smaller", "1.3× larger"]);
   });
 
   test("promises are said", () => {

@@ -10,7 +10,7 @@ import type { Report, Rooms } from "./report";
 import { STYLES } from "./styles";
 import { TemplatesView } from "./templates";
 import { Timeline } from "./timeline";
-import { bytes, GLOSSARY, number, PURPOSE_WORDS, rate, ratio } from "./words";
+import { bytes, change, GLOSSARY, number, PURPOSE_WORDS, rate } from "./words";
 
 /** How often the list of rooms and the templates are asked for. */
 const SELDOM_MS = 2000;
@@ -150,10 +150,10 @@ export class Inspector extends HTMLElement {
     this.channels.show(model.channels(filter), filter);
     const { before, after } = model.wire(filter);
     const whom = filter.participant === undefined ? "" : ` · ${model.nameOf(filter.participant)}`;
-    const smaller = before > 0 ? `, ${ratio(before, after)} smaller, headers included` : "";
+    const changed = before > 0 ? `, ${change(before, after)}, headers included` : "";
     say(
       this.summary,
-      `${rate(before)} of messages in ${rate(after)} of packets${smaller}${whom} · tick ${number(model.report.tick)} ms`,
+      `${rate(before)} of messages in ${rate(after)} of packets${changed}${whom} · tick ${number(model.report.tick)} ms`,
     );
     this.showRecording();
   }

@@ -173,6 +173,11 @@ export function ratio(before: number, after: number): string {
   return before > 0 && after > 0 ? `${number(before / after)}×` : "–";
 }
 
+/** What became of octets, in words: headers can be more than was saved. */
+export function change(before: number, after: number): string {
+  return after > before ? `${ratio(after, before)} larger` : `${ratio(before, after)} smaller`;
+}
+
 export function percent(share: number): string {
   return `${number(share * 100)} %`;
 }
