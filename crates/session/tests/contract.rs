@@ -144,7 +144,7 @@ fn w69_what_is_missed_from_application_to_application_is_near_what_may() {
     world.run(MS * 500);
     point(&mut world, 4000);
     let share = report(&world, 1, POINTING).total.missed_per_mille();
-    // By what each hop sees of itself it would be 130.
+    // By what each hop sees of itself it would be 125.
     assert!((80..=115).contains(&share), "{share} of 100 in 1/1000");
 }
 

@@ -106,8 +106,8 @@ pub(super) struct Channel {
     /// Messages missed beyond what the target permits.
     pub(super) owed: f64,
     standing: f64,
-    /// Somebody else says what was missed, for the standing.
-    is_judged: bool,
+    /// Somebody else says how it stands ([`Channel::stand`]).
+    is_told: bool,
     pub(super) reported_standing: f64,
     /// For the paper's controller.
     pub(super) window: Option<Window>,
@@ -133,7 +133,7 @@ impl Channel {
             answer: Duration::ZERO,
             owed: 0.0,
             standing: 0.0,
-            is_judged: false,
+            is_told: false,
             reported_standing: 0.0,
             window,
         }
@@ -440,9 +440,7 @@ impl Channel {
             window.push(outcome);
         }
         let target = self.qos.target;
-        if !self.is_judged {
-            self.stand(f64::from(u8::from(missed)) - target);
-        }
+        self.stand(f64::from(u8::from(missed)) - target, false);
         self.owed = (self.owed - target).max(-SAVED);
         if missed && charge {
             self.charge(1.0);
@@ -461,21 +459,18 @@ impl Channel {
             window.push_missed(count as usize);
         }
         let beyond = f64::from(count) * (1.0 - self.qos.target);
-        if !self.is_judged {
-            self.stand(beyond);
-        }
+        self.stand(beyond, false);
         self.charge(beyond);
     }
 
-    /// From now on somebody else says how many messages were missed beyond what is permitted: so many more.
-    pub(super) fn judged(&mut self, beyond: f64) {
-        self.is_judged = true;
-        self.stand(beyond);
-    }
-
-    fn stand(&mut self, beyond: f64) {
-        let (min, max) = STANDING;
-        self.standing = (self.standing + beyond).within(min, max);
+    /// So many messages more were missed beyond what is permitted. Once somebody else says so who sees more of their way
+    /// (`is_told`), what this hop sees of itself counts no more.
+    pub(super) fn stand(&mut self, beyond: f64, is_told: bool) {
+        self.is_told |= is_told;
+        if self.is_told == is_told {
+            let (min, max) = STANDING;
+            self.standing = (self.standing + beyond).within(min, max);
+        }
     }
 
     pub(super) fn charge(&mut self, messages: f64) {

@@ -228,24 +228,28 @@ impl Receiver {
         deliver: &mut F,
     ) -> Result<(), PacketError> {
         let answer = self.ask_path(sender_path).smallest() * 7 / 8;
-        let channel = self.channels.iter_mut().find(|channel| channel.id == head.channel);
-        let channel = channel.ok_or(PacketError::UnknownChannel(head.channel))?;
+        let channel =
+            self.channel(head.channel).ok_or(PacketError::UnknownChannel(head.channel))?;
         channel.answer = answer;
         channel.message(now, head, age, payload, deliver);
         self.news.get_or_insert(now);
         Ok(())
     }
 
+    fn channel(&mut self, id: u32) -> Option<&mut Channel> {
+        self.channels.iter_mut().find(|channel| channel.id == id)
+    }
+
     /// So many messages of a channel more were missed than is permitted, says who knows better.
     pub(crate) fn judged(&mut self, id: u32, beyond: f64) {
-        if let Some(channel) = self.channels.iter_mut().find(|channel| channel.id == id) {
-            channel.judged(beyond);
+        if let Some(channel) = self.channel(id) {
+            channel.stand(beyond, true);
         }
     }
 
     /// Other needs of a channel.
     pub(crate) fn change(&mut self, id: u32, qos: Qos, anew: bool) {
-        if let Some(channel) = self.channels.iter_mut().find(|channel| channel.id == id) {
+        if let Some(channel) = self.channel(id) {
             channel.change(qos, anew);
         }
     }

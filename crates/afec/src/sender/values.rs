@@ -2,7 +2,8 @@
 //!
 //! A value that is lost is made good by whatever comes next of its key while it is still of use: a newer value, or itself
 //! again. So what counts is how often anything of its key is *sent* within the value's time, and only values that nothing
-//! newer follows soon enough go again, at the last moment at which that helps, or sooner on a packet that goes anyway.
+//! newer follows soon enough go again, at the last moment at which that helps, or sooner on a packet that goes anyway. Where a
+//! minimum rate needs more values than arrive, being superseded is not enough: some go again beside the next one of their key.
 
 use alloc::vec::Vec;
 use core::time::Duration;

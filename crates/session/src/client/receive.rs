@@ -64,12 +64,7 @@ impl Client {
         self.packing = packing;
         self.known = known;
         datagrams.settled(self.ordered);
-        for channel in &mut self.channels {
-            let beyond = channel.judge.take_beyond();
-            if let Some(id) = channel.id.filter(|_| beyond != 0.0) {
-                datagrams.judged(id, beyond);
-            }
-        }
+        self.tell_missed(&mut datagrams);
         if let Some(link) = self.link.as_mut() {
             link.datagrams = Some(datagrams);
         }

@@ -5,6 +5,7 @@ use core::time::Duration;
 
 use super::{ChannelId, Client, Event, Incoming, Phase};
 use crate::contract::{Judged, Measure};
+use crate::datagrams::Datagrams;
 use crate::wire::contract::{self, Entry};
 use crate::wire::frame::Frame;
 use crate::{ContractNews, ContractReport, Error, Kind, Overflow, Qos};
@@ -121,6 +122,16 @@ impl Client {
         self.tell(Event::Contract(ContractNews { channel, state, measures }));
     }
 
+    /// W69: repeats are chosen by what is missed from application to application.
+    pub(super) fn tell_missed(&mut self, datagrams: &mut Datagrams) {
+        for channel in &mut self.channels {
+            let beyond = channel.judge.take_beyond();
+            if let Some(id) = channel.id.filter(|_| beyond != 0.0) {
+                datagrams.judged(id, beyond);
+            }
+        }
+    }
+
     /// What afec says of the way of datagrams to the server.
     pub(super) fn heed_path(&mut self, now: Duration) {
         let next = |client: &mut Self| client.link.as_mut()?.datagrams.as_mut()?.notice();
@@ -170,8 +181,7 @@ impl Client {
             channel.wish = None;
             return self.tell(Event::Changed { channel: id, qos });
         }
-        // Of this transport nothing is known yet.
-        channel.judge.outlook = [0; 2];
+        channel.judge.forget_path();
         self.tell(Event::Opened { channel: id, qos });
         self.tell_wish(at);
         if self.channels[at].limit > 0 {

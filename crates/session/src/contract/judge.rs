@@ -135,6 +135,12 @@ impl Judge {
         self.courses.remove(&sender);
     }
 
+    /// Of this transport nothing is known yet.
+    pub(crate) fn forget_path(&mut self) {
+        self.outlook = [0; 2];
+        self.beyond = 0.0;
+    }
+
     /// Another QoS, or another rate: what was is judged no more.
     pub(crate) fn begin_anew(&mut self) {
         self.seconds = Default::default();
