@@ -29,6 +29,9 @@ const MAX_HEADER: usize = MAX_VARINT;
 /// asks on is cut off.
 const MAX_UNSENT: usize = 256 << 10;
 
+/// What is no longer goes to the kernel as one piece: there, `writev` costs more than a short copy and `send`.
+const SHORT: usize = 512;
+
 /// A final binary frame; a final close frame.
 const BINARY: u8 = 0x82;
 const CLOSE: u8 = 0x88;
@@ -113,7 +116,7 @@ impl Line {
     fn write(&self, state: &mut State, parts: [&[u8]; 3]) -> bool {
         let mut sent = 0;
         if state.unsent.is_empty() && !state.broken {
-            match self.socket.try_write_vectored(&parts.map(IoSlice::new)) {
+            match self.try_write(parts) {
                 Ok(octets) => sent = octets,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {}
                 Err(_) => state.broken = true,
@@ -131,6 +134,21 @@ impl Line {
             state.unsent = Vec::new();
         }
         state.unsent.is_empty() && !state.broken
+    }
+
+    fn try_write(&self, parts: [&[u8]; 3]) -> io::Result<usize> {
+        let length = parts.iter().map(|part| part.len()).sum();
+        let mut whole = [0; SHORT];
+        let Some(whole) = whole.get_mut(..length) else {
+            return self.socket.try_write_vectored(&parts.map(IoSlice::new));
+        };
+        let mut rest = &mut *whole;
+        for part in parts {
+            let (place, after) = rest.split_at_mut(part.len());
+            place.copy_from_slice(part);
+            rest = after;
+        }
+        self.socket.try_write(whole)
     }
 
     /// Sends what the kernel takes of what waits.
