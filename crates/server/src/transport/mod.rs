@@ -29,7 +29,6 @@ pub(crate) enum Incoming {
     /// In order and once.
     Packet(Bytes),
     /// On its own.
-    #[allow(dead_code, reason = "no transport here has datagrams yet")]
     Datagram(Bytes),
 }
 
@@ -134,7 +133,9 @@ pub(crate) async fn serve<R: Receive, T: Transmit, D: Datagrams>(
         Ok(room) => room,
         Err(error) => {
             tracing::info!(link, %error, "refused");
-            let _ = timeout(GOODBYE, transmit.close(refusal(&error), Some(&error))).await;
+            let packet = refusal(&error);
+            let goodbye = Box::pin(transmit.close(packet, Some(&error)));
+            let _ = timeout(GOODBYE, goodbye).await;
             return;
         }
     };
@@ -225,7 +226,9 @@ async fn write(
             }
             Some(Outbound::Close(last)) => {
                 let Close { packet, reason } = *last;
-                let _ = timeout(GOODBYE, transmit.close(packet, reason.as_ref())).await;
+                // On its own: idle connections would keep a place for it.
+                let goodbye = Box::pin(transmit.close(packet, reason.as_ref()));
+                let _ = timeout(GOODBYE, goodbye).await;
                 return;
             }
         }

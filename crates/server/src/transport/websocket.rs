@@ -21,8 +21,8 @@ use super::line::{self, Framing, Line};
 use super::{Gone, Incoming, NoDatagrams, Receive, Transmit};
 use crate::hub::Hub;
 
-/// The library's 128 KB would be the largest part of a connection's memory.
-const READ_BUFFER: usize = 1 << 10;
+/// The library's 128 KB would be the largest part of a connection's memory. What is larger gets a buffer of its size.
+const READ_BUFFER: usize = 512;
 
 /// Answers the request for a WebSocket, and serves it until it ends, over the emulated path if it asked for that.
 pub(crate) fn upgrade(hub: Arc<Hub>, mut request: Request<Body>, emulate: bool) -> Response {

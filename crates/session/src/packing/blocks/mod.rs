@@ -50,8 +50,9 @@ pub(crate) struct Blocks {
     left: Option<usize>,
     /// A block is in the packet that is being made.
     in_packet: bool,
+    /// Made for the first such body.
     #[cfg(feature = "ace")]
-    stretches: Stretches,
+    stretches: Option<Box<Stretches>>,
 }
 
 impl Blocks {
@@ -115,7 +116,8 @@ impl Blocks {
     /// How a body goes that is late-joiner state, or has large messages, of so many octets on average.
     #[cfg(feature = "ace")]
     pub(crate) fn way(&mut self, is_state: bool, each: usize, travel: Option<f32>) -> Way {
-        self.stretches.way(is_state, each, self.travel(travel))
+        let travel = self.travel(travel);
+        self.stretches.get_or_insert_default().way(is_state, each, travel)
     }
 
     /// The packed form of such a body, if that gets it there sooner.
@@ -127,14 +129,15 @@ impl Blocks {
         travel: Option<f32>,
         packing: &'a mut Packing,
     ) -> Option<&'a [u8]> {
-        self.stretches.pack(body, set, self.travel(travel), packing)?;
+        let travel = self.travel(travel);
+        self.stretches.get_or_insert_default().pack(body, set, travel, packing)?;
         Some(packing.packed())
     }
 
     /// What became of such a body.
     #[cfg(feature = "ace")]
     pub(crate) fn went(&mut self, way: Way, is_state: bool, plain: usize, wire: usize) {
-        self.stretches.went(way, is_state, plain, wire);
+        self.stretches.get_or_insert_default().went(way, is_state, plain, wire);
     }
 
     /// Whether a block is in the packet that is being made, so that the other end should tell when it came.
