@@ -23,6 +23,12 @@ const LEAST_ACTIVE: Duration = Duration::from_secs(2);
 /// Between two events about a channel: people read them.
 const NEWS_SPACING: Duration = Duration::from_secs(3);
 
+/// A share of misses is news once so many more than a tenth above the target were missed, since it was last kept: some, and
+/// this part of what may miss in ten seconds (Page, "Continuous Inspection Schemes", 1954). A share that is higher for a
+/// moment is none, a little more for long is.
+const ABOVE: f64 = 1.1;
+const PATIENCE: (f64, f64) = (10.0, 0.5);
+
 /// The share of transactions that may come after their deadline, in 1/1000.
 const LATE_TRANSACTIONS: u16 = 10;
 
@@ -63,6 +69,8 @@ pub(crate) struct Judge {
     pub(crate) outlook: [u16; 2],
     /// See [`Judge::take_beyond`].
     beyond: f64,
+    /// Messages missed beyond [`ABOVE`], not less than none.
+    excess: f64,
     state: State,
     told_at: Option<Duration>,
 }
@@ -122,7 +130,9 @@ impl Judge {
         self.latencies[1].add(age);
         let Tally { judged, missed, .. } = verdict.tally;
         let missed = missed as f64 - f64::from(u8::from(verdict.is_found));
-        self.beyond += missed - judged as f64 * AIM * f64::from(qos.loss) / 1000.0;
+        let permitted = judged as f64 * f64::from(qos.loss) / 1000.0;
+        self.beyond += missed - AIM * permitted;
+        self.excess = (self.excess + missed - ABOVE * permitted).max(0.0);
     }
 
     /// How many messages were missed beyond what may (less than 0: fewer), since the last call.
@@ -147,6 +157,7 @@ impl Judge {
         self.latencies = Default::default();
         self.rare = Rare::default();
         self.beyond = 0.0;
+        self.excess = 0.0;
         self.state = State::default();
     }
 
@@ -235,6 +246,9 @@ impl Judge {
         if state == self.state {
             return None;
         }
+        if self.state.lossy && !state.lossy {
+            self.excess = 0.0;
+        }
         self.state = state;
         let state = self.state(qos);
         if was_met && state == ContractState::Met {
@@ -244,23 +258,29 @@ impl Judge {
         Some(state)
     }
 
-    /// Begins to be missed well above the target, and is met again at the target: so that a share near it is no news.
+    /// Whether more is missed than may, so much or for so long that it is no chance.
+    fn exceeds(&self, kind: Kind, allowed: u64) -> bool {
+        match kind {
+            Kind::Transaction => self.known().missed > allowed.saturating_add(allowed / 4 + 2),
+            Kind::Awareness => self.excess > PATIENCE.0 + PATIENCE.1 * allowed as f64,
+        }
+    }
+
+    /// Begins to be missed above the target, and is met again at the target: so that a share near it is no news.
     fn look(&self, qos: &Qos, limit: u32) -> State {
         let mut state = self.state;
         let Tally { judged, missed, .. } = self.known();
         let allowed = share_of(judged, tolerated(qos));
         if judged >= LEAST_JUDGED {
-            state.lossy = if state.lossy {
-                missed > allowed
-            } else {
-                missed > allowed.saturating_add(allowed / 4 + 2)
-            };
+            state.lossy = missed > allowed && (state.lossy || self.exceeds(qos.kind, allowed));
             state.hopeless = state.lossy && missed == judged;
         }
         // What came is known better than what is to be expected of it; of what is sent nothing comes here.
         let [sent, received] = self.outlook;
         let is_known = judged >= LEAST_JUDGED && !state.lossy;
-        state.bleak = sent.max(if is_known { 0 } else { received }) > tolerated(qos);
+        let expected = sent.max(if is_known { 0 } else { received });
+        // Nor is that known to the last part.
+        state.bleak = expected > tolerated(qos).saturating_add(tolerated(qos) / 4);
         let wanted = qos.rate_min;
         let asked_for_less = limit > 0 && limit < wanted;
         state.slow = match self.rate().filter(|_| wanted > 0 && !asked_for_less) {
@@ -404,19 +424,35 @@ mod tests {
         assert_eq!(news, [ContractState::Missed(Breach::Rate { target: 10_000, rate: 5_000 })]);
     }
 
-    #[test]
-    fn a_share_near_the_target_is_no_news() {
+    /// A pointer at 25/s, of which 5 % may miss: when what became of it.
+    fn news_of(count: u32, is_late: impl Fn(u32) -> bool) -> Vec<(Duration, ContractState)> {
         let mut judge = Judge::default();
         let mut news = Vec::new();
-        for index in 1..2000u32 {
-            // 5 % late, at uneven distances.
-            let age = if index * 7919 % 100 < 5 { MS * 150 } else { MS * 20 };
+        for index in 1..count {
+            let age = if is_late(index) { MS * 150 } else { MS * 20 };
             let now = MS * 40 * index + MS * 150;
             let message = Judged { sender: 1, index: Some(index), age, is_state: false };
             judge.judge(now, &POINTER, 0, message);
-            news.extend(judge.news(now, &POINTER, 0));
+            news.extend(judge.news(now, &POINTER, 0).map(|state| (now, state)));
         }
-        assert_eq!(news, []);
+        news
+    }
+
+    #[test]
+    fn a_share_near_the_target_is_no_news() {
+        // 5 % late, at uneven distances.
+        assert_eq!(news_of(2000, |index| index * 7919 % 100 < 5), []);
+    }
+
+    #[test]
+    fn more_for_a_moment_is_no_news_and_a_little_more_for_long_is() {
+        // 24 of 250 within ten seconds, in two outages.
+        assert_eq!(news_of(2000, |index| matches!(index, 500..512 | 650..662)), []);
+        let news = news_of(2000, |index| index % 12 == 0);
+        let [(at, ContractState::Missed(Breach::Loss { missed: 70.., .. }))] = news[..] else {
+            panic!("{news:?}");
+        };
+        assert!((MS * 10_000..MS * 40_000).contains(&at), "{at:?}");
     }
 
     #[test]
@@ -467,7 +503,7 @@ mod tests {
     fn no_numbers_are_too_large_to_count_with() {
         let mut judge = Judge::default();
         let full = Tally { judged: u64::MAX, missed: u64::MAX, late: u64::MAX };
-        (judge.total, judge.replaced) = (full, u64::MAX);
+        (judge.total, judge.replaced, judge.excess) = (full, u64::MAX, f64::MAX);
         let qos = Qos {
             rate_min: u32::MAX,
             deadline: Some(Duration::from_millis(u64::MAX)),
