@@ -215,7 +215,7 @@ fn w84_a_receiver_tells_what_it_misses_and_by_which_transport() {
     let near = |one: u64, other: u64, by: u64| one.abs_diff(other) <= by;
     assert!(near(received.tally.judged, own.recent.judged, 10), "{received:?} {own:?}");
     assert!(near(received.tally.missed, own.recent.missed, 10), "{received:?} {own:?}");
-    assert!(received.saved > 10, "repeats save some: {received:?}");
+    assert!(received.saved > 5, "repeats save some: {received:?}");
     assert!((MS * 16..=MS * 70).contains(&received.median), "{received:?}");
     assert!(received.p99 >= received.median, "{received:?}");
     let came: u32 = received.latencies.iter().sum();

@@ -15,8 +15,8 @@ use crate::code::{Code, Repeats};
 const KEYS: usize = 24;
 /// The values of a key that are still of use at a time; of more, the oldest were sent often enough.
 const OPEN: usize = MOST;
-/// The most sendings within a value's time.
-pub(super) const MOST: usize = 6;
+/// The most sendings within a value's time: so many that one comes through where ten packets in a row are lost.
+pub(super) const MOST: usize = 12;
 /// Values over which it is counted how often they are sent.
 const COUNTED_OVER: f64 = 64.0;
 /// Of the time until a value is to go again, the share before which it does not ride on other packets.
@@ -97,7 +97,8 @@ pub(super) struct Need {
 impl Default for Values {
     fn default() -> Self {
         // Until something was counted, nothing follows.
-        let shares = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0];
+        let mut shares = [0.0; MOST];
+        shares[0] = 1.0;
         Values {
             keys: Vec::new(),
             shares,
