@@ -112,7 +112,7 @@ pub enum Notice {
 ///   [`Config::mtu`].
 /// - A message is sent again as often as its code says (at most seven times if this crate chose it, 32 in the paper's),
 ///   for at most four requests, each answered in at most three packets (or [`Code::ask`]), and at the end of its
-///   cluster once, or up to six times where values supersede each other; not after its deadline.
+///   cluster once, or up to eleven times where values supersede each other; not after its deadline.
 /// - Codes are chosen at most every 20 ms, with many channels less often.
 /// - A limit of the rate that a report told is forgotten after four seconds unless it is told again.
 /// - A packet that comes again within 15 s is known; no network is expected to hold one for longer.
