@@ -44,7 +44,6 @@ pub(crate) struct Link {
     in_flight: u8,
     /// Since when there was something to send and no credit.
     stalled: Option<Duration>,
-    opened: Duration,
     heard: Duration,
     pinged: Duration,
     /// Since when a ping waits for any sign of life.
@@ -91,7 +90,6 @@ impl Link {
             ping: None,
             in_flight: 0,
             stalled: None,
-            opened: now,
             heard: now,
             pinged: now,
             asked: None,
@@ -228,10 +226,6 @@ impl Link {
     pub(crate) fn quiet_at(&self) -> Option<Duration> {
         let round_trip = self.clock.round_trip().unwrap_or(QUIET_AFTER);
         self.asked.map(|asked| asked + QUIET_AFTER + round_trip * 2)
-    }
-
-    pub(crate) fn opened(&self) -> Duration {
-        self.opened
     }
 
     pub(crate) fn heard(&self) -> Duration {

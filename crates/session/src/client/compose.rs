@@ -182,7 +182,7 @@ impl Client {
             due.extend(transactions);
         }
         let Some(link) = self.link.as_ref() else { return due };
-        let (opened, has_datagrams) = (link.opened(), link.datagrams.is_some());
+        let (transport, has_datagrams) = (self.transports, link.datagrams.is_some());
         for (at, channel) in channels.iter().enumerate().filter(|(_, one)| one.takes_messages()) {
             if transactions_due || channel.next_slot <= now {
                 let queued =
@@ -190,7 +190,7 @@ impl Client {
                 due.extend(queued.map(|(order, _)| (order, Due::Awareness(at))));
             }
             if lane == Lane::Stream {
-                let rested = channel.rested(now, opened, has_datagrams);
+                let rested = channel.rested(now, transport, has_datagrams);
                 due.extend(rested.map(|order| (order, Due::Rested(at))));
             }
         }
@@ -318,7 +318,8 @@ impl Client {
                 _ => break,
             }
             if let (Some(item), Number::Awareness { index, .. }) = (taken, number) {
-                channel.rest(order, Resting { lane, item, index, sent: now });
+                let transport = self.transports;
+                channel.rest(order, Resting { lane, transport, item, index, sent: now });
             }
         }
     }

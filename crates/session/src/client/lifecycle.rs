@@ -92,6 +92,7 @@ impl Client {
         // What was meant for the transport before is of no use on this one.
         self.outputs.retain(|output| matches!(output, Output::Event(_)));
         self.set_quiet(false);
+        self.transports = self.transports.wrapping_add(1);
         let mut link = Link::new(now, max_datagram);
         let datagrams = capability::of_datagrams(max_datagram, self.config.compress);
         let compression = capability::of_compression(self.config.compress, self.packing.set());

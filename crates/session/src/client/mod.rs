@@ -107,6 +107,8 @@ pub struct Client {
     ordered: u32,
     /// The last own transaction that has a number.
     numbered: u32,
+    /// So many were opened.
+    transports: u32,
     pending: VecDeque<Pending>,
     pending_bytes: usize,
     /// Submissions so far.
@@ -167,6 +169,7 @@ impl Client {
             position: 0,
             ordered: 0,
             numbered: 0,
+            transports: 0,
             pending: VecDeque::new(),
             pending_bytes: 0,
             order: 0,

@@ -88,6 +88,8 @@ pub(super) struct Channel {
 pub(super) struct Resting {
     /// How it went: over a stream it is only lost with the transport.
     pub(super) lane: Lane,
+    /// Over which transport, as the client counts them.
+    pub(super) transport: u32,
     pub(super) item: Item,
     pub(super) index: u32,
     pub(super) sent: Duration,
@@ -184,24 +186,24 @@ impl Channel {
         }
     }
 
-    /// What was sent over this transport's stream, which was opened at `opened`, before `sent` has arrived. What went over an
-    /// earlier one may still wait to be sent again.
-    pub(super) fn arrived(&mut self, opened: Duration, sent: Duration) {
+    /// What was sent over this transport's stream before `sent` has arrived. What went over an earlier one may still wait to be
+    /// sent again.
+    pub(super) fn arrived(&mut self, transport: u32, sent: Duration) {
         let is_sure = |resting: &Resting| {
-            resting.lane == Lane::Stream && (opened..sent).contains(&resting.sent)
+            resting.lane == Lane::Stream && resting.transport == transport && resting.sent < sent
         };
         self.resting.retain(|_, resting| !is_sure(resting));
     }
 
-    /// What is to be sent again, over the stream of a transport that was opened at `opened`.
+    /// What is to be sent again, over the stream of this transport.
     pub(super) fn rested(
         &self,
         now: Duration,
-        opened: Duration,
+        transport: u32,
         has_datagrams: bool,
     ) -> impl Iterator<Item = u64> {
         let rested = self.resting.after(0).filter(move |(_, resting)| match resting.lane {
-            Lane::Stream => resting.sent < opened,
+            Lane::Stream => resting.transport != transport,
             Lane::Datagrams => !has_datagrams || resting.sent + REST <= now,
         });
         rested.map(|(order, _)| order)
@@ -265,10 +267,14 @@ mod tests {
         let at = Duration::from_secs;
         let (name, options) = (String::from("pointer"), ChannelOptions::default());
         let mut channel = Channel::new(name, Qos::awareness(), options, 0);
-        // Transports were opened at 0 and 2 s.
-        for (order, lane) in
-            [(1, Lane::Stream), (3, Lane::Stream), (4, Lane::Datagrams), (5, Lane::Stream)]
-        {
+        // The second went as the second transport was opened, and was still sent over the first.
+        for (order, lane, transport) in [
+            (1, Lane::Stream, 1),
+            (2, Lane::Stream, 1),
+            (3, Lane::Stream, 2),
+            (4, Lane::Datagrams, 2),
+            (5, Lane::Stream, 2),
+        ] {
             let item = Item {
                 key: Some([order as u8].into()),
                 priority: None,
@@ -277,12 +283,13 @@ mod tests {
                 born: at(order),
                 after: 0,
             };
-            channel.rest(order, Resting { lane, item, index: order as u32, sent: at(order) });
+            let (index, sent) = (order as u32, at(order));
+            channel.rest(order, Resting { lane, transport, item, index, sent });
         }
-        channel.arrived(at(2), at(5));
+        channel.arrived(2, at(5));
         let left: Vec<u64> = channel.resting.after(0).map(|(order, _)| order).collect();
-        assert_eq!(left, [1, 4, 5]);
-        let again: Vec<u64> = channel.rested(at(5), at(2), true).collect();
-        assert_eq!(again, [1, 4]);
+        assert_eq!(left, [1, 2, 4, 5]);
+        let again: Vec<u64> = channel.rested(at(5), 2, true).collect();
+        assert_eq!(again, [1, 2, 4]);
     }
 }

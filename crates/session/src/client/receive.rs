@@ -133,8 +133,8 @@ impl Client {
             Frame::Pong { time, received, sent } => {
                 let asked = Duration::from_micros(time);
                 if let Some(link) = self.link.as_mut() {
-                    let opened = link.opened();
-                    self.channels.iter_mut().for_each(|channel| channel.arrived(opened, asked));
+                    let transport = self.transports;
+                    self.channels.iter_mut().for_each(|channel| channel.arrived(transport, asked));
                     link.pong(now, time, received, sent);
                 }
                 Ok(())
