@@ -29,7 +29,7 @@ const MAX_HEADER: usize = MAX_VARINT;
 /// asks on is cut off.
 const MAX_UNSENT: usize = 256 << 10;
 
-/// What is no longer goes to the kernel as one piece: there, `writev` costs more than a short copy and `send`.
+/// Packets of up to so many octets go to the kernel as one piece: there, `writev` costs more than a short copy and `send`.
 const SHORT: usize = 512;
 
 /// A final binary frame; a final close frame.
