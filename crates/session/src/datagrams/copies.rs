@@ -47,10 +47,10 @@ pub(super) fn check(numbers: [u32; 6], payload: &[u8]) -> u32 {
     fnv1a(numbers.as_flattened().iter().chain(payload))
 }
 
-/// W82: how often one is copied, and how much later each copy goes than the one before: so that those of few copies meet other
-/// losses, or that of many one gets through a burst while it is still of use.
-fn plan(loss: &LossModel) -> (u8, (u32, u32)) {
-    if loss.again[0] > BURSTS * loss.rate { (8, (8, 7)) } else { (2, (2, 1)) }
+/// W82: how often one is copied, and by which factor longer each copy waits than the one before: so that those of few copies
+/// meet other losses, or that of many one gets through a burst while it is still of use.
+fn plan(loss: &LossModel) -> (u8, u32) {
+    if loss.again[0] > BURSTS * loss.rate { (12, 1) } else { (2, 2) }
 }
 
 /// Transactions to be copied, the oldest first.
@@ -74,9 +74,9 @@ struct Copy {
     /// After this it is late anyway.
     until: Duration,
     times: u8,
-    /// After so long the next one goes by itself, and by this factor later each further one.
+    /// After so long the next one goes by itself, and each further one after this many times as long as the one before.
     alone_after: Duration,
-    later: (u32, u32),
+    longer: u32,
     rides_at: Duration,
     goes_at: Duration,
 }
@@ -107,7 +107,7 @@ impl Copies {
         let back = u32::try_from(position.saturating_sub(previous)).unwrap_or(u32::MAX);
         let check = check([record.channel, sender, flags, index, stamp, back], payload);
         let born = now.saturating_sub(record.age);
-        let (times, later) = plan(loss);
+        let (times, longer) = plan(loss);
         self.waiting.push_back(Copy {
             channel: record.channel,
             counter,
@@ -118,7 +118,7 @@ impl Copies {
             until: born + qos.deadline.unwrap_or_default(),
             times,
             alone_after: ALONE_AFTER,
-            later,
+            longer,
             rides_at: now + APART,
             goes_at: now + ALONE_AFTER,
         });
@@ -166,7 +166,7 @@ impl Copies {
             };
             take(&planned, copy.check);
             copy.times -= 1;
-            copy.alone_after = copy.alone_after * copy.later.0 / copy.later.1;
+            copy.alone_after *= copy.longer;
             copy.rides_at = now + APART;
             copy.goes_at = now + copy.alone_after;
         }
