@@ -100,9 +100,10 @@ fn last_values(model: &Model, at: usize, other: usize) {
         for said in sender.said.iter().filter(|said| said.channel == channel) {
             last.insert(said.key, said);
         }
-        // W31: who was not here yet is told with the late-joiner state.
-        let from = if app.with_join[channel] { Duration::ZERO } else { opened };
-        for said in last.values().filter(|said| said.at >= sender.fresh_since.max(from)) {
+        // W31: who was not here yet is told with the late-joiner state. Else what was said in the same instant may have gone.
+        let is_due = |at: Duration| app.with_join[channel] || at > opened;
+        let is_fresh = |at: Duration| at >= sender.fresh_since && is_due(at);
+        for said in last.values().filter(|said| is_fresh(said.at)) {
             let came = app.newest.get(&(sender.participant, channel, said.key));
             let came = came.map(|(_, content)| *content);
             let told = (said.at, sender.participant);
@@ -132,7 +133,8 @@ pub(crate) fn judge_calm(world: &World) {
                     *came.entry(model.spoken[place]).or_default() += 1;
                 }
                 let said = sender.said.iter().filter(|said| said.channel == channel);
-                for said in said.filter(|said| said.at >= opened) {
+                // What was said in the same instant may have gone before.
+                for said in said.filter(|said| said.at > opened) {
                     let left = came.get_mut(&said.content).filter(|left| **left > 0);
                     let left = left.unwrap_or_else(|| {
                         panic!("person {at} lacks what was said on {channel} at {:?}", said.at)
