@@ -133,10 +133,7 @@ pub(crate) async fn serve<R: Receive, T: Transmit, D: Datagrams>(
         Ok(room) => room,
         Err(error) => {
             tracing::info!(link, %error, "refused");
-            let packet = refusal(&error);
-            let goodbye = Box::pin(transmit.close(packet, Some(&error)));
-            let _ = timeout(GOODBYE, goodbye).await;
-            return;
+            return close(&mut transmit, refusal(&error), Some(&error)).await;
         }
     };
     {
@@ -226,13 +223,16 @@ async fn write(
             }
             Some(Outbound::Close(last)) => {
                 let Close { packet, reason } = *last;
-                // On its own: idle connections would keep a place for it.
-                let goodbye = Box::pin(transmit.close(packet, reason.as_ref()));
-                let _ = timeout(GOODBYE, goodbye).await;
-                return;
+                return close(transmit, packet, reason.as_ref()).await;
             }
         }
     }
+}
+
+/// Sends a last packet and ends the transport, if that does not take too long. On its own: idle connections would keep a
+/// place for it.
+async fn close(transmit: &mut impl Transmit, packet: Vec<u8>, reason: Option<&Error>) {
+    let _ = timeout(GOODBYE, Box::pin(transmit.close(packet, reason))).await;
 }
 
 /// Brings what the kernel would not take at once to the connection, and tells the room; ends when that breaks.

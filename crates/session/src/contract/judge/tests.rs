@@ -1,0 +1,169 @@
+use super::*;
+use std::vec::Vec;
+
+const MS: Duration = Duration::from_millis(1);
+const POINTER: Qos = Qos::awareness().deadline(Duration::from_millis(100)).rate(10, 25);
+
+/// A pointer at 25/s from `start` on, of which each `of`-th value comes and is so old.
+fn point(judge: &mut Judge, start: u32, count: u32, of: u32, age: Duration) -> Vec<ContractState> {
+    let mut news = Vec::new();
+    for index in (start..start + count).step_by(of as usize) {
+        let now = MS * 40 * index + age;
+        let message = Judged { sender: 1, index: Some(index), age, is_state: false };
+        judge.judge(now, &POINTER, 0, message);
+        news.extend(judge.news(now, &POINTER, 0));
+    }
+    news
+}
+
+#[test]
+fn a_contract_is_missed_once_and_met_once() {
+    let mut judge = Judge::default();
+    assert_eq!(point(&mut judge, 1, 250, 1, MS * 30), []);
+    let news = point(&mut judge, 251, 250, 1, MS * 180);
+    let [
+        ContractState::Missed(Breach::Loss { target: 50, missed: 50.., .. }),
+        ContractState::CannotMeet(Breach::Loss { missed: 1000, deadline, .. }),
+    ] = news[..]
+    else {
+        panic!("{news:?}");
+    };
+    assert!(deadline.is_some_and(|deadline| (MS * 180..MS * 200).contains(&deadline)));
+    assert_eq!(point(&mut judge, 501, 500, 1, MS * 30).last(), Some(&ContractState::Met));
+    let report = judge.total;
+    assert_eq!((report.judged, report.missed, report.late), (1000, 250, 250));
+    assert_eq!(judge.recent(), Tally { judged: 226, missed: 0, late: 0 });
+}
+
+#[test]
+fn what_cannot_be_met_is_said_so() {
+    let mut judge = Judge::default();
+    let news = point(&mut judge, 1, 250, 1, MS * 180);
+    assert!(
+        matches!(news[..], [ContractState::CannotMeet(Breach::Loss { missed: 1000, .. })]),
+        "{news:?}"
+    );
+    assert_eq!(judge.rate(), Some(25_000));
+}
+
+#[test]
+fn a_minimum_rate_is_missed_though_more_was_sent() {
+    let mut judge = Judge::default();
+    let qos = POINTER.deadline(Duration::from_secs(2));
+    let mut news = Vec::new();
+    for index in (1..250).step_by(5) {
+        let now = MS * 40 * index;
+        let message = Judged { sender: 1, index: Some(index), age: MS * 30, is_state: false };
+        judge.judge(now, &qos, 0, message);
+        news.extend(judge.news(now, &qos, 0));
+    }
+    assert_eq!(news, [ContractState::Missed(Breach::Rate { target: 10_000, rate: 5_000 })]);
+}
+
+/// A pointer at 25/s, of which 5 % may miss: when what became of it.
+fn news_of(count: u32, is_late: impl Fn(u32) -> bool) -> Vec<(Duration, ContractState)> {
+    let mut judge = Judge::default();
+    let mut news = Vec::new();
+    for index in 1..count {
+        let age = if is_late(index) { MS * 150 } else { MS * 20 };
+        let now = MS * 40 * index + MS * 150;
+        let message = Judged { sender: 1, index: Some(index), age, is_state: false };
+        judge.judge(now, &POINTER, 0, message);
+        news.extend(judge.news(now, &POINTER, 0).map(|state| (now, state)));
+    }
+    news
+}
+
+#[test]
+fn a_share_near_the_target_is_no_news() {
+    // 5 % late, at uneven distances.
+    assert_eq!(news_of(2000, |index| index * 7919 % 100 < 5), []);
+}
+
+#[test]
+fn more_for_a_moment_is_no_news_and_a_little_more_for_long_is() {
+    // 24 of 250 within ten seconds, in two outages.
+    assert_eq!(news_of(2000, |index| matches!(index, 500..512 | 650..662)), []);
+    let news = news_of(2000, |index| index % 12 == 0);
+    let [(at, ContractState::Missed(Breach::Loss { missed: 70.., .. }))] = news[..] else {
+        panic!("{news:?}");
+    };
+    assert!((MS * 10_000..MS * 40_000).contains(&at), "{at:?}");
+}
+
+#[test]
+fn of_rare_transactions_the_last_ones_tell() {
+    let mut judge = Judge::default();
+    let qos = Qos::transaction().deadline(MS * 250);
+    let mut news = Vec::new();
+    let mut add = |news: &mut Vec<ContractState>, numbers: core::ops::Range<u32>, of: u32| {
+        for number in numbers {
+            // One in five seconds.
+            let now = MS * 5000 * number;
+            let age = if number % of == 1 { MS * 400 } else { MS * 50 };
+            let message = Judged { sender: 1, index: None, age, is_state: false };
+            judge.judge(now, &qos, 0, message);
+            news.extend(judge.news(now, &qos, 0));
+        }
+    };
+    // Two of sixty are no more than may be.
+    add(&mut news, 1..60, 50);
+    assert_eq!(news, []);
+    add(&mut news, 60..100, 10);
+    assert!(
+        matches!(
+            news[..],
+            [ContractState::Missed(Breach::Loss {
+                target: 10,
+                missed: 40..100,
+                deadline: Some(_)
+            })]
+        ),
+        "{news:?}"
+    );
+    add(&mut news, 100..125, 1000);
+    assert_eq!(news[1..], [ContractState::Met]);
+}
+
+#[test]
+fn senders_are_bounded() {
+    let mut judge = Judge::default();
+    for sender in 0..MAX_SENDERS as u32 + 10 {
+        let message = Judged { sender, index: Some(1), age: MS, is_state: false };
+        judge.judge(MS, &POINTER, 0, message);
+    }
+    assert!(judge.courses.len() <= MAX_SENDERS);
+}
+
+#[test]
+fn no_numbers_are_too_large_to_count_with() {
+    let mut judge = Judge::default();
+    let full = Tally { judged: u64::MAX, missed: u64::MAX, late: u64::MAX };
+    (judge.total, judge.replaced, judge.excess) = (full, u64::MAX, f64::MAX);
+    let qos = Qos {
+        rate_min: u32::MAX,
+        deadline: Some(Duration::from_millis(u64::MAX)),
+        ..Qos::awareness()
+    };
+    // A clock that counts from 1970, and ages of up to half a year.
+    let now = MS * 1000 * 1_800_000_000;
+    judge.judge(
+        now,
+        &qos,
+        1,
+        Judged { sender: 1, index: Some(0), age: Duration::ZERO, is_state: false },
+    );
+    let ages = [Duration::from_millis(u64::from(u32::MAX) * 4), Duration::ZERO];
+    for step in 0..100u32 {
+        let index = Some(step.wrapping_mul(0x7fff_fff0));
+        let age = ages[step as usize % 2];
+        for limit in [0, 1, u32::MAX] {
+            judge.judge(now, &qos, limit, Judged { sender: 1, index, age, is_state: false });
+        }
+        judge.seconds[judge.current as usize % WINDOW].tally = full;
+        judge.news(now + MS * 4000 * step, &qos, 0);
+    }
+    assert_eq!(judge.total, full);
+    assert_eq!(judge.total.missed_per_mille(), 1000);
+    assert!(matches!(judge.state(&qos), ContractState::CannotMeet(_)));
+}
