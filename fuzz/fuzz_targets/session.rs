@@ -12,7 +12,7 @@ use std::time::Duration;
 use groupwire_session::client::{self, ChannelOptions, Client};
 use groupwire_session::codecs::Choice;
 use groupwire_session::room::{self, Room};
-use groupwire_session::{AllowAll, Compress, Opening, Qos};
+use groupwire_session::{AllowAll, Compress, LinkId, Opening, Qos};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
@@ -24,20 +24,20 @@ fuzz_target!(|data: &[u8]| {
         ..room::Config::new("fuzz", 1)
     };
     let mut room = Room::new(config, Box::new(AllowAll));
-    let mut victim = joined(&mut room, 1);
+    let mut victim = joined(&mut room, LinkId(1));
     let mut packets = packets(data);
     if let Some((first, _)) = packets.next()
         && let Ok(opening) = Opening::read(first)
     {
         room.handle_input(
             now,
-            room::Input::Join { link: 2, opening: &opening, secret: [2; 16], max_datagram: 1200 },
+            room::Input::Join { link: LinkId(2), opening: &opening, secret: [2; 16], max_datagram: 1200 },
         );
     }
     for (packet, is_datagram) in packets {
         now += Duration::from_millis(7);
         if is_datagram {
-            for link in [1, 2] {
+            for link in [LinkId(1), LinkId(2)] {
                 room.handle_input(now, room::Input::Datagram { link, packet });
                 room.handle_input(now, room::Input::DatagramSent { link });
             }
@@ -45,7 +45,7 @@ fuzz_target!(|data: &[u8]| {
             drain(&mut room, &mut victim, now);
             continue;
         }
-        for link in [1, 2] {
+        for link in [LinkId(1), LinkId(2)] {
             room.handle_input(now, room::Input::Packet { link, packet });
             room.handle_input(now, room::Input::Sent { link });
         }
@@ -53,11 +53,11 @@ fuzz_target!(|data: &[u8]| {
         drain(&mut room, &mut victim, now);
     }
     // A room that was attacked still takes people in.
-    joined(&mut room, 3);
+    joined(&mut room, LinkId(3));
 });
 
 /// A client that has said hello and been welcomed, with channels of both kinds.
-fn joined(room: &mut Room, link: u64) -> Client {
+fn joined(room: &mut Room, link: LinkId) -> Client {
     let now = Duration::ZERO;
     let mut client = Client::new(now, client::Config::new("fuzz")).expect("a valid configuration");
     client.channel("draw", Qos::transaction()).expect("a valid channel");

@@ -90,7 +90,7 @@ pub use groupwire_session::codecs;
 pub use groupwire_session::{
     Breach, ContractNews, ContractReport, ContractState, Histogram, Measure, Tally,
 };
-pub use groupwire_session::{ChannelStats, Compress, Traffic};
+pub use groupwire_session::{ChannelStats, Compress, Index, ParticipantId, Position, Traffic};
 pub use groupwire_session::{Error as SessionError, Fault, Kind, Overflow, PresenceState, Qos};
 pub use room::{Channel, Payload, Room, SendOptions};
 pub use shared::{Framing, MAX_UNREAD_BYTES};

@@ -4,8 +4,8 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::time::Duration;
 
-use groupwire_session::Client;
 use groupwire_session::client::Outgoing;
+use groupwire_session::{Client, ParticipantId, Position};
 
 use crate::address::Address;
 use crate::costs;
@@ -93,7 +93,7 @@ impl Room {
     /// # Errors
     /// [`Error::Unreachable`] if the last attempt to connect failed; there will be others, and one may wait again.
     /// [`Error::Session`] if the server does not want it, [`Error::Over`] after [`Room::leave`].
-    pub async fn joined(&self) -> Result<u32, Error> {
+    pub async fn joined(&self) -> Result<ParticipantId, Error> {
         let mut progress = self.shared().progress.subscribe();
         loop {
             match &*progress.borrow_and_update() {
@@ -144,7 +144,7 @@ impl Room {
     ///
     /// # Errors
     /// A snapshot over the server's limit; the room then goes on without.
-    pub fn snapshot(&self, as_of: u64, bytes: &[u8]) -> Result<(), Error> {
+    pub fn snapshot(&self, as_of: Position, bytes: &[u8]) -> Result<(), Error> {
         self.change(|client, _| client.snapshot(as_of, bytes))
     }
 
@@ -162,7 +162,7 @@ impl Room {
     }
 
     /// The position of the last transaction that was, or is about to be, told.
-    pub fn position(&self) -> u64 {
+    pub fn position(&self) -> Position {
         self.shared().lock().client.position()
     }
 

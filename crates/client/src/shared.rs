@@ -5,8 +5,8 @@ use std::mem::size_of;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use groupwire_session::Client;
 use groupwire_session::client::{Event, Input, Output, Status};
+use groupwire_session::{Client, ParticipantId};
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 
@@ -38,7 +38,7 @@ pub(crate) enum Progress {
     Connecting,
     /// The last attempt failed; there will be another.
     Unreachable(Error),
-    Joined(u32),
+    Joined(ParticipantId),
     Ended(Error),
 }
 

@@ -62,7 +62,7 @@ async fn a_snapshot_is_packed_on_its_way_in_and_out(over: Over) {
     // Every packet takes a chunk along: when so many messages have come back, the snapshot is there.
     for nth in 0..100 {
         draw.send("after it", SendOptions::default()).unwrap();
-        until_true("ordered", || ann.position() >= 6 + nth).await;
+        until_true("ordered", || ann.position().get() >= 6 + nth).await;
     }
 
     let (bob, mut to_bob) = server.connect(over, "snapshot");
@@ -97,7 +97,7 @@ async fn two_people_exchange_messages_and_one_leaves(over: Over) {
     let line = until(&mut to_bob, message).await;
     assert_eq!((line.sender, &*line.bytes, line.text), (ann_id, &b"a line"[..], true));
     let own = until(&mut to_ann, message).await;
-    assert_eq!((own.own, own.position), (true, 1));
+    assert_eq!((own.own, own.position.get()), (true, 1));
     assert_eq!(ann.pending(), 0);
 
     let options = SendOptions { key: Some(b"me"), ..SendOptions::default() };

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use groupwire_session::room::{LinkId, Stats};
-use groupwire_session::{Authority, Error, Grant, JoinRequest, OpenRequest, Room, room};
+use groupwire_session::room::Stats;
+use groupwire_session::{Authority, Error, Grant, JoinRequest, LinkId, OpenRequest, Room, room};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
@@ -55,7 +55,7 @@ impl Hub {
     }
 
     pub(crate) fn next_link(&self) -> LinkId {
-        self.last_link.fetch_add(1, Ordering::Relaxed) + 1
+        LinkId(self.last_link.fetch_add(1, Ordering::Relaxed) + 1)
     }
 
     /// Sends a joiner to its room, which is made if there is none. Returns the way to the room.

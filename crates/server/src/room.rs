@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Bytes;
-use groupwire_session::room::{Event, Input, LinkId, Output, Room, Stats, whole_packet};
-use groupwire_session::{Error, Opening, Secret};
+use groupwire_session::room::{Event, Input, Output, Room, Stats, whole_packet};
+use groupwire_session::{Error, LinkId, Opening, ParticipantId, Secret};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use tokio::time::Instant;
 
@@ -174,7 +174,7 @@ pub(crate) struct Driver {
     pub(crate) room: Room,
     pub(crate) links: Links,
     /// Participants whose connections are led over paths of their own.
-    emulated: HashMap<u32, Arc<Path>>,
+    emulated: HashMap<ParticipantId, Arc<Path>>,
 }
 
 impl Driver {
@@ -276,7 +276,7 @@ impl Driver {
 
 impl Driver {
     /// Leads a participant's connection over a path of its own. `false`: it has none that can be.
-    pub(crate) fn emulate(&mut self, participant: u32, settings: Settings) -> bool {
+    pub(crate) fn emulate(&mut self, participant: ParticipantId, settings: Settings) -> bool {
         let Some(link) = self.room.link_of(participant) else { return false };
         if self.links.get(&link).is_none_or(|link| link.origin.way.is_none()) {
             return false;
@@ -287,11 +287,11 @@ impl Driver {
     }
 
     /// What a participant's own path does, if it has one.
-    pub(crate) fn emulated(&self, participant: u32) -> Option<Settings> {
+    pub(crate) fn emulated(&self, participant: ParticipantId) -> Option<Settings> {
         self.emulated.get(&participant).map(|path| path.settings())
     }
 
-    fn lead(&self, participant: u32, link: LinkId) {
+    fn lead(&self, participant: ParticipantId, link: LinkId) {
         let way = self.links.get(&link).and_then(|link| link.origin.way.as_ref());
         if let (Some(way), Some(path)) = (way, self.emulated.get(&participant)) {
             way.lead(path);
@@ -302,19 +302,19 @@ impl Driver {
 fn log(room: &str, event: &Event) {
     match event {
         Event::Joined { participant, link, resumed } => {
-            tracing::info!(room, participant, link, resumed, "joined");
+            tracing::info!(room, %participant, %link, resumed, "joined");
         }
-        Event::Refused { link, error } => tracing::info!(room, link, %error, "refused"),
+        Event::Refused { link, error } => tracing::info!(room, %link, %error, "refused"),
         Event::Away { participant, error: Some(error) } => {
-            tracing::warn!(room, participant, %error, fault = ?error.fault(), "disconnected");
+            tracing::warn!(room, %participant, %error, fault = ?error.fault(), "disconnected");
         }
-        Event::Away { participant, error: None } => tracing::info!(room, participant, "away"),
-        Event::Left { participant } => tracing::info!(room, participant, "left"),
+        Event::Away { participant, error: None } => tracing::info!(room, %participant, "away"),
+        Event::Left { participant } => tracing::info!(room, %participant, "left"),
         Event::Channel { name, qos } => tracing::debug!(room, name, ?qos, "channel"),
         Event::Changed { name, qos, participant } => {
-            tracing::debug!(room, name, ?qos, participant, "channel changed");
+            tracing::debug!(room, name, ?qos, %participant, "channel changed");
         }
-        Event::Snapshot { as_of, size } => tracing::info!(room, as_of, size, "snapshot"),
+        Event::Snapshot { as_of, size } => tracing::info!(room, %as_of, size, "snapshot"),
         _ => {}
     }
 }

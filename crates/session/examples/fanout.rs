@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use groupwire_session::client::{Client, Config, Event, Input, Outgoing, Output};
 use groupwire_session::room::{self, Room};
-use groupwire_session::{AllowAll, Opening, Qos};
+use groupwire_session::{AllowAll, LinkId, Opening, Qos};
 
 const MS: Duration = Duration::from_millis(1);
 const SENDERS: u64 = 10;
@@ -23,7 +23,7 @@ const MEASURED: u64 = 20_000;
 
 struct World {
     room: Room,
-    clients: BTreeMap<u64, Client>,
+    clients: BTreeMap<LinkId, Client>,
     /// What is measured: the room's own work, and what it sent.
     work: Duration,
     octets: usize,
@@ -47,12 +47,12 @@ fn main() {
         let mut client = Client::new(Duration::ZERO, Config::new("fanout")).unwrap();
         client.channel("paths", Qos::awareness().aggregate()).unwrap();
         client.handle_input(Duration::ZERO, Input::Opened { max_datagram: 0 });
-        world.clients.insert(link, client);
-        world.drive(Duration::ZERO, link);
+        world.clients.insert(LinkId(link), client);
+        world.drive(Duration::ZERO, LinkId(link));
     }
     let before = (0..START).map(|ms| world.step(ms)).last().map(|()| world.room.stats()).unwrap();
     // The others are not asked any more.
-    world.clients.retain(|&link, _| link < SENDERS);
+    world.clients.retain(|&link, _| link < LinkId(SENDERS));
     (world.work, world.octets, world.packets) = Default::default();
     (START..START + MEASURED).for_each(|ms| world.step(ms));
     let deliveries = (world.room.stats().deliveries - before.deliveries) as f64;
@@ -77,17 +77,17 @@ impl World {
                 );
                 let message =
                     Outgoing { bytes: text.as_bytes(), text: true, ..Outgoing::default() };
-                let client = self.clients.get_mut(&link).unwrap();
+                let client = self.clients.get_mut(&LinkId(link)).unwrap();
                 let channel = client.channel("paths", Qos::awareness()).unwrap();
                 client.send(now, channel, message).unwrap();
             }
-            self.drive(now, link);
+            self.drive(now, LinkId(link));
         }
         self.tell_room(now, room::Input::Timeout);
     }
 
     /// Does what a client says.
-    fn drive(&mut self, now: Duration, link: u64) {
+    fn drive(&mut self, now: Duration, link: LinkId) {
         loop {
             let Some(client) = self.clients.get_mut(&link) else { return };
             match client.poll_output(now) {

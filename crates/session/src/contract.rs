@@ -11,6 +11,7 @@ use core::time::Duration;
 pub use groupwire_afec::stats::Histogram;
 
 use crate::Qos;
+use crate::ids::ChannelNo;
 use crate::trace::AGES;
 
 pub(crate) use course::Course;
@@ -56,7 +57,7 @@ pub struct Tally {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Standing {
     /// The channel's number in the room.
-    pub channel: u32,
+    pub channel: ChannelNo,
     /// What became of messages for it, over the last ten seconds.
     pub tally: Tally,
     /// Messages that came in time only because they were repeated, on this transport.

@@ -1,12 +1,13 @@
 //! A queue in which a newer value of a key replaces the older one: conflation, in one place for both ends.
 
+use crate::ids::Order;
 use crate::map::Map;
 
 /// Values in order of arrival. One pushed with a key takes the place of the older value of that key, at the end.
 #[derive(Debug)]
 pub(crate) struct Latest<K, V> {
-    items: Map<u64, (Option<K>, V)>,
-    newest: Map<K, u64>,
+    items: Map<Order, (Option<K>, V)>,
+    newest: Map<K, Order>,
 }
 
 impl<K: Ord + Clone, V> Latest<K, V> {
@@ -15,19 +16,19 @@ impl<K: Ord + Clone, V> Latest<K, V> {
     }
 
     /// `order` must be larger than any before. Returns the value that was replaced.
-    pub(crate) fn push(&mut self, order: u64, key: Option<K>, value: V) -> Option<V> {
+    pub(crate) fn push(&mut self, order: Order, key: Option<K>, value: V) -> Option<V> {
         let replaced = key.as_ref().and_then(|key| self.newest.insert(key.clone(), order));
         self.items.insert(order, (key, value));
         replaced.and_then(|order| self.items.remove(&order)).map(|(_, value)| value)
     }
 
     /// Where the newest value of a key is.
-    pub(crate) fn newest(&self, key: &K) -> Option<u64> {
+    pub(crate) fn newest(&self, key: &K) -> Option<Order> {
         self.newest.get(key).copied()
     }
 
     /// Lets a value stay whatever comes of its key.
-    pub(crate) fn detach(&mut self, order: u64) -> Option<&mut V> {
+    pub(crate) fn detach(&mut self, order: Order) -> Option<&mut V> {
         let (key, value) = self.items.get_mut(&order)?;
         if let Some(key) = key.take() {
             self.newest.remove(&key);
@@ -36,15 +37,17 @@ impl<K: Ord + Clone, V> Latest<K, V> {
     }
 
     /// All values that arrived after `order`, oldest first.
-    pub(crate) fn after(&self, order: u64) -> impl Iterator<Item = (u64, &V)> {
-        self.items.from(order.saturating_add(1)).map(|(&order, (_, value))| (order, value))
+    pub(crate) fn after(&self, order: Order) -> impl Iterator<Item = (Order, &V)> {
+        self.items
+            .from(Order(order.get().saturating_add(1)))
+            .map(|(&order, (_, value))| (order, value))
     }
 
-    pub(crate) fn into_values(self) -> impl Iterator<Item = (u64, V)> {
+    pub(crate) fn into_values(self) -> impl Iterator<Item = (Order, V)> {
         self.items.into_iter().map(|(order, (_, value))| (order, value))
     }
 
-    pub(crate) fn get(&self, order: u64) -> Option<&V> {
+    pub(crate) fn get(&self, order: Order) -> Option<&V> {
         self.items.get(&order).map(|(_, value)| value)
     }
 
@@ -52,11 +55,11 @@ impl<K: Ord + Clone, V> Latest<K, V> {
         self.newest.contains_key(key)
     }
 
-    pub(crate) fn first(&self) -> Option<(u64, &V)> {
+    pub(crate) fn first(&self) -> Option<(Order, &V)> {
         self.items.first().map(|(&order, (_, value))| (order, value))
     }
 
-    pub(crate) fn remove(&mut self, order: u64) -> Option<V> {
+    pub(crate) fn remove(&mut self, order: Order) -> Option<V> {
         let (key, value) = self.items.remove(&order)?;
         if let Some(key) = key {
             self.newest.remove(&key);
@@ -64,7 +67,7 @@ impl<K: Ord + Clone, V> Latest<K, V> {
         Some(value)
     }
 
-    pub(crate) fn retain(&mut self, mut keep: impl FnMut(u64, &V) -> bool) {
+    pub(crate) fn retain(&mut self, mut keep: impl FnMut(Order, &V) -> bool) {
         let newest = &mut self.newest;
         self.items.retain(|&order, (key, value)| {
             let kept = keep(order, value);
@@ -94,16 +97,16 @@ mod tests {
         #[test]
         fn holds_the_newest_of_each_key_in_order(pushes: Vec<(Option<u8>, u8)>) {
             let mut latest = Latest::new();
-            let mut model: Vec<(u64, Option<u8>, u8)> = Vec::new();
+            let mut model: Vec<(Order, Option<u8>, u8)> = Vec::new();
             for (order, (key, value)) in pushes.into_iter().enumerate() {
-                let order = order as u64 + 1;
+                let order = Order(order as u64 + 1);
                 let key = key.map(|key| key % 5);
                 let replaced = latest.push(order, key, value);
                 let at = model.iter().position(|(_, other, _)| key.is_some() && *other == key);
                 prop_assert_eq!(replaced, at.map(|at| model.remove(at).2));
                 model.push((order, key, value));
             }
-            let held: Vec<_> = latest.after(0).map(|(order, value)| (order, *value)).collect();
+            let held: Vec<_> = latest.after(Order(0)).map(|(order, value)| (order, *value)).collect();
             let expected: Vec<_> = model.iter().map(|(order, _, value)| (*order, *value)).collect();
             prop_assert_eq!(held, expected);
         }

@@ -25,6 +25,7 @@ mod compress;
 mod contract;
 mod datagrams;
 mod error;
+mod ids;
 mod latest;
 pub mod limits;
 mod link;
@@ -53,6 +54,7 @@ pub use groupwire_codecs as codecs;
 /// Templates in readable form.
 #[cfg(feature = "describe")]
 pub use groupwire_gmc::{Description, Piece};
+pub use ids::{ChannelNo, Counter, GroupId, Index, LinkId, Order, ParticipantId, Position};
 pub use limits::{Limits, Timing};
 pub use qos::{Kind, Overflow, POINTER_WHILE_TALKING, Qos, table_1};
 pub use room::Room;

@@ -3,6 +3,7 @@
 
 use core::mem::take;
 
+use crate::ids::{Index, ParticipantId};
 use crate::map::Map;
 
 /// Keys of one sender that are surely remembered, the last that came; up to twice as many are. Whoever uses more loses
@@ -15,29 +16,29 @@ const MAX_KEYS: usize = 1 << 16;
 
 /// The newest index of each conflated key, and a window of indices for channels that aggregate.
 #[derive(Debug, Default)]
-pub(crate) struct Seen {
-    senders: Map<u32, Sender>,
+pub(crate) struct Seen<C: Ord> {
+    senders: Map<ParticipantId, Sender<C>>,
     /// What is remembered of all of them.
     len: usize,
 }
 
 #[derive(Debug, Default)]
-struct Sender {
+struct Sender<C: Ord> {
     /// By channel and hash of the key.
-    keys: Map<(u32, u64), u32>,
+    keys: Map<(C, u64), Index>,
     /// The keys before those, of which none came since.
-    older: Map<(u32, u64), u32>,
-    windows: Map<u32, Window>,
+    older: Map<(C, u64), Index>,
+    windows: Map<C, Window>,
 }
 
-impl Seen {
+impl<C: Copy + Ord + Default> Seen<C> {
     /// Whether a message is news; then it is noted. `key` is `None` on channels that aggregate.
     pub(crate) fn is_news(
         &mut self,
-        sender: u32,
-        channel: u32,
+        sender: ParticipantId,
+        channel: C,
         key: Option<&[u8]>,
-        index: u32,
+        index: Index,
     ) -> bool {
         let one = self.senders.or_insert(sender, Sender::default());
         let before = one.len();
@@ -47,14 +48,18 @@ impl Seen {
         };
         self.len = self.len - before + one.len();
         if self.len > MAX_KEYS {
-            let first = self.senders.from(0).map(|(&other, _)| other).find(|&one| one != sender);
+            let first = self
+                .senders
+                .from(ParticipantId(0))
+                .map(|(&other, _)| other)
+                .find(|&one| one != sender);
             self.forget(first.unwrap_or(sender));
         }
         is_news
     }
 
     /// A participant left for good.
-    pub(crate) fn forget(&mut self, sender: u32) {
+    pub(crate) fn forget(&mut self, sender: ParticipantId) {
         self.len -= self.senders.remove(&sender).map_or(0, |one| one.len());
     }
 
@@ -63,8 +68,8 @@ impl Seen {
     }
 }
 
-impl Sender {
-    fn is_newest(&mut self, key: (u32, u64), index: u32) -> bool {
+impl<C: Copy + Ord> Sender<C> {
+    fn is_newest(&mut self, key: (C, u64), index: Index) -> bool {
         if let Some(newest) = self.keys.get_mut(&key) {
             let is_newest = is_newer(index, *newest);
             if is_newest {
@@ -88,23 +93,23 @@ impl Sender {
 /// The newest index, and which of it and the 63 before it came: bit `k` stands for the one `k` before.
 #[derive(Debug, Clone, Copy)]
 struct Window {
-    newest: u32,
+    newest: Index,
     came: u64,
 }
 
 impl Window {
     /// Nothing came yet, and `index` is about to.
-    fn at(index: u32) -> Self {
+    fn at(index: Index) -> Self {
         Window { newest: index, came: 0 }
     }
 
-    fn is_news(&mut self, index: u32) -> bool {
+    fn is_news(&mut self, index: Index) -> bool {
         if is_newer(index, self.newest) {
-            let ahead = index.wrapping_sub(self.newest);
+            let ahead = index.get().wrapping_sub(self.newest.get());
             self.came = self.came.checked_shl(ahead).unwrap_or(0);
             self.newest = index;
         }
-        let bit = 1u64.checked_shl(self.newest.wrapping_sub(index)).unwrap_or(0);
+        let bit = 1u64.checked_shl(self.newest.get().wrapping_sub(index.get())).unwrap_or(0);
         let is_new = bit != 0 && self.came & bit == 0;
         self.came |= bit;
         is_new
@@ -112,8 +117,8 @@ impl Window {
 }
 
 /// W21: modulo 2^32, so "newer" is a difference in the lower half.
-fn is_newer(index: u32, than: u32) -> bool {
-    matches!(index.wrapping_sub(than), 1..=0x7fff_ffff)
+fn is_newer(index: Index, than: Index) -> bool {
+    matches!(index.get().wrapping_sub(than.get()), 1..=0x7fff_ffff)
 }
 
 /// FNV-1a with 64 bits: whoever makes two of its own keys collide only loses values of its own.
@@ -133,51 +138,57 @@ mod tests {
     #[test]
     fn an_older_value_of_a_key_is_no_news_but_of_another_key_it_is() {
         let mut seen = Seen::default();
-        assert!(seen.is_news(1, 1, Some(b"a"), 6));
-        assert!(!seen.is_news(1, 1, Some(b"a"), 5));
-        assert!(!seen.is_news(1, 1, Some(b"a"), 6));
-        assert!(seen.is_news(1, 1, Some(b"b"), 5));
-        assert!(seen.is_news(2, 1, Some(b"a"), 5));
-        seen.forget(1);
-        assert!(seen.is_news(1, 1, Some(b"a"), 5));
-        assert!(!seen.is_news(2, 1, Some(b"a"), 5));
+        assert!(seen.is_news(ParticipantId(1), 1, Some(b"a"), Index(6)));
+        assert!(!seen.is_news(ParticipantId(1), 1, Some(b"a"), Index(5)));
+        assert!(!seen.is_news(ParticipantId(1), 1, Some(b"a"), Index(6)));
+        assert!(seen.is_news(ParticipantId(1), 1, Some(b"b"), Index(5)));
+        assert!(seen.is_news(ParticipantId(2), 1, Some(b"a"), Index(5)));
+        seen.forget(ParticipantId(1));
+        assert!(seen.is_news(ParticipantId(1), 1, Some(b"a"), Index(5)));
+        assert!(!seen.is_news(ParticipantId(2), 1, Some(b"a"), Index(5)));
     }
 
     #[test]
     fn indices_wrap() {
         let mut seen = Seen::default();
-        assert!(seen.is_news(1, 1, Some(b""), u32::MAX));
-        assert!(seen.is_news(1, 1, Some(b""), 0));
-        assert!(!seen.is_news(1, 1, Some(b""), u32::MAX));
+        assert!(seen.is_news(ParticipantId(1), 1, Some(b""), Index(u32::MAX)));
+        assert!(seen.is_news(ParticipantId(1), 1, Some(b""), Index(0)));
+        assert!(!seen.is_news(ParticipantId(1), 1, Some(b""), Index(u32::MAX)));
     }
 
     #[test]
     fn memory_is_bounded() {
         let mut seen = Seen::default();
         for sender in 0..MAX_KEYS as u32 {
-            assert!(seen.is_news(sender, 1, Some(b""), 1));
-            assert!(seen.is_news(sender, 1, None, 1));
+            assert!(seen.is_news(ParticipantId(sender), 1, Some(b""), Index(1)));
+            assert!(seen.is_news(ParticipantId(sender), 1, None, Index(1)));
         }
         assert!(seen.len <= MAX_KEYS);
-        let held: usize = seen.senders.from(0).map(|(_, one)| one.len()).sum();
+        let held: usize = seen.senders.from(ParticipantId(0)).map(|(_, one)| one.len()).sum();
         assert_eq!(held, seen.len);
-        (0..MAX_KEYS as u32).for_each(|sender| seen.forget(sender));
+        (0..MAX_KEYS as u32).for_each(|sender| seen.forget(ParticipantId(sender)));
         assert_eq!((seen.len, seen.senders.len()), (0, 0));
     }
 
     #[test]
     fn who_uses_many_keys_only_loses_its_own() {
         let mut seen = Seen::default();
-        assert!(seen.is_news(1, 1, Some(b"a"), 6));
+        assert!(seen.is_news(ParticipantId(1), 1, Some(b"a"), Index(6)));
         for key in 0..4 * MAX_KEYS as u32 {
-            assert!(seen.is_news(2, 1, Some(&key.to_le_bytes()), 6));
+            assert!(seen.is_news(ParticipantId(2), 1, Some(&key.to_le_bytes()), Index(6)));
             // The last that came are remembered whatever happens.
             let last = key.saturating_sub(KEYS as u32 - 1).to_le_bytes();
-            assert!(key % 997 != 0 || !seen.is_news(2, 1, Some(&last), 6));
+            assert!(key % 997 != 0 || !seen.is_news(ParticipantId(2), 1, Some(&last), Index(6)));
         }
         assert!(seen.len <= 2 * KEYS + 1);
-        assert!(!seen.is_news(1, 1, Some(b"a"), 6), "another sender's key was forgotten");
-        assert!(seen.is_news(2, 1, Some(&0u32.to_le_bytes()), 6), "it is long ago");
+        assert!(
+            !seen.is_news(ParticipantId(1), 1, Some(b"a"), Index(6)),
+            "another sender's key was forgotten"
+        );
+        assert!(
+            seen.is_news(ParticipantId(2), 1, Some(&0u32.to_le_bytes()), Index(6)),
+            "it is long ago"
+        );
     }
 
     proptest! {
@@ -194,7 +205,7 @@ mod tests {
                 let is_new = model.insert(ahead);
                 // Within the window it is exact; behind it everything is old.
                 let is_late = newest.is_some_and(|newest| ahead + 63 < newest);
-                let news = seen.is_news(1, 1, None, start.wrapping_add(ahead));
+                let news = seen.is_news(ParticipantId(1), 1, None, Index(start.wrapping_add(ahead)));
                 prop_assert_eq!(news, is_new && !is_late);
                 newest = newest.max(Some(ahead));
             }

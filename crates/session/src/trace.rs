@@ -8,6 +8,7 @@ use core::time::Duration;
 
 pub use tally::{AGES, Carriage, Flow};
 
+use crate::ids::{ChannelNo, GroupId, ParticipantId};
 use tally::Tallies;
 
 /// Packets remembered until they are fetched; the oldest go first.
@@ -45,9 +46,9 @@ pub enum Purpose {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
     /// Its channel's number in the room; 0: a piece of the room's snapshot.
-    pub channel: u32,
+    pub channel: ChannelNo,
     /// Who sent it.
-    pub sender: u32,
+    pub sender: ParticipantId,
     /// Its index, or a transaction's counter.
     pub index: u32,
     /// Why it was there.
@@ -66,8 +67,8 @@ impl Part {
     pub(crate) fn of_snapshot(offset: usize, before: usize, octets: usize) -> Self {
         let cost = u32::try_from(octets).unwrap_or(u32::MAX).saturating_mul(OCTET);
         Part {
-            channel: 0,
-            sender: 0,
+            channel: ChannelNo(0),
+            sender: ParticipantId(0),
             index: u32::try_from(offset).unwrap_or(u32::MAX),
             purpose: Purpose::State,
             before,
@@ -83,13 +84,13 @@ pub struct Packet {
     /// When.
     pub at: Duration,
     /// To or from whom.
-    pub participant: u32,
+    pub participant: ParticipantId,
     /// Whether it went to the participant; else it came.
     pub out: bool,
     /// Stream or datagram.
     pub way: Way,
     /// The class that shares its body; `None`: it is this receiver's alone.
-    pub class: Option<u32>,
+    pub class: Option<GroupId>,
     /// The model's version that its body is coded under, as far as it is known.
     pub epoch: Option<u32>,
     /// All its octets.
@@ -213,7 +214,7 @@ mod tests {
     fn packet(parts: Vec<Part>) -> Packet {
         Packet {
             at: Duration::ZERO,
-            participant: 1,
+            participant: ParticipantId(1),
             out: true,
             way: Way::Stream,
             class: None,
@@ -227,7 +228,15 @@ mod tests {
 
     fn part(before: usize, cost: Option<u32>) -> Part {
         let (channel, sender, index, purpose, age) = (1, 2, 3, Purpose::New, Duration::ZERO);
-        Part { channel, sender, index, purpose, before, age, cost }
+        Part {
+            channel: ChannelNo(channel),
+            sender: ParticipantId(sender),
+            index,
+            purpose,
+            before,
+            age,
+            cost,
+        }
     }
 
     #[test]

@@ -106,9 +106,10 @@ fn check(world: &World, except: &[usize], seed: u64) {
                     .iter()
                     .filter(move |message| message.channel == channel && message.sender == number)
             };
-            let indices: Vec<u32> = of_sender(POINTING).map(|message| message.index).collect();
+            let indices: Vec<u32> =
+                of_sender(POINTING).map(|message| message.index.get()).collect();
             assert!(indices.is_sorted_by(|one, two| one < two), "seed {seed}, {at}: {indices:?}");
-            let mut paths: Vec<u32> = of_sender(PATHS).map(|message| message.index).collect();
+            let mut paths: Vec<u32> = of_sender(PATHS).map(|message| message.index.get()).collect();
             let came = paths.len();
             paths.sort_unstable();
             paths.dedup();

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use groupwire_session::client::{ChannelId, Config as ClientConfig};
 use groupwire_session::trace::Way;
-use groupwire_session::{Qos, Redundancy, room};
+use groupwire_session::{ChannelNo, Qos, Redundancy, room};
 use support::{Air, MS, World, errors, varint};
 
 const DRAW: Qos = Qos::transaction().deadline(Duration::from_millis(800));
@@ -94,7 +94,7 @@ fn soon(took: &[Duration]) -> f64 {
 fn copies(world: &mut World) -> usize {
     let packets = world.room.traced();
     let parts = packets.iter().filter(|one| one.out && one.way == Way::Datagram);
-    parts.flat_map(|packet| &packet.parts).filter(|part| part.channel == 1).count()
+    parts.flat_map(|packet| &packet.parts).filter(|part| part.channel == ChannelNo(1)).count()
 }
 
 #[test]

@@ -113,7 +113,7 @@ fn w42_nothing_goes_back_or_comes_twice() {
             let of_key = world.people[1].messages.iter().filter(|message| {
                 message.channel == POINTING && message.key.as_deref() == Some(key.as_bytes())
             });
-            let indices: Vec<u32> = of_key.map(|message| message.index).collect();
+            let indices: Vec<u32> = of_key.map(|message| message.index.get()).collect();
             assert!(indices.is_sorted_by(|one, two| one < two), "{key}: {indices:?}");
         }
         let last = world.people[1].texts(POINTING);

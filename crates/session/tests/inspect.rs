@@ -7,7 +7,7 @@ mod support;
 use groupwire_session::client::ChannelId;
 use groupwire_session::room::{Event, TransportFacts};
 use groupwire_session::trace::{OCTET, Packet, Purpose, Way};
-use groupwire_session::{Piece, Qos};
+use groupwire_session::{ChannelNo, ParticipantId, Piece, Qos};
 use support::{Air, MS, World};
 
 const DRAWING: ChannelId = ChannelId(0);
@@ -103,14 +103,14 @@ fn once_models_know_them_messages_are_small_and_ones_own_smaller() {
     let packets = act(&mut world, 50);
     let parts = || packets.iter().filter(|one| one.out).flat_map(|one| &one.parts);
     let mut costs: Vec<u32> = parts()
-        .filter(|part| part.purpose == Purpose::New && part.channel == 2)
+        .filter(|part| part.purpose == Purpose::New && part.channel == ChannelNo(2))
         .map(|part| part.cost.unwrap())
         .collect();
     costs.sort_unstable();
     assert!(costs[costs.len() / 2] < 6 * OCTET, "{costs:?}");
     let own: Vec<_> = parts().filter(|part| part.purpose == Purpose::Own).collect();
     assert!(!own.is_empty());
-    assert!(own.iter().all(|part| part.before == 0 && part.sender == 1), "{own:?}");
+    assert!(own.iter().all(|part| part.before == 0 && part.sender == ParticipantId(1)), "{own:?}");
 }
 
 #[test]
@@ -133,13 +133,13 @@ fn templates_are_readable_and_nothing_is_kept_while_nobody_looks() {
     let mut world = three();
     act(&mut world, 20);
     assert!(world.room.traced().is_empty());
-    let (stream, _) = world.room.templates(1);
+    let (stream, _) = world.room.templates(ParticipantId(1));
     let text: Vec<String> = stream.iter().map(|template| readable(&template.pieces)).collect();
     assert!(
         text.contains(&r#"{"type":"pointer","x":<number>,"y":<number>}"#.to_owned()),
         "{text:?}"
     );
-    assert_eq!(world.room.templates(99), (Vec::new(), Vec::new()));
+    assert_eq!(world.room.templates(ParticipantId(99)), (Vec::new(), Vec::new()));
     assert!(world.room.inspect(MS).flows.is_empty());
 }
 
@@ -162,7 +162,7 @@ fn what_is_recorded_is_what_was_sent_once() {
     assert!(
         recorded
             .iter()
-            .filter(|one| one.channel == 1)
+            .filter(|one| one.channel == ChannelNo(1))
             .all(|one| one.bytes.starts_with(br#"{"type":"stroke""#))
     );
     world.room.set_recording(false);
@@ -275,6 +275,8 @@ fn w84_who_was_not_asked_is_not_heard() {
     // More missed than came.
     world.inject(1, &[0x26, 10, 0, 1, 1, 2, 0, 0, 0, 9, 9, 0]);
     world.run(MS * 100);
-    let is_away = |event: &Event| matches!(event, Event::Away { participant: 2, error: Some(_) });
+    let is_away = |event: &Event| {
+        matches!(event, Event::Away { participant: ParticipantId(2), error: Some(_) })
+    };
     assert!(world.log.iter().any(is_away), "{:?}", world.log);
 }

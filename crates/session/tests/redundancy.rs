@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use groupwire_session::client::{ChannelId, Config as ClientConfig};
 use groupwire_session::trace::{Purpose, Way};
-use groupwire_session::{Overflow, Qos, Redundancy, room};
+use groupwire_session::{ChannelNo, Overflow, ParticipantId, Qos, Redundancy, room};
 use support::{Air, MS, World};
 
 const DEADLINE: Duration = Duration::from_millis(250);
@@ -86,7 +86,10 @@ impl Run {
         let (mut judged, mut missed) = (0, 0);
         for (person, came) in self.world.people.iter().zip(&self.came) {
             let me = person.client.participant();
-            for sender in (1..=self.world.people.len() as u32).filter(|one| Some(*one) != me) {
+            for sender in (1..=self.world.people.len() as u32)
+                .map(ParticipantId)
+                .filter(|one| Some(*one) != me)
+            {
                 let theirs =
                     person.messages.iter().zip(came).filter(|(one, _)| one.sender == sender);
                 let numbered: Vec<(usize, Duration)> = theirs
@@ -152,7 +155,8 @@ fn w67_while_nothing_is_lost_nothing_is_sent_twice() {
         (0..3)
             .map(|at| {
                 let (up, ..) = run.world.people[at].client.path(CHANNEL).unwrap();
-                let (down, ..) = run.world.room.path(at as u32 + 1, 1).unwrap();
+                let (down, ..) =
+                    run.world.room.path(ParticipantId(at as u32 + 1), ChannelNo(1)).unwrap();
                 up.repeats + down.repeats
             })
             .sum::<u64>()

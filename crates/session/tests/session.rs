@@ -7,7 +7,7 @@ mod support;
 use std::time::Duration;
 
 use groupwire_session::client::{Config as ClientConfig, Event, GapReason, Input, Sent, Status};
-use groupwire_session::{Error, PresenceState, Qos, room};
+use groupwire_session::{Error, Index, Position, PresenceState, Qos, room};
 use support::{MS, World, tight};
 
 const POINTER: Qos = Qos::awareness();
@@ -32,9 +32,9 @@ fn two_people_see_each_other() {
         (message.bytes.as_slice(), message.text, message.own),
         (&b"a line"[..], true, false)
     );
-    assert_eq!((message.position, message.index, message.state), (1, 1, false));
+    assert_eq!((message.position, message.index, message.state), (Position(1), Index(1), false));
     let own = &world.people[ann].messages[0];
-    assert_eq!((own.bytes.as_slice(), own.own, own.position), (&b"a line"[..], true, 1));
+    assert_eq!((own.bytes.as_slice(), own.own, own.position), (&b"a line"[..], true, Position(1)));
     assert_eq!(world.people[ann].client.pending(), 0);
 }
 
@@ -55,7 +55,8 @@ fn w29_everybody_sees_transactions_in_one_order() {
     assert_eq!(first.len(), 200);
     for person in &world.people {
         assert_eq!(person.texts(draw), first);
-        let positions: Vec<u64> = person.messages.iter().map(|message| message.position).collect();
+        let positions: Vec<u64> =
+            person.messages.iter().map(|message| message.position.get()).collect();
         assert_eq!(positions, (1..=200).collect::<Vec<u64>>());
     }
 }
@@ -361,7 +362,7 @@ fn w32_a_long_log_is_replaced_by_a_snapshot() {
         Event::Snapshot { as_of, .. } => Some(*as_of),
         _ => None,
     });
-    assert!(as_of.unwrap() > 500);
+    assert!(as_of.unwrap() > Position(500));
     assert_eq!(bob.document, (0..600).map(|step| format!("line {step}")).collect::<Vec<_>>());
 }
 

@@ -7,7 +7,7 @@ mod support;
 use std::time::Duration;
 
 use groupwire_session::client::ChannelId;
-use groupwire_session::{Qos, room};
+use groupwire_session::{ChannelNo, Qos, room};
 use support::{Air, MS, World, errors};
 
 const DRAW: Qos = Qos::transaction();
@@ -190,7 +190,10 @@ fn w65_private_channels_are_in_no_class() {
         world.run(40 * MS);
         let packets = world.room.traced();
         for packet in packets.iter().filter(|packet| packet.class.is_some()) {
-            assert!(packet.parts.iter().all(|part| part.channel != 4), "it is nobody else's");
+            assert!(
+                packet.parts.iter().all(|part| part.channel != ChannelNo(4)),
+                "it is nobody else's"
+            );
             sent.0 += 1;
         }
         sent.1 += world.people[0].texts(ChannelId(3)).len();

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use groupwire_session::client::{Client, Config as ClientConfig, Event, Input, Outgoing, Output};
 use groupwire_session::room::{self, Room};
-use groupwire_session::{AllowAll, Limits, Opening, Qos};
+use groupwire_session::{AllowAll, Limits, LinkId, Opening, Qos};
 use support::{MS, World, errors, tight};
 
 const DRAW: Qos = Qos::transaction();
@@ -171,21 +171,24 @@ fn pump(
                         r.handle_input(
                             now,
                             room::Input::Join {
-                                link: w.link,
+                                link: LinkId(w.link),
                                 opening: &o,
                                 secret: [1; 16],
                                 max_datagram: 0,
                             },
                         );
                     } else {
-                        r.handle_input(now, room::Input::Packet { link: w.link, packet: &p });
+                        r.handle_input(
+                            now,
+                            room::Input::Packet { link: LinkId(w.link), packet: &p },
+                        );
                     }
                     c.handle_input(now, Input::Sent);
                 }
             }
             Output::Hangup => {
                 idle = false;
-                r.handle_input(now, room::Input::Closed { link: w.link });
+                r.handle_input(now, room::Input::Closed { link: LinkId(w.link) });
                 c.handle_input(now, Input::Closed);
             }
             Output::Event(Event::Error { error, .. }) => {
@@ -204,14 +207,14 @@ fn pump(
             room::Output::Send { link, packet, body } => {
                 idle = false;
                 let packet = room::whole_packet(packet, body.as_deref());
-                if link == w.link {
+                if link == LinkId(w.link) {
                     c.handle_input(now, Input::Packet(&packet));
                 }
                 r.handle_input(now, room::Input::Sent { link });
             }
             room::Output::Close { link, packet, .. } => {
                 idle = false;
-                if link == w.link && !packet.is_empty() {
+                if link == LinkId(w.link) && !packet.is_empty() {
                     c.handle_input(now, Input::Packet(&packet));
                 }
             }
@@ -243,7 +246,7 @@ fn a_break_in_the_middle_of_a_snapshot() {
         pump(now, &mut c, &mut r, &mut w, 30, &mut errs);
     }
     // the transport breaks
-    r.handle_input(now, room::Input::Closed { link: w.link });
+    r.handle_input(now, room::Input::Closed { link: LinkId(w.link) });
     c.handle_input(now, Input::Closed);
     let before = w.link;
     for _ in 0..1200 {

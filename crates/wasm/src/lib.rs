@@ -23,8 +23,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use groupwire_session::Client;
 use groupwire_session::client::{ChannelId, ChannelOptions, Config, Input, Outgoing, Sent};
+use groupwire_session::{Client, Position};
 use wasm_bindgen::prelude::{JsValue, wasm_bindgen};
 
 use compress::JsCompress;
@@ -179,7 +179,7 @@ impl Core {
 
     /// Answers `snapshotWanted` with the `asOf` that it named.
     pub fn snapshot(&mut self, as_of: f64, bytes: &[u8]) -> Result<(), JsValue> {
-        self.client.snapshot(as_of as u64, bytes).map_err(failure::thrown)
+        self.client.snapshot(Position(as_of as u64), bytes).map_err(failure::thrown)
     }
 
     /// Says why the transport in use was chosen, for who inspects the room.

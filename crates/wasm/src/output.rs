@@ -32,7 +32,9 @@ fn tell(event: Event) -> Plain {
                 Status::Closed => "closed",
             },
         ),
-        Event::Joined { participant, .. } => Plain::of("joined").with("participant", participant),
+        Event::Joined { participant, .. } => {
+            Plain::of("joined").with("participant", participant.get())
+        }
         Event::Opened { channel, qos } => {
             Plain::of("opened").with("channel", channel.0).with("qos", qos::write(&qos))
         }
@@ -50,9 +52,11 @@ fn tell(event: Event) -> Plain {
         Event::Synced { channel } => {
             Plain::of("synced").with("channel", channel.map(|channel| channel.0))
         }
-        Event::SnapshotWanted { as_of } => Plain::of("snapshotWanted").with("asOf", number(as_of)),
+        Event::SnapshotWanted { as_of } => {
+            Plain::of("snapshotWanted").with("asOf", number(as_of.get()))
+        }
         Event::Snapshot { as_of, bytes } => {
-            Plain::of("snapshot").with("asOf", number(as_of)).with("data", bytes)
+            Plain::of("snapshot").with("asOf", number(as_of.get())).with("data", bytes)
         }
         Event::Gap { reason, uncertain } => {
             let reason = match reason {
@@ -84,12 +88,12 @@ fn incoming(message: Incoming) -> Plain {
     Plain::of("message")
         .with("channel", message.channel.0)
         .with("data", data)
-        .with("sender", message.sender)
+        .with("sender", message.sender.get())
         .with("own", message.own)
         .with("key", message.key.map(|key| String::from_utf8_lossy(&key).into_owned()))
         .with("age", millis(message.age))
-        .with("position", number(message.position))
-        .with("index", message.index)
+        .with("position", number(message.position.get()))
+        .with("index", message.index.get())
         .with("stale", message.stale)
         .with("state", message.state)
 }
@@ -101,7 +105,7 @@ fn change(change: ParticipantChange) -> JsValue {
         PresenceState::Left => "left",
     };
     Plain::new()
-        .with("id", change.id)
+        .with("id", change.id.get())
         .with("state", state)
         .with("presence", String::from_utf8_lossy(&change.presence).as_ref())
         .into()

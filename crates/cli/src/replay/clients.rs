@@ -5,7 +5,7 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
-use groupwire_client::{Channel, ChannelId, Event, Events, Options, Qos, Room};
+use groupwire_client::{Channel, ChannelId, Event, Events, Options, ParticipantId, Qos, Room};
 use tokio::time::timeout;
 
 use super::Args;
@@ -18,7 +18,7 @@ const JOIN_PATIENCE: Duration = Duration::from_secs(30);
 pub(super) struct Clients {
     pub(super) all: Vec<Client>,
     /// Which participant has which number in the room.
-    pub(super) numbers: Arc<HashMap<u32, usize>>,
+    pub(super) numbers: Arc<HashMap<ParticipantId, usize>>,
 }
 
 pub(super) struct Client {

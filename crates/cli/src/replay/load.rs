@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-use groupwire_client::{Channel, Event, Events, Framing, Payload, Room, SendOptions, Sent, Stats};
+use groupwire_client::{
+    Channel, Event, Events, Framing, ParticipantId, Payload, Room, SendOptions, Sent, Stats,
+};
 use groupwire_lab::Trace;
 use hdrhistogram::Histogram;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -51,7 +53,7 @@ pub(super) struct Class {
 struct Shared {
     trace: Arc<Trace>,
     plan: Arc<Plan>,
-    numbers: Arc<HashMap<u32, usize>>,
+    numbers: Arc<HashMap<ParticipantId, usize>>,
     start: Instant,
     /// When each step was handed to the client, in nanoseconds since the start.
     sent_at: Vec<AtomicU64>,

@@ -117,7 +117,7 @@ impl Verifier {
 
     /// Everything has to come, in order; the session's own numbering says which it is.
     fn next_in_order(&mut self, lane: usize, channel: usize, message: &Incoming) -> Option<usize> {
-        let place = (message.index as usize).checked_sub(1);
+        let place = (message.index.get() as usize).checked_sub(1);
         let same = place.is_some_and(|place| self.is(lane, place, channel, message));
         let state = &mut self.lanes[lane];
         let Some(place) = place.filter(|_| same) else {
@@ -182,7 +182,7 @@ fn due(steps: usize, conflated: bool, thorough: bool) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use groupwire_client::{ChannelId, Qos};
+    use groupwire_client::{ChannelId, Index, ParticipantId, Position, Qos};
 
     use super::super::plan::{Pace, tests::trace};
     use super::*;
@@ -199,14 +199,14 @@ mod tests {
     fn message(channel: usize, index: u32, text: &str) -> Incoming {
         Incoming {
             channel: ChannelId(channel as u32),
-            sender: 1,
+            sender: ParticipantId(1),
             bytes: text.into(),
             text: true,
             key: None,
             priority: None,
             age: Default::default(),
-            position: 0,
-            index,
+            position: Position(0),
+            index: Index(index),
             own: false,
             stale: false,
             state: false,

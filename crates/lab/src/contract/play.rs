@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use groupwire_session::client::{ChannelId, Client, Config, Event, Outgoing, Sent};
 use groupwire_session::trace::{OCTET, Purpose, Way};
-use groupwire_session::{AllowAll, ContractState, Kind, Room, Timing, room};
+use groupwire_session::{AllowAll, ContractState, Kind, Position, Room, Timing, room};
 
 use super::channels::Channel;
 use super::path::{Path, join, wire_bytes};
@@ -146,7 +146,7 @@ fn person(setting: &Setting<'_>, who: usize) -> (Client, Person) {
         channels,
         next: 0,
         changes: changes(setting.script, who),
-        position: 0,
+        position: Position(0),
         arrivals: Vec::new(),
         failure: None,
     };
@@ -201,7 +201,7 @@ struct Person {
     /// When a channel is to promise what another place of the script says.
     changes: VecDeque<(Duration, usize)>,
     /// Of the last transaction that came.
-    position: u64,
+    position: Position,
     arrivals: Vec<Arrival>,
     failure: Option<String>,
 }
@@ -216,7 +216,7 @@ impl App for Person {
     fn event(&mut self, now: Duration, _: &mut Client, event: Event) {
         match event {
             Event::Message(message) => {
-                if message.position > 0 {
+                if message.position > Position(0) {
                     if message.position <= self.position {
                         self.fail(now, "a transaction came twice, or out of order");
                     }

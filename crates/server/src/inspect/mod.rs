@@ -13,6 +13,7 @@ use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use groupwire_session::ParticipantId;
 use groupwire_session::limits::MAX_ROOM_NAME;
 use serde::{Deserialize, Serialize};
 
@@ -120,7 +121,8 @@ pub(crate) async fn templates(
     query: Result<Query<Whose>, QueryRejection>,
 ) -> Result<impl IntoResponse, Refusal> {
     let Query(Whose { room, participant }) = query.map_err(Refusal::Query)?;
-    let templates = hub.visit(&room, move |driver, _| driver.room.templates(participant)).await;
+    let templates =
+        hub.visit(&room, move |driver, _| driver.room.templates(ParticipantId(participant))).await;
     let (stream, datagrams) = templates.ok_or(Refusal::NoRoom)?;
     Ok(([NO_SNIFF, NO_STORE], Json(view::Templates::new(&stream, &datagrams))))
 }

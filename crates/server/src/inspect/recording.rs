@@ -196,7 +196,7 @@ impl Files {
         for message in messages {
             records.extend_from_slice(&(message.bytes.len() as u32).to_le_bytes());
             records.extend_from_slice(&message.bytes);
-            let channel = channels.get((message.channel as usize).wrapping_sub(1));
+            let channel = channels.get((message.channel.get() as usize).wrapping_sub(1));
             let channel =
                 channel.map_or_else(String::new, |name| name.replace(char::is_control, " "));
             let ms = message.at.as_micros() as f64 / 1000.0;

@@ -5,7 +5,8 @@ use std::time::Duration;
 use groupwire_session::room::{ChannelFacts, Measured, ParticipantFacts, TransportFacts};
 use groupwire_session::trace::{AGES, Carriage, Flow, Packet, Part, Purpose, Way};
 use groupwire_session::{
-    Code, Description, Kind, Overflow, Piece, PresenceState, Repeat, Repeats, Standing, Tally,
+    Code, Description, GroupId, Kind, Overflow, ParticipantId, Piece, PresenceState, Repeat,
+    Repeats, Standing, Tally,
 };
 use serde::Serialize;
 
@@ -78,7 +79,7 @@ impl Channel {
     fn new(facts: ChannelFacts) -> Self {
         let ChannelFacts { id, name, qos } = facts;
         Channel {
-            id,
+            id: id.get(),
             name,
             kind: match qos.kind {
                 Kind::Transaction => "transaction",
@@ -111,7 +112,7 @@ impl Participant {
         let ParticipantFacts { id, state, presence, transport } = facts;
         let shown = &presence[..presence.len().min(MOST_PRESENCE)];
         Participant {
-            id,
+            id: id.get(),
             state: match state {
                 PresenceState::Here => "here",
                 PresenceState::Away => "away",
@@ -150,7 +151,7 @@ struct Transport {
 }
 
 impl Transport {
-    fn new(participant: u32, facts: TransportFacts, driver: &Driver) -> Self {
+    fn new(participant: ParticipantId, facts: TransportFacts, driver: &Driver) -> Self {
         let origin = driver.links.get(&facts.link).map(|link| &link.origin);
         let emulated = driver.emulated(participant);
         Transport {
@@ -162,15 +163,15 @@ impl Transport {
             reason: facts.reason,
             datagrams: facts.has_datagrams,
             coded: facts.is_coded,
-            stream_class: facts.stream_class,
-            datagram_class: facts.datagram_class,
+            stream_class: facts.stream_class.map(GroupId::get),
+            datagram_class: facts.datagram_class.map(GroupId::get),
             epoch: facts.epoch,
             lost_to: facts.lost_to,
             lost_from: facts.lost_from,
             subscribed: facts
                 .subscribed
                 .into_iter()
-                .map(|(channel, compress)| (channel, compress.to_string()))
+                .map(|(channel, compress)| (channel.get(), compress.to_string()))
                 .collect(),
             measured: facts.measured.iter().map(MeasuredView::new).collect(),
             emulable: origin.is_some_and(|origin| origin.way.is_some()),
@@ -192,7 +193,7 @@ struct MeasuredView {
 impl MeasuredView {
     fn new(measured: &Measured) -> Self {
         MeasuredView {
-            channel: measured.channel,
+            channel: measured.channel.get(),
             received: measured.received.as_ref().map(Received::new),
             sent: measured.sent.map(TallyView::new),
             code: measured.code.as_ref().map(CodeView::new),
@@ -302,6 +303,7 @@ impl FlowView {
     fn new(flow: &Flow) -> Self {
         let Flow { participant, out, channel, messages, before, new_before, costs, ages } = *flow;
         let ages = ages.to_vec();
+        let (participant, channel) = (participant.get(), channel.get());
         FlowView { participant, out, channel, messages, before, new_before, costs, ages }
     }
 }
@@ -320,7 +322,7 @@ struct CarriageView {
 impl CarriageView {
     fn new(carriage: &Carriage) -> Self {
         let Carriage { participant, out, way, packets, octets, private, feedback } = *carriage;
-        let datagram = way == Way::Datagram;
+        let (participant, datagram) = (participant.get(), way == Way::Datagram);
         CarriageView { participant, out, datagram, packets, octets, private, feedback }
     }
 }
@@ -345,10 +347,10 @@ impl PacketView {
     fn new(packet: &Packet) -> Self {
         PacketView {
             at: ms(packet.at),
-            participant: packet.participant,
+            participant: packet.participant.get(),
             out: packet.out,
             datagram: packet.way == Way::Datagram,
-            class: packet.class,
+            class: packet.class.map(GroupId::get),
             epoch: packet.epoch,
             octets: packet.octets,
             private: packet.private,
@@ -368,7 +370,7 @@ fn part(part: &Part) -> (u32, u32, u32, u8, usize, u64, u32) {
     };
     let age = part.age.as_millis() as u64;
     let cost = part.cost.unwrap_or_default();
-    (part.channel, part.sender, part.index, purpose, part.before, age, cost)
+    (part.channel.get(), part.sender.get(), part.index, purpose, part.before, age, cost)
 }
 
 /// What the models of a participant's stream and datagrams know.

@@ -14,8 +14,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use axum::body::Bytes;
-use groupwire_session::room::LinkId;
-use groupwire_session::{Error, Opening, refusal};
+use groupwire_session::{Error, LinkId, Opening, refusal};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::time::timeout;
 
@@ -132,7 +131,7 @@ pub(crate) async fn serve<R: Receive, T: Transmit, D: Datagrams>(
     let room = match join(&hub, link, &mut receive, ways).await {
         Ok(room) => room,
         Err(error) => {
-            tracing::info!(link, %error, "refused");
+            tracing::info!(%link, %error, "refused");
             return close(&mut transmit, refusal(&error), Some(&error)).await;
         }
     };

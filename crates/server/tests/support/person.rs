@@ -105,7 +105,7 @@ impl Person {
                 }
                 Output::Event(Event::Message(message)) => {
                     self.heard.push((message.sender, String::from_utf8(message.bytes).unwrap()));
-                    assert_eq!(message.position, self.heard.len() as u64, "in order, once");
+                    assert_eq!(message.position.get(), self.heard.len() as u64, "in order, once");
                 }
                 Output::Event(event) => self.events.push(event),
                 Output::Hangup | Output::Timeout(_) => return,

@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::{Client, Phase};
+use crate::ids::{GroupId, ParticipantId};
 use crate::limits::MAX_DATAGRAM_MODEL;
 use crate::link::Link;
 use crate::wire::acknowledged::Acknowledged;
@@ -38,13 +39,13 @@ pub(super) struct Classes {
 }
 
 struct Arriving {
-    class: u32,
+    class: GroupId,
     total: u32,
     bytes: Vec<u8>,
 }
 
 struct Model {
-    class: u32,
+    class: GroupId,
     decoder: BodyDecoder,
     /// Datagrams since the last acknowledgement.
     unanswered: u32,
@@ -88,9 +89,9 @@ impl Model {
     }
 
     /// A datagram came, by itself or over the stream.
-    fn came(&mut self, now: Duration, participant: u32, is_again: bool) {
+    fn came(&mut self, now: Duration, participant: ParticipantId, is_again: bool) {
         self.unanswered += 1;
-        let spread = participant.wrapping_mul(37) % SPREAD_MS;
+        let spread = participant.get().wrapping_mul(37) % SPREAD_MS;
         let within = match (is_again, self.unanswered >= ACKNOWLEDGE_AFTER) {
             (_, true) => Duration::ZERO,
             (true, _) => ACKNOWLEDGE_SOON,
@@ -105,7 +106,7 @@ impl Client {
     /// W71: a piece of a model.
     pub(super) fn class_model(
         &mut self,
-        class: u32,
+        class: GroupId,
         total: u32,
         offset: u32,
         bytes: &[u8],
@@ -150,7 +151,7 @@ impl Client {
     }
 
     /// W75.
-    pub(super) fn leave_class(&mut self, class: u32) {
+    pub(super) fn leave_class(&mut self, class: GroupId) {
         self.classes.models.retain(|model| model.class != class);
         self.classes.arriving.take_if(|arriving| arriving.class == class);
     }
@@ -173,7 +174,7 @@ impl Client {
     pub(super) fn shared_datagram(
         &mut self,
         now: Duration,
-        class: u32,
+        class: GroupId,
         body: &[u8],
         again: Option<Duration>,
     ) {
@@ -189,7 +190,7 @@ impl Client {
         // A channel that is not open any more may be in it for a while, or is one's own matter to know.
         let kind_of = |_| Ok(Kind::Awareness);
         let each = |record: Record<'_>| {
-            let id = record.channel as usize;
+            let id = record.channel.get() as usize;
             let is_open = self
                 .known
                 .get(id)

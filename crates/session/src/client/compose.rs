@@ -7,6 +7,7 @@ use core::time::Duration;
 use super::outbox::{Channel, Item, Pending, Resting};
 use super::{Client, Event, Output, Phase};
 use crate::datagrams::{Datagrams, Made, Needs};
+use crate::ids::{Counter, Index, Order, ParticipantId, Position};
 use crate::link::{Bodies, PING_SIZE};
 use crate::packing::Piece;
 use crate::wire::body::Lane;
@@ -16,13 +17,13 @@ use crate::{Error, Kind};
 
 /// A snapshot on its way to the server.
 pub(super) struct Upload {
-    as_of: u64,
+    as_of: Position,
     bytes: Box<[u8]>,
     offset: usize,
 }
 
 impl Upload {
-    pub(super) fn new(as_of: u64, bytes: &[u8]) -> Self {
+    pub(super) fn new(as_of: Position, bytes: &[u8]) -> Self {
         Upload { as_of, bytes: bytes.into(), offset: 0 }
     }
 }
@@ -135,7 +136,7 @@ impl Client {
         let open = || self.channels.iter().filter(|channel| channel.takes_messages());
         let clear = link.datagrams.as_ref().and_then(Datagrams::clear_at).unwrap_or_default();
         let slots = |channel: &'a Channel| {
-            let lanes = channel.queue.after(0).map(|(_, item)| self.lane(channel, item));
+            let lanes = channel.queue.after(Order(0)).map(|(_, item)| self.lane(channel, item));
             lanes.filter(|lane| takes(*lane)).map(|lane| match lane {
                 Lane::Stream => channel.next_slot,
                 Lane::Datagrams => channel.next_slot.max(clear),
@@ -152,7 +153,7 @@ impl Client {
     fn lane(&self, channel: &Channel, item: &Item) -> Lane {
         let datagrams = self.link.as_ref().and_then(|link| link.datagrams.as_ref());
         let key = item.key.as_ref().map_or(0, |key| key.len());
-        let id = channel.id.unwrap_or(0);
+        let id = channel.id.unwrap_or_default();
         match datagrams {
             Some(datagrams) if datagrams.takes(id, item.bytes.len(), key) => Lane::Datagrams,
             _ => Lane::Stream,
@@ -167,12 +168,12 @@ impl Client {
 
     /// What may go now. A transaction takes everything submitted before it along, whatever the rate says, so that
     /// nothing overtakes: a drag arrives before its drop, unless they take different lanes.
-    fn due(&mut self, now: Duration, lane: Lane) -> Vec<(u64, Due)> {
+    fn due(&mut self, now: Duration, lane: Lane) -> Vec<(Order, Due)> {
         self.channels.iter_mut().for_each(|channel| channel.drop_late(now));
         let mut due = Vec::new();
         let channels = &self.channels;
         let sendable = self.sendable();
-        let transactions: Vec<(u64, Due)> =
+        let transactions: Vec<(Order, Due)> =
             sendable.map(|(at, pending)| (pending.order, Due::Transaction(at))).collect();
         let transactions_due = transactions.iter().any(|(_, due)| match due {
             Due::Transaction(at) => channels[self.pending[*at].channel].next_slot <= now,
@@ -185,8 +186,10 @@ impl Client {
         let (transport, has_datagrams) = (self.transports, link.datagrams.is_some());
         for (at, channel) in channels.iter().enumerate().filter(|(_, one)| one.takes_messages()) {
             if transactions_due || channel.next_slot <= now {
-                let queued =
-                    channel.queue.after(0).filter(|(_, item)| self.lane(channel, item) == lane);
+                let queued = channel
+                    .queue
+                    .after(Order(0))
+                    .filter(|(_, item)| self.lane(channel, item) == lane);
                 due.extend(queued.map(|(order, _)| (order, Due::Awareness(at))));
             }
             if lane == Lane::Stream {
@@ -202,7 +205,7 @@ impl Client {
         let (Some(upload), Some(link)) = (self.upload.as_mut(), self.link.as_mut()) else { return };
         let (at, room) = (packet.len(), link.room(packet).saturating_sub(PING_SIZE));
         let Upload { as_of, ref bytes, offset } = *upload;
-        let piece = Piece { as_of, counter: 0, snapshot: bytes, offset };
+        let piece = Piece { as_of, counter: Counter(0), snapshot: bytes, offset };
         let packing = &mut self.packing;
         upload.offset += piece.write(now, room, &mut link.choosing, packing, None, packet);
         link.probe(now, packet, at);
@@ -215,7 +218,7 @@ impl Client {
     fn add_body(
         &mut self,
         now: Duration,
-        due: &[(u64, Due)],
+        due: &[(Order, Due)],
         packet: &mut Vec<u8>,
     ) -> Result<(), Error> {
         let Some(room) = self.link.as_ref().map(|link| link.room(packet)) else { return Ok(()) };
@@ -234,7 +237,7 @@ impl Client {
 
     /// Hands as much of `due` to the lane's encoder as one body takes: all of it of one coding. `room` is what a
     /// packet of the stream has left.
-    fn add_records(&mut self, now: Duration, due: &[(u64, Due)], room: usize, lane: Lane) {
+    fn add_records(&mut self, now: Duration, due: &[(Order, Due)], room: usize, lane: Lane) {
         for &(order, due) in due {
             let (at, item) = match due {
                 Due::Transaction(at) => (self.pending[at].channel, Some(&self.pending[at].item)),
@@ -263,15 +266,15 @@ impl Client {
                 Due::Transaction(at) => {
                     let Pending { counter, sent, item, .. } = &mut self.pending[at];
                     let counter = *counter.get_or_insert_with(|| {
-                        self.numbered += 1;
+                        self.numbered = self.numbered.next();
                         self.numbered
                     });
                     *sent = true;
-                    (&*item, Number::Transaction { counter, position: 0 })
+                    (&*item, Number::Transaction { counter, position: Position(0) })
                 }
                 Due::Awareness(_) => {
                     let Some(item) = channel.take(order) else { continue };
-                    channel.index = channel.index.wrapping_add(1);
+                    channel.index = Index(channel.index.get().wrapping_add(1));
                     let number = Number::Awareness { index: channel.index, after: item.after };
                     (&*taken.insert(item), number)
                 }
@@ -283,11 +286,11 @@ impl Client {
                 }
             };
             let packed = link.choosing.pack(channel.compress, &item.bytes, &mut self.packing, None);
-            let needs = self.known.get(id as usize).copied().flatten();
+            let needs = self.known.get(id.get() as usize).copied().flatten();
             let needs = needs.unwrap_or(Needs { qos: channel.qos, upstream: None });
             let record = Record {
                 channel: id,
-                sender: 0,
+                sender: ParticipantId(0),
                 number,
                 own: false,
                 state: false,
@@ -311,7 +314,7 @@ impl Client {
                 (Lane::Stream, Some(bodies), datagrams) => {
                     bodies.encoder.push(&record);
                     if let (Due::Transaction(_), Some(datagrams)) = (due, datagrams) {
-                        datagrams.copy(now, &record, 0, &channel.qos);
+                        datagrams.copy(now, &record, Position(0), &channel.qos);
                     }
                 }
                 (_, _, Some(datagrams)) => datagrams.submit(now, &record, needs),

@@ -97,7 +97,7 @@ pub enum Output {
 }
 
 /// A channel of one client, by the order in which they were made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct ChannelId(pub u32);
 
 /// How a channel is opened.

@@ -5,6 +5,7 @@ use core::time::Duration;
 
 use super::Client;
 use crate::Error;
+use crate::ids::{Counter, Position};
 use crate::wire::record::Record;
 
 /// Transactions that are delivered before the stream brings them, at most: what a server copies at a time.
@@ -14,19 +15,19 @@ const MAX_AHEAD: usize = 64;
 #[derive(Debug, Default)]
 pub(super) struct Copies {
     /// Positions that were delivered and that the stream has yet to bring, in this order.
-    ahead: VecDeque<u64>,
+    ahead: VecDeque<Position>,
     /// While there are any: the position that the stream has reached.
-    streamed: u64,
+    streamed: Position,
 }
 
 impl Copies {
     /// The position that the stream has reached, if this one was delivered.
-    pub(super) fn streamed(&self, position: u64) -> u64 {
+    pub(super) fn streamed(&self, position: Position) -> Position {
         if self.ahead.is_empty() { position } else { self.streamed }
     }
 
     /// The stream brings this one. `true`: it was delivered before.
-    pub(super) fn came(&mut self, position: u64) -> bool {
+    pub(super) fn came(&mut self, position: Position) -> bool {
         let is_first = self.ahead.front() == Some(&position);
         if is_first {
             self.ahead.pop_front();
@@ -36,7 +37,7 @@ impl Copies {
     }
 
     /// The stream has reached this position without bringing what lies before it.
-    pub(super) fn passed(&mut self, position: u64) {
+    pub(super) fn passed(&mut self, position: Position) {
         while self.ahead.front().is_some_and(|&first| first <= position) {
             self.ahead.pop_front();
         }
@@ -48,7 +49,7 @@ impl Copies {
     }
 
     /// A copy of this one was delivered after `before`.
-    fn delivered(&mut self, before: u64, position: u64) {
+    fn delivered(&mut self, before: Position, position: Position) {
         if self.ahead.is_empty() {
             self.streamed = before;
         }
@@ -61,9 +62,9 @@ impl Client {
     pub(super) fn deliver_copy(
         &mut self,
         record: &Record<'_>,
-        counter: u32,
-        position: u64,
-        previous: u64,
+        counter: Counter,
+        position: Position,
+        previous: Position,
     ) -> Result<(), Error> {
         let before = self.position;
         let is_next = previous <= before && before < position;

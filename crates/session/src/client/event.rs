@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::ChannelId;
+use crate::ids::{Index, ParticipantId, Position};
 use crate::{ContractNews, Error, PresenceState, Qos};
 
 /// Something the application should know.
@@ -15,7 +16,7 @@ pub enum Event {
     /// The room took this participant in, or back.
     Joined {
         /// Its number, small and never given to anybody else in this incarnation.
-        participant: u32,
+        participant: ParticipantId,
         /// Whether the session continues where it stopped.
         resumed: bool,
     },
@@ -52,12 +53,12 @@ pub enum Event {
     /// The room wants a snapshot: answer with [`Client::snapshot`](super::Client::snapshot) and this `as_of`.
     SnapshotWanted {
         /// The state to send is the one after all events before this one: all transactions up to here.
-        as_of: u64,
+        as_of: Position,
     },
     /// A snapshot that replaces all state built from transactions so far.
     Snapshot {
         /// It stands for all transactions up to this position.
-        as_of: u64,
+        as_of: Position,
         /// What a participant uploaded.
         bytes: Vec<u8>,
     },
@@ -118,7 +119,7 @@ pub struct Incoming {
     /// Its channel.
     pub channel: ChannelId,
     /// Who sent it.
-    pub sender: u32,
+    pub sender: ParticipantId,
     /// The message.
     pub bytes: Vec<u8>,
     /// Whether it was sent as text; then it is UTF-8.
@@ -130,9 +131,9 @@ pub struct Incoming {
     /// How long ago the sending application made it, as far as is known.
     pub age: Duration,
     /// Place of a transaction in the room's order; 0 for awareness.
-    pub position: u64,
+    pub position: Position,
     /// The sender's own count: of its transactions, or of its messages on an awareness channel.
-    pub index: u32,
+    pub index: Index,
     /// One's own transaction at its place in the order.
     pub own: bool,
     /// Awareness that a later transaction of its sender has overtaken.
@@ -145,7 +146,7 @@ pub struct Incoming {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParticipantChange {
     /// Who.
-    pub id: u32,
+    pub id: ParticipantId,
     /// Whether it is there.
     pub state: PresenceState,
     /// What it says of itself; empty when it left.

@@ -7,6 +7,7 @@ use super::copies::Copies;
 use super::shared::Shared;
 use super::{Client, Event, GapReason, Output, Phase, Status};
 use crate::datagrams::Datagrams;
+use crate::ids::{Counter, Position};
 use crate::link::Link;
 use crate::wire::frame::Frame;
 use crate::wire::handshake::{Hello, Outcome, Resume};
@@ -240,22 +241,23 @@ impl Client {
     /// The room does not know the session any more: start over under a new number.
     pub(super) fn start_over(&mut self, outcome: Outcome, same_incarnation: bool) {
         let uncertain = self.pending.iter().filter(|pending| pending.counter.is_some()).count();
-        self.ordered = 0;
-        self.numbered = 0;
+        self.ordered = Counter(0);
+        self.numbered = Counter(0);
         for pending in &mut self.pending {
             pending.counter = None;
             pending.sent = false;
         }
         let pending = &self.pending;
-        let before = |order| pending.partition_point(|pending| pending.order < order) as u32;
+        let before =
+            |order| Counter(pending.partition_point(|pending| pending.order < order) as u32);
         self.channels.iter_mut().for_each(|channel| channel.count_anew(before));
         if !same_incarnation {
-            self.position = 0;
-            self.covered = 0;
+            self.position = Position(0);
+            self.covered = Position(0);
             self.delivered.clear();
             self.seen.clear();
             for channel in &mut self.channels {
-                channel.have = 0;
+                channel.have = Position(0);
                 channel.synced = false;
             }
         }

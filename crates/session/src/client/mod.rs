@@ -28,6 +28,7 @@ pub use event::{Event, GapReason, Incoming, ParticipantChange, Status};
 
 use crate::backoff::Backoff;
 use crate::datagrams::Needs;
+use crate::ids::{ChannelNo, Counter, Order, ParticipantId, Position};
 use crate::limits::{MAX_CHANNEL_NAME, MAX_KEY, MAX_PRESENCE, MAX_ROOM_NAME, MAX_TOKEN};
 use crate::link::Link;
 use crate::map::Map;
@@ -62,7 +63,7 @@ enum Phase {
 
 #[derive(Debug, Clone, Copy)]
 struct Session {
-    participant: u32,
+    participant: ParticipantId,
     secret: Secret,
     incarnation: u64,
     timing: Timing,
@@ -102,19 +103,19 @@ pub struct Client {
     outputs: VecDeque<Output>,
     session: Option<Session>,
     /// The last transaction delivered without a hole.
-    position: u64,
+    position: Position,
     /// The last own transaction known to be ordered.
-    ordered: u32,
+    ordered: Counter,
     /// The last own transaction that has a number.
-    numbered: u32,
+    numbered: Counter,
     /// So many were opened.
     transports: u32,
     pending: VecDeque<Pending>,
     pending_bytes: usize,
     /// Submissions so far.
-    order: u64,
+    order: Order,
     channels: Vec<Channel>,
-    by_id: Map<u32, usize>,
+    by_id: Map<ChannelNo, usize>,
     /// Whether the transport is suspected to be dead.
     quiet: bool,
     /// What holds of channels, by the room's numbers, for reading bodies.
@@ -123,13 +124,13 @@ pub struct Client {
     /// The last transaction delivered of each sender, to see stale awareness.
     delivered: Delivered,
     /// The awareness that was delivered.
-    seen: Seen,
+    seen: Seen<ChannelId>,
     download: Option<Assembly>,
     /// What the server asked for on this transport.
-    snapshot_wanted: Option<u64>,
+    snapshot_wanted: Option<Position>,
     upload: Option<compose::Upload>,
     /// The last snapshot taken in: it stands for every channel up to here.
-    covered: u64,
+    covered: Position,
     presence_changed: bool,
     /// How long the server that said goodbye asked to wait.
     stay_away: Duration,
@@ -166,13 +167,13 @@ impl Client {
             config,
             outputs: VecDeque::from([status]),
             session: None,
-            position: 0,
-            ordered: 0,
-            numbered: 0,
+            position: Position(0),
+            ordered: Counter(0),
+            numbered: Counter(0),
             transports: 0,
             pending: VecDeque::new(),
             pending_bytes: 0,
-            order: 0,
+            order: Order(0),
             channels: Vec::new(),
             by_id: Map::new(),
             quiet: false,
@@ -183,7 +184,7 @@ impl Client {
             download: None,
             snapshot_wanted: None,
             upload: None,
-            covered: 0,
+            covered: Position(0),
             presence_changed: false,
             stay_away: Duration::ZERO,
             wants_drain: false,
@@ -317,9 +318,9 @@ impl Client {
             text: message.text,
             bytes: message.bytes.into(),
             born: now,
-            after: self.numbered + (self.pending.len() - numbered) as u32,
+            after: Counter(self.numbered.get() + (self.pending.len() - numbered) as u32),
         };
-        self.order += 1;
+        self.order = self.order.next();
         let order = self.order;
         if open.qos.kind == Kind::Awareness {
             let pushed = open.push(order, item, limits.max_awareness_bytes, limits.max_keys);
@@ -358,7 +359,7 @@ impl Client {
     ///
     /// # Errors
     /// [`Error::TooLarge`] over the server's limit; the room then goes on without.
-    pub fn snapshot(&mut self, as_of: u64, bytes: &[u8]) -> Result<(), Error> {
+    pub fn snapshot(&mut self, as_of: Position, bytes: &[u8]) -> Result<(), Error> {
         let limit = self.session.map_or(0, |session| session.max_snapshot);
         check_size("snapshot", bytes.len(), limit)?;
         if self.snapshot_wanted.take_if(|wanted| *wanted == as_of).is_some() {
@@ -391,7 +392,7 @@ impl Client {
     }
 
     /// This participant's number in the room, once joined.
-    pub fn participant(&self) -> Option<u32> {
+    pub fn participant(&self) -> Option<ParticipantId> {
         self.session.map(|session| session.participant)
     }
 
@@ -401,7 +402,7 @@ impl Client {
     }
 
     /// The position of the last transaction handed out by [`Client::poll_output`] or about to be.
-    pub fn position(&self) -> u64 {
+    pub fn position(&self) -> Position {
         self.position
     }
 

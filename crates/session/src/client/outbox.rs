@@ -6,6 +6,7 @@ use core::time::Duration;
 use crate::client::ChannelOptions;
 use crate::contract::Judge;
 use crate::datagrams::REST;
+use crate::ids::{ChannelNo, Counter, Index, Order, Position};
 use crate::latest::Latest;
 use crate::wire::body::{Coding, Lane};
 use crate::wire::frame::Access;
@@ -23,7 +24,7 @@ pub(super) struct Item {
     /// When the application made it.
     pub(super) born: Duration,
     /// The last own transaction that was submitted before it, by the number that it has or will get (W24).
-    pub(super) after: u32,
+    pub(super) after: Counter,
 }
 
 impl Item {
@@ -37,12 +38,12 @@ impl Item {
 #[derive(Debug)]
 pub(super) struct Pending {
     /// Its number, given when it is first sent.
-    pub(super) counter: Option<u32>,
+    pub(super) counter: Option<Counter>,
     /// Sent on this transport, or known to the room from an earlier one.
     pub(super) sent: bool,
     pub(super) channel: usize,
     /// Place among all that the application submitted.
-    pub(super) order: u64,
+    pub(super) order: Order,
     pub(super) item: Item,
 }
 
@@ -64,16 +65,16 @@ pub(super) struct Channel {
     /// The most that is wanted of it, in 1/1000 per second; 0: all.
     pub(super) limit: u32,
     /// The room's number for it on this transport.
-    pub(super) id: Option<u32>,
+    pub(super) id: Option<ChannelNo>,
     pub(super) refused: bool,
     /// Late-joiner state is complete, so that `have` is the client's position.
     pub(super) synced: bool,
     /// Opened in the same packet as HELLO on this transport.
     pub(super) with_join: bool,
     /// The last transaction of this channel that was delivered.
-    pub(super) have: u64,
+    pub(super) have: Position,
     /// The last awareness index used.
-    pub(super) index: u32,
+    pub(super) index: Index,
     /// When the maximum rate permits the next sending.
     pub(super) next_slot: Duration,
     /// Awareness waiting to be sent.
@@ -91,12 +92,12 @@ pub(super) struct Resting {
     /// Over which transport, as the client counts them.
     pub(super) transport: u32,
     pub(super) item: Item,
-    pub(super) index: u32,
+    pub(super) index: Index,
     pub(super) sent: Duration,
 }
 
 impl Channel {
-    pub(super) fn new(name: String, qos: Qos, options: ChannelOptions, have: u64) -> Self {
+    pub(super) fn new(name: String, qos: Qos, options: ChannelOptions, have: Position) -> Self {
         let ChannelOptions { access, compress } = options;
         Channel {
             name,
@@ -113,7 +114,7 @@ impl Channel {
             synced: false,
             with_join: false,
             have,
-            index: 0,
+            index: Index(0),
             next_slot: Duration::ZERO,
             queue: Latest::new(),
             queued_bytes: 0,
@@ -137,7 +138,7 @@ impl Channel {
     /// [`Error::TooMany`] when the queue is full: the caller says *not now*.
     pub(super) fn push(
         &mut self,
-        order: u64,
+        order: Order,
         item: Item,
         max_bytes: usize,
         max_keys: usize,
@@ -172,14 +173,14 @@ impl Channel {
     }
 
     /// The one of this place among all that the application submitted.
-    pub(super) fn take(&mut self, order: u64) -> Option<Item> {
+    pub(super) fn take(&mut self, order: Order) -> Option<Item> {
         let item = self.queue.remove(order)?;
         self.queued_bytes -= item.cost();
         Some(item)
     }
 
     /// It was sent: what is newest of a conflated key is kept until it is sure to have arrived.
-    pub(super) fn rest(&mut self, order: u64, resting: Resting) {
+    pub(super) fn rest(&mut self, order: Order, resting: Resting) {
         if self.qos.overflow == Overflow::Conflate {
             let key = resting.item.key.clone().unwrap_or_default();
             self.resting.push(order, Some(key), resting);
@@ -201,8 +202,8 @@ impl Channel {
         now: Duration,
         transport: u32,
         has_datagrams: bool,
-    ) -> impl Iterator<Item = u64> {
-        let rested = self.resting.after(0).filter(move |(_, resting)| match resting.lane {
+    ) -> impl Iterator<Item = Order> {
+        let rested = self.resting.after(Order(0)).filter(move |(_, resting)| match resting.lane {
             Lane::Stream => resting.transport != transport,
             Lane::Datagrams => !has_datagrams || resting.sent + REST <= now,
         });
@@ -211,8 +212,8 @@ impl Channel {
 
     /// The session is a new one: indices count from 1 again, of what rests too. `before` tells how many of the transactions
     /// that are to be numbered anew were submitted before this order.
-    pub(super) fn count_anew(&mut self, before: impl Fn(u64) -> u32) {
-        self.index = 0;
+    pub(super) fn count_anew(&mut self, before: impl Fn(Order) -> Counter) {
+        self.index = Index(0);
         let conflates = self.qos.overflow == Overflow::Conflate;
         let queue = core::mem::replace(&mut self.queue, Latest::new());
         for (order, item) in queue.into_values() {
@@ -221,7 +222,7 @@ impl Channel {
         }
         let resting = core::mem::replace(&mut self.resting, Latest::new());
         for (order, resting) in resting.into_values() {
-            self.index += 1;
+            self.index = self.index.next();
             let item = Item { after: before(order), ..resting.item };
             self.rest(order, Resting { index: self.index, item, ..resting });
         }
@@ -229,19 +230,19 @@ impl Channel {
 
     /// When the value that went as a datagram before all others has rested.
     pub(super) fn rested_at(&self) -> Option<Duration> {
-        let mut resting = self.resting.after(0).map(|(_, resting)| resting);
+        let mut resting = self.resting.after(Order(0)).map(|(_, resting)| resting);
         resting.find(|resting| resting.lane == Lane::Datagrams).map(|first| first.sent + REST)
     }
 
     /// With its place among all that the application submitted.
-    pub(super) fn pop_with_order(&mut self) -> Option<(u64, Item)> {
+    pub(super) fn pop_with_order(&mut self) -> Option<(Order, Item)> {
         let (order, _) = self.queue.first()?;
         self.take(order).map(|item| (order, item))
     }
 
     pub(super) fn retain(&mut self, keep: impl Fn(&Item) -> bool) {
         self.queue.retain(|_, item| keep(item));
-        self.queued_bytes = self.queue.after(0).map(|(_, item)| item.cost()).sum();
+        self.queued_bytes = self.queue.after(Order(0)).map(|(_, item)| item.cost()).sum();
     }
 
     /// Values past their deadline are worth nothing; the newest of a conflated key still is.
@@ -266,7 +267,7 @@ mod tests {
     fn w41_a_pong_tells_nothing_of_what_went_over_an_earlier_transport() {
         let at = Duration::from_secs;
         let (name, options) = (String::from("pointer"), ChannelOptions::default());
-        let mut channel = Channel::new(name, Qos::awareness(), options, 0);
+        let mut channel = Channel::new(name, Qos::awareness(), options, Position(0));
         // The second went as the second transport was opened, and was still sent over the first.
         for (order, lane, transport) in [
             (1, Lane::Stream, 1),
@@ -281,15 +282,15 @@ mod tests {
                 text: true,
                 bytes: Box::default(),
                 born: at(order),
-                after: 0,
+                after: Counter(0),
             };
-            let (index, sent) = (order as u32, at(order));
-            channel.rest(order, Resting { lane, transport, item, index, sent });
+            let (index, sent) = (Index(order as u32), at(order));
+            channel.rest(Order(order), Resting { lane, transport, item, index, sent });
         }
         channel.arrived(2, at(5));
-        let left: Vec<u64> = channel.resting.after(0).map(|(order, _)| order).collect();
-        assert_eq!(left, [1, 2, 4, 5]);
-        let again: Vec<u64> = channel.rested(at(5), 2, true).collect();
-        assert_eq!(again, [1, 2, 4]);
+        let left: Vec<Order> = channel.resting.after(Order(0)).map(|(order, _)| order).collect();
+        assert_eq!(left, [1, 2, 4, 5].map(Order));
+        let again: Vec<Order> = channel.rested(at(5), 2, true).collect();
+        assert_eq!(again, [1, 2, 4].map(Order));
     }
 }

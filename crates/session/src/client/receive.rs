@@ -12,6 +12,7 @@ use crate::client::ChannelId;
 use crate::compress::choice_of;
 use crate::datagrams::{Datagrams, Needs, Settings};
 use crate::error::NOT_CHANGED;
+use crate::ids::{ChannelNo, Counter, Index, ParticipantId, Position};
 use crate::limits::DEFAULT_MAX_PACKET;
 use crate::link::Bodies;
 use crate::wire::body::{BodyDecoder, BodyEncoder, Form, Lane};
@@ -51,8 +52,12 @@ impl Client {
         let Some(mut datagrams) = link.and_then(|link| link.datagrams.take()) else { return };
         let known = core::mem::take(&mut self.known);
         let mut packing = core::mem::take(&mut self.packing);
-        let needs_of = |id: u32| {
-            known.get(id as usize).copied().flatten().ok_or(Error::UnknownChannel { channel: id })
+        let needs_of = |id: ChannelNo| {
+            known
+                .get(id.get() as usize)
+                .copied()
+                .flatten()
+                .ok_or(Error::UnknownChannel { channel: id.get() })
         };
         let each = |record: Record<'_>| match record.number {
             Number::Copy { counter, position, previous } => {
@@ -228,7 +233,7 @@ impl Client {
         {
             return Err(Error::malformed("WELCOME: a capability that was not offered"));
         }
-        let up = Numbering::new(0, welcome.counter, 0);
+        let up = Numbering::new(ParticipantId(0), welcome.counter, Position(0));
         let down = Numbering::new(welcome.participant, self.ordered, self.position);
         self.classes = Classes::new(has_classes);
         link.limit_packets(welcome.max_packet);
@@ -280,7 +285,7 @@ impl Client {
     fn opened(
         &mut self,
         reference: u32,
-        id: u32,
+        id: ChannelNo,
         access: Access,
         name: &str,
         qos: Qos,
@@ -295,7 +300,7 @@ impl Client {
         let Some(channel) = self.channels.get_mut(at).filter(|channel| channel.name == name) else {
             return Err(Error::malformed("CHANNEL: it was not asked for"));
         };
-        if id == 0 || id > MAX_CHANNEL_ID {
+        if id == ChannelNo(0) || id > MAX_CHANNEL_ID {
             return Err(Error::malformed("CHANNEL: its number"));
         }
         channel.id = Some(id);
@@ -304,10 +309,10 @@ impl Client {
         channel.access = channel.access.and(access);
         let may_publish = channel.access.publish;
         self.by_id.insert(id, at);
-        if self.known.len() <= id as usize {
-            self.known.resize(id as usize + 1, None);
+        if self.known.len() <= id.get() as usize {
+            self.known.resize(id.get() as usize + 1, None);
         }
-        self.known[id as usize] = Some(Needs { qos, upstream: None });
+        self.known[id.get() as usize] = Some(Needs { qos, upstream: None });
         self.tell_compress(at);
         self.terms_came(at, is_known, before);
         if kind != qos.kind {
@@ -324,7 +329,7 @@ impl Client {
             // The server closes; `fail` decides whether to come back.
             return Err(error);
         }
-        if error.code() == NOT_CHANGED && self.not_changed(subject, &error) {
+        if error.code() == NOT_CHANGED && self.not_changed(ChannelNo(subject), &error) {
             return Ok(());
         }
         match self.channels.get_mut(subject as usize).filter(|channel| channel.id.is_none()) {
@@ -344,9 +349,9 @@ impl Client {
         let Some(mut bodies) = link.bodies.take() else { return Ok(()) };
         let known = core::mem::take(&mut self.known);
         let mut packing = core::mem::take(&mut self.packing);
-        let kind_of = |id: u32| {
-            let needs = known.get(id as usize).copied().flatten();
-            needs.map(|needs| needs.qos.kind).ok_or(Error::UnknownChannel { channel: id })
+        let kind_of = |id: ChannelNo| {
+            let needs = known.get(id.get() as usize).copied().flatten();
+            needs.map(|needs| needs.qos.kind).ok_or(Error::UnknownChannel { channel: id.get() })
         };
         let each = |record: Record<'_>| self.deliver(one_way, &record);
         let outcome = bodies.decoder.read_body(form, body, &mut packing, kind_of, each);
@@ -382,8 +387,8 @@ impl Client {
             key: record.key.map(Into::into),
             priority: record.priority,
             age: record.age + one_way,
-            position: 0,
-            index: 0,
+            position: Position(0),
+            index: Index(0),
             own: false,
             stale: false,
             state: record.state,
@@ -397,7 +402,7 @@ impl Client {
                     return Ok(());
                 }
                 self.channels[at].have = position;
-                (incoming.position, incoming.index) = (position, counter);
+                (incoming.position, incoming.index) = (position, Index(counter.get()));
             }
             Number::Fill { counter, position } => {
                 if position <= self.channels[at].have {
@@ -405,12 +410,12 @@ impl Client {
                 }
                 self.channels[at].have = position;
                 self.delivered.note(record.sender, counter);
-                (incoming.position, incoming.index) = (position, counter);
+                (incoming.position, incoming.index) = (position, Index(counter.get()));
             }
             Number::Awareness { index, after } => {
                 let conflates = self.channels[at].qos.overflow == Overflow::Conflate;
                 let key = conflates.then(|| record.key.unwrap_or_default());
-                if !self.seen.is_news(record.sender, at as u32, key, index) {
+                if !self.seen.is_news(record.sender, channel, key, index) {
                     return Ok(());
                 }
                 incoming.index = index;
@@ -431,7 +436,7 @@ impl Client {
     }
 
     /// W29: the oldest pending transaction has its place in the order.
-    pub(super) fn own(&mut self, counter: u32, position: u64) -> Result<(), Error> {
+    pub(super) fn own(&mut self, counter: Counter, position: Position) -> Result<(), Error> {
         // What lies before it and was covered by a snapshot is settled already.
         let expected = self.pending.front().and_then(|pending| pending.counter);
         if expected != Some(counter) {
@@ -488,14 +493,14 @@ impl Client {
     }
 
     /// Own transactions up to `counter` came another way than as records.
-    fn counted(&mut self, counter: u32) {
+    fn counted(&mut self, counter: Counter) {
         let bodies = self.link.as_mut().and_then(|link| link.bodies.as_mut());
         if let (Some(session), Some(bodies)) = (self.session, bodies) {
             bodies.decoder.numbering.counted(session.participant, counter);
         }
     }
 
-    fn moved_to(&mut self, position: u64) -> Result<(), Error> {
+    fn moved_to(&mut self, position: Position) -> Result<(), Error> {
         if position < self.copies.streamed(self.position) {
             return Err(Error::malformed("position: it went back"));
         }
@@ -507,9 +512,9 @@ impl Client {
         Ok(())
     }
 
-    fn synced(&mut self, id: u32) -> Result<(), Error> {
+    fn synced(&mut self, id: ChannelNo) -> Result<(), Error> {
         let channel = match id {
-            0 => {
+            ChannelNo(0) => {
                 for at in 0..self.channels.len() {
                     let channel = &mut self.channels[at];
                     if channel.with_join && !channel.synced && channel.id.is_some() {
@@ -520,7 +525,7 @@ impl Client {
                 None
             }
             id => {
-                let at = *self.by_id.get(&id).ok_or(Error::UnknownChannel { channel: id })?;
+                let at = *self.by_id.get(&id).ok_or(Error::UnknownChannel { channel: id.get() })?;
                 self.channels[at].synced = true;
                 Some(ChannelId(at as u32))
             }
@@ -535,4 +540,4 @@ impl Client {
 }
 
 /// Channel numbers are given out from 1 up, and a room has few; this bounds a table.
-const MAX_CHANNEL_ID: u32 = 4096;
+const MAX_CHANNEL_ID: ChannelNo = ChannelNo(4096);

@@ -5,11 +5,12 @@ use core::time::Duration;
 use super::outbox::{Item, Pending};
 use super::{Client, Event, Incoming};
 use crate::client::ChannelId;
+use crate::ids::{Counter, Index, Order, Position};
 use crate::{Error, Kind};
 
 impl Client {
     /// Own transactions up to `counter` are ordered, at `position` or before it.
-    pub(super) fn settle(&mut self, counter: u32, position: u64) {
+    pub(super) fn settle(&mut self, counter: Counter, position: Position) {
         if let Some(datagrams) = self.link.as_mut().and_then(|link| link.datagrams.as_mut()) {
             datagrams.settled(counter);
         }
@@ -31,7 +32,7 @@ impl Client {
                 priority: pending.item.priority,
                 age: Duration::ZERO,
                 position,
-                index: counter,
+                index: Index(counter.get()),
                 own: true,
                 stale: false,
                 state: false,
@@ -77,7 +78,8 @@ impl Client {
         let channel = &mut self.channels[at];
         let gone =
             |pending: &Pending| pending.channel == at && !pending.sent && hopeless(&pending.item);
-        let queued = channel.queue.after(0).map(|(_, item)| item).filter(|item| hopeless(item));
+        let queued =
+            channel.queue.after(Order(0)).map(|(_, item)| item).filter(|item| hopeless(item));
         let pending = self.pending.iter().filter(|pending| gone(pending));
         let largest = queued
             .chain(pending.map(|pending| &pending.item))

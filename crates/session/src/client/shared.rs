@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use super::Client;
+use crate::ids::{ChannelNo, GroupId};
 use crate::limits::MAX_MODEL;
 use crate::link::Link;
 use crate::wire::body::BodyDecoder;
@@ -15,7 +16,7 @@ pub(super) struct Shared {
     /// Both ends can (W10).
     pub(super) agreed: bool,
     /// Pieces of a model, and the class that it is of.
-    model: Option<(u32, Vec<u8>)>,
+    model: Option<(GroupId, Vec<u8>)>,
     /// Of the class that this end is in.
     decoder: Option<BodyDecoder>,
 }
@@ -24,7 +25,7 @@ impl Client {
     /// W61: a piece of a class's model. With the last one, what comes to this end alone begins anew.
     pub(super) fn model(
         &mut self,
-        class: u32,
+        class: GroupId,
         total: u32,
         offset: u32,
         rest: &[u8],
@@ -70,9 +71,9 @@ impl Client {
         let one_way = self.link.as_ref().map(Link::transit).unwrap_or_default();
         let own = self.participant();
         let known = core::mem::take(&mut self.known);
-        let kind_of = |id: u32| -> Result<Kind, Error> {
-            let needs = known.get(id as usize).copied().flatten();
-            needs.map(|needs| needs.qos.kind).ok_or(Error::UnknownChannel { channel: id })
+        let kind_of = |id: ChannelNo| -> Result<Kind, Error> {
+            let needs = known.get(id.get() as usize).copied().flatten();
+            needs.map(|needs| needs.qos.kind).ok_or(Error::UnknownChannel { channel: id.get() })
         };
         let each = |record: Record<'_>| match record.number {
             _ if Some(record.sender) != own => self.deliver(one_way, &record),

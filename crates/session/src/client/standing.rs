@@ -6,6 +6,7 @@ use core::time::Duration;
 use super::{ChannelId, Client, Event, Incoming, Phase};
 use crate::contract::{Judged, Measure};
 use crate::datagrams::Datagrams;
+use crate::ids::ChannelNo;
 use crate::wire::contract::{self, Entry};
 use crate::wire::frame::Frame;
 use crate::{ContractNews, ContractReport, Error, Kind, Overflow, Qos};
@@ -154,7 +155,7 @@ impl Client {
             // One that was shut meanwhile is nobody's business.
             if let Some(&at) = by_id.get(&channel) {
                 channels[at].judge.upstream = upstream;
-                if let Some(Some(needs)) = known.get_mut(channel as usize) {
+                if let Some(Some(needs)) = known.get_mut(channel.get() as usize) {
                     needs.upstream = Some(upstream);
                 }
                 channels[at].judge.outlook[1] = expected;
@@ -223,7 +224,7 @@ impl Client {
     }
 
     /// The server left a channel's QoS as it is. `true`: it was about a channel that is known.
-    pub(super) fn not_changed(&mut self, id: u32, error: &Error) -> bool {
+    pub(super) fn not_changed(&mut self, id: ChannelNo, error: &Error) -> bool {
         let Some(&at) = self.by_id.get(&id) else { return false };
         self.channels[at].wish = None;
         self.tell_of(at, error.clone());

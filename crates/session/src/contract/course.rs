@@ -3,6 +3,7 @@
 use core::time::Duration;
 
 use super::Tally;
+use crate::ids::Index;
 use crate::{Kind, Overflow, Qos};
 
 /// Indices that one message may skip and be counted for; beyond, somebody counts wrongly on purpose. A minute at the
@@ -16,7 +17,7 @@ const LONGEST_STEP: Duration = Duration::from_secs(5);
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Course {
     /// The newest.
-    index: u32,
+    index: Index,
     /// When it was made, on the clock of who judges.
     born: Duration,
 }
@@ -59,7 +60,7 @@ impl Terms<'_> {
 }
 
 impl Course {
-    pub(crate) fn at(index: u32, born: Duration) -> Self {
+    pub(crate) fn at(index: Index, born: Duration) -> Self {
         Course { index, born }
     }
 
@@ -67,13 +68,13 @@ impl Course {
     pub(super) fn came(
         &mut self,
         now: Duration,
-        index: u32,
+        index: Index,
         age: Duration,
         terms: Terms<'_>,
     ) -> Verdict {
         let is_late = terms.is_late(age);
         let mut verdict = Verdict::default();
-        let ahead = index.wrapping_sub(self.index);
+        let ahead = index.get().wrapping_sub(self.index.get());
         if !matches!(ahead, 1..=0x7fff_ffff) {
             // Skipped, and counted, before. On a channel that conflates a newer one made up for it, or was too late.
             if terms.qos.overflow == Overflow::Aggregate {
@@ -110,7 +111,7 @@ impl Course {
     pub(crate) fn count(
         &mut self,
         now: Duration,
-        index: u32,
+        index: Index,
         age: Duration,
         qos: &Qos,
         tally: &mut Tally,
@@ -151,45 +152,49 @@ mod tests {
 
     #[test]
     fn a_conflated_value_is_met_by_a_newer_one_in_time() {
-        let mut course = Course::at(1, Duration::ZERO);
+        let mut course = Course::at(Index(1), Duration::ZERO);
         // 40, 80, 120 and 160 ms did not come; 200 came at 230, when those of 40, 80 and 120 were over 100 ms old.
-        let verdict = course.came(230 * MS, 6, 30 * MS, terms(&POINTER));
+        let verdict = course.came(230 * MS, Index(6), 30 * MS, terms(&POINTER));
         assert_eq!(verdict.tally, Tally { judged: 5, missed: 3, late: 0 });
         assert_eq!((verdict.replaced, verdict.step), (4, Some(200 * MS)));
-        let verdict = course.came(270 * MS, 7, 110 * MS, terms(&POINTER));
+        let verdict = course.came(270 * MS, Index(7), 110 * MS, terms(&POINTER));
         assert_eq!(verdict.tally, Tally { judged: 1, missed: 1, late: 1 });
     }
 
     #[test]
     fn an_aggregated_message_is_missed_until_it_comes() {
         let qos = POINTER.aggregate();
-        let mut course = Course::at(u32::MAX, Duration::ZERO);
-        let verdict = course.came(50 * MS, 2, 10 * MS, terms(&qos));
+        let mut course = Course::at(Index(u32::MAX), Duration::ZERO);
+        let verdict = course.came(50 * MS, Index(2), 10 * MS, terms(&qos));
         assert_eq!(verdict.tally, Tally { judged: 3, missed: 2, late: 0 });
-        assert!(course.came(60 * MS, 0, 60 * MS, terms(&qos)).is_found);
-        let late = course.came(160 * MS, 1, 140 * MS, terms(&qos));
+        assert!(course.came(60 * MS, Index(0), 60 * MS, terms(&qos)).is_found);
+        let late = course.came(160 * MS, Index(1), 140 * MS, terms(&qos));
         assert_eq!((late.is_found, late.tally.late), (false, 1));
     }
 
     #[test]
     fn what_was_left_out_as_asked_is_not_missed() {
-        let mut course = Course::at(1, Duration::ZERO);
+        let mut course = Course::at(Index(1), Duration::ZERO);
         let thinned = Terms { qos: &POINTER, thinned: 500 * MS };
-        let verdict = course.came(520 * MS, 13, 40 * MS, thinned);
+        let verdict = course.came(520 * MS, Index(13), 40 * MS, thinned);
         assert_eq!(verdict.tally, Tally { judged: 1, missed: 0, late: 0 });
     }
 
     #[test]
     fn pauses_tell_nothing_of_a_rate() {
-        let mut course = Course::at(1, Duration::ZERO);
-        assert_eq!(course.came(900 * MS, 2, Duration::ZERO, terms(&POINTER)).step, None);
-        assert_eq!(course.came(940 * MS, 3, Duration::ZERO, terms(&POINTER)).step, Some(40 * MS));
+        let mut course = Course::at(Index(1), Duration::ZERO);
+        assert_eq!(course.came(900 * MS, Index(2), Duration::ZERO, terms(&POINTER)).step, None);
+        assert_eq!(
+            course.came(940 * MS, Index(3), Duration::ZERO, terms(&POINTER)).step,
+            Some(40 * MS)
+        );
     }
 
     #[test]
     fn a_liar_about_indices_is_bounded() {
-        let mut course = Course::at(1, Duration::ZERO);
-        let verdict = course.came(900 * MS, 1 << 30, Duration::ZERO, terms(&POINTER.aggregate()));
+        let mut course = Course::at(Index(1), Duration::ZERO);
+        let verdict =
+            course.came(900 * MS, Index(1 << 30), Duration::ZERO, terms(&POINTER.aggregate()));
         assert_eq!(verdict.tally.judged, u64::from(LONGEST_GAP) + 1);
     }
 }

@@ -5,6 +5,7 @@ use core::time::Duration;
 use super::course::{Course, Terms};
 use super::rare::Rare;
 use super::{Breach, ContractState, Histogram, Standing, Tally};
+use crate::ids::{ChannelNo, Index, ParticipantId};
 use crate::map::Map;
 use crate::qos::interval_of;
 use crate::trace::AGES;
@@ -41,9 +42,9 @@ const MAX_SENDERS: usize = 4096;
 /// A message as it came.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Judged {
-    pub(crate) sender: u32,
+    pub(crate) sender: ParticipantId,
     /// Its place among its sender's on the channel; `None` for transactions, of which none are missing.
-    pub(crate) index: Option<u32>,
+    pub(crate) index: Option<Index>,
     pub(crate) age: Duration,
     /// It is of the past, as late joiners are sent it, and says where its sender stands.
     pub(crate) is_state: bool,
@@ -52,7 +53,7 @@ pub(crate) struct Judged {
 /// One channel at one receiver.
 #[derive(Debug, Default)]
 pub(crate) struct Judge {
-    courses: Map<u32, Course>,
+    courses: Map<ParticipantId, Course>,
     seconds: [Second; WINDOW],
     /// The second that is counted in, since the beginning.
     current: u64,
@@ -141,7 +142,7 @@ impl Judge {
     }
 
     /// Somebody left for good.
-    pub(crate) fn forget(&mut self, sender: u32) {
+    pub(crate) fn forget(&mut self, sender: ParticipantId) {
         self.courses.remove(&sender);
     }
 
@@ -178,7 +179,12 @@ impl Judge {
     }
 
     /// How it stands at `now`; `None` if nothing came lately. `saved`: what repeats saved.
-    pub(crate) fn standing(&mut self, now: Duration, channel: u32, saved: u64) -> Option<Standing> {
+    pub(crate) fn standing(
+        &mut self,
+        now: Duration,
+        channel: ChannelNo,
+        saved: u64,
+    ) -> Option<Standing> {
         self.turn_to(now);
         let tally = self.recent();
         let [mut ages, current] = self.latencies;

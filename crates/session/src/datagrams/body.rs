@@ -11,6 +11,7 @@ use groupwire_afec::Planned;
 use groupwire_gmc as gmc;
 
 use crate::Error;
+use crate::ids::{ChannelNo, ParticipantId};
 use crate::limits::MAX_RECORDS;
 use crate::trace::{Part, Purpose};
 use crate::wire::body::Coding;
@@ -202,6 +203,7 @@ impl BodyWriter {
             let purpose = if item.repeated { Purpose::Repeated } else { Purpose::New };
             let age = Duration::from_millis(u64::from(age) * AGE_UNIT_MS as u64);
             let cost = if item.shared { costs.next().copied() } else { None };
+            let (channel, sender) = (ChannelNo(channel), ParticipantId(sender));
             Part { channel, sender, index, purpose, before: message.bytes.len(), age, cost }
         });
         described.collect()

@@ -11,6 +11,7 @@ use groupwire_afec::loss::LossModel;
 use super::body::{Kept, keep};
 use super::fnv1a;
 use crate::Qos;
+use crate::ids::{ChannelNo, Counter, Position};
 use crate::limits::RECORD_OVERHEAD_IN_DATAGRAMS;
 use crate::wire::record::{Direction, Number, Record};
 
@@ -63,8 +64,8 @@ pub(super) struct Copies {
 
 #[derive(Debug)]
 struct Copy {
-    channel: u32,
-    counter: u32,
+    channel: ChannelNo,
+    counter: Counter,
     /// W81: how many positions before it the last one is that its receiver is sent.
     back: u32,
     /// As a datagram's body keeps it.
@@ -88,7 +89,7 @@ impl Copies {
         &mut self,
         now: Duration,
         record: &Record<'_>,
-        previous: u64,
+        previous: Position,
         sends: Direction,
         qos: &Qos,
         loss: &LossModel,
@@ -104,8 +105,8 @@ impl Copies {
         let Some(Kept { sender, flags, index, stamp, payload, .. }) = Kept::read(&kept) else {
             return;
         };
-        let back = u32::try_from(position.saturating_sub(previous)).unwrap_or(u32::MAX);
-        let check = check([record.channel, sender, flags, index, stamp, back], payload);
+        let back = u32::try_from(position.get().saturating_sub(previous.get())).unwrap_or(u32::MAX);
+        let check = check([record.channel.get(), sender, flags, index, stamp, back], payload);
         let born = now.saturating_sub(record.age);
         let (times, longer) = plan(loss);
         self.waiting.push_back(Copy {
@@ -128,7 +129,7 @@ impl Copies {
     }
 
     /// This end's own up to this one are ordered.
-    pub(super) fn settled(&mut self, counter: u32) {
+    pub(super) fn settled(&mut self, counter: Counter) {
         self.forget(|copy| copy.counter <= counter, MAX_COPIES);
     }
 
@@ -157,7 +158,7 @@ impl Copies {
             octets += copy.kept.len();
             let age = now.saturating_sub(copy.born).as_millis();
             let planned = Planned {
-                channel: copy.channel,
+                channel: copy.channel.get(),
                 index: 0,
                 back: copy.back,
                 age: u32::try_from(age).unwrap_or(u32::MAX),

@@ -12,6 +12,7 @@ use groupwire_afec::{self as afec, Came, Endpoint, Order, Scheme, Submission};
 use super::body::{BodyReader, BodyWriter, REPEATED, is_coded, keep};
 use super::copies::{self, Copies};
 use super::{Made, Settings, fnv1a};
+use crate::ids::{ChannelNo, Counter, Position};
 use crate::limits::{MAX_UNPACKED, RECORD_OVERHEAD};
 use crate::packing::Packing;
 use crate::wire::body::Coding;
@@ -79,7 +80,7 @@ pub(crate) struct Needs {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Notice {
     /// The channel's number in the room.
-    pub(crate) channel: u32,
+    pub(crate) channel: ChannelNo,
     /// Which share of its messages may miss on this hop, 0 to 1.
     pub(crate) target: f64,
     /// Which share will miss at best; `None`: the target can be met again.
@@ -115,7 +116,7 @@ pub(super) struct Hop {
     settings: Settings,
     endpoint: Endpoint,
     /// The channels that are open, and what was asked of them.
-    opened: Vec<(u32, Needs)>,
+    opened: Vec<(ChannelNo, Needs)>,
     submitted: usize,
     copies: Copies,
     writer: BodyWriter,
@@ -175,7 +176,7 @@ impl Hop {
         let key = key_of(record, &needs.qos).unwrap_or(0);
         let submission = Submission { key, age: record.age, payload: &self.kept };
         // The only error is a channel that is not open, and `Datagrams::takes` knows how many there can be.
-        let _ = self.endpoint.submit(now, record.channel, submission);
+        let _ = self.endpoint.submit(now, record.channel.get(), submission);
         self.submitted += 1;
     }
 
@@ -186,23 +187,29 @@ impl Hop {
             && copies::are_worth_it(qos, &self.endpoint.loss_ahead())
     }
 
-    pub(super) fn copy(&mut self, now: Duration, record: &Record<'_>, previous: u64, qos: &Qos) {
+    pub(super) fn copy(
+        &mut self,
+        now: Duration,
+        record: &Record<'_>,
+        previous: Position,
+        qos: &Qos,
+    ) {
         let loss = self.endpoint.loss_ahead();
         self.copies.add(now, record, previous, self.settings.sends, qos, &loss);
     }
 
-    pub(super) fn settled(&mut self, counter: u32) {
+    pub(super) fn settled(&mut self, counter: Counter) {
         self.copies.settled(counter);
     }
 
     /// So many messages of a channel were missed on both hops together beyond what may (less than 0: fewer), as its receiver
     /// sees it.
-    pub(super) fn judged(&mut self, channel: u32, beyond: f64) {
-        self.endpoint.judged(channel, beyond);
+    pub(super) fn judged(&mut self, channel: ChannelNo, beyond: f64) {
+        self.endpoint.judged(channel.get(), beyond);
     }
 
     /// Opens a channel when it is first used, and lets it be what it has become.
-    fn open(&mut self, channel: u32, needs: Needs) {
+    fn open(&mut self, channel: ChannelNo, needs: Needs) {
         let [sent, received] = needs.of_hop(self.settings.sends);
         match self.opened.iter_mut().find(|(opened, _)| *opened == channel) {
             Some((_, known)) if *known == needs => {}
@@ -211,12 +218,12 @@ impl Hop {
                 let anew = known.qos.loss != needs.qos.loss;
                 *known = needs;
                 if before != [sent, received] {
-                    self.endpoint.change(channel, sent, received, anew);
+                    self.endpoint.change(channel.get(), sent, received, anew);
                 }
             }
             None => {
-                if self.endpoint.open(channel, sent).is_ok() {
-                    self.endpoint.change(channel, sent, received, false);
+                if self.endpoint.open(channel.get(), sent).is_ok() {
+                    self.endpoint.change(channel.get(), sent, received, false);
                     self.opened.push((channel, needs));
                 }
             }
@@ -329,7 +336,7 @@ impl Hop {
         packet: &[u8],
         one_way: Duration,
         packing: &mut Packing,
-        needs_of: impl Fn(u32) -> Result<Needs, Error>,
+        needs_of: impl Fn(ChannelNo) -> Result<Needs, Error>,
         mut each: impl FnMut(Record<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let front = self.endpoint.receive_front(now, packet);
@@ -358,7 +365,7 @@ impl Hop {
         let outcome =
             body.read(kind, octets, max_message + RECORD_OVERHEAD, |fields, payload, coding| {
                 let [channel, sender, flags, hop, index, age, stamp, back] = fields;
-                let needs = needs_of(channel)?;
+                let needs = needs_of(ChannelNo(channel))?;
                 let qos = needs.qos;
                 let repeated = flags & REPEATED != 0;
                 let flags = flags & !REPEATED;
@@ -387,7 +394,7 @@ impl Hop {
                 if is_copy {
                     return each(Record { number: copied(&record, back)?, ..record });
                 }
-                self.open(channel, needs);
+                self.open(ChannelNo(channel), needs);
                 let key = key_of(&record, &qos).map(|key| (key, back));
                 let index = hop as u16;
                 let age = record.age + still_to_go(&qos, takes);
@@ -415,6 +422,7 @@ impl Hop {
             afec::Notice::CanMeet { channel } => (channel, None),
             afec::Notice::Crowded { channel } => (channel, Some(1.0)),
         };
+        let channel = ChannelNo(channel);
         let (_, needs) = self.opened.iter().find(|(opened, _)| *opened == channel)?;
         Some(Notice { channel, target: half(&needs.qos), expected })
     }
@@ -442,9 +450,9 @@ impl Hop {
         self.writer.coder()
     }
 
-    pub(super) fn stats(&self, channel: u32) -> Option<(SenderStats, Code, &ReceiverStats)> {
-        let (sent, code) = self.endpoint.sent(channel)?;
-        Some((sent, code, self.endpoint.received(channel)?))
+    pub(super) fn stats(&self, channel: ChannelNo) -> Option<(SenderStats, Code, &ReceiverStats)> {
+        let (sent, code) = self.endpoint.sent(channel.get())?;
+        Some((sent, code, self.endpoint.received(channel.get())?))
     }
 }
 
@@ -452,7 +460,7 @@ impl Hop {
 fn copied(record: &Record<'_>, back: u32) -> Result<Number, Error> {
     match record.number {
         Number::Transaction { counter, position } if !record.state => {
-            let previous = position.saturating_sub(u64::from(back));
+            let previous = Position(position.get().saturating_sub(u64::from(back)));
             Ok(Number::Copy { counter, position, previous })
         }
         _ => Err(Error::malformed("datagram: an older transaction")),
@@ -527,6 +535,6 @@ fn key_of(record: &Record<'_>, qos: &Qos) -> Option<u32> {
     if qos.overflow != Overflow::Conflate {
         return None;
     }
-    let start = record.sender.to_le_bytes();
+    let start = record.sender.get().to_le_bytes();
     Some(fnv1a(start.iter().chain(record.key.unwrap_or_default())))
 }

@@ -14,6 +14,7 @@ use groupwire_afec::code::Code;
 use groupwire_afec::stats::{ReceiverStats, SenderStats};
 
 use self::hop::Hop;
+use crate::ids::{ChannelNo, Counter, Position};
 use crate::limits::RECORD_OVERHEAD_IN_DATAGRAMS;
 use crate::packing::Packing;
 use crate::trace::Part;
@@ -35,8 +36,8 @@ const SMALLEST: usize = 256;
 pub(crate) const REST: Duration = Duration::from_millis(250);
 
 /// Whether a message of this channel with a key of so many octets goes into a datagram of its own, of at most `max` octets.
-pub(crate) fn goes_as_datagram(max: usize, channel: u32, message: usize, key: usize) -> bool {
-    channel as usize <= CHANNELS && message + key + RECORD_OVERHEAD_IN_DATAGRAMS <= max
+pub(crate) fn goes_as_datagram(max: usize, channel: ChannelNo, message: usize, key: usize) -> bool {
+    channel.get() as usize <= CHANNELS && message + key + RECORD_OVERHEAD_IN_DATAGRAMS <= max
 }
 
 /// FNV-1a of 32 bits: quick, and nobody gains by finding two of a value.
@@ -95,7 +96,7 @@ impl Datagrams {
 
     /// Whether a message of this channel with a key of so many octets goes into a datagram of its own at least; else it
     /// takes the stream.
-    pub(crate) fn takes(&self, channel: u32, message: usize, key: usize) -> bool {
+    pub(crate) fn takes(&self, channel: ChannelNo, message: usize, key: usize) -> bool {
         goes_as_datagram(self.settings.max, channel, message, key)
     }
 
@@ -121,21 +122,27 @@ impl Datagrams {
 
     /// Takes a transaction that is handed to the stream now, to copy it. `previous`: the position of the last one before it
     /// that its receiver is sent; towards the server 0.
-    pub(crate) fn copy(&mut self, now: Duration, record: &Record<'_>, previous: u64, qos: &Qos) {
+    pub(crate) fn copy(
+        &mut self,
+        now: Duration,
+        record: &Record<'_>,
+        previous: Position,
+        qos: &Qos,
+    ) {
         if self.wants_copies(qos) {
             self.hop().copy(now, record, previous, qos);
         }
     }
 
     /// Transactions of this end's own up to this one are ordered, and need no copies.
-    pub(crate) fn settled(&mut self, counter: u32) {
+    pub(crate) fn settled(&mut self, counter: Counter) {
         if let Some(hop) = self.hop.as_mut() {
             hop.settled(counter);
         }
     }
 
     /// So many messages of a channel were missed beyond what may, from application to application.
-    pub(crate) fn judged(&mut self, channel: u32, beyond: f64) {
+    pub(crate) fn judged(&mut self, channel: ChannelNo, beyond: f64) {
         if let Some(hop) = self.hop.as_mut() {
             hop.judged(channel, beyond);
         }
@@ -199,7 +206,7 @@ impl Datagrams {
         packet: &[u8],
         one_way: Duration,
         packing: &mut Packing,
-        needs_of: impl Fn(u32) -> Result<Needs, Error>,
+        needs_of: impl Fn(ChannelNo) -> Result<Needs, Error>,
         each: impl FnMut(Record<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         self.hop().receive(now, packet, one_way, packing, needs_of, each)
@@ -211,7 +218,7 @@ impl Datagrams {
     }
 
     /// What was sent and what came of a channel on this hop.
-    pub(crate) fn stats(&self, channel: u32) -> Option<(SenderStats, Code, &ReceiverStats)> {
+    pub(crate) fn stats(&self, channel: ChannelNo) -> Option<(SenderStats, Code, &ReceiverStats)> {
         self.hop.as_ref()?.stats(channel)
     }
 

@@ -10,6 +10,7 @@ use super::Way;
 use super::blocks::{Blocks, Cache, Place};
 use super::{Forms, Packing};
 use crate::Compress;
+use crate::ids::Order;
 
 /// Messages below this tell little of a link's rate.
 const WORTH_A_PROBE: usize = 200;
@@ -64,7 +65,7 @@ impl Choosing {
         compress: Compress,
         message: &[u8],
         packing: &'a mut Packing,
-        cached: Option<(&'a mut Forms, u64)>,
+        cached: Option<(&'a mut Forms, Order)>,
     ) -> Option<(Choice, &'a [u8])> {
         let choice = match compress {
             Compress::Template | Compress::Off => return None,

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use groupwire_codecs::Choice;
 
 use super::Packing;
+use crate::ids::Order;
 use crate::map::Map;
 
 /// Octets of packed forms that are kept, at most. Then the oldest go, and are made again should somebody need them.
@@ -21,7 +22,7 @@ const FLAT: usize = 64;
 /// Packed forms, by the order of their message in the room.
 #[derive(Debug, Default)]
 pub(crate) struct Forms {
-    by_order: Map<u64, Vec<Form>>,
+    by_order: Map<Order, Vec<Form>>,
     bytes: usize,
 }
 
@@ -42,7 +43,7 @@ impl Forms {
     /// The packed form of a message, if it is smaller.
     pub(crate) fn get_or_pack<'a>(
         &'a mut self,
-        order: u64,
+        order: Order,
         choice: Choice,
         message: &[u8],
         packing: &'a mut Packing,
@@ -64,7 +65,7 @@ impl Forms {
     }
 
     /// Keeps a packed form; `None`: it would not be smaller.
-    pub(crate) fn put(&mut self, order: u64, choice: Choice, packed: Option<&[u8]>) {
+    pub(crate) fn put(&mut self, order: Order, choice: Choice, packed: Option<&[u8]>) {
         let form = Form { choice, packed: packed.map(Into::into) };
         self.bytes += form.cost();
         self.by_order.or_insert(order, Vec::new()).push(form);
@@ -72,7 +73,7 @@ impl Forms {
     }
 
     /// Everybody was sent the messages up to this one.
-    pub(crate) fn sent(&mut self, order: u64) {
+    pub(crate) fn sent(&mut self, order: Order) {
         while self.by_order.first().is_some_and(|(&first, _)| first <= order) {
             self.drop_first();
         }
@@ -103,14 +104,20 @@ mod tests {
     fn w49_a_form_is_made_once_and_the_senders_own_serves() {
         let (mut forms, mut packing) = (Forms::default(), Packing::new(ALL, Costs::reference()));
         let lz4 = Choice::codec(1);
-        forms.put(1, lz4, Some(b"the sender's"));
-        assert_eq!(forms.get_or_pack(1, lz4, MESSAGE, &mut packing), Some(&b"the sender's"[..]));
-        let made = forms.get_or_pack(2, lz4, MESSAGE, &mut packing).unwrap().to_vec();
-        assert_eq!(forms.get_or_pack(2, lz4, b"not looked at", &mut packing), Some(&made[..]));
-        assert_eq!(forms.get_or_pack(3, lz4, b"abc", &mut packing), None);
-        forms.sent(2);
-        assert_eq!(forms.by_order.first().map(|(&order, _)| order), Some(3));
-        forms.sent(3);
+        forms.put(Order(1), lz4, Some(b"the sender's"));
+        assert_eq!(
+            forms.get_or_pack(Order(1), lz4, MESSAGE, &mut packing),
+            Some(&b"the sender's"[..])
+        );
+        let made = forms.get_or_pack(Order(2), lz4, MESSAGE, &mut packing).unwrap().to_vec();
+        assert_eq!(
+            forms.get_or_pack(Order(2), lz4, b"not looked at", &mut packing),
+            Some(&made[..])
+        );
+        assert_eq!(forms.get_or_pack(Order(3), lz4, b"abc", &mut packing), None);
+        forms.sent(Order(2));
+        assert_eq!(forms.by_order.first().map(|(&order, _)| order), Some(Order(3)));
+        forms.sent(Order(3));
         assert_eq!(forms.memory(), 0);
     }
 
@@ -123,13 +130,13 @@ mod tests {
             codec: 2,
         });
         for choice in levels {
-            forms.get_or_pack(1, choice, MESSAGE, &mut packing);
+            forms.get_or_pack(Order(1), choice, MESSAGE, &mut packing);
         }
-        assert_eq!(forms.by_order.get(&1).unwrap().len(), MAX_CODINGS);
+        assert_eq!(forms.by_order.get(&Order(1)).unwrap().len(), MAX_CODINGS);
         for order in 2..100 {
-            forms.put(order, Choice::codec(1), Some(&vec![0; 60_000]));
+            forms.put(Order(order), Choice::codec(1), Some(&vec![0; 60_000]));
             assert!(forms.memory() <= MAX_BYTES);
         }
-        assert!(!forms.by_order.contains_key(&1));
+        assert!(!forms.by_order.contains_key(&Order(1)));
     }
 }

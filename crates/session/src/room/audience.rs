@@ -7,22 +7,23 @@ use super::Channel;
 use super::participant::Opened;
 use super::thinning::Thinned;
 use crate::Kind;
+use crate::ids::ChannelNo;
 use crate::wire::body::Coding;
 
 /// The channels of awareness that a participant is sent in bodies which it may share: all who have the same ones see the same
 /// messages, so that nobody can learn from a model what another one was sent.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Audience(Arc<[u32]>);
+pub(super) struct Audience(Arc<[ChannelNo]>);
 
 impl Audience {
     /// Of a participant that has these channels open: those of awareness, but none of which it wants fewer values.
     pub(super) fn of(
-        opened: &BTreeMap<u32, Opened>,
+        opened: &BTreeMap<ChannelNo, Opened>,
         channels: &[Channel],
-        thinned: &BTreeMap<u32, Thinned>,
+        thinned: &BTreeMap<ChannelNo, Thinned>,
     ) -> Self {
         let shareable = opened.iter().filter(|(channel, opened)| {
-            let qos = &channels[**channel as usize - 1].qos;
+            let qos = &channels[channel.place()].qos;
             opened.access.subscribe
                 && qos.kind == Kind::Awareness
                 && opened.compress.coding(qos) == Coding::Shared
@@ -35,12 +36,12 @@ impl Audience {
         self.0.is_empty()
     }
 
-    pub(super) fn contains(&self, channel: u32) -> bool {
+    pub(super) fn contains(&self, channel: ChannelNo) -> bool {
         self.0.binary_search(&channel).is_ok()
     }
 
     /// Its channels' numbers, in order.
-    pub(super) fn channels(&self) -> impl Iterator<Item = u32> + '_ {
+    pub(super) fn channels(&self) -> impl Iterator<Item = ChannelNo> + '_ {
         self.0.iter().copied()
     }
 }

@@ -9,6 +9,7 @@ use super::participant::Connection;
 use super::{Event, Output, Room};
 use crate::contract::{Course, Tally};
 use crate::datagrams::Datagrams;
+use crate::ids::{ChannelNo, Index, ParticipantId};
 use crate::link::error_frame;
 use crate::wire::contract::{self, Entry};
 use crate::wire::frame::Frame;
@@ -39,16 +40,16 @@ impl Room {
     pub(super) fn change(
         &mut self,
         now: Duration,
-        id: u32,
-        channel: u32,
+        id: ParticipantId,
+        channel: ChannelNo,
         qos: Qos,
     ) -> Result<(), Error> {
         let Some(participant) = self.participants.get(&id) else { return Ok(()) };
         let Some(connection) = participant.connection.as_deref() else { return Ok(()) };
         let Some(opened) = connection.channels.get(&channel) else {
-            return Err(Error::UnknownChannel { channel });
+            return Err(Error::UnknownChannel { channel: channel.get() });
         };
-        let known = &mut self.channels[channel as usize - 1];
+        let known = &mut self.channels[channel.place()];
         let existing = known.qos;
         let request = ChangeRequest {
             room: &self.config.name,
@@ -69,7 +70,7 @@ impl Room {
             Ok(qos) => qos,
             Err(why) => {
                 let mut frame = Vec::new();
-                error_frame(&Error::NotChanged { why }, false, channel, &mut frame);
+                error_frame(&Error::NotChanged { why }, false, channel.get(), &mut frame);
                 if let Some(connection) = self.connection(id) {
                     connection.link.queue_raw(frame);
                 }
@@ -95,7 +96,7 @@ impl Room {
     }
 
     /// W16: puts what holds of changed channels before the next body.
-    pub(super) fn tell_changes(&mut self, id: u32) {
+    pub(super) fn tell_changes(&mut self, id: ParticipantId) {
         let Room { participants, channels, .. } = self;
         let connection = participants.get_mut(&id).and_then(|one| one.connection.as_deref_mut());
         let Some(connection) = connection.filter(|one| !one.renewed.is_empty() && one.link.ready())
@@ -103,7 +104,7 @@ impl Room {
             return;
         };
         for id in core::mem::take(&mut connection.renewed) {
-            let known = &channels[id as usize - 1];
+            let known = &channels[id.place()];
             if let Some(opened) = connection.channels.get(&id) {
                 let (name, qos, access) = (known.name.as_str(), known.qos, opened.access);
                 connection.link.queue(&Frame::Channel { reference: 0, id, access, name, qos });
@@ -120,11 +121,11 @@ impl Room {
         for participant in self.participants.values_mut() {
             for (&channel, upstream) in &mut participant.upstream {
                 let tally = upstream.take(now);
-                self.channels[channel as usize - 1].came.add(tally);
+                self.channels[channel.place()].came.add(tally);
             }
         }
         let mut news = BTreeSet::new();
-        for (id, channel) in (1..).zip(&mut self.channels) {
+        for (id, channel) in (1..).map(ChannelNo).zip(&mut self.channels) {
             if channel.came.judged < LEAST_JUDGED {
                 continue;
             }
@@ -141,8 +142,8 @@ impl Room {
             let mut told = connection.heed_path();
             told.extend(&news);
             told.retain(|&channel| connection.subscription(channel).is_some());
-            let entry = |&channel: &u32| {
-                let upstream = channels[channel as usize - 1].upstream.unwrap_or(0);
+            let entry = |&channel: &ChannelNo| {
+                let upstream = channels[channel.place()].upstream.unwrap_or(0);
                 let expected = connection.outlook.get(&channel).copied().unwrap_or(0);
                 Entry { channel, upstream, expected }
             };
@@ -156,7 +157,7 @@ impl Room {
 
 impl Connection {
     /// What afec says of the way of datagrams to this participant: the channels that it says something new of.
-    fn heed_path(&mut self) -> BTreeSet<u32> {
+    fn heed_path(&mut self) -> BTreeSet<ChannelNo> {
         let mut news = BTreeSet::new();
         while let Some(notice) = self.link.datagrams.as_mut().and_then(Datagrams::notice) {
             self.outlook.insert(notice.channel, notice.outlook());
@@ -167,7 +168,7 @@ impl Connection {
 }
 
 impl Upstream {
-    pub(super) fn at(index: u32, born: Duration) -> Self {
+    pub(super) fn at(index: Index, born: Duration) -> Self {
         Upstream {
             course: Course::at(index, born),
             tally: Tally { judged: 1, ..Tally::default() },
@@ -197,7 +198,7 @@ impl Upstream {
         tally
     }
 
-    pub(super) fn came(&mut self, now: Duration, index: u32, age: Duration, qos: &Qos) {
+    pub(super) fn came(&mut self, now: Duration, index: Index, age: Duration, qos: &Qos) {
         self.course.count(now, index, age, qos, &mut self.tally);
     }
 }

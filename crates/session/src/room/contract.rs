@@ -7,11 +7,9 @@ use core::time::Duration;
 
 use groupwire_codecs::{ALL, Codec, Costs};
 
+use crate::ids::{LinkId, ParticipantId, Position};
 use crate::wire::handshake::{Opening, Secret};
 use crate::{Error, Limits, Qos, Redundancy, Timing};
-
-/// The shell's name for a transport; never used twice in one room.
-pub type LinkId = u64;
 
 /// What a room is made of.
 #[derive(Debug, Clone)]
@@ -169,7 +167,7 @@ pub enum Event {
     /// A participant joined.
     Joined {
         /// Who.
-        participant: u32,
+        participant: ParticipantId,
         /// Over which transport.
         link: LinkId,
         /// Whether it came back to its session.
@@ -185,14 +183,14 @@ pub enum Event {
     /// A participant's transport is gone; it may come back.
     Away {
         /// Who.
-        participant: u32,
+        participant: ParticipantId,
         /// Why, if it was closed from here.
         error: Option<Error>,
     },
     /// A participant left for good.
     Left {
         /// Who.
-        participant: u32,
+        participant: ParticipantId,
     },
     /// A channel was opened for the first time.
     Channel {
@@ -208,12 +206,12 @@ pub enum Event {
         /// What holds.
         qos: Qos,
         /// Who asked for it.
-        participant: u32,
+        participant: ParticipantId,
     },
     /// A participant uploaded a snapshot.
     Snapshot {
         /// For all transactions up to this one.
-        as_of: u64,
+        as_of: Position,
         /// In bytes.
         size: usize,
     },

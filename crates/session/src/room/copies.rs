@@ -7,11 +7,12 @@ use super::journal::Journal;
 use super::outgoing::Maker;
 use super::participant::Connection;
 use crate::Compress;
+use crate::ids::{ParticipantId, Position};
 use crate::wire::record::Number;
 
 impl Room {
     /// Looks when copies are due.
-    pub(super) fn copies_are_due(&mut self, now: Duration, id: u32) {
+    pub(super) fn copies_are_due(&mut self, now: Duration, id: ParticipantId) {
         let Some(connection) = self.connection(id) else { return };
         let datagrams = connection.link.datagrams.as_ref();
         let Some(due) = datagrams.and_then(|datagrams| datagrams.timeout(now)) else { return };
@@ -25,8 +26,8 @@ impl Connection {
     /// the last one of which the stream had told before.
     pub(super) fn copy_news(
         &mut self,
-        id: u32,
-        (from, told): (u64, u64),
+        id: ParticipantId,
+        (from, told): (Position, Position),
         journal: &Journal,
         maker: &mut Maker<'_>,
     ) {
@@ -36,7 +37,7 @@ impl Connection {
         }
         let Some(mut datagrams) = self.link.datagrams.take() else { return };
         // A stream that began anew has told nothing: all before is taken for what the receiver is sent.
-        let mut previous = if told == 0 { from } else { told };
+        let mut previous = if told == Position(0) { from } else { told };
         for one in journal.transactions_after(from).take_while(|one| one.position <= until) {
             let message = &one.message;
             let opened = self.channels.get(&message.channel);
@@ -44,7 +45,7 @@ impl Connection {
             if !is_own && !opened.is_some_and(|opened| opened.access.subscribe) {
                 continue;
             }
-            let qos = maker.channels[message.channel as usize - 1].qos;
+            let qos = maker.channels[message.channel.place()].qos;
             if datagrams.wants_copies(&qos) {
                 let number = Number::Transaction { counter: one.counter, position: one.position };
                 let compress = opened.map_or(Compress::Template, |opened| opened.compress);

@@ -10,6 +10,7 @@ use super::outgoing::Maker;
 use super::participant::Connection;
 use super::{Output, Room};
 use crate::datagrams::{Datagrams, Made};
+use crate::ids::{ChannelNo, Order, ParticipantId};
 use crate::wire::record::{Number, Record};
 use crate::{Error, trace};
 
@@ -18,7 +19,7 @@ const SOONEST: Duration = Duration::from_millis(1);
 
 impl Room {
     /// W38: what is wrong with a datagram costs nothing but itself.
-    pub(super) fn receive_datagram(&mut self, now: Duration, id: u32, packet: &[u8]) {
+    pub(super) fn receive_datagram(&mut self, now: Duration, id: ParticipantId, packet: &[u8]) {
         self.stats.packets_in += 1;
         self.stats.bytes_in_after += packet.len() as u64;
         let Some(connection) = self.connection(id) else { return };
@@ -37,12 +38,12 @@ impl Room {
         let opened = core::mem::take(&mut connection.channels);
         let channels = core::mem::take(&mut self.channels);
         let mut packing = core::mem::take(&mut self.packing);
-        let needs_of = |channel: u32| match opened.get(&channel) {
-            Some(opened) if opened.access.publish => Ok(channels[channel as usize - 1].needs()),
-            _ => Err(Error::UnknownChannel { channel }),
+        let needs_of = |channel: ChannelNo| match opened.get(&channel) {
+            Some(opened) if opened.access.publish => Ok(channels[channel.place()].needs()),
+            _ => Err(Error::UnknownChannel { channel: channel.get() }),
         };
         let each = |record: Record<'_>| {
-            self.publish(now, id, &channels[record.channel as usize - 1], Duration::ZERO, &record)
+            self.publish(now, id, &channels[record.channel.place()], Duration::ZERO, &record)
         };
         let outcome = datagrams.receive(now, packet, one_way, &mut packing, needs_of, each);
         packing.tidy();
@@ -59,7 +60,7 @@ impl Room {
     }
 
     /// Sends what the last tick left and what is to be said again, as far as the transport takes it.
-    pub(super) fn flush_datagrams(&mut self, now: Duration, id: u32) {
+    pub(super) fn flush_datagrams(&mut self, now: Duration, id: ParticipantId) {
         loop {
             let Room {
                 participants, journal, channels, stats, outputs, packing, forms, trace, ..
@@ -111,7 +112,12 @@ impl Room {
         }
     }
 
-    pub(super) fn datagrams_are_due(&mut self, now: Duration, id: u32, due: Option<Duration>) {
+    pub(super) fn datagrams_are_due(
+        &mut self,
+        now: Duration,
+        id: ParticipantId,
+        due: Option<Duration>,
+    ) {
         let Some(connection) = self.connection(id) else { return };
         let due = due.map(|at| at.max(now + SOONEST));
         let before = core::mem::replace(&mut connection.datagrams_at, due);
@@ -135,14 +141,18 @@ impl Room {
     }
 
     /// What was sent as datagrams of a channel (by its number) to a participant, and what came from it.
-    pub fn path(&self, id: u32, channel: u32) -> Option<(SenderStats, Code, ReceiverStats)> {
+    pub fn path(
+        &self,
+        id: ParticipantId,
+        channel: ChannelNo,
+    ) -> Option<(SenderStats, Code, ReceiverStats)> {
         let connection = self.participants.get(&id)?.connection.as_deref()?;
         let (sent, code, received) = connection.link.datagrams.as_ref()?.stats(channel)?;
         Some((sent, code, *received))
     }
 }
 
-fn describe(now: Duration, id: u32, made: &Made) -> trace::Packet {
+fn describe(now: Duration, id: ParticipantId, made: &Made) -> trace::Packet {
     trace::Packet {
         at: now,
         participant: id,
@@ -167,7 +177,7 @@ struct Added {
 impl Connection {
     fn add_fresh(
         &mut self,
-        id: u32,
+        id: ParticipantId,
         datagrams: &mut Datagrams,
         journal: &Journal,
         mut maker: Maker<'_>,
@@ -211,7 +221,7 @@ impl Connection {
     /// `false`: it does not fit what is being filled.
     fn add_value(
         &self,
-        order: u64,
+        order: Order,
         one: &Awareness,
         datagrams: &mut Datagrams,
         maker: &mut Maker<'_>,
@@ -223,7 +233,7 @@ impl Connection {
             return false;
         }
         let number = Number::Awareness { index: one.index, after: one.after };
-        let needs = maker.channels[message.channel as usize - 1].needs();
+        let needs = maker.channels[message.channel.place()].needs();
         let now = maker.now;
         let record = maker.record(message, order, number, opened.compress);
         datagrams.submit(now, &record, needs);

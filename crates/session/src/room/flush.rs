@@ -7,6 +7,7 @@ use super::Room;
 use super::journal::{Awareness, Journal, Stored, Transaction};
 use super::outgoing::Maker;
 use super::participant::{Connection, Download, Fresh};
+use crate::ids::{ChannelNo, Counter, Order, ParticipantId, Position};
 use crate::limits::MAX_PRESENCE;
 use crate::link::{Bodies, PING_SIZE};
 use crate::packing::Piece;
@@ -22,15 +23,13 @@ const PRESENCE_PER_PACKET: usize = 16 << 10;
 pub(super) const WORTH_A_POSITION: u64 = 128;
 
 impl Room {
-    pub(super) fn flush(&mut self, now: Duration, id: u32) {
+    pub(super) fn flush(&mut self, now: Duration, id: ParticipantId) {
         self.flush_shared(now, id);
         loop {
+            let tail = self.journal.tail();
             let Some(connection) = self.connection(id) else { return };
             let is_member = connection.membership.is_member();
-            if connection.download.is_none()
-                && !is_member
-                && connection.log_cursor < self.journal.tail()
-            {
+            if connection.download.is_none() && !is_member && connection.log_cursor < tail {
                 // Too slow for the log: back in by the snapshot.
                 self.catch_up(id, false);
             }
@@ -73,7 +72,7 @@ impl Room {
         }
     }
 
-    pub(super) fn add_participants(&mut self, id: u32, packet: &mut Vec<u8>) {
+    pub(super) fn add_participants(&mut self, id: ParticipantId, packet: &mut Vec<u8>) {
         let Some(connection) = self.connection(id) else { return };
         if connection.changed.is_empty() && !connection.complete {
             return;
@@ -92,7 +91,7 @@ impl Room {
             size += presence.len() + 8;
             list.push(ParticipantEntry { id: other, state, presence });
         }
-        let left: Vec<u32> = list
+        let left: Vec<ParticipantId> = list
             .iter()
             .filter(|entry| entry.state == PresenceState::Left)
             .map(|entry| entry.id)
@@ -107,7 +106,7 @@ impl Room {
     }
 
     /// Adds a chunk of a snapshot on its way. `true`: bodies have to wait until it is there.
-    fn add_state(&mut self, now: Duration, id: u32, packet: &mut Vec<u8>) -> bool {
+    fn add_state(&mut self, now: Duration, id: ParticipantId, packet: &mut Vec<u8>) -> bool {
         let Room { participants, packing, chunks, trace, .. } = self;
         let Some(connection) =
             participants.get_mut(&id).and_then(|one| one.connection.as_deref_mut())
@@ -133,7 +132,12 @@ impl Room {
         true
     }
 
-    fn add_body(&mut self, now: Duration, id: u32, packet: &mut Vec<u8>) -> Result<(), Error> {
+    fn add_body(
+        &mut self,
+        now: Duration,
+        id: ParticipantId,
+        packet: &mut Vec<u8>,
+    ) -> Result<(), Error> {
         let Room { participants, journal, channels, stats, packing, forms, .. } = self;
         let Some(connection) =
             participants.get_mut(&id).and_then(|one| one.connection.as_deref_mut())
@@ -173,7 +177,8 @@ impl Room {
         };
         connection.link.probe(now, packet, at);
         connection.link.stamp(now, packet, at);
-        let skipped = connection.log_cursor.saturating_sub(bodies.encoder.numbering.position());
+        let skipped =
+            connection.log_cursor.get().saturating_sub(bodies.encoder.numbering.position().get());
         let is_worth_it = skipped >= WORTH_A_POSITION && connection.fills.is_empty();
         if is_worth_it && !connection.membership.is_member() {
             connection.link.queue(&Frame::Position(connection.log_cursor));
@@ -201,7 +206,7 @@ impl Body<'_> {
     pub(super) fn push(
         &mut self,
         message: &Stored,
-        order: u64,
+        order: Order,
         number: Number,
         state: bool,
         compress: Compress,
@@ -241,7 +246,7 @@ impl Body<'_> {
 
 impl Connection {
     /// The participant stands at `position` of the log without having read up to it.
-    pub(super) fn enter(&mut self, id: u32, position: u64, counter: u32) {
+    pub(super) fn enter(&mut self, id: ParticipantId, position: Position, counter: Counter) {
         self.log_cursor = self.log_cursor.max(position);
         if let Some(Bodies { encoder, .. }) = self.link.bodies.as_mut() {
             encoder.numbering.advance(position);
@@ -269,7 +274,7 @@ impl Connection {
                 // W33: part of what it wants is gone. The receiver's place in the log stays.
                 fill.cursor = trimmed;
                 let position = body.bodies.encoder.numbering.position();
-                self.link.queue(&Frame::Gap { position, counter: 0 });
+                self.link.queue(&Frame::Gap { position, counter: Counter(0) });
             }
             let older = journal
                 .transactions_after(fill.cursor)
@@ -291,7 +296,7 @@ impl Connection {
     }
 
     /// W41: values that went as datagrams and were not followed by newer ones. `true`: all are sent.
-    fn add_rested(&mut self, id: u32, body: &mut Body<'_>, journal: &Journal) -> bool {
+    fn add_rested(&mut self, id: ParticipantId, body: &mut Body<'_>, journal: &Journal) -> bool {
         let Some(Fresh { rested, rests, .. }) = self.fresh else { return true };
         let values = journal.awareness_after(rested).take_while(|(order, _)| *order <= rests);
         for (order, one) in values {
@@ -314,14 +319,14 @@ impl Connection {
         true
     }
 
-    fn rested(&mut self, order: u64) {
+    fn rested(&mut self, order: Order) {
         if let Some(fresh) = self.fresh.as_mut() {
             fresh.rested = order;
         }
     }
 
     /// Transactions and awareness up to the last tick, in the order in which they came.
-    fn add_news(&mut self, id: u32, body: &mut Body<'_>, journal: &Journal) {
+    fn add_news(&mut self, id: ParticipantId, body: &mut Body<'_>, journal: &Journal) {
         let (due_order, due_position) = self.due;
         let mut transactions = journal
             .transactions_after(self.log_cursor)
@@ -359,7 +364,7 @@ impl Connection {
         }
     }
 
-    fn add_transaction(&self, id: u32, body: &mut Body<'_>, one: &Transaction) -> bool {
+    fn add_transaction(&self, id: ParticipantId, body: &mut Body<'_>, one: &Transaction) -> bool {
         let number = Number::Transaction { counter: one.counter, position: one.position };
         let state = self.joining.is_some_and(|(until, _)| one.order <= until);
         if one.message.sender == id {
@@ -374,7 +379,13 @@ impl Connection {
         }
     }
 
-    fn add_awareness(&self, id: u32, body: &mut Body<'_>, order: u64, one: &Awareness) -> bool {
+    fn add_awareness(
+        &self,
+        id: ParticipantId,
+        body: &mut Body<'_>,
+        order: Order,
+        one: &Awareness,
+    ) -> bool {
         let late = one
             .expires
             .is_some_and(|expires| expires <= body.maker.now || order <= self.present_from);
@@ -406,7 +417,7 @@ impl Connection {
             && self.changed.is_empty();
         if served {
             self.joining = None;
-            self.link.queue(&Frame::Synced { channel: 0 });
+            self.link.queue(&Frame::Synced { channel: ChannelNo(0) });
             for channel in core::mem::take(&mut self.unsynced) {
                 self.link.queue(&Frame::Synced { channel });
             }

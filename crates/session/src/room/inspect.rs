@@ -12,6 +12,7 @@ use super::change::Upstream;
 use super::class::{Classes, Member};
 use super::participant::{Connection, Opened, Participant};
 use super::thinning::Thinned;
+use crate::ids::{ChannelNo, GroupId, LinkId, ParticipantId};
 use crate::trace::{Carriage, Flow, OCTET, Packet, Part, Way};
 use crate::wire::body::account::price;
 use crate::wire::frame::{Frame, Frames};
@@ -40,7 +41,7 @@ pub struct Inspection {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChannelFacts {
     /// Its number in the room.
-    pub id: u32,
+    pub id: ChannelNo,
     /// Its name.
     pub name: String,
     /// What it promises.
@@ -51,7 +52,7 @@ pub struct ChannelFacts {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ParticipantFacts {
     /// Its number in the room.
-    pub id: u32,
+    pub id: ParticipantId,
     /// Whether it is here.
     pub state: PresenceState,
     /// What it shows of itself.
@@ -64,7 +65,7 @@ pub struct ParticipantFacts {
 #[derive(Debug, Clone, PartialEq)]
 pub struct TransportFacts {
     /// The shell's name for it.
-    pub link: super::LinkId,
+    pub link: LinkId,
     /// Smoothed.
     pub round_trip: Option<Duration>,
     /// How wrong the comparison of clocks may be.
@@ -80,9 +81,9 @@ pub struct TransportFacts {
     /// Whether bodies are coded.
     pub is_coded: bool,
     /// The class whose bodies it shares on the stream.
-    pub stream_class: Option<u32>,
+    pub stream_class: Option<GroupId>,
     /// The class whose datagrams it is sent.
-    pub datagram_class: Option<u32>,
+    pub datagram_class: Option<GroupId>,
     /// The version of the model that its next datagram is coded under.
     pub epoch: Option<u32>,
     /// The share of datagrams to it that were lost (PER), once some went.
@@ -90,7 +91,7 @@ pub struct TransportFacts {
     /// The same from it.
     pub lost_from: Option<f64>,
     /// Channels it is sent, and how their messages are made small.
-    pub subscribed: Vec<(u32, Compress)>,
+    pub subscribed: Vec<(ChannelNo, Compress)>,
     /// How channels fare that it has open.
     pub measured: Vec<Measured>,
 }
@@ -99,7 +100,7 @@ pub struct TransportFacts {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measured {
     /// The channel.
-    pub channel: u32,
+    pub channel: ChannelNo,
     /// What it is sent, from application to application, as it tells.
     pub received: Option<Standing>,
     /// What it sends: what became of that on the way here, of the last ten to twenty seconds.
@@ -143,7 +144,7 @@ impl Room {
         tallies.keep(|id| participants.contains_key(&id));
         let flows = tallies.flows().cloned().collect();
         let carriages = tallies.carriages().copied().collect();
-        let channels = self.channels.iter().zip(1..);
+        let channels = self.channels.iter().zip((1..).map(ChannelNo));
         Inspection {
             now,
             tick: self.config.timing.tick,
@@ -165,7 +166,7 @@ impl Room {
     }
 
     /// What the models know of message types that code what this participant is sent over the stream, and as datagrams.
-    pub fn templates(&self, participant: u32) -> (Vec<Description>, Vec<Description>) {
+    pub fn templates(&self, participant: ParticipantId) -> (Vec<Description>, Vec<Description>) {
         let found = self.participants.get(&participant);
         let Some(connection) = found.and_then(|one| one.connection.as_deref()) else {
             return Default::default();
@@ -177,12 +178,12 @@ impl Room {
     }
 
     /// The transport of a participant, if it has one.
-    pub fn link_of(&self, participant: u32) -> Option<super::LinkId> {
+    pub fn link_of(&self, participant: ParticipantId) -> Option<LinkId> {
         self.participants.get(&participant)?.connection.as_deref().map(|connection| connection.id)
     }
 
     /// A packet of so many octets goes over the stream.
-    pub(super) fn describe_packet(&mut self, now: Duration, id: u32, octets: usize) {
+    pub(super) fn describe_packet(&mut self, now: Duration, id: ParticipantId, octets: usize) {
         if !self.trace.is_on() {
             return;
         }
@@ -210,7 +211,7 @@ impl Room {
     }
 
     /// A packet came over the stream and was read.
-    pub(super) fn describe_received(&mut self, now: Duration, id: u32, packet: &[u8]) {
+    pub(super) fn describe_received(&mut self, now: Duration, id: ParticipantId, packet: &[u8]) {
         if !self.trace.is_on() {
             return;
         }
@@ -252,7 +253,7 @@ impl Room {
     pub(super) fn describe_datagram(
         &mut self,
         now: Duration,
-        id: u32,
+        id: ParticipantId,
         octets: usize,
         private: usize,
     ) {
@@ -281,7 +282,7 @@ fn apart(parts: &[Part]) -> usize {
 }
 
 impl Participant {
-    fn facts(&self, id: u32, now: Duration, classes: &Classes) -> ParticipantFacts {
+    fn facts(&self, id: ParticipantId, now: Duration, classes: &Classes) -> ParticipantFacts {
         let connection = self.connection.as_ref();
         ParticipantFacts {
             id,
@@ -338,7 +339,7 @@ impl Participant {
     /// `ladder`: after how many ticks its class repeats.
     fn measured(
         &self,
-        channel: u32,
+        channel: ChannelNo,
         opened: Opened,
         connection: &Connection,
         ladder: Option<&[u32]>,

@@ -12,9 +12,10 @@ use super::shared::Membership;
 use super::thinning::Slotted;
 #[cfg(feature = "describe")]
 use super::watched::Watched;
-use super::{Channel, Event, HOUSEKEEPING, LinkId, Output, Room};
+use super::{Channel, Event, HOUSEKEEPING, Output, Room};
 use crate::contract::Tally;
 use crate::datagrams::{Datagrams, Settings};
+use crate::ids::{ChannelNo, Counter, LinkId, Order, ParticipantId, Position};
 use crate::link::{Bodies, Link, error_frame};
 use crate::seen::Seen;
 use crate::wire::body::{BodyDecoder, BodyEncoder};
@@ -31,7 +32,7 @@ pub(super) struct OpenFrame<'a> {
     pub(super) access: Access,
     pub(super) name: &'a str,
     pub(super) qos: Qos,
-    pub(super) have: u64,
+    pub(super) have: Position,
     pub(super) compress: Compress,
 }
 
@@ -70,7 +71,7 @@ impl Room {
         hello: &Hello<'_>,
         secret: Secret,
         max_datagram: usize,
-    ) -> Result<u32, Error> {
+    ) -> Result<ParticipantId, Error> {
         let limits = self.config.limits.clone();
         if hello.max_message < limits.max_message {
             let (what, size, limit) =
@@ -102,15 +103,15 @@ impl Room {
                 return Err(Error::TooMany { what: "participants in this room", limit });
             }
             None => {
-                self.last_id += 1;
+                self.last_id = self.last_id.next();
                 let outcome = if hello.resume.is_some() { Outcome::Lost } else { Outcome::New };
                 self.participants.insert(self.last_id, new_participant(secret));
-                (self.last_id, 0, outcome)
+                (self.last_id, Counter(0), outcome)
             }
         };
         let resumed = outcome == Outcome::Resumed;
-        let position = resume.map_or(0, |resume| resume.position);
-        let own = resume.filter(|_| resumed).map_or(0, |resume| resume.counter);
+        let position = resume.map_or(Position(0), |resume| resume.position);
+        let own = resume.filter(|_| resumed).map_or(Counter(0), |resume| resume.counter);
         let offered = capability::of_compression(self.config.compress, self.packing.set());
         let offered = offered | capability::of_datagrams(max_datagram, self.config.compress);
         let standings = if cfg!(feature = "describe") { capability::STANDINGS } else { 0 };
@@ -146,7 +147,7 @@ impl Room {
             ),
             decoder: BodyDecoder::new(
                 Direction::ToServer,
-                Numbering::new(0, counter, 0),
+                Numbering::new(ParticipantId(0), counter, Position(0)),
                 coded,
                 limits.max_message,
             ),
@@ -177,7 +178,7 @@ impl Room {
             link,
             member,
             channels: BTreeMap::new(),
-            awareness_cursor: 0,
+            awareness_cursor: Order(0),
             fresh,
             datagrams_at: None,
             log_cursor: position,
@@ -200,7 +201,7 @@ impl Room {
             requests: Requests::default(),
         }));
         self.links.insert(link_id, id);
-        let changed: BTreeSet<u32> =
+        let changed: BTreeSet<ParticipantId> =
             self.participants.keys().copied().filter(|&other| other != id).collect();
         if let Some(connection) = self.connection(id) {
             connection.changed = changed;
@@ -213,7 +214,7 @@ impl Room {
     }
 
     /// The session that a client may resume; `None` if it is forgotten or the proof is wrong.
-    fn find(&mut self, resume: &Resume) -> Result<Option<u32>, Error> {
+    fn find(&mut self, resume: &Resume) -> Result<Option<ParticipantId>, Error> {
         let id = resume.participant;
         let former = self.former.iter().position(|former| former.id == id);
         let (secret, counter) = match (self.participants.get(&id), former) {
@@ -235,7 +236,7 @@ impl Room {
     }
 
     /// The session comes back over another transport: the old one, if it still stands, is closed.
-    fn detach(&mut self, id: u32) {
+    fn detach(&mut self, id: ParticipantId) {
         let Some(connection) = self.connection(id) else { return };
         let link = connection.id;
         let mut packet = vec![];
@@ -244,7 +245,7 @@ impl Room {
         self.outputs.push_back(Output::Close { link, packet, reason: Some(Error::Replaced) });
     }
 
-    fn read_opening(&mut self, now: Duration, id: u32, rest: &[u8]) -> Result<(), Error> {
+    fn read_opening(&mut self, now: Duration, id: ParticipantId, rest: &[u8]) -> Result<(), Error> {
         let mut frames = Frames::new(rest);
         while let Some(frame) = frames.next()? {
             match frame {
@@ -267,14 +268,14 @@ impl Room {
     /// `with_join`: it stands in the opening, so the join's SYNCED covers it.
     pub(super) fn open(
         &mut self,
-        id: u32,
+        id: ParticipantId,
         open: &OpenFrame<'_>,
         with_join: bool,
     ) -> Result<(), Error> {
         match self.grant(id, open) {
             Ok((channel, access)) => {
                 self.leave_shared(id);
-                let qos = self.channels[channel as usize - 1].qos;
+                let qos = self.channels[channel.place()].qos;
                 let Some(connection) = self.connection(id) else { return Ok(()) };
                 connection.link.queue(&Frame::Channel {
                     reference: open.reference,
@@ -312,7 +313,11 @@ impl Room {
     }
 
     /// Finds or makes the channel, as the authority allows.
-    fn grant(&mut self, id: u32, open: &OpenFrame<'_>) -> Result<(u32, Access), Error> {
+    fn grant(
+        &mut self,
+        id: ParticipantId,
+        open: &OpenFrame<'_>,
+    ) -> Result<(ChannelNo, Access), Error> {
         if open.name.is_empty() {
             return Err(Error::malformed("OPEN: the channel has no name"));
         }
@@ -332,7 +337,7 @@ impl Room {
             self.authority.open(&request).map_err(|why| Error::Refused { why })?;
         let access = access.and(open.access);
         if let Some(at) = existing {
-            return Ok((at as u32 + 1, access));
+            return Ok((ChannelNo(at as u32 + 1), access));
         }
         let limit = self.config.limits.max_channels;
         if self.channels.len() >= limit {
@@ -346,7 +351,7 @@ impl Room {
             upstream: None,
         });
         self.outputs.push_back(Output::Event(Event::Channel { name: open.name.into(), qos }));
-        Ok((self.channels.len() as u32, access))
+        Ok((ChannelNo(self.channels.len() as u32), access))
     }
 }
 
@@ -355,7 +360,7 @@ fn new_participant(secret: Secret) -> Participant {
         secret,
         identity: Vec::new(),
         presence: Vec::new(),
-        counter: 0,
+        counter: Counter(0),
         presence_state: PresenceState::Here,
         connection: None,
         away_since: Duration::ZERO,

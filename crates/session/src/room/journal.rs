@@ -8,14 +8,15 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
 
+use crate::ids::{ChannelNo, Counter, Index, Order, ParticipantId, Position};
 use crate::latest::Latest;
 use crate::{Limits, Overflow, Qos};
 
 /// What sender and server know of a message.
 #[derive(Debug, Clone)]
 pub(super) struct Stored {
-    pub(super) channel: u32,
-    pub(super) sender: u32,
+    pub(super) channel: ChannelNo,
+    pub(super) sender: ParticipantId,
     pub(super) key: Option<Box<[u8]>>,
     pub(super) priority: Option<u8>,
     pub(super) text: bool,
@@ -34,9 +35,9 @@ impl Stored {
 #[derive(Debug)]
 pub(super) struct Awareness {
     pub(super) message: Stored,
-    pub(super) index: u32,
+    pub(super) index: Index,
     /// Its sender's last transaction when it was sent.
-    pub(super) after: u32,
+    pub(super) after: Counter,
     /// Conflated values are kept for late joiners; others go once everybody has them, or at this time.
     pub(super) expires: Option<Duration>,
     /// It stands beside the one that it would have replaced.
@@ -44,7 +45,7 @@ pub(super) struct Awareness {
 }
 
 impl Awareness {
-    pub(super) fn new(message: Stored, index: u32, after: u32) -> Self {
+    pub(super) fn new(message: Stored, index: Index, after: Counter) -> Self {
         Awareness { message, index, after, expires: None, is_second: false }
     }
 }
@@ -52,16 +53,16 @@ impl Awareness {
 #[derive(Debug)]
 pub(super) struct Transaction {
     pub(super) message: Stored,
-    pub(super) counter: u32,
-    pub(super) position: u64,
+    pub(super) counter: Counter,
+    pub(super) position: Position,
     /// Place among awareness and transactions together.
-    pub(super) order: u64,
+    pub(super) order: Order,
 }
 
 /// A state of the application as of a position.
 #[derive(Debug)]
 pub(super) struct Snapshot {
-    pub(super) as_of: u64,
+    pub(super) as_of: Position,
     pub(super) bytes: Vec<u8>,
 }
 
@@ -79,14 +80,14 @@ struct Held {
     values: usize,
     bytes: usize,
     /// All of it came after this order: whoever is at its limit is not looked for from the beginning each time.
-    after: u64,
+    after: Order,
 }
 
-type Key = (u32, u32, Box<[u8]>);
+type Key = (ChannelNo, ParticipantId, Box<[u8]>);
 
 pub(super) struct Journal {
     /// The last order given out; awareness and transactions share it.
-    order: u64,
+    order: Order,
     awareness: Latest<Key, Awareness>,
     awareness_bytes: usize,
     /// Aggregated values that nobody was there to be sent in time.
@@ -94,20 +95,20 @@ pub(super) struct Journal {
     log: VecDeque<Transaction>,
     log_bytes: usize,
     /// Of each channel, the last transaction that the log no longer holds.
-    trimmed: BTreeMap<u32, u64>,
+    trimmed: BTreeMap<ChannelNo, Position>,
     /// Values and bytes of awareness held of each sender.
-    held: BTreeMap<u32, Held>,
+    held: BTreeMap<ParticipantId, Held>,
     /// Bytes and count of the log that the snapshot does not cover.
     fresh_bytes: usize,
     /// The position of the last transaction.
-    head: u64,
+    head: Position,
     snapshot: Option<Arc<Snapshot>>,
 }
 
 impl Journal {
     pub(super) fn new() -> Self {
         Journal {
-            order: 0,
+            order: Order(0),
             awareness: Latest::new(),
             awareness_bytes: 0,
             expired: 0,
@@ -116,27 +117,27 @@ impl Journal {
             trimmed: BTreeMap::new(),
             held: BTreeMap::new(),
             fresh_bytes: 0,
-            head: 0,
+            head: Position(0),
             snapshot: None,
         }
     }
 
-    pub(super) fn order(&self) -> u64 {
+    pub(super) fn order(&self) -> Order {
         self.order
     }
 
-    pub(super) fn head(&self) -> u64 {
+    pub(super) fn head(&self) -> Position {
         self.head
     }
 
     /// The oldest transaction still held is the one after this position.
-    pub(super) fn tail(&self) -> u64 {
-        self.head - self.log.len() as u64
+    pub(super) fn tail(&self) -> Position {
+        Position(self.head.get() - self.log.len() as u64)
     }
 
     /// The last transaction of this channel that the log no longer holds; 0 if it holds all.
-    pub(super) fn trimmed(&self, channel: u32) -> u64 {
-        self.trimmed.get(&channel).copied().unwrap_or(0)
+    pub(super) fn trimmed(&self, channel: ChannelNo) -> Position {
+        self.trimmed.get(&channel).copied().unwrap_or_default()
     }
 
     pub(super) fn snapshot(&self) -> Option<&Arc<Snapshot>> {
@@ -150,10 +151,10 @@ impl Journal {
         now: Duration,
         qos: &Qos,
         mut value: Awareness,
-        pairs: Option<u64>,
+        pairs: Option<Order>,
         limits: &Limits,
     ) -> bool {
-        self.order += 1;
+        self.order = self.order.next();
         let Stored { channel, sender, .. } = value.message;
         let key = (qos.overflow == Overflow::Conflate)
             .then(|| (channel, sender, value.message.key.clone().unwrap_or_default()));
@@ -178,13 +179,13 @@ impl Journal {
             }
         }
         while self.awareness_bytes > limits.max_awareness_bytes {
-            self.drop_oldest(0, |_| true);
+            self.drop_oldest(Order(0), |_| true);
         }
         conflated
     }
 
     /// Lets a value stay for a while beside what would replace it, unless it did so itself.
-    fn keep_beside(&mut self, order: u64, until: Duration) -> bool {
+    fn keep_beside(&mut self, order: Order, until: Duration) -> bool {
         if self.awareness.get(order).is_none_or(|older| older.is_second) {
             return false;
         }
@@ -195,7 +196,7 @@ impl Journal {
     }
 
     /// Drops the oldest value of these that came after this order, and returns its order.
-    fn drop_oldest(&mut self, after: u64, of: impl Fn(&Awareness) -> bool) -> u64 {
+    fn drop_oldest(&mut self, after: Order, of: impl Fn(&Awareness) -> bool) -> Order {
         let found = self.awareness.after(after).find(|(_, value)| of(value));
         let order = found.map_or(after, |(order, _)| order);
         if let Some(dropped) = self.awareness.remove(order) {
@@ -205,7 +206,7 @@ impl Journal {
         order
     }
 
-    fn held(&self, sender: u32) -> Held {
+    fn held(&self, sender: ParticipantId) -> Held {
         self.held.get(&sender).copied().unwrap_or_default()
     }
 
@@ -231,11 +232,11 @@ impl Journal {
     pub(super) fn push_transaction(
         &mut self,
         message: Stored,
-        counter: u32,
+        counter: Counter,
         limits: &Limits,
-    ) -> u64 {
-        self.order += 1;
-        self.head += 1;
+    ) -> Position {
+        self.order = self.order.next();
+        self.head = self.head.next();
         let cost = message.cost();
         self.log_bytes += cost;
         self.fresh_bytes += cost;
@@ -255,34 +256,40 @@ impl Journal {
     }
 
     /// Transactions after `position`, oldest first. Ask [`Journal::tail`] first whether all are there.
-    pub(super) fn transactions_after(&self, position: u64) -> impl Iterator<Item = &Transaction> {
-        let skip = position.saturating_sub(self.tail()).min(self.log.len() as u64);
+    pub(super) fn transactions_after(
+        &self,
+        position: Position,
+    ) -> impl Iterator<Item = &Transaction> {
+        let skip = position.get().saturating_sub(self.tail().get()).min(self.log.len() as u64);
         self.log.range(skip as usize..)
     }
 
-    pub(super) fn awareness(&self, order: u64) -> Option<&Awareness> {
+    pub(super) fn awareness(&self, order: Order) -> Option<&Awareness> {
         self.awareness.get(order)
     }
 
-    pub(super) fn awareness_after(&self, order: u64) -> impl Iterator<Item = (u64, &Awareness)> {
+    pub(super) fn awareness_after(
+        &self,
+        order: Order,
+    ) -> impl Iterator<Item = (Order, &Awareness)> {
         self.awareness.after(order)
     }
 
     /// Drops aggregated values that everybody was sent (up to `sent`) or that came too late.
-    pub(super) fn expire(&mut self, now: Duration, sent: u64) {
+    pub(super) fn expire(&mut self, now: Duration, sent: Order) {
         self.drop_if(|order, value| {
             value.expires.is_some_and(|expires| order <= sent || now >= expires)
         });
     }
 
     /// Somebody left: its awareness goes with it.
-    pub(super) fn forget(&mut self, sender: u32) {
+    pub(super) fn forget(&mut self, sender: ParticipantId) {
         self.drop_if(|_, value| value.message.sender == sender);
     }
 
-    fn drop_if(&mut self, goes: impl Fn(u64, &Awareness) -> bool) {
-        let gone = self.awareness.after(0).filter(|(order, value)| goes(*order, value));
-        let gone: Vec<u64> = gone.map(|(order, _)| order).collect();
+    fn drop_if(&mut self, goes: impl Fn(Order, &Awareness) -> bool) {
+        let gone = self.awareness.after(Order(0)).filter(|(order, value)| goes(*order, value));
+        let gone: Vec<Order> = gone.map(|(order, _)| order).collect();
         for order in gone {
             if let Some(value) = self.awareness.remove(order) {
                 self.count(&value, false);
@@ -292,17 +299,17 @@ impl Journal {
 
     /// Whether the log since the last snapshot is long enough to ask for a new one.
     pub(super) fn wants_snapshot(&self, limits: &Limits) -> bool {
-        let as_of = self.snapshot.as_ref().map_or(0, |snapshot| snapshot.as_of);
-        let fresh = self.head - as_of.min(self.head);
+        let as_of = self.snapshot.as_ref().map_or(Position(0), |snapshot| snapshot.as_of);
+        let fresh = self.head.get() - as_of.min(self.head).get();
         fresh > 0
             && (fresh >= limits.snapshot_after as u64
                 || self.fresh_bytes >= limits.snapshot_after_bytes)
     }
 
     /// Takes a snapshot and drops the log it covers but for a short rest.
-    pub(super) fn set_snapshot(&mut self, as_of: u64, bytes: Vec<u8>) {
+    pub(super) fn set_snapshot(&mut self, as_of: Position, bytes: Vec<u8>) {
         self.snapshot = Some(Arc::new(Snapshot { as_of, bytes }));
-        while self.tail() + KEPT_BEHIND_SNAPSHOT < as_of && !self.log.is_empty() {
+        while self.tail().get() + KEPT_BEHIND_SNAPSHOT < as_of.get() && !self.log.is_empty() {
             self.drop_front();
         }
         let fresh = self.transactions_after(as_of).map(|transaction| transaction.message.cost());
@@ -322,15 +329,15 @@ mod tests {
 
     fn value(sender: u32, key: u32, index: u32) -> Awareness {
         let message = Stored {
-            channel: 1,
-            sender,
+            channel: ChannelNo(1),
+            sender: ParticipantId(sender),
             key: Some(key.to_le_bytes().into()),
             priority: None,
             text: false,
             bytes: Box::default(),
             born: Duration::ZERO,
         };
-        Awareness::new(message, index, 0)
+        Awareness::new(message, Index(index), Counter(0))
     }
 
     #[test]
@@ -344,21 +351,21 @@ mod tests {
                 let (now, qos) = (Duration::ZERO, Qos::awareness());
                 journal.push_awareness(now, &qos, value(sender, key, nth), None, &limits);
             }
-            let of = |sender: u32| {
-                let all = journal.awareness_after(0).map(|(_, one)| one);
+            let of = |sender: ParticipantId| {
+                let all = journal.awareness_after(Order(0)).map(|(_, one)| one);
                 let own = all.filter(move |one| one.message.sender == sender);
-                own.map(|one| one.index).collect::<Vec<u32>>()
+                own.map(|one| one.index.get()).collect::<Vec<u32>>()
             };
             let last: Vec<u32> = (nth.saturating_sub(2)..=nth).collect();
-            assert_eq!((of(1), of(2)), (last.clone(), last));
+            assert_eq!((of(ParticipantId(1)), of(ParticipantId(2))), (last.clone(), last));
         }
-        journal.forget(2);
-        assert_eq!(journal.held(2).values, 0);
+        journal.forget(ParticipantId(2));
+        assert_eq!(journal.held(ParticipantId(2)).values, 0);
         (0..9).for_each(|key| {
             let (now, qos) = (Duration::ZERO, Qos::awareness());
             journal.push_awareness(now, &qos, value(2, key, key), None, &limits);
         });
-        assert_eq!(journal.held(2).values, 3);
+        assert_eq!(journal.held(ParticipantId(2)).values, 3);
     }
 
     #[test]
@@ -367,8 +374,8 @@ mod tests {
         let mut journal = Journal::new();
         let mut push = |nth: u64, pairs: Option<u64>| {
             let now = Duration::from_millis(nth);
-            journal.push_awareness(now, &qos, value(1, 7, nth as u32), pairs, &limits);
-            journal.awareness_after(0).map(|(_, one)| one.index).collect::<Vec<u32>>()
+            journal.push_awareness(now, &qos, value(1, 7, nth as u32), pairs.map(Order), &limits);
+            journal.awareness_after(Order(0)).map(|(_, one)| one.index.get()).collect::<Vec<u32>>()
         };
         assert_eq!(push(1, Some(0)), [1]);
         assert_eq!(push(2, Some(0)), [1, 2]);
@@ -379,9 +386,10 @@ mod tests {
         assert_eq!(push(5, Some(3)), [1, 4, 5]);
         assert_eq!(push(6, None), [1, 4, 6]);
         // Those that stood beside others go when everybody has them, and are no state.
-        journal.expire(Duration::from_millis(10), 6);
-        let left: Vec<u32> = journal.awareness_after(0).map(|(_, one)| one.index).collect();
-        assert_eq!(left, [6]);
-        assert_eq!(journal.held(1).values, 1);
+        journal.expire(Duration::from_millis(10), Order(6));
+        let left: Vec<Index> =
+            journal.awareness_after(Order(0)).map(|(_, one)| one.index).collect();
+        assert_eq!(left, [Index(6)]);
+        assert_eq!(journal.held(ParticipantId(1)).values, 1);
     }
 }

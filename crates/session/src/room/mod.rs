@@ -28,7 +28,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-pub use contract::{Config, Event, Input, LinkId, Output, Stats, whole_packet};
+pub use contract::{Config, Event, Input, Output, Stats, whole_packet};
 #[cfg(feature = "describe")]
 pub use inspect::{ChannelFacts, Inspection, Measured, ParticipantFacts, TransportFacts};
 #[cfg(feature = "describe")]
@@ -36,6 +36,7 @@ pub use record::Recorded;
 
 use crate::contract::Tally;
 use crate::datagrams::Needs;
+use crate::ids::{Counter, LinkId, Order, ParticipantId};
 use crate::limits::DEFAULT_MAX_PACKET;
 use crate::link::error_frame;
 use crate::packing::{Cache, Forms, Packing};
@@ -71,9 +72,9 @@ impl Channel {
 
 /// A participant that left, so that it can still resume without repeating itself.
 struct Former {
-    id: u32,
+    id: ParticipantId,
     secret: Secret,
-    counter: u32,
+    counter: Counter,
 }
 
 /// The room's state machine, driven as the [crate](crate#the-driving-contract) says.
@@ -91,28 +92,28 @@ pub struct Room {
     config: Config,
     authority: Box<dyn Authority + Send>,
     channels: Vec<Channel>,
-    participants: BTreeMap<u32, Participant>,
-    links: BTreeMap<LinkId, u32>,
+    participants: BTreeMap<ParticipantId, Participant>,
+    links: BTreeMap<LinkId, ParticipantId>,
     former: VecDeque<Former>,
-    last_id: u32,
+    last_id: ParticipantId,
     journal: Journal,
     next_tick: Option<Duration>,
     /// When a value goes that waits for a slot of a receiver who wants fewer.
     next_slot: Option<Duration>,
     last_tick: Option<Duration>,
     /// All up to this order was there at the last tick.
-    ticked: u64,
+    ticked: Order,
     next_housekeeping: Option<Duration>,
     /// When somebody's datagrams are due, beside those of ticks.
-    datagrams_due: BTreeSet<(Duration, u32)>,
+    datagrams_due: BTreeSet<(Duration, ParticipantId)>,
     /// The newest order when the house was last kept: what is not replaced until the next time rests.
-    resting: u64,
+    resting: Order,
     /// Until when a participant may take to upload a snapshot before another is asked.
     snapshot_due: Option<Duration>,
-    last_asked: u32,
+    last_asked: ParticipantId,
     told_upstream: Option<Duration>,
     /// Whose news is to be spread at the next tick.
-    changed: BTreeSet<u32>,
+    changed: BTreeSet<ParticipantId>,
     outputs: VecDeque<Output>,
     stats: Stats,
     packing: Packing,
@@ -141,17 +142,17 @@ impl Room {
             participants: BTreeMap::new(),
             links: BTreeMap::new(),
             former: VecDeque::new(),
-            last_id: 0,
+            last_id: ParticipantId(0),
             journal: Journal::new(),
             next_tick: None,
             next_slot: None,
             last_tick: None,
-            ticked: 0,
+            ticked: Order(0),
             next_housekeeping: None,
             datagrams_due: BTreeSet::new(),
-            resting: 0,
+            resting: Order(0),
             snapshot_due: None,
-            last_asked: 0,
+            last_asked: ParticipantId(0),
             told_upstream: None,
             changed: BTreeSet::new(),
             outputs: VecDeque::new(),
@@ -189,7 +190,7 @@ impl Room {
 
     /// Whether nobody has ever joined it: such a room holds nothing worth keeping.
     pub fn is_untouched(&self) -> bool {
-        self.last_id == 0
+        self.last_id == ParticipantId(0)
     }
 
     /// Takes in what happened.
@@ -312,7 +313,7 @@ impl Room {
         let rests = core::mem::replace(&mut self.resting, self.journal.order());
         self.share_rested(now, rests);
         self.arrange_classes(now);
-        let ids: Vec<u32> = self.participants.keys().copied().collect();
+        let ids: Vec<ParticipantId> = self.participants.keys().copied().collect();
         for id in ids {
             self.flush_datagrams(now, id);
             let Some(participant) = self.participants.get_mut(&id) else { continue };
@@ -357,7 +358,7 @@ impl Room {
     }
 
     /// Closes a participant's transport; it may come back.
-    fn fail(&mut self, now: Duration, id: u32, error: Error) {
+    fn fail(&mut self, now: Duration, id: ParticipantId, error: Error) {
         let Some(connection) = self.connection(id) else { return };
         let link = connection.id;
         let mut packet = Vec::new();
@@ -367,7 +368,7 @@ impl Room {
         self.away(now, id, Some(error));
     }
 
-    fn away(&mut self, now: Duration, id: u32, error: Option<Error>) {
+    fn away(&mut self, now: Duration, id: ParticipantId, error: Option<Error>) {
         let Some(participant) = self.participants.get_mut(&id) else { return };
         participant.connection = None;
         participant.away_since = now;
@@ -379,7 +380,7 @@ impl Room {
     }
 
     /// Takes a participant out of the room; its session can still be resumed.
-    fn leave(&mut self, id: u32) {
+    fn leave(&mut self, id: ParticipantId) {
         let Some(participant) = self.participants.remove(&id) else { return };
         if let Some(connection) = participant.connection {
             self.links.remove(&connection.id);
@@ -396,7 +397,7 @@ impl Room {
     }
 
     /// The others are to be told of this participant.
-    fn announce(&mut self, now: Duration, id: u32) {
+    fn announce(&mut self, now: Duration, id: ParticipantId) {
         self.changed.insert(id);
         self.schedule_tick(now);
         self.next_housekeeping.get_or_insert(now + HOUSEKEEPING);
@@ -413,7 +414,7 @@ impl Room {
         }
     }
 
-    fn connection(&mut self, id: u32) -> Option<&mut participant::Connection> {
+    fn connection(&mut self, id: ParticipantId) -> Option<&mut participant::Connection> {
         self.participants.get_mut(&id)?.connection.as_deref_mut()
     }
 }

@@ -5,6 +5,7 @@ use core::time::Duration;
 use super::Channel;
 use super::journal::Stored;
 use crate::Compress;
+use crate::ids::{ChannelNo, Order};
 use crate::packing::{Choosing, Forms, Packing};
 use crate::wire::body::Coding;
 use crate::wire::record::{Number, Record};
@@ -40,15 +41,15 @@ impl Stored {
 
 impl Maker<'_> {
     /// How the bodies are coded in which the channel's messages go to a participant who wants them compressed so.
-    pub(super) fn coding(&self, channel: u32, compress: Compress) -> Coding {
-        compress.coding(&self.channels[channel as usize - 1].qos)
+    pub(super) fn coding(&self, channel: ChannelNo, compress: Compress) -> Coding {
+        compress.coding(&self.channels[channel.place()].qos)
     }
 
     /// The record of a message of this order, packed if that makes it smaller.
     pub(super) fn record<'a>(
         &'a mut self,
         message: &'a Stored,
-        order: u64,
+        order: Order,
         number: Number,
         compress: Compress,
     ) -> Record<'a> {

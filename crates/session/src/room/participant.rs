@@ -6,7 +6,6 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use super::LinkId;
 use super::change::Upstream;
 use super::class::Member;
 use super::journal::{Journal, Snapshot, Stored};
@@ -14,6 +13,7 @@ use super::shared::Membership;
 use super::thinning::{Slotted, Thinned};
 #[cfg(feature = "describe")]
 use super::watched::Watched;
+use crate::ids::{ChannelNo, Counter, LinkId, Order, ParticipantId, Position};
 use crate::link::Link;
 use crate::seen::Seen;
 use crate::wire::frame::Access;
@@ -27,19 +27,19 @@ pub(super) struct Participant {
     pub(super) identity: Vec<u8>,
     pub(super) presence: Vec<u8>,
     /// Its last transaction that the room has.
-    pub(super) counter: u32,
+    pub(super) counter: Counter,
     pub(super) presence_state: PresenceState,
     /// On its own, as maps are half empty and it is large.
     pub(super) connection: Option<Box<Connection>>,
     /// Since when it is away.
     pub(super) away_since: Duration,
     /// Set while it has been asked for a snapshot at least so new.
-    pub(super) asked: Option<u64>,
+    pub(super) asked: Option<Position>,
     pub(super) upload: Option<Assembly>,
     /// Awareness of its own that the room has.
-    pub(super) seen: Seen,
+    pub(super) seen: Seen<ChannelNo>,
     /// How its awareness comes here, by channel.
-    pub(super) upstream: BTreeMap<u32, Upstream>,
+    pub(super) upstream: BTreeMap<ChannelNo, Upstream>,
 }
 
 /// A participant's transport and how far it has been served.
@@ -48,37 +48,37 @@ pub(super) struct Connection {
     pub(super) link: Link,
     /// Its place in a class, if it takes the datagrams of classes.
     pub(super) member: Option<Member>,
-    pub(super) channels: BTreeMap<u32, Opened>,
+    pub(super) channels: BTreeMap<ChannelNo, Opened>,
     /// Awareness up to this order was sent or is none of its business.
-    pub(super) awareness_cursor: u64,
+    pub(super) awareness_cursor: Order,
     /// On transports with datagrams: how far those have served it.
     pub(super) fresh: Option<Fresh>,
     /// Where it stands in [`super::Room::datagrams_due`].
     pub(super) datagrams_at: Option<Duration>,
     /// Transactions up to this position likewise.
-    pub(super) log_cursor: u64,
+    pub(super) log_cursor: Position,
     /// The last tick's order and position: what may be sent now.
-    pub(super) due: (u64, u64),
+    pub(super) due: (Order, Position),
     /// What came up to this order and position is state to it, not news; `None` once it was told that it is synced.
-    pub(super) joining: Option<(u64, u64)>,
+    pub(super) joining: Option<(Order, Position)>,
     /// It was asked for a snapshot: an answer may still come when another one's was taken.
     pub(super) was_asked: bool,
     /// Aggregated values up to this order were meant for those present then.
-    pub(super) present_from: u64,
+    pub(super) present_from: Order,
     pub(super) fills: VecDeque<Fill>,
     /// Channels opened after the opening but before the join was synced: they are told so with it.
-    pub(super) unsynced: BTreeSet<u32>,
+    pub(super) unsynced: BTreeSet<ChannelNo>,
     /// Participants whose news it has not been sent.
-    pub(super) changed: BTreeSet<u32>,
+    pub(super) changed: BTreeSet<ParticipantId>,
     /// The next PARTICIPANTS replaces all it knew.
     pub(super) complete: bool,
     pub(super) download: Option<Download>,
     /// Channels whose QoS changed since it was told.
-    pub(super) renewed: BTreeSet<u32>,
+    pub(super) renewed: BTreeSet<ChannelNo>,
     /// By channel, the share that will miss at best, if it is more than may; in 1/1000.
-    pub(super) outlook: BTreeMap<u32, u16>,
+    pub(super) outlook: BTreeMap<ChannelNo, u16>,
     /// Channels of which it wants fewer values.
-    pub(super) thinned: BTreeMap<u32, Thinned>,
+    pub(super) thinned: BTreeMap<ChannelNo, Thinned>,
     pub(super) slotted: Slotted,
     pub(super) membership: Membership,
     #[cfg(feature = "describe")]
@@ -98,15 +98,15 @@ pub(super) struct Opened {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fresh {
     /// Up to this order it was sent as datagrams, or is not meant to be.
-    pub(super) cursor: u64,
+    pub(super) cursor: Order,
     /// Up to this order it was sent over the stream as well, if nothing newer came.
-    pub(super) rested: u64,
+    pub(super) rested: Order,
     /// What came up to this order has rested.
-    pub(super) rests: u64,
+    pub(super) rests: Order,
 }
 
 impl Fresh {
-    pub(super) fn at(order: u64) -> Self {
+    pub(super) fn at(order: Order) -> Self {
         Fresh { cursor: order, rested: order, rests: order }
     }
 }
@@ -142,24 +142,29 @@ impl Requests {
 /// Older transactions of a channel that was opened late.
 #[derive(Debug)]
 pub(super) struct Fill {
-    pub(super) channel: u32,
-    pub(super) cursor: u64,
-    pub(super) until: u64,
+    pub(super) channel: ChannelNo,
+    pub(super) cursor: Position,
+    pub(super) until: Position,
 }
 
 /// A snapshot on its way to a participant.
 pub(super) struct Download {
     pub(super) snapshot: Arc<Snapshot>,
     /// The participant's own last transaction within.
-    pub(super) counter: u32,
+    pub(super) counter: Counter,
     pub(super) offset: usize,
 }
 
 impl Participant {
     /// Its last transaction at or before `position`.
-    pub(super) fn counter_at(&self, id: u32, position: u64, journal: &Journal) -> u32 {
+    pub(super) fn counter_at(
+        &self,
+        id: ParticipantId,
+        position: Position,
+        journal: &Journal,
+    ) -> Counter {
         let later = journal.transactions_after(position).filter(|later| later.message.sender == id);
-        self.counter.saturating_sub(later.count() as u32)
+        Counter(self.counter.get().saturating_sub(later.count() as u32))
     }
 
     pub(super) fn is_here(&self) -> bool {
@@ -169,7 +174,7 @@ impl Participant {
 
 impl Connection {
     /// The channel, if it wants to be sent messages of it.
-    pub(super) fn subscription(&self, channel: u32) -> Option<Opened> {
+    pub(super) fn subscription(&self, channel: ChannelNo) -> Option<Opened> {
         self.channels.get(&channel).copied().filter(|opened| opened.access.subscribe)
     }
 
@@ -196,14 +201,14 @@ impl Connection {
     }
 
     /// What everybody was sent up to here needs not be kept for this one.
-    pub(super) fn served(&self) -> u64 {
-        let shared = self.membership.served().unwrap_or(u64::MAX);
+    pub(super) fn served(&self) -> Order {
+        let shared = self.membership.served().unwrap_or(Order(u64::MAX));
         let stream = self.awareness_cursor.min(shared);
         self.fresh.map_or(stream, |fresh| fresh.cursor.min(stream))
     }
 
     /// Whether a value takes the stream at once although there are datagrams, or because there are none.
-    pub(super) fn takes_stream(&self, order: u64, message: &Stored) -> bool {
+    pub(super) fn takes_stream(&self, order: Order, message: &Stored) -> bool {
         let is_state = self.joining.is_some_and(|(until, _)| order <= until);
         let key = message.key.as_ref().map_or(0, |key| key.len());
         let datagrams = self.link.datagrams.as_ref();
@@ -213,8 +218,8 @@ impl Connection {
     }
 
     /// Changes with everything that is sent or passed over.
-    pub(super) fn progress(&self) -> (u64, u64, usize, u64, usize) {
-        let rested = self.fresh.map_or(0, |fresh| fresh.rested);
+    pub(super) fn progress(&self) -> (Order, Position, usize, Order, usize) {
+        let rested = self.fresh.map_or(Order(0), |fresh| fresh.rested);
         let slotted = self.slotted.stream.len();
         (self.awareness_cursor, self.log_cursor, self.fills.len(), rested, slotted)
     }

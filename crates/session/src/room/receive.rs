@@ -8,6 +8,7 @@ use super::join::OpenFrame;
 use super::journal::{Awareness, Stored};
 use super::{Channel, Room};
 use crate::compress::choice_of;
+use crate::ids::{ChannelNo, ParticipantId, Position};
 use crate::limits::MAX_PRESENCE;
 use crate::link::Bodies;
 #[cfg(feature = "describe")]
@@ -21,10 +22,15 @@ use crate::wire::record::{Number, Record};
 use crate::{Error, Overflow};
 
 /// Positions and counters travel in 32 bits (W21).
-const LAST_POSITION: u64 = u32::MAX as u64 - 1;
+const LAST_POSITION: Position = Position(u32::MAX as u64 - 1);
 
 impl Room {
-    pub(super) fn receive(&mut self, now: Duration, id: u32, packet: &[u8]) -> Result<(), Error> {
+    pub(super) fn receive(
+        &mut self,
+        now: Duration,
+        id: ParticipantId,
+        packet: &[u8],
+    ) -> Result<(), Error> {
         let limit = self.config.limits.max_packet;
         if packet.len() > limit {
             return Err(Error::TooLarge { what: "packet", size: packet.len(), limit });
@@ -44,7 +50,7 @@ impl Room {
         Ok(())
     }
 
-    fn frame(&mut self, now: Duration, id: u32, frame: Frame<'_>) -> Result<(), Error> {
+    fn frame(&mut self, now: Duration, id: ParticipantId, frame: Frame<'_>) -> Result<(), Error> {
         let Some(connection) = self.connection(id) else { return Ok(()) };
         match frame {
             Frame::PackedMessages(_) | Frame::PackedSnapshot(_)
@@ -63,7 +69,7 @@ impl Room {
                 self.leave_shared(id);
                 let Some(connection) = self.connection(id) else { return Ok(()) };
                 if connection.channels.remove(&channel).is_none() {
-                    return Err(Error::UnknownChannel { channel });
+                    return Err(Error::UnknownChannel { channel: channel.get() });
                 }
                 connection.fills.retain(|fill| fill.channel != channel);
                 connection.unsynced.remove(&channel);
@@ -74,7 +80,7 @@ impl Room {
                 let Some(connection) = self.connection(id) else { return Ok(()) };
                 match connection.channels.get_mut(&channel) {
                     Some(opened) => opened.compress = compress,
-                    None => return Err(Error::UnknownChannel { channel }),
+                    None => return Err(Error::UnknownChannel { channel: channel.get() }),
                 }
             }
             Frame::Change { id: channel, qos } if connection.link.stamps.agreed => {
@@ -118,13 +124,13 @@ impl Room {
     }
 
     /// W46: a participant can read these codecs.
-    pub(super) fn reads(&mut self, id: u32, set: u64) {
+    pub(super) fn reads(&mut self, id: ParticipantId, set: u64) {
         if let Some(connection) = self.connection(id) {
             connection.link.choosing.reads(set);
         }
     }
 
-    fn say_goodbye(&mut self, id: u32) {
+    fn say_goodbye(&mut self, id: ParticipantId) {
         if let Some(connection) = self.connection(id) {
             let link = connection.id;
             let packet = alloc::vec::Vec::new();
@@ -136,7 +142,7 @@ impl Room {
     pub(super) fn set_presence(
         &mut self,
         now: Duration,
-        id: u32,
+        id: ParticipantId,
         presence: &[u8],
     ) -> Result<(), Error> {
         if presence.len() > MAX_PRESENCE {
@@ -152,7 +158,13 @@ impl Room {
         Ok(())
     }
 
-    fn body(&mut self, now: Duration, id: u32, body: &[u8], form: Form) -> Result<(), Error> {
+    fn body(
+        &mut self,
+        now: Duration,
+        id: ParticipantId,
+        body: &[u8],
+        form: Form,
+    ) -> Result<(), Error> {
         #[cfg(feature = "describe")]
         let is_traced = self.trace.is_on();
         let Some(connection) = self.connection(id) else { return Ok(()) };
@@ -161,15 +173,15 @@ impl Room {
         let Some(mut bodies) = connection.link.bodies.take() else { return Ok(()) };
         let channels = core::mem::take(&mut self.channels);
         let mut packing = core::mem::take(&mut self.packing);
-        let kind_of = |channel: u32| match opened.get(&channel) {
-            None => Err(Error::UnknownChannel { channel }),
+        let kind_of = |channel: ChannelNo| match opened.get(&channel) {
+            None => Err(Error::UnknownChannel { channel: channel.get() }),
             Some(opened) if !opened.access.publish => {
                 Err(Error::NotAllowed { what: "publishing on this channel" })
             }
-            Some(_) => Ok(channels[channel as usize - 1].qos.kind),
+            Some(_) => Ok(channels[channel.place()].qos.kind),
         };
         let each = |record: Record<'_>| {
-            self.publish(now, id, &channels[record.channel as usize - 1], one_way, &record)
+            self.publish(now, id, &channels[record.channel.place()], one_way, &record)
         };
         let Bodies { decoder, .. } = &mut bodies;
         #[cfg(feature = "describe")]
@@ -188,7 +200,7 @@ impl Room {
     pub(super) fn publish(
         &mut self,
         now: Duration,
-        id: u32,
+        id: ParticipantId,
         channel: &Channel,
         one_way: Duration,
         record: &Record<'_>,
@@ -214,7 +226,7 @@ impl Room {
             Number::Awareness { index, after } => {
                 let conflates = channel.qos.overflow == Overflow::Conflate;
                 let key = conflates.then(|| record.key.unwrap_or_default());
-                if !participant.seen.is_news(0, record.channel, key, index) {
+                if !participant.seen.is_news(ParticipantId(0), record.channel, key, index) {
                     self.trace.note_repeated();
                     return Ok(());
                 }
@@ -237,7 +249,7 @@ impl Room {
                     self.trace.note_repeated();
                     return Ok(());
                 }
-                if counter != participant.counter + 1 {
+                if counter != participant.counter.next() {
                     if matches!(record.number, Number::Copy { .. }) {
                         // W83: the stream brings it in its turn.
                         return Ok(());
@@ -245,7 +257,7 @@ impl Room {
                     return Err(Error::malformed("record: transactions are missing"));
                 }
                 if self.journal.head() >= LAST_POSITION {
-                    let limit = LAST_POSITION as usize;
+                    let limit = LAST_POSITION.get() as usize;
                     return Err(Error::TooMany { what: "transactions in this room's life", limit });
                 }
                 participant.counter = counter;

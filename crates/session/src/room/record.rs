@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::Room;
+use crate::ids::{ChannelNo, ParticipantId};
 use crate::wire::record::Record;
 
 /// Octets of messages that may wait to be fetched: some seconds of a busy room.
@@ -19,9 +20,9 @@ pub struct Recorded {
     /// When it was sent, by the room's clock.
     pub at: Duration,
     /// By whom.
-    pub sender: u32,
+    pub sender: ParticipantId,
     /// On which channel.
-    pub channel: u32,
+    pub channel: ChannelNo,
     /// The message.
     pub bytes: Box<[u8]>,
 }
@@ -40,7 +41,7 @@ impl Recorder {
         &mut self,
         now: Duration,
         one_way: Duration,
-        sender: u32,
+        sender: ParticipantId,
         record: &Record<'_>,
     ) {
         if !self.is_on {

@@ -4,6 +4,7 @@ use core::time::Duration;
 
 use super::participant::{Connection, Download, Participant};
 use super::{Channel, Event, Output, Room};
+use crate::ids::{ChannelNo, ParticipantId, Position};
 use crate::wire::frame::Frame;
 use crate::wire::numbering::Numbering;
 use crate::wire::snapshot::{Assembly, Chunk};
@@ -24,7 +25,8 @@ impl Room {
         // In turn, so that one that does not answer is not asked for ever.
         let able =
             |one: &&Participant| one.connection.as_deref().is_some_and(|to| self.has_all(to));
-        let later = self.participants.range(self.last_asked.saturating_add(1)..);
+        let later =
+            self.participants.range(ParticipantId(self.last_asked.get().saturating_add(1))..);
         let next = later.chain(&self.participants).find(|(_, one)| able(one)).map(|(&id, _)| id);
         let Some(id) = next else { return };
         self.last_asked = id;
@@ -34,7 +36,7 @@ impl Room {
             // What its transport has carried is what it will know when it reads this.
             let carried = connection.link.bodies.as_ref().map(|bodies| &bodies.encoder.numbering);
             let told = connection.membership.told();
-            let at_least = told.unwrap_or(carried.map_or(0, Numbering::position));
+            let at_least = told.unwrap_or(carried.map_or(Position(0), Numbering::position));
             // Asked twice, an answer to the first time is as good.
             participant.asked.get_or_insert(at_least);
             connection.was_asked = true;
@@ -47,7 +49,7 @@ impl Room {
     /// Whether a participant knows all that the log says: only then does its state stand for the log.
     fn has_all(&self, connection: &Connection) -> bool {
         let transactions = |channel: &Channel| channel.qos.kind == Kind::Transaction;
-        let numbered = (1..).zip(&self.channels);
+        let numbered = (1..).map(ChannelNo).zip(&self.channels);
         connection.joining.is_none()
             && connection.download.is_none()
             && connection.fills.is_empty()
@@ -58,7 +60,7 @@ impl Room {
 
     pub(super) fn take_chunk(
         &mut self,
-        id: u32,
+        id: ParticipantId,
         chunk: &Chunk<'_>,
         is_packed: bool,
     ) -> Result<(), Error> {
@@ -99,12 +101,12 @@ impl Room {
     }
 
     /// Lets a participant into the log: where it stands, or at the snapshot, or after a gap.
-    pub(super) fn catch_up(&mut self, id: u32, joining: bool) {
+    pub(super) fn catch_up(&mut self, id: ParticipantId, joining: bool) {
         let tail = self.journal.tail();
         let Some(participant) = self.participants.get(&id) else { return };
         let Some(connection) = participant.connection.as_deref() else { return };
         let position = connection.log_cursor;
-        let fresh = joining && position == 0;
+        let fresh = joining && position == Position(0);
         if position >= tail && !fresh {
             return;
         }

@@ -7,6 +7,7 @@ use core::time::Duration;
 use super::journal::{Awareness, Journal};
 use super::participant::Connection;
 use super::{Room, flush::Body};
+use crate::ids::{ChannelNo, Order, ParticipantId};
 use crate::qos::interval_of;
 use crate::wire::record::Number;
 use crate::{Error, Overflow};
@@ -18,7 +19,7 @@ pub(super) struct Thinned {
     /// When it may be sent values again.
     slot: Duration,
     /// Values up to this order had their slot.
-    cursor: u64,
+    cursor: Order,
 }
 
 impl Thinned {
@@ -32,25 +33,25 @@ impl Thinned {
 /// Values whose slot has come, by the lane that they take.
 #[derive(Debug, Default)]
 pub(super) struct Slotted {
-    pub(super) stream: BTreeSet<u64>,
-    pub(super) datagrams: BTreeSet<u64>,
+    pub(super) stream: BTreeSet<Order>,
+    pub(super) datagrams: BTreeSet<Order>,
 }
 
 impl Room {
     pub(super) fn limit_rate(
         &mut self,
         now: Duration,
-        id: u32,
-        channel: u32,
+        id: ParticipantId,
+        channel: ChannelNo,
         rate: u32,
     ) -> Result<(), Error> {
         let Room { participants, channels, journal, .. } = self;
         let connection = participants.get_mut(&id).and_then(|one| one.connection.as_deref_mut());
         let Some(connection) = connection else { return Ok(()) };
         if !connection.channels.contains_key(&channel) {
-            return Err(Error::UnknownChannel { channel });
+            return Err(Error::UnknownChannel { channel: channel.get() });
         }
-        let conflates = channels[channel as usize - 1].qos.overflow == Overflow::Conflate;
+        let conflates = channels[channel.place()].qos.overflow == Overflow::Conflate;
         let cursor = connection.served();
         match connection.thinned.get_mut(&channel) {
             Some(thinned) => {
@@ -80,7 +81,7 @@ impl Room {
         let open = |connection: &Connection| connection.next_slot().is_some_and(|at| at <= now);
         let served =
             self.participants.iter().filter(|(_, one)| one.connection.as_deref().is_some_and(open));
-        let served: alloc::vec::Vec<u32> = served.map(|(&id, _)| id).collect();
+        let served: alloc::vec::Vec<ParticipantId> = served.map(|(&id, _)| id).collect();
         for id in served {
             self.open_slots(now, id);
             self.flush_datagrams(now, id);
@@ -89,7 +90,7 @@ impl Room {
         self.find_next_slot();
     }
 
-    pub(super) fn open_slots(&mut self, now: Duration, id: u32) {
+    pub(super) fn open_slots(&mut self, now: Duration, id: ParticipantId) {
         let Room { participants, journal, .. } = self;
         if let Some(connection) =
             participants.get_mut(&id).and_then(|one| one.connection.as_deref_mut())
@@ -106,7 +107,7 @@ impl Room {
 
 impl Connection {
     /// Whether a value of this channel waits for a slot instead of going with the others.
-    pub(super) fn postpones(&self, channel: u32) -> bool {
+    pub(super) fn postpones(&self, channel: ChannelNo) -> bool {
         !self.thinned.is_empty() && self.thinned.contains_key(&channel)
     }
 
@@ -118,7 +119,7 @@ impl Connection {
     }
 
     /// Lets values go whose slot has come: of each key the newest that the last tick left.
-    pub(super) fn open_slots(&mut self, now: Duration, id: u32, journal: &Journal) {
+    pub(super) fn open_slots(&mut self, now: Duration, id: ParticipantId, journal: &Journal) {
         if self.thinned.is_empty() {
             return;
         }

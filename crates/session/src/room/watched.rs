@@ -6,6 +6,7 @@ use core::time::Duration;
 
 use super::Room;
 use super::participant::Connection;
+use crate::ids::ChannelNo;
 use crate::wire::frame::Frame;
 use crate::wire::standing::{self, Told};
 use crate::{Error, Standing};
@@ -32,7 +33,7 @@ impl Watched {
         self.told.as_ref().map(|told| told.reason.as_str()).filter(|reason| !reason.is_empty())
     }
 
-    pub(super) fn standing(&self, channel: u32) -> Option<&Standing> {
+    pub(super) fn standing(&self, channel: ChannelNo) -> Option<&Standing> {
         self.told.as_ref()?.channels.iter().find(|one| one.channel == channel)
     }
 }

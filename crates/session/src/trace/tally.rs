@@ -4,6 +4,7 @@ use alloc::collections::BTreeMap;
 use core::time::Duration;
 
 use super::{Packet, Part, Purpose, Way};
+use crate::ids::{ChannelNo, ParticipantId};
 
 /// The upper bounds of [`Flow::ages`], in milliseconds; the last count is of all above.
 pub const AGES: [u32; 11] = [5, 10, 20, 30, 50, 75, 100, 150, 250, 500, 1000];
@@ -12,11 +13,11 @@ pub const AGES: [u32; 11] = [5, 10, 20, 30, 50, 75, 100, 150, 250, 500, 1000];
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Flow {
     /// Whose.
-    pub participant: u32,
+    pub participant: ParticipantId,
     /// Whether it went to the participant; else it came.
     pub out: bool,
     /// The channel's number in the room; 0: the room's snapshot.
-    pub channel: u32,
+    pub channel: ChannelNo,
     /// Messages by purpose, in the order of [`Purpose`].
     pub messages: [u64; 4],
     /// Octets that applications handed over, each time a message went.
@@ -33,7 +34,7 @@ pub struct Flow {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Carriage {
     /// Whose.
-    pub participant: u32,
+    pub participant: ParticipantId,
     /// Whether it went to the participant; else it came.
     pub out: bool,
     /// Stream or datagrams.
@@ -50,8 +51,8 @@ pub struct Carriage {
 
 #[derive(Debug, Default)]
 pub(crate) struct Tallies {
-    flows: BTreeMap<(u32, bool, u32), Flow>,
-    carriages: BTreeMap<(u32, bool, bool), Carriage>,
+    flows: BTreeMap<(ParticipantId, bool, ChannelNo), Flow>,
+    carriages: BTreeMap<(ParticipantId, bool, bool), Carriage>,
 }
 
 impl Tallies {
@@ -100,7 +101,7 @@ fn place(age: Duration) -> usize {
 #[cfg(feature = "describe")]
 impl Tallies {
     /// Forgets all who are not here any more.
-    pub(crate) fn keep(&mut self, is_here: impl Fn(u32) -> bool) {
+    pub(crate) fn keep(&mut self, is_here: impl Fn(ParticipantId) -> bool) {
         self.flows.retain(|_, flow| is_here(flow.participant));
         self.carriages.retain(|_, carriage| is_here(carriage.participant));
     }

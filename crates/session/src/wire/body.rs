@@ -65,6 +65,7 @@ pub(crate) enum Coding {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ids::{ChannelNo, Counter, Index, ParticipantId, Position};
     use crate::packing::{Choosing, Packing};
     use crate::wire::frame::CODED_LAST;
     use crate::wire::numbering::Numbering;
@@ -76,8 +77,8 @@ mod tests {
     use groupwire_codecs::{ALL, Costs};
     use proptest::prelude::*;
 
-    fn kind_of(channel: u32) -> Result<Kind, Error> {
-        Ok(if channel.is_multiple_of(2) { Kind::Awareness } else { Kind::Transaction })
+    fn kind_of(channel: ChannelNo) -> Result<Kind, Error> {
+        Ok(if channel.get().is_multiple_of(2) { Kind::Awareness } else { Kind::Transaction })
     }
 
     type Parts = (u32, u32, u32, Option<Vec<u8>>, Option<u8>, Vec<u8>);
@@ -100,7 +101,7 @@ mod tests {
             shared: bool,
             packets in proptest::collection::vec(proptest::collection::vec(arbitrary_record(), 0..12), 1..6),
         ) {
-            let numbering = || Numbering::new(1, 0, 0);
+            let numbering = || Numbering::new(ParticipantId(1), Counter(0), Position(0));
             let mut encoder = BodyEncoder::new(Direction::ToClient, numbering(), coded);
             let mut decoder = BodyDecoder::new(Direction::ToClient, numbering(), coded, 1000);
             let coding = if shared { Coding::Shared } else { Coding::Alone };
@@ -110,13 +111,19 @@ mod tests {
                 let mut sent = Vec::new();
                 for (channel, sender, number, key, priority, bytes) in &packet {
                     position += 1 + u64::from(number % 3);
-                    let number = match kind_of(*channel) {
-                        Ok(Kind::Awareness) => Number::Awareness { index: *number, after: *number ^ 5 },
-                        _ => Number::Transaction { counter: *number, position },
+                    let number = match kind_of(ChannelNo(*channel)) {
+                        Ok(Kind::Awareness) => {
+                            let (index, after) = (Index(*number), Counter(*number ^ 5));
+                            Number::Awareness { index, after }
+                        }
+                        _ => {
+                            let (counter, position) = (Counter(*number), Position(position));
+                            Number::Transaction { counter, position }
+                        }
                     };
                     sent.push(Record {
-                        channel: *channel, sender: *sender, number, own: false,
-                        state: bytes.len() % 2 == 0, age: Duration::from_millis(40), text: false,
+                        channel: ChannelNo(*channel), sender: ParticipantId(*sender), number,
+                        own: false, state: bytes.len() % 2 == 0, age: Duration::from_millis(40), text: false,
                         key: key.as_deref(), priority: *priority, bytes, packed: None, coding,
                     });
                 }

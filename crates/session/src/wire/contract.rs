@@ -5,11 +5,12 @@ use core::time::Duration;
 
 use super::io::{Reader, Write};
 use crate::Error;
+use crate::ids::ChannelNo;
 
 /// What the server knows of a channel's contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Entry {
-    pub(crate) channel: u32,
+    pub(crate) channel: ChannelNo,
     /// Of what others sent, the share that the server lacked or had too late; in 1/1000.
     pub(crate) upstream: u16,
     /// The share that will miss at best, if that is more than the contract permits, else 0; in 1/1000.
@@ -56,7 +57,7 @@ pub(crate) fn read(octets: &[u8], mut each: impl FnMut(Entry)) -> Result<Option<
         _ => return Err(reader.malformed()),
     };
     while !reader.is_empty() {
-        let channel = reader.varint_u32()?;
+        let channel = ChannelNo(reader.varint_u32()?);
         let [upstream, expected] = [share(&mut reader)?, share(&mut reader)?];
         each(Entry { channel, upstream, expected });
     }
@@ -94,7 +95,7 @@ mod tests {
             let entries: Vec<Entry> = entries
                 .into_iter()
                 .map(|(channel, upstream, expected)| {
-                    Entry { channel, upstream: upstream % 1001, expected: expected % 1001 }
+                    Entry { channel: ChannelNo(channel), upstream: upstream % 1001, expected: expected % 1001 }
                 })
                 .collect();
             let mut back = Vec::new();

@@ -9,6 +9,7 @@ use super::handshake::{Hello, Welcome};
 use super::io::{Reader, Write};
 use super::snapshot::Chunk;
 use crate::error::Fault;
+use crate::ids::{ChannelNo, Counter, GroupId, ParticipantId, Position};
 use crate::{Compress, Error, Qos};
 
 /// Bit 7 of a tag: the payload runs to the end of the packet.
@@ -26,18 +27,18 @@ pub(crate) enum Frame<'a> {
         access: Access,
         name: &'a str,
         qos: Qos,
-        have: u64,
+        have: Position,
         compress: Compress,
     },
     Channel {
         reference: u32,
-        id: u32,
+        id: ChannelNo,
         access: Access,
         name: &'a str,
         qos: Qos,
     },
     Shut {
-        id: u32,
+        id: ChannelNo,
     },
     Messages(&'a [u8]),
     Coded(&'a [u8]),
@@ -52,10 +53,10 @@ pub(crate) enum Frame<'a> {
     /// The same with its octets packed (W53).
     PackedSnapshot(Chunk<'a>),
     SnapshotWanted {
-        at_least: u64,
+        at_least: Position,
     },
     Synced {
-        channel: u32,
+        channel: ChannelNo,
     },
     Ping {
         time: u64,
@@ -76,28 +77,28 @@ pub(crate) enum Frame<'a> {
         reason: u32,
         retry_ms: u64,
     },
-    Position(u64),
+    Position(Position),
     Gap {
-        position: u64,
-        counter: u32,
+        position: Position,
+        counter: Counter,
     },
     /// Which codecs can be read here: bit n for number n.
     Codecs {
         set: u64,
     },
     Compress {
-        id: u32,
+        id: ChannelNo,
         compress: Compress,
     },
     /// What came of a class's datagrams, as gmc acknowledges it.
     Acknowledged {
-        class: u32,
+        class: GroupId,
         rest: &'a [u8],
     },
     /// A piece of the snapshot of a class's model: who has all of it reads what the class is sent.
     Model {
         lane: Lane,
-        class: u32,
+        class: GroupId,
         total: u32,
         offset: u32,
         rest: &'a [u8],
@@ -106,29 +107,29 @@ pub(crate) enum Frame<'a> {
     Shared(&'a [u8]),
     /// A body that all of a class are sent as a datagram.
     SharedDatagram {
-        class: u32,
+        class: GroupId,
         rest: &'a [u8],
     },
     /// The same over the stream, so many ms after it was made.
     SharedAgain {
-        class: u32,
+        class: GroupId,
         waited: u32,
         rest: &'a [u8],
     },
     /// What is sent on this lane is not the class's any more.
     Leave {
         lane: Lane,
-        class: u32,
+        class: GroupId,
         rest: &'a [u8],
     },
     /// Another QoS for an open channel.
     Change {
-        id: u32,
+        id: ChannelNo,
         qos: Qos,
     },
     /// The most that this receiver wants of a channel, in 1/1000 messages per second; 0: what its QoS says.
     Rate {
-        id: u32,
+        id: ChannelNo,
         rate: u32,
     },
     /// How channels' contracts stand.
@@ -183,7 +184,7 @@ pub enum PresenceState {
 /// One line of a PARTICIPANTS frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ParticipantEntry<'a> {
-    pub(crate) id: u32,
+    pub(crate) id: ParticipantId,
     pub(crate) state: PresenceState,
     pub(crate) presence: &'a [u8],
 }
@@ -233,7 +234,7 @@ pub(crate) const SHARED_DATAGRAM_LAST: u8 = LAST | 0x1e;
 pub(crate) const ACKNOWLEDGED: u8 = 0x16;
 
 /// Appends what stands before a class's body that ends a datagram.
-pub(crate) fn shared_datagram(class: u32, out: &mut Vec<u8>) {
+pub(crate) fn shared_datagram(class: GroupId, out: &mut Vec<u8>) {
     out.u8(SHARED_DATAGRAM_LAST);
     out.varint(u64::from(class));
 }
@@ -272,36 +273,52 @@ mod tests {
                 access: Access::FULL,
                 name: "pointer",
                 qos,
-                have: 7,
+                have: Position(7),
                 compress: Compress::Named(groupwire_codecs::Choice::codec(1)),
             },
-            Frame::Channel { reference: 3, id: 9, access: Access::FULL, name: "pointer", qos },
-            Frame::Shut { id: 9 },
+            Frame::Channel {
+                reference: 3,
+                id: ChannelNo(9),
+                access: Access::FULL,
+                name: "pointer",
+                qos,
+            },
+            Frame::Shut { id: ChannelNo(9) },
             Frame::Presence(b"me"),
             Frame::Participants {
                 complete: true,
-                list: vec![ParticipantEntry { id: 4, state: PresenceState::Away, presence: b"x" }],
+                list: vec![ParticipantEntry {
+                    id: ParticipantId(4),
+                    state: PresenceState::Away,
+                    presence: b"x",
+                }],
             },
-            Frame::Snapshot(Chunk { as_of: 1, counter: 2, total: 10, offset: 0, bytes: b"chunk" }),
+            Frame::Snapshot(Chunk {
+                as_of: Position(1),
+                counter: Counter(2),
+                total: 10,
+                offset: 0,
+                bytes: b"chunk",
+            }),
             Frame::PackedSnapshot(Chunk {
-                as_of: 1,
-                counter: 2,
+                as_of: Position(1),
+                counter: Counter(2),
                 total: 10,
                 offset: 0,
                 bytes: b"packed",
             }),
-            Frame::SnapshotWanted { at_least: 300 },
-            Frame::Synced { channel: 0 },
+            Frame::SnapshotWanted { at_least: Position(300) },
+            Frame::Synced { channel: ChannelNo(0) },
             Frame::Ping { time: 1 << 40 },
             Frame::Pong { time: 1, received: 2, sent: 3 },
             Frame::Error { code: 2, fault: Fault::Limit, fatal: true, subject: 0, detail: "no" },
             Frame::Bye { reason: 1, retry_ms: 200 },
-            Frame::Position(5),
-            Frame::Gap { position: 6, counter: 1 },
+            Frame::Position(Position(5)),
+            Frame::Gap { position: Position(6), counter: Counter(1) },
             Frame::Codecs { set: 0x1fff },
-            Frame::Compress { id: 300, compress: Compress::Auto },
-            Frame::Change { id: 300, qos },
-            Frame::Rate { id: 300, rate: 10_000 },
+            Frame::Compress { id: ChannelNo(300), compress: Compress::Auto },
+            Frame::Change { id: ChannelNo(300), qos },
+            Frame::Rate { id: ChannelNo(300), rate: 10_000 },
         ]
     }
 
@@ -331,7 +348,7 @@ mod tests {
     #[test]
     fn w6_unknown_frames_are_skipped_only_when_optional() {
         let packet = [0x3f | OPTIONAL, 2, 0xaa, 0xbb, 0x0d, 1, 0];
-        assert_eq!(Frames::new(&packet).next(), Ok(Some(Frame::Synced { channel: 0 })));
+        assert_eq!(Frames::new(&packet).next(), Ok(Some(Frame::Synced { channel: ChannelNo(0) })));
         let packet = [0x3f, 0];
         assert_eq!(Frames::new(&packet).next(), Err(Error::Unsupported { frame: 0x3f }));
     }

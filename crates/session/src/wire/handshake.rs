@@ -7,6 +7,7 @@ use super::VERSION;
 use super::frame::{Frame, Frames};
 use super::io::{Reader, Write};
 use crate::Error;
+use crate::ids::{Counter, ParticipantId, Position};
 use crate::limits::{DEFAULT_MAX_PACKET, MAX_PRESENCE, MAX_ROOM_NAME, MAX_TOKEN, Timing};
 
 /// Proves the right to resume a session (W13).
@@ -31,11 +32,11 @@ pub(crate) struct Hello<'a> {
 /// A session to continue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Resume {
-    pub(crate) participant: u32,
+    pub(crate) participant: ParticipantId,
     pub(crate) secret: Secret,
     pub(crate) incarnation: u64,
-    pub(crate) position: u64,
-    pub(crate) counter: u32,
+    pub(crate) position: Position,
+    pub(crate) counter: Counter,
 }
 
 /// What became of the wish to resume (W12).
@@ -54,11 +55,11 @@ pub(crate) struct Welcome {
     pub(crate) max_message: usize,
     pub(crate) max_snapshot: usize,
     pub(crate) incarnation: u64,
-    pub(crate) participant: u32,
+    pub(crate) participant: ParticipantId,
     pub(crate) secret: Secret,
     pub(crate) outcome: Outcome,
-    pub(crate) counter: u32,
-    pub(crate) position: u64,
+    pub(crate) counter: Counter,
+    pub(crate) position: Position,
     pub(crate) timing: Timing,
 }
 
@@ -141,7 +142,7 @@ impl<'a> Hello<'a> {
                 out.varint(u64::from(resume.participant));
                 out.extend_from_slice(&resume.secret);
                 out.u64(resume.incarnation);
-                out.varint(resume.position);
+                out.varint(resume.position.get());
                 out.varint(u64::from(resume.counter));
             }
         }
@@ -161,11 +162,11 @@ impl<'a> Hello<'a> {
         let resume = match r.u8()? {
             0 => None,
             1 => Some(Resume {
-                participant: r.varint_u32()?,
+                participant: ParticipantId(r.varint_u32()?),
                 secret: r.array()?,
                 incarnation: r.u64()?,
-                position: r.varint()?,
-                counter: r.varint_u32()?,
+                position: Position(r.varint()?),
+                counter: Counter(r.varint_u32()?),
             }),
             _ => return Err(r.malformed()),
         };
@@ -184,7 +185,7 @@ impl Welcome {
         out.extend_from_slice(&self.secret);
         out.u8(self.outcome as u8);
         out.varint(u64::from(self.counter));
-        out.varint(self.position);
+        out.varint(self.position.get());
         for time in [self.timing.tick, self.timing.ping, self.timing.dead, self.timing.away] {
             out.varint(time.as_millis() as u64);
         }
@@ -195,7 +196,7 @@ impl Welcome {
         let max_packet = read_max_packet(r)?;
         let (max_message, max_snapshot) = (read_size(r)?, read_size(r)?);
         let incarnation = r.u64()?;
-        let participant = r.varint_u32()?;
+        let participant = ParticipantId(r.varint_u32()?);
         let secret = r.array()?;
         let outcome = match r.u8()? {
             0 => Outcome::New,
@@ -203,7 +204,7 @@ impl Welcome {
             2 => Outcome::Lost,
             _ => return Err(r.malformed()),
         };
-        let (counter, position) = (r.varint_u32()?, r.varint()?);
+        let (counter, position) = (Counter(r.varint_u32()?), Position(r.varint()?));
         let timing = Timing {
             tick: read_millis(r)?,
             ping: read_millis(r)?,
@@ -312,11 +313,11 @@ mod tests {
             max_message: 60_000,
             max_snapshot: 1 << 22,
             incarnation: u64::MAX - 3,
-            participant: 4,
+            participant: ParticipantId(4),
             secret: [7; 16],
             outcome: Outcome::Lost,
-            counter: 12,
-            position: 1 << 33,
+            counter: Counter(12),
+            position: Position(1 << 33),
             timing: Timing::default(),
         };
         let mut out = Vec::new();

@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use crate::Error;
+use crate::ids::{ChannelNo, Counter, Index, ParticipantId, Position};
 use crate::map::Map;
 
 /// More (channel, sender) pairs than any room has; a peer that names more is growing our memory.
@@ -13,16 +14,16 @@ const MAX_PAIRS: usize = 1 << 18;
 #[derive(Debug, Default)]
 pub(crate) struct Numbering {
     /// By sender and channel.
-    index: Map<(u32, u32), u32>,
-    counter: Map<u32, u32>,
-    position: u64,
+    index: Map<(ParticipantId, ChannelNo), Index>,
+    counter: Map<ParticipantId, Counter>,
+    position: Position,
     /// W39, W81: on datagrams there is no last number that both ends know of; numbers stand as they are.
     absolute: bool,
 }
 
 impl Numbering {
     /// `sender`'s transactions count from `counter`, positions from `position`.
-    pub(crate) fn new(sender: u32, counter: u32, position: u64) -> Self {
+    pub(crate) fn new(sender: ParticipantId, counter: Counter, position: Position) -> Self {
         let mut numbering = Numbering { position, ..Numbering::default() };
         numbering.counter.insert(sender, counter);
         numbering
@@ -33,17 +34,17 @@ impl Numbering {
         Numbering { absolute: true, ..Numbering::default() }
     }
 
-    pub(crate) fn position(&self) -> u64 {
+    pub(crate) fn position(&self) -> Position {
         self.position
     }
 
     /// POSITION, GAP or SNAPSHOT moved the log on.
-    pub(crate) fn advance(&mut self, position: u64) {
+    pub(crate) fn advance(&mut self, position: Position) {
         self.position = position;
     }
 
     /// `sender`'s transactions up to `counter` came another way.
-    pub(crate) fn counted(&mut self, sender: u32, counter: u32) {
+    pub(crate) fn counted(&mut self, sender: ParticipantId, counter: Counter) {
         self.counter.insert(sender, counter);
     }
 
@@ -53,98 +54,111 @@ impl Numbering {
     }
 
     /// A participant left for good.
-    pub(crate) fn forget(&mut self, sender: u32) {
-        let channels = self.index.from((sender, 0)).map(|(pair, _)| *pair);
+    pub(crate) fn forget(&mut self, sender: ParticipantId) {
+        let channels = self.index.from((sender, ChannelNo(0))).map(|(pair, _)| *pair);
         let channels: Vec<_> = channels.take_while(|&(other, _)| other == sender).collect();
         channels.iter().for_each(|pair| _ = self.index.remove(pair));
         self.counter.remove(&sender);
     }
 
-    pub(crate) fn index_to_gap(&mut self, channel: u32, sender: u32, index: u32) -> u32 {
+    pub(crate) fn index_to_gap(
+        &mut self,
+        channel: ChannelNo,
+        sender: ParticipantId,
+        index: Index,
+    ) -> u32 {
         if self.absolute {
-            return index;
+            return index.get();
         }
-        let last = self.index.insert((sender, channel), index).unwrap_or(0);
-        index.wrapping_sub(last).wrapping_sub(1)
+        let last = self.index.insert((sender, channel), index).unwrap_or_default();
+        index.get().wrapping_sub(last.get()).wrapping_sub(1)
     }
 
     pub(crate) fn gap_to_index(
         &mut self,
-        channel: u32,
-        sender: u32,
+        channel: ChannelNo,
+        sender: ParticipantId,
         gap: u32,
-    ) -> Result<u32, Error> {
+    ) -> Result<Index, Error> {
         if self.absolute {
-            return Ok(gap);
+            return Ok(Index(gap));
         }
         if self.index.len() >= MAX_PAIRS && !self.index.contains_key(&(sender, channel)) {
             return Err(Error::TooMany { what: "channels times senders", limit: MAX_PAIRS });
         }
-        let last = self.index.or_insert((sender, channel), 0);
-        *last = last.wrapping_add(gap).wrapping_add(1);
+        let last = self.index.or_insert((sender, channel), Index(0));
+        *last = Index(last.get().wrapping_add(gap).wrapping_add(1));
         Ok(*last)
     }
 
-    pub(crate) fn counter_to_gap(&mut self, sender: u32, counter: u32) -> u32 {
+    pub(crate) fn counter_to_gap(&mut self, sender: ParticipantId, counter: Counter) -> u32 {
         if self.absolute {
-            return counter;
+            return counter.get();
         }
-        let last = self.counter.insert(sender, counter).unwrap_or(0);
-        counter.wrapping_sub(last).wrapping_sub(1)
+        let last = self.counter.insert(sender, counter).unwrap_or_default();
+        counter.get().wrapping_sub(last.get()).wrapping_sub(1)
     }
 
-    pub(crate) fn gap_to_counter(&mut self, sender: u32, gap: u32) -> Result<u32, Error> {
+    pub(crate) fn gap_to_counter(
+        &mut self,
+        sender: ParticipantId,
+        gap: u32,
+    ) -> Result<Counter, Error> {
         if self.absolute {
-            return Ok(gap);
+            return Ok(Counter(gap));
         }
         let last = self.known_counter(sender)?;
-        *last = last.wrapping_add(gap).wrapping_add(1);
+        *last = Counter(last.get().wrapping_add(gap).wrapping_add(1));
         Ok(*last)
     }
 
     /// W24: the difference to the last counter known, zigzag.
-    pub(crate) fn after_to_stamp(&mut self, sender: u32, after: u32) -> u32 {
+    pub(crate) fn after_to_stamp(&mut self, sender: ParticipantId, after: Counter) -> u32 {
         if self.absolute {
-            return after;
+            return after.get();
         }
-        let last = self.counter.insert(sender, after).unwrap_or(0);
-        let difference = after.wrapping_sub(last) as i32;
+        let last = self.counter.insert(sender, after).unwrap_or_default();
+        let difference = after.get().wrapping_sub(last.get()) as i32;
         ((difference << 1) ^ (difference >> 31)) as u32
     }
 
-    pub(crate) fn stamp_to_after(&mut self, sender: u32, stamp: u32) -> Result<u32, Error> {
+    pub(crate) fn stamp_to_after(
+        &mut self,
+        sender: ParticipantId,
+        stamp: u32,
+    ) -> Result<Counter, Error> {
         if self.absolute {
-            return Ok(stamp);
+            return Ok(Counter(stamp));
         }
         let difference = (stamp >> 1) ^ (stamp & 1).wrapping_neg();
         let last = self.known_counter(sender)?;
-        *last = last.wrapping_add(difference);
+        *last = Counter(last.get().wrapping_add(difference));
         Ok(*last)
     }
 
-    pub(crate) fn position_to_stamp(&mut self, position: u64) -> u32 {
+    pub(crate) fn position_to_stamp(&mut self, position: Position) -> u32 {
         if self.absolute {
-            return u32::try_from(position).unwrap_or(u32::MAX);
+            return u32::try_from(position.get()).unwrap_or(u32::MAX);
         }
-        let skipped = position.saturating_sub(self.position).saturating_sub(1);
+        let skipped = position.get().saturating_sub(self.position.get()).saturating_sub(1);
         self.position = position;
         u32::try_from(skipped).unwrap_or(u32::MAX)
     }
 
-    pub(crate) fn stamp_to_position(&mut self, stamp: u32) -> Result<u64, Error> {
+    pub(crate) fn stamp_to_position(&mut self, stamp: u32) -> Result<Position, Error> {
         if self.absolute {
-            return Ok(u64::from(stamp));
+            return Ok(Position(u64::from(stamp)));
         }
-        let position = self.position.checked_add(u64::from(stamp) + 1);
-        self.position = position.ok_or(Error::malformed("position"))?;
+        let position = self.position.get().checked_add(u64::from(stamp) + 1);
+        self.position = Position(position.ok_or(Error::malformed("position"))?);
         Ok(self.position)
     }
 
-    fn known_counter(&mut self, sender: u32) -> Result<&mut u32, Error> {
+    fn known_counter(&mut self, sender: ParticipantId) -> Result<&mut Counter, Error> {
         if self.counter.len() >= MAX_PAIRS && !self.counter.contains_key(&sender) {
             return Err(Error::TooMany { what: "senders", limit: MAX_PAIRS });
         }
-        Ok(self.counter.or_insert(sender, 0))
+        Ok(self.counter.or_insert(sender, Counter(0)))
     }
 }
 
@@ -156,24 +170,26 @@ mod tests {
     proptest! {
         #[test]
         fn both_ends_stay_equal(steps: Vec<(u8, u8, u32)>) {
-            let (mut here, mut there) = (Numbering::new(1, 5, 9), Numbering::new(1, 5, 9));
+            let new = || Numbering::new(ParticipantId(1), Counter(5), Position(9));
+            let (mut here, mut there) = (new(), new());
             for (channel, sender, value) in steps {
-                let (channel, sender) = (u32::from(channel % 4), u32::from(sender % 4));
+                let channel = ChannelNo(u32::from(channel % 4));
+                let sender = ParticipantId(u32::from(sender % 4));
                 match value % 4 {
                     0 => {
-                        let gap = here.index_to_gap(channel, sender, value);
-                        prop_assert_eq!(there.gap_to_index(channel, sender, gap), Ok(value));
+                        let gap = here.index_to_gap(channel, sender, Index(value));
+                        prop_assert_eq!(there.gap_to_index(channel, sender, gap), Ok(Index(value)));
                     }
                     1 => {
-                        let gap = here.counter_to_gap(sender, value);
-                        prop_assert_eq!(there.gap_to_counter(sender, gap), Ok(value));
+                        let gap = here.counter_to_gap(sender, Counter(value));
+                        prop_assert_eq!(there.gap_to_counter(sender, gap), Ok(Counter(value)));
                     }
                     2 => {
-                        let stamp = here.after_to_stamp(sender, value);
-                        prop_assert_eq!(there.stamp_to_after(sender, stamp), Ok(value));
+                        let stamp = here.after_to_stamp(sender, Counter(value));
+                        prop_assert_eq!(there.stamp_to_after(sender, stamp), Ok(Counter(value)));
                     }
                     _ => {
-                        let position = here.position() + 1 + u64::from(value % 1000);
+                        let position = Position(here.position().get() + 1 + u64::from(value % 1000));
                         let stamp = here.position_to_stamp(position);
                         prop_assert_eq!(there.stamp_to_position(stamp), Ok(position));
                     }
@@ -184,10 +200,10 @@ mod tests {
 
     #[test]
     fn what_is_expected_costs_zero() {
-        let mut numbering = Numbering::new(0, 7, 0);
-        assert_eq!(numbering.counter_to_gap(0, 8), 0);
-        assert_eq!(numbering.after_to_stamp(0, 8), 0);
-        assert_eq!(numbering.index_to_gap(3, 0, 1), 0);
-        assert_eq!(numbering.position_to_stamp(1), 0);
+        let mut numbering = Numbering::new(ParticipantId(0), Counter(7), Position(0));
+        assert_eq!(numbering.counter_to_gap(ParticipantId(0), Counter(8)), 0);
+        assert_eq!(numbering.after_to_stamp(ParticipantId(0), Counter(8)), 0);
+        assert_eq!(numbering.index_to_gap(ChannelNo(3), ParticipantId(0), Index(1)), 0);
+        assert_eq!(numbering.position_to_stamp(Position(1)), 0);
     }
 }

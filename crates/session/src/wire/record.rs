@@ -6,6 +6,7 @@ use core::time::Duration;
 use super::body::Coding;
 use super::io::{Reader, Write};
 use super::numbering::Numbering;
+use crate::ids::{ChannelNo, Counter, Index, ParticipantId, Position};
 use crate::limits::{MAX_EXTENSIONS, MAX_KEY};
 use crate::packing::Packing;
 use crate::{Error, Kind};
@@ -47,8 +48,8 @@ impl Direction {
 /// A message with its place in the stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Record<'a> {
-    pub(crate) channel: u32,
-    pub(crate) sender: u32,
+    pub(crate) channel: ChannelNo,
+    pub(crate) sender: ParticipantId,
     pub(crate) number: Number,
     pub(crate) own: bool,
     pub(crate) state: bool,
@@ -67,14 +68,14 @@ pub(crate) struct Record<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Number {
     /// `after`: its sender's last transaction when it was sent.
-    Awareness { index: u32, after: u32 },
+    Awareness { index: Index, after: Counter },
     /// Towards the server the position is not known yet, and 0.
-    Transaction { counter: u32, position: u64 },
+    Transaction { counter: Counter, position: Position },
     /// The same before the stream brings it, in a datagram (W81). `previous`: the position of the last one before it that
     /// its receiver is sent.
-    Copy { counter: u32, position: u64, previous: u64 },
+    Copy { counter: Counter, position: Position, previous: Position },
     /// An older transaction, sent because its channel was opened late.
-    Fill { counter: u32, position: u64 },
+    Fill { counter: Counter, position: Position },
 }
 
 impl Record<'_> {
@@ -122,12 +123,12 @@ impl Record<'_> {
             ),
             Number::Fill { counter, position } => {
                 flags |= FILL;
-                (counter, u32::try_from(position).unwrap_or(u32::MAX))
+                (counter.get(), u32::try_from(position.get()).unwrap_or(u32::MAX))
             }
         };
         let age = (self.age.as_millis() + AGE_UNIT_MS / 2) / AGE_UNIT_MS;
         let age = u32::try_from(age).unwrap_or(u32::MAX);
-        [self.channel, self.sender, flags, gap, age, stamp]
+        [self.channel.get(), self.sender.get(), flags, gap, age, stamp]
     }
 }
 
@@ -152,11 +153,14 @@ pub(crate) fn read<'a>(
     packing: Option<&'a mut Packing>,
 ) -> Result<Record<'a>, Error> {
     let [channel, sender, flags, gap, age, stamp] = fields;
+    let (channel, sender) = (ChannelNo(channel), ParticipantId(sender));
     let known = TEXT | KEY | PRIORITY | EXTENSIONS | OWN | STATE | FILL | PACKED;
     if flags & !known != 0 {
         return Err(Error::malformed("record: unknown flags"));
     }
-    if direction == Direction::ToServer && (flags & (OWN | STATE | FILL) != 0 || sender != 0) {
+    if direction == Direction::ToServer
+        && (flags & (OWN | STATE | FILL) != 0 || sender != ParticipantId(0))
+    {
         return Err(Error::malformed("record: only a server may say this"));
     }
     let mut reader = Reader::new(payload, "record");
@@ -196,12 +200,12 @@ pub(crate) fn read<'a>(
             after: numbering.stamp_to_after(sender, stamp)?,
         },
         Kind::Transaction if flags & FILL != 0 => {
-            Number::Fill { counter: gap, position: u64::from(stamp) }
+            Number::Fill { counter: Counter(gap), position: Position::from(stamp) }
         }
         Kind::Transaction => Number::Transaction {
             counter: numbering.gap_to_counter(sender, gap)?,
             position: match direction {
-                Direction::ToServer => 0,
+                Direction::ToServer => Position(0),
                 Direction::ToClient => numbering.stamp_to_position(stamp)?,
             },
         },

@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 
 use super::io::{Reader, Write};
 use crate::Error;
+use crate::ids::{Counter, Position};
 use crate::limits::MAX_BLOCK;
 use crate::packing::{CHUNK, Packing};
 
@@ -13,9 +14,9 @@ const HEADER: usize = 64;
 /// A piece of a snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Chunk<'a> {
-    pub(crate) as_of: u64,
+    pub(crate) as_of: Position,
     /// The receiver's own last transaction within; 0 towards the server.
-    pub(crate) counter: u32,
+    pub(crate) counter: Counter,
     pub(crate) total: u64,
     pub(crate) offset: u64,
     pub(crate) bytes: &'a [u8],
@@ -24,8 +25,8 @@ pub(crate) struct Chunk<'a> {
 impl<'a> Chunk<'a> {
     /// The piece of `snapshot` that begins at `offset` and fits a packet with `room` octets left.
     pub(crate) fn cut(
-        as_of: u64,
-        counter: u32,
+        as_of: Position,
+        counter: Counter,
         snapshot: &'a [u8],
         offset: usize,
         room: usize,
@@ -47,7 +48,7 @@ impl<'a> Chunk<'a> {
     }
 
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
-        out.varint(self.as_of);
+        out.varint(self.as_of.get());
         out.varint(u64::from(self.counter));
         out.varint(self.total);
         out.varint(self.offset);
@@ -56,8 +57,8 @@ impl<'a> Chunk<'a> {
 
     pub(crate) fn read(r: &mut Reader<'a>) -> Result<Self, Error> {
         Ok(Chunk {
-            as_of: r.varint()?,
-            counter: r.varint_u32()?,
+            as_of: Position(r.varint()?),
+            counter: Counter(r.varint_u32()?),
             total: r.varint()?,
             offset: r.varint()?,
             bytes: r.rest(),
@@ -68,8 +69,8 @@ impl<'a> Chunk<'a> {
 /// A snapshot that is arriving.
 #[derive(Debug)]
 pub(crate) struct Assembly {
-    pub(crate) as_of: u64,
-    pub(crate) counter: u32,
+    pub(crate) as_of: Position,
+    pub(crate) counter: Counter,
     total: u64,
     pub(crate) bytes: Vec<u8>,
 }
@@ -117,13 +118,16 @@ mod tests {
             let snapshot: Vec<u8> = (0..size).map(|at| at as u8).collect();
             let (mut slot, mut offset) = (None, 0);
             let whole = loop {
-                let chunk = Chunk::cut(7, 3, &snapshot, offset, 1 << 16);
+                let chunk = Chunk::cut(Position(7), Counter(3), &snapshot, offset, 1 << 16);
                 offset += chunk.bytes.len();
                 if let Some(whole) = Assembly::add(&mut slot, &chunk, 1 << 20).unwrap() {
                     break whole;
                 }
             };
-            assert_eq!((whole.as_of, whole.counter, whole.bytes), (7, 3, snapshot));
+            assert_eq!(
+                (whole.as_of, whole.counter, whole.bytes),
+                (Position(7), Counter(3), snapshot)
+            );
         }
     }
 
@@ -133,7 +137,8 @@ mod tests {
         let mut size_of = |octets: usize, total: usize, offset: usize, limit: usize| {
             let packed = packing.pack(Choice::codec(1), &vec![7; octets]).unwrap().to_vec();
             let (total, offset) = (total as u64, offset as u64);
-            let chunk = Chunk { as_of: 1, counter: 0, total, offset, bytes: &packed };
+            let chunk =
+                Chunk { as_of: Position(1), counter: Counter(0), total, offset, bytes: &packed };
             chunk.unpacked(&mut packing, limit).map(|chunk| chunk.bytes.len())
         };
         assert_eq!(size_of(MAX_BLOCK, 1 << 20, 0, 1 << 20), Ok(MAX_BLOCK));
@@ -151,7 +156,8 @@ mod tests {
 
     #[test]
     fn w32_lies_about_sizes_are_refused() {
-        let whole = Chunk { as_of: 1, counter: 0, total: 4, offset: 0, bytes: b"ab" };
+        let whole =
+            Chunk { as_of: Position(1), counter: Counter(0), total: 4, offset: 0, bytes: b"ab" };
         for lie in [
             Chunk { total: 1, ..whole },
             Chunk { offset: 1, ..whole },
@@ -161,7 +167,7 @@ mod tests {
         }
         let mut slot = None;
         assert!(Assembly::add(&mut slot, &whole, 100).unwrap().is_none());
-        let other = Chunk { as_of: 2, offset: 2, ..whole };
+        let other = Chunk { as_of: Position(2), offset: 2, ..whole };
         assert!(Assembly::add(&mut slot, &other, 100).is_err());
         let next = Chunk { offset: 2, ..whole };
         let done = Assembly::add(&mut slot, &next, 100).unwrap().unwrap();

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::io::{Reader, Write};
+use crate::ids::ChannelNo;
 use crate::link::clip;
 #[cfg(feature = "describe")]
 use crate::trace::AGES;
@@ -63,7 +64,7 @@ pub(crate) fn write(reason: &str, channels: &[Standing]) -> Vec<u8> {
 
 /// Only what is told of channels that `takes` is kept.
 #[cfg(feature = "describe")]
-pub(crate) fn read(octets: &[u8], takes: impl Fn(u32) -> bool) -> Result<Told, Error> {
+pub(crate) fn read(octets: &[u8], takes: impl Fn(ChannelNo) -> bool) -> Result<Told, Error> {
     let mut reader = Reader::new(octets, "STANDING");
     let reason = reader.text(MAX_REASON, "reason for a transport")?.into();
     let mut told = Told { reason, channels: Vec::new() };
@@ -79,7 +80,7 @@ pub(crate) fn read(octets: &[u8], takes: impl Fn(u32) -> bool) -> Result<Told, E
 
 #[cfg(feature = "describe")]
 fn read_one(reader: &mut Reader<'_>) -> Result<Standing, Error> {
-    let channel = reader.varint_u32()?;
+    let channel = ChannelNo(reader.varint_u32()?);
     let tally = Tally { judged: count(reader)?, missed: count(reader)?, late: count(reader)? };
     if tally.missed > tally.judged || tally.late > tally.missed {
         return Err(reader.malformed());
@@ -118,7 +119,7 @@ mod tests {
     use alloc::string::ToString;
     use proptest::prelude::*;
 
-    fn standing(channel: u32) -> Standing {
+    fn standing(channel: ChannelNo) -> Standing {
         let mut latencies = [0; AGES.len() + 1];
         latencies[3] = 200;
         latencies[5] = 50;
@@ -135,13 +136,13 @@ mod tests {
 
     #[test]
     fn w84_what_is_told_is_read_and_small() {
-        let channels = [standing(1), standing(9)];
+        let channels = [standing(ChannelNo(1)), standing(ChannelNo(9))];
         let written = write("The only one.", &channels);
         assert!(written.len() <= 1 + 13 + 2 * 24, "{}", written.len());
         let told = read(&written, |_| true).unwrap();
         assert_eq!((told.reason.as_str(), &told.channels[..]), ("The only one.", &channels[..]));
-        let told = read(&written, |channel| channel == 9).unwrap();
-        assert_eq!(told.channels, [standing(9)]);
+        let told = read(&written, |channel| channel == ChannelNo(9)).unwrap();
+        assert_eq!(told.channels, [standing(ChannelNo(9))]);
         for cut in 1..written.len() {
             // A cut between two channels leaves what is whole.
             if let Ok(told) = read(&written[..cut], |_| true) {
@@ -153,14 +154,14 @@ mod tests {
     #[test]
     fn w84_more_is_missed_than_judged_is_malformed() {
         let tally = Tally { judged: 1, missed: 2, late: 0 };
-        let written = write("", &[Standing { tally, ..standing(1) }]);
+        let written = write("", &[Standing { tally, ..standing(ChannelNo(1)) }]);
         assert!(read(&written, |_| true).is_err());
     }
 
     #[test]
     fn w84_a_reason_is_clipped_and_a_channel_told_once() {
         let long = "ä".repeat(MAX_REASON);
-        let written = write(&long, &[standing(1), standing(1)]);
+        let written = write(&long, &[standing(ChannelNo(1)), standing(ChannelNo(1))]);
         let told = read(&written, |_| true).unwrap();
         assert_eq!(told.reason, "ä".repeat(MAX_REASON / 2).to_string());
         assert_eq!(told.channels.len(), 1);

@@ -101,12 +101,12 @@ impl Model {
         match event {
             room::Event::Joined { participant, .. } => {
                 let Some(owner) = owner else { return };
-                let before = self.owners.insert(*participant, owner);
+                let before = self.owners.insert(participant.get(), owner);
                 let is_same = before.is_none_or(|before| before == owner);
                 assert!(is_same, "law 2: participant {participant} is two people");
             }
             room::Event::Left { participant } => {
-                if let Some(&owner) = self.owners.get(participant) {
+                if let Some(&owner) = self.owners.get(&participant.get()) {
                     self.apps[owner].fresh_since = now;
                 }
             }
@@ -139,9 +139,9 @@ impl Model {
             Event::Message(message) => self.deliver(now, at, &message),
             // A garbled one may know anything.
             Event::Snapshot { .. } if app.taint == Taint::Stream => {}
-            Event::Snapshot { as_of, bytes } => app.take_snapshot(as_of, &bytes),
+            Event::Snapshot { as_of, bytes } => app.take_snapshot(as_of.get(), &bytes),
             Event::SnapshotWanted { as_of } => {
-                return (app.taint < Taint::Stream).then(|| (as_of, app.snapshot()));
+                return (app.taint < Taint::Stream).then(|| (as_of.get(), app.snapshot()));
             }
             Event::Gap { reason: GapReason::History, .. } => {
                 app.held.clear();
@@ -154,6 +154,7 @@ impl Model {
                 }
             }
             Event::Joined { participant, resumed } => {
+                let participant = participant.get();
                 if !resumed {
                     app.fresh_since = app.broke_at.unwrap_or(now);
                 }
@@ -181,10 +182,10 @@ impl Model {
                 }
                 for change in changes {
                     if change.state == PresenceState::Left {
-                        app.people.remove(&change.id);
-                        app.forget_sender(change.id);
+                        app.people.remove(&change.id.get());
+                        app.forget_sender(change.id.get());
                     } else {
-                        app.people.insert(change.id, (change.state, change.presence));
+                        app.people.insert(change.id.get(), (change.state, change.presence));
                     }
                 }
             }
@@ -202,20 +203,21 @@ impl Model {
         }
         let channel = app.channels[message.channel.0 as usize];
         let Incoming { bytes, text, key, priority, sender, index, .. } = message;
+        let (sender, index) = (&sender.get(), &index.get());
         let content = content(channel, bytes, *text, key.as_deref(), *priority);
         assert!(!text || std::str::from_utf8(bytes).is_ok(), "law 1: a text that is none");
         let reads = app.reads[channel];
         assert!(reads || message.own, "law 5: person {at} reads channel {channel}, unasked");
         let owner = self.owners.get(sender).copied();
-        if owner.is_none() && app.taint == Taint::Datagrams && message.position == 0 {
+        if owner.is_none() && app.taint == Taint::Datagrams && message.position.get() == 0 {
             // A damaged datagram may name anybody.
             return;
         }
         let owner = owner.unwrap_or_else(|| panic!("law 2: a message of {sender}, who is nobody"));
         let known = self.apps[owner].known.get(&content).map(Vec::as_slice).unwrap_or_default();
         let is_garbled = self.apps[owner].taint == Taint::Stream
-            || (self.apps[owner].taint == Taint::Datagrams && message.position == 0)
-            || (app.taint == Taint::Datagrams && message.position == 0);
+            || (self.apps[owner].taint == Taint::Datagrams && message.position.get() == 0)
+            || (app.taint == Taint::Datagrams && message.position.get() == 0);
         assert!(
             is_garbled || !known.is_empty(),
             "law 1: person {at} was told what person {owner} never said on {channel}: {message:?}"
@@ -242,7 +244,7 @@ impl Model {
                 assert!(age <= most, "W15: {age:?} old, with a deadline of {deadline:?}");
             }
         }
-        if message.position > 0 {
+        if message.position.get() > 0 {
             let ordered = Ordered { sender: *sender, counter: *index, channel, content };
             return self.transaction(at, ordered, message, said);
         }
@@ -265,7 +267,7 @@ impl Model {
         let Some(joined) = self.apps[at].joined_at else { return };
         let is_past = said.at + Duration::from_secs(1) < joined;
         let is_news = said.at > joined + Duration::from_secs(1);
-        let is_transaction = message.position > 0;
+        let is_transaction = message.position.get() > 0;
         let is_right = if message.state { !is_news || is_transaction } else { !is_past };
         assert!(is_right, "W19: person {at}, who joined at {joined:?}, and {said:?}: {message:?}");
         let qos = &self.channels[channel];
@@ -281,13 +283,13 @@ impl Model {
             assert_eq!(due, Some(ordered.content), "law 2: person {at}'s own, out of turn");
             app.settled += 1;
             // Its place is only known if no snapshot or gap took it along, which is what comes next then.
-            app.held.push((message.position, ordered));
+            app.held.push((message.position.get(), ordered));
             return;
         }
         let (least, most) = app.heard_of.entry(ordered.sender).or_default();
         *least = (*least).max(said.map_or(0, |said| said.after + 1));
         *most = (*most).max(said.map_or(usize::MAX, |said| said.after + 1));
-        let position = message.position;
+        let position = message.position.get();
         if position > app.position {
             app.position = position;
         } else {
@@ -330,6 +332,7 @@ impl Model {
     ) {
         let conflates = self.channels[channel].overflow == Overflow::Conflate;
         let Incoming { sender, index, .. } = message;
+        let (sender, index) = (&sender.get(), &index.get());
         let app = &mut self.apps[at];
         if conflates {
             let key = fnv(0, message.key.as_deref().unwrap_or_default());
@@ -355,14 +358,14 @@ impl Model {
     /// Law 5: what the room put into a packet was asked for, and nothing private into what a class shares.
     pub(crate) fn trace(&mut self, packet: &trace::Packet) {
         self.shared += u64::from(packet.class.is_some() && packet.way == trace::Way::Datagram);
-        let Some(&owner) = self.owners.get(&packet.participant) else { return };
+        let Some(&owner) = self.owners.get(&packet.participant.get()) else { return };
         let app = &self.apps[owner];
         if !packet.out || app.taint == Taint::Stream {
             return;
         }
         for part in &packet.parts {
             // 0 is the room's snapshot.
-            let Some(number) = (part.channel as usize).checked_sub(1) else { continue };
+            let Some(number) = (part.channel.get() as usize).checked_sub(1) else { continue };
             let Some(&channel) = self.numbers.get(number) else { continue };
             let Some(qos) = self.channels.get(channel) else { continue };
             let is_own = part.sender == packet.participant;

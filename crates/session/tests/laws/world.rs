@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use groupwire_session::client::{Client, Config as ClientConfig, Event, Input, Output, Status};
-use groupwire_session::room::{self, LinkId, Room};
-use groupwire_session::{AllowAll, Opening, refusal};
+use groupwire_session::room::{self, Room};
+use groupwire_session::{AllowAll, LinkId, Opening, Position, refusal};
 
 use crate::model::Model;
 use crate::random::Random;
@@ -107,7 +107,7 @@ impl World {
             down_until: None,
             room_timer: None,
             transports: BTreeMap::new(),
-            last_link: 0,
+            last_link: LinkId(0),
             coming: BTreeMap::new(),
             last_happening: 0,
             random: Random::new(seed ^ 0x5eed),
@@ -277,7 +277,7 @@ impl World {
     }
 
     fn open(&mut self, at: usize) {
-        self.last_link += 1;
+        self.last_link = self.last_link.next();
         let path = self.people[at].path;
         self.people[at].link = Some(self.last_link);
         let last = [Duration::ZERO; 2];
@@ -351,13 +351,13 @@ impl World {
                     return;
                 }
                 Output::Event(event) => {
-                    let position = person.client.position();
+                    let position = person.client.position().get();
                     if let Event::Message(message) = &event {
-                        self.digest = fnv(self.digest ^ message.position, &message.bytes);
+                        self.digest = fnv(self.digest ^ message.position.get(), &message.bytes);
                     }
                     if let Some((as_of, state)) = self.model.tell(self.now, at, event, position) {
                         // Over the limit the room goes on without.
-                        let _ = self.people[at].client.snapshot(as_of, &state);
+                        let _ = self.people[at].client.snapshot(Position(as_of), &state);
                     }
                 }
                 Output::Dial if person.reachable && self.down_until.is_none() => {
@@ -478,7 +478,7 @@ impl World {
     }
 
     fn digest(&mut self, link: LinkId, packet: &[u8]) {
-        self.digest = fnv(self.digest ^ link, packet);
+        self.digest = fnv(self.digest ^ link.get(), packet);
     }
 
     /// Whether everybody who has not left is connected and has nothing to say any more.

@@ -9,8 +9,8 @@ use groupwire_session::client::{
     ChannelId, Client, Config as ClientConfig, Event, GapReason, Incoming, Input, Outgoing, Output,
     Sent, Status,
 };
-use groupwire_session::room::{self, LinkId, Room};
-use groupwire_session::{AllowAll, Limits, Opening, Qos, Timing};
+use groupwire_session::room::{self, Room};
+use groupwire_session::{AllowAll, Limits, LinkId, Opening, ParticipantId, Position, Qos, Timing};
 pub(crate) use random::Random;
 
 pub(crate) const MS: Duration = Duration::from_millis(1);
@@ -109,7 +109,7 @@ pub(crate) struct Person {
     pub(crate) messages: Vec<Incoming>,
     /// What a test had it say.
     pub(crate) said: Vec<String>,
-    pub(crate) people: BTreeMap<u32, (groupwire_session::PresenceState, Vec<u8>)>,
+    pub(crate) people: BTreeMap<ParticipantId, (groupwire_session::PresenceState, Vec<u8>)>,
     pub(crate) status: Option<Status>,
     /// A document as an application would build it: all texts of the first channel, in order.
     pub(crate) document: Vec<String>,
@@ -119,7 +119,7 @@ pub(crate) struct Person {
     pub(crate) holes: usize,
     /// Where the messages of this incarnation begin: numbers of participants are given anew in each.
     pub(crate) since: usize,
-    snapshot_wanted: Option<u64>,
+    snapshot_wanted: Option<Position>,
 }
 
 impl Person {
@@ -222,7 +222,7 @@ impl World {
             log: Vec::new(),
             bursts: 1,
             config,
-            last_link: 0,
+            last_link: LinkId(0),
             closing: Vec::new(),
             random: Random::new(seed),
         }
@@ -285,7 +285,7 @@ impl World {
 
     /// The client moves to another transport, as when a better one opened. The server learns of the old one's end later.
     pub(crate) fn change_transport(&mut self, person: usize, air: Air) {
-        self.last_link += 1;
+        self.last_link = self.last_link.next();
         let one = &mut self.people[person];
         if !one.reachable || one.status == Some(Status::Closed) || one.transport.is_none() {
             return;
@@ -458,7 +458,7 @@ impl World {
                     }
                 }
                 Output::Dial if person.reachable => {
-                    self.last_link += 1;
+                    self.last_link = self.last_link.next();
                     person.transport = Some(Transport::new(self.last_link));
                     let max_datagram = person.air.max;
                     person.client.handle_input(self.now, Input::Opened { max_datagram });

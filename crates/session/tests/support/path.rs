@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use groupwire_session::client::{ChannelId, Client, Config as ClientConfig, Event, Input, Output};
 use groupwire_session::room::{self, Room};
-use groupwire_session::{AllowAll, Opening, Qos};
+use groupwire_session::{AllowAll, LinkId, Opening, Qos};
 
 /// A way in one direction. A packet is taken by it when the one before has left.
 #[derive(Debug, Clone, Copy)]
@@ -54,7 +54,7 @@ impl Lane {
 /// A participant and its link.
 pub(crate) struct Person {
     pub(crate) client: Client,
-    link: u64,
+    link: LinkId,
     is_open: bool,
     joined: bool,
     up: Lane,
@@ -121,7 +121,7 @@ pub(crate) struct Paths {
     pub(crate) log: Vec<room::Event>,
     timer: Option<Duration>,
     free: Duration,
-    last_link: u64,
+    last_link: LinkId,
     /// Whether work takes the time that it takes here.
     pub(crate) is_timed: bool,
 }
@@ -135,7 +135,7 @@ impl Paths {
             log: Vec::new(),
             timer: None,
             free: Duration::ZERO,
-            last_link: 0,
+            last_link: LinkId(0),
             is_timed: false,
         }
     }
@@ -143,7 +143,7 @@ impl Paths {
     pub(crate) fn add(&mut self, config: ClientConfig, way: Way) -> usize {
         self.people.push(Person {
             client: Client::new(self.now, config).unwrap(),
-            link: 0,
+            link: LinkId(0),
             is_open: false,
             joined: false,
             up: Lane::new(way),
@@ -244,7 +244,7 @@ impl Paths {
                 continue;
             }
             let opening = Opening::read(&packet).unwrap();
-            let secret = [link as u8; 16];
+            let secret = [link.get() as u8; 16];
             let max_datagram = 0;
             self.tell_room(room::Input::Join { link, opening: &opening, secret, max_datagram });
         }
@@ -325,7 +325,7 @@ impl Paths {
                     return;
                 }
                 Output::Dial => {
-                    self.last_link += 1;
+                    self.last_link = self.last_link.next();
                     (one.link, one.is_open, one.joined) = (self.last_link, true, false);
                     (one.up, one.down) = (Lane::new(one.way), Lane::new(one.way));
                     one.client.handle_input(now, Input::Opened { max_datagram: 0 });

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-use groupwire_client::{Channel, Options, Qos, Room, SendOptions, Sent};
+use groupwire_client::{Channel, Options, ParticipantId, Qos, Room, SendOptions, Sent};
 use groupwire_lab::web::Natives;
 use groupwire_lab::web::load::Load;
 use groupwire_lab::web::protocol::{Command, Receive, Received, Reply, Send, Stage, StageError};
@@ -124,7 +124,7 @@ async fn run(members: &Mutex<Vec<Arc<Member>>>, command: Command) -> Result<Repl
 /// One participant.
 pub(super) struct Member {
     room: Room,
-    pub(super) number: u32,
+    pub(super) number: ParticipantId,
     channels: HashMap<&'static str, Channel>,
     pub(super) ear: Arc<Ear>,
 }

@@ -5,7 +5,7 @@ use std::error::Error;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use groupwire_client::{SendOptions, Sent};
+use groupwire_client::{ParticipantId, SendOptions, Sent};
 use groupwire_lab::web::App;
 use groupwire_lab::web::protocol::{Play, Played};
 use tokio::time::{sleep, sleep_until};
@@ -24,13 +24,13 @@ pub(super) struct Log(Mutex<Times>);
 #[derive(Default)]
 struct Times {
     /// By participant, channel and content.
-    sent: HashMap<(u32, &'static str, Vec<u8>), Instant>,
+    sent: HashMap<(ParticipantId, &'static str, Vec<u8>), Instant>,
     played: Played,
     transactions_sent: u32,
 }
 
 impl Log {
-    fn note(&self, sender: u32, channel: &'static str, text: &str) {
+    fn note(&self, sender: ParticipantId, channel: &'static str, text: &str) {
         self.with(|times| {
             match channel {
                 "draw" => times.transactions_sent += 1,
@@ -40,7 +40,7 @@ impl Log {
         });
     }
 
-    pub(super) fn take(&self, sender: u32, channel: &'static str, content: &[u8], now: Instant) {
+    pub(super) fn take(&self, sender: ParticipantId, channel: &'static str, content: &[u8], now: Instant) {
         self.with(|times| {
             // Else it is of a play before this one, or something is wrong: the counts will tell.
             if let Some(sent) = times.sent.get(&(sender, channel, content.to_vec())) {

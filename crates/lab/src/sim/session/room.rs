@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use groupwire_session::room::{Event, Input, LinkId, Output, Room, whole_packet};
-use groupwire_session::{Opening, Secret};
+use groupwire_session::room::{Event, Input, Output, Room, whole_packet};
+use groupwire_session::{LinkId, Opening, Secret};
 
 use super::{Arrived, Lane, Transport};
 use crate::sim::network::Node;
@@ -49,7 +49,7 @@ impl RoomNode {
             nodes: BTreeMap::new(),
             timers: BTreeSet::new(),
             stirred: BTreeSet::new(),
-            links: 0,
+            links: LinkId(0),
             log: Vec::new(),
         }
     }
@@ -77,7 +77,7 @@ impl RoomNode {
 
     /// A node has opened a transport; one that it had before is gone.
     fn open(&mut self, now: Duration, from: usize, (lane, port): (Lane, u32)) {
-        self.links += 1;
+        self.links = self.links.next();
         let link = self.links;
         let transport = Transport::new(lane, port, Side::Server, self.ends);
         let peer = Peer { transport, lane, link, joined: false, timer: None };
@@ -102,7 +102,7 @@ impl RoomNode {
             Arrived::Packet(packet) => match Opening::read(&packet) {
                 Ok(opening) => {
                     peer.joined = true;
-                    let secret = secret(derive(self.seed, link));
+                    let secret = secret(derive(self.seed, link.get()));
                     let opening = &opening;
                     self.room
                         .handle_input(now, Input::Join { link, opening, secret, max_datagram });

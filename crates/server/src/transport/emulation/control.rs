@@ -10,6 +10,7 @@ use axum::extract::rejection::JsonRejection;
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use groupwire_session::ParticipantId;
 use groupwire_session::limits::MAX_ROOM_NAME;
 use serde::{Deserialize, Serialize};
 
@@ -117,7 +118,8 @@ pub(crate) async fn get(
     let Some(participant) = participant else {
         return Ok(Json(hub.emulations.settings(&room).into()));
     };
-    let settings = hub.visit(&room, move |driver, _| driver.emulated(participant)).await;
+    let settings =
+        hub.visit(&room, move |driver, _| driver.emulated(ParticipantId(participant))).await;
     Ok(Json(settings.flatten().unwrap_or_default().into()))
 }
 
@@ -132,8 +134,9 @@ pub(crate) async fn set(
     let settings = Settings::try_from(wanted)?;
     match participant {
         Some(participant) => {
-            let set =
-                hub.visit(&room, move |driver, _| driver.emulate(participant, settings)).await;
+            let set = hub
+                .visit(&room, move |driver, _| driver.emulate(ParticipantId(participant), settings))
+                .await;
             set.unwrap_or_default().then_some(()).ok_or(Refusal::Nobody)?;
         }
         None => hub.emulations.path(&room).ok_or(Refusal::TooMany)?.set(settings),

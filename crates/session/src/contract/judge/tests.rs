@@ -1,4 +1,5 @@
 use super::*;
+use crate::ids::{Index, ParticipantId};
 use std::vec::Vec;
 
 const MS: Duration = Duration::from_millis(1);
@@ -9,7 +10,8 @@ fn point(judge: &mut Judge, start: u32, count: u32, of: u32, age: Duration) -> V
     let mut news = Vec::new();
     for index in (start..start + count).step_by(of as usize) {
         let now = MS * 40 * index + age;
-        let message = Judged { sender: 1, index: Some(index), age, is_state: false };
+        let message =
+            Judged { sender: ParticipantId(1), index: Some(Index(index)), age, is_state: false };
         judge.judge(now, &POINTER, 0, message);
         news.extend(judge.news(now, &POINTER, 0));
     }
@@ -53,7 +55,12 @@ fn a_minimum_rate_is_missed_though_more_was_sent() {
     let mut news = Vec::new();
     for index in (1..250).step_by(5) {
         let now = MS * 40 * index;
-        let message = Judged { sender: 1, index: Some(index), age: MS * 30, is_state: false };
+        let message = Judged {
+            sender: ParticipantId(1),
+            index: Some(Index(index)),
+            age: MS * 30,
+            is_state: false,
+        };
         judge.judge(now, &qos, 0, message);
         news.extend(judge.news(now, &qos, 0));
     }
@@ -67,7 +74,8 @@ fn news_of(count: u32, is_late: impl Fn(u32) -> bool) -> Vec<(Duration, Contract
     for index in 1..count {
         let age = if is_late(index) { MS * 150 } else { MS * 20 };
         let now = MS * 40 * index + MS * 150;
-        let message = Judged { sender: 1, index: Some(index), age, is_state: false };
+        let message =
+            Judged { sender: ParticipantId(1), index: Some(Index(index)), age, is_state: false };
         judge.judge(now, &POINTER, 0, message);
         news.extend(judge.news(now, &POINTER, 0).map(|state| (now, state)));
     }
@@ -101,7 +109,7 @@ fn of_rare_transactions_the_last_ones_tell() {
             // One in five seconds.
             let now = MS * 5000 * number;
             let age = if number % of == 1 { MS * 400 } else { MS * 50 };
-            let message = Judged { sender: 1, index: None, age, is_state: false };
+            let message = Judged { sender: ParticipantId(1), index: None, age, is_state: false };
             judge.judge(now, &qos, 0, message);
             news.extend(judge.news(now, &qos, 0));
         }
@@ -129,7 +137,12 @@ fn of_rare_transactions_the_last_ones_tell() {
 fn senders_are_bounded() {
     let mut judge = Judge::default();
     for sender in 0..MAX_SENDERS as u32 + 10 {
-        let message = Judged { sender, index: Some(1), age: MS, is_state: false };
+        let message = Judged {
+            sender: ParticipantId(sender),
+            index: Some(Index(1)),
+            age: MS,
+            is_state: false,
+        };
         judge.judge(MS, &POINTER, 0, message);
     }
     assert!(judge.courses.len() <= MAX_SENDERS);
@@ -151,14 +164,24 @@ fn no_numbers_are_too_large_to_count_with() {
         now,
         &qos,
         1,
-        Judged { sender: 1, index: Some(0), age: Duration::ZERO, is_state: false },
+        Judged {
+            sender: ParticipantId(1),
+            index: Some(Index(0)),
+            age: Duration::ZERO,
+            is_state: false,
+        },
     );
     let ages = [Duration::from_millis(u64::from(u32::MAX) * 4), Duration::ZERO];
     for step in 0..100u32 {
         let index = Some(step.wrapping_mul(0x7fff_fff0));
         let age = ages[step as usize % 2];
         for limit in [0, 1, u32::MAX] {
-            judge.judge(now, &qos, limit, Judged { sender: 1, index, age, is_state: false });
+            judge.judge(
+                now,
+                &qos,
+                limit,
+                Judged { sender: ParticipantId(1), index: index.map(Index), age, is_state: false },
+            );
         }
         judge.seconds[judge.current as usize % WINDOW].tally = full;
         judge.news(now + MS * 4000 * step, &qos, 0);

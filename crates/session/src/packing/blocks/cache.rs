@@ -5,6 +5,7 @@ use core::time::Duration;
 
 use groupwire_codecs::Choice;
 
+use crate::ids::Position;
 use crate::map::Map;
 use crate::packing::Packing;
 use crate::packing::idle::Idle;
@@ -16,7 +17,7 @@ const MAX_BYTES: usize = 4 << 20;
 const FLAT: usize = 96;
 
 /// Which chunk: the position that its snapshot stands for, where it begins, and its octets.
-pub(crate) type Place = (u64, usize, usize);
+pub(crate) type Place = (Position, usize, usize);
 
 /// Packed chunks of a room's snapshots.
 #[derive(Debug, Default)]
@@ -103,11 +104,11 @@ mod tests {
     fn w55_a_chunk_is_packed_once_and_given_back_after_a_rest() {
         let (mut cache, mut packing) = (Cache::default(), Packing::new(ALL, Costs::reference()));
         let chunk = b"again and again and again and again and again";
-        let made = cache.pack((7, 0, 45), LZ4, chunk, &mut packing);
-        assert_eq!(cache.get((7, 0, 45), LZ4).map(<[u8]>::len), made.0);
-        assert_eq!(cache.pack((7, 0, 45), LZ4, b"not looked at", &mut packing), made);
-        assert_eq!(cache.pack((7, 45, 3), LZ4, b"abc", &mut packing).0, None);
-        assert_eq!(cache.get((7, 45, 3), LZ4), None);
+        let made = cache.pack((Position(7), 0, 45), LZ4, chunk, &mut packing);
+        assert_eq!(cache.get((Position(7), 0, 45), LZ4).map(<[u8]>::len), made.0);
+        assert_eq!(cache.pack((Position(7), 0, 45), LZ4, b"not looked at", &mut packing), made);
+        assert_eq!(cache.pack((Position(7), 45, 3), LZ4, b"abc", &mut packing).0, None);
+        assert_eq!(cache.get((Position(7), 45, 3), LZ4), None);
         for seconds in [100, 109] {
             cache.rest(Duration::from_secs(seconds));
             assert_ne!(cache.memory(), 0);
@@ -127,10 +128,10 @@ mod tests {
             *octet = (state >> 24) as u8;
         }
         for nth in 0..200 {
-            let place = (nth, 0, chunk.len());
+            let place = (Position(nth), 0, chunk.len());
             assert!(cache.pack(place, LZ4, &chunk, &mut packing).0.is_some());
             assert!(cache.memory() <= MAX_BYTES);
         }
-        assert!(cache.chunks.first().unwrap().0.0.0 > 50);
+        assert!(cache.chunks.first().unwrap().0.0.0 > Position(50));
     }
 }

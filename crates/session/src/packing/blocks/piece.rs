@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::Cache;
+use crate::ids::{Counter, Position};
 use crate::packing::{Choosing, Packing};
 use crate::wire::frame::Frame;
 use crate::wire::snapshot::Chunk;
@@ -13,9 +14,9 @@ const HEADER: usize = 64;
 
 /// What is left of a snapshot from `offset` on.
 pub(crate) struct Piece<'a> {
-    pub(crate) as_of: u64,
+    pub(crate) as_of: Position,
     /// The receiver's own last transaction within; 0 towards the server.
-    pub(crate) counter: u32,
+    pub(crate) counter: Counter,
     pub(crate) snapshot: &'a [u8],
     pub(crate) offset: usize,
 }

@@ -9,6 +9,7 @@ use super::loss::{LADDER, Loss};
 use super::member::Member;
 use super::{Class, Classes, Key, LAST_NUMBER, LEAST_DATAGRAM, MOST_ALONE, is_admitted};
 use super::{leave, send_again};
+use crate::ids::{GroupId, ParticipantId};
 use crate::room::audience::Audience;
 use crate::room::participant::Connection;
 use crate::room::{Channel, Room};
@@ -69,7 +70,7 @@ impl Room {
             *census.audiences.entry(key.audience.clone()).or_default() += 1;
             *census.classes.entry(key.clone()).or_default() += 1;
         }
-        let ids: Vec<u32> = self.links.values().copied().collect();
+        let ids: Vec<ParticipantId> = self.links.values().copied().collect();
         let mut entering = 0;
         for id in ids {
             let Some(connection) = self.connection(id) else { continue };
@@ -107,7 +108,7 @@ impl Room {
     }
 
     /// Which class each participant would be in that can be in one.
-    fn wishes(&mut self) -> BTreeMap<u32, Key> {
+    fn wishes(&mut self) -> BTreeMap<ParticipantId, Key> {
         let Room { participants, channels, .. } = self;
         let of = participants.iter_mut().filter_map(|(&id, participant)| {
             let connection = participant.connection.as_deref_mut()?;
@@ -126,7 +127,7 @@ impl Room {
 
     /// What a member lacks for long is sent again; who lacks it for too long leaves, but for a crowd, which stays and makes
     /// the model old for all.
-    fn keep_up(&mut self, now: Duration, id: u32, member: &mut Member, census: &Census) {
+    fn keep_up(&mut self, now: Duration, id: ParticipantId, member: &mut Member, census: &Census) {
         let Room { classes, participants, .. } = self;
         let connection = participants.get_mut(&id).and_then(|one| one.connection.as_deref_mut());
         let Some(connection) = connection else { return };
@@ -186,7 +187,7 @@ impl Room {
     fn place(
         &mut self,
         now: Duration,
-        id: u32,
+        id: ParticipantId,
         member: &mut Member,
         wish: Option<&Key>,
         census: &Census,
@@ -243,7 +244,7 @@ impl Room {
     }
 
     /// The model of this class, which is opened if it is worth while.
-    fn open_class(&mut self, key: &Key, census: &Census) -> Option<(u32, Arc<[u8]>)> {
+    fn open_class(&mut self, key: &Key, census: &Census) -> Option<(GroupId, Arc<[u8]>)> {
         let classes = &mut self.classes;
         // More repeats than needed do no harm, but who needs none is not to pay for others.
         let serves = |class: &&mut Class| {
@@ -263,7 +264,7 @@ impl Room {
         if would_enter.map(|(_, count)| count).sum::<usize>() < WORTH_A_CLASS {
             return None;
         }
-        classes.last_id += 1;
+        classes.last_id = classes.last_id.next();
         let mut class = Class::new(classes.last_id, key.clone());
         let model = class.model();
         let id = class.id;
@@ -276,13 +277,13 @@ impl Room {
         let Room { classes, participants, .. } = self;
         let members =
             participants.values().filter_map(|one| one.connection.as_deref()?.member.as_ref());
-        let used: BTreeSet<u32> = members.flat_map(Member::classes).collect();
+        let used: BTreeSet<GroupId> = members.flat_map(Member::classes).collect();
         classes.list.retain(|class| used.contains(&class.id) && class.newest < LAST_NUMBER);
     }
 }
 
 impl Class {
-    fn new(id: u32, key: Key) -> Self {
+    fn new(id: GroupId, key: Key) -> Self {
         Class {
             id,
             key,
@@ -310,7 +311,7 @@ impl Connection {
         if audience.is_empty() {
             return None;
         }
-        let strictest = audience.channels().map(|channel| channels[channel as usize - 1].qos.loss);
+        let strictest = audience.channels().map(|channel| channels[channel.place()].qos.loss);
         let target = f32::from(strictest.min().unwrap_or(0).max(LEAST_LOSS)) * HOP;
         let step = member.loss.step(target).unwrap_or(LADDER.len() as u8);
         Some(Key { audience, step, is_far: member.is_far })

@@ -7,6 +7,7 @@ use core::time::Duration;
 
 use super::loss::LADDER;
 use super::{Class, HEADER, KEPT, Kept, MAX_BODY, takes};
+use crate::ids::{GroupId, Order, ParticipantId};
 use crate::room::journal::{Awareness, Journal};
 use crate::room::{Channel, Stats};
 use crate::trace::{self, Part, Purpose};
@@ -21,7 +22,7 @@ const SHORTEST_STEP: Duration = Duration::from_millis(20);
 pub(super) struct Round {
     at: Duration,
     /// Orders after the first of these, up to the second.
-    orders: (u64, u64),
+    orders: (Order, Order),
     /// How often it was repeated.
     times: usize,
     /// When it is to be repeated next.
@@ -29,7 +30,7 @@ pub(super) struct Round {
 }
 
 impl Round {
-    pub(super) fn after(&self) -> u64 {
+    pub(super) fn after(&self) -> Order {
         self.orders.0
     }
 }
@@ -49,12 +50,12 @@ pub(super) struct Packet {
     pub(super) parts: Vec<Part>,
     /// New messages and their octets, of all and of each sender.
     news: (u64, u64),
-    by_sender: BTreeMap<u32, (u64, u64)>,
+    by_sender: BTreeMap<ParticipantId, (u64, u64)>,
 }
 
 impl Packet {
     /// It goes to this receiver.
-    pub(super) fn count(&self, receiver: u32, stats: &mut Stats) {
+    pub(super) fn count(&self, receiver: ParticipantId, stats: &mut Stats) {
         let (own, own_bytes) = self.by_sender.get(&receiver).copied().unwrap_or_default();
         stats.packets_out += 1;
         stats.bytes_out_after += self.frame.len() as u64;
@@ -62,7 +63,12 @@ impl Packet {
         stats.bytes_out_before += self.news.1 - own_bytes;
     }
 
-    pub(super) fn traced(&self, now: Duration, receiver: u32, class: u32) -> trace::Packet {
+    pub(super) fn traced(
+        &self,
+        now: Duration,
+        receiver: ParticipantId,
+        class: GroupId,
+    ) -> trace::Packet {
         trace::Packet {
             at: now,
             participant: receiver,
@@ -87,7 +93,7 @@ impl Class {
     pub(super) fn compose(
         &mut self,
         now: Duration,
-        (before, due): (u64, u64),
+        (before, due): (Order, Order),
         tick: Duration,
         journal: &Journal,
         channels: &[Channel],
@@ -130,7 +136,7 @@ impl Class {
         parts.push(Part {
             channel: message.channel,
             sender: message.sender,
-            index: one.index,
+            index: one.index.get(),
             purpose,
             before: message.bytes.len(),
             age: record.age,
@@ -154,7 +160,7 @@ impl Class {
             let values = journal.awareness_after(from).take_while(|(order, _)| *order <= to);
             // What was replaced by a newer value need not be repeated; what is too late must not.
             let alive = values.map(|(_, one)| one).filter(|one| {
-                let deadline = channels[one.message.channel as usize - 1].qos.deadline;
+                let deadline = channels[one.message.channel.place()].qos.deadline;
                 self.brings(one)
                     && deadline.is_none_or(|deadline| one.message.born + deadline > now)
             });
@@ -172,7 +178,7 @@ impl Class {
     }
 
     /// What is sent now for the first time is to be repeated.
-    fn plan(&mut self, now: Duration, step: Duration, orders: (u64, u64)) {
+    fn plan(&mut self, now: Duration, step: Duration, orders: (Order, Order)) {
         if let Some(lag) = LADDER[usize::from(self.key.step)].first() {
             self.rounds.push_back(Round { at: now, orders, times: 0, next: now + step * *lag });
         }
@@ -191,7 +197,7 @@ impl Class {
             let number = one.number;
             self.kept.push_back(Kept { number, sent: now, frame: Arc::clone(&frame) });
             let parts = parts[one.records].to_vec();
-            let mut by_sender = BTreeMap::<u32, (u64, u64)>::new();
+            let mut by_sender = BTreeMap::<ParticipantId, (u64, u64)>::new();
             let mut news = (0, 0);
             for part in parts.iter().filter(|part| part.purpose == Purpose::New) {
                 let own = by_sender.entry(part.sender).or_default();

@@ -4,6 +4,7 @@ use alloc::sync::Arc;
 use core::time::Duration;
 
 use super::loss::Loss;
+use crate::ids::{ChannelNo, GroupId};
 use crate::room::audience::Audience;
 
 /// How long a participant is served alone that did not keep up with a class, at first; each time twice as long.
@@ -42,7 +43,7 @@ pub(in crate::room) struct Member {
 /// A place in a class.
 #[derive(Debug)]
 pub(super) struct Served {
-    pub(super) class: u32,
+    pub(super) class: GroupId,
     pub(super) audience: Audience,
     pub(super) since: Duration,
     /// It has all packets up to here.
@@ -56,7 +57,7 @@ pub(super) struct Served {
 /// A model on its way.
 #[derive(Debug)]
 pub(super) struct Enters {
-    pub(super) class: u32,
+    pub(super) class: GroupId,
     pub(super) since: Duration,
     model: Arc<[u8]>,
     offset: usize,
@@ -64,7 +65,7 @@ pub(super) struct Enters {
 
 /// A piece of a model.
 pub(super) struct Piece<'a> {
-    pub(super) class: u32,
+    pub(super) class: GroupId,
     pub(super) total: u32,
     pub(super) offset: u32,
     pub(super) bytes: &'a [u8],
@@ -72,14 +73,14 @@ pub(super) struct Piece<'a> {
 
 impl Member {
     /// Whether it gets these messages by a class, or will once it has entered it.
-    pub(in crate::room) fn is_served(&self, channel: u32, size: usize) -> bool {
+    pub(in crate::room) fn is_served(&self, channel: ChannelNo, size: usize) -> bool {
         let served = self.served.as_ref().map(|served| &served.audience).or(self.waits.as_ref());
         super::takes(size) && served.is_some_and(|audience| audience.contains(channel))
     }
 
     /// The class that it is served by.
     #[cfg(feature = "describe")]
-    pub(in crate::room) fn class(&self) -> Option<u32> {
+    pub(in crate::room) fn class(&self) -> Option<GroupId> {
         self.served.as_ref().map(|served| served.class)
     }
 
@@ -95,7 +96,7 @@ impl Member {
     }
 
     /// Whether the model of this class is on its way to it.
-    pub(super) fn waits_for(&self, class: u32) -> bool {
+    pub(super) fn waits_for(&self, class: GroupId) -> bool {
         self.enters.as_ref().is_some_and(|enters| enters.class == class)
     }
 
@@ -112,7 +113,7 @@ impl Member {
         })
     }
 
-    pub(super) fn enter(&mut self, now: Duration, class: u32, model: Arc<[u8]>) {
+    pub(super) fn enter(&mut self, now: Duration, class: GroupId, model: Arc<[u8]>) {
         self.enters = Some(Enters { class, since: now, model, offset: 0 });
     }
 
@@ -127,7 +128,7 @@ impl Member {
     }
 
     /// The classes that it is in or enters.
-    pub(super) fn classes(&self) -> impl Iterator<Item = u32> + use<> {
+    pub(super) fn classes(&self) -> impl Iterator<Item = GroupId> + use<> {
         let served = self.served.as_ref().map(|served| served.class);
         let enters = self.enters.as_ref().map(|enters| enters.class);
         served.into_iter().chain(enters)

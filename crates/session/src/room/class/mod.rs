@@ -17,6 +17,7 @@ use core::time::Duration;
 use super::audience::Audience;
 use super::participant::Connection;
 use super::{Output, Room};
+use crate::ids::{ChannelNo, GroupId, Order, ParticipantId};
 use crate::limits::RECORD_OVERHEAD_IN_DATAGRAMS;
 use crate::wire::acknowledged::Acknowledged;
 use crate::wire::body::{ClassEncoder, Lane};
@@ -59,9 +60,9 @@ const LAST_NUMBER: u32 = 1 << 31;
 #[derive(Default)]
 pub(super) struct Classes {
     list: Vec<Class>,
-    last_id: u32,
+    last_id: GroupId,
     /// Awareness up to this order was sent.
-    cursor: u64,
+    cursor: Order,
     /// Participants who are served alone for a while.
     alone: usize,
 }
@@ -85,9 +86,9 @@ impl Key {
 
 /// Receivers of the same datagrams.
 struct Class {
-    id: u32,
+    id: GroupId,
     key: Key,
-    members: Vec<u32>,
+    members: Vec<ParticipantId>,
     encoder: ClassEncoder,
     kept: VecDeque<Kept>,
     /// The newest packet; 0 before the first.
@@ -119,13 +120,13 @@ fn takes(size: usize) -> bool {
 }
 
 impl Classes {
-    fn get(&mut self, id: u32) -> Option<&mut Class> {
+    fn get(&mut self, id: GroupId) -> Option<&mut Class> {
         self.list.iter_mut().find(|class| class.id == id)
     }
 
     /// The version of the model that a class's next packet is coded under, and after how many ticks it repeats.
     #[cfg(feature = "describe")]
-    pub(super) fn describe(&self, id: u32) -> Option<(u32, &'static [u32])> {
+    pub(super) fn describe(&self, id: GroupId) -> Option<(u32, &'static [u32])> {
         let class = self.list.iter().find(|class| class.id == id)?;
         Some((class.encoder.coder.epoch(), loss::LADDER[usize::from(class.key.step)]))
     }
@@ -141,9 +142,9 @@ impl Classes {
     }
 
     /// Of what came after this order, some is still to be repeated.
-    pub(super) fn needs_after(&self) -> u64 {
+    pub(super) fn needs_after(&self) -> Order {
         let needs = self.list.iter().filter_map(|class| class.rounds.front());
-        needs.map(Round::after).min().unwrap_or(u64::MAX)
+        needs.map(Round::after).min().unwrap_or(Order(u64::MAX))
     }
 
     /// Octets that they hold, about.
@@ -186,7 +187,7 @@ impl Class {
 }
 
 /// Puts a packet on the stream (W74): what is in it is older by what it waited.
-fn send_again(now: Duration, connection: &mut Connection, class: u32, kept: &Kept) {
+fn send_again(now: Duration, connection: &mut Connection, class: GroupId, kept: &Kept) {
     let mut header = Vec::new();
     wire::frame::shared_datagram(class, &mut header);
     let rest = kept.frame.get(header.len()..).unwrap_or_default();
@@ -197,7 +198,7 @@ fn send_again(now: Duration, connection: &mut Connection, class: u32, kept: &Kep
 
 impl Room {
     /// Sends classes what came up to this order, and what is to be repeated.
-    pub(super) fn flush_classes(&mut self, now: Duration, due: u64) {
+    pub(super) fn flush_classes(&mut self, now: Duration, due: Order) {
         let Room {
             classes, participants, journal, channels, config, outputs, stats, trace, ..
         } = self;
@@ -239,7 +240,7 @@ impl Room {
     pub(super) fn take_acknowledged<'p>(
         &mut self,
         now: Duration,
-        id: u32,
+        id: ParticipantId,
         packet: &'p [u8],
     ) -> Result<Option<&'p [u8]>, Error> {
         let mut rest = packet;
@@ -259,9 +260,9 @@ impl Room {
     pub(super) fn acknowledged(
         &mut self,
         now: Duration,
-        id: u32,
+        id: ParticipantId,
         lane: Lane,
-        class_id: u32,
+        class_id: GroupId,
         acknowledgement: &[u8],
     ) -> Result<(), Error> {
         let acknowledgement = Acknowledged::read(acknowledgement)?;
@@ -300,7 +301,7 @@ impl Member {
         class: &mut Class,
         top: u32,
         acknowledgement: &Acknowledged<'_>,
-        id: u32,
+        id: ParticipantId,
         connection: &mut Connection,
     ) -> bool {
         if self.enters.take_if(|enters| enters.class == class.id).is_some() {
@@ -342,7 +343,7 @@ impl Member {
         now: Duration,
         class: &mut Class,
         top: u32,
-        id: u32,
+        id: ParticipantId,
         connection: &mut Connection,
     ) {
         let is_kept = class.newest <= top
@@ -368,7 +369,7 @@ impl Member {
     }
 
     /// It did not keep up with a class that it is in or enters.
-    fn drop_class(&mut self, now: Duration, class: u32, connection: &mut Connection) {
+    fn drop_class(&mut self, now: Duration, class: GroupId, connection: &mut Connection) {
         let is_in = self.served.as_ref().is_some_and(|served| served.class == class);
         let enters = self.enters.as_ref().is_some_and(|enters| enters.class == class);
         if !is_in && !enters {
@@ -382,18 +383,18 @@ impl Member {
 }
 
 /// W75.
-fn leave(connection: &mut Connection, class: u32) {
+fn leave(connection: &mut Connection, class: GroupId) {
     connection.link.queue(&Frame::Leave { lane: Lane::Datagrams, class, rest: &[] });
 }
 
 impl Connection {
     /// Whether a class brings it these messages, so that they need not go alone.
-    pub(super) fn is_served(&self, channel: u32, size: usize) -> bool {
+    pub(super) fn is_served(&self, channel: ChannelNo, size: usize) -> bool {
         self.member.as_ref().is_some_and(|member| member.is_served(channel, size))
     }
 
     /// All that came between these orders went to its class, or is none of its business.
-    fn pass_over(&mut self, before: u64, due: u64) {
+    fn pass_over(&mut self, before: Order, due: Order) {
         if let Some(fresh) = self.fresh.as_mut().filter(|fresh| fresh.cursor >= before) {
             fresh.cursor = due;
         }

@@ -10,6 +10,7 @@ use super::stream::SharedStream;
 use super::{super::Channel, Shared};
 use crate::Kind;
 use crate::datagrams::goes_as_datagram;
+use crate::ids::{ChannelNo, GroupId, Order, Position};
 use crate::wire::body::Coding;
 
 /// A member that could not follow, or has changed what it is sent, is not let in again before.
@@ -19,7 +20,7 @@ const STAYS_OUT: Duration = Duration::from_secs(2);
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct StreamAudience {
     /// By number, in order.
-    channels: Vec<u32>,
+    channels: Vec<ChannelNo>,
     /// Octets of a datagram, where there are any: what fits one does not take the stream.
     pub(super) max_datagram: Option<usize>,
     pub(super) max_packet: usize,
@@ -28,7 +29,7 @@ pub(super) struct StreamAudience {
 }
 
 impl StreamAudience {
-    pub(super) fn has(&self, channel: u32) -> bool {
+    pub(super) fn has(&self, channel: ChannelNo) -> bool {
         self.channels.binary_search(&channel).is_ok()
     }
 
@@ -59,15 +60,15 @@ pub(in crate::room) struct Membership {
 /// How far a member was sent the shared stream.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Member {
-    pub(super) class: u32,
+    pub(super) class: GroupId,
     /// The number of the body that it is to be sent next.
     pub(super) next: u64,
     /// Awareness up to this order was among those before.
-    pub(super) awareness: u64,
+    pub(super) awareness: Order,
     /// Likewise awareness that rested (W41).
-    pub(super) rested: u64,
+    pub(super) rested: Order,
     /// The last position that it was told, by a transaction or otherwise.
-    pub(super) told: u64,
+    pub(super) told: Position,
 }
 
 impl Membership {
@@ -85,16 +86,16 @@ impl Membership {
     }
 
     /// Whether messages of this channel come to it with a class's.
-    pub(in crate::room) fn covers(&self, channel: u32) -> bool {
+    pub(in crate::room) fn covers(&self, channel: ChannelNo) -> bool {
         self.member.is_some() && self.audience.as_ref().is_some_and(|one| one.has(channel))
     }
 
     /// Order of awareness up to which a member was served.
-    pub(in crate::room) fn served(&self) -> Option<u64> {
+    pub(in crate::room) fn served(&self) -> Option<Order> {
         self.member.map(|member| member.awareness)
     }
 
-    pub(in crate::room) fn class(&self) -> Option<u32> {
+    pub(in crate::room) fn class(&self) -> Option<GroupId> {
         self.member.map(|member| member.class)
     }
 
@@ -126,28 +127,28 @@ impl Membership {
     }
 
     /// A body went, whose last transaction has this position, if it has one.
-    pub(super) fn sent(&mut self, position: u64) {
+    pub(super) fn sent(&mut self, position: Position) {
         if let Some(member) = self.member.as_mut() {
             member.next += 1;
             member.told = member.told.max(position);
         }
     }
 
-    pub(super) fn served_to(&mut self, awareness: u64, rested: u64) {
+    pub(super) fn served_to(&mut self, awareness: Order, rested: Order) {
         if let Some(member) = self.member.as_mut() {
             (member.awareness, member.rested) = (awareness, rested);
         }
     }
 
     /// It is told that it stands at this position.
-    pub(super) fn tell(&mut self, position: u64) {
+    pub(super) fn tell(&mut self, position: Position) {
         if let Some(member) = self.member.as_mut() {
             member.told = position;
         }
     }
 
     /// The position that a member knows.
-    pub(in crate::room) fn told(&self) -> Option<u64> {
+    pub(in crate::room) fn told(&self) -> Option<Position> {
         self.member.map(|member| member.told)
     }
 }
@@ -170,7 +171,7 @@ impl Connection {
         let mut shared = Vec::new();
         self.membership.has_private = false;
         for (&id, &Opened { access, compress }) in &self.channels {
-            let qos = &channels.get(id as usize - 1)?.qos;
+            let qos = &channels.get(id.place())?.qos;
             let is_thinned = self.thinned.contains_key(&id);
             if access.subscribe && compress.coding(qos) == Coding::Shared && !is_thinned {
                 shared.push(id);

@@ -15,6 +15,7 @@ pub(super) use audience::Membership;
 use super::Room;
 use super::participant::Connection;
 use crate::Error;
+use crate::ids::{GroupId, Order, ParticipantId, Position};
 use crate::wire::body::Lane;
 use crate::wire::frame::Frame;
 use audience::{Member, StreamAudience};
@@ -32,9 +33,9 @@ const PIECE: usize = 4 << 10;
 /// The shared streams of a room, by class.
 #[derive(Default)]
 pub(super) struct Shared {
-    streams: BTreeMap<u32, SharedStream>,
+    streams: BTreeMap<GroupId, SharedStream>,
     /// The last class given out.
-    last: u32,
+    last: GroupId,
     /// What the streams stand for once they have coded all that is due.
     due: Cursors,
 }
@@ -48,13 +49,13 @@ impl Shared {
 
 impl Room {
     /// Codes what a tick lets go, for every audience once.
-    pub(super) fn share(&mut self, now: Duration, (awareness, log): (u64, u64)) {
+    pub(super) fn share(&mut self, now: Duration, (awareness, log): (Order, Position)) {
         self.shared.due = Cursors { awareness, log, ..self.shared.due };
         self.encode_shared(now);
     }
 
     /// Codes values that have rested (W41).
-    pub(super) fn share_rested(&mut self, now: Duration, rests: u64) {
+    pub(super) fn share_rested(&mut self, now: Duration, rests: Order) {
         self.shared.due.rested = rests;
         self.encode_shared(now);
     }
@@ -81,7 +82,7 @@ impl Room {
         let audiences = self.count_audiences(now);
         self.end_streams(&audiences);
         self.begin_streams(&audiences);
-        let classes: Vec<u32> = self.shared.streams.keys().copied().collect();
+        let classes: Vec<GroupId> = self.shared.streams.keys().copied().collect();
         for class in classes {
             if self.let_in(now, class).is_err() {
                 self.dissolve(class);
@@ -107,7 +108,7 @@ impl Room {
         let least = self.config.share_stream_above / 2;
         let size = |stream: &SharedStream| audiences.get(&stream.audience).copied().unwrap_or(0);
         let small = self.shared.streams.iter().filter(|(_, stream)| size(stream) <= least);
-        let small: Vec<u32> = small.map(|(&class, _)| class).collect();
+        let small: Vec<GroupId> = small.map(|(&class, _)| class).collect();
         small.into_iter().for_each(|class| self.dissolve(class));
     }
 
@@ -135,20 +136,20 @@ impl Room {
                     _ => return,
                 }
             }
-            self.shared.last = self.shared.last.wrapping_add(1);
+            self.shared.last = GroupId(self.shared.last.get().wrapping_add(1));
             let stream = SharedStream::new(audience, self.shared.due);
             self.shared.streams.insert(self.shared.last, stream);
         }
     }
 
     /// Who stands where the stream stands becomes a member. The model is made once for all of them.
-    fn let_in(&mut self, now: Duration, class: u32) -> Result<(), Error> {
+    fn let_in(&mut self, now: Duration, class: GroupId) -> Result<(), Error> {
         let Some(stream) = self.shared.streams.get_mut(&class) else { return Ok(()) };
         stream.tidy()?;
         let entrants = self.participants.iter().filter(|(_, participant)| {
             participant.connection.as_deref().is_some_and(|one| one.may_enter(now, stream))
         });
-        let entrants: Vec<u32> = entrants.map(|(&id, _)| id).collect();
+        let entrants: Vec<ParticipantId> = entrants.map(|(&id, _)| id).collect();
         if !entrants.is_empty() && stream.makes_models(now) {
             let frames = model_frames(class, &stream.model(now + MODEL_SPACING)?)?;
             let (next, at) = (stream.end(), stream.at);
@@ -162,20 +163,20 @@ impl Room {
             }
         }
         // The members are to hear of a new beginning, too.
-        let ids: Vec<u32> = self.links.values().copied().collect();
+        let ids: Vec<ParticipantId> = self.links.values().copied().collect();
         ids.into_iter().for_each(|id| self.flush(now, id));
         Ok(())
     }
 
     /// The participant is sent its bodies alone again (W64), and may share other ones later.
-    pub(super) fn leave_shared(&mut self, id: u32) {
+    pub(super) fn leave_shared(&mut self, id: ParticipantId) {
         let Some(connection) = self.connection(id) else { return };
         connection.leave_shared();
         connection.membership.audience = None;
     }
 
     /// Ends a stream: all its members leave.
-    fn dissolve(&mut self, class: u32) {
+    fn dissolve(&mut self, class: GroupId) {
         self.shared.streams.remove(&class);
         let connections =
             self.participants.values_mut().filter_map(|one| one.connection.as_deref_mut());
@@ -184,7 +185,7 @@ impl Room {
     }
 }
 
-fn model_frames(class: u32, model: &[u8]) -> Result<Vec<Vec<u8>>, Error> {
+fn model_frames(class: GroupId, model: &[u8]) -> Result<Vec<Vec<u8>>, Error> {
     let limit = crate::limits::MAX_MODEL;
     if model.len() > limit {
         return Err(Error::TooLarge { what: "model", size: model.len(), limit });
@@ -219,7 +220,7 @@ impl Connection {
             && self.link.ready()
     }
 
-    fn enter_shared(&mut self, class: u32, next: u64, at: Cursors) {
+    fn enter_shared(&mut self, class: GroupId, next: u64, at: Cursors) {
         let Some(bodies) = self.link.bodies.as_mut() else { return };
         let told = bodies.encoder.numbering.position();
         bodies.encoder.restart();

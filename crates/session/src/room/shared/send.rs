@@ -7,6 +7,7 @@ use core::time::Duration;
 
 use super::Shared;
 use super::stream::SharedBody;
+use crate::ids::{Order, ParticipantId, Position};
 use crate::room::flush::WORTH_A_POSITION;
 use crate::room::participant::Connection;
 use crate::room::{Output, Room, Stats};
@@ -19,9 +20,9 @@ impl Room {
     pub(in crate::room) fn send_shared(
         &mut self,
         now: Duration,
-        due: (u64, u64),
-        changed: &BTreeSet<u32>,
-    ) -> Vec<u32> {
+        due: (Order, Position),
+        changed: &BTreeSet<ParticipantId>,
+    ) -> Vec<ParticipantId> {
         let Room { participants, shared, journal, outputs, stats, trace, .. } = self;
         let mut left = Vec::new();
         for (&id, participant) in participants {
@@ -50,7 +51,7 @@ impl Room {
     }
 
     /// Sends a member what its stream holds, as far as its transport takes it. What is left is for it alone.
-    pub(in crate::room) fn flush_shared(&mut self, now: Duration, id: u32) {
+    pub(in crate::room) fn flush_shared(&mut self, now: Duration, id: ParticipantId) {
         while self.has_shared(id) {
             self.tell_changes(id);
             let Some(connection) = self.connection(id) else { return };
@@ -90,7 +91,7 @@ impl Room {
     }
 
     /// Whether a member can be sent something of its stream. One that is too far behind leaves.
-    fn has_shared(&mut self, id: u32) -> bool {
+    fn has_shared(&mut self, id: ParticipantId) -> bool {
         let Room { participants, shared, .. } = self;
         let participant = participants.get_mut(&id);
         let Some(connection) = participant.and_then(|one| one.connection.as_deref_mut()) else {
@@ -143,7 +144,7 @@ impl Connection {
         }
     }
 
-    fn served_shared(&mut self, awareness: u64, log: u64, rested: u64) {
+    fn served_shared(&mut self, awareness: Order, log: Position, rested: Order) {
         self.log_cursor = log;
         if !self.membership.has_private() {
             self.awareness_cursor = awareness;
@@ -157,7 +158,7 @@ impl Connection {
     /// So many transactions were of channels that it has not open that a later resume is to start behind them.
     fn owes_position(&self) -> bool {
         let told = self.membership.told().unwrap_or(self.log_cursor);
-        self.log_cursor.saturating_sub(told) >= WORTH_A_POSITION
+        self.log_cursor.get().saturating_sub(told.get()) >= WORTH_A_POSITION
     }
 
     fn say_position(&mut self) {
@@ -171,7 +172,7 @@ impl Connection {
 /// A body goes to a member, behind so many octets.
 fn note(
     now: Duration,
-    id: u32,
+    id: ParticipantId,
     connection: &mut Connection,
     body: &SharedBody,
     private: usize,

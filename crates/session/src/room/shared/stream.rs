@@ -7,6 +7,7 @@ use core::time::Duration;
 
 use super::audience::StreamAudience;
 use crate::Error;
+use crate::ids::{Order, ParticipantId, Position};
 use crate::room::journal::{Awareness, Journal, Stored, Transaction};
 use crate::stamps::Stamps;
 use crate::trace::{Part, Purpose};
@@ -29,10 +30,10 @@ const MAX_PAIRS: usize = 1 << 16;
 /// What happened up to here is in the bodies so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Cursors {
-    pub(super) awareness: u64,
-    pub(super) log: u64,
+    pub(super) awareness: Order,
+    pub(super) log: Position,
     /// W41.
-    pub(super) rested: u64,
+    pub(super) rested: Order,
 }
 
 /// A body for all members.
@@ -43,10 +44,10 @@ pub(super) struct SharedBody {
     front: usize,
     pub(super) after: Cursors,
     /// Of its last transaction; 0 if it has none.
-    pub(super) position: u64,
+    pub(super) position: Position,
     counts: Counts,
     /// By sender, in order.
-    own: Vec<(u32, Counts)>,
+    own: Vec<(ParticipantId, Counts)>,
     /// While somebody looks on.
     pub(super) parts: Vec<Part>,
 }
@@ -59,7 +60,7 @@ pub(super) struct Counts {
 
 impl SharedBody {
     /// What it brings to a participant: all but its own.
-    pub(super) fn counts(&self, participant: u32) -> Counts {
+    pub(super) fn counts(&self, participant: ParticipantId) -> Counts {
         let own = self.own.binary_search_by_key(&participant, |(sender, _)| *sender);
         let own = own.map_or(Counts::default(), |at| self.own[at].1);
         let Counts { messages, bytes } = self.counts;
@@ -252,12 +253,12 @@ impl SharedStream {
 
     fn push_awareness(&mut self, due: Due<'_>, one: &Awareness) -> bool {
         let number = Number::Awareness { index: one.index, after: one.after };
-        self.push(due, &one.message, number, one.index)
+        self.push(due, &one.message, number, one.index.get())
     }
 
     fn push_transaction(&mut self, due: Due<'_>, one: &Transaction) -> bool {
         let number = Number::Transaction { counter: one.counter, position: one.position };
-        let fits = self.push(due, &one.message, number, one.counter);
+        let fits = self.push(due, &one.message, number, one.counter.get());
         if fits && self.audience.has(one.message.channel) {
             self.next.position = one.position;
         }
@@ -315,7 +316,7 @@ impl SharedBody {
             octets: Arc::from([]),
             front: 0,
             after: Cursors::default(),
-            position: 0,
+            position: Position(0),
             counts: Counts::default(),
             own: Vec::new(),
             parts: Vec::new(),

@@ -82,9 +82,11 @@ pub(crate) fn price(parts: &mut [Part], costs: &[u32]) {
 /// A message whose cost is not known.
 pub(crate) fn part(record: &Record<'_>) -> Part {
     let (index, is_fill) = match record.number {
-        Number::Awareness { index, .. } => (index, false),
-        Number::Transaction { counter, .. } | Number::Copy { counter, .. } => (counter, false),
-        Number::Fill { counter, .. } => (counter, true),
+        Number::Awareness { index, .. } => (index.get(), false),
+        Number::Transaction { counter, .. } | Number::Copy { counter, .. } => {
+            (counter.get(), false)
+        }
+        Number::Fill { counter, .. } => (counter.get(), true),
     };
     let purpose = match record {
         Record { own: true, .. } => Purpose::Own,

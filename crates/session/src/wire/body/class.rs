@@ -90,15 +90,16 @@ const MAX_PER_DATAGRAM: usize = 64;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ids::{ChannelNo, Counter, Index, ParticipantId};
     use crate::wire::body::Coding;
     use crate::wire::record::Number;
     use core::time::Duration;
 
     fn record(index: u32, bytes: &[u8]) -> Record<'_> {
         Record {
-            channel: 1,
-            sender: 1,
-            number: Number::Awareness { index, after: 0 },
+            channel: ChannelNo(1),
+            sender: ParticipantId(1),
+            number: Number::Awareness { index: Index(index), after: Counter(0) },
             own: false,
             state: false,
             age: Duration::ZERO,

@@ -8,6 +8,7 @@ use groupwire_gmc as gmc;
 
 use super::class::class_config;
 use super::{Coding, Form, Lane};
+use crate::ids::ChannelNo;
 use crate::limits::{MAX_BLOCK, MAX_RECORDS, MAX_UNPACKED, RECORD_OVERHEAD};
 use crate::packing::Packing;
 use crate::wire::io::Reader;
@@ -105,7 +106,7 @@ impl BodyDecoder {
     pub(crate) fn shared(
         &mut self,
         body: &[u8],
-        kind_of: impl Fn(u32) -> Result<Kind, Error>,
+        kind_of: impl Fn(ChannelNo) -> Result<Kind, Error>,
         mut each: impl FnMut(Record<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let mut is_empty = true;
@@ -143,7 +144,7 @@ impl BodyDecoder {
         form: Form,
         body: &[u8],
         packing: &mut Packing,
-        kind_of: impl Fn(u32) -> Result<Kind, Error>,
+        kind_of: impl Fn(ChannelNo) -> Result<Kind, Error>,
         mut each: impl FnMut(Record<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         match form {
@@ -162,7 +163,7 @@ impl BodyDecoder {
         &mut self,
         body: &[u8],
         mut packing: Option<&mut Packing>,
-        kind_of: impl Fn(u32) -> Result<Kind, Error>,
+        kind_of: impl Fn(ChannelNo) -> Result<Kind, Error>,
         mut each: impl FnMut(Record<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let mut reader = Reader::new(body, "MESSAGES");
@@ -195,7 +196,7 @@ impl BodyDecoder {
     pub(crate) fn coded(
         &mut self,
         body: &[u8],
-        kind_of: impl Fn(u32) -> Result<Kind, Error>,
+        kind_of: impl Fn(ChannelNo) -> Result<Kind, Error>,
         mut each: impl FnMut(Record<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         if !self.coded {
@@ -228,7 +229,7 @@ impl BodyDecoder {
         &mut self,
         fields: [u32; FIELDS],
         payload: &'a [u8],
-        kind_of: &impl Fn(u32) -> Result<Kind, Error>,
+        kind_of: &impl Fn(ChannelNo) -> Result<Kind, Error>,
         max_message: usize,
         packing: Option<&'a mut Packing>,
     ) -> Result<Record<'a>, Error> {
@@ -237,7 +238,7 @@ impl BodyDecoder {
         let is_stream = self.direction == Direction::ToClient && self.lane == Lane::Stream;
         let kind = match is_stream && record::is_own(&fields) {
             true => Kind::Transaction,
-            false => kind_of(fields[0])?,
+            false => kind_of(ChannelNo(fields[0]))?,
         };
         let numbering = &mut self.numbering;
         record::read(fields, payload, kind, self.direction, numbering, max_message, packing)

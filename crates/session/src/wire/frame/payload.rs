@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 
 use super::{Access, Frame, OPTIONAL, ParticipantEntry, PresenceState};
 use crate::error::Fault;
+use crate::ids::{ChannelNo, Counter, GroupId, ParticipantId, Position};
 use crate::limits::{MAX_CHANNEL_NAME, MAX_DETAIL, MAX_PRESENCE};
 use crate::wire::body::Lane;
 use crate::wire::handshake::{Hello, Welcome};
@@ -28,7 +29,7 @@ impl<'a> Frame<'a> {
                 access.write(out);
                 out.bytes(name.as_bytes());
                 qos.write(out);
-                out.varint(*have);
+                out.varint(have.get());
                 compress.write(out);
                 0x03
             }
@@ -70,7 +71,7 @@ impl<'a> Frame<'a> {
                 0x0b
             }
             Frame::SnapshotWanted { at_least } => {
-                out.varint(*at_least);
+                out.varint(at_least.get());
                 0x0c
             }
             Frame::Synced { channel } => {
@@ -101,11 +102,11 @@ impl<'a> Frame<'a> {
                 0x11
             }
             Frame::Position(position) => {
-                out.varint(*position);
+                out.varint(position.get());
                 0x12
             }
             Frame::Gap { position, counter } => {
-                out.varint(*position);
+                out.varint(position.get());
                 out.varint(u64::from(*counter));
                 0x13
             }
@@ -192,24 +193,24 @@ impl<'a> Frame<'a> {
                 access: Access::read(&mut r)?,
                 name: r.text(MAX_CHANNEL_NAME, "channel name")?,
                 qos: Qos::read(&mut r)?,
-                have: r.varint()?,
+                have: Position(r.varint()?),
                 compress: Compress::read(&mut r)?,
             },
             0x04 => Frame::Channel {
                 reference: r.varint_u32()?,
-                id: r.varint_u32()?,
+                id: ChannelNo(r.varint_u32()?),
                 access: Access::read(&mut r)?,
                 name: r.text(MAX_CHANNEL_NAME, "channel name")?,
                 qos: Qos::read(&mut r)?,
             },
-            0x05 => Frame::Shut { id: r.varint_u32()? },
+            0x05 => Frame::Shut { id: ChannelNo(r.varint_u32()?) },
             0x06 => Frame::Messages(r.rest()),
             0x07 => Frame::Coded(r.rest()),
             0x09 => Frame::Presence(r.rest()),
             0x0a => read_participants(&mut r)?,
             0x0b => Frame::Snapshot(Chunk::read(&mut r)?),
-            0x0c => Frame::SnapshotWanted { at_least: r.varint()? },
-            0x0d => Frame::Synced { channel: r.varint_u32()? },
+            0x0c => Frame::SnapshotWanted { at_least: Position(r.varint()?) },
+            0x0d => Frame::Synced { channel: ChannelNo(r.varint_u32()?) },
             0x0e => Frame::Ping { time: r.varint()? },
             0x0f => Frame::Pong { time: r.varint()?, received: r.varint()?, sent: r.varint()? },
             0x10 => Frame::Error {
@@ -220,31 +221,38 @@ impl<'a> Frame<'a> {
                 detail: r.text(MAX_DETAIL, "error text")?,
             },
             0x11 => Frame::Bye { reason: r.varint_u32()?, retry_ms: r.varint()? },
-            0x12 => Frame::Position(r.varint()?),
-            0x13 => Frame::Gap { position: r.varint()?, counter: r.varint_u32()? },
+            0x12 => Frame::Position(Position(r.varint()?)),
+            0x13 => {
+                Frame::Gap { position: Position(r.varint()?), counter: Counter(r.varint_u32()?) }
+            }
             0x19 => Frame::Codecs { set: r.varint()? },
-            0x1a => Frame::Compress { id: r.varint_u32()?, compress: Compress::read(&mut r)? },
+            0x1a => Frame::Compress {
+                id: ChannelNo(r.varint_u32()?),
+                compress: Compress::read(&mut r)?,
+            },
             0x1b => Frame::PackedSnapshot(Chunk::read(&mut r)?),
             0x1c => Frame::PackedMessages(r.rest()),
-            0x16 => Frame::Acknowledged { class: r.varint_u32()?, rest: r.rest() },
+            0x16 => Frame::Acknowledged { class: GroupId(r.varint_u32()?), rest: r.rest() },
             0x18 => Frame::Model {
                 lane: read_lane(&mut r)?,
-                class: r.varint_u32()?,
+                class: GroupId(r.varint_u32()?),
                 total: r.varint_u32()?,
                 offset: r.varint_u32()?,
                 rest: r.rest(),
             },
             0x1d => Frame::Shared(r.rest()),
-            0x1e => Frame::SharedDatagram { class: r.varint_u32()?, rest: r.rest() },
-            0x1f => {
-                Frame::Leave { lane: read_lane(&mut r)?, class: r.varint_u32()?, rest: r.rest() }
-            }
-            0x20 => Frame::Change { id: r.varint_u32()?, qos: Qos::read(&mut r)? },
-            0x21 => Frame::Rate { id: r.varint_u32()?, rate: r.varint_u32()? },
+            0x1e => Frame::SharedDatagram { class: GroupId(r.varint_u32()?), rest: r.rest() },
+            0x1f => Frame::Leave {
+                lane: read_lane(&mut r)?,
+                class: GroupId(r.varint_u32()?),
+                rest: r.rest(),
+            },
+            0x20 => Frame::Change { id: ChannelNo(r.varint_u32()?), qos: Qos::read(&mut r)? },
+            0x21 => Frame::Rate { id: ChannelNo(r.varint_u32()?), rate: r.varint_u32()? },
             0x22 => Frame::Contract(r.rest()),
             0x26 => Frame::Standing(r.rest()),
             0x27 => Frame::SharedAgain {
-                class: r.varint_u32()?,
+                class: GroupId(r.varint_u32()?),
                 waited: r.varint_u32()?,
                 rest: r.rest(),
             },
@@ -267,7 +275,7 @@ fn read_participants<'a>(reader: &mut Reader<'a>) -> Result<Frame<'a>, Error> {
     let complete = reader.u8()? != 0;
     let mut list = Vec::new();
     while !reader.is_empty() {
-        let id = reader.varint_u32()?;
+        let id = ParticipantId(reader.varint_u32()?);
         let state = match reader.u8()? {
             0 => PresenceState::Left,
             1 => PresenceState::Here,
