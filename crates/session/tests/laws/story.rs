@@ -20,6 +20,8 @@ use crate::world::{MS, Path, World};
 pub(crate) struct Outcome {
     /// Of all packets and messages.
     pub(crate) digest: u64,
+    /// Hash of the packets alone.
+    pub(crate) packets: u64,
     pub(crate) delivered: u64,
     /// Datagrams of classes.
     pub(crate) shared: u64,
@@ -60,8 +62,8 @@ pub(crate) fn play(seed: u64, is_loud: bool) -> Outcome {
     }
     let (memory, most) = (story.world.memory, story.most_memory);
     assert!(memory <= most, "law 3: the room holds {memory} of at most {most} octets");
-    let World { digest, ref model, .. } = story.world;
-    Outcome { digest, delivered: model.delivered, shared: model.shared }
+    let World { digest, packets, ref model, .. } = story.world;
+    Outcome { digest, packets, delivered: model.delivered, shared: model.shared }
 }
 
 impl Story {

@@ -84,8 +84,10 @@ pub(crate) struct World {
     coming: BTreeMap<(Duration, u64), (LinkId, Happening)>,
     last_happening: u64,
     random: Random,
-    /// Of all that came out of the cores, in order (law 4).
+    /// Hash of everything that came out of the cores, in order (law 4).
     pub(crate) digest: u64,
+    /// Hash of the packets alone: when, over which transport, in which direction, as what, and their bytes.
+    pub(crate) packets: u64,
     /// The most memory that a room held.
     pub(crate) memory: usize,
 }
@@ -112,6 +114,7 @@ impl World {
             last_happening: 0,
             random: Random::new(seed ^ 0x5eed),
             digest: 0,
+            packets: 0,
             memory: 0,
         };
         world.room.set_tracing(true);
@@ -431,7 +434,7 @@ impl World {
     fn carry(&mut self, link: LinkId, way: usize, cargo: Vec<Cargo>) {
         for mut cargo in cargo {
             if let Cargo::Packet(packet) = &cargo {
-                self.digest(link, packet);
+                self.digest(link, way, false, packet);
             }
             let Some(transport) = self.transports.get_mut(&link) else { continue };
             let delay = self.people[transport.person].delay;
@@ -454,7 +457,7 @@ impl World {
 
     /// A datagram is lost, repeated, damaged, late, or comes as it should.
     fn fly(&mut self, link: LinkId, way: usize, mut packet: Vec<u8>) {
-        self.digest(link, &packet);
+        self.digest(link, way, true, &packet);
         let Some(transport) = self.transports.get(&link) else { return };
         let (path, delay) = (transport.path, self.people[transport.person].delay);
         assert!(packet.len() <= path.max, "W38: a datagram of {} octets", packet.len());
@@ -477,8 +480,11 @@ impl World {
         }
     }
 
-    fn digest(&mut self, link: LinkId, packet: &[u8]) {
+    fn digest(&mut self, link: LinkId, way: usize, is_datagram: bool, packet: &[u8]) {
         self.digest = fnv(self.digest ^ link.get(), packet);
+        let header = [self.now.as_micros() as u64, link.get(), way as u64, u64::from(is_datagram)];
+        let header = header.iter().fold(self.packets, |hash, word| fnv(hash, &word.to_le_bytes()));
+        self.packets = fnv(header, packet);
     }
 
     /// Whether everybody who has not left is connected and has nothing to say any more.
