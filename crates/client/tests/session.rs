@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use groupwire_client::{
-    Error, Event, GapReason, MAX_UNREAD_BYTES, Options, PresenceState, Qos, Room, SendOptions,
-    Sent, SessionError, Status,
+    Error, Event, GapReason, MAX_UNREAD_BYTES, Options, ParticipantId, PresenceState, Qos, Room,
+    SendOptions, Sent, SessionError, Status,
 };
 use groupwire_server::Config;
 use groupwire_server::session::{Authority, Grant, JoinRequest, OpenRequest, Timing};
@@ -355,7 +355,7 @@ async fn wrong_arguments_are_named() {
     assert!(matches!(error, Error::Session(SessionError::Malformed { .. })), "{error}");
 }
 
-fn left(event: &Event, who: u32) -> Option<()> {
+fn left(event: &Event, who: ParticipantId) -> Option<()> {
     let Event::Participants { changes, .. } = event else { return None };
     let gone = |change: &groupwire_client::ParticipantChange| {
         change.id == who && change.state == PresenceState::Left

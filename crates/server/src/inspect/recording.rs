@@ -220,13 +220,19 @@ impl Files {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use groupwire_session::{ChannelNo, ParticipantId};
 
     fn folder(name: &str) -> std::path::PathBuf {
         std::env::temp_dir().join(format!("groupwire-{name}-{}", std::process::id()))
     }
 
     fn message(bytes: &[u8]) -> Recorded {
-        Recorded { at: Duration::from_micros(12_500), sender: 3, channel: 1, bytes: bytes.into() }
+        Recorded {
+            at: Duration::from_micros(12_500),
+            sender: ParticipantId(3),
+            channel: ChannelNo(1),
+            bytes: bytes.into(),
+        }
     }
 
     #[test]

@@ -3,10 +3,10 @@
 
 use std::time::{Duration, Instant};
 
-use groupwire_server::session::Qos;
 use groupwire_server::session::client::{
     Client, Config as ClientConfig, Event, Input, Outgoing, Output,
 };
+use groupwire_server::session::{ParticipantId, Qos};
 use tokio::time::timeout;
 
 use super::PATIENCE;
@@ -18,7 +18,7 @@ pub(crate) struct Person {
     origin: Instant,
     pub(crate) events: Vec<Event>,
     /// All messages so far, own ones too: who sent them, and their text.
-    pub(crate) heard: Vec<(u32, String)>,
+    pub(crate) heard: Vec<(ParticipantId, String)>,
 }
 
 impl Person {

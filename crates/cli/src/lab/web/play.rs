@@ -40,7 +40,13 @@ impl Log {
         });
     }
 
-    pub(super) fn take(&self, sender: ParticipantId, channel: &'static str, content: &[u8], now: Instant) {
+    pub(super) fn take(
+        &self,
+        sender: ParticipantId,
+        channel: &'static str,
+        content: &[u8],
+        now: Instant,
+    ) {
         self.with(|times| {
             // Else it is of a play before this one, or something is wrong: the counts will tell.
             if let Some(sent) = times.sent.get(&(sender, channel, content.to_vec())) {
