@@ -64,7 +64,7 @@ impl Clients {
 
 impl Client {
     /// Waits until this participant is in the room and has all that was said before, which is none of our business.
-    async fn ready(&mut self) -> Result<u32, Box<dyn Error>> {
+    async fn ready(&mut self) -> Result<ParticipantId, Box<dyn Error>> {
         let number = self.room.joined().await?;
         let mut waiting: HashSet<ChannelId> = self.channels.iter().map(Channel::id).collect();
         let mut batch = VecDeque::new();
