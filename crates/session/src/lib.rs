@@ -35,7 +35,6 @@ mod qos;
 pub mod room;
 mod seen;
 mod stamps;
-#[cfg_attr(not(feature = "describe"), allow(dead_code, reason = "nobody looks on"))]
 pub mod trace;
 mod wire;
 
@@ -52,7 +51,7 @@ pub use groupwire_afec::code::{Code, Repeat, Repeats};
 /// The codecs of `groupwire-codecs`, for configurations.
 pub use groupwire_codecs as codecs;
 /// Templates in readable form.
-#[cfg(feature = "describe")]
+#[cfg(feature = "inspector")]
 pub use groupwire_gmc::{Description, Piece};
 pub use ids::{ChannelNo, Counter, GroupId, Index, LinkId, Order, ParticipantId, Position};
 pub use limits::{Limits, Timing};

@@ -113,6 +113,11 @@ impl Link {
         self.max_packet = max_packet.min(DEFAULT_MAX_PACKET);
     }
 
+    /// Bytes of the largest datagram, if both ends agreed on datagrams.
+    pub(crate) fn max_datagram_in_use(&self) -> Option<usize> {
+        self.datagrams.as_ref().map(|datagrams| datagrams.max())
+    }
+
     pub(crate) fn max_packet(&self) -> usize {
         self.max_packet
     }
@@ -169,7 +174,7 @@ impl Link {
     }
 
     /// Octets that a packet of this length may still take.
-    pub(crate) fn room(&self, packet: &[u8]) -> usize {
+    pub(crate) fn remaining(&self, packet: &[u8]) -> usize {
         self.max_packet.saturating_sub(packet.len())
     }
 
@@ -253,7 +258,7 @@ impl Link {
     pub(crate) fn probe(&mut self, now: Duration, packet: &mut Vec<u8>, at: usize) {
         let work = self.choosing.take_probe();
         let has_block = self.choosing.blocks.take_sign();
-        if self.room(packet) < PING_SIZE {
+        if self.remaining(packet) < PING_SIZE {
             return;
         }
         let is_alone = self.in_flight == 0 && now >= self.pinged + PROBE_SPACING;
@@ -277,7 +282,7 @@ impl Link {
 
     /// W79: puts a stamp before the body that begins at `at`, if one is due.
     pub(crate) fn stamp(&mut self, now: Duration, packet: &mut Vec<u8>, at: usize) {
-        let room = self.room(packet);
+        let room = self.remaining(packet);
         self.stamps.write(now, room, packet, at);
     }
 

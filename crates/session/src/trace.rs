@@ -150,7 +150,6 @@ impl Trace {
         self.is_on
     }
 
-    #[cfg(feature = "describe")]
     pub(crate) fn turn(&mut self, on: bool) {
         if self.is_on != on {
             *self = Trace { is_on: on, ..Trace::default() };
@@ -186,7 +185,6 @@ impl Trace {
     }
 }
 
-#[cfg(feature = "describe")]
 impl Trace {
     pub(crate) fn take(&mut self) -> Vec<Packet> {
         self.parts = 0;

@@ -203,7 +203,7 @@ impl Client {
 
     fn add_chunk(&mut self, now: Duration, packet: &mut Vec<u8>) {
         let (Some(upload), Some(link)) = (self.upload.as_mut(), self.link.as_mut()) else { return };
-        let (at, room) = (packet.len(), link.room(packet).saturating_sub(PING_SIZE));
+        let (at, room) = (packet.len(), link.remaining(packet).saturating_sub(PING_SIZE));
         let Upload { as_of, ref bytes, offset } = *upload;
         let piece = Piece { as_of, counter: Counter(0), snapshot: bytes, offset };
         let packing = &mut self.packing;
@@ -221,7 +221,9 @@ impl Client {
         due: &[(Order, Due)],
         packet: &mut Vec<u8>,
     ) -> Result<(), Error> {
-        let Some(room) = self.link.as_ref().map(|link| link.room(packet)) else { return Ok(()) };
+        let Some(room) = self.link.as_ref().map(|link| link.remaining(packet)) else {
+            return Ok(());
+        };
         self.add_records(now, due, room, Lane::Stream);
         let Some(link) = self.link.as_mut() else { return Ok(()) };
         let at = packet.len();

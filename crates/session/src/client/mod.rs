@@ -34,6 +34,7 @@ use crate::link::Link;
 use crate::map::Map;
 use crate::packing::Packing;
 use crate::seen::Seen;
+use crate::wire::body::Batch;
 use crate::wire::frame::Frame;
 use crate::wire::handshake::Secret;
 use crate::wire::snapshot::Assembly;
@@ -139,6 +140,7 @@ pub struct Client {
     joined_at: Option<Duration>,
     stats: Stats,
     packing: Packing,
+    batch: Batch,
     shared: Shared,
     classes: Classes,
     copies: Copies,
@@ -190,6 +192,7 @@ impl Client {
             wants_drain: false,
             joined_at: None,
             stats: Stats::default(),
+            batch: Batch::default(),
             shared: Shared::default(),
             copies: Copies::default(),
             inspected: Inspected::default(),

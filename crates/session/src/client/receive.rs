@@ -59,13 +59,28 @@ impl Client {
                 .flatten()
                 .ok_or(Error::UnknownChannel { channel: id.get() })
         };
-        let each = |record: Record<'_>| match record.number {
-            Number::Copy { counter, position, previous } => {
-                self.deliver_copy(&record, counter, position, previous)
-            }
-            _ => self.deliver(Duration::ZERO, &record),
-        };
-        let _ = datagrams.receive(now, packet, one_way, &mut packing, needs_of, each);
+        let mut batch = core::mem::take(&mut self.batch);
+        if let Ok(mut incoming) = datagrams.read(now, packet, one_way, &mut batch) {
+            let outcome = loop {
+                match datagrams.next(now, &mut incoming, &mut packing, needs_of) {
+                    Ok(Some(record)) => {
+                        let delivered = match record.number {
+                            Number::Copy { counter, position, previous } => {
+                                self.deliver_copy(&record, counter, position, previous)
+                            }
+                            _ => self.deliver(Duration::ZERO, &record),
+                        };
+                        if let Err(error) = delivered {
+                            break Err(error);
+                        }
+                    }
+                    Ok(None) => break Ok(()),
+                    Err(error) => break Err(error),
+                }
+            };
+            let _ = datagrams.finish(now, incoming, outcome);
+        }
+        self.batch = batch;
         self.packing = packing;
         self.known = known;
         datagrams.settled(self.ordered);

@@ -14,7 +14,7 @@ use crate::Error;
 use crate::ids::{ChannelNo, ParticipantId};
 use crate::limits::MAX_RECORDS;
 use crate::trace::{Part, Purpose};
-use crate::wire::body::Coding;
+use crate::wire::body::{Batch, Coding, account};
 use crate::wire::io::{Reader, Write};
 use crate::wire::numbering::Numbering;
 use crate::wire::record::{AGE_UNIT_MS, Direction, Record};
@@ -211,21 +211,16 @@ impl BodyWriter {
 
     /// What each coded message of the last body took.
     fn costs(&self) -> &[u32] {
-        #[cfg(feature = "describe")]
-        return self.coder.as_ref().map(|coder| coder.costs()).unwrap_or_default();
-        #[cfg(not(feature = "describe"))]
-        &[]
+        self.coder.as_deref().map(account::encoder_costs).unwrap_or_default()
     }
 
     /// Whether what messages take is kept.
-    #[cfg(feature = "describe")]
     pub(super) fn keep_costs(&mut self, on: bool) {
         if let Some(coder) = &mut self.coder {
-            coder.set_costing(on);
+            account::cost_encoder(coder, on);
         }
     }
 
-    #[cfg(feature = "describe")]
     pub(super) fn coder(&self) -> Option<&gmc::Encoder> {
         self.coder.as_deref()
     }
@@ -257,53 +252,80 @@ impl BodyReader {
         }
     }
 
-    /// Calls `each` for every message of a body until one fails, and says whether it was coded.
-    pub(super) fn read(
+    /// Begins to read a payload of this kind. An error in it counts once the messages before it have been read.
+    pub(super) fn open<'p>(
         &mut self,
         kind: u8,
-        body: &[u8],
-        max_payload: usize,
-        mut each: impl FnMut([u32; FIELDS], &[u8], Coding) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        let mut reader = Reader::new(body, "datagram");
+        payload: &'p [u8],
+        batch: &'p mut Batch,
+    ) -> Messages<'p> {
+        let mut reader = Reader::new(payload, "datagram");
+        let mut error = None;
         match kind {
-            NONE => {}
-            PLAIN => {}
-            CODED => return self.coded(body, &mut each),
-            _ => self.coded(reader.bytes(body.len(), "body")?, &mut each)?,
+            NONE | PLAIN => {}
+            CODED => self.decode(reader.rest(), batch),
+            _ => match reader.bytes(payload.len(), "body") {
+                Ok(coded) => self.decode(coded, batch),
+                Err(wrong) => error = Some(wrong),
+            },
         }
-        let mut count = 0;
-        while !reader.is_empty() {
-            count += 1;
-            if count > MAX_RECORDS {
-                return Err(Error::TooMany { what: "records in a body", limit: MAX_RECORDS });
-            }
-            let mut fields = [0; FIELDS];
-            for field in &mut fields {
-                *field = reader.varint_u32()?;
-            }
-            each(fields, reader.bytes(max_payload, "message")?, Coding::Alone)?;
-        }
-        Ok(())
+        let coded = if kind & CODED != 0 { batch.len() } else { 0 };
+        let error = error.or_else(|| batch.error().cloned().filter(|_| kind & CODED != 0));
+        Messages { batch, coded, next: 0, reader, count: 0, error }
     }
 
-    fn coded(
-        &mut self,
-        body: &[u8],
-        each: &mut impl FnMut([u32; FIELDS], &[u8], Coding) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+    fn decode(&mut self, payload: &[u8], batch: &mut Batch) {
         let coder = self.coder.get_or_insert_with(|| Box::new(gmc::Decoder::new(coder_config())));
-        let mut outcome = Ok(());
-        let decoded = coder.decode_packet(body, |message| {
-            if outcome.is_ok() {
-                outcome = match message.fields.try_into() {
-                    Ok(fields) => each(fields, message.bytes, Coding::Shared),
-                    Err(_) => Err(Error::malformed("datagram")),
-                };
-            }
-        });
-        decoded.map_err(|error| Error::Compression { why: error.to_string() })?;
-        outcome
+        batch.decode(coder, payload);
+    }
+}
+
+/// The messages of a payload: the coded ones, then the plain ones.
+pub(super) struct Messages<'p> {
+    batch: &'p Batch,
+    /// How many messages were coded.
+    coded: usize,
+    /// The next one of them.
+    next: usize,
+    /// The plain ones.
+    reader: Reader<'p>,
+    count: usize,
+    /// What is wrong with the coded ones.
+    error: Option<Error>,
+}
+
+impl<'p> Messages<'p> {
+    /// The numbers and the bytes of the next message, and how it was coded; `None` behind the last one.
+    pub(super) fn next(
+        &mut self,
+        max_payload: usize,
+    ) -> Result<Option<([u32; FIELDS], &'p [u8], Coding)>, Error> {
+        if self.next < self.coded {
+            let message = self.batch.message(self.next);
+            self.next += 1;
+            let (fields, bytes) = message.ok_or(Error::malformed("datagram"))?;
+            return Ok(Some((fields, bytes, Coding::Shared)));
+        }
+        if let Some(error) = &self.error {
+            return Err(error.clone());
+        }
+        if self.reader.is_empty() {
+            return Ok(None);
+        }
+        self.count += 1;
+        if self.count > MAX_RECORDS {
+            return Err(Error::TooMany { what: "records in a body", limit: MAX_RECORDS });
+        }
+        let mut fields = [0; FIELDS];
+        for field in &mut fields {
+            *field = self.reader.varint_u32()?;
+        }
+        Ok(Some((fields, self.reader.bytes(max_payload, "message")?, Coding::Alone)))
+    }
+
+    /// What came of the whole payload: why it could not be decoded to its end, else what reading its messages came to.
+    pub(super) fn finish(self, outcome: Result<(), Error>) -> Result<(), Error> {
+        self.error.map_or(outcome, Err)
     }
 }
 

@@ -4,18 +4,17 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use groupwire_afec::code::Code;
-#[cfg(feature = "describe")]
 use groupwire_afec::loss::LossModel;
 use groupwire_afec::stats::{ReceiverStats, SenderStats};
 use groupwire_afec::{self as afec, Came, Endpoint, Order, Scheme, Submission};
 
-use super::body::{BodyReader, BodyWriter, REPEATED, is_coded, keep};
+use super::body::{BodyReader, BodyWriter, Messages, REPEATED, is_coded, keep};
 use super::copies::{self, Copies};
 use super::{Made, Settings, fnv1a};
 use crate::ids::{ChannelNo, Counter, Position};
 use crate::limits::{MAX_UNPACKED, RECORD_OVERHEAD};
 use crate::packing::Packing;
-use crate::wire::body::Coding;
+use crate::wire::body::{Batch, Coding};
 use crate::wire::io::{Reader, Write};
 use crate::wire::numbering::Numbering;
 use crate::wire::record::{self, Direction, Number, Record};
@@ -97,7 +96,6 @@ impl Notice {
 }
 
 /// What one end knows of the way of datagrams.
-#[cfg(feature = "describe")]
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Path {
     /// The share of packets to the other end that were lost, and of those from it.
@@ -108,8 +106,16 @@ pub(crate) struct Path {
 }
 
 /// Packets that a share of lost ones is drawn from, at least.
-#[cfg(feature = "describe")]
 const LEAST_PACKETS: f64 = 20.0;
+
+/// A datagram that is being read.
+pub(crate) struct Incoming<'p> {
+    messages: Messages<'p>,
+    /// What its way took.
+    way: Duration,
+    /// What the packed messages so far stand for, in bytes.
+    unpacked: usize,
+}
 
 /// See the [module](self).
 pub(super) struct Hop {
@@ -128,7 +134,6 @@ pub(super) struct Hop {
     answer_at: Option<Duration>,
     answered: Option<Duration>,
     /// Octets of the datagram that came last that are no body.
-    #[cfg(feature = "describe")]
     before_body: usize,
 }
 
@@ -156,7 +161,6 @@ impl Hop {
             unanswered: 0,
             answer_at: None,
             answered: None,
-            #[cfg(feature = "describe")]
             before_body: 0,
         }
     }
@@ -246,7 +250,6 @@ impl Hop {
         self.endpoint.expire(now, |_| {});
         self.submitted = 0;
         self.writer.begin();
-        #[cfg(feature = "describe")]
         self.writer.keep_costs(traced);
         let mut packet = Vec::new();
         let answers = self.answer_at.is_some_and(|at| at <= now);
@@ -330,15 +333,14 @@ impl Hop {
         packet.len() - before
     }
 
-    pub(super) fn receive(
+    /// Begins to read a datagram: takes in its header. `one_way`: what its way took, if its path does not know better.
+    pub(super) fn read<'p>(
         &mut self,
         now: Duration,
-        packet: &[u8],
+        packet: &'p [u8],
         one_way: Duration,
-        packing: &mut Packing,
-        needs_of: impl Fn(ChannelNo) -> Result<Needs, Error>,
-        mut each: impl FnMut(Record<'_>) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+        batch: &'p mut Batch,
+    ) -> Result<Incoming<'p>, Error> {
         let front = self.endpoint.receive_front(now, packet);
         let front = front.map_err(|_| Error::malformed("datagram: its front"))?;
         let mut reader = Reader::new(front.rest, "datagram");
@@ -352,59 +354,72 @@ impl Hop {
             }
             self.expects_answer(now);
         }
-        let way = front.way.unwrap_or(one_way) + front.queued;
+        let payload = reader.rest();
+        self.before_body = packet.len() - payload.len();
+        let messages = self.reader.open(kind, payload, batch);
+        Ok(Incoming { messages, way: front.way.unwrap_or(one_way) + front.queued, unpacked: 0 })
+    }
+
+    /// The next record of a datagram, with its age by now; `None` behind the last one.
+    pub(super) fn next<'r>(
+        &mut self,
+        now: Duration,
+        incoming: &'r mut Incoming<'_>,
+        packing: &'r mut Packing,
+        needs_of: impl Fn(ChannelNo) -> Result<Needs, Error>,
+    ) -> Result<Option<Record<'r>>, Error> {
         let max_message = self.settings.max_message;
         let takes = self.settings.sends.opposite();
-        let mut body = core::mem::take(&mut self.reader);
-        let octets = reader.rest();
-        #[cfg(feature = "describe")]
-        {
-            self.before_body = packet.len() - octets.len();
+        let Incoming { messages, way, unpacked } = incoming;
+        let Some((fields, payload, coding)) = messages.next(max_message + RECORD_OVERHEAD)? else {
+            return Ok(None);
+        };
+        let [channel, sender, flags, hop, index, age, stamp, back] = fields;
+        let needs = needs_of(ChannelNo(channel))?;
+        let qos = needs.qos;
+        let repeated = flags & REPEATED != 0;
+        let flags = flags & !REPEATED;
+        let is_copy = qos.kind == Kind::Transaction;
+        if is_copy && !self.settings.copies {
+            return Err(Error::malformed("datagram: a transaction"));
         }
-        let mut unpacked = 0;
-        let outcome =
-            body.read(kind, octets, max_message + RECORD_OVERHEAD, |fields, payload, coding| {
-                let [channel, sender, flags, hop, index, age, stamp, back] = fields;
-                let needs = needs_of(ChannelNo(channel))?;
-                let qos = needs.qos;
-                let repeated = flags & REPEATED != 0;
-                let flags = flags & !REPEATED;
-                let is_copy = qos.kind == Kind::Transaction;
-                if is_copy && !self.settings.copies {
-                    return Err(Error::malformed("datagram: a transaction"));
-                }
-                let numbers = [channel, sender, flags, index, stamp, back];
-                if is_copy && copies::check(numbers, payload) != hop {
-                    return Err(Error::malformed("datagram: a damaged copy"));
-                }
-                let fields = [channel, sender, flags, index, age, stamp];
-                let packing = (coding == Coding::Alone).then_some(&mut *packing);
-                let numbering = &mut Numbering::absolute();
-                // W48: beyond what all of a body may stand for, a message is too large.
-                let limit = match record::is_packed(&fields) {
-                    true => max_message.min(MAX_UNPACKED - unpacked),
-                    false => max_message,
-                };
-                let record =
-                    record::read(fields, payload, qos.kind, takes, numbering, limit, packing)?;
-                if record.packed.is_some() {
-                    unpacked += record.bytes.len();
-                }
-                let record = Record { age: record.age + way, coding, ..record };
-                if is_copy {
-                    return each(Record { number: copied(&record, back)?, ..record });
-                }
-                self.open(ChannelNo(channel), needs);
-                let key = key_of(&record, &qos).map(|key| (key, back));
-                let index = hop as u16;
-                let age = record.age + still_to_go(&qos, takes);
-                let came = Came { channel, index, key, age, repeated };
-                let _ = self.endpoint.came(now, &came);
-                each(record)
-            });
-        self.reader = body;
+        let numbers = [channel, sender, flags, index, stamp, back];
+        if is_copy && copies::check(numbers, payload) != hop {
+            return Err(Error::malformed("datagram: a damaged copy"));
+        }
+        let fields = [channel, sender, flags, index, age, stamp];
+        let packing = (coding == Coding::Alone).then_some(packing);
+        let numbering = &mut Numbering::absolute();
+        // W48: beyond what all of a body may stand for, a message is too large.
+        let limit = match record::is_packed(&fields) {
+            true => max_message.min(MAX_UNPACKED - *unpacked),
+            false => max_message,
+        };
+        let record = record::read(fields, payload, qos.kind, takes, numbering, limit, packing)?;
+        if record.packed.is_some() {
+            *unpacked += record.bytes.len();
+        }
+        let record = Record { age: record.age + *way, coding, ..record };
+        if is_copy {
+            return Ok(Some(Record { number: copied(&record, back)?, ..record }));
+        }
+        self.open(ChannelNo(channel), needs);
+        let key = key_of(&record, &qos).map(|key| (key, back));
+        let age = record.age + still_to_go(&qos, takes);
+        let came = Came { channel, index: hop as u16, key, age, repeated };
+        let _ = self.endpoint.came(now, &came);
+        Ok(Some(record))
+    }
+
+    /// Ends reading a datagram; returns what came of it as a whole.
+    pub(super) fn finish(
+        &mut self,
+        now: Duration,
+        incoming: Incoming<'_>,
+        outcome: Result<(), Error>,
+    ) -> Result<(), Error> {
         self.endpoint.expire(now, |_| {});
-        outcome
+        incoming.messages.finish(outcome)
     }
 
     fn expects_answer(&mut self, now: Duration) {
@@ -427,13 +442,11 @@ impl Hop {
         Some(Notice { channel, target: half(&needs.qos), expected })
     }
 
-    #[cfg(feature = "describe")]
     pub(super) fn before_body(&self) -> usize {
         self.before_body
     }
 
     /// What is known of the path to the other end and from it, and what it carries there, in octets per second.
-    #[cfg(feature = "describe")]
     pub(super) fn path(&self, now: Duration) -> Path {
         // Of a few packets nothing can be said.
         let rate = |losses: LossModel| (losses.weight >= LEAST_PACKETS).then_some(losses.rate);
@@ -445,7 +458,6 @@ impl Hop {
     }
 
     /// What codes what is sent, once something was.
-    #[cfg(feature = "describe")]
     pub(super) fn coder(&self) -> Option<&groupwire_gmc::Encoder> {
         self.writer.coder()
     }

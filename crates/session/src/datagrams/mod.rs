@@ -18,13 +18,13 @@ use crate::ids::{ChannelNo, Counter, Position};
 use crate::limits::RECORD_OVERHEAD_IN_DATAGRAMS;
 use crate::packing::Packing;
 use crate::trace::Part;
+use crate::wire::body::Batch;
 use crate::wire::record::{Direction, Record};
 use crate::{Error, Qos};
 
-#[cfg(feature = "describe")]
 pub(crate) use self::hop::Path;
 pub use self::hop::Redundancy;
-pub(crate) use self::hop::{Needs, Notice};
+pub(crate) use self::hop::{Incoming, Needs, Notice};
 
 /// Datagrams that may wait below us (DESIGN: nothing stale is ever queued).
 const MAX_IN_FLIGHT: u8 = 2;
@@ -195,21 +195,51 @@ impl Datagrams {
         }
     }
 
-    /// Calls `each` for every record of a datagram that came, with its age by now. What is wrong with it costs nothing
-    /// but itself. `one_way`: what its way took, if its path does not know better.
+    /// Begins to read a datagram that came. For each record call [`Datagrams::next`], then [`Datagrams::finish`]. `one_way`: what
+    /// its way took, if its path does not know better.
     ///
     /// # Errors
     /// Whatever is wrong; nobody is to blame, as a datagram may come too late to be understood.
-    pub(crate) fn receive(
+    pub(crate) fn read<'p>(
         &mut self,
         now: Duration,
-        packet: &[u8],
+        packet: &'p [u8],
         one_way: Duration,
-        packing: &mut Packing,
+        batch: &'p mut Batch,
+    ) -> Result<Incoming<'p>, Error> {
+        self.hop().read(now, packet, one_way, batch)
+    }
+
+    /// The next record of a datagram, with its age by now; `None` behind the last one.
+    ///
+    /// # Errors
+    /// As [`Datagrams::read`].
+    pub(crate) fn next<'r>(
+        &mut self,
+        now: Duration,
+        incoming: &'r mut Incoming<'_>,
+        packing: &'r mut Packing,
         needs_of: impl Fn(ChannelNo) -> Result<Needs, Error>,
-        each: impl FnMut(Record<'_>) -> Result<(), Error>,
+    ) -> Result<Option<Record<'r>>, Error> {
+        self.hop().next(now, incoming, packing, needs_of)
+    }
+
+    /// Ends reading a datagram. Returns why it could not be decoded to its end, else what reading its records came to.
+    ///
+    /// # Errors
+    /// As [`Datagrams::read`].
+    pub(crate) fn finish(
+        &mut self,
+        now: Duration,
+        incoming: Incoming<'_>,
+        outcome: Result<(), Error>,
     ) -> Result<(), Error> {
-        self.hop().receive(now, packet, one_way, packing, needs_of, each)
+        self.hop().finish(now, incoming, outcome)
+    }
+
+    /// Bytes of the largest datagram.
+    pub(crate) fn max(&self) -> usize {
+        self.settings.max
     }
 
     /// The next thing that is to be known of the path.
@@ -223,19 +253,16 @@ impl Datagrams {
     }
 
     /// Octets of the datagram that came last that are no body.
-    #[cfg(feature = "describe")]
     pub(crate) fn before_body(&self) -> usize {
         self.hop.as_ref().map_or(0, |hop| hop.before_body())
     }
 
     /// What is known of the path.
-    #[cfg(feature = "describe")]
     pub(crate) fn path(&self, now: Duration) -> Path {
         self.hop.as_ref().map(|hop| hop.path(now)).unwrap_or_default()
     }
 
     /// What codes what is sent, once something was.
-    #[cfg(feature = "describe")]
     pub(crate) fn coder(&self) -> Option<&groupwire_gmc::Encoder> {
         self.hop.as_ref()?.coder()
     }

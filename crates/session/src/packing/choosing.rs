@@ -53,7 +53,6 @@ impl Choosing {
     }
 
     /// What the link carries, in octets per second, as far as it was measured.
-    #[cfg(feature = "describe")]
     pub(crate) fn rate(&self) -> Option<f64> {
         self.best.as_ref()?.rate.nanos_per_octet().map(|nanos| 1e9 / f64::from(nanos))
     }

@@ -1,81 +1,44 @@
 //! The server's end: one room with its participants, channels, late-joiner state and ticks.
+//!
+//! A room is made of three kinds of things, and imports go one way: `Room` → [`peer`] → [`feed`] → [`log`]. The log is what the
+//! room holds. Feeds are what receivers are sent of it. Peers are the participants. The room itself hands inputs to its peers and
+//! keeps the time.
 
-mod audience;
-mod change;
-mod class;
-mod contract;
-mod copies;
-mod datagrams;
-mod flush;
-#[cfg(feature = "describe")]
-mod inspect;
-mod join;
-mod journal;
-mod outgoing;
-mod participant;
-mod receive;
-#[cfg(feature = "describe")]
-mod record;
-mod shared;
-mod snapshot;
-mod thinning;
-#[cfg(feature = "describe")]
-mod watched;
+mod admission;
+mod api;
+mod common;
+mod feed;
+mod grouping;
+mod housekeeping;
+mod inspection;
+mod inspector;
+mod log;
+mod peer;
+mod rate_limit;
+mod roster;
+mod sharing;
+mod subscriptions;
+mod timers;
+mod upstream;
 
 use alloc::boxed::Box;
-use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
-use alloc::string::String;
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-pub use contract::{Config, Event, Input, Output, Stats, whole_packet};
-#[cfg(feature = "describe")]
-pub use inspect::{ChannelFacts, Inspection, Measured, ParticipantFacts, TransportFacts};
-#[cfg(feature = "describe")]
-pub use record::Recorded;
+use groupwire_afec::code::Code;
+use groupwire_afec::stats::{ReceiverStats, SenderStats};
 
-use crate::contract::Tally;
-use crate::datagrams::Needs;
-use crate::ids::{Counter, LinkId, Order, ParticipantId};
+pub use api::{Config, Event, Input, Output, Stats, whole_packet};
+pub use inspection::{ChannelFacts, Inspection, Measured, ParticipantFacts, TransportFacts};
+pub use inspector::Recorded;
+
 use crate::limits::DEFAULT_MAX_PACKET;
-use crate::link::error_frame;
-use crate::packing::{Cache, Forms, Packing};
-use crate::trace::Trace;
 use crate::wire::frame::Frame;
-use crate::wire::handshake::Secret;
-use crate::{Authority, Error, Limits, PresenceState, Qos, Timing};
-use class::Classes;
-use journal::Journal;
-use participant::Participant;
-use shared::Shared;
-
-/// How often silence, stalls and absences are looked at: fine enough for "within 6 s".
-const HOUSEKEEPING: Duration = Duration::from_millis(250);
-
-/// A measuring ping is sent every so many `Timing::ping` (W35).
-const MEASURE_EVERY: u32 = 5;
-
-struct Channel {
-    name: String,
-    qos: Qos,
-    /// What was sent on it lately and is judged.
-    came: Tally,
-    /// Of that, the share that did not come here in time, as receivers were told; in 1/1000.
-    upstream: Option<u16>,
-}
-
-impl Channel {
-    fn needs(&self) -> Needs {
-        Needs { qos: self.qos, upstream: self.upstream }
-    }
-}
-
-/// A participant that left, so that it can still resume without repeating itself.
-struct Former {
-    id: ParticipantId,
-    secret: Secret,
-    counter: Counter,
-}
+use crate::{Authority, ChannelNo, Error, Limits, LinkId, Order, ParticipantId};
+use common::{Common, Effect};
+use log::{Entry, Log};
+use peer::{Connection, Peer, State};
 
 /// The room's state machine, driven as the [crate](crate#the-driving-contract) says.
 ///
@@ -89,42 +52,14 @@ struct Former {
 /// assert!(matches!(room.poll_output(), Output::Timeout(None)));
 /// ```
 pub struct Room {
-    config: Config,
-    authority: Box<dyn Authority + Send>,
-    channels: Vec<Channel>,
-    participants: BTreeMap<ParticipantId, Participant>,
-    links: BTreeMap<LinkId, ParticipantId>,
-    former: VecDeque<Former>,
-    last_id: ParticipantId,
-    journal: Journal,
-    next_tick: Option<Duration>,
-    /// When a value goes that waits for a slot of a receiver who wants fewer.
-    next_slot: Option<Duration>,
-    last_tick: Option<Duration>,
-    /// All up to this order was there at the last tick.
-    ticked: Order,
-    next_housekeeping: Option<Duration>,
-    /// When somebody's datagrams are due, beside those of ticks.
-    datagrams_due: BTreeSet<(Duration, ParticipantId)>,
-    /// The newest order when the house was last kept: what is not replaced until the next time rests.
-    resting: Order,
-    /// Until when a participant may take to upload a snapshot before another is asked.
+    peers: BTreeMap<ParticipantId, Peer>,
+    common: Common,
+    /// The newest order at the last housekeeping: values that are not replaced until the next one have settled.
+    settling: Order,
+    /// Until when a participant may take to upload a snapshot before another one is asked.
     snapshot_due: Option<Duration>,
+    /// The participant that was asked for a snapshot last.
     last_asked: ParticipantId,
-    told_upstream: Option<Duration>,
-    /// Whose news is to be spread at the next tick.
-    changed: BTreeSet<ParticipantId>,
-    outputs: VecDeque<Output>,
-    stats: Stats,
-    packing: Packing,
-    forms: Forms,
-    /// Chunks of snapshots, packed (W55).
-    chunks: Cache,
-    classes: Classes,
-    trace: Trace,
-    #[cfg(feature = "describe")]
-    recorder: record::Recorder,
-    shared: Shared,
 }
 
 impl Room {
@@ -133,64 +68,65 @@ impl Room {
         // A message has to fit a packet, whatever was configured.
         let largest = DEFAULT_MAX_PACKET - Limits::packet_for(0);
         config.limits.max_message = config.limits.max_message.min(largest);
-        let codecs = if config.compress { config.codecs } else { &[] };
-        let packing = Packing::new(codecs, config.costs.clone()).with_clock(config.clock);
         Room {
-            config,
-            authority,
-            channels: Vec::new(),
-            participants: BTreeMap::new(),
-            links: BTreeMap::new(),
-            former: VecDeque::new(),
-            last_id: ParticipantId(0),
-            journal: Journal::new(),
-            next_tick: None,
-            next_slot: None,
-            last_tick: None,
-            ticked: Order(0),
-            next_housekeeping: None,
-            datagrams_due: BTreeSet::new(),
-            resting: Order(0),
+            peers: BTreeMap::new(),
+            common: Common::new(config, authority),
+            settling: Order(0),
             snapshot_due: None,
             last_asked: ParticipantId(0),
-            told_upstream: None,
-            changed: BTreeSet::new(),
-            outputs: VecDeque::new(),
-            stats: Stats::default(),
-            packing,
-            forms: Forms::default(),
-            chunks: Cache::default(),
-            classes: Classes::default(),
-            trace: Trace::default(),
-            #[cfg(feature = "describe")]
-            recorder: record::Recorder::default(),
-            shared: Shared::default(),
         }
     }
 
     /// Its name.
     pub fn name(&self) -> &str {
-        &self.config.name
+        &self.common.config.name
     }
 
     /// Whether nobody is here or away.
     pub fn is_empty(&self) -> bool {
-        self.participants.is_empty()
-    }
-
-    /// Totals since it was made.
-    pub fn stats(&self) -> Stats {
-        let here = self.participants.values().filter(|participant| participant.is_here()).count();
-        let expired = self.journal.expired;
-        let packed = self.forms.memory() + self.chunks.memory();
-        let coded = self.shared.memory() + self.classes.memory();
-        let memory = self.journal.memory() + packed + self.packing.memory() + coded;
-        Stats { here, expired, memory, ..self.stats }
+        self.peers.is_empty()
     }
 
     /// Whether nobody has ever joined it: such a room holds nothing worth keeping.
     pub fn is_untouched(&self) -> bool {
-        self.last_id == ParticipantId(0)
+        self.common.log.last_participant() == ParticipantId(0)
+    }
+
+    /// Totals since it was made.
+    pub fn stats(&self) -> Stats {
+        let here = self.peers.values().filter(|peer| peer.connection().is_some()).count();
+        let expired = self.common.log.expired();
+        Stats { here, expired, memory: self.common.memory(), ..self.common.stats }
+    }
+
+    /// What was sent as datagrams of a channel to a participant, and what came from it.
+    pub fn path(
+        &self,
+        participant: ParticipantId,
+        channel: ChannelNo,
+    ) -> Option<(SenderStats, Code, ReceiverStats)> {
+        let connection = self.peers.get(&participant)?.connection()?;
+        let (sent, code, received) = connection.link.datagrams.as_ref()?.stats(channel)?;
+        Some((sent, code, *received))
+    }
+
+    /// The room's log as bytes, from which [`Room::replace_log`] makes the same log.
+    #[doc(hidden)]
+    pub fn write_log(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        self.common.log.entries().for_each(|entry| entry.write(&mut bytes));
+        bytes
+    }
+
+    /// Replaces the log by one that [`Room::write_log`] wrote, as tests do in the middle of a session: a log holds nothing
+    /// but what it writes out.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] if the bytes are no log.
+    #[doc(hidden)]
+    pub fn replace_log(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        self.common.log = Log::restore(self.common.config.limits.clone(), Entry::read_all(bytes))?;
+        Ok(())
     }
 
     /// Takes in what happened.
@@ -199,222 +135,144 @@ impl Room {
             Input::Join { link, opening, secret, max_datagram } => {
                 self.join(now, link, opening, secret, max_datagram);
             }
-            Input::Packet { link, packet } => {
-                if let Some(&id) = self.links.get(&link) {
-                    let received = self.receive(now, id, packet);
-                    #[cfg(feature = "describe")]
-                    self.describe_received(now, id, packet);
-                    match received {
-                        Ok(()) => self.flush(now, id),
-                        Err(error) => self.fail(now, id, error),
-                    }
-                }
-            }
-            Input::Sent { link } => {
-                if let Some(&id) = self.links.get(&link) {
-                    let Room { participants, shared, .. } = self;
-                    let participant = participants.get_mut(&id);
-                    let connection = participant.and_then(|one| one.connection.as_deref_mut());
+            Input::Packet { link, packet } => self.serve(
+                link,
+                |peer, common| {
+                    let received = peer.receive(now, packet, common);
+                    let bodies = peer.connection().and_then(|one| one.link.bodies.as_ref());
+                    common.inspector.received_packet(now, peer.id, bodies, packet);
+                    received.map_or_else(Served::Failed, |()| Served::Flush)
+                },
+                now,
+            ),
+            Input::Sent { link } => self.serve(
+                link,
+                |peer, common| {
+                    let Some(connection) = peer.connection_mut() else { return Served::Done };
+                    connection.link.sent();
                     // Nearly always there is nothing more for a member, and that is seen with one look at it.
-                    let is_done = connection.is_some_and(|connection| {
-                        connection.link.sent();
-                        connection.has_all(shared)
-                    });
-                    if !is_done {
-                        self.flush(now, id);
-                    }
-                }
-            }
-            Input::Fail { link, error } => {
-                if let Some(&id) = self.links.get(&link) {
-                    self.fail(now, id, error);
-                }
-            }
+                    if connection.has_all(&common.streams) { Served::Done } else { Served::Flush }
+                },
+                now,
+            ),
+            Input::Fail { link, error } => self.serve(link, |_, _| Served::Failed(error), now),
             Input::Closed { link } => {
-                if let Some(id) = self.links.remove(&link) {
-                    self.away(now, id, None);
+                if let Some(id) = self.common.links.remove(&link)
+                    && let Some(peer) = self.peers.get_mut(&id)
+                {
+                    peer.away(now, None, &mut self.common);
                 }
             }
-            Input::Datagram { link, packet } => {
-                if let Some(&id) = self.links.get(&link) {
-                    self.receive_datagram(now, id, packet);
-                }
-            }
-            Input::DatagramSent { link } => {
-                if let Some(&id) = self.links.get(&link) {
-                    let connection = self.connection(id);
+            Input::Datagram { link, packet } => self.serve(
+                link,
+                |peer, common| {
+                    peer.receive_datagram(now, packet, common);
+                    Served::Done
+                },
+                now,
+            ),
+            Input::DatagramSent { link } => self.serve(
+                link,
+                |peer, common| {
+                    let connection = peer.connection_mut();
                     if let Some(datagrams) = connection.and_then(|one| one.link.datagrams.as_mut())
                     {
                         datagrams.sent();
                     }
-                    self.flush_datagrams(now, id);
-                }
-            }
-            Input::Shutdown { retry } => self.shut_down(retry),
+                    peer.flush_datagrams(now, common);
+                    Served::Done
+                },
+                now,
+            ),
+            Input::Shutdown { retry } => self.shut_down(now, retry),
             Input::Timeout => {}
         }
-        if self.next_tick.is_some_and(|at| at <= now) {
-            self.tick(now);
-        }
-        if self.next_slot.is_some_and(|at| at <= now) {
-            self.serve_slots(now);
-        }
-        if self.next_housekeeping.is_some_and(|at| at <= now) {
-            self.keep_house(now);
-        }
-        self.flush_due_datagrams(now);
+        self.run_timers(now);
     }
 
     /// What to do next.
     pub fn poll_output(&mut self) -> Output {
-        self.outputs.pop_front().unwrap_or_else(|| {
-            let datagrams = self.datagrams_due.first().map(|(at, _)| *at);
-            let timers = [self.next_tick, self.next_slot, self.next_housekeeping, datagrams];
-            Output::Timeout(timers.into_iter().flatten().min())
-        })
+        let Common { outputs, timers, .. } = &mut self.common;
+        outputs.pop_front().unwrap_or_else(|| Output::Timeout(timers.next()))
     }
 
-    /// Something new is in the journal: mailboxes go out at the next tick, at once if the last one is long past.
-    fn schedule_tick(&mut self, now: Duration) {
-        let earliest = self.last_tick.map_or(now, |last| last + self.config.timing.tick);
-        let at = earliest.max(now);
-        self.next_tick = Some(self.next_tick.map_or(at, |planned| planned.min(at)));
-    }
-
-    fn tick(&mut self, now: Duration) {
-        self.next_tick = None;
-        self.last_tick = Some(now);
-        let due = (self.journal.order(), self.journal.head());
-        self.ticked = due.0;
-        let changed = core::mem::take(&mut self.changed);
-        self.share(now, due);
-        self.flush_classes(now, due.0);
-        for id in self.send_shared(now, due, &changed) {
-            self.flush_datagrams(now, id);
-            self.flush(now, id);
-        }
-        let (mut sent, mut next_slot) = (self.classes.needs_after(), None::<Duration>);
-        for connection in self.participants.values().filter_map(|other| other.connection.as_deref())
-        {
-            sent = sent.min(connection.served());
-            next_slot = next_slot.into_iter().chain(connection.next_slot()).min();
-        }
-        self.next_slot = next_slot;
-        self.journal.expire(now, sent);
-        self.forms.sent(sent);
-        self.ask_for_snapshot(now);
-        if let Some(at) = self.classes.next_round() {
-            self.next_tick = Some(self.next_tick.map_or(at, |planned| planned.min(at)));
+    /// Lets the peer with this transport do something, then carries out what concerns the other ones.
+    fn serve(
+        &mut self,
+        link: LinkId,
+        serve: impl FnOnce(&mut Peer, &mut Common) -> Served,
+        now: Duration,
+    ) {
+        let Room { peers, common, .. } = self;
+        let Some(id) = common.links.get(&link).copied() else { return };
+        let Some(peer) = peers.get_mut(&id) else { return };
+        let served = serve(peer, common);
+        self.carry_out_effects();
+        let Some(peer) = self.peers.get_mut(&id) else { return };
+        match served {
+            Served::Done => {}
+            Served::Flush => peer.flush(now, &mut self.common),
+            Served::Failed(error) => peer.fail(now, error, &mut self.common),
         }
     }
 
-    fn keep_house(&mut self, now: Duration) {
-        let Timing { ping, dead, away, .. } = self.config.timing;
-        let rests = core::mem::replace(&mut self.resting, self.journal.order());
-        self.share_rested(now, rests);
-        self.arrange_classes(now);
-        let ids: Vec<ParticipantId> = self.participants.keys().copied().collect();
-        for id in ids {
-            self.flush_datagrams(now, id);
-            let Some(participant) = self.participants.get_mut(&id) else { continue };
-            let Some(connection) = participant.connection.as_deref_mut() else {
-                if now >= participant.away_since + away {
-                    self.leave(id);
+    /// Does what a peer's doing asks for elsewhere.
+    fn carry_out_effects(&mut self) {
+        while let Some(effect) = self.common.effects.pop() {
+            match effect {
+                Effect::Changed(channel) => {
+                    let open = |one: &&mut Connection| one.channels.get(channel).is_some();
+                    let connections = self.connections_mut().filter(open);
+                    connections.for_each(|connection| _ = connection.renewed.insert(channel));
                 }
-                continue;
-            };
-            if let Some(fresh) = connection.fresh.as_mut() {
-                fresh.rests = rests;
-            }
-            let silence = now.saturating_sub(connection.link.heard());
-            let since_ping = now.saturating_sub(connection.link.pinged());
-            if silence >= dead {
-                self.fail(now, id, Error::Silent { ms: silence.as_millis() as u64 });
-                continue;
-            }
-            if since_ping >= ping * MEASURE_EVERY || (silence >= ping && since_ping >= ping) {
-                connection.link.ping(now);
-            }
-            let waiting = connection.has_anything();
-            match if waiting { connection.link.check_stall(now, dead) } else { Ok(()) } {
-                Ok(()) => self.flush(now, id),
-                Err(error) => self.fail(now, id, error),
+                Effect::SnapshotCame => {
+                    self.connections_mut().for_each(|connection| connection.upload.forget());
+                    self.snapshot_due = None;
+                }
+                Effect::TurnsMoved => self.find_next_turn(),
+                Effect::Left(id) => self.leave(id),
             }
         }
-        self.review_shared(now);
-        match self.participants.is_empty() {
-            true => {
-                self.packing.release();
-                self.chunks.release();
-            }
-            false => {
-                self.packing.rest(now);
-                self.chunks.rest(now);
-            }
-        }
-        self.tell_upstream(now);
-        self.next_housekeeping = (!self.participants.is_empty()).then(|| now + HOUSEKEEPING);
-        self.ask_for_snapshot(now);
-    }
-
-    /// Closes a participant's transport; it may come back.
-    fn fail(&mut self, now: Duration, id: ParticipantId, error: Error) {
-        let Some(connection) = self.connection(id) else { return };
-        let link = connection.id;
-        let mut packet = Vec::new();
-        error_frame(&error, true, 0, &mut packet);
-        self.links.remove(&link);
-        self.outputs.push_back(Output::Close { link, packet, reason: Some(error.clone()) });
-        self.away(now, id, Some(error));
-    }
-
-    fn away(&mut self, now: Duration, id: ParticipantId, error: Option<Error>) {
-        let Some(participant) = self.participants.get_mut(&id) else { return };
-        participant.connection = None;
-        participant.away_since = now;
-        participant.upload = None;
-        participant.asked = None;
-        participant.presence_state = PresenceState::Away;
-        self.outputs.push_back(Output::Event(Event::Away { participant: id, error }));
-        self.announce(now, id);
     }
 
     /// Takes a participant out of the room; its session can still be resumed.
     fn leave(&mut self, id: ParticipantId) {
-        let Some(participant) = self.participants.remove(&id) else { return };
-        if let Some(connection) = participant.connection {
-            self.links.remove(&connection.id);
+        let Some(peer) = self.peers.remove(&id) else { return };
+        let Common { log, roster, timers, outputs, links, .. } = &mut self.common;
+        if let State::Here(connection) = &peer.state {
+            links.remove(&connection.id);
         }
-        let Participant { secret, counter, .. } = participant;
-        self.former.push_back(Former { id, secret, counter });
-        if self.former.len() > self.config.limits.max_former {
-            self.former.pop_front();
-        }
-        self.journal.forget(id);
-        self.outputs.push_back(Output::Event(Event::Left { participant: id }));
-        self.changed.insert(id);
-        self.next_tick.get_or_insert(self.last_tick.unwrap_or_default());
+        log.end_session(id);
+        roster.leave(id);
+        outputs.push_back(Output::Event(Event::Left { participant: id }));
+        timers.tick_for_leaver();
     }
 
-    /// The others are to be told of this participant.
-    fn announce(&mut self, now: Duration, id: ParticipantId) {
-        self.changed.insert(id);
-        self.schedule_tick(now);
-        self.next_housekeeping.get_or_insert(now + HOUSEKEEPING);
-    }
-
-    fn shut_down(&mut self, retry: Duration) {
-        for (link, id) in core::mem::take(&mut self.links) {
+    fn shut_down(&mut self, now: Duration, retry: Duration) {
+        for (link, id) in core::mem::take(&mut self.common.links) {
             let mut packet = Vec::new();
             Frame::Bye { reason: 0, retry_ms: retry.as_millis() as u64 }.write(&mut packet);
-            self.outputs.push_back(Output::Close { link, packet, reason: None });
-            if let Some(participant) = self.participants.get_mut(&id) {
-                participant.connection = None;
+            self.common.outputs.push_back(Output::Close { link, packet, reason: None });
+            if let Some(peer) = self.peers.get_mut(&id) {
+                peer.state = State::Away { since: now };
             }
         }
     }
 
-    fn connection(&mut self, id: ParticipantId) -> Option<&mut participant::Connection> {
-        self.participants.get_mut(&id)?.connection.as_deref_mut()
+    fn connections(&self) -> impl Iterator<Item = &Connection> {
+        self.peers.values().filter_map(Peer::connection)
     }
+
+    fn connections_mut(&mut self) -> impl Iterator<Item = &mut Connection> {
+        self.peers.values_mut().filter_map(Peer::connection_mut)
+    }
+}
+
+/// What is left to do for a peer.
+enum Served {
+    Done,
+    /// It may have something to be sent.
+    Flush,
+    /// It broke the rules.
+    Failed(Error),
 }

@@ -98,7 +98,6 @@ fn place(age: Duration) -> usize {
     AGES.iter().position(up_to).unwrap_or(AGES.len())
 }
 
-#[cfg(feature = "describe")]
 impl Tallies {
     /// Forgets all who are not here any more.
     pub(crate) fn keep(&mut self, is_here: impl Fn(ParticipantId) -> bool) {

@@ -1,16 +1,17 @@
 //! Bodies: many records as one unit, plain or coded by gmc (wire.md W26, W27).
 
-#[cfg(feature = "describe")]
 pub(crate) mod account;
 mod class;
 mod decoder;
 mod encoder;
+mod records;
 
 use groupwire_gmc as gmc;
 
 pub(crate) use class::ClassEncoder;
 pub(crate) use decoder::BodyDecoder;
 pub(crate) use encoder::BodyEncoder;
+pub(crate) use records::Batch;
 
 use super::record::FIELDS;
 use crate::limits::MAX_RECORDS;

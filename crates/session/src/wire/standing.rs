@@ -1,6 +1,5 @@
 //! STANDING: how channels stand at who receives on them, for who looks on at the room (wire.md W84).
 
-#[cfg(feature = "describe")]
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -8,7 +7,6 @@ use core::time::Duration;
 use super::io::{Reader, Write};
 use crate::ids::ChannelNo;
 use crate::link::clip;
-#[cfg(feature = "describe")]
 use crate::trace::AGES;
 use crate::{Error, Standing, Tally};
 
@@ -16,7 +14,6 @@ use crate::{Error, Standing, Tally};
 pub(crate) const MAX_REASON: usize = 240;
 
 /// What a participant tells.
-#[cfg(feature = "describe")]
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Told {
     /// Why it has the transport that it has.
@@ -25,7 +22,6 @@ pub(crate) struct Told {
 }
 
 /// The server's wish: to be told so often, or no more.
-#[cfg(feature = "describe")]
 pub(crate) fn wish(every: Option<Duration>) -> Vec<u8> {
     let mut out = Vec::new();
     out.varint(every.map_or(0, ms));
@@ -63,7 +59,6 @@ pub(crate) fn write(reason: &str, channels: &[Standing]) -> Vec<u8> {
 }
 
 /// Only what is told of channels that `takes` is kept.
-#[cfg(feature = "describe")]
 pub(crate) fn read(octets: &[u8], takes: impl Fn(ChannelNo) -> bool) -> Result<Told, Error> {
     let mut reader = Reader::new(octets, "STANDING");
     let reason = reader.text(MAX_REASON, "reason for a transport")?.into();
@@ -78,7 +73,6 @@ pub(crate) fn read(octets: &[u8], takes: impl Fn(ChannelNo) -> bool) -> Result<T
     Ok(told)
 }
 
-#[cfg(feature = "describe")]
 fn read_one(reader: &mut Reader<'_>) -> Result<Standing, Error> {
     let channel = ChannelNo(reader.varint_u32()?);
     let tally = Tally { judged: count(reader)?, missed: count(reader)?, late: count(reader)? };
@@ -104,7 +98,6 @@ fn read_one(reader: &mut Reader<'_>) -> Result<Standing, Error> {
     })
 }
 
-#[cfg(feature = "describe")]
 fn count(reader: &mut Reader<'_>) -> Result<u64, Error> {
     reader.varint_u32().map(u64::from)
 }

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use groupwire_gmc as gmc;
 
 use super::class::class_config;
-use super::{Coding, Form, Lane};
+use super::{Batch, Coding, Form, Lane, account};
 use crate::ids::ChannelNo;
 use crate::limits::{MAX_BLOCK, MAX_RECORDS, MAX_UNPACKED, RECORD_OVERHEAD};
 use crate::packing::Packing;
@@ -29,7 +29,6 @@ pub(crate) struct BodyDecoder {
     /// Made with the first coded body.
     coder: Option<Box<gmc::Decoder>>,
     max_message: usize,
-    #[cfg(feature = "describe")]
     keeps_account: bool,
 }
 
@@ -47,7 +46,6 @@ impl BodyDecoder {
             coded,
             coder: None,
             max_message,
-            #[cfg(feature = "describe")]
             keeps_account: false,
         }
     }
@@ -122,20 +120,18 @@ impl BodyDecoder {
     }
 
     /// Whether [`BodyDecoder::costs`] is kept.
-    #[cfg(feature = "describe")]
     pub(crate) fn keep_account(&mut self, on: bool) {
         if self.keeps_account != on {
             self.keeps_account = on;
             if let Some(coder) = &mut self.coder {
-                coder.set_costing(on);
+                account::cost_decoder(coder, on);
             }
         }
     }
 
     /// What each message of the last coded body took; empty if that is not known.
-    #[cfg(feature = "describe")]
     pub(crate) fn costs(&self) -> &[u32] {
-        self.coder.as_deref().map(gmc::Decoder::costs).unwrap_or_default()
+        self.coder.as_deref().map(account::decoder_costs).unwrap_or_default()
     }
 
     /// Calls `each` for every record of a body until one fails.
@@ -203,10 +199,8 @@ impl BodyDecoder {
             return Err(Error::malformed("CODED: it was not agreed on"));
         }
         let mut coder = self.coder.take().unwrap_or_else(|| {
-            #[allow(unused_mut, reason = "it is told to keep account")]
             let mut coder = gmc::Decoder::new(self.lane.coder_config());
-            #[cfg(feature = "describe")]
-            coder.set_costing(self.keeps_account);
+            account::cost_decoder(&mut coder, self.keeps_account);
             Box::new(coder)
         });
         let mut outcome = Ok(());
@@ -225,7 +219,32 @@ impl BodyDecoder {
         outcome
     }
 
-    fn read<'a>(
+    /// Decodes a coded payload into `batch`.
+    pub(super) fn decode(&mut self, payload: &[u8], batch: &mut Batch) -> Result<(), Error> {
+        if !self.coded {
+            return Err(Error::malformed("CODED: it was not agreed on"));
+        }
+        let BodyDecoder { coder, lane, keeps_account, .. } = self;
+        let coder = coder.get_or_insert_with(|| {
+            let mut coder = gmc::Decoder::new(lane.coder_config());
+            account::cost_decoder(&mut coder, *keeps_account);
+            Box::new(coder)
+        });
+        batch.decode(coder, payload);
+        Ok(())
+    }
+
+    /// W63: numbers begin anew.
+    pub(super) fn restart_numbering(&mut self) {
+        self.numbering = Numbering::default();
+    }
+
+    /// The most bytes of a message.
+    pub(super) fn max_message(&self) -> usize {
+        self.max_message
+    }
+
+    pub(super) fn read<'a>(
         &mut self,
         fields: [u32; FIELDS],
         payload: &'a [u8],

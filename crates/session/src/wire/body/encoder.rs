@@ -7,6 +7,7 @@ use core::ops::Range;
 
 use groupwire_gmc as gmc;
 
+use super::account::{self, Account};
 use super::{Coding, Lane};
 use crate::Error;
 use crate::limits::{MAX_RECORDS, MAX_UNPACKED, RECORD_OVERHEAD};
@@ -38,51 +39,7 @@ pub(crate) struct BodyEncoder {
     fields: Vec<[u32; FIELDS]>,
     ends: Vec<usize>,
     payloads: Vec<u8>,
-    /// While somebody looks on.
-    #[cfg(feature = "describe")]
-    account: Option<super::account::Account>,
-}
-
-#[cfg(feature = "describe")]
-impl BodyEncoder {
-    /// Begins or ends keeping account of what bodies are made of.
-    pub(crate) fn keep_account(&mut self, on: bool) {
-        if self.account.is_some() == on {
-            return;
-        }
-        self.account = on.then(Default::default);
-        if let Some(coder) = &mut self.coder {
-            coder.set_costing(on);
-        }
-    }
-
-    /// The record that was pushed last went before in another way.
-    pub(crate) fn repeats(&mut self) {
-        if let Some(account) = &mut self.account {
-            account.repeats();
-        }
-    }
-
-    /// The bodies that were made since the last call.
-    pub(crate) fn take_account(&mut self) -> Vec<super::account::Made> {
-        self.account.as_mut().map(super::account::Account::take).unwrap_or_default()
-    }
-
-    /// What the model of coded bodies knows of message types.
-    pub(crate) fn templates(&self) -> Vec<gmc::Description> {
-        self.coder.as_deref().map(gmc::Encoder::templates).unwrap_or_default()
-    }
-
-    /// Whether bodies are coded if they can be.
-    pub(crate) fn is_coded(&self) -> bool {
-        self.coded
-    }
-
-    fn account_for(&mut self, written: Range<usize>, body: &[u8]) {
-        if let Some(account) = &mut self.account {
-            account.wrote(written, &self.fields, &self.ends, body, self.coder.as_deref());
-        }
-    }
+    account: Account,
 }
 
 impl BodyEncoder {
@@ -99,14 +56,42 @@ impl BodyEncoder {
             fields: Vec::new(),
             ends: Vec::new(),
             payloads: Vec::new(),
-            #[cfg(feature = "describe")]
-            account: None,
+            account: Account::default(),
         }
     }
 
     /// For the stream of a class of receivers (W62).
     pub(crate) fn for_class() -> Self {
         BodyEncoder::new(Direction::ToClient, Numbering::default(), true)
+    }
+
+    /// Begins or ends keeping account of what payloads are made of, for the inspector.
+    pub(crate) fn keep_account(&mut self, on: bool) {
+        if self.account.turn(on)
+            && let Some(coder) = &mut self.coder
+        {
+            account::cost_encoder(coder, on);
+        }
+    }
+
+    /// The record that was pushed last went as a datagram before.
+    pub(crate) fn note_repeated(&mut self) {
+        self.account.note_repeated();
+    }
+
+    /// What the payloads since the last call were made of.
+    pub(crate) fn take_account(&mut self) -> Vec<account::Made> {
+        self.account.take()
+    }
+
+    /// What codes the payloads, once there was one.
+    pub(crate) fn coder_in_use(&self) -> Option<&gmc::Encoder> {
+        self.coder.as_deref()
+    }
+
+    /// Whether both ends agreed on coded payloads.
+    pub(crate) fn is_coded(&self) -> bool {
+        self.coded
     }
 
     /// W61: what comes next is coded and numbered as if nothing had come before. Gives its memory back.
@@ -146,10 +131,7 @@ impl BodyEncoder {
 
     /// Adds a record of the coding that [`BodyEncoder::takes`].
     pub(crate) fn push(&mut self, record: &Record<'_>) {
-        #[cfg(feature = "describe")]
-        if let Some(account) = &mut self.account {
-            account.push(record);
-        }
+        self.account.push(record);
         self.coding = record.coding;
         self.has_state |= record.state;
         self.largest = self.largest.max(record.bytes.len());
@@ -185,15 +167,14 @@ impl BodyEncoder {
         packing: &mut Packing,
         out: &mut Vec<u8>,
     ) -> Result<(), Error> {
-        #[cfg(feature = "describe")]
         let start = out.len();
         let is_block = self.is_block() && choosing.packs_blocks(packing);
         match is_block {
             true => self.write_block(choosing, packing, out)?,
             false => self.write(0..self.fields.len(), out)?,
         }
-        #[cfg(feature = "describe")]
-        self.account_for(0..self.fields.len(), &out[start..]);
+        let BodyEncoder { account, coder, fields, ends, .. } = self;
+        account.wrote(0..fields.len(), fields, ends, &out[start..], coder.as_deref());
         self.clear();
         Ok(())
     }
@@ -271,10 +252,8 @@ impl BodyEncoder {
 
     fn coder(&mut self) -> &mut gmc::Encoder {
         self.coder.get_or_insert_with(|| {
-            #[allow(unused_mut, reason = "it is told to keep account")]
             let mut coder = gmc::Encoder::new(Lane::Stream.coder_config());
-            #[cfg(feature = "describe")]
-            coder.set_costing(self.account.is_some());
+            account::cost_encoder(&mut coder, self.account.is_on());
             Box::new(coder)
         })
     }
@@ -290,10 +269,7 @@ impl BodyEncoder {
         self.fields.clear();
         self.ends.clear();
         self.payloads.clear();
-        #[cfg(feature = "describe")]
-        if let Some(account) = &mut self.account {
-            account.clear();
-        }
+        self.account.clear();
         (self.unpacked, self.has_state, self.largest) = (0, false, 0);
     }
 }

@@ -1,0 +1,215 @@
+//! Joining and resuming (wire.md W5, W9 to W14).
+
+use alloc::boxed::Box;
+use core::time::Duration;
+
+use super::Room;
+use super::api::{Event, Output};
+use super::common::Common;
+use super::feed::group::Place;
+use super::feed::shared_stream::Sharing;
+use super::inspector::Quality;
+use super::peer::{Connection, Peer, State};
+use crate::datagrams::{Datagrams, Settings};
+use crate::link::{Bodies, Link};
+use crate::wire::body::{BodyDecoder, BodyEncoder};
+use crate::wire::capability;
+use crate::wire::frame::Frame;
+use crate::wire::handshake::{Hello, Opening, Outcome, Resume, Secret, Welcome, refusal};
+use crate::wire::numbering::Numbering;
+use crate::wire::record::Direction;
+use crate::{Counter, Error, JoinRequest, Limits, LinkId, ParticipantId, Position};
+
+/// A participant that was let in.
+struct Admitted {
+    id: ParticipantId,
+    outcome: Outcome,
+    /// The participant has the log up to here, and its own transactions that are confirmed up to this counter.
+    position: Position,
+    confirmed: Counter,
+}
+
+impl Room {
+    /// Lets a client in over a new transport, or turns it away.
+    pub(super) fn join(
+        &mut self,
+        now: Duration,
+        link: LinkId,
+        opening: &Opening<'_>,
+        secret: Secret,
+        max_datagram: usize,
+    ) {
+        let admitted = match self.admit(&opening.hello, secret) {
+            Ok(admitted) => admitted,
+            Err(error) => {
+                let packet = refusal(&error);
+                let reason = Some(error.clone());
+                let outputs = &mut self.common.outputs;
+                outputs.push_back(Output::Close { link, packet, reason });
+                outputs.push_back(Output::Event(Event::Refused { link, error }));
+                return;
+            }
+        };
+        self.welcome(now, link, &opening.hello, &admitted, max_datagram);
+        let Room { peers, common, .. } = self;
+        let Some(peer) = peers.get_mut(&admitted.id) else { return };
+        let outcome = peer.receive_opening(now, opening, common);
+        peer.catch_up(true, common);
+        match outcome {
+            Ok(()) => peer.flush(now, common),
+            Err(error) => peer.fail(now, error, common),
+        }
+    }
+
+    /// Makes or finds the participant.
+    fn admit(&mut self, hello: &Hello<'_>, secret: Secret) -> Result<Admitted, Error> {
+        let Room { peers, common, .. } = self;
+        let Common { config, log, authority, .. } = &mut *common;
+        check_sizes(hello, &config.limits)?;
+        let request = JoinRequest { room: &config.name, token: hello.token };
+        let identity = authority.join(&request).map_err(|why| Error::Refused { why })?;
+        let resume = hello.resume.filter(|resume| resume.incarnation == log.incarnation());
+        if resume.is_some_and(|resume| resume.position > log.head()) {
+            return Err(Error::malformed("HELLO: a position the room has not reached"));
+        }
+        let known = match resume {
+            Some(resume) => common.find(&resume)?,
+            None => None,
+        };
+        let Common { config, log, .. } = &mut *common;
+        let limit = config.limits.max_participants;
+        let (id, outcome) = match known {
+            Some(id) => {
+                log.resume_session(id);
+                (id, Outcome::Resumed)
+            }
+            None if peers.len() >= limit => {
+                return Err(Error::TooMany { what: "participants in this room", limit });
+            }
+            None => {
+                let outcome = if hello.resume.is_some() { Outcome::Lost } else { Outcome::New };
+                (log.begin_session(secret), outcome)
+            }
+        };
+        let peer = peers.entry(id).or_insert_with(|| Peer::new(id));
+        peer.identity = identity;
+        peer.detach(common);
+        let position = resume.map_or(Position(0), |resume| resume.position);
+        let resumed = resume.filter(|_| outcome == Outcome::Resumed);
+        let confirmed = resumed.map_or(Counter(0), |resume| resume.counter);
+        Ok(Admitted { id, outcome, position, confirmed })
+    }
+
+    /// Answers HELLO.
+    fn welcome(
+        &mut self,
+        now: Duration,
+        link_id: LinkId,
+        hello: &Hello<'_>,
+        admitted: &Admitted,
+        max_datagram: usize,
+    ) {
+        let Room { peers, common, .. } = self;
+        let Common { config, log, packing, roster, links, .. } = &mut *common;
+        let &Admitted { id, outcome, position, confirmed } = admitted;
+        let Some(&session) = log.session(id) else { return };
+        let limits = &config.limits;
+        let offered = capability::of_compression(config.compress, packing.set())
+            | capability::of_datagrams(max_datagram, config.compress)
+            | capability::CONTRACTS
+            | capability::STANDINGS;
+        let capabilities = hello.capabilities & offered;
+        let agreed = |capability: u64| capabilities & capability != 0;
+        let coded = agreed(capability::CODED);
+        let mut link = Link::new(now, max_datagram);
+        if agreed(capability::DATAGRAMS) {
+            link.datagrams = Datagrams::new(Settings {
+                max: link.max_datagram,
+                sends: Direction::ToClient,
+                coded,
+                copies: agreed(capability::COPIES),
+                max_message: limits.max_message,
+                redundancy: config.redundancy,
+            });
+        }
+        if agreed(capability::BLOCKS) {
+            link.choosing.blocks.agree();
+        }
+        link.stamps.agreed = agreed(capability::CONTRACTS);
+        link.opening_was_read();
+        link.limit_packets(hello.max_packet);
+        let up = Numbering::new(ParticipantId(0), session.counter, Position(0));
+        let down = Numbering::new(id, confirmed, position);
+        link.bodies = Some(Bodies {
+            encoder: BodyEncoder::new(Direction::ToClient, down, coded),
+            decoder: BodyDecoder::new(Direction::ToServer, up, coded, limits.max_message),
+        });
+        link.queue(&Frame::Welcome(Welcome {
+            capabilities,
+            max_packet: limits.max_packet,
+            max_message: limits.max_message,
+            max_snapshot: limits.max_snapshot,
+            incarnation: log.incarnation(),
+            participant: id,
+            secret: session.secret,
+            outcome,
+            counter: session.counter,
+            position: log.head(),
+            timing: config.timing,
+        }));
+        if packing.set() != 0 {
+            link.queue(&Frame::Codecs { set: packing.set() });
+        }
+        link.ping(now);
+        let takes_groups = agreed(capability::DATAGRAM_CLASSES) && link.datagrams.is_some();
+        let Some(peer) = peers.get_mut(&id) else { return };
+        roster.enter(id, hello.presence);
+        peer.state = State::Here(Box::new(Connection {
+            place: takes_groups.then(Place::default),
+            sharing: Sharing::new(agreed(capability::SHARED_STREAMS)),
+            quality: Quality::new(agreed(capability::STANDINGS)),
+            changed: roster.others(id).collect(),
+            ..Connection::new(link_id, link, position, log)
+        }));
+        links.insert(link_id, id);
+        common.timers.begin_housekeeping(now);
+        common.announce(now, id);
+        let resumed = outcome == Outcome::Resumed;
+        let joined = Event::Joined { participant: id, link: link_id, resumed };
+        common.outputs.push_back(Output::Event(joined));
+    }
+}
+
+impl Common {
+    /// The session that a client may resume; `None` if it is forgotten or the proof is wrong.
+    fn find(&self, resume: &Resume) -> Result<Option<ParticipantId>, Error> {
+        let Some(session) = self.log.session(resume.participant) else { return Ok(None) };
+        if !is_same(&session.secret, &resume.secret) {
+            return Ok(None);
+        }
+        if resume.counter > session.counter {
+            return Err(Error::malformed("HELLO: a counter the room has not reached"));
+        }
+        Ok(Some(resume.participant))
+    }
+}
+
+/// The room's messages have to fit what the client takes.
+fn check_sizes(hello: &Hello<'_>, limits: &Limits) -> Result<(), Error> {
+    if hello.max_message < limits.max_message {
+        let (what, size, limit) =
+            ("largest message of this room", limits.max_message, hello.max_message);
+        return Err(Error::TooLarge { what, size, limit });
+    }
+    let needed = Limits::packet_for(limits.max_message);
+    if hello.max_packet < needed {
+        let (what, size, limit) = ("largest packet of this room", needed, hello.max_packet);
+        return Err(Error::TooLarge { what, size, limit });
+    }
+    Ok(())
+}
+
+/// Compares in a time that does not tell how much of the secret was right.
+fn is_same(one: &Secret, two: &Secret) -> bool {
+    one.iter().zip(two).fold(0, |difference, (one, two)| difference | (one ^ two)) == 0
+}

@@ -1,0 +1,67 @@
+//! Fewer values for a receiver that asked for a lower rate (wire.md W78).
+
+use alloc::collections::BTreeSet;
+use core::time::Duration;
+
+use super::Feed;
+use crate::room::log::{Carries, Channels, Filter, Item, Log};
+use crate::room::rate_limit::RateLimits;
+use crate::{Order, ParticipantId};
+
+/// Values of rate-limited channels whose turn has come, by the way that they take.
+#[derive(Debug, Default)]
+pub(in crate::room) struct Released {
+    pub(in crate::room) stream: BTreeSet<Order>,
+    pub(in crate::room) datagrams: BTreeSet<Order>,
+}
+
+impl Released {
+    /// Releases the values whose turn has come: of each key the newest, up to the order `newest`. `stream` says which of them take
+    /// the stream.
+    pub(in crate::room) fn release(
+        &mut self,
+        now: Duration,
+        receiver: ParticipantId,
+        limits: &mut RateLimits,
+        newest: Order,
+        stream: Carries,
+        log: &Log,
+    ) {
+        if limits.is_empty() {
+            return;
+        }
+        let open =
+            limits.iter_mut().filter(|(_, limit)| limit.turn <= now && limit.cursor < newest);
+        for (channel, limit) in open {
+            let filter = Filter {
+                receiver: Some(receiver),
+                ..Filter::new(Channels::One(channel), Carries::All)
+            };
+            let mut feed = Feed::default();
+            feed.cursor.awareness = limit.cursor;
+            feed.until.awareness = newest;
+            let mut is_any = false;
+            let carried = feed.carry(log, filter, |item| {
+                if let Item::Value(order, value) = item {
+                    is_any = true;
+                    match stream.takes(order, value) {
+                        true => self.stream.insert(order),
+                        false => self.datagrams.insert(order),
+                    };
+                }
+                true
+            });
+            debug_assert!(carried.is_ok(), "no transactions are due");
+            limit.cursor = newest;
+            if is_any {
+                // The rate is right on average, though ticks come when they come.
+                let next = limit.turn + limit.interval;
+                limit.turn = if next > now { next } else { now + limit.interval };
+            }
+        }
+        // Values that were replaced before their transport took them are gone.
+        for waiting in [&mut self.stream, &mut self.datagrams] {
+            waiting.retain(|&order| log.value(order).is_some());
+        }
+    }
+}

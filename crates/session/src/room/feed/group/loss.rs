@@ -1,0 +1,94 @@
+//! What share of a group's datagrams a receiver loses, and so which step of the ladder of repeats it needs.
+
+/// After how many ticks a group of each step repeats what it sent (W73). The repeats are spread, as losses come in bursts.
+pub(in crate::room) const LADDER: [&[u32]; 4] = [&[], &[1], &[1, 3], &[1, 2, 4]];
+
+/// Packets over which losses are averaged: ten seconds at 25 a second.
+const WINDOW: f32 = 256.0;
+
+/// Packets without a loss that are assumed at the beginning, so that a first loss is not taken for a loss rate.
+const PRIOR: f32 = 32.0;
+
+/// Fewer packets than this give no loss rate to show.
+const LEAST_PACKETS: f32 = 20.0;
+
+/// A loss process, as far as it is known.
+#[derive(Debug, Clone, Copy, Default)]
+pub(in crate::room) struct Loss {
+    /// Packets; older ones count less.
+    packets: f32,
+    /// Packets that were lost.
+    lost: f32,
+    /// Packets that were lost directly after a lost one.
+    again: f32,
+    was_lost: bool,
+}
+
+impl Loss {
+    pub(in crate::room) fn count(&mut self, is_lost: bool) {
+        let fade = 1.0 - 1.0 / WINDOW;
+        for sum in [&mut self.packets, &mut self.lost, &mut self.again] {
+            *sum *= fade;
+        }
+        self.packets += 1.0;
+        if is_lost {
+            self.lost += 1.0;
+            self.again += f32::from(u8::from(self.was_lost));
+        }
+        self.was_lost = is_lost;
+    }
+
+    /// The share of packets that were lost, once there were some.
+    pub(in crate::room) fn share(&self) -> Option<f64> {
+        (self.packets >= LEAST_PACKETS).then(|| f64::from(self.lost / self.packets))
+    }
+
+    /// The least step at which at most the share `target` of the messages are lost; `None` if no step is enough.
+    pub(in crate::room) fn step(&self, target: f32) -> Option<u8> {
+        let rate = self.lost / (self.packets + PRIOR);
+        // How likely a packet is lost when the one before was.
+        let again = ((self.again + rate) / (self.lost + 1.0)).max(rate);
+        let mut expected = rate;
+        for step in 0..LADDER.len() as u8 {
+            if expected <= target {
+                return Some(step);
+            }
+            expected *= again;
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn loss_of(pattern: impl Fn(u32) -> bool) -> Loss {
+        let mut loss = Loss::default();
+        (0..1000).for_each(|packet| loss.count(pattern(packet)));
+        loss
+    }
+
+    #[test]
+    fn more_loss_needs_more_repeats() {
+        assert_eq!(Loss::default().step(0.001), Some(0));
+        assert_eq!(loss_of(|packet| packet % 50 == 0).step(0.025), Some(0));
+        assert_eq!(loss_of(|packet| packet % 10 == 0).step(0.025), Some(1));
+        assert_eq!(loss_of(|packet| packet % 5 == 0).step(0.025), Some(2));
+        assert_eq!(loss_of(|packet| packet % 10 < 7).step(0.025), None);
+    }
+
+    #[test]
+    fn bursts_need_more_repeats_than_single_losses() {
+        let single = loss_of(|packet| packet % 20 == 0);
+        let bursts = loss_of(|packet| packet % 100 < 5);
+        assert!(bursts.step(0.02) > single.step(0.02));
+    }
+
+    #[test]
+    fn old_losses_are_forgotten() {
+        let mut loss = loss_of(|packet| packet % 2 == 0);
+        (0..2000).for_each(|_| loss.count(false));
+        assert_eq!(loss.step(0.01), Some(0));
+    }
+}

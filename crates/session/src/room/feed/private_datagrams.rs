@@ -1,0 +1,105 @@
+//! The datagrams of one receiver: awareness that the last tick let go, as far as no fan-out group brings it (wire.md W38 to
+//! W42). What is repeated in them is decided by afec.
+
+use super::downsampling::Released;
+use super::{Feed, RecordBuilder};
+use crate::datagrams::Datagrams;
+use crate::room::log::{Carries, Channels, Covered, Filter, Item, Value};
+use crate::room::rate_limit::RateLimits;
+use crate::room::subscriptions::Subscriptions;
+use crate::room::upstream::Upstreams;
+use crate::wire::record::Number;
+use crate::{Order, ParticipantId};
+
+/// See the [module](self).
+#[derive(Debug, Default)]
+pub(in crate::room) struct PrivateDatagrams {
+    pub(in crate::room) feed: Feed,
+}
+
+/// The receiver of private datagrams.
+#[derive(Clone, Copy)]
+pub(in crate::room) struct Receiver<'a> {
+    pub(in crate::room) id: ParticipantId,
+    pub(in crate::room) channels: &'a Subscriptions,
+    pub(in crate::room) limits: &'a RateLimits,
+    /// What the datagrams of a fan-out group bring to it.
+    pub(in crate::room) covered: Option<Covered<'a>>,
+}
+
+/// The messages that went into datagrams.
+#[derive(Debug, Default, Clone, Copy)]
+pub(in crate::room) struct Added {
+    pub(in crate::room) messages: u64,
+    pub(in crate::room) bytes: u64,
+}
+
+/// What values are handed to, and what that needs.
+struct Sink<'a> {
+    datagrams: &'a mut Datagrams,
+    builder: RecordBuilder<'a>,
+    channels: &'a Subscriptions,
+    upstreams: &'a Upstreams,
+    added: Added,
+}
+
+impl PrivateDatagrams {
+    /// Hands what is due to `datagrams`, as far as there is place.
+    pub(in crate::room) fn fill(
+        &mut self,
+        datagrams: &mut Datagrams,
+        receiver: Receiver<'_>,
+        released: &mut Released,
+        builder: RecordBuilder<'_>,
+        upstreams: &Upstreams,
+    ) -> Added {
+        let (now, log) = (builder.now, builder.log);
+        let filter = Filter {
+            receiver: Some(receiver.id),
+            covered: receiver.covered,
+            limits: Some(receiver.limits),
+            now: Some(now),
+            ..Filter::new(
+                Channels::Open(receiver.channels),
+                Carries::Datagrams { max: datagrams.max() },
+            )
+        };
+        let channels = receiver.channels;
+        let mut sink = Sink { datagrams, builder, channels, upstreams, added: Added::default() };
+        while let Some(&order) = released.datagrams.first() {
+            if let Some(value) = log.value(order)
+                && channels.receives(value.message.channel).is_some()
+                && !sink.push(order, value)
+            {
+                return sink.added;
+            }
+            released.datagrams.pop_first();
+        }
+        let carried = self.feed.carry(log, filter, |item| match item {
+            Item::Value(order, value) => sink.push(order, value),
+            Item::Transaction(_) => true,
+        });
+        debug_assert!(carried.is_ok(), "no transactions are due");
+        sink.added
+    }
+}
+
+impl Sink<'_> {
+    /// Returns false if the datagrams that are made next hold no further message.
+    fn push(&mut self, order: Order, value: &Value) -> bool {
+        if !self.datagrams.has_room() {
+            return false;
+        }
+        let message = &value.message;
+        let number = Number::Awareness { index: value.index, after: value.after };
+        let qos = self.builder.log.channel(message.channel).qos;
+        let needs = self.upstreams.needs(message.channel, qos);
+        let compress = self.channels.compress(message.channel);
+        let now = self.builder.now;
+        let record = self.builder.record(message, order, number, compress);
+        self.datagrams.submit(now, &record, needs);
+        self.added.messages += 1;
+        self.added.bytes += message.bytes.len() as u64;
+        true
+    }
+}

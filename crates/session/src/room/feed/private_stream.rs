@@ -1,0 +1,273 @@
+//! The stream of one receiver: older transactions of channels that were opened late, values that have settled, values of
+//! rate-limited channels, and what the last tick let go.
+
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+use super::downsampling::Released;
+use super::{Feed, RecordBuilder};
+use crate::link::Bodies;
+use crate::room::log::{
+    Carries, Channels, Covered, Cursor, Filter, Item, Message, NotInMemory, Transaction, Value,
+};
+use crate::room::rate_limit::RateLimits;
+use crate::room::subscriptions::Subscriptions;
+use crate::wire::frame::Frame;
+use crate::wire::record::{Number, Record};
+use crate::{ChannelNo, Compress, Order, ParticipantId, Position};
+
+/// See the [module](self).
+#[derive(Debug, Default)]
+pub(in crate::room) struct PrivateStream {
+    pub(in crate::room) feed: Feed,
+    /// What is missing of channels that were opened late, channel by channel.
+    pub(in crate::room) history: VecDeque<History>,
+}
+
+/// Older transactions of a channel that was opened late.
+#[derive(Debug)]
+pub(in crate::room) struct History {
+    pub(in crate::room) channel: ChannelNo,
+    pub(in crate::room) cursor: Position,
+    pub(in crate::room) until: Position,
+}
+
+/// The receiver of a private stream.
+#[derive(Clone, Copy)]
+pub(in crate::room) struct Receiver<'a> {
+    pub(in crate::room) id: ParticipantId,
+    pub(in crate::room) channels: &'a Subscriptions,
+    pub(in crate::room) limits: &'a RateLimits,
+    /// What a shared stream brings to it.
+    pub(in crate::room) covered: Option<Covered<'a>>,
+    /// Bytes of its datagrams, if it has them.
+    pub(in crate::room) max_datagram: Option<usize>,
+    /// Messages up to here are late-joiner state to it.
+    pub(in crate::room) state_until: Order,
+    /// Aggregated values up to this order were meant for the participants who were present then.
+    pub(in crate::room) present_from: Order,
+}
+
+impl<'a> Receiver<'a> {
+    /// What takes the stream at once, although there are datagrams or because there are none.
+    pub(in crate::room) fn stream(&self) -> Carries {
+        Carries::Stream { max_datagram: self.max_datagram, state_until: self.state_until }
+    }
+
+    /// All of the stream but for values of rate-limited channels.
+    pub(super) fn news(&self, now: core::time::Duration) -> Filter<'a> {
+        Filter {
+            receiver: Some(self.id),
+            covered: self.covered,
+            limits: Some(self.limits),
+            now: Some(now),
+            present_from: self.present_from,
+            ..Filter::new(Channels::Open(self.channels), self.stream())
+        }
+    }
+
+    fn settled(&self, max_datagram: usize) -> Filter<'a> {
+        let carries = Carries::Settled { max_datagram, state_until: self.state_until };
+        Filter {
+            receiver: Some(self.id),
+            covered: self.covered,
+            ..Filter::new(Channels::Open(self.channels), carries)
+        }
+    }
+}
+
+impl PrivateStream {
+    /// A receiver that has the log up to `position` and no awareness yet.
+    pub(in crate::room) fn new(position: Position, until: Cursor) -> Self {
+        let cursor = Cursor { log: position, awareness: Order(0), settled: until.settled };
+        PrivateStream { feed: Feed { cursor, until }, history: VecDeque::new() }
+    }
+
+    /// Fills a payload with what is due. Returns control frames that are to follow it.
+    ///
+    /// # Errors
+    /// [`NotInMemory`], if transactions are due that the log does not hold any more.
+    pub(in crate::room) fn fill(
+        &mut self,
+        payload: &mut Payload<'_>,
+        receiver: Receiver<'_>,
+        released: &mut Released,
+    ) -> Result<Vec<Frame<'static>>, NotInMemory> {
+        let mut notices = Vec::new();
+        if self.add_history(payload, receiver, &mut notices)
+            && self.add_settled(payload, receiver)?
+            && add_released(payload, receiver, released)
+        {
+            let (log, now) = (payload.builder.log, payload.builder.now);
+            let until = self.feed.until;
+            if receiver.covered.is_some() {
+                // Transactions come in one order, so that all of them come with the shared stream.
+                self.feed.until.log = self.feed.cursor.log;
+            }
+            let carried =
+                self.feed.carry(log, receiver.news(now), |item| payload.push_item(item, receiver));
+            self.feed.until = until;
+            carried?;
+        }
+        Ok(notices)
+    }
+
+    /// Adds older transactions of channels that were opened late. Returns whether all are sent.
+    fn add_history(
+        &mut self,
+        payload: &mut Payload<'_>,
+        receiver: Receiver<'_>,
+        notices: &mut Vec<Frame<'static>>,
+    ) -> bool {
+        let log = payload.builder.log;
+        while let Some(history) = self.history.front_mut() {
+            let channel = history.channel;
+            let compress = receiver.channels.compress(channel);
+            let trimmed = log.trimmed(channel).min(history.until);
+            if history.cursor < trimmed {
+                // W33: part of what the receiver wants is gone. Its place in the log stays.
+                history.cursor = trimmed;
+                let position = payload.bodies.encoder.numbering.position();
+                notices.push(Frame::Gap { position, counter: Default::default() });
+            }
+            let mut feed = Feed::default();
+            feed.cursor.log = history.cursor;
+            feed.until.log = history.until;
+            let filter = Filter::new(Channels::One(channel), Carries::All);
+            let carried = feed.carry(log, filter, |item| match item {
+                Item::Transaction(Transaction { message, counter, position, order }) => {
+                    let number = Number::Fill { counter: *counter, position: *position };
+                    payload.push(message, *order, number, true, compress)
+                }
+                Item::Value(..) => true,
+            });
+            history.cursor = feed.cursor.log;
+            if !carried.is_ok_and(|carried| carried.is_all) {
+                return false;
+            }
+            self.history.pop_front();
+            notices.push(Frame::Synced { channel });
+        }
+        true
+    }
+
+    /// W41: adds values that went as datagrams and were not replaced by newer ones. Returns whether all are sent.
+    fn add_settled(
+        &mut self,
+        payload: &mut Payload<'_>,
+        receiver: Receiver<'_>,
+    ) -> Result<bool, NotInMemory> {
+        let Some(max_datagram) = receiver.max_datagram else { return Ok(true) };
+        let log = payload.builder.log;
+        let mut feed = Feed {
+            until: self.feed.until.with_log(self.feed.cursor.log),
+            cursor: self.feed.cursor,
+        };
+        let carried = feed.carry(log, receiver.settled(max_datagram), |item| {
+            let is_pushed = payload.push_item(item, receiver);
+            if is_pushed {
+                payload.bodies.encoder.note_repeated();
+            }
+            is_pushed
+        })?;
+        // The first housekeeping after a join names an order before the join: values since then settle once more.
+        self.feed.cursor.settled = match carried.is_all {
+            true => self.feed.until.settled,
+            false => feed.cursor.settled,
+        };
+        Ok(carried.is_all)
+    }
+}
+
+/// Adds values of rate-limited channels whose turn has come. Returns whether all are sent.
+fn add_released(
+    payload: &mut Payload<'_>,
+    receiver: Receiver<'_>,
+    released: &mut Released,
+) -> bool {
+    let log = payload.builder.log;
+    while let Some(&order) = released.stream.first() {
+        if let Some(value) = log.value(order)
+            && receiver.channels.receives(value.message.channel).is_some()
+            && !payload.push_item(Item::Value(order, value), receiver)
+        {
+            return false;
+        }
+        released.stream.pop_first();
+    }
+    true
+}
+
+/// A payload that is being filled.
+pub(in crate::room) struct Payload<'a> {
+    /// Bytes left in the packet.
+    pub(in crate::room) remaining: usize,
+    pub(in crate::room) bodies: &'a mut Bodies,
+    pub(in crate::room) builder: RecordBuilder<'a>,
+    /// Messages of others that were added, and their bytes.
+    pub(in crate::room) messages: u64,
+    pub(in crate::room) bytes: u64,
+}
+
+impl Payload<'_> {
+    /// Adds what is due. Returns false if it does not fit; then it opens the next packet.
+    fn push_item(&mut self, item: Item<'_>, receiver: Receiver<'_>) -> bool {
+        let state = item.order() <= receiver.state_until;
+        match item {
+            Item::Transaction(Transaction { message, counter, position, order }) => {
+                let number = Number::Transaction { counter: *counter, position: *position };
+                let compress = receiver.channels.compress(message.channel);
+                match message.sender == receiver.id {
+                    true => self.push_own(message, number, state, compress),
+                    false => self.push(message, *order, number, state, compress),
+                }
+            }
+            Item::Value(order, Value { message, index, after, .. }) => {
+                let number = Number::Awareness { index: *index, after: *after };
+                let compress = receiver.channels.compress(message.channel);
+                self.push(message, order, number, state, compress)
+            }
+        }
+    }
+
+    /// Adds the message at this order, for a receiver that wants it compressed so. Returns false if it does not fit.
+    fn push(
+        &mut self,
+        message: &Message,
+        order: Order,
+        number: Number,
+        state: bool,
+        compress: Compress,
+    ) -> bool {
+        if !self.takes(message, message.bytes.len(), compress) {
+            return false;
+        }
+        let record = self.builder.record(message, order, number, compress);
+        self.bodies.encoder.push(&Record { state, ..record });
+        self.messages += 1;
+        self.bytes += message.bytes.len() as u64;
+        true
+    }
+
+    /// The same for a message of the receiver's own, which goes without its bytes.
+    fn push_own(
+        &mut self,
+        message: &Message,
+        number: Number,
+        state: bool,
+        compress: Compress,
+    ) -> bool {
+        if !self.takes(message, 0, compress) {
+            return false;
+        }
+        let record = self.builder.own(message, number, compress);
+        self.bodies.encoder.push(&Record { state, ..record });
+        true
+    }
+
+    fn takes(&self, message: &Message, bytes: usize, compress: Compress) -> bool {
+        let encoder = &self.bodies.encoder;
+        encoder.takes(self.builder.coding(message.channel, compress))
+            && encoder.fits(bytes, self.remaining)
+    }
+}

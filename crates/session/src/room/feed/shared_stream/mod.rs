@@ -1,0 +1,395 @@
+//! Streams that many receivers share (wire.md W60 to W66): each tick's messages are coded once for all of them, and the last
+//! payloads are kept for receivers that are slow.
+
+mod sharing;
+
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+pub(in crate::room) use sharing::{Member, Sharing};
+
+use super::Feed;
+use crate::room::log::{Carries, Channels, Cursor, Filter, Item, Log, Message, NotInMemory};
+use crate::room::subscriptions::SubscriptionSet;
+use crate::stamps::Stamps;
+use crate::trace::{Part, Purpose};
+use crate::wire::body::{BodyEncoder, Lane};
+use crate::wire::frame::Frame;
+use crate::wire::record::Number;
+use crate::{Error, GroupId, Order, ParticipantId, Position};
+
+/// The most payloads that are kept: about a second's at a tick of 40 ms. A receiver that is further behind does better with the newest
+/// values.
+const MAX_PAYLOADS: usize = 32;
+
+/// The most bytes of payloads that are kept. The newest payload is kept whatever its size.
+const MAX_BYTES: usize = 256 << 10;
+
+/// The most bytes that are coded at a time. More waits for the next tick, so that the members have time to take it.
+const MOST_AT_ONCE: usize = MAX_BYTES / 4;
+
+/// The most pairs of sender and channel that are numbered. Then the numbers begin anew; a client takes more of them (W22).
+const MAX_PAIRS: usize = 1 << 16;
+
+/// The time between two models of a stream: making one costs all its members some milliseconds of work (gmc's compaction).
+const MODEL_SPACING: Duration = Duration::from_secs(1);
+
+/// Bytes of a model in one frame, so that other frames fit beside it into the smallest packet.
+const PIECE: usize = 4 << 10;
+
+/// What the receivers of a shared stream have in common.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::room) struct StreamKey {
+    pub(in crate::room) channels: SubscriptionSet,
+    /// Bytes of a datagram, if the receivers have datagrams: what fits one does not take the stream.
+    pub(in crate::room) max_datagram: Option<usize>,
+    pub(in crate::room) max_packet: usize,
+    /// Whether the receivers know contracts (W79).
+    pub(in crate::room) stamped: bool,
+}
+
+/// The shared streams of a room.
+#[derive(Default)]
+pub(in crate::room) struct SharedStreams {
+    streams: BTreeMap<GroupId, SharedStream>,
+    /// The last group number that was given out.
+    last: GroupId,
+    /// Where the streams stand once they have coded everything that is due.
+    pub(in crate::room) until: Cursor,
+}
+
+impl SharedStreams {
+    pub(in crate::room) fn get(&self, group: GroupId) -> Option<&SharedStream> {
+        self.streams.get(&group)
+    }
+
+    pub(in crate::room) fn get_mut(&mut self, group: GroupId) -> Option<&mut SharedStream> {
+        self.streams.get_mut(&group)
+    }
+
+    pub(in crate::room) fn iter(&self) -> impl ExactSizeIterator<Item = (GroupId, &SharedStream)> {
+        self.streams.iter().map(|(&group, stream)| (group, stream))
+    }
+
+    pub(in crate::room) fn begin(&mut self, key: Arc<StreamKey>) {
+        self.last = GroupId(self.last.get().wrapping_add(1));
+        self.streams.insert(self.last, SharedStream::new(key, self.until));
+    }
+
+    pub(in crate::room) fn end(&mut self, group: GroupId) {
+        self.streams.remove(&group);
+    }
+
+    /// Codes what is due, for every stream once. Returns whether all is coded, and the streams that cannot go on: the log no
+    /// longer holds what they lack, or coding failed.
+    pub(in crate::room) fn encode(
+        &mut self,
+        now: Duration,
+        log: &Log,
+        is_inspected: bool,
+    ) -> (bool, Vec<GroupId>) {
+        let (mut is_all, mut broken) = (true, Vec::new());
+        for (&group, stream) in &mut self.streams {
+            stream.feed.until = self.until;
+            match stream.encode(now, log, is_inspected) {
+                Ok(done) => is_all &= done,
+                Err(_) => broken.push(group),
+            }
+        }
+        (is_all, broken)
+    }
+
+    /// Bytes of the payloads that are kept.
+    pub(in crate::room) fn memory(&self) -> usize {
+        self.streams.values().map(|stream| stream.bytes).sum()
+    }
+}
+
+/// A payload for all members.
+pub(in crate::room) struct SharedPayload {
+    /// A stamp, now and then, and the payload with its tag.
+    pub(in crate::room) bytes: Arc<[u8]>,
+    /// Bytes of the stamp.
+    stamp: usize,
+    /// Where the stream stands after it.
+    pub(in crate::room) after: Cursor,
+    /// The position of its last transaction; 0 if it has none.
+    pub(in crate::room) position: Position,
+    counts: Counts,
+    /// The messages of each sender, in the order of the senders' numbers.
+    own: Vec<(ParticipantId, Counts)>,
+    /// What the payload holds, if the inspector is open.
+    pub(in crate::room) parts: Vec<Part>,
+}
+
+/// Messages and their bytes.
+#[derive(Debug, Clone, Copy, Default)]
+pub(in crate::room) struct Counts {
+    pub(in crate::room) messages: u64,
+    pub(in crate::room) bytes: u64,
+}
+
+/// See the [module](self).
+pub(in crate::room) struct SharedStream {
+    pub(in crate::room) key: Arc<StreamKey>,
+    pub(in crate::room) feed: Feed,
+    encoder: BodyEncoder,
+    stamps: Stamps,
+    payloads: VecDeque<SharedPayload>,
+    /// Bytes of the payloads that are kept.
+    bytes: usize,
+    /// The number of the first payload that is kept.
+    first: u64,
+    /// The payload that is being filled.
+    next: SharedPayload,
+    /// When the next model may be made.
+    next_model: Duration,
+}
+
+/// Why a shared stream ends.
+enum Broken {
+    NotInMemory,
+    Coding,
+}
+
+impl SharedStream {
+    fn new(key: Arc<StreamKey>, at: Cursor) -> Self {
+        SharedStream {
+            stamps: Stamps::new(key.stamped),
+            key,
+            feed: Feed::at(at),
+            encoder: BodyEncoder::for_class(),
+            payloads: VecDeque::new(),
+            bytes: 0,
+            first: 0,
+            next: SharedPayload::empty(),
+            next_model: Duration::ZERO,
+        }
+    }
+
+    /// The number of the first payload that is kept.
+    pub(in crate::room) fn first(&self) -> u64 {
+        self.first
+    }
+
+    /// The number that the next payload will have.
+    pub(in crate::room) fn end(&self) -> u64 {
+        self.first + self.payloads.len() as u64
+    }
+
+    pub(in crate::room) fn payload(&self, number: u64) -> Option<&SharedPayload> {
+        self.payloads.get(usize::try_from(number.checked_sub(self.first)?).ok()?)
+    }
+
+    /// Codes what is due. Returns false if there is more.
+    fn encode(&mut self, now: Duration, log: &Log, is_inspected: bool) -> Result<bool, Broken> {
+        let mut made = 0;
+        while !self.collect(now, log, is_inspected)? {
+            made += self.finish(now)?;
+            if made >= MOST_AT_ONCE {
+                return Ok(false);
+            }
+        }
+        if !self.encoder.is_empty() {
+            self.finish(now)?;
+        }
+        Ok(true)
+    }
+
+    pub(in crate::room) fn makes_models(&self, now: Duration) -> bool {
+        now >= self.next_model || !self.encoder.has_model()
+    }
+
+    /// The model as of now, as frames for the receivers that enter the `group`.
+    pub(in crate::room) fn model(
+        &mut self,
+        now: Duration,
+        group: GroupId,
+    ) -> Result<Vec<Vec<u8>>, Error> {
+        if self.encoder.has_model() {
+            self.begin_anew()?;
+            self.next_model = now + MODEL_SPACING;
+        }
+        model_frames(group, &self.encoder.model())
+    }
+
+    /// Keeps what the numbering holds bounded, however many participants come and go.
+    pub(in crate::room) fn tidy(&mut self) -> Result<(), Error> {
+        match self.encoder.numbering.pairs() {
+            0..MAX_PAIRS => Ok(()),
+            _ => self.begin_anew(),
+        }
+    }
+
+    fn begin_anew(&mut self) -> Result<(), Error> {
+        let mut bytes = Vec::new();
+        self.encoder.begin_anew(&mut bytes)?;
+        self.keep(bytes, 0);
+        Ok(())
+    }
+
+    /// Collects the records of a payload: values that have settled (W41), then transactions and awareness in the order in
+    /// which they came. Returns false if there is more than fits.
+    fn collect(&mut self, now: Duration, log: &Log, is_inspected: bool) -> Result<bool, Broken> {
+        let SharedStream { key, feed, encoder, next, .. } = self;
+        let channels = Channels::Set(&key.channels);
+        let mut pushing = Pushing { now, key, encoder, next, is_inspected };
+        if let Some(max_datagram) = key.max_datagram {
+            let carries = Carries::Settled { max_datagram, state_until: Order(0) };
+            let mut settled = Feed { until: feed.until.with_log(feed.cursor.log), ..*feed };
+            let filter = Filter::new(channels, carries);
+            let carried = settled.carry(log, filter, |item| pushing.push(item))?;
+            feed.cursor.settled = settled.cursor.settled;
+            if !carried.is_all {
+                return Ok(false);
+            }
+        }
+        feed.cursor.settled = feed.cursor.settled.max(feed.until.settled);
+        let carries = Carries::Stream { max_datagram: key.max_datagram, state_until: Order(0) };
+        let filter = Filter { now: Some(now), ..Filter::new(channels, carries) };
+        let carried = feed.carry(log, filter, |item| pushing.push(item))?;
+        Ok(carried.is_all)
+    }
+
+    /// Codes what was collected and returns how many bytes that makes.
+    fn finish(&mut self, now: Duration) -> Result<usize, Error> {
+        let mut bytes = Vec::new();
+        self.encoder.finish_shared(&mut bytes)?;
+        let payload = bytes.len();
+        // W79: how late it is where it arrives; a receiver that catches up sees how long it waited here, too.
+        self.stamps.write(now, usize::MAX, &mut bytes, 0);
+        let size = bytes.len();
+        self.keep(bytes, size - payload);
+        Ok(size)
+    }
+
+    fn keep(&mut self, bytes: Vec<u8>, stamp: usize) {
+        let next = core::mem::replace(&mut self.next, SharedPayload::empty());
+        self.bytes += bytes.len();
+        let after = self.feed.cursor;
+        self.payloads.push_back(SharedPayload { bytes: bytes.into(), stamp, after, ..next });
+        while self.payloads.len() > MAX_PAYLOADS
+            || (self.bytes > MAX_BYTES && self.payloads.len() > 1)
+        {
+            let Some(dropped) = self.payloads.pop_front() else { return };
+            self.bytes -= dropped.bytes.len();
+            self.first += 1;
+        }
+    }
+}
+
+/// What records are collected in.
+struct Pushing<'a> {
+    now: Duration,
+    key: &'a StreamKey,
+    encoder: &'a mut BodyEncoder,
+    next: &'a mut SharedPayload,
+    is_inspected: bool,
+}
+
+impl Pushing<'_> {
+    /// Returns false if the message does not fit; then it opens the next payload.
+    fn push(&mut self, item: Item<'_>) -> bool {
+        let (message, number, index) = match item {
+            Item::Transaction(one) => {
+                let number = Number::Transaction { counter: one.counter, position: one.position };
+                (&one.message, number, one.counter.get())
+            }
+            Item::Value(_, one) => {
+                let number = Number::Awareness { index: one.index, after: one.after };
+                (&one.message, number, one.index.get())
+            }
+        };
+        let fits = self.encoder.fits(message.bytes.len(), self.key.max_packet);
+        if !fits && !self.encoder.is_empty() {
+            return false;
+        }
+        let record = message.record(self.now, number);
+        self.encoder.push(&record);
+        self.next.count(message);
+        if let Item::Transaction(one) = item {
+            self.next.position = one.position;
+        }
+        if self.is_inspected {
+            let (channel, sender, before) = (message.channel, message.sender, message.bytes.len());
+            let (purpose, age) = (Purpose::New, record.age);
+            self.next.parts.push(Part { channel, sender, index, purpose, before, age, cost: None });
+        }
+        true
+    }
+}
+
+impl SharedPayload {
+    fn empty() -> Self {
+        SharedPayload {
+            bytes: Arc::from([]),
+            stamp: 0,
+            after: Cursor::default(),
+            position: Position(0),
+            counts: Counts::default(),
+            own: Vec::new(),
+            parts: Vec::new(),
+        }
+    }
+
+    /// What the payload brings to a participant: everything but its own messages.
+    pub(in crate::room) fn counts(&self, participant: ParticipantId) -> Counts {
+        let own = self.own.binary_search_by_key(&participant, |(sender, _)| *sender);
+        let own = own.map_or(Counts::default(), |at| self.own[at].1);
+        let Counts { messages, bytes } = self.counts;
+        Counts { messages: messages - own.messages, bytes: bytes - own.bytes }
+    }
+
+    /// Appends the payload as frames that others follow.
+    pub(in crate::room) fn write(&self, out: &mut Vec<u8>) {
+        let (stamp, payload) = self.bytes.split_at(self.stamp);
+        out.extend_from_slice(stamp);
+        Frame::Shared(&payload[1..]).write(out);
+    }
+
+    fn count(&mut self, message: &Message) {
+        let at = match self.own.binary_search_by_key(&message.sender, |(sender, _)| *sender) {
+            Ok(at) => at,
+            Err(at) => {
+                self.own.insert(at, (message.sender, Counts::default()));
+                at
+            }
+        };
+        for counts in [&mut self.counts, &mut self.own[at].1] {
+            counts.messages += 1;
+            counts.bytes += message.bytes.len() as u64;
+        }
+    }
+}
+
+impl From<NotInMemory> for Broken {
+    fn from(_: NotInMemory) -> Self {
+        Broken::NotInMemory
+    }
+}
+
+impl From<Error> for Broken {
+    fn from(_: Error) -> Self {
+        Broken::Coding
+    }
+}
+
+fn model_frames(group: GroupId, model: &[u8]) -> Result<Vec<Vec<u8>>, Error> {
+    let limit = crate::limits::MAX_MODEL;
+    if model.len() > limit {
+        return Err(Error::TooLarge { what: "model", size: model.len(), limit });
+    }
+    let total = model.len() as u32;
+    // An empty model has one piece, too.
+    let offsets = (0..model.len().max(1)).step_by(PIECE);
+    let pieces = offsets.map(|offset| {
+        let rest = &model[offset..model.len().min(offset + PIECE)];
+        let mut frame = Vec::new();
+        let offset = offset as u32;
+        Frame::Model { lane: Lane::Stream, class: group, total, offset, rest }.write(&mut frame);
+        frame
+    });
+    Ok(pieces.collect())
+}

@@ -1,0 +1,340 @@
+//! Who belongs to which fan-out group of datagrams: arranged at every housekeeping (wire.md W70, W74, W75).
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use super::Room;
+use super::api::Output;
+use super::common::Common;
+use super::feed::Groups;
+use super::feed::group::{
+    Group, GroupKey, LADDER, LEAST_DATAGRAM, Loss, MOST_ALONE, Place, send_again, send_leave,
+};
+use super::log::Log;
+use super::peer::{Connection, Peer};
+use super::subscriptions::SubscriptionSet;
+use crate::link::Link;
+use crate::{GroupId, Order, ParticipantId};
+
+/// The most groups of a room: each codes everything anew.
+const MOST_GROUPS: usize = 8;
+
+/// With fewer members a group that repeats, or of those far away, is not worth its coding.
+const WORTH_A_GROUP: usize = 4;
+
+/// Round trips above which a receiver is far, and below which it is near again.
+const FAR: Duration = Duration::from_millis(250);
+const NEAR: Duration = Duration::from_millis(200);
+
+/// A receiver moves to a group that repeats less only after this long in its present one.
+const SETTLED: Duration = Duration::from_secs(10);
+
+/// A packet that was not acknowledged for this long counts as lost and is sent again.
+const OVERDUE: Duration = Duration::from_secs(1);
+
+/// A receiver that lacks packets so old leaves: it must not make the model old for all.
+const TOO_LATE: Duration = Duration::from_secs(2);
+
+/// How long a model may take to arrive.
+const MODEL_WITHIN: Duration = Duration::from_secs(5);
+
+/// The share of the loss that a channel permits which is this leg's, of what is stated in 1/1000.
+const LEG: f32 = 0.5 / 1000.0;
+
+/// A channel that permits no loss is held to permit this, in 1/1000.
+const LEAST_LOSS: u16 = 1;
+
+/// How many receivers there are for each set of channels, and for each group.
+#[derive(Default)]
+struct Census {
+    sets: BTreeMap<SubscriptionSet, usize>,
+    groups: BTreeMap<GroupKey, usize>,
+    /// Members of whom nothing was heard for long.
+    late: usize,
+}
+
+impl Census {
+    /// So many members are late that it is not their fault.
+    fn is_overload(&self) -> bool {
+        self.late > MOST_ALONE
+    }
+}
+
+impl Room {
+    /// Sends groups what came up to this order, and what is to be repeated.
+    pub(super) fn flush_groups(&mut self, now: Duration, until: Order) {
+        let Room { peers, common, .. } = self;
+        let Common { groups, log, config, outputs, stats, inspector, .. } = common;
+        let before = groups.release(until);
+        for group in &mut groups.list {
+            let made = group.compose(now, config.timing.tick, log);
+            let id = group.id;
+            let mut everybody = group.newest;
+            group.members.retain(|member| {
+                let Some(connection) = peers.get_mut(member).and_then(Peer::connection_mut) else {
+                    return false;
+                };
+                let served = connection.place.as_ref().and_then(|place| place.served.as_ref());
+                let Some(served) = served.filter(|served| served.group == id) else {
+                    return false;
+                };
+                everybody = everybody.min(served.acknowledged);
+                if made.is_complete {
+                    connection.pass_over(before, until);
+                }
+                for packet in &made.packets {
+                    packet.count(*member, stats);
+                    inspector.sent_group(|| packet.described(now, *member, id));
+                    let (link, body) = (connection.id, Some(Arc::clone(&packet.frame)));
+                    outputs.push_back(Output::Datagram { link, packet: Vec::new(), body });
+                }
+                true
+            });
+            group.encoder.coder.advance(everybody);
+        }
+    }
+
+    /// Opens and closes groups, lets participants enter and leave.
+    pub(super) fn arrange_groups(&mut self, now: Duration) {
+        let Room { peers, common, .. } = self;
+        let Common { groups, log, links, config, .. } = common;
+        close_unused(peers, groups);
+        let wishes = wishes(peers, log);
+        let mut census = Census::default();
+        (groups.alone, census.late) = count_behind(now, peers, groups);
+        for key in wishes.values() {
+            *census.sets.entry(key.channels.clone()).or_default() += 1;
+            *census.groups.entry(key.clone()).or_default() += 1;
+        }
+        let mut entering = 0;
+        for id in links.values() {
+            let Some(connection) = peers.get_mut(id).and_then(Peer::connection_mut) else {
+                continue;
+            };
+            let is_joining = connection.is_joining();
+            let Connection { place: Some(place), link, .. } = connection else { continue };
+            let is_large = |wish: &&GroupKey| {
+                is_large(&census, groups, &wish.channels, config.share_datagrams_above)
+            };
+            let wish = wishes.get(id).filter(is_large);
+            keep_up(now, place, link, groups, &census);
+            arrange(now, place, link, groups, (wish, &census), is_joining);
+            let enters = place.served.is_none() && place.entering.is_some();
+            entering += usize::from(enters);
+            // W71.
+            let waits = wish.filter(|_| enters && entering > MOST_ALONE);
+            place.waits = waits.map(|wish| wish.channels.clone());
+        }
+    }
+}
+
+/// Groups that nobody is in or enters are closed.
+fn close_unused(peers: &BTreeMap<ParticipantId, Peer>, groups: &mut Groups) {
+    let places = peers.values().filter_map(|peer| peer.connection()?.place.as_ref());
+    let used: BTreeSet<GroupId> = places.flat_map(Place::groups).collect();
+    groups.close_others(|group| used.contains(&group));
+}
+
+/// The group that each participant would be in that can be in one.
+fn wishes(
+    peers: &mut BTreeMap<ParticipantId, Peer>,
+    log: &Log,
+) -> BTreeMap<ParticipantId, GroupKey> {
+    let wish =
+        |(&id, peer): (&ParticipantId, &mut Peer)| Some((id, peer.connection_mut()?.wish(log)?));
+    peers.iter_mut().filter_map(wish).collect()
+}
+
+/// How many participants are served alone for a while, and how many members are late.
+fn count_behind(
+    now: Duration,
+    peers: &BTreeMap<ParticipantId, Peer>,
+    groups: &Groups,
+) -> (usize, usize) {
+    let (mut alone, mut late) = (0, 0);
+    for place in peers.values().filter_map(|peer| peer.connection()?.place.as_ref()) {
+        match &place.served {
+            Some(served) => {
+                let group = groups.get(served.group);
+                let overdue = group.map_or(0, |group| group.older_than(now, OVERDUE));
+                late += usize::from(served.acknowledged < overdue);
+            }
+            None => alone += usize::from(place.entering.is_none() && now < place.retry),
+        }
+    }
+    (alone, late)
+}
+
+/// Whether so many participants have this set of channels that groups serve it. Three quarters of the bound are enough for a set that
+/// groups serve already.
+fn is_large(census: &Census, groups: &Groups, channels: &SubscriptionSet, above: usize) -> bool {
+    let count = census.sets.get(channels).copied().unwrap_or(0);
+    let is_served = groups.list.iter().any(|group| group.key.channels == *channels);
+    count > if is_served { above * 3 / 4 } else { above }
+}
+
+/// Sends again what a member lacks for long. A member that lacks it for too long leaves, unless many do: in an overload they stay
+/// and make the model old for all.
+fn keep_up(
+    now: Duration,
+    place: &mut Place,
+    link: &mut Link,
+    groups: &mut Groups,
+    census: &Census,
+) {
+    if let Some(entering) = &place.entering {
+        let group = entering.group;
+        let is_stuck = now >= entering.since + MODEL_WITHIN || groups.get(group).is_none();
+        if is_stuck {
+            match groups.admit() {
+                true => place.drop_group(now, group, link),
+                // Another model comes.
+                false => place.entering = None,
+            }
+        }
+    }
+    let Some(served) = place.served.as_mut() else { return };
+    let id = served.group;
+    let Some(group) = groups.get(id) else {
+        place.served = None;
+        return send_leave(link, id);
+    };
+    let slack = if group.key.is_far || census.is_overload() { 2 } else { 1 };
+    let too_old = group.older_than(now, TOO_LATE * slack);
+    let lacks = served.acknowledged + 1;
+    let is_gone = group.kept.front().is_some_and(|oldest| oldest.number > lacks);
+    if (served.acknowledged < too_old || is_gone) && groups.admit() {
+        return place.drop_group(now, id, link);
+    }
+    let Some(group) = groups.get_mut(id) else { return };
+    if is_gone {
+        // The member needs the model anew, and stays until it has it.
+        if place.entering.is_none() {
+            place.enter(now, id, group.model());
+        }
+        return;
+    }
+    let overdue = group.older_than(now, OVERDUE * slack);
+    for kept in group.kept_after(served.acknowledged.max(served.again)) {
+        if kept.number > overdue {
+            break;
+        }
+        send_again(now, link, id, kept);
+        served.again = kept.number;
+    }
+    if census.is_overload() {
+        // That its path loses anything is not known.
+        return;
+    }
+    // What comes over the stream could not be told from what came as a datagram.
+    for _ in served.judged.max(served.acknowledged)..overdue {
+        place.loss.count(true);
+    }
+    served.judged = served.judged.max(overdue);
+}
+
+/// Lets a participant enter the group that it needs, or leave the one that it is in.
+fn arrange(
+    now: Duration,
+    place: &mut Place,
+    link: &mut Link,
+    groups: &mut Groups,
+    (wish, census): (Option<&GroupKey>, &Census),
+    is_joining: bool,
+) {
+    let served = place.served.as_ref().map(|served| (served.group, served.since));
+    let present = served.and_then(|(group, since)| {
+        let group = groups.get(group)?;
+        Some((group.id, group.key.clone(), since))
+    });
+    let stays = match (&present, wish) {
+        (Some((_, key, _)), Some(wish)) => key.channels == wish.channels,
+        (Some(_), None) => false,
+        (None, _) => true,
+    };
+    if let (false, Some((group, ..))) = (stays, &present) {
+        place.served = None;
+        send_leave(link, *group);
+    }
+    let entered = place.entering.as_ref().map(|entering| entering.group);
+    let Some(wish) = wish else {
+        if let Some(group) = entered {
+            place.entering = None;
+            send_leave(link, group);
+        }
+        return;
+    };
+    if entered.is_some() || now < place.retry || is_joining {
+        return;
+    }
+    if let (true, Some((group, key, since))) = (stays, &present) {
+        let needs_more = wish.step > key.step || wish.is_far != key.is_far;
+        if key == wish || (!needs_more && now < *since + SETTLED) {
+            return;
+        }
+        match open_group(groups, wish, census) {
+            Some((id, _)) if id == *group => {}
+            Some((id, model)) => place.enter(now, id, model),
+            // Alone it is given what it needs.
+            None if needs_more && groups.admit() => place.drop_group(now, *group, link),
+            None => {}
+        }
+    } else if let Some((id, model)) = open_group(groups, wish, census) {
+        place.enter(now, id, model);
+    } else {
+        // Too few lose so much. What it loses may have changed since it was known.
+        place.loss = Loss::default();
+    }
+}
+
+/// The model of this group, which is opened if it is worth its coding.
+fn open_group(
+    groups: &mut Groups,
+    key: &GroupKey,
+    census: &Census,
+) -> Option<(GroupId, Arc<[u8]>)> {
+    // More repeats than needed do no harm, but a receiver that needs none is not to pay for others.
+    let serves = |group: &&mut Group| {
+        let step = group.key.step;
+        group.key.is_like(key) && step >= key.step && (step == 0) == (key.step == 0)
+    };
+    let found = groups.list.iter_mut().filter(serves).min_by_key(|group| group.key.step);
+    if let Some(group) = found {
+        return Some((group.id, group.model()));
+    }
+    if usize::from(key.step) >= LADDER.len() || groups.list.len() >= MOST_GROUPS {
+        return None;
+    }
+    let would_enter = census.groups.iter().filter(|(other, _)| {
+        other.is_like(key) && other.step <= key.step && (other.step == 0) == (key.step == 0)
+    });
+    if would_enter.map(|(_, count)| count).sum::<usize>() < WORTH_A_GROUP {
+        return None;
+    }
+    let group = groups.open(key.clone());
+    Some((group.id, group.model()))
+}
+
+impl Connection {
+    /// The group that the participant would be in; `None` if it can be in none.
+    fn wish(&mut self, log: &Log) -> Option<GroupKey> {
+        self.place.as_ref()?;
+        let channels = self.shareable(log);
+        let place = self.place.as_mut()?;
+        let round_trip = self.link.clock.round_trip()?;
+        let is_late = place.is_late();
+        if self.link.max_datagram < LEAST_DATAGRAM {
+            return None;
+        }
+        place.is_far = is_late || round_trip > if place.is_far { NEAR } else { FAR };
+        if channels.is_empty() {
+            return None;
+        }
+        let strictest = channels.iter().map(|channel| log.channel(channel).qos.loss);
+        let target = f32::from(strictest.min().unwrap_or(0).max(LEAST_LOSS)) * LEG;
+        let step = place.loss.step(target).unwrap_or(LADDER.len() as u8);
+        Some(GroupKey { channels, step, is_far: place.is_far })
+    }
+}

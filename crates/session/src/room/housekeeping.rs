@@ -1,0 +1,234 @@
+//! What the room does by itself: ticks, turns of rate-limited values, and four times a second the rest.
+
+use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use super::Room;
+use super::common::Common;
+use super::log::Cursor;
+use super::peer::{Connection, Peer, State};
+use super::timers::HOUSEKEEPING;
+use crate::datagrams::Datagrams;
+use crate::wire::contract::{self, Entry};
+use crate::wire::frame::Frame;
+use crate::{ChannelNo, Error, Order, ParticipantId, Timing};
+
+/// A ping that measures the round trip is sent once in this many `Timing::ping` (W35).
+const MEASURE_EVERY: u32 = 5;
+
+/// How long a participant may take to upload a snapshot before another one is asked.
+const SNAPSHOT_PATIENCE: Duration = Duration::from_secs(5);
+
+impl Room {
+    /// Does everything whose time has come.
+    pub(super) fn run_timers(&mut self, now: Duration) {
+        let is_due = |at: Option<Duration>| at.is_some_and(|at| at <= now);
+        if is_due(self.common.timers.tick) {
+            self.tick(now);
+        }
+        if is_due(self.common.timers.turn) {
+            self.take_turns(now);
+        }
+        if is_due(self.common.timers.housekeeping) {
+            self.on_housekeeping(now);
+        }
+        while let Some((at, id)) = self.common.timers.due_datagrams(now) {
+            let Room { peers, common, .. } = self;
+            let Some(peer) = peers.get_mut(&id) else { continue };
+            // Of a connection that is gone, a time may be left.
+            if let Some(connection) = peer.connection_mut()
+                && connection.datagrams_at == Some(at)
+            {
+                connection.datagrams_at = None;
+                peer.flush_datagrams(now, common);
+            }
+        }
+    }
+
+    /// Sends what came since the last tick.
+    fn tick(&mut self, now: Duration) {
+        let timers = &mut self.common.timers;
+        (timers.tick, timers.last_tick) = (None, Some(now));
+        let until = self.common.log.end();
+        self.common.ticked = until.awareness;
+        let changed = self.common.roster.take_changed();
+        let settled = self.common.streams.until.settled;
+        self.encode_shared(now, until.with_settled(settled));
+        self.flush_groups(now, until.awareness);
+        for id in self.release(now, until, &changed) {
+            let Room { peers, common, .. } = self;
+            if let Some(peer) = peers.get_mut(&id) {
+                peer.flush_datagrams(now, common);
+                peer.flush(now, common);
+            }
+        }
+        let sent = self.connections().map(Connection::served);
+        let sent = sent.fold(self.common.groups.needs_after(), Order::min);
+        self.find_next_turn();
+        self.common.log.expire(now, sent);
+        self.common.forms.sent(sent);
+        self.ask_for_snapshot(now);
+        if let Some(at) = self.common.groups.next_round() {
+            self.common.timers.tick_at(at);
+        }
+    }
+
+    /// Lets everything go up to `until`, and news of these participants. Members of shared streams, which nearly all are, are
+    /// sent the newest payload; returns all others.
+    fn release(
+        &mut self,
+        now: Duration,
+        until: Cursor,
+        changed: &BTreeSet<ParticipantId>,
+    ) -> Vec<ParticipantId> {
+        let Room { peers, common, .. } = self;
+        let mut others = Vec::new();
+        for (&id, peer) in peers {
+            let Some(connection) = peer.connection_mut() else { continue };
+            connection.release(until);
+            connection.changed.extend(changed.iter().filter(|&&other| other != id));
+            connection.take_turns(now, id, &common.log);
+            if !peer.send_plain(now, common) {
+                others.push(id);
+            }
+        }
+        others
+    }
+
+    /// Sends values of rate-limited channels whose turn has come.
+    fn take_turns(&mut self, now: Duration) {
+        let Room { peers, common, .. } = self;
+        for (&id, peer) in peers {
+            let Some(connection) = peer.connection_mut() else { continue };
+            if connection.next_turn().is_some_and(|at| at <= now) {
+                connection.take_turns(now, id, &common.log);
+                peer.flush_datagrams(now, common);
+                peer.flush(now, common);
+            }
+        }
+        self.find_next_turn();
+    }
+
+    pub(super) fn find_next_turn(&mut self) {
+        self.common.timers.turn = self.connections().filter_map(Connection::next_turn).min();
+    }
+
+    /// Checks silence, stalls and absences; sends values that have settled; arranges who is served together.
+    fn on_housekeeping(&mut self, now: Duration) {
+        let settled = core::mem::replace(&mut self.settling, self.common.log.order());
+        self.encode_shared(now, self.common.streams.until.with_settled(settled));
+        self.arrange_groups(now);
+        let ids: Vec<ParticipantId> = self.peers.keys().copied().collect();
+        for id in ids {
+            self.check(now, id, settled);
+        }
+        self.review_streams(now);
+        let Common { packing, chunks, .. } = &mut self.common;
+        match self.peers.is_empty() {
+            true => {
+                packing.release();
+                chunks.release();
+            }
+            false => {
+                packing.rest(now);
+                chunks.rest(now);
+            }
+        }
+        self.tell_upstream(now);
+        let next = (!self.peers.is_empty()).then(|| now + HOUSEKEEPING);
+        self.common.timers.housekeeping = next;
+        self.ask_for_snapshot(now);
+    }
+
+    /// Looks after one participant.
+    fn check(&mut self, now: Duration, id: ParticipantId, settled: Order) {
+        let Room { peers, common, .. } = self;
+        let Timing { ping, dead, away, .. } = common.config.timing;
+        let Some(peer) = peers.get_mut(&id) else { return };
+        peer.flush_datagrams(now, common);
+        let connection = match &mut peer.state {
+            State::Here(connection) => connection,
+            State::Away { since } => {
+                if now >= *since + away {
+                    self.leave(id);
+                }
+                return;
+            }
+        };
+        connection.settle(settled);
+        let silence = now.saturating_sub(connection.link.heard());
+        let since_ping = now.saturating_sub(connection.link.pinged());
+        if silence >= dead {
+            return peer.fail(now, Error::Silent { ms: silence.as_millis() as u64 }, common);
+        }
+        if since_ping >= ping * MEASURE_EVERY || (silence >= ping && since_ping >= ping) {
+            connection.link.ping(now);
+        }
+        let waits = connection.has_anything();
+        match if waits { connection.link.check_stall(now, dead) } else { Ok(()) } {
+            Ok(()) => peer.flush(now, common),
+            Err(error) => peer.fail(now, error, common),
+        }
+    }
+
+    /// Asks a participant that has the whole log for a snapshot, if the log is long.
+    fn ask_for_snapshot(&mut self, now: Duration) {
+        let Room { peers, common, last_asked, snapshot_due, .. } = self;
+        if !common.log.wants_snapshot() || snapshot_due.is_some_and(|due| now < due) {
+            return;
+        }
+        // Round robin, so that a participant that does not answer is not asked for ever.
+        let able =
+            |peer: &Peer| peer.connection().is_some_and(|one| one.has_whole_log(&common.log));
+        let later = peers.range(last_asked.next()..);
+        let next = later.chain(&*peers).find(|(_, peer)| able(peer)).map(|(&id, _)| id);
+        let Some(peer) = next.and_then(|id| peers.get_mut(&id)) else { return };
+        *last_asked = peer.id;
+        *snapshot_due = Some(now + SNAPSHOT_PATIENCE);
+        peer.ask_for_snapshot();
+        peer.flush(now, common);
+    }
+
+    /// Tells receivers what share of a channel's messages did not come in at the room in time, and what they can expect, if that
+    /// changed (W80).
+    fn tell_upstream(&mut self, now: Duration) {
+        let Room { peers, common, .. } = self;
+        let upstreams = &mut common.upstreams;
+        if !upstreams.is_due(now) {
+            return;
+        }
+        for peer in peers.values_mut() {
+            for (&channel, upstream) in &mut peer.upstream {
+                upstreams.add(channel, upstream.take(now));
+            }
+        }
+        let news = upstreams.news();
+        for connection in peers.values_mut().filter_map(Peer::connection_mut) {
+            let mut told = connection.heed_path();
+            told.extend(&news);
+            told.retain(|&channel| connection.channels.receives(channel).is_some());
+            let entry = |&channel: &ChannelNo| {
+                let upstream = upstreams.share(channel).unwrap_or(0);
+                let expected = connection.outlook.get(&channel).copied().unwrap_or(0);
+                Entry { channel, upstream, expected }
+            };
+            let entries: Vec<Entry> = told.iter().map(entry).collect();
+            if connection.link.stamps.agreed && !entries.is_empty() {
+                connection.link.queue(&Frame::Contract(&contract::write(None, &entries)));
+            }
+        }
+    }
+}
+
+impl Connection {
+    /// Notes what afec says of the path of datagrams to this participant. Returns the channels of which it says something new.
+    fn heed_path(&mut self) -> BTreeSet<ChannelNo> {
+        let mut news = BTreeSet::new();
+        while let Some(notice) = self.link.datagrams.as_mut().and_then(Datagrams::notice) {
+            self.outlook.insert(notice.channel, notice.outlook());
+            news.insert(notice.channel);
+        }
+        news
+    }
+}

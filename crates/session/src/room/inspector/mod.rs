@@ -1,0 +1,214 @@
+//! What the inspector is told of packets, and what it records: the one place where the room's work is observed. Costs nothing while
+//! the inspector is closed.
+
+mod quality;
+mod recorder;
+
+use alloc::vec::Vec;
+use core::time::Duration;
+
+pub(super) use quality::Quality;
+pub use recorder::Recorded;
+
+use super::feed::shared_stream::SharedPayload;
+use crate::datagrams::Made;
+use crate::link::Bodies;
+use crate::trace::{OCTET, Packet, Part, Trace, Way};
+use crate::wire::body::account::{part, price};
+use crate::wire::frame::{Frame, Frames};
+use crate::wire::record::Record;
+use crate::{GroupId, ParticipantId};
+use recorder::Recorder;
+
+/// Bytes before the feedback in a datagram: flags, number, time (wire.md W68).
+const DATAGRAM_HEADER: usize = 4;
+
+/// See the [module](self).
+#[derive(Debug, Default)]
+pub(super) struct Inspector {
+    pub(super) trace: Trace,
+    recorder: Recorder,
+}
+
+impl Inspector {
+    /// Whether packets are to be described.
+    pub(super) fn is_on(&self) -> bool {
+        self.trace.is_on()
+    }
+
+    /// Begins or ends recording messages.
+    pub(super) fn set_recording(&mut self, on: bool) {
+        self.recorder.turn(on);
+    }
+
+    /// The messages since the last call, and how many were missed since recording began.
+    pub(super) fn recorded(&mut self) -> (Vec<Recorded>, u64) {
+        self.recorder.take()
+    }
+
+    /// A participant published a message, which may be one that had come before.
+    pub(super) fn published(
+        &mut self,
+        now: Duration,
+        sender: ParticipantId,
+        born: Duration,
+        record: &Record<'_>,
+    ) {
+        self.trace.note(|| Part { age: now.saturating_sub(born), sender, ..part(record) });
+    }
+
+    /// The message had come before.
+    pub(super) fn was_repeated(&mut self) {
+        self.trace.note_repeated();
+    }
+
+    /// The message is in the log now.
+    pub(super) fn record(
+        &mut self,
+        now: Duration,
+        one_way: Duration,
+        sender: ParticipantId,
+        record: &Record<'_>,
+    ) {
+        self.recorder.push(now, one_way, sender, record);
+    }
+
+    /// A chunk of the snapshot is in the packet that is being made: `before` bytes of it, which take `bytes` in the packet.
+    pub(super) fn sent_chunk(&mut self, offset: usize, before: usize, bytes: usize) {
+        self.trace.note(|| Part::of_snapshot(offset, before, bytes));
+    }
+
+    /// A packet of this size goes over a private stream.
+    pub(super) fn sent_packet(
+        &mut self,
+        now: Duration,
+        participant: ParticipantId,
+        bodies: Option<&mut Bodies>,
+        octets: usize,
+    ) {
+        if !self.is_on() {
+            return;
+        }
+        let mut parts = self.trace.noted();
+        let made = bodies.map(|bodies| bodies.encoder.take_account()).unwrap_or_default();
+        let known = parts.iter().filter_map(|part| part.cost).map(|cost| (cost / OCTET) as usize);
+        let mut payload: usize = known.sum();
+        for mut made in made {
+            payload += made.octets;
+            parts.append(&mut made.parts);
+        }
+        let private = octets.saturating_sub(payload);
+        self.trace.push(Packet { octets, private, parts, ..sent(now, participant, Way::Stream) });
+    }
+
+    /// A payload of a shared stream goes to a member, behind `private` bytes for it alone.
+    pub(super) fn sent_shared(
+        &mut self,
+        now: Duration,
+        participant: ParticipantId,
+        group: GroupId,
+        payload: &SharedPayload,
+        private: usize,
+    ) {
+        if !self.is_on() {
+            return;
+        }
+        self.trace.push(Packet {
+            class: Some(group),
+            octets: private + payload.bytes.len(),
+            private,
+            parts: payload.parts.clone(),
+            ..sent(now, participant, Way::Stream)
+        });
+    }
+
+    /// A datagram of a group goes to a member.
+    pub(super) fn sent_group(&mut self, packet: impl FnOnce() -> Packet) {
+        if self.is_on() {
+            self.trace.push(packet());
+        }
+    }
+
+    /// A private datagram goes to a participant.
+    pub(super) fn sent_datagram(&mut self, now: Duration, participant: ParticipantId, made: &Made) {
+        if !self.is_on() {
+            return;
+        }
+        self.trace.push(Packet {
+            octets: made.octets.len(),
+            private: made.private,
+            feedback: made.feedback,
+            parts: made.parts.clone(),
+            ..sent(now, participant, Way::Datagram)
+        });
+    }
+
+    /// A packet came over the stream and was read.
+    pub(super) fn received_packet(
+        &mut self,
+        now: Duration,
+        participant: ParticipantId,
+        bodies: Option<&Bodies>,
+        packet: &[u8],
+    ) {
+        if !self.is_on() {
+            return;
+        }
+        let costs = bodies.map(|bodies| bodies.decoder.costs()).unwrap_or_default();
+        let mut parts = self.trace.noted();
+        let mut payload = 0;
+        let mut frames = Frames::new(packet);
+        while let Ok(Some(frame)) = frames.next() {
+            match frame {
+                Frame::Coded(coded) => {
+                    price(&mut parts, costs);
+                    payload += 1 + coded.len();
+                }
+                Frame::Messages(bytes) | Frame::PackedMessages(bytes) => payload += 1 + bytes.len(),
+                Frame::Snapshot(chunk) | Frame::PackedSnapshot(chunk) => {
+                    let bytes = chunk.bytes.len();
+                    payload += bytes;
+                    parts.push(Part::of_snapshot(chunk.offset as usize, bytes, bytes));
+                }
+                _ => {}
+            }
+        }
+        let octets = packet.len();
+        let private = octets.saturating_sub(payload);
+        let sent = sent(now, participant, Way::Stream);
+        self.trace.push(Packet { out: false, octets, private, parts, ..sent });
+    }
+
+    /// A datagram of this size came and was read. Its first `private` bytes are no payload.
+    pub(super) fn received_datagram(
+        &mut self,
+        now: Duration,
+        participant: ParticipantId,
+        octets: usize,
+        private: usize,
+    ) {
+        if !self.is_on() {
+            return;
+        }
+        let parts = self.trace.noted();
+        let feedback = private.saturating_sub(DATAGRAM_HEADER);
+        let sent = sent(now, participant, Way::Datagram);
+        self.trace.push(Packet { out: false, octets, private, feedback, parts, ..sent });
+    }
+}
+
+/// A packet to this participant, with everything else left empty.
+fn sent(now: Duration, participant: ParticipantId, way: Way) -> Packet {
+    Packet {
+        at: now,
+        participant,
+        out: true,
+        way,
+        class: None,
+        epoch: None,
+        octets: 0,
+        private: 0,
+        feedback: 0,
+        parts: Vec::new(),
+    }
+}

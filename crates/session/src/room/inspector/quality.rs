@@ -1,0 +1,69 @@
+//! What participants report of the quality of channels while the inspector is open (wire.md W84).
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use crate::ids::ChannelNo;
+use crate::wire::standing::{self, Told};
+use crate::{Error, Standing};
+
+/// The time between two reports. The inspector shows figures of the last ten seconds.
+const EVERY: Duration = Duration::from_secs(2);
+
+/// What a participant reports over one transport.
+#[derive(Default)]
+pub(in crate::room) struct Quality {
+    /// Both ends know these reports (W10).
+    agreed: bool,
+    /// The participant was asked to report.
+    asked: bool,
+    /// Its last report.
+    told: Option<Box<Told>>,
+}
+
+impl Quality {
+    pub(in crate::room) fn new(agreed: bool) -> Self {
+        Quality { agreed, ..Quality::default() }
+    }
+
+    /// Why the participant has the transport that it has.
+    pub(in crate::room) fn reason(&self) -> Option<&str> {
+        self.told.as_ref().map(|told| told.reason.as_str()).filter(|reason| !reason.is_empty())
+    }
+
+    pub(in crate::room) fn of(&self, channel: ChannelNo) -> Option<&Standing> {
+        self.told.as_ref()?.channels.iter().find(|one| one.channel == channel)
+    }
+
+    /// Takes in a report of the channels that `receives` names.
+    ///
+    /// # Errors
+    /// A report that was not agreed on, or is malformed.
+    pub(in crate::room) fn receive(
+        &mut self,
+        report: &[u8],
+        receives: impl Fn(ChannelNo) -> bool,
+    ) -> Result<(), Error> {
+        if !self.agreed {
+            return Err(Error::malformed("STANDING: it was not agreed on"));
+        }
+        let told = standing::read(report, receives)?;
+        // A report that comes unasked, or too late, is not kept.
+        self.told = self.asked.then(|| Box::new(told));
+        Ok(())
+    }
+
+    /// The request for reports, if none was sent yet.
+    pub(in crate::room) fn ask(&mut self) -> Option<Vec<u8>> {
+        let asks = self.agreed && !self.asked;
+        self.asked |= asks;
+        asks.then(|| standing::wish(Some(EVERY)))
+    }
+
+    /// The end of the request, if one was sent.
+    pub(in crate::room) fn end(&mut self) -> Option<Vec<u8>> {
+        self.told = None;
+        core::mem::take(&mut self.asked).then(|| standing::wish(None))
+    }
+}

@@ -1,0 +1,193 @@
+//! The walk over the log: what is due to a feed, in the order in which it came.
+
+use core::iter::Peekable;
+
+use super::Log;
+use super::filter::{Carries, Channels, Filter, Verdict};
+use super::message::{Transaction, Value};
+use crate::{Order, Position};
+
+/// How far a feed has come in the log, or may come.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(in crate::room) struct Cursor {
+    /// Transactions up to here were carried, or are not for the feed.
+    pub(in crate::room) log: Position,
+    /// The same of awareness.
+    pub(in crate::room) awareness: Order,
+    /// The same of values that went as datagrams and then settled (wire.md W41).
+    pub(in crate::room) settled: Order,
+}
+
+impl Cursor {
+    /// This cursor, with the transactions of another one.
+    pub(in crate::room) fn with_log(self, log: Position) -> Self {
+        Cursor { log, ..self }
+    }
+
+    /// This cursor, with the settled values of another one.
+    pub(in crate::room) fn with_settled(self, settled: Order) -> Self {
+        Cursor { settled, ..self }
+    }
+
+    /// This cursor, with the awareness of another one.
+    pub(in crate::room) fn with_awareness(self, awareness: Order) -> Self {
+        Cursor { awareness, ..self }
+    }
+}
+
+/// What is due to a feed.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::room) enum Item<'a> {
+    Transaction(&'a Transaction),
+    Value(Order, &'a Value),
+}
+
+impl<'a> Item<'a> {
+    pub(in crate::room) fn order(&self) -> Order {
+        match self {
+            Item::Transaction(one) => one.order,
+            Item::Value(order, _) => *order,
+        }
+    }
+}
+
+/// Transactions that a feed needs are no longer in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::room) struct NotInMemory {
+    /// The oldest transaction in memory is the one after this position.
+    pub(in crate::room) tail: Position,
+}
+
+/// The messages between two cursors that a filter lets through. Look at the next one with [`Due::peek`] and pass it with
+/// [`Due::pass`] once it is carried; then [`Due::cursor`] says how far that was.
+pub(in crate::room) struct Due<
+    'a,
+    T: Iterator<Item = &'a Transaction>,
+    V: Iterator<Item = (Order, &'a Value)>,
+> {
+    cursor: Cursor,
+    until: Cursor,
+    filter: Filter<'a>,
+    transactions: Peekable<T>,
+    values: Peekable<V>,
+    has_left_out: bool,
+}
+
+impl Log {
+    /// What is due behind `cursor` up to `until` to a feed with this filter. A feed of settled values walks the values between
+    /// the two cursors' `settled`, every other one those between their `awareness`.
+    ///
+    /// # Errors
+    /// [`NotInMemory`], if transactions are due that the log does not hold any more.
+    pub(in crate::room) fn due<'a>(
+        &'a self,
+        cursor: Cursor,
+        until: Cursor,
+        filter: Filter<'a>,
+    ) -> Result<
+        Due<
+            'a,
+            impl Iterator<Item = &'a Transaction> + use<'a>,
+            impl Iterator<Item = (Order, &'a Value)> + use<'a>,
+        >,
+        NotInMemory,
+    > {
+        let tail = match filter.channels {
+            Channels::One(channel) => self.trimmed(channel),
+            Channels::Open(_) | Channels::Set(_) => self.tail(),
+        };
+        if cursor.log < tail.min(until.log) {
+            return Err(NotInMemory { tail });
+        }
+        let (from, to) = match filter.carries {
+            Carries::Settled { .. } => (cursor.settled, until.settled),
+            _ => (cursor.awareness, until.awareness),
+        };
+        let transactions = self.transactions.after(cursor.log);
+        let transactions = transactions.take_while(move |one| one.position <= until.log);
+        let values = self.values.after(from).take_while(move |(order, _)| *order <= to);
+        Ok(Due {
+            cursor,
+            until,
+            filter,
+            transactions: transactions.peekable(),
+            values: values.peekable(),
+            has_left_out: false,
+        })
+    }
+}
+
+impl<'a, T: Iterator<Item = &'a Transaction>, V: Iterator<Item = (Order, &'a Value)>>
+    Due<'a, T, V>
+{
+    /// The next message that the filter lets through. Passes the ones before it that are not for the feed.
+    pub(in crate::room) fn peek(&mut self) -> Option<Item<'a>> {
+        loop {
+            let item = self.next_item()?;
+            let is_carried = match item {
+                Item::Transaction(one) => self.filter.carries_transaction(one),
+                Item::Value(order, value) => match self.filter.judge(order, value) {
+                    Verdict::Carried => true,
+                    Verdict::Late => false,
+                    Verdict::LeftOut => {
+                        self.has_left_out = true;
+                        false
+                    }
+                },
+            };
+            if is_carried {
+                return Some(item);
+            }
+            self.pass();
+        }
+    }
+
+    /// Passes the message that [`Due::peek`] returned.
+    pub(in crate::room) fn pass(&mut self) {
+        match self.next_item() {
+            Some(Item::Transaction(one)) => {
+                self.cursor.log = one.position;
+                self.transactions.next();
+            }
+            Some(Item::Value(order, _)) => {
+                match self.filter.carries {
+                    Carries::Settled { .. } => self.cursor.settled = order,
+                    _ => self.cursor.awareness = order,
+                }
+                self.values.next();
+            }
+            None => {}
+        }
+    }
+
+    /// How far the walk has come. Once nothing is left, that is where it may come at most: what lies between the last message
+    /// and there was replaced by newer messages.
+    pub(in crate::room) fn cursor(&mut self) -> Cursor {
+        if self.next_item().is_none() {
+            let Cursor { log, awareness, settled } = self.until;
+            match self.filter.carries {
+                Carries::Settled { .. } => self.cursor.settled = self.cursor.settled.max(settled),
+                _ => {
+                    self.cursor.log = self.cursor.log.max(log);
+                    self.cursor.awareness = self.cursor.awareness.max(awareness);
+                }
+            }
+        }
+        self.cursor
+    }
+
+    /// Whether the walk passed a value that is not for the feed. A value whose time was over does not count.
+    pub(in crate::room) fn has_left_out(&self) -> bool {
+        self.has_left_out
+    }
+
+    /// The message that came first of those ahead.
+    fn next_item(&mut self) -> Option<Item<'a>> {
+        match (self.transactions.peek(), self.values.peek()) {
+            (Some(one), Some((order, _))) if one.order < *order => Some(Item::Transaction(one)),
+            (_, Some((order, value))) => Some(Item::Value(*order, value)),
+            (Some(one), None) => Some(Item::Transaction(one)),
+            (None, None) => None,
+        }
+    }
+}

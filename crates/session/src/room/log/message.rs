@@ -1,0 +1,68 @@
+//! What the log holds of messages.
+
+use alloc::boxed::Box;
+use core::time::Duration;
+
+use crate::{ChannelNo, Counter, Index, Order, ParticipantId, Position};
+
+/// What the bookkeeping of one message costs in memory, beside its bytes and its key.
+const FLAT_COST: usize = 128;
+
+/// A message as its sender made it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::room) struct Message {
+    pub(in crate::room) channel: ChannelNo,
+    pub(in crate::room) sender: ParticipantId,
+    pub(in crate::room) key: Option<Box<[u8]>>,
+    pub(in crate::room) priority: Option<u8>,
+    pub(in crate::room) text: bool,
+    pub(in crate::room) bytes: Box<[u8]>,
+    /// When the sending application made the message, on the room's clock.
+    pub(in crate::room) born: Duration,
+}
+
+impl Message {
+    /// Bytes of the message and its key.
+    pub(in crate::room) fn size(&self) -> usize {
+        self.bytes.len() + self.key_size()
+    }
+
+    pub(in crate::room) fn key_size(&self) -> usize {
+        self.key.as_ref().map_or(0, |key| key.len())
+    }
+
+    /// Bytes of memory that the message takes, about.
+    pub(super) fn cost(&self) -> usize {
+        self.size() + FLAT_COST
+    }
+}
+
+/// A message of an awareness channel.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::room) struct Value {
+    pub(in crate::room) message: Message,
+    pub(in crate::room) index: Index,
+    /// The sender's last transaction when the value was sent.
+    pub(in crate::room) after: Counter,
+    /// When the value goes at the latest, whether or not everybody was sent it. `None`: it stays for late joiners until a newer
+    /// value of its key replaces it.
+    pub(in crate::room) expires: Option<Duration>,
+    /// The value stands beside an older one of its key, which it would have replaced.
+    pub(super) is_second: bool,
+}
+
+impl Value {
+    pub(in crate::room) fn new(message: Message, index: Index, after: Counter) -> Self {
+        Value { message, index, after, expires: None, is_second: false }
+    }
+}
+
+/// A message of a transaction channel, at its place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::room) struct Transaction {
+    pub(in crate::room) message: Message,
+    pub(in crate::room) counter: Counter,
+    pub(in crate::room) position: Position,
+    /// Place among values and transactions together.
+    pub(in crate::room) order: Order,
+}

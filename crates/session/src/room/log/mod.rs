@@ -1,0 +1,370 @@
+//! The log of a room: everything that does not depend on who is connected. Its channels, the sessions that may resume, the one
+//! order of everything that was sent, the newest value of each key, and a snapshot for what is older.
+//!
+//! There is no mailbox per receiver. A receiver is a [`Cursor`] into the log, so memory does not grow with slow receivers, and a
+//! late joiner is a receiver whose cursor stands at the beginning. [`Log::due`] is the only code that walks the log.
+//!
+//! The log knows no transport, tick or codec, and can be written out and restored: [`Log::entries`], [`Log::restore`].
+
+mod due;
+mod entry;
+mod filter;
+mod message;
+mod sessions;
+mod transactions;
+mod values;
+
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+pub(super) use due::{Cursor, Item, NotInMemory};
+pub(super) use entry::{Base, Entry};
+pub(super) use filter::{Carries, Channels, Covered, Filter};
+pub(super) use message::{Message, Transaction, Value};
+pub(super) use sessions::Session;
+pub(super) use transactions::Snapshot;
+
+use crate::{ChannelNo, Counter, Error, Limits, Order, ParticipantId, Position, Qos};
+use sessions::Sessions;
+use transactions::Transactions;
+use values::Values;
+
+/// Positions and counters travel in 32 bits (wire.md W21).
+const LAST_POSITION: u64 = u32::MAX as u64 - 1;
+
+/// A channel of the room.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Channel {
+    pub(super) name: String,
+    pub(super) qos: Qos,
+}
+
+/// See the [module](self).
+#[derive(Debug)]
+pub(super) struct Log {
+    incarnation: u64,
+    limits: Limits,
+    channels: Vec<Channel>,
+    sessions: Sessions,
+    /// The last order that was given out. Values and transactions share it.
+    order: Order,
+    values: Values,
+    transactions: Transactions,
+}
+
+/// What became of a transaction that was handed to the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Applied {
+    /// It has this position.
+    Ordered(Position),
+    /// The log had it already (wire.md W28): it was sent again after a break.
+    Repeated,
+    /// The log lacks the transaction before it.
+    Early,
+}
+
+impl Log {
+    /// An empty log.
+    pub(super) fn new(incarnation: u64, limits: Limits) -> Self {
+        Log {
+            incarnation,
+            limits,
+            channels: Vec::new(),
+            sessions: Sessions::default(),
+            order: Order(0),
+            values: Values::new(),
+            transactions: Transactions::new(),
+        }
+    }
+
+    /// The number of this life of the room.
+    pub(super) fn incarnation(&self) -> u64 {
+        self.incarnation
+    }
+
+    /// Appends the participant's transaction with this counter.
+    ///
+    /// # Errors
+    /// [`Error::TooMany`] if the room's positions are used up.
+    pub(super) fn append(&mut self, message: Message, counter: Counter) -> Result<Applied, Error> {
+        let Some(session) = self.sessions.present_mut(message.sender) else {
+            return Ok(Applied::Early);
+        };
+        if counter <= session.counter {
+            return Ok(Applied::Repeated);
+        }
+        if counter != session.counter.next() {
+            return Ok(Applied::Early);
+        }
+        if self.transactions.head().get() >= LAST_POSITION {
+            let limit = LAST_POSITION as usize;
+            return Err(Error::TooMany { what: "transactions in this room's life", limit });
+        }
+        session.counter = counter;
+        self.order = self.order.next();
+        let position = self.transactions.push(self.order, message, counter, &self.limits);
+        Ok(Applied::Ordered(position))
+    }
+
+    /// Takes a value. Returns whether it replaced an older one of its key. Of the values after the order `pairs`, if there is
+    /// one, two stay of each key.
+    pub(super) fn put(&mut self, now: Duration, value: Value, pairs: Option<Order>) -> bool {
+        self.order = self.order.next();
+        let qos = self.channels[value.message.channel.place()].qos;
+        self.values.push(now, self.order, &qos, value, pairs, &self.limits)
+    }
+
+    /// Adds a channel and returns its number.
+    pub(super) fn add_channel(&mut self, name: &str, qos: Qos) -> ChannelNo {
+        self.channels.push(Channel { name: name.into(), qos });
+        ChannelNo(self.channels.len() as u32)
+    }
+
+    /// Changes the QoS of a channel.
+    pub(super) fn change_channel(&mut self, channel: ChannelNo, qos: Qos) {
+        self.channels[channel.place()].qos = qos;
+    }
+
+    /// A channel that the room has.
+    pub(super) fn channel(&self, channel: ChannelNo) -> &Channel {
+        &self.channels[channel.place()]
+    }
+
+    pub(super) fn find_channel(&self, name: &str) -> Option<ChannelNo> {
+        let place = self.channels.iter().position(|channel| channel.name == name)?;
+        Some(ChannelNo(place as u32 + 1))
+    }
+
+    /// All channels, in the order of their numbers.
+    pub(super) fn channels(&self) -> impl ExactSizeIterator<Item = (ChannelNo, &Channel)> {
+        let numbered = self.channels.iter().enumerate();
+        numbered.map(|(place, channel)| (ChannelNo(place as u32 + 1), channel))
+    }
+
+    /// Begins the session of a new participant and returns the participant's number.
+    pub(super) fn begin_session(&mut self, secret: crate::Secret) -> ParticipantId {
+        let participant = self.sessions.last().next();
+        self.sessions.begin(participant, Session { secret, counter: Counter(0) });
+        participant
+    }
+
+    /// Goes on with the session of a participant that left.
+    pub(super) fn resume_session(&mut self, participant: ParticipantId) {
+        if let Some(&session) = self.sessions.get(participant) {
+            self.sessions.begin(participant, session);
+        }
+    }
+
+    /// A session that may be resumed.
+    pub(super) fn session(&self, participant: ParticipantId) -> Option<&Session> {
+        self.sessions.get(participant)
+    }
+
+    /// A participant left: its values go, and its session can be resumed for as long as it is remembered.
+    pub(super) fn end_session(&mut self, participant: ParticipantId) {
+        self.sessions.end(participant, self.limits.max_former);
+        self.values.forget(participant);
+    }
+
+    /// The last number that was given to a participant; 0 before the first one.
+    pub(super) fn last_participant(&self) -> ParticipantId {
+        self.sessions.last()
+    }
+
+    /// The counter of the participant's last transaction at or before `position`.
+    pub(super) fn counter_at(&self, participant: ParticipantId, position: Position) -> Counter {
+        let last = self.session(participant).map_or(Counter(0), |session| session.counter);
+        let later = self.transactions.count_after(position, participant);
+        Counter(last.get().saturating_sub(later))
+    }
+
+    /// The order of the newest value or transaction.
+    pub(super) fn order(&self) -> Order {
+        self.order
+    }
+
+    /// The position of the newest transaction.
+    pub(super) fn head(&self) -> Position {
+        self.transactions.head()
+    }
+
+    /// The oldest transaction in memory is the one after this position.
+    pub(super) fn tail(&self) -> Position {
+        self.transactions.tail()
+    }
+
+    /// The last transaction of this channel that is no longer in memory; 0 if all are.
+    pub(super) fn trimmed(&self, channel: ChannelNo) -> Position {
+        self.transactions.trimmed(channel)
+    }
+
+    /// Where a receiver stands that has everything.
+    pub(super) fn end(&self) -> Cursor {
+        Cursor { log: self.head(), awareness: self.order, settled: self.order }
+    }
+
+    /// The value at this order, if no newer one replaced it.
+    pub(super) fn value(&self, order: Order) -> Option<&Value> {
+        self.values.get(order)
+    }
+
+    /// Drops aggregated values that every receiver was sent, which holds up to the order `sent`, and those whose time is over.
+    pub(super) fn expire(&mut self, now: Duration, sent: Order) {
+        self.values.expire(now, sent);
+    }
+
+    /// Aggregated values that went because of the limits, before every receiver was sent them.
+    pub(super) fn expired(&self) -> u64 {
+        self.values.expired()
+    }
+
+    pub(super) fn snapshot(&self) -> Option<&Arc<Snapshot>> {
+        self.transactions.snapshot()
+    }
+
+    /// Whether there are so many transactions since the last snapshot that a new one is worth its upload.
+    pub(super) fn wants_snapshot(&self) -> bool {
+        self.transactions.wants_snapshot(&self.limits)
+    }
+
+    /// Takes a snapshot, unless there is a newer one. Returns whether it did.
+    pub(super) fn set_snapshot(&mut self, as_of: Position, bytes: Vec<u8>) -> bool {
+        debug_assert!(as_of <= self.head(), "a snapshot of the future is refused before");
+        let is_newer = self.snapshot().is_none_or(|snapshot| snapshot.as_of < as_of);
+        if is_newer {
+            self.transactions.set_snapshot(as_of, bytes);
+        }
+        is_newer
+    }
+
+    /// Bytes of memory that messages and snapshot take, about.
+    pub(super) fn memory(&self) -> usize {
+        self.values.memory() + self.transactions.memory()
+    }
+
+    /// Everything that the log holds, as entries from which [`Log::restore`] makes the same log.
+    pub(super) fn entries(&self) -> impl Iterator<Item = Entry> + '_ {
+        let base = Base {
+            incarnation: self.incarnation,
+            last_participant: self.sessions.last(),
+            position: self.tail(),
+            uncovered_bytes: self.transactions.uncovered_bytes(),
+            trimmed: self.transactions.trimmed_channels().clone(),
+        };
+        let channels = self.channels.iter();
+        let channels =
+            channels.map(|Channel { name, qos }| Entry::Channel { name: name.clone(), qos: *qos });
+        let snapshot = self.snapshot().map(|snapshot| Entry::Snapshot {
+            as_of: snapshot.as_of,
+            bytes: snapshot.bytes.clone(),
+        });
+        let former =
+            self.sessions.former().map(|(participant, session)| (participant, session, true));
+        let present =
+            self.sessions.present().map(|(participant, session)| (participant, session, false));
+        let sessions = former.chain(present).flat_map(|(participant, &session, has_ended)| {
+            let ended = has_ended.then_some(Entry::Ended { participant });
+            core::iter::once(Entry::Session { participant, session }).chain(ended)
+        });
+        let transactions = self.transactions.after(Position(0)).map(|one| {
+            let Transaction { message, counter, order, .. } = one.clone();
+            Entry::Transaction { order, message, counter }
+        });
+        let values = self.values.after(Order(0)).map(|(order, value)| {
+            let conflates = self.values.conflates(order, value);
+            Entry::Value { order, value: value.clone(), conflates }
+        });
+        core::iter::once(Entry::Base(base))
+            .chain(channels)
+            .chain(snapshot)
+            .chain(transactions)
+            .chain(values)
+            .chain(sessions)
+            .chain([Entry::Order(self.order)])
+    }
+
+    /// A log with these entries, whether another log wrote all of them out or they were stored one by one.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] if they contradict each other.
+    pub(super) fn restore(
+        limits: Limits,
+        entries: impl IntoIterator<Item = Result<Entry, Error>>,
+    ) -> Result<Self, Error> {
+        let mut log = Log::new(0, limits);
+        for entry in entries {
+            log.restore_entry(entry?)?;
+        }
+        Ok(log)
+    }
+
+    fn restore_entry(&mut self, entry: Entry) -> Result<(), Error> {
+        match entry {
+            Entry::Base(base) => {
+                let Base { incarnation, last_participant, position, uncovered_bytes, trimmed } =
+                    base;
+                check_numbers(last_participant, position, Order(0))?;
+                self.incarnation = incarnation;
+                self.sessions.set_last(last_participant);
+                self.transactions =
+                    Transactions::after_position(position, trimmed, uncovered_bytes);
+            }
+            Entry::Channel { name, qos } => _ = self.add_channel(&name, qos),
+            Entry::Change { channel, qos } => {
+                self.known(channel)?;
+                self.change_channel(channel, qos);
+            }
+            Entry::Session { participant, session } => {
+                check_numbers(participant, Position(0), Order(0))?;
+                self.sessions.begin(participant, session);
+            }
+            Entry::Ended { participant } => self.end_session(participant),
+            Entry::Transaction { order, message, counter } => {
+                self.known(message.channel)?;
+                check_numbers(ParticipantId(0), self.head(), order)?;
+                if order <= self.order {
+                    return Err(Error::malformed("log: transactions out of order"));
+                }
+                self.order = order;
+                if let Some(session) = self.sessions.present_mut(message.sender) {
+                    session.counter = session.counter.max(counter);
+                }
+                self.transactions.insert(order, message, counter);
+            }
+            Entry::Value { order, value, conflates } => {
+                self.known(value.message.channel)?;
+                check_numbers(ParticipantId(0), Position(0), order)?;
+                let before = order.get().checked_sub(1).map(Order);
+                if before.is_none_or(|before| self.values.after(before).next().is_some()) {
+                    return Err(Error::malformed("log: values out of order"));
+                }
+                self.values.restore(order, value, conflates);
+            }
+            Entry::Snapshot { as_of, bytes } => self.transactions.restore_snapshot(as_of, bytes),
+            Entry::Order(order) => {
+                check_numbers(ParticipantId(0), Position(0), order)?;
+                self.order = self.order.max(order);
+            }
+        }
+        Ok(())
+    }
+
+    fn known(&self, channel: ChannelNo) -> Result<(), Error> {
+        let is_known = (1..=self.channels.len() as u32).contains(&channel.get());
+        if is_known { Ok(()) } else { Err(Error::malformed("log: an unknown channel")) }
+    }
+}
+
+/// Numbers that are so large that the next ones could not be counted are no room's.
+fn check_numbers(
+    participant: ParticipantId,
+    position: Position,
+    order: Order,
+) -> Result<(), Error> {
+    let fits = participant.get() < u32::MAX / 2
+        && position.get() < LAST_POSITION
+        && order.get() < u64::MAX / 2;
+    if fits { Ok(()) } else { Err(Error::malformed("log: a number that no room reaches")) }
+}

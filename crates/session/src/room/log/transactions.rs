@@ -1,0 +1,156 @@
+//! The transactions that the log holds in memory, in the room's one order, and the snapshot that stands for older ones.
+
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use super::message::{Message, Transaction};
+use crate::{ChannelNo, Counter, Limits, Order, ParticipantId, Position};
+
+/// Transactions kept behind a snapshot, so that a participant that comes back after a short break is sent the missing part of the
+/// log instead of the snapshot.
+const KEPT_BEHIND_SNAPSHOT: u64 = 256;
+
+/// The application's state as of a position. Stands for all transactions up to there.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::room) struct Snapshot {
+    pub(in crate::room) as_of: Position,
+    pub(in crate::room) bytes: Vec<u8>,
+}
+
+#[derive(Debug)]
+pub(super) struct Transactions {
+    window: VecDeque<Transaction>,
+    bytes: usize,
+    /// For each channel, the last transaction that is no longer in memory.
+    trimmed: BTreeMap<ChannelNo, Position>,
+    /// Bytes of the transactions that the snapshot does not cover.
+    uncovered_bytes: usize,
+    /// The position of the last transaction.
+    head: Position,
+    snapshot: Option<Arc<Snapshot>>,
+}
+
+impl Transactions {
+    pub(super) fn new() -> Self {
+        Transactions {
+            window: VecDeque::new(),
+            bytes: 0,
+            trimmed: BTreeMap::new(),
+            uncovered_bytes: 0,
+            head: Position(0),
+            snapshot: None,
+        }
+    }
+
+    /// A window that begins behind this position. `trimmed`: for each channel, its last transaction before that.
+    pub(super) fn after_position(
+        head: Position,
+        trimmed: BTreeMap<ChannelNo, Position>,
+        uncovered_bytes: usize,
+    ) -> Self {
+        Transactions { head, trimmed, uncovered_bytes, ..Transactions::new() }
+    }
+
+    pub(super) fn head(&self) -> Position {
+        self.head
+    }
+
+    /// The oldest transaction in memory is the one after this position.
+    pub(super) fn tail(&self) -> Position {
+        Position(self.head.get() - self.window.len() as u64)
+    }
+
+    /// The last transaction of this channel that is no longer in memory; 0 if all are.
+    pub(super) fn trimmed(&self, channel: ChannelNo) -> Position {
+        self.trimmed.get(&channel).copied().unwrap_or_default()
+    }
+
+    pub(super) fn trimmed_channels(&self) -> &BTreeMap<ChannelNo, Position> {
+        &self.trimmed
+    }
+
+    pub(super) fn uncovered_bytes(&self) -> usize {
+        self.uncovered_bytes
+    }
+
+    pub(super) fn snapshot(&self) -> Option<&Arc<Snapshot>> {
+        self.snapshot.as_ref()
+    }
+
+    /// Appends a transaction and returns its position.
+    pub(super) fn push(
+        &mut self,
+        order: Order,
+        message: Message,
+        counter: Counter,
+        limits: &Limits,
+    ) -> Position {
+        let cost = message.cost();
+        self.uncovered_bytes += cost;
+        let position = self.insert(order, message, counter);
+        while self.bytes > limits.max_log_bytes {
+            self.drop_front();
+        }
+        position
+    }
+
+    /// Appends a transaction that another log held, whose bytes are counted already.
+    pub(super) fn insert(&mut self, order: Order, message: Message, counter: Counter) -> Position {
+        debug_assert!(
+            self.window.back().is_none_or(|last| last.order < order),
+            "orders grow with positions"
+        );
+        self.head = self.head.next();
+        self.bytes += message.cost();
+        self.window.push_back(Transaction { message, counter, position: self.head, order });
+        self.head
+    }
+
+    fn drop_front(&mut self) {
+        if let Some(dropped) = self.window.pop_front() {
+            self.bytes -= dropped.message.cost();
+            self.trimmed.insert(dropped.message.channel, dropped.position);
+        }
+    }
+
+    /// The transactions in memory after `position`, oldest first.
+    pub(super) fn after(&self, position: Position) -> impl Iterator<Item = &Transaction> {
+        let skip = position.get().saturating_sub(self.tail().get()).min(self.window.len() as u64);
+        self.window.range(skip as usize..)
+    }
+
+    /// How many transactions in memory after `position` are of this sender.
+    pub(super) fn count_after(&self, position: Position, sender: ParticipantId) -> u32 {
+        self.after(position).filter(|later| later.message.sender == sender).count() as u32
+    }
+
+    /// Whether there are so many transactions since the last snapshot that a new one is worth its upload.
+    pub(super) fn wants_snapshot(&self, limits: &Limits) -> bool {
+        let as_of = self.snapshot.as_ref().map_or(Position(0), |snapshot| snapshot.as_of);
+        let uncovered = self.head.get() - as_of.min(self.head).get();
+        uncovered > 0
+            && (uncovered >= limits.snapshot_after as u64
+                || self.uncovered_bytes >= limits.snapshot_after_bytes)
+    }
+
+    /// Takes a snapshot and drops the transactions that it covers, but for the last of them.
+    pub(super) fn set_snapshot(&mut self, as_of: Position, bytes: Vec<u8>) {
+        self.snapshot = Some(Arc::new(Snapshot { as_of, bytes }));
+        while self.tail().get() + KEPT_BEHIND_SNAPSHOT < as_of.get() && !self.window.is_empty() {
+            self.drop_front();
+        }
+        let uncovered = self.after(as_of).map(|transaction| transaction.message.cost());
+        self.uncovered_bytes = uncovered.sum();
+    }
+
+    /// Takes a snapshot as another log held it.
+    pub(super) fn restore_snapshot(&mut self, as_of: Position, bytes: Vec<u8>) {
+        self.snapshot = Some(Arc::new(Snapshot { as_of, bytes }));
+    }
+
+    /// Bytes of memory that the transactions and the snapshot take, about.
+    pub(super) fn memory(&self) -> usize {
+        self.bytes + self.snapshot.as_ref().map_or(0, |snapshot| snapshot.bytes.len())
+    }
+}

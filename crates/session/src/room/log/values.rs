@@ -1,0 +1,264 @@
+//! The awareness that the log holds: the newest value of each key, and aggregated values that wait for slow receivers.
+
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use super::message::{Message, Value};
+use crate::latest::Latest;
+use crate::{ChannelNo, Limits, Order, Overflow, ParticipantId, Qos};
+
+/// How long awareness without a deadline is kept for receivers that have not been sent it.
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
+
+/// One sender may take a quarter of the memory for awareness, so that whoever sends most does not push the others out.
+const SHARES: usize = 4;
+
+/// What one sender's values take.
+#[derive(Debug, Default, Clone, Copy)]
+struct Held {
+    values: usize,
+    bytes: usize,
+    /// All of them have a later order. The search for the oldest value of a sender at its limit begins here.
+    after: Order,
+}
+
+type Key = (ChannelNo, ParticipantId, Box<[u8]>);
+
+#[derive(Debug)]
+pub(super) struct Values {
+    latest: Latest<Key, Value>,
+    bytes: usize,
+    held: BTreeMap<ParticipantId, Held>,
+    /// Aggregated values that went because of the limits, before every receiver was sent them.
+    expired: u64,
+}
+
+impl Values {
+    pub(super) fn new() -> Self {
+        Values { latest: Latest::new(), bytes: 0, held: BTreeMap::new(), expired: 0 }
+    }
+
+    /// Takes a value at this order. Returns whether it replaced an older one of its key. Of the values after the order
+    /// `pairs`, if there is one, two stay of each key.
+    pub(super) fn push(
+        &mut self,
+        now: Duration,
+        order: Order,
+        qos: &Qos,
+        mut value: Value,
+        pairs: Option<Order>,
+        limits: &Limits,
+    ) -> bool {
+        let key = (qos.overflow == Overflow::Conflate).then(|| key_of(&value.message));
+        let until = now + qos.deadline.map_or(LONGEST_WAIT, |deadline| deadline.min(LONGEST_WAIT));
+        value.expires = key.is_none().then_some(until);
+        value.is_second = key.as_ref().zip(pairs).is_some_and(|(key, pairs)| {
+            let older = self.latest.newest(key).filter(|order| *order > pairs);
+            older.is_some_and(|older| self.keep_beside(older, until))
+        });
+        let sender = value.message.sender;
+        let conflated = self.insert(order, key, value);
+        self.enforce(sender, limits);
+        conflated
+    }
+
+    /// Takes a value as another log held it. `conflates`: a newer value of its key replaces it.
+    pub(super) fn restore(&mut self, order: Order, value: Value, conflates: bool) {
+        let key = conflates.then(|| key_of(&value.message));
+        self.insert(order, key, value);
+    }
+
+    fn insert(&mut self, order: Order, key: Option<Key>, value: Value) -> bool {
+        self.count(&value, true);
+        let replaced = self.latest.push(order, key, value);
+        let conflated = replaced.is_some();
+        if let Some(replaced) = replaced {
+            self.count(&replaced, false);
+        }
+        conflated
+    }
+
+    /// Lets a value stay for a while beside the one that would replace it, unless it did so itself.
+    fn keep_beside(&mut self, order: Order, until: Duration) -> bool {
+        if self.latest.get(order).is_none_or(|older| older.is_second) {
+            return false;
+        }
+        if let Some(older) = self.latest.detach(order) {
+            older.expires = Some(until);
+        }
+        true
+    }
+
+    /// Drops values until the sender, and all senders together, hold no more than they may.
+    fn enforce(&mut self, sender: ParticipantId, limits: &Limits) {
+        let share = limits.max_awareness_bytes / SHARES;
+        while self.held(sender).bytes > share || self.held(sender).values > limits.max_keys {
+            let after = self.held(sender).after;
+            let dropped = self.drop_oldest(after, |value| value.message.sender == sender);
+            if let Some(held) = self.held.get_mut(&sender) {
+                held.after = dropped;
+            }
+        }
+        while self.bytes > limits.max_awareness_bytes {
+            self.drop_oldest(Order(0), |_| true);
+        }
+    }
+
+    /// Drops the oldest value after this order for which `which` holds, and returns its order.
+    fn drop_oldest(&mut self, after: Order, which: impl Fn(&Value) -> bool) -> Order {
+        let found = self.latest.after(after).find(|(_, value)| which(value));
+        let order = found.map_or(after, |(order, _)| order);
+        if let Some(dropped) = self.latest.remove(order) {
+            self.count(&dropped, false);
+            self.expired += u64::from(dropped.expires.is_some());
+        }
+        order
+    }
+
+    fn held(&self, sender: ParticipantId) -> Held {
+        self.held.get(&sender).copied().unwrap_or_default()
+    }
+
+    /// Keeps the sums when a value comes or goes.
+    fn count(&mut self, value: &Value, comes: bool) {
+        let (sender, cost) = (value.message.sender, value.message.cost());
+        let held = self.held.entry(sender).or_default();
+        if comes {
+            held.values += 1;
+            held.bytes += cost;
+            self.bytes += cost;
+            return;
+        }
+        held.values -= 1;
+        held.bytes -= cost;
+        self.bytes -= cost;
+        if held.values == 0 {
+            debug_assert_eq!(held.bytes, 0, "a sender without values holds no bytes");
+            self.held.remove(&sender);
+        }
+    }
+
+    pub(super) fn get(&self, order: Order) -> Option<&Value> {
+        self.latest.get(order)
+    }
+
+    /// The values after this order, oldest first.
+    pub(super) fn after(&self, order: Order) -> impl Iterator<Item = (Order, &Value)> {
+        self.latest.after(order)
+    }
+
+    /// Whether a newer value of its key will replace this one.
+    pub(super) fn conflates(&self, order: Order, value: &Value) -> bool {
+        self.latest.newest(&key_of(&value.message)) == Some(order)
+    }
+
+    /// Drops aggregated values that every receiver was sent, which holds up to the order `sent`, and those whose time is over.
+    pub(super) fn expire(&mut self, now: Duration, sent: Order) {
+        self.drop_if(|order, value| {
+            value.expires.is_some_and(|expires| order <= sent || now >= expires)
+        });
+    }
+
+    /// Drops the values of a participant that left.
+    pub(super) fn forget(&mut self, sender: ParticipantId) {
+        self.drop_if(|_, value| value.message.sender == sender);
+    }
+
+    fn drop_if(&mut self, goes: impl Fn(Order, &Value) -> bool) {
+        let gone = self.latest.after(Order(0)).filter(|(order, value)| goes(*order, value));
+        let gone: Vec<Order> = gone.map(|(order, _)| order).collect();
+        for order in gone {
+            if let Some(value) = self.latest.remove(order) {
+                self.count(&value, false);
+            }
+        }
+    }
+
+    pub(super) fn expired(&self) -> u64 {
+        self.expired
+    }
+
+    /// Bytes of memory that the values take, about.
+    pub(super) fn memory(&self) -> usize {
+        self.bytes
+    }
+}
+
+fn key_of(message: &Message) -> Key {
+    (message.channel, message.sender, message.key.clone().unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Counter, Index};
+
+    fn value(sender: u32, key: u32, index: u32) -> Value {
+        let message = Message {
+            channel: ChannelNo(1),
+            sender: ParticipantId(sender),
+            key: Some(key.to_le_bytes().into()),
+            priority: None,
+            text: false,
+            bytes: Box::default(),
+            born: Duration::ZERO,
+        };
+        Value::new(message, Index(index), Counter(0))
+    }
+
+    #[test]
+    fn a_sender_at_its_limit_loses_its_oldest_value_and_no_other_sender_does() {
+        let limits = Limits { max_keys: 3, ..Limits::default() };
+        let mut values = Values::new();
+        let mut order = Order(0);
+        let mut push = |values: &mut Values, value: Value| {
+            order = order.next();
+            values.push(Duration::ZERO, order, &Qos::awareness(), value, None, &limits);
+        };
+        for nth in 0..1000 {
+            for sender in [1, 2] {
+                // The first sender uses three keys again and again, the other one always new ones.
+                let key = if sender == 1 { nth % 3 } else { nth };
+                push(&mut values, value(sender, key, nth));
+            }
+            let held_of = |sender: u32| {
+                let all = values.after(Order(0)).map(|(_, one)| one);
+                let own = all.filter(move |one| one.message.sender == ParticipantId(sender));
+                own.map(|one| one.index.get()).collect::<Vec<u32>>()
+            };
+            let last: Vec<u32> = (nth.saturating_sub(2)..=nth).collect();
+            assert_eq!((held_of(1), held_of(2)), (last.clone(), last));
+        }
+        values.forget(ParticipantId(2));
+        assert_eq!(values.held(ParticipantId(2)).values, 0);
+        (0..9).for_each(|key| push(&mut values, value(2, key, key)));
+        assert_eq!(values.held(ParticipantId(2)).values, 3);
+    }
+
+    #[test]
+    fn two_values_of_a_key_stay_beside_each_other_if_asked() {
+        let (qos, limits) = (Qos::awareness(), Limits::default());
+        let mut values = Values::new();
+        let mut push = |nth: u64, pairs: Option<u64>| {
+            let now = Duration::from_millis(nth);
+            let pairs = pairs.map(Order);
+            values.push(now, Order(nth), &qos, value(1, 7, nth as u32), pairs, &limits);
+            values.after(Order(0)).map(|(_, one)| one.index.get()).collect::<Vec<u32>>()
+        };
+        assert_eq!(push(1, Some(0)), [1]);
+        assert_eq!(push(2, Some(0)), [1, 2]);
+        // A third one replaces the second.
+        assert_eq!(push(3, Some(0)), [1, 3]);
+        // A value that a tick has taken is replaced as ever.
+        assert_eq!(push(4, Some(3)), [1, 4]);
+        assert_eq!(push(5, Some(3)), [1, 4, 5]);
+        assert_eq!(push(6, None), [1, 4, 6]);
+        // The values that stood beside others go once everybody has them, and late joiners do not get them.
+        values.expire(Duration::from_millis(10), Order(6));
+        let left: Vec<u32> = values.after(Order(0)).map(|(_, one)| one.index.get()).collect();
+        assert_eq!(left, [6]);
+        assert_eq!(values.held(ParticipantId(1)).values, 1);
+    }
+}

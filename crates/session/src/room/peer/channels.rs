@@ -1,0 +1,237 @@
+//! Opening and closing channels, and what a participant asks of them (wire.md W15 to W18, W77, W78).
+
+use alloc::string::ToString;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use super::Peer;
+use super::connection::Stage;
+use crate::link::error_frame;
+use crate::room::api::{Event, Output};
+use crate::room::common::{Common, Effect};
+use crate::room::feed::private_stream::History;
+use crate::room::subscriptions::Opened;
+use crate::wire::frame::{Access, Frame};
+use crate::{ChangeRequest, ChannelNo, Compress, Error, Grant, OpenRequest, Overflow, Qos};
+
+impl Peer {
+    /// Opens a channel, as an OPEN frame asks. `is_opening`: the frame stands in the first packet, so that the SYNCED of the join
+    /// covers it.
+    pub(super) fn open(
+        &mut self,
+        open: &Frame<'_>,
+        is_opening: bool,
+        common: &mut Common,
+    ) -> Result<(), Error> {
+        let Frame::Open { reference, access, name, qos, have, compress } = *open else {
+            return Ok(());
+        };
+        let granted = self.grant(name, access, qos, common);
+        let Some(connection) = self.connection_mut() else { return Ok(()) };
+        match granted {
+            Ok((channel, access)) => {
+                connection.leave_stream_for_good();
+                let qos = common.log.channel(channel).qos;
+                connection.link.queue(&Frame::Channel {
+                    reference,
+                    id: channel,
+                    access,
+                    name,
+                    qos,
+                });
+                let before = connection.channels.insert(channel, Opened { access, compress });
+                let is_new =
+                    access.subscribe && !before.is_some_and(|before| before.access.subscribe);
+                let (cursor, until) = (have, connection.stream.feed.cursor.log);
+                let history = &mut connection.stream.history;
+                history.retain(|history| history.channel != channel);
+                if is_new && cursor < until {
+                    // What comes before this place in the log is the channel's history, or was not for the participant.
+                    connection.announce_position();
+                    connection.stream.history.push_back(History { channel, cursor, until });
+                    return Ok(());
+                }
+                match &mut connection.stage {
+                    Stage::Joining(_) if is_opening => {}
+                    Stage::Joining(joining) => _ = joining.late.insert(channel),
+                    _ => connection.link.queue(&Frame::Synced { channel }),
+                }
+                Ok(())
+            }
+            Err(error @ (Error::Refused { .. } | Error::TooMany { .. })) => {
+                let mut frame = Vec::new();
+                error_frame(&error, false, reference, &mut frame);
+                connection.link.queue_raw(frame);
+                Ok(())
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Finds or makes the channel, as the authority allows.
+    fn grant(
+        &mut self,
+        name: &str,
+        access: Access,
+        qos: Qos,
+        common: &mut Common,
+    ) -> Result<(ChannelNo, Access), Error> {
+        if name.is_empty() {
+            return Err(Error::malformed("OPEN: the channel has no name"));
+        }
+        let existing = common.log.find_channel(name);
+        let request = OpenRequest {
+            room: &common.config.name,
+            identity: &self.identity,
+            channel: name,
+            access,
+            qos,
+            existing: existing.map(|channel| common.log.channel(channel).qos),
+        };
+        let granted = common.authority.open(&request).map_err(|why| Error::Refused { why })?;
+        let Grant { access: granted, qos } = granted;
+        let access = granted.and(access);
+        if let Some(channel) = existing {
+            return Ok((channel, access));
+        }
+        let limit = common.config.limits.max_channels;
+        if common.log.channels().len() >= limit {
+            return Err(Error::TooMany { what: "channels in this room", limit });
+        }
+        qos.validate()?;
+        let channel = common.log.add_channel(name, qos);
+        common.outputs.push_back(Output::Event(Event::Channel { name: name.into(), qos }));
+        Ok((channel, access))
+    }
+
+    /// Closes a channel of this participant (W18).
+    pub(super) fn shut(&mut self, channel: ChannelNo) -> Result<(), Error> {
+        let Some(connection) = self.connection_mut() else { return Ok(()) };
+        connection.leave_stream_for_good();
+        if connection.channels.remove(channel).is_none() {
+            return Err(Error::UnknownChannel { channel: channel.get() });
+        }
+        connection.stream.history.retain(|history| history.channel != channel);
+        if let Stage::Joining(joining) = &mut connection.stage {
+            joining.late.remove(&channel);
+        }
+        connection.limits.remove(channel);
+        Ok(())
+    }
+
+    /// Changes how a channel's messages to this participant are compressed.
+    pub(super) fn set_compress(
+        &mut self,
+        channel: ChannelNo,
+        compress: Compress,
+    ) -> Result<(), Error> {
+        let Some(connection) = self.connection_mut() else { return Ok(()) };
+        connection.leave_stream_for_good();
+        match connection.channels.get_mut(channel) {
+            Some(opened) => {
+                opened.compress = compress;
+                Ok(())
+            }
+            None => Err(Error::UnknownChannel { channel: channel.get() }),
+        }
+    }
+
+    /// Changes the QoS of a channel for everybody, as far as the authority allows (W77).
+    pub(super) fn change(
+        &mut self,
+        now: Duration,
+        channel: ChannelNo,
+        qos: Qos,
+        common: &mut Common,
+    ) -> Result<(), Error> {
+        let Some(connection) = self.connection() else { return Ok(()) };
+        let Some(opened) = connection.channels.get(channel) else {
+            return Err(Error::UnknownChannel { channel: channel.get() });
+        };
+        let known = common.log.channel(channel);
+        let existing = known.qos;
+        let request = ChangeRequest {
+            room: &common.config.name,
+            identity: &self.identity,
+            channel: &known.name,
+            access: opened.access,
+            qos,
+            existing,
+        };
+        let can_become =
+            |qos: Qos| existing.can_become(&qos).map(|()| qos).map_err(|error| error.to_string());
+        let granted =
+            can_become(qos).and_then(|_| common.authority.change(&request)).and_then(can_become);
+        let qos = match granted {
+            Ok(qos) => qos,
+            Err(why) => {
+                let mut frame = Vec::new();
+                error_frame(&Error::NotChanged { why }, false, channel.get(), &mut frame);
+                if let Some(connection) = self.connection_mut() {
+                    connection.link.queue_raw(frame);
+                }
+                return Ok(());
+            }
+        };
+        if qos != existing {
+            let name = known.name.clone();
+            common.log.change_channel(channel, qos);
+            common.upstreams.forget(channel);
+            let changed = Event::Changed { name, qos, participant: self.id };
+            common.outputs.push_back(Output::Event(changed));
+            common.effects.push(Effect::Changed(channel));
+        }
+        // The participant is answered in any case.
+        if let Some(connection) = self.connection_mut() {
+            connection.renewed.insert(channel);
+        }
+        common.timers.schedule_tick(now);
+        Ok(())
+    }
+
+    /// Puts what holds of changed channels before the next payload (W16).
+    pub(super) fn tell_changes(&mut self, common: &Common) {
+        let Some(connection) = self.connection_mut() else { return };
+        if connection.renewed.is_empty() || !connection.link.ready() {
+            return;
+        }
+        while let Some(id) = connection.renewed.pop_first() {
+            let known = common.log.channel(id);
+            if let Some(opened) = connection.channels.get(id) {
+                let (name, qos, access) = (known.name.as_str(), known.qos, opened.access);
+                connection.link.queue(&Frame::Channel { reference: 0, id, access, name, qos });
+            }
+        }
+    }
+
+    /// Limits the rate at which this participant is sent a channel's values (W78).
+    pub(super) fn limit_rate(
+        &mut self,
+        now: Duration,
+        channel: ChannelNo,
+        rate: u32,
+        common: &mut Common,
+    ) -> Result<(), Error> {
+        let id = self.id;
+        let Some(connection) = self.connection_mut() else { return Ok(()) };
+        if connection.channels.get(channel).is_none() {
+            return Err(Error::UnknownChannel { channel: channel.get() });
+        }
+        let conflates = common.log.channel(channel).qos.overflow == Overflow::Conflate;
+        let is_limited = connection.limits.contains(channel);
+        let cursor = connection.served();
+        let rate_to_begin = if conflates || is_limited { rate } else { 0 };
+        if !connection.limits.set(now, channel, rate_to_begin, cursor) {
+            // The participant is sent everything as it is.
+            return Ok(());
+        }
+        if rate == 0 {
+            connection.take_turns(now, id, &common.log);
+            connection.limits.remove(channel);
+        }
+        // A receiver of fewer values is served alone.
+        connection.leave_stream_for_good();
+        common.effects.push(Effect::TurnsMoved);
+        Ok(())
+    }
+}

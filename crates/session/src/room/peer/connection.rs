@@ -1,0 +1,437 @@
+//! A participant's transport, what it has open, and how far it has been served.
+
+use alloc::boxed::Box;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::sync::Arc;
+use core::time::Duration;
+
+use crate::link::Link;
+use crate::room::feed::Feed;
+use crate::room::feed::downsampling::Released;
+use crate::room::feed::group::Place;
+use crate::room::feed::private_datagrams::PrivateDatagrams;
+use crate::room::feed::private_stream::{self, PrivateStream};
+use crate::room::feed::shared_stream::{Member, Sharing, StreamKey};
+use crate::room::inspector::Quality;
+use crate::room::log::{Cursor, Log, Snapshot};
+use crate::room::rate_limit::RateLimits;
+use crate::room::subscriptions::{SubscriptionSet, Subscriptions};
+use crate::wire::body::Coding;
+use crate::wire::frame::Frame;
+use crate::wire::snapshot::Assembly;
+use crate::{ChannelNo, Counter, Error, Kind, LinkId, Order, ParticipantId, Position};
+
+/// See the [module](self).
+pub(in crate::room) struct Connection {
+    pub(in crate::room) id: LinkId,
+    pub(in crate::room) link: Link,
+    pub(in crate::room) channels: Subscriptions,
+    pub(in crate::room) limits: RateLimits,
+    /// Values of rate-limited channels whose turn has come.
+    pub(in crate::room) released: Released,
+    pub(in crate::room) stage: Stage,
+    pub(in crate::room) stream: PrivateStream,
+    /// Whether the stream can be shared with others.
+    pub(in crate::room) sharing: Sharing,
+    /// On transports with datagrams.
+    pub(in crate::room) datagrams: Option<PrivateDatagrams>,
+    /// When datagrams are due to this participant, as the room's timers have it.
+    pub(in crate::room) datagrams_at: Option<Duration>,
+    /// The place in fan-out groups, if the participant takes their datagrams.
+    pub(in crate::room) place: Option<Place>,
+    /// Aggregated values up to this order were meant for the participants who were present then.
+    pub(in crate::room) present_from: Order,
+    /// Participants whose news this one has not been sent.
+    pub(in crate::room) changed: BTreeSet<ParticipantId>,
+    /// The next list of participants replaces everything that this one knew.
+    pub(in crate::room) is_list_complete: bool,
+    /// Channels whose QoS changed since this participant was told.
+    pub(in crate::room) renewed: BTreeSet<ChannelNo>,
+    /// By channel, the share in 1/1000 that will miss at best, if that is more than the contract permits.
+    pub(in crate::room) outlook: BTreeMap<ChannelNo, u16>,
+    pub(in crate::room) upload: Upload,
+    pub(in crate::room) quality: Quality,
+    pub(in crate::room) requests: Requests,
+}
+
+/// How far a participant has got with what was there before it.
+#[derive(Debug)]
+pub(in crate::room) enum Stage {
+    /// It is being sent the late-joiner state.
+    Joining(Box<Joining>),
+    /// Its place in the log is no longer in memory: it is being sent the snapshot.
+    CatchingUp(Download),
+    /// It is sent what each tick lets go: over a stream of its own, or as a member of a shared one.
+    Live(Option<Member>),
+}
+
+/// A join that is not complete.
+#[derive(Debug)]
+pub(in crate::room) struct Joining {
+    /// What came up to here is state to the participant, not news.
+    pub(in crate::room) until: Cursor,
+    /// Channels that were opened after the opening packet: the participant is told that they are synced together with the join.
+    pub(in crate::room) late: BTreeSet<ChannelNo>,
+    pub(in crate::room) download: Option<Download>,
+}
+
+/// A snapshot on its way to a participant.
+#[derive(Debug)]
+pub(in crate::room) struct Download {
+    pub(in crate::room) snapshot: Arc<Snapshot>,
+    /// The participant's own last transaction within.
+    pub(in crate::room) counter: Counter,
+    pub(in crate::room) offset: usize,
+}
+
+/// A snapshot that a participant was asked for.
+#[derive(Debug, Default)]
+pub(in crate::room) struct Upload {
+    /// The participant was asked on this transport: an answer may still come after another one's was taken.
+    pub(in crate::room) was_asked: bool,
+    /// The least position that an answer has to stand for, as long as one is awaited.
+    pub(in crate::room) at_least: Option<Position>,
+    pub(in crate::room) arriving: Option<Assembly>,
+}
+
+impl Upload {
+    /// No answer is awaited any more.
+    pub(in crate::room) fn forget(&mut self) {
+        (self.at_least, self.arriving) = (None, None);
+    }
+}
+
+/// Counts the requests of the present second that cost the room more than they cost to ask: CHANGE and RATE.
+#[derive(Debug, Clone, Copy, Default)]
+pub(in crate::room) struct Requests {
+    second: u64,
+    count: usize,
+}
+
+impl Requests {
+    /// The most requests in a second, beside those for each channel: far more than an application has reason for.
+    const MOST: usize = 64;
+
+    /// Further requests for each channel that is open, as a transport begins by asking for all of them.
+    const PER_CHANNEL: usize = 4;
+
+    /// Counts one more (wire.md W77, W78).
+    pub(in crate::room) fn count(&mut self, now: Duration, channels: usize) -> Result<(), Error> {
+        if self.second != now.as_secs() {
+            *self = Requests { second: now.as_secs(), count: 0 };
+        }
+        self.count += 1;
+        let limit = Self::MOST + Self::PER_CHANNEL * channels;
+        match self.count <= limit {
+            true => Ok(()),
+            false => Err(Error::TooMany { what: "requests in a second", limit }),
+        }
+    }
+}
+
+/// The parts of a connection that change while its stream is filled.
+pub(super) struct StreamParts<'a> {
+    pub(super) stream: &'a mut PrivateStream,
+    pub(super) released: &'a mut Released,
+    pub(super) link: &'a mut Link,
+}
+
+impl Stage {
+    /// Messages up to this order are late-joiner state; 0 once the join is complete.
+    fn state_until(&self) -> Order {
+        match self {
+            Stage::Joining(joining) => joining.until.awareness,
+            _ => Order(0),
+        }
+    }
+}
+
+impl Connection {
+    /// A transport that was welcomed just now, to a participant that has the log up to `position`.
+    pub(in crate::room) fn new(id: LinkId, link: Link, position: Position, log: &Log) -> Self {
+        let end = log.end();
+        let late = BTreeSet::new();
+        let datagrams = link.datagrams.is_some();
+        Connection {
+            id,
+            link,
+            channels: Subscriptions::default(),
+            limits: RateLimits::default(),
+            released: Released::default(),
+            stage: Stage::Joining(Box::new(Joining { until: end, late, download: None })),
+            stream: PrivateStream::new(position, end),
+            sharing: Sharing::default(),
+            datagrams: datagrams.then(|| PrivateDatagrams { feed: Feed::at(end) }),
+            datagrams_at: None,
+            place: None,
+            present_from: end.awareness,
+            changed: BTreeSet::new(),
+            is_list_complete: true,
+            renewed: BTreeSet::new(),
+            outlook: BTreeMap::new(),
+            upload: Upload::default(),
+            quality: Quality::default(),
+            requests: Requests::default(),
+        }
+    }
+
+    pub(in crate::room) fn joining(&self) -> Option<&Joining> {
+        match &self.stage {
+            Stage::Joining(joining) => Some(joining),
+            _ => None,
+        }
+    }
+
+    pub(in crate::room) fn is_joining(&self) -> bool {
+        self.joining().is_some()
+    }
+
+    pub(in crate::room) fn download(&self) -> Option<&Download> {
+        match &self.stage {
+            Stage::Joining(joining) => joining.download.as_ref(),
+            Stage::CatchingUp(download) => Some(download),
+            Stage::Live(_) => None,
+        }
+    }
+
+    pub(in crate::room) fn member(&self) -> Option<&Member> {
+        match &self.stage {
+            Stage::Live(member) => member.as_ref(),
+            _ => None,
+        }
+    }
+
+    pub(in crate::room) fn is_member(&self) -> bool {
+        self.member().is_some()
+    }
+
+    /// The snapshot begins its way to the participant.
+    pub(in crate::room) fn begin_download(&mut self, download: Download) {
+        match &mut self.stage {
+            Stage::Joining(joining) => joining.download = Some(download),
+            stage => *stage = Stage::CatchingUp(download),
+        }
+    }
+
+    /// The participant as the receiver of its private stream.
+    pub(in crate::room) fn receiver(&self, id: ParticipantId) -> private_stream::Receiver<'_> {
+        let is_member = self.is_member();
+        private_stream::Receiver {
+            id,
+            channels: &self.channels,
+            limits: &self.limits,
+            covered: self.sharing.covered().filter(|_| is_member),
+            max_datagram: self.link.max_datagram_in_use(),
+            state_until: self.stage.state_until(),
+            present_from: self.present_from,
+        }
+    }
+
+    /// The same beside the parts that change while the stream is filled.
+    pub(super) fn split(
+        &mut self,
+        id: ParticipantId,
+    ) -> (private_stream::Receiver<'_>, StreamParts<'_>) {
+        let is_member = self.is_member();
+        let Connection { channels, limits, sharing, stage, stream, released, link, .. } = self;
+        let receiver = private_stream::Receiver {
+            id,
+            channels,
+            limits,
+            covered: sharing.covered().filter(|_| is_member),
+            max_datagram: link.max_datagram_in_use(),
+            state_until: stage.state_until(),
+            present_from: self.present_from,
+        };
+        (receiver, StreamParts { stream, released, link })
+    }
+
+    /// What a tick lets go.
+    pub(in crate::room) fn release(&mut self, until: Cursor) {
+        self.stream.feed.until = until.with_settled(self.stream.feed.until.settled);
+        if let Some(datagrams) = &mut self.datagrams {
+            datagrams.feed.until.awareness = until.awareness;
+        }
+    }
+
+    /// Values up to this order have settled (W41).
+    pub(in crate::room) fn settle(&mut self, until: Order) {
+        self.stream.feed.until.settled = until;
+    }
+
+    /// Lets values of rate-limited channels go whose turn has come: of each key the newest that the last tick let go.
+    pub(in crate::room) fn take_turns(&mut self, now: Duration, id: ParticipantId, log: &Log) {
+        let newest = self.stream.feed.until.awareness;
+        let stream = self.receiver(id).stream();
+        self.released.release(now, id, &mut self.limits, newest, stream, log);
+    }
+
+    /// When the turn comes of a value that waits for it.
+    pub(in crate::room) fn next_turn(&self) -> Option<Duration> {
+        self.limits.next_turn(self.stream.feed.until.awareness)
+    }
+
+    /// Whether the stream has values that have settled to send.
+    fn has_settled(&self) -> bool {
+        let Feed { cursor, until } = self.stream.feed;
+        self.datagrams.is_some() && cursor.settled < until.settled
+    }
+
+    /// Whether the last tick left something to send over the stream.
+    pub(in crate::room) fn has_due(&self) -> bool {
+        let Feed { cursor, until } = self.stream.feed;
+        if !self.released.stream.is_empty() {
+            return true;
+        }
+        if self.is_member() {
+            let has_news = cursor.awareness < until.awareness || self.has_settled();
+            return self.sharing.has_private() && has_news;
+        }
+        cursor.awareness < until.awareness
+            || cursor.log < until.log
+            || !self.stream.history.is_empty()
+            || self.has_settled()
+    }
+
+    /// Whether the last tick left something to send in datagrams to this participant alone.
+    pub(in crate::room) fn has_due_datagrams(&self) -> bool {
+        let feed = self.datagrams.as_ref().map(|datagrams| datagrams.feed);
+        feed.is_some_and(|feed| feed.cursor.awareness < self.stream.feed.until.awareness)
+            || !self.released.datagrams.is_empty()
+    }
+
+    /// Whether there is anything to send over the stream.
+    pub(in crate::room) fn has_anything(&self) -> bool {
+        self.link.has_control()
+            || self.download().is_some()
+            || !self.changed.is_empty()
+            || !self.renewed.is_empty()
+            || self.is_list_complete
+            || self.place.as_ref().is_some_and(Place::has_piece)
+            || self.has_due()
+    }
+
+    /// The participant was sent everything up to this order, or will be without it being kept.
+    pub(in crate::room) fn served(&self) -> Order {
+        let shared = self.member().map_or(Order(u64::MAX), |member| member.awareness);
+        let stream = self.stream.feed.cursor.awareness.min(shared);
+        self.datagrams.as_ref().map_or(stream, |one| one.feed.cursor.awareness.min(stream))
+    }
+
+    /// A value that changes with everything that is sent or passed over.
+    pub(in crate::room) fn progress(&self) -> (Cursor, usize, usize) {
+        (self.stream.feed.cursor, self.stream.history.len(), self.released.stream.len())
+    }
+
+    /// The participant stands at `position` of the log without having been sent what is before.
+    pub(in crate::room) fn enter(
+        &mut self,
+        id: ParticipantId,
+        position: Position,
+        counter: Counter,
+    ) {
+        self.stream.feed.cursor.log = self.stream.feed.cursor.log.max(position);
+        if let Some(bodies) = self.link.bodies.as_mut() {
+            bodies.encoder.numbering.advance(position);
+            bodies.encoder.numbering.counted(id, counter);
+        }
+    }
+
+    /// Tells the participant where it stands in the log, if it knows of an earlier place only.
+    pub(in crate::room) fn announce_position(&mut self) {
+        let place = self.stream.feed.cursor.log;
+        let Some(bodies) = self.link.bodies.as_mut() else { return };
+        if bodies.encoder.numbering.position() < place {
+            bodies.encoder.numbering.advance(place);
+            self.link.queue(&Frame::Position(place));
+        }
+    }
+
+    /// Tells the participant that its join is complete, once everything that was there at the join has been sent.
+    pub(in crate::room) fn say_synced(&mut self) {
+        let cursor = self.stream.feed.cursor;
+        let Stage::Joining(joining) = &self.stage else { return };
+        let served = cursor.awareness >= joining.until.awareness
+            && cursor.log >= joining.until.log
+            && joining.download.is_none()
+            && self.stream.history.is_empty()
+            && self.released.stream.is_empty()
+            && !self.is_list_complete
+            && self.changed.is_empty();
+        if !served {
+            return;
+        }
+        self.link.queue(&Frame::Synced { channel: ChannelNo(0) });
+        for &channel in &joining.late {
+            self.link.queue(&Frame::Synced { channel });
+        }
+        self.stage = Stage::Live(None);
+    }
+
+    /// Whether the participant knows everything that the log says: only then does its state stand for the log.
+    pub(in crate::room) fn has_whole_log(&self, log: &Log) -> bool {
+        let transactions = |kind: Kind| kind == Kind::Transaction;
+        !self.is_joining()
+            && self.download().is_none()
+            && self.stream.history.is_empty()
+            && log
+                .channels()
+                .filter(|(_, channel)| transactions(channel.qos.kind))
+                .all(|(channel, _)| self.channels.receives(channel).is_some())
+    }
+
+    /// The channels of awareness that the participant is sent in datagrams which it may share. It may share none of which it
+    /// asked for fewer values.
+    pub(in crate::room) fn shareable(&self, log: &Log) -> SubscriptionSet {
+        let shareable = self.channels.iter().filter(|(channel, opened)| {
+            let qos = &log.channel(*channel).qos;
+            opened.access.subscribe
+                && qos.kind == Kind::Awareness
+                && opened.compress.coding(qos) == Coding::Shared
+                && !self.limits.contains(*channel)
+        });
+        shareable.map(|(channel, _)| channel).collect()
+    }
+
+    /// With whom the participant can share a stream, if with anybody.
+    pub(in crate::room) fn find_stream_key(
+        &mut self,
+        now: Duration,
+        log: &Log,
+    ) -> Option<&Arc<StreamKey>> {
+        let max_datagram = self.link.max_datagram_in_use();
+        let transport = (max_datagram, self.link.max_packet(), self.link.stamps.agreed);
+        self.sharing.find_key(now, (&self.channels, &self.limits), log, transport)
+    }
+
+    /// Queues the next piece of a model once the last one has left (W71).
+    pub(in crate::room) fn feed_model(&mut self) {
+        if self.link.has_control() {
+            return;
+        }
+        if let Some(piece) = self.place.as_mut().and_then(Place::next_piece) {
+            self.link.queue(&Frame::Model {
+                lane: crate::wire::body::Lane::Datagrams,
+                class: piece.group,
+                total: piece.total,
+                offset: piece.offset,
+                rest: piece.bytes,
+            });
+        }
+    }
+
+    /// Everything that came between these orders went to the participant's group, or is not for it.
+    pub(in crate::room) fn pass_over(&mut self, before: Order, until: Order) {
+        if let Some(datagrams) = self.datagrams.as_mut()
+            && datagrams.feed.cursor.awareness >= before
+        {
+            datagrams.feed.cursor.awareness = until;
+        }
+        // Late-joiner state goes in order with the transactions that the stream carries.
+        let is_joining = self.is_joining();
+        let cursor = &mut self.stream.feed.cursor.awareness;
+        if !is_joining && *cursor >= before {
+            *cursor = until;
+        }
+    }
+}

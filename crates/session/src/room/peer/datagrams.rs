@@ -1,0 +1,132 @@
+//! A participant's datagrams, both ways (wire.md W38 to W42).
+
+use core::time::Duration;
+
+use super::Peer;
+use super::connection::Connection;
+use super::publish::{Publisher, Reading};
+use crate::link::Link;
+use crate::room::api::Output;
+use crate::room::common::Common;
+use crate::room::feed::RecordBuilder;
+use crate::room::feed::private_datagrams::Receiver;
+
+impl Peer {
+    /// Takes in a datagram. What is wrong with it costs nothing but itself (W38).
+    pub(in crate::room) fn receive_datagram(
+        &mut self,
+        now: Duration,
+        packet: &[u8],
+        common: &mut Common,
+    ) {
+        common.stats.packets_in += 1;
+        common.stats.bytes_in_after += packet.len() as u64;
+        let Some(connection) = self.connection_mut() else { return };
+        connection.link.hear(now, packet.len());
+        let one_way = connection.link.clock.one_way();
+        let packet = match self.take_acknowledged(now, packet, common) {
+            Ok(Some(packet)) => packet,
+            Ok(None) => return self.flush_datagrams(now, common),
+            Err(_) => {
+                common.stats.datagrams_unread += 1;
+                return;
+            }
+        };
+        let Some((mut publisher, connection, Reading { packing, batch })) =
+            Publisher::new(now, self, common)
+        else {
+            return;
+        };
+        let Connection { link, channels, .. } = connection;
+        let Some(datagrams) = link.datagrams.as_mut() else { return };
+        let outcome = datagrams.read(now, packet, one_way, batch).and_then(|mut incoming| {
+            let outcome = loop {
+                let needs_of = |channel| publisher.needs_of(channels, channel);
+                match datagrams.next(now, &mut incoming, packing, needs_of) {
+                    Ok(Some(record)) => match publisher.publish(&record) {
+                        Ok(()) => {}
+                        Err(error) => break Err(error),
+                    },
+                    Ok(None) => break Ok(()),
+                    Err(error) => break Err(error),
+                }
+            };
+            datagrams.finish(now, incoming, outcome)
+        });
+        packing.tidy();
+        let private = datagrams.before_body();
+        common.inspector.received_datagram(now, self.id, packet.len(), private);
+        common.stats.datagrams_unread += u64::from(outcome.is_err());
+        self.flush_datagrams(now, common);
+    }
+
+    /// Sends in datagrams what the last tick left and what is to be repeated, as far as the transport takes it.
+    pub(in crate::room) fn flush_datagrams(&mut self, now: Duration, common: &mut Common) {
+        let id = self.id;
+        loop {
+            let Some(connection) = self.connection_mut() else { return };
+            let has_news = connection.has_due_datagrams();
+            let Some(datagrams) = connection.link.datagrams.as_ref() else { return };
+            let takes_news = has_news && datagrams.clear_at().is_none_or(|at| at <= now);
+            if !datagrams.ready() || !(takes_news || datagrams.is_due(now)) {
+                let clear = datagrams.clear_at().filter(|_| has_news && datagrams.ready());
+                let due = datagrams.timeout(now).into_iter().chain(clear).min();
+                return self.plan_datagrams(now, due, common);
+            }
+            if takes_news {
+                connection.fill_datagrams(now, id, common);
+            }
+            let link = connection.id;
+            let Some(datagrams) = connection.link.datagrams.as_mut() else { return };
+            match datagrams.make(now, common.inspector.is_on()) {
+                Ok(made) if made.is_empty() && !takes_news => {
+                    return self.plan_datagrams(now, Some(now), common);
+                }
+                Ok(made) => {
+                    for made in made {
+                        common.stats.packets_out += 1;
+                        common.stats.bytes_out_after += made.octets.len() as u64;
+                        common.inspector.sent_datagram(now, id, &made);
+                        let packet = made.octets;
+                        common.outputs.push_back(Output::Datagram { link, packet, body: None });
+                    }
+                }
+                Err(error) => return self.fail(now, error, common),
+            }
+        }
+    }
+
+    fn plan_datagrams(&mut self, now: Duration, due: Option<Duration>, common: &mut Common) {
+        let id = self.id;
+        if let Some(connection) = self.connection_mut() {
+            common.timers.plan_datagrams(now, id, &mut connection.datagrams_at, due);
+        }
+    }
+
+    /// Copies of transactions may be due sooner than what was planned.
+    pub(super) fn copies_are_due(&mut self, now: Duration, common: &mut Common) {
+        let Some(connection) = self.connection() else { return };
+        let datagrams = connection.link.datagrams.as_ref();
+        let Some(due) = datagrams.and_then(|datagrams| datagrams.timeout(now)) else { return };
+        let due = connection.datagrams_at.map_or(due, |before| before.min(due));
+        self.plan_datagrams(now, Some(due), common);
+    }
+}
+
+impl Connection {
+    /// Hands what is due to the datagrams that are made next.
+    fn fill_datagrams(&mut self, now: Duration, id: crate::ParticipantId, common: &mut Common) {
+        let Common { log, packing, forms, upstreams, stats, .. } = common;
+        let Connection { link, datagrams: feed, channels, limits, released, place, .. } = self;
+        let Link { datagrams: Some(datagrams), choosing, .. } = link else { return };
+        let Some(feed) = feed else { return };
+        let covered = place.as_ref().and_then(|place| place.covered());
+        let receiver = Receiver { id, channels, limits, covered };
+        let builder = RecordBuilder { now, log, choosing, packing, forms };
+        let added = feed.fill(datagrams, receiver, released, builder, upstreams);
+        // Only the stream has pings.
+        choosing.take_probe();
+        stats.deliveries += added.messages;
+        stats.bytes_out_before += added.bytes;
+    }
+}

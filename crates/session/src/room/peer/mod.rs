@@ -1,0 +1,105 @@
+//! Peers: the participants of a room, here or away.
+//!
+//! A peer that is here has a [`Connection`]: its transport, the channels that it has open, and the feeds that serve it. What it does
+//! and is sent is in this folder, one file for each of: receiving, publishing, channels, snapshots, the stream, datagrams.
+
+mod channels;
+mod connection;
+mod datagrams;
+mod publish;
+mod quality;
+mod receive;
+mod shared;
+mod snapshot;
+mod stream;
+
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+pub(super) use connection::Connection;
+
+use super::api::{Event, Output};
+use super::common::Common;
+use super::upstream::Upstream;
+use crate::link::error_frame;
+use crate::seen::Seen;
+use crate::{ChannelNo, Error, ParticipantId};
+
+/// A participant.
+pub(super) struct Peer {
+    pub(super) id: ParticipantId,
+    /// What the authority answered when the participant joined.
+    pub(super) identity: Vec<u8>,
+    /// Awareness of its own that the room has.
+    seen: Seen<ChannelNo>,
+    /// How its awareness comes in, by channel.
+    pub(super) upstream: BTreeMap<ChannelNo, Upstream>,
+    pub(super) state: State,
+}
+
+/// Whether a participant has a transport.
+pub(super) enum State {
+    /// It has none since this time, and may come back.
+    Away { since: Duration },
+    /// It has one. On the heap, as it is large and maps are half empty.
+    Here(Box<Connection>),
+}
+
+impl Peer {
+    /// A participant without a transport.
+    pub(super) fn new(id: ParticipantId) -> Self {
+        Peer {
+            id,
+            identity: Vec::new(),
+            seen: Seen::default(),
+            upstream: BTreeMap::new(),
+            state: State::Away { since: Duration::ZERO },
+        }
+    }
+
+    pub(super) fn connection(&self) -> Option<&Connection> {
+        match &self.state {
+            State::Here(connection) => Some(connection),
+            State::Away { .. } => None,
+        }
+    }
+
+    pub(super) fn connection_mut(&mut self) -> Option<&mut Connection> {
+        match &mut self.state {
+            State::Here(connection) => Some(connection),
+            State::Away { .. } => None,
+        }
+    }
+
+    /// Closes the transport because of this error; the participant may come back.
+    pub(super) fn fail(&mut self, now: Duration, error: Error, common: &mut Common) {
+        let Some(connection) = self.connection() else { return };
+        let link = connection.id;
+        let mut packet = Vec::new();
+        error_frame(&error, true, 0, &mut packet);
+        common.links.remove(&link);
+        common.outputs.push_back(Output::Close { link, packet, reason: Some(error.clone()) });
+        self.away(now, Some(error), common);
+    }
+
+    /// The transport is gone.
+    pub(super) fn away(&mut self, now: Duration, error: Option<Error>, common: &mut Common) {
+        self.state = State::Away { since: now };
+        common.roster.set_away(self.id);
+        let participant = self.id;
+        common.outputs.push_back(Output::Event(Event::Away { participant, error }));
+        common.announce(now, self.id);
+    }
+
+    /// Closes the transport because the session goes on over another one.
+    pub(super) fn detach(&mut self, common: &mut Common) {
+        let Some(connection) = self.connection() else { return };
+        let link = connection.id;
+        let mut packet = Vec::new();
+        error_frame(&Error::Replaced, true, 0, &mut packet);
+        common.links.remove(&link);
+        common.outputs.push_back(Output::Close { link, packet, reason: Some(Error::Replaced) });
+    }
+}

@@ -1,0 +1,184 @@
+//! Taking in the messages that a participant publishes.
+
+use alloc::collections::BTreeMap;
+use core::time::Duration;
+
+use super::connection::Connection;
+use super::{Peer, State};
+use crate::compress::choice_of;
+use crate::datagrams::Needs;
+use crate::packing::{Forms, Packing};
+use crate::room::api::Stats;
+use crate::room::common::Common;
+use crate::room::inspector::Inspector;
+use crate::room::log::{Applied, Log, Message, Value};
+use crate::room::subscriptions::Subscriptions;
+use crate::room::timers::Timers;
+use crate::room::upstream::{Upstream, Upstreams};
+use crate::seen::Seen;
+use crate::wire::body::Batch;
+use crate::wire::record::{Number, Record};
+use crate::{ChannelNo, Error, Kind, Order, Overflow, ParticipantId};
+
+/// Everything that takes part when a participant's message comes into the room.
+pub(super) struct Publisher<'a> {
+    now: Duration,
+    id: ParticipantId,
+    /// What the message's packet took to come here, as far as the message's age does not say so.
+    pub(super) one_way: Duration,
+    seen: &'a mut Seen<ChannelNo>,
+    upstream: &'a mut BTreeMap<ChannelNo, Upstream>,
+    log: &'a mut Log,
+    upstreams: &'a Upstreams,
+    forms: &'a mut Forms,
+    timers: &'a mut Timers,
+    stats: &'a mut Stats,
+    inspector: &'a mut Inspector,
+    tick: Duration,
+    ticked: Order,
+}
+
+/// What the records of a packet are read with.
+pub(super) struct Reading<'a> {
+    pub(super) packing: &'a mut Packing,
+    pub(super) batch: &'a mut Batch,
+}
+
+impl<'a> Publisher<'a> {
+    /// `None` if the participant has no transport.
+    pub(super) fn new(
+        now: Duration,
+        peer: &'a mut Peer,
+        common: &'a mut Common,
+    ) -> Option<(Self, &'a mut Connection, Reading<'a>)> {
+        let Peer { id, seen, upstream, state: State::Here(connection), .. } = peer else {
+            return None;
+        };
+        let Common {
+            config,
+            log,
+            upstreams,
+            forms,
+            timers,
+            stats,
+            inspector,
+            ticked,
+            packing,
+            batch,
+            ..
+        } = common;
+        let publisher = Publisher {
+            now,
+            id: *id,
+            one_way: Duration::ZERO,
+            seen,
+            upstream,
+            log,
+            upstreams,
+            forms,
+            timers,
+            stats,
+            inspector,
+            tick: config.timing.tick,
+            ticked: *ticked,
+        };
+        Some((publisher, connection, Reading { packing, batch }))
+    }
+
+    /// The kind of a channel that the participant may publish on.
+    pub(super) fn kind_of(
+        &self,
+        channels: &Subscriptions,
+        channel: ChannelNo,
+    ) -> Result<Kind, Error> {
+        match channels.get(channel) {
+            None => Err(Error::UnknownChannel { channel: channel.get() }),
+            Some(opened) if !opened.access.publish => {
+                Err(Error::NotAllowed { what: "publishing on this channel" })
+            }
+            Some(_) => Ok(self.log.channel(channel).qos.kind),
+        }
+    }
+
+    /// What the datagrams of a channel need that the participant may publish on.
+    pub(super) fn needs_of(
+        &self,
+        channels: &Subscriptions,
+        channel: ChannelNo,
+    ) -> Result<Needs, Error> {
+        match channels.get(channel) {
+            Some(opened) if opened.access.publish => {
+                Ok(self.upstreams.needs(channel, self.log.channel(channel).qos))
+            }
+            _ => Err(Error::UnknownChannel { channel: channel.get() }),
+        }
+    }
+
+    /// Puts a message into the log.
+    pub(super) fn publish(&mut self, record: &Record<'_>) -> Result<(), Error> {
+        let message = Message {
+            channel: record.channel,
+            sender: self.id,
+            key: record.key.map(Into::into),
+            priority: record.priority,
+            text: record.text,
+            bytes: record.bytes.into(),
+            born: self.now.saturating_sub(record.age).saturating_sub(self.one_way),
+        };
+        self.inspector.published(self.now, self.id, message.born, record);
+        match record.number {
+            Number::Awareness { index, after } => {
+                let value = Value::new(message, index, after);
+                if !self.put(value, record) {
+                    return Ok(());
+                }
+            }
+            Number::Transaction { counter, .. } | Number::Copy { counter, .. } => {
+                match self.log.append(message, counter)? {
+                    Applied::Ordered(_) => {}
+                    Applied::Repeated => {
+                        self.inspector.was_repeated();
+                        return Ok(());
+                    }
+                    // W83: the stream brings a copy's transaction in its turn.
+                    Applied::Early if matches!(record.number, Number::Copy { .. }) => return Ok(()),
+                    Applied::Early => {
+                        return Err(Error::malformed("record: transactions are missing"));
+                    }
+                }
+            }
+            Number::Fill { .. } => return Err(Error::malformed("record")),
+        }
+        self.inspector.record(self.now, self.one_way, self.id, record);
+        if let Some(packed) = record.packed.filter(|packed| packed.len() < record.bytes.len())
+            && let Some(choice) = packed.first().and_then(|&first| choice_of(first))
+        {
+            self.forms.put(self.log.order(), choice, Some(packed));
+        }
+        self.stats.messages_in += 1;
+        self.stats.bytes_in_before += record.bytes.len() as u64;
+        self.timers.schedule_tick(self.now);
+        Ok(())
+    }
+
+    /// Puts a value into the log. Returns false if it, or a newer one of its key, had come before.
+    fn put(&mut self, value: Value, record: &Record<'_>) -> bool {
+        let (channel, index) = (record.channel, value.index);
+        let qos = self.log.channel(channel).qos;
+        let key = (qos.overflow == Overflow::Conflate).then(|| record.key.unwrap_or_default());
+        if !self.seen.is_news(ParticipantId(0), channel, key, index) {
+            self.inspector.was_repeated();
+            return false;
+        }
+        match self.upstream.get_mut(&channel) {
+            Some(upstream) => upstream.came(self.now, index, record.age + self.one_way, &qos),
+            None => {
+                self.upstream.insert(channel, Upstream::at(index, value.message.born));
+            }
+        }
+        let pairs = qos.outruns(self.tick).then_some(self.ticked);
+        let replaced = self.log.put(self.now, value, pairs);
+        self.stats.conflated += u64::from(replaced);
+        true
+    }
+}

@@ -1,0 +1,236 @@
+//! Taking packets in (wire.md W8, W17, W20, W28).
+
+use alloc::string::ToString;
+use core::time::Duration;
+
+use super::Peer;
+use super::connection::Connection;
+use super::publish::{Publisher, Reading};
+use crate::limits::MAX_PRESENCE;
+use crate::link::Bodies;
+use crate::room::api::Output;
+use crate::room::common::{Common, Effect};
+use crate::wire::acknowledged::Acknowledged;
+use crate::wire::body::{Form, Lane};
+use crate::wire::contract;
+use crate::wire::frame::{ACKNOWLEDGED, Frame, Frames};
+use crate::wire::handshake::Opening;
+use crate::{Error, GroupId};
+
+impl Peer {
+    /// Takes in a packet of the stream. Errors close the transport.
+    pub(in crate::room) fn receive(
+        &mut self,
+        now: Duration,
+        packet: &[u8],
+        common: &mut Common,
+    ) -> Result<(), Error> {
+        let limit = common.config.limits.max_packet;
+        if packet.len() > limit {
+            return Err(Error::TooLarge { what: "packet", size: packet.len(), limit });
+        }
+        common.stats.packets_in += 1;
+        common.stats.bytes_in_after += packet.len() as u64;
+        if let Some(connection) = self.connection_mut() {
+            connection.link.hear(now, packet.len());
+        }
+        let mut frames = Frames::new(packet);
+        while let Some(frame) = frames.next()? {
+            self.frame(now, frame, common)?;
+            if self.connection().is_some_and(|connection| connection.link.is_flooded()) {
+                return Err(Error::Stalled);
+            }
+            if common.effects.contains(&Effect::Left(self.id)) {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes in the frames that follow HELLO in the first packet.
+    pub(in crate::room) fn receive_opening(
+        &mut self,
+        now: Duration,
+        opening: &Opening<'_>,
+        common: &mut Common,
+    ) -> Result<(), Error> {
+        let mut frames = Frames::new(opening.rest);
+        while let Some(frame) = frames.next()? {
+            match frame {
+                Frame::Open { .. } => self.open(&frame, true, common)?,
+                Frame::Presence(presence) => self.set_presence(now, presence, common)?,
+                Frame::Codecs { set } => self.set_codecs(set),
+                _ => {
+                    return Err(Error::malformed(
+                        "opening: only OPEN, PRESENCE and CODECS may follow",
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn frame(&mut self, now: Duration, frame: Frame<'_>, common: &mut Common) -> Result<(), Error> {
+        let Some(connection) = self.connection_mut() else { return Ok(()) };
+        let link = &mut connection.link;
+        match frame {
+            Frame::PackedMessages(_) | Frame::PackedSnapshot(_)
+                if !link.choosing.blocks.are_agreed() =>
+            {
+                Err(Error::malformed("PACKED: it was not agreed on"))
+            }
+            Frame::Messages(payload) => self.payload(now, payload, Form::Plain, common),
+            Frame::Coded(payload) => self.payload(now, payload, Form::Coded, common),
+            Frame::PackedMessages(payload) => self.payload(now, payload, Form::Packed, common),
+            Frame::Open { .. } => self.open(&frame, false, common),
+            Frame::Shut { id: channel } => self.shut(channel),
+            Frame::Compress { id: channel, compress } => self.set_compress(channel, compress),
+            Frame::Change { id: channel, qos } if link.stamps.agreed => {
+                connection.requests.count(now, connection.channels.len())?;
+                self.change(now, channel, qos, common)
+            }
+            Frame::Rate { id: channel, rate } if link.stamps.agreed => {
+                connection.requests.count(now, connection.channels.len())?;
+                self.limit_rate(now, channel, rate, common)
+            }
+            Frame::Contract(bytes) if link.stamps.agreed => {
+                if let Some(stamp) = contract::read(bytes, drop)? {
+                    link.stamps.came(now, stamp, &link.clock);
+                }
+                Ok(())
+            }
+            Frame::Standing(report) => connection.receive_quality(report),
+            Frame::Codecs { set } => {
+                self.set_codecs(set);
+                Ok(())
+            }
+            Frame::Presence(presence) => self.set_presence(now, presence, common),
+            Frame::Snapshot(chunk) => self.take_chunk(&chunk, false, common),
+            Frame::PackedSnapshot(chunk) => self.take_chunk(&chunk, true, common),
+            Frame::Ping { time } => {
+                link.answer_ping(now, time);
+                Ok(())
+            }
+            Frame::Pong { time, received, sent } => {
+                link.pong(now, time, received, sent);
+                Ok(())
+            }
+            Frame::Bye { .. } => {
+                let (link, packet, reason) = (connection.id, alloc::vec::Vec::new(), None);
+                common.outputs.push_back(Output::Close { link, packet, reason });
+                common.effects.push(Effect::Left(self.id));
+                Ok(())
+            }
+            Frame::Error { code, fault, fatal: true, detail, .. } => {
+                Err(Error::Remote { code, fault, detail: detail.to_string() })
+            }
+            Frame::Error { .. } => Ok(()),
+            Frame::Acknowledged { class: group, rest } => {
+                self.acknowledged(now, group, Lane::Stream, rest, common)
+            }
+            _ => Err(Error::malformed("frame: only a server sends this, or it was not agreed on")),
+        }
+    }
+
+    /// W46: the participant can read these codecs.
+    fn set_codecs(&mut self, set: u64) {
+        if let Some(connection) = self.connection_mut() {
+            connection.link.choosing.reads(set);
+        }
+    }
+
+    fn set_presence(
+        &mut self,
+        now: Duration,
+        presence: &[u8],
+        common: &mut Common,
+    ) -> Result<(), Error> {
+        if presence.len() > MAX_PRESENCE {
+            let (what, size, limit) = ("presence", presence.len(), MAX_PRESENCE);
+            return Err(Error::TooLarge { what, size, limit });
+        }
+        if common.roster.set(self.id, presence) {
+            common.announce(now, self.id);
+        }
+        Ok(())
+    }
+
+    fn payload(
+        &mut self,
+        now: Duration,
+        payload: &[u8],
+        form: Form,
+        common: &mut Common,
+    ) -> Result<(), Error> {
+        let is_inspected = common.inspector.is_on();
+        let Some((mut publisher, connection, Reading { packing, batch })) =
+            Publisher::new(now, self, common)
+        else {
+            return Ok(());
+        };
+        let Connection { link, channels, .. } = connection;
+        publisher.one_way = link.transit();
+        let Some(Bodies { decoder, .. }) = link.bodies.as_mut() else { return Ok(()) };
+        decoder.keep_account(is_inspected);
+        let outcome = decoder.open(form, payload, packing, batch).and_then(|mut records| {
+            let outcome = loop {
+                let kind_of = |channel| publisher.kind_of(channels, channel);
+                match records.next(decoder, packing, kind_of) {
+                    Ok(Some(record)) => match publisher.publish(&record) {
+                        Ok(()) => {}
+                        Err(error) => break Err(error),
+                    },
+                    Ok(None) => break Ok(()),
+                    Err(error) => break Err(error),
+                }
+            };
+            records.finish(outcome)
+        });
+        packing.tidy();
+        outcome
+    }
+
+    /// Takes in what the participant says of a fan-out group's datagrams (W72).
+    fn acknowledged(
+        &mut self,
+        now: Duration,
+        group: GroupId,
+        lane: Lane,
+        acknowledgement: &[u8],
+        common: &mut Common,
+    ) -> Result<(), Error> {
+        let acknowledgement = Acknowledged::read(acknowledgement)?;
+        let id = self.id;
+        let Some(Connection { place, link, .. }) = self.connection_mut() else { return Ok(()) };
+        let Some(place) = place else {
+            return Err(Error::malformed("ACKNOWLEDGED: it was not agreed on"));
+        };
+        place.acknowledged(now, id, (group, lane), &acknowledgement, &mut common.groups, link);
+        Ok(())
+    }
+
+    /// Takes in the ACKNOWLEDGED frames that a datagram begins with; returns what follows them, if anything does.
+    ///
+    /// # Errors
+    /// A frame or an acknowledgement that is none. The frames before it stand.
+    pub(super) fn take_acknowledged<'p>(
+        &mut self,
+        now: Duration,
+        packet: &'p [u8],
+        common: &mut Common,
+    ) -> Result<Option<&'p [u8]>, Error> {
+        let mut rest = packet;
+        while rest.first() == Some(&ACKNOWLEDGED) {
+            let mut frames = Frames::new(rest);
+            let Some(Frame::Acknowledged { class: group, rest: acknowledgement }) =
+                frames.next()?
+            else {
+                return Err(Error::malformed("datagram: its front"));
+            };
+            self.acknowledged(now, group, Lane::Datagrams, acknowledgement, common)?;
+            rest = frames.remaining();
+        }
+        let is_all = rest.is_empty() && !packet.is_empty();
+        Ok((!is_all).then_some(rest))
+    }
+}

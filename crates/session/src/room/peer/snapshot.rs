@@ -1,0 +1,85 @@
+//! Snapshots: asking a participant for one, taking it, and where a participant enters the log (wire.md W31 to W33).
+
+use super::Peer;
+use super::connection::Download;
+use crate::room::api::{Event, Output};
+use crate::room::common::{Common, Effect};
+use crate::wire::frame::Frame;
+use crate::wire::numbering::Numbering;
+use crate::wire::snapshot::{Assembly, Chunk};
+use crate::{Error, Position};
+
+impl Peer {
+    /// Asks the participant for a snapshot.
+    pub(in crate::room) fn ask_for_snapshot(&mut self) {
+        let Some(connection) = self.connection_mut() else { return };
+        // What its transport has carried is what the participant will know when it reads this.
+        let carried = connection.link.bodies.as_ref().map(|bodies| &bodies.encoder.numbering);
+        let told = connection.member().map(|member| member.told);
+        let at_least = told.unwrap_or(carried.map_or(Position(0), Numbering::position));
+        // If it is asked twice, an answer to the first time is as good.
+        connection.upload.at_least.get_or_insert(at_least);
+        connection.upload.was_asked = true;
+        connection.link.queue(&Frame::SnapshotWanted { at_least });
+    }
+
+    /// Takes a chunk of a snapshot from the participant.
+    pub(super) fn take_chunk(
+        &mut self,
+        chunk: &Chunk<'_>,
+        is_packed: bool,
+        common: &mut Common,
+    ) -> Result<(), Error> {
+        let limit = common.config.limits.max_snapshot;
+        let Some(connection) = self.connection_mut() else { return Ok(()) };
+        let upload = &mut connection.upload;
+        if !upload.was_asked {
+            return Err(Error::NotAllowed { what: "a snapshot that was not asked for" });
+        }
+        if chunk.as_of > common.log.head() {
+            return Err(Error::NotAllowed { what: "a snapshot of the future" });
+        }
+        let is_rest = chunk.offset > 0 && upload.arriving.is_none();
+        if is_rest || upload.at_least.is_none_or(|at_least| chunk.as_of < at_least) {
+            // It belongs to an answer that another participant's forestalled.
+            return Ok(());
+        }
+        let whole = match is_packed {
+            false => Assembly::add(&mut upload.arriving, chunk, limit)?,
+            true => {
+                let chunk = chunk.unpacked(&mut common.packing, limit)?;
+                Assembly::add(&mut upload.arriving, &chunk, limit)?
+            }
+        };
+        common.packing.tidy();
+        let Some(Assembly { as_of, bytes, .. }) = whole else { return Ok(()) };
+        upload.forget();
+        common.effects.push(Effect::SnapshotCame);
+        let size = bytes.len();
+        if common.log.set_snapshot(as_of, bytes) {
+            common.outputs.push_back(Output::Event(Event::Snapshot { as_of, size }));
+        }
+        Ok(())
+    }
+
+    /// Lets the participant into the log: where it stands, or at the snapshot, or after a gap. `is_join`: it joins just now.
+    pub(in crate::room) fn catch_up(&mut self, is_join: bool, common: &Common) {
+        let (id, log) = (self.id, &common.log);
+        let tail = log.tail();
+        let Some(connection) = self.connection_mut() else { return };
+        let position = connection.stream.feed.cursor.log;
+        let has_nothing = is_join && position == Position(0);
+        if position >= tail && !has_nothing {
+            return;
+        }
+        let snapshot = log.snapshot().filter(|snapshot| snapshot.as_of > position).cloned();
+        let entry = snapshot.as_ref().map_or(tail, |snapshot| snapshot.as_of);
+        let counter = log.counter_at(id, entry);
+        if let Some(snapshot) = snapshot {
+            connection.begin_download(Download { snapshot, counter, offset: 0 });
+        } else if position < tail {
+            connection.link.queue(&Frame::Gap { position: tail, counter });
+            connection.enter(id, tail, counter);
+        }
+    }
+}

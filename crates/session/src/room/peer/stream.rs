@@ -1,0 +1,185 @@
+//! Sending a participant what is due over its stream, as far as its transport takes it. Packets are built late, so that nothing stale
+//! is ever queued.
+
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use super::Peer;
+use super::connection::{Connection, Download, Stage, StreamParts};
+use crate::limits::MAX_PRESENCE;
+use crate::link::{Link, PING_SIZE};
+use crate::packing::Piece;
+use crate::room::api::Output;
+use crate::room::common::Common;
+use crate::room::feed::private_stream::Payload;
+use crate::room::feed::{RecordBuilder, copies};
+use crate::wire::frame::{Frame, ParticipantEntry};
+use crate::{Error, PresenceState};
+
+/// Bytes of presence per packet; the rest waits for the next one.
+const PRESENCE_PER_PACKET: usize = 16 << 10;
+
+/// With this many skipped positions a POSITION frame pays, so that a later resume starts from there.
+pub(super) const WORTH_A_POSITION: u64 = 128;
+
+impl Peer {
+    /// Sends what is due over the stream.
+    pub(in crate::room) fn flush(&mut self, now: Duration, common: &mut Common) {
+        self.flush_shared(now, common);
+        let id = self.id;
+        loop {
+            let Some(connection) = self.connection() else { return };
+            let is_behind = connection.stream.feed.cursor.log < common.log.tail();
+            if is_behind && connection.download().is_none() && !connection.is_member() {
+                self.catch_up(false, common);
+            }
+            let Some(connection) = self.connection_mut() else { return };
+            connection.say_synced();
+            connection.feed_model();
+            self.tell_changes(common);
+            let Some(connection) = self.connection_mut() else { return };
+            if !connection.link.ready() || !connection.has_anything() {
+                return;
+            }
+            let before = connection.progress();
+            let mut packet = connection.link.begin(now);
+            // What a payload means depends on the control frames before it, so it never overtakes them.
+            let mut sent = Ok(());
+            if !connection.link.has_control() {
+                self.add_participants(&mut packet, common);
+                if !self.add_snapshot(now, &mut packet, common) {
+                    sent = self.add_payload(now, &mut packet, common);
+                }
+            }
+            if let Err(error) = sent {
+                return self.fail(now, error, common);
+            }
+            let Some(connection) = self.connection_mut() else { return };
+            if packet.is_empty() {
+                // Everything that was due was not for the participant, unless a message fits no packet.
+                if connection.progress() == before {
+                    return;
+                }
+                continue;
+            }
+            connection.link.launched(packet.len());
+            let link = connection.id;
+            common.stats.packets_out += 1;
+            common.stats.bytes_out_after += packet.len() as u64;
+            let bodies = connection.link.bodies.as_mut();
+            common.inspector.sent_packet(now, id, bodies, packet.len());
+            common.outputs.push_back(Output::Send { link, packet, body: None });
+        }
+    }
+
+    /// Adds news of the other participants.
+    pub(super) fn add_participants(&mut self, packet: &mut Vec<u8>, common: &Common) {
+        let Some(connection) = self.connection_mut() else { return };
+        if connection.changed.is_empty() && !connection.is_list_complete {
+            return;
+        }
+        let complete = core::mem::take(&mut connection.is_list_complete);
+        let mut list = Vec::new();
+        let mut size = 0;
+        let remaining = connection.link.remaining(packet).saturating_sub(MAX_PRESENCE + 64);
+        while size < PRESENCE_PER_PACKET.min(remaining)
+            && let Some(id) = connection.changed.pop_first()
+        {
+            let (state, presence) = match common.roster.get(id) {
+                Some(presence) => (presence.state, presence.bytes.as_slice()),
+                None => (PresenceState::Left, &[][..]),
+            };
+            size += presence.len() + 8;
+            list.push(ParticipantEntry { id, state, presence });
+        }
+        if let Some(bodies) = connection.link.bodies.as_mut() {
+            let left = list.iter().filter(|entry| entry.state == PresenceState::Left);
+            left.for_each(|entry| bodies.encoder.numbering.forget(entry.id));
+        }
+        Frame::Participants { complete, list }.write(packet);
+    }
+
+    /// Adds a chunk of a snapshot on its way. Returns true if payloads have to wait until the snapshot is there.
+    fn add_snapshot(&mut self, now: Duration, packet: &mut Vec<u8>, common: &mut Common) -> bool {
+        let id = self.id;
+        let Common { packing, chunks, inspector, .. } = common;
+        let Some(connection) = self.connection_mut() else { return false };
+        let Connection { stage, link, .. } = &mut *connection;
+        let download = match stage {
+            Stage::Joining(joining) => joining.download.as_mut(),
+            Stage::CatchingUp(download) => Some(download),
+            Stage::Live(_) => None,
+        };
+        let Some(Download { snapshot, counter, offset }) = download else { return false };
+        let (as_of, counter, bytes) = (snapshot.as_of, *counter, &snapshot.bytes[..]);
+        let (from, at) = (*offset, packet.len());
+        let remaining = link.remaining(packet).saturating_sub(PING_SIZE);
+        let piece = Piece { as_of, counter, snapshot: bytes, offset: from };
+        *offset += piece.write(now, remaining, &mut link.choosing, packing, Some(chunks), packet);
+        inspector.sent_chunk(from, *offset - from, packet.len() - at);
+        let is_whole = *offset == bytes.len();
+        link.probe(now, packet, at);
+        packing.tidy();
+        if is_whole {
+            match stage {
+                Stage::Joining(joining) => joining.download = None,
+                stage => *stage = Stage::Live(None),
+            }
+            connection.enter(id, as_of, counter);
+        }
+        true
+    }
+
+    /// Adds a payload with what is due.
+    fn add_payload(
+        &mut self,
+        now: Duration,
+        packet: &mut Vec<u8>,
+        common: &mut Common,
+    ) -> Result<(), Error> {
+        let id = self.id;
+        let Common { log, packing, forms, stats, inspector, .. } = &mut *common;
+        let Some(connection) = self.connection_mut() else { return Ok(()) };
+        let (remaining, is_live) = (connection.link.remaining(packet), !connection.is_joining());
+        let (is_member, at) = (connection.is_member(), packet.len());
+        let (receiver, StreamParts { stream, released, link }) = connection.split(id);
+        let Link { bodies: Some(bodies), choosing, datagrams, .. } = &mut *link else {
+            return Ok(());
+        };
+        bodies.encoder.keep_account(inspector.is_on());
+        let from = stream.feed.cursor.log;
+        let told = bodies.encoder.numbering.position();
+        let builder = RecordBuilder { now, log, choosing, packing, forms };
+        let mut payload = Payload { remaining, bodies, builder, messages: 0, bytes: 0 };
+        // A stream that has fallen behind what is in memory catches up before the next packet.
+        let notices = stream.fill(&mut payload, receiver, released).unwrap_or_default();
+        let until = stream.feed.cursor.log;
+        if let Some(datagrams) = datagrams
+            && is_live
+            && !is_member
+            && until > from
+        {
+            copies::copy((from, until), told, datagrams, receiver, &mut payload.builder);
+        }
+        stats.deliveries += payload.messages;
+        stats.bytes_out_before += payload.bytes;
+        let outcome = match bodies.encoder.is_empty() {
+            true => Ok(()),
+            false => bodies.encoder.finish(choosing, packing, packet),
+        };
+        let skipped = until.get().saturating_sub(bodies.encoder.numbering.position().get());
+        let says_position = skipped >= WORTH_A_POSITION && stream.history.is_empty() && !is_member;
+        if says_position {
+            bodies.encoder.numbering.advance(until);
+        }
+        notices.iter().for_each(|notice| link.queue(notice));
+        link.probe(now, packet, at);
+        link.stamp(now, packet, at);
+        if says_position {
+            link.queue(&Frame::Position(until));
+        }
+        packing.tidy();
+        self.copies_are_due(now, common);
+        outcome
+    }
+}

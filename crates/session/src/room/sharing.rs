@@ -1,0 +1,130 @@
+//! Who shares which stream (wire.md W60 to W64).
+
+use alloc::collections::BTreeMap;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::cmp::Reverse;
+use core::time::Duration;
+
+use super::Room;
+use super::feed::shared_stream::{SharedStream, StreamKey};
+use super::log::Cursor;
+use super::peer::{Connection, Peer};
+use crate::{Error, GroupId, ParticipantId};
+
+/// The most shared streams of a room: each holds a model and the last payloads.
+const MAX_STREAMS: usize = 8;
+
+/// How many participants could share each stream.
+type Census = BTreeMap<Arc<StreamKey>, usize>;
+
+impl Room {
+    /// Codes what is due up to `until` for every shared stream once.
+    pub(super) fn encode_shared(&mut self, now: Duration, until: Cursor) {
+        let common = &mut self.common;
+        common.streams.until = until;
+        let (is_all, broken) = common.streams.encode(now, &common.log, common.inspector.is_on());
+        if !is_all {
+            common.timers.schedule_tick(now);
+        }
+        broken.into_iter().for_each(|group| self.end_stream(group));
+    }
+
+    /// Begins and ends shared streams, and lets in participants that have caught up with one.
+    pub(super) fn review_streams(&mut self, now: Duration) {
+        let census = self.take_census(now);
+        self.end_small_streams(&census);
+        self.begin_streams(&census);
+        let groups: Vec<GroupId> = self.common.streams.iter().map(|(group, _)| group).collect();
+        for group in groups {
+            if self.let_in(now, group).is_err() {
+                self.end_stream(group);
+            }
+        }
+    }
+
+    fn take_census(&mut self, now: Duration) -> Census {
+        let Room { peers, common, .. } = self;
+        let mut census = Census::new();
+        for connection in peers.values_mut().filter_map(Peer::connection_mut) {
+            if let Some(key) = connection.find_stream_key(now, &common.log) {
+                *census.entry(Arc::clone(key)).or_insert(0) += 1;
+            }
+        }
+        census
+    }
+
+    /// Ends streams that have become small. They may become smaller than what begins one, so that nobody goes in and out at
+    /// the bound.
+    fn end_small_streams(&mut self, census: &Census) {
+        let least = self.common.config.share_stream_above / 2;
+        let size = |stream: &SharedStream| census.get(&stream.key).copied().unwrap_or(0);
+        let small = self.common.streams.iter().filter(|(_, stream)| size(stream) <= least);
+        let small: Vec<GroupId> = small.map(|(group, _)| group).collect();
+        small.into_iter().for_each(|group| self.end_stream(group));
+    }
+
+    /// Begins streams for the largest sets of participants that have none.
+    fn begin_streams(&mut self, census: &Census) {
+        let above = self.common.config.share_stream_above;
+        let streams = &self.common.streams;
+        let has_none = |key: &Arc<StreamKey>| streams.iter().all(|(_, stream)| stream.key != *key);
+        let mut wanted: Vec<_> = census
+            .iter()
+            .filter(|(key, size)| **size > above && has_none(key))
+            .map(|(key, size)| (*size, Arc::clone(key)))
+            .collect();
+        wanted.sort_unstable_by_key(|(size, _)| Reverse(*size));
+        for (size, key) in wanted {
+            if self.common.streams.iter().len() >= MAX_STREAMS {
+                let sizes =
+                    self.common.streams.iter().map(|(group, stream)| {
+                        (census.get(&stream.key).copied().unwrap_or(0), group)
+                    });
+                match sizes.min() {
+                    // A little larger is no reason to replace a stream.
+                    Some((smallest, group)) if smallest * 2 <= size => self.end_stream(group),
+                    _ => return,
+                }
+            }
+            self.common.streams.begin(key);
+        }
+    }
+
+    /// Participants that stand where the stream stands become members. The model is made once for all of them.
+    fn let_in(&mut self, now: Duration, group: GroupId) -> Result<(), Error> {
+        let Room { peers, common, .. } = self;
+        let Some(stream) = common.streams.get_mut(group) else { return Ok(()) };
+        stream.tidy()?;
+        let may_enter =
+            |peer: &Peer| peer.connection().is_some_and(|one| one.may_enter(now, stream));
+        let entrants: Vec<ParticipantId> =
+            peers.values().filter(|peer| may_enter(peer)).map(|peer| peer.id).collect();
+        if !entrants.is_empty() && stream.makes_models(now) {
+            let frames = stream.model(now, group)?;
+            let (next, at) = (stream.end(), stream.feed.cursor);
+            for id in &entrants {
+                let Some(connection) = peers.get_mut(id).and_then(Peer::connection_mut) else {
+                    continue;
+                };
+                connection.enter_stream(group, next, at);
+                frames.iter().for_each(|frame| connection.link.queue_raw(frame.clone()));
+            }
+        }
+        // The members are told if the stream's numbers begin anew.
+        let ids: Vec<ParticipantId> = common.links.values().copied().collect();
+        for id in ids {
+            if let Some(peer) = peers.get_mut(&id) {
+                peer.flush(now, common);
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends a stream: all its members are served alone again.
+    fn end_stream(&mut self, group: GroupId) {
+        self.common.streams.end(group);
+        let is_member = |one: &&mut Connection| one.member().is_some_and(|it| it.group == group);
+        self.connections_mut().filter(is_member).for_each(Connection::leave_stream);
+    }
+}

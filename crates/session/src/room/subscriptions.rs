@@ -1,0 +1,87 @@
+//! The channels that a participant has open, and sets of channels that several participants share.
+
+use alloc::collections::BTreeMap;
+use alloc::sync::Arc;
+
+use crate::wire::frame::Access;
+use crate::{ChannelNo, Compress};
+
+/// A channel that a participant has open.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Opened {
+    pub(super) access: Access,
+    /// How the participant wants the channel's messages to be compressed.
+    pub(super) compress: Compress,
+}
+
+/// The channels that a participant has open, on its present transport.
+#[derive(Debug, Default)]
+pub(super) struct Subscriptions(BTreeMap<ChannelNo, Opened>);
+
+impl Subscriptions {
+    pub(super) fn get(&self, channel: ChannelNo) -> Option<&Opened> {
+        self.0.get(&channel)
+    }
+
+    pub(super) fn get_mut(&mut self, channel: ChannelNo) -> Option<&mut Opened> {
+        self.0.get_mut(&channel)
+    }
+
+    /// The channel, if the participant receives its messages.
+    pub(super) fn receives(&self, channel: ChannelNo) -> Option<Opened> {
+        self.0.get(&channel).copied().filter(|opened| opened.access.subscribe)
+    }
+
+    /// How the participant wants the channel's messages to be compressed. The channel of an own transaction that is
+    /// confirmed after a break may not be open on the new transport.
+    pub(super) fn compress(&self, channel: ChannelNo) -> Compress {
+        self.0.get(&channel).map_or(Compress::Template, |opened| opened.compress)
+    }
+
+    /// Returns the channel as it was open before.
+    pub(super) fn insert(&mut self, channel: ChannelNo, opened: Opened) -> Option<Opened> {
+        self.0.insert(channel, opened)
+    }
+
+    pub(super) fn remove(&mut self, channel: ChannelNo) -> Option<Opened> {
+        self.0.remove(&channel)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = (ChannelNo, &Opened)> {
+        self.0.iter().map(|(&channel, opened)| (channel, opened))
+    }
+}
+
+/// The channels that the receivers of a fan-out group have in common. A compression model never spans two of these sets
+/// (law 5 in docs/laws.md): all who have the same set see the same messages, so that nobody can learn from a shared model
+/// what another one was sent.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct SubscriptionSet(Arc<[ChannelNo]>);
+
+impl SubscriptionSet {
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(super) fn contains(&self, channel: ChannelNo) -> bool {
+        self.0.binary_search(&channel).is_ok()
+    }
+
+    /// The channels in the order of their numbers.
+    pub(super) fn iter(&self) -> impl Iterator<Item = ChannelNo> + '_ {
+        self.0.iter().copied()
+    }
+}
+
+impl FromIterator<ChannelNo> for SubscriptionSet {
+    /// `channels` come in the order of their numbers.
+    fn from_iter<I: IntoIterator<Item = ChannelNo>>(channels: I) -> Self {
+        let set = SubscriptionSet(channels.into_iter().collect());
+        debug_assert!(set.0.is_sorted(), "contains() searches in a sorted list");
+        set
+    }
+}

@@ -1,0 +1,195 @@
+//! The records of a payload, one after the other.
+
+use alloc::string::ToString;
+use alloc::vec::Vec;
+
+use groupwire_gmc as gmc;
+
+use super::{Coding, Form};
+use crate::ids::ChannelNo;
+use crate::limits::{MAX_BLOCK, MAX_RECORDS, MAX_UNPACKED, RECORD_OVERHEAD};
+use crate::packing::Packing;
+use crate::wire::body::BodyDecoder;
+use crate::wire::io::Reader;
+use crate::wire::record::{self, FIELDS, Record};
+use crate::{Error, Kind};
+
+/// The most bytes that stay allocated between two payloads: enough for what people do, and little for a room.
+const KEPT: usize = 64 << 10;
+
+/// Where messages lie between their decoding and their reading, as each record borrows from it. One serves all connections of an
+/// end, one payload after the other.
+#[derive(Debug, Default)]
+pub(crate) struct Batch {
+    /// The numbers of each message, one message after the other.
+    fields: Vec<u32>,
+    /// Where each message ends in `bytes`.
+    ends: Vec<usize>,
+    bytes: Vec<u8>,
+    /// Why decoding stopped behind the last of these messages.
+    error: Option<Error>,
+}
+
+impl Batch {
+    fn begin(&mut self) {
+        self.fields.clear();
+        self.ends.clear();
+        self.bytes.clear();
+        self.error = None;
+        if self.bytes.capacity() > KEPT {
+            self.bytes = Vec::new();
+        }
+    }
+
+    /// Decodes a packet of gmc into the batch. An error counts once the messages before it have been read.
+    pub(crate) fn decode(&mut self, coder: &mut gmc::Decoder, payload: &[u8]) {
+        self.begin();
+        let Batch { fields, ends, bytes, .. } = self;
+        let decoded = coder.decode_packet(payload, |message| {
+            fields.extend_from_slice(message.fields);
+            bytes.extend_from_slice(message.bytes);
+            ends.push(bytes.len());
+        });
+        self.error = decoded.err().map(|error| Error::Compression { why: error.to_string() });
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// The numbers and the bytes of a message.
+    pub(crate) fn message<const N: usize>(&self, at: usize) -> Option<([u32; N], &[u8])> {
+        let fields = self.fields.get(at * N..(at + 1) * N)?.try_into().ok()?;
+        let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
+        Some((fields, &self.bytes[start..*self.ends.get(at)?]))
+    }
+
+    /// Why decoding stopped; takes precedence over what is wrong with a message before.
+    pub(crate) fn error(&self) -> Option<&Error> {
+        self.error.as_ref()
+    }
+}
+
+/// A payload that is being read.
+pub(crate) struct Records<'p> {
+    source: Source<'p>,
+}
+
+enum Source<'p> {
+    Plain {
+        reader: Reader<'p>,
+        count: usize,
+        /// What the packed messages so far stand for, in bytes.
+        unpacked: usize,
+        /// Messages may be packed, each for itself.
+        coding: Coding,
+    },
+    Decoded {
+        batch: &'p Batch,
+        next: usize,
+    },
+}
+
+impl BodyDecoder {
+    /// Begins to read a payload. For each record call [`Records::next`], then [`Records::finish`].
+    ///
+    /// # Errors
+    /// A coding that was not agreed on, a payload that cannot be unpacked.
+    pub(crate) fn open<'p>(
+        &mut self,
+        form: Form,
+        payload: &'p [u8],
+        packing: &mut Packing,
+        batch: &'p mut Batch,
+    ) -> Result<Records<'p>, Error> {
+        let plain = |payload, coding| {
+            let reader = Reader::new(payload, "MESSAGES");
+            Records { source: Source::Plain { reader, count: 0, unpacked: 0, coding } }
+        };
+        Ok(match form {
+            Form::Plain => plain(payload, Coding::Alone),
+            Form::Packed => {
+                batch.begin();
+                batch.bytes.extend_from_slice(packing.unpack(payload, MAX_BLOCK)?);
+                plain(&batch.bytes, Coding::Shared)
+            }
+            Form::Coded => {
+                self.decode(payload, batch)?;
+                Records { source: Source::Decoded { batch, next: 0 } }
+            }
+        })
+    }
+
+    /// The same for a payload that a fan-out group shares. One without records is where numbers begin anew (W63).
+    pub(crate) fn open_shared<'p>(
+        &mut self,
+        payload: &[u8],
+        batch: &'p mut Batch,
+    ) -> Result<Records<'p>, Error> {
+        self.decode(payload, batch)?;
+        if batch.len() == 0 && batch.error().is_none() {
+            self.restart_numbering();
+        }
+        Ok(Records { source: Source::Decoded { batch, next: 0 } })
+    }
+}
+
+impl Records<'_> {
+    /// The next record; `None` behind the last one. `kind_of` says of which kind a channel is, or why its messages are not taken.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the record or refused by `kind_of`.
+    pub(crate) fn next<'r>(
+        &'r mut self,
+        decoder: &mut BodyDecoder,
+        packing: &'r mut Packing,
+        kind_of: impl Fn(ChannelNo) -> Result<Kind, Error>,
+    ) -> Result<Option<Record<'r>>, Error> {
+        let max_message = decoder.max_message();
+        match &mut self.source {
+            Source::Decoded { batch, next } => {
+                let at = *next;
+                *next += 1;
+                if at >= batch.len() {
+                    return Ok(None);
+                }
+                let message = batch.message::<FIELDS>(at);
+                let (fields, bytes) = message.ok_or(Error::malformed("CODED"))?;
+                let record = decoder.read(fields, bytes, &kind_of, max_message, None)?;
+                Ok(Some(Record { coding: Coding::Shared, ..record }))
+            }
+            Source::Plain { reader, count, unpacked, coding } => {
+                if reader.is_empty() {
+                    return Ok(None);
+                }
+                *count += 1;
+                if *count > MAX_RECORDS {
+                    return Err(Error::TooMany { what: "records in a body", limit: MAX_RECORDS });
+                }
+                let mut fields = [0; FIELDS];
+                for field in &mut fields {
+                    *field = reader.varint_u32()?;
+                }
+                let payload = reader.bytes(max_message + RECORD_OVERHEAD, "message")?;
+                if !record::is_packed(&fields) {
+                    let record = decoder.read(fields, payload, &kind_of, max_message, None)?;
+                    return Ok(Some(Record { coding: *coding, ..record }));
+                }
+                // W48: beyond what all of a payload may stand for, a message is too large.
+                let limit = max_message.min(MAX_UNPACKED - *unpacked);
+                let packing = (*coding == Coding::Alone).then_some(packing);
+                let record = decoder.read(fields, payload, &kind_of, limit, packing)?;
+                *unpacked += record.bytes.len();
+                Ok(Some(Record { coding: *coding, ..record }))
+            }
+        }
+    }
+
+    /// What came of the whole payload: why it could not be decoded to its end, else what reading its records came to.
+    pub(crate) fn finish(self, outcome: Result<(), Error>) -> Result<(), Error> {
+        match self.source {
+            Source::Decoded { batch, .. } => batch.error().cloned().map_or(outcome, Err),
+            Source::Plain { .. } => outcome,
+        }
+    }
+}
