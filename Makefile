@@ -22,7 +22,7 @@ FUZZ_TARGETS ?= $$(cargo +nightly fuzz list)
 # cost time, as there is no unsafe code.
 FUZZ_OPTIONS := -max_len=1024 -len_control=10 -timeout=20
 
-.PHONY: help run build test fmt fmt-check clippy licences core-check doc test-rust wasm web size test-scripts test-web \
+.PHONY: help run build test fmt fmt-check conflicts clippy licences core-check doc test-rust wasm web size test-scripts test-web \
 	test-browser test-readme soak fuzz clean FORCE
 .DELETE_ON_ERROR:
 
@@ -45,6 +45,9 @@ fmt: $(NPM) ## format Rust and TypeScript
 fmt-check: $(NPM) ## check the format
 	cargo fmt --all --check
 	cd web && npm run --silent format:check
+
+conflicts: ## check that no file holds conflict markers of an unfinished merge
+	@node scripts/check-conflicts.mjs
 
 clippy: web ## lint Rust
 	cargo clippy $(LOCKED) --workspace --all-targets -- --deny warnings

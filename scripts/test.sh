@@ -8,6 +8,7 @@ if [[ ! -t 1 ]]; then export NO_COLOR=1; fi
 
 # What fails fast comes first. The web parts come before the Rust steps, as the server has them inside.
 steps=(
+    "conflict markers:conflicts"
     "format:fmt-check"
     "licences:licences"
     "core and arrows:core-check"
