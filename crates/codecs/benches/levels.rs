@@ -1,10 +1,10 @@
-//! What a message of 1400 octets costs with every codec and level: time, size and memory.
+//! What a message of 1400 bytes costs with every codec and level: time, size and memory.
 //!
 //! ```text
 //! cargo bench -p groupwire-codecs --bench levels -- [part of a codec's name]
 //! ```
 //!
-//! Two payloads: `text` is 1400 octets of English documentation, `binary` records of counters, times and small numbers
+//! Two payloads: `text` is 1400 bytes of English documentation, `binary` records of counters, times and small numbers
 //! as machines send them. Each run goes round many different messages, so that no branch is learnt by heart; the time
 //! is the best of several runs.
 
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use groupwire_codecs::{ALL, Choice, Codec, Coder, Options};
 
-/// A message of the paper's largest size. Octets.
+/// A message of the paper's largest size. Bytes.
 const SIZE: usize = 1400;
 const MESSAGES: usize = 32;
 const RUNS: usize = 5;
@@ -22,7 +22,7 @@ const RUN: Duration = Duration::from_millis(4);
 fn main() {
     // Cargo passes options of its own.
     let wanted = std::env::args().skip(1).find(|arg| !arg.starts_with('-')).unwrap_or_default();
-    println!("{SIZE} octets; times in ns, memory in octets");
+    println!("{SIZE} bytes; times in ns, memory in bytes");
     println!(
         "{:<14} {:<7} {:>6} {:>9} {:>9} {:>9} {:>9}",
         "codec", "payload", "packed", "compress", "decompr.", "memory c", "memory d"
@@ -93,7 +93,7 @@ fn text() -> Vec<Vec<u8>> {
     (0..MESSAGES).map(|n| book[n * step..][..SIZE].to_vec()).collect()
 }
 
-/// Records of 28 octets: kind, length, a counter, a time, two coordinates that wander, a state, a random word.
+/// Records of 28 bytes: kind, length, a counter, a time, two coordinates that wander, a state, a random word.
 fn binary() -> Vec<Vec<u8>> {
     let mut random = 1u32;
     let mut next = move || {

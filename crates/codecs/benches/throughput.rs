@@ -1,4 +1,4 @@
-//! How fast every codec is on messages of 500 and 1400 octets and on blocks of 32 KiB, with memory that is reused.
+//! How fast every codec is on messages of 500 and 1400 bytes and on blocks of 32 KiB, with memory that is reused.
 //!
 //! ```text
 //! cargo bench -p groupwire-codecs --bench throughput            all

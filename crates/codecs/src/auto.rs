@@ -1,11 +1,11 @@
 //! The choice of a codec for each message: what the paper LMC leaves to future work.
 //!
-//! A message's time is what packing takes, its packed octets on the link, and what unpacking takes; what a packet costs
+//! A message's time is what packing takes, its packed bytes on the link, and what unpacking takes; what a packet costs
 //! besides is the same whatever is chosen. [`Auto`] reckons it for every candidate and takes the least. It knows
 //!
 //! - what packing and unpacking take from [`Costs`], by size, and, if it is told, what they take among real messages
 //!   ([`Auto::took`], [`Auto::unpacked`]), which is more;
-//! - what an octet takes on the [`Link`];
+//! - what a byte takes on the [`Link`];
 //! - how small messages become from those that were packed, by candidate and size class (powers of two).
 //!
 //! A candidate that was never tried is hoped to shrink a message to a quarter. So whatever could be best is tried at
@@ -15,7 +15,7 @@
 //!
 //! As long as the link's rate is not known, now and then a message goes by another choice, so that there are two sizes.
 //! If none is best, that is the cheapest choice that shrinks messages, within 60 µs in all at the beginning and the
-//! 0.5 % after that; if no choice could pay even if all of the time were due to the octets, the rate does not matter.
+//! 0.5 % after that; if no choice could pay even if all of the time were due to the bytes, the rate does not matter.
 //!
 //! A choice is kept for up to eight messages of about one size, and no compression is preferred to what is better by less
 //! than a hundredth of a packet's time.
@@ -43,7 +43,7 @@ use core::time::Duration;
 use self::candidate::{CLASSES, Candidate, Message, News};
 use crate::Choice;
 
-pub use cost::{Cost, Costs, Line};
+pub use cost::{Cost, Costs, LinearTime};
 pub use link::Link;
 
 /// The share of messages' time that may be spent to learn.
@@ -150,7 +150,7 @@ impl Auto {
         reference::CANDIDATES.iter().copied().filter(|choice| has(choice.codec)).collect()
     }
 
-    /// Chooses for a message of `size` octets. Mostly in some nanoseconds, always well below a microsecond; allocates
+    /// Chooses for a message of `size` bytes. Mostly in some nanoseconds, always well below a microsecond; allocates
     /// nothing.
     pub fn choose(&mut self, size: usize, link: &Link) -> Pick {
         self.messages += 1;
@@ -186,7 +186,7 @@ impl Auto {
         *kept = Kept { size: message.size, at: best, run, left: run };
     }
 
-    /// Learns that packing a message of `size` octets by this choice took so long. Without it costs are those that
+    /// Learns that packing a message of `size` bytes by this choice took so long. Without it costs are those that
     /// the choice was made with; with some of the messages, say one of eight, they become what they are among real
     /// messages. What no compression takes should be told likewise, since only the difference counts.
     pub fn took(&mut self, choice: Choice, size: usize, time: Duration) {
@@ -197,7 +197,7 @@ impl Auto {
         found.into_iter().for_each(|candidate| candidate.took(message, time, is_trial));
     }
 
-    /// Learns that unpacking a message of `size` octets took so long. The level does not matter, as it is not known.
+    /// Learns that unpacking a message of `size` bytes took so long. The level does not matter, as it is not known.
     /// What this end needs to unpack is the best that is known of what the other one needs.
     pub fn unpacked(&mut self, choice: Choice, size: usize, time: Duration) {
         let time = self.beyond_nothing(1, choice, time);
@@ -232,7 +232,7 @@ impl Auto {
         (nanos - nothing.unwrap_or(0.0)).max(0.0)
     }
 
-    /// Learns that a message of `size` octets became one of `packed` by `choice`: the one that was asked for, even if
+    /// Learns that a message of `size` bytes became one of `packed` by `choice`: the one that was asked for, even if
     /// the packer left the message as it was. First [`Pick::choice`], then [`Pick::also`].
     pub fn learn(&mut self, choice: Choice, size: usize, packed: usize) {
         let found = self.candidates.iter_mut().find(|candidate| candidate.choice == choice);
@@ -304,7 +304,7 @@ impl Auto {
         self.spend(time).then_some(other)
     }
 
-    /// The cheapest one that makes another size and that would pay if an octet took as long as it may. If there is
+    /// The cheapest one that makes another size and that would pay if a byte took as long as it may. If there is
     /// none, the rate does not matter.
     fn smaller(&self, message: Message, link: &Link) -> Option<usize> {
         let most = link.most().min(f32::MAX / 1e12) * message.size as f32;
@@ -352,7 +352,7 @@ mod tests {
         Auto::new(&[LZ4, LZMA], &Costs::reference())
     }
 
-    /// Chooses for a message of 1000 octets of which a choice leaves so many.
+    /// Chooses for a message of 1000 bytes of which a choice leaves so many.
     fn send(auto: &mut Auto, link: &Link, left: impl Fn(Choice) -> usize) -> Pick {
         let pick = auto.choose(1000, link);
         for choice in [Some(pick.choice), pick.also].into_iter().flatten() {

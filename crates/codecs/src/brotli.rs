@@ -19,7 +19,7 @@ use crate::{Codec, CodecError, Coder, Levels, Memory, Options, OptionsError};
 /// One brotli stream (RFC 7932), with a window sized to the message. Streams with a large window are refused.
 ///
 /// The coder keeps up to 2 MiB of memory. For messages of up to 64 KiB compression takes at most 8 MiB, mostly tables of
-/// fixed size: for 1400 octets 0.6 MiB at level 4, 1.1 MiB at 5, 2.1 MiB from 6 to 9, which are the same for messages,
+/// fixed size: for 1400 bytes 0.6 MiB at level 4, 1.1 MiB at 5, 2.1 MiB from 6 to 9, which are the same for messages,
 /// and 1.5 MiB from 10. Decompression takes twice the length of the original, 64 KiB and what its Huffman trees claim,
 /// at most 4 MiB.
 ///
@@ -49,7 +49,7 @@ impl Codec for Brotli {
         Ok(Box::new(BrotliCoder {
             level,
             compress: Pool::default(),
-            octets: Pool::default(),
+            bytes: Pool::default(),
             maps: Pool::default(),
             trees: Pool::default(),
         }))
@@ -61,27 +61,27 @@ struct BrotliCoder {
     /// What compression uses.
     compress: Pool,
     /// What decompression uses: the window, maps, Huffman trees.
-    octets: Pool,
+    bytes: Pool,
     maps: Pool,
     trees: Pool,
 }
 
-/// The window is smaller by so many octets than its logarithm says.
+/// The window is smaller by so many bytes than its logarithm says.
 const WINDOW_GAP: usize = 16;
 
 /// Beyond this the levels 7 to 9 are other ones than 6.
 const LARGE: usize = 64 << 10;
 
-/// The quality and the logarithm of the window for a message of so many octets.
-fn parameters(level: i8, octets: usize) -> (u32, u32) {
+/// The quality and the logarithm of the window for a message of so many bytes.
+fn parameters(level: i8, bytes: usize) -> (u32, u32) {
     let quality = match level {
         // They take 8 to 33 MB for tables, and it is not even smaller.
-        7..=9 if octets <= LARGE => 6,
+        7..=9 if bytes <= LARGE => 6,
         level => u32::from(level.unsigned_abs()),
     };
     // 16 takes one bit to say and others four or seven. But at these levels the crate would take 33 MB for it.
     let least = if (5..=9).contains(&quality) { 18 } else { 16 };
-    (quality, (octets + WINDOW_GAP).next_power_of_two().ilog2().clamp(least, 22))
+    (quality, (bytes + WINDOW_GAP).next_power_of_two().ilog2().clamp(least, 22))
 }
 
 impl Coder for BrotliCoder {
@@ -125,16 +125,16 @@ impl Coder for BrotliCoder {
         out: &mut Vec<u8>,
     ) -> Result<(), CodecError> {
         let mut room = Room::new(out, input.len(), limit);
-        self.octets.allow(limit);
+        self.bytes.allow(limit);
         let mut decoder = BrotliState::new_strict(
-            Lent(&mut self.octets),
+            Lent(&mut self.bytes),
             Lent(&mut self.maps),
             Lent(&mut self.trees),
         );
         let whole = read(&mut decoder, input, &mut room);
         drop(decoder);
-        let refused = self.octets.refused();
-        for pool in [&mut self.octets, &mut self.maps, &mut self.trees] {
+        let refused = self.bytes.refused();
+        for pool in [&mut self.bytes, &mut self.maps, &mut self.trees] {
             pool.shrink();
         }
         // The window grows with what is to come: too large a window is too large an original.
@@ -142,7 +142,7 @@ impl Coder for BrotliCoder {
     }
 
     fn memory(&self) -> Memory {
-        let pools = [&self.octets, &self.maps, &self.trees];
+        let pools = [&self.bytes, &self.maps, &self.trees];
         Memory {
             compress: self.compress.memory(),
             decompress: pools.map(Pool::memory).iter().sum(),

@@ -11,8 +11,8 @@ use crate::{Codec, CodecError, Coder, Levels, Memory, Options, OptionsError};
 /// A bzip2 stream, as a file of bzip2 holds it.
 ///
 /// The crate can keep no memory between messages, so that every message pays for setting it up. Compression takes 400
-/// KiB and eight octets for each octet of a block (100,000 times the level): 1.2 MB at level 1, 7.6 MB at level 9.
-/// Decompression takes 100 KiB and four octets for each octet of a block, as the sender's level claims it: 0.5 MB to
+/// KiB and eight bytes for each byte of a block (100,000 times the level): 1.2 MB at level 1, 7.6 MB at level 9.
+/// Decompression takes 100 KiB and four bytes for each byte of a block, as the sender's level claims it: 0.5 MB to
 /// 3.7 MB. Most of it is never touched by a short message.
 #[derive(Debug, Clone, Copy)]
 pub struct Bzip2;
@@ -47,7 +47,7 @@ struct Bzip2Coder {
     memory: Memory,
 }
 
-/// Octets of a block at level 1.
+/// Bytes of a block at level 1.
 const BLOCK: usize = 100_000;
 
 impl Coder for Bzip2Coder {
@@ -55,7 +55,7 @@ impl Coder for Bzip2Coder {
         self.memory.compress = (400 << 10) + 8 * BLOCK * self.level as usize;
         // The work factor is the crate's default.
         let mut compress = Compress::new(Compression::new(self.level), 0);
-        // What cannot be compressed grows by 1 % and 600 octets at most, says bzip2's manual.
+        // What cannot be compressed grows by 1 % and 600 bytes at most, says bzip2's manual.
         out.reserve(input.len() + input.len() / 100 + 600);
         loop {
             let rest = &input[compress.total_in() as usize..];

@@ -7,7 +7,7 @@ use crate::CodecError;
 /// A change that can be undone and makes some messages easier to compress.
 ///
 /// The four deltas are the paper's relative encoding (section 5.3.9): what is left of a message whose numbers change
-/// little is mostly zeros. Each octet is the difference, modulo 256, to the one so many octets before; the first
+/// little is mostly zeros. Each byte is the difference, modulo 256, to the one so many bytes before; the first
 /// ones stay as they are. The stride is the size of the numbers, or of a record of them: `delta4` for 32-bit samples,
 /// or 16-bit ones of two channels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -15,13 +15,13 @@ pub enum Filter {
     /// None.
     #[default]
     None,
-    /// Each octet less the one before it.
+    /// Each byte less the one before it.
     Delta1,
-    /// Each octet less the one two before it.
+    /// Each byte less the one two before it.
     Delta2,
-    /// Each octet less the one four before it.
+    /// Each byte less the one four before it.
     Delta4,
-    /// Each octet less the one eight before it.
+    /// Each byte less the one eight before it.
     Delta8,
 }
 
@@ -51,7 +51,7 @@ impl Filter {
         Filter::ALL.get(usize::from(number)).copied()
     }
 
-    /// How far back the octet is that each is compared with. `None`: nothing is changed.
+    /// How far back the byte is that each is compared with. `None`: nothing is changed.
     fn stride(self) -> Option<usize> {
         match self {
             Filter::None => None,
@@ -67,15 +67,15 @@ impl Filter {
         let unchanged = self.stride().unwrap_or(message.len()).min(message.len());
         out.extend_from_slice(&message[..unchanged]);
         let pairs = message[unchanged..].iter().zip(message);
-        out.extend(pairs.map(|(octet, before)| octet.wrapping_sub(*before)));
+        out.extend(pairs.map(|(byte, before)| byte.wrapping_sub(*before)));
     }
 
-    /// The most octets that the changed form of a message of `limit` octets has.
+    /// The most bytes that the changed form of a message of `limit` bytes has.
     pub(crate) fn longest(self, limit: usize) -> usize {
         limit
     }
 
-    /// Appends the message to `out`, at most `limit` octets. On an error `out` is as it was.
+    /// Appends the message to `out`, at most `limit` bytes. On an error `out` is as it was.
     pub(crate) fn undo(
         self,
         changed: &[u8],
@@ -99,13 +99,13 @@ impl Filter {
     }
 }
 
-/// Adds to each octet what the one a stride before it became.
-fn sum<const STRIDE: usize>(octets: &mut [u8]) {
+/// Adds to each byte what the one a stride before it became.
+fn sum<const STRIDE: usize>(bytes: &mut [u8]) {
     let mut before = [0u8; STRIDE];
-    for record in octets.chunks_mut(STRIDE) {
-        for (octet, before) in record.iter_mut().zip(&mut before) {
-            *octet = octet.wrapping_add(*before);
-            *before = *octet;
+    for record in bytes.chunks_mut(STRIDE) {
+        for (byte, before) in record.iter_mut().zip(&mut before) {
+            *byte = byte.wrapping_add(*before);
+            *before = *byte;
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The length of the original before a block that does not tell it: LEB128, at most four octets.
+//! The length of the original before a block that does not tell it: LEB128, at most four bytes.
 
 use alloc::vec::Vec;
 

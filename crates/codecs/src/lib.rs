@@ -60,7 +60,7 @@ mod zlib;
 #[cfg(feature = "pure")]
 mod zstd;
 
-pub use auto::{Auto, Cost, Costs, Line, Link, Pick};
+pub use auto::{Auto, Cost, Costs, LinearTime, Link, Pick};
 #[cfg(feature = "brotli")]
 pub use brotli::Brotli;
 #[cfg(feature = "pure")]

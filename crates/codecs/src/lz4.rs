@@ -14,8 +14,8 @@ use crate::{Codec, CodecError, Coder, Memory, Options, OptionsError, length};
 
 /// An LZ4 block after the length of the original as a LEB128 number.
 ///
-/// The coder takes about 3 microseconds for a message of 1400 octets of text, and a fifth of that to read it. Its
-/// memory: 16 KiB for compression and, with a dictionary, 8 KiB, the dictionary (its last 65,535 octets) and the
+/// The coder takes about 3 microseconds for a message of 1400 bytes of text, and a fifth of that to read it. Its
+/// memory: 16 KiB for compression and, with a dictionary, 8 KiB, the dictionary (its last 65,535 bytes) and the
 /// longest message more; none but the dictionary for decompression.
 ///
 /// Without the feature `pure`, as in the core of browsers, the coder has no memory and takes no dictionary.

@@ -1,4 +1,4 @@
-//! What our own Lempel-Ziv codecs share: where octets were seen before, how long they stay the same, and copying them.
+//! What our own Lempel-Ziv codecs share: where bytes were seen before, how long they stay the same, and copying them.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -24,7 +24,7 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    /// Begins a message of so many octets.
+    /// Begins a message of so many bytes.
     pub(crate) fn begin(&mut self, length: usize) -> Positions<'_> {
         let length = u32::try_from(length).unwrap_or(u32::MAX - 1);
         let slots = self.slots.get_or_insert_with(|| Box::new([0; SLOTS]));
@@ -41,7 +41,7 @@ impl Seen {
         Positions { slots, base }
     }
 
-    /// Octets of memory held now.
+    /// Bytes of memory held now.
     pub(crate) fn memory(&self) -> usize {
         self.slots.as_ref().map_or(0, |slots| size_of_val(&**slots))
     }
@@ -66,16 +66,16 @@ impl Positions<'_> {
     }
 }
 
-/// Four octets as a number, to compare and hash.
+/// Four bytes as a number, to compare and hash.
 #[inline(always)]
 pub(crate) fn four(input: &[u8], at: usize) -> u32 {
     match input.get(at..).and_then(|rest| rest.first_chunk()) {
-        Some(octets) => u32::from_le_bytes(*octets),
+        Some(bytes) => u32::from_le_bytes(*bytes),
         None => 0,
     }
 }
 
-/// How many octets before `end` are the same at two places.
+/// How many bytes before `end` are the same at two places.
 #[inline(always)]
 pub(crate) fn same(buffer: &[u8], earlier: usize, at: usize, end: usize) -> usize {
     let here = &buffer[at..end];
@@ -91,7 +91,7 @@ pub(crate) fn same(buffer: &[u8], earlier: usize, at: usize, end: usize) -> usiz
     count + here[count..].iter().zip(&there[count..]).take_while(|(a, b)| a == b).count()
 }
 
-/// How many of the eight octets before `left` and before `right` are the same; none if there are not as many.
+/// How many of the eight bytes before `left` and before `right` are the same; none if there are not as many.
 #[inline(always)]
 pub(crate) fn same_before(input: &[u8], left: usize, right: usize) -> usize {
     let eight = |end: usize| input.get(..end).and_then(|before| before.last_chunk());
@@ -104,7 +104,7 @@ pub(crate) fn same_before(input: &[u8], left: usize, right: usize) -> usize {
     }
 }
 
-/// Appends the `length` octets that `block` stands for to `out`, if it stands for just as many: `read` writes them. An octet
+/// Appends the `length` bytes that `block` stands for to `out`, if it stands for just as many: `read` writes them. A byte
 /// of a block stands for no more than `densest`, so that a length that lies is found before it costs memory. On an error
 /// `out` is as it was.
 pub(crate) fn exactly(
@@ -119,7 +119,7 @@ pub(crate) fn exactly(
     }
     let start = out.len();
     out.resize(start + length, 0);
-    let mut writer = Writer { octets: &mut out[start..], at: 0 };
+    let mut writer = Writer { bytes: &mut out[start..], at: 0 };
     if read(&mut writer).is_ok() && writer.at == length {
         return Ok(());
     }
@@ -129,14 +129,14 @@ pub(crate) fn exactly(
 
 /// Where a codec writes, in memory of a length known beforehand.
 pub(crate) struct Writer<'a> {
-    pub(crate) octets: &'a mut [u8],
+    pub(crate) bytes: &'a mut [u8],
     pub(crate) at: usize,
 }
 
 impl Writer<'_> {
     #[inline(always)]
-    pub(crate) fn push(&mut self, octet: u8) {
-        self.octets[self.at] = octet;
+    pub(crate) fn push(&mut self, byte: u8) {
+        self.bytes[self.at] = byte;
         self.at += 1;
     }
 
@@ -145,16 +145,16 @@ impl Writer<'_> {
     pub(crate) fn copy(&mut self, input: &[u8], from: usize, count: usize) {
         if count <= STRIDE
             && let Some(chunk) = input.get(from..from + STRIDE)
-            && let Some(to) = self.octets.get_mut(self.at..self.at + STRIDE)
+            && let Some(to) = self.bytes.get_mut(self.at..self.at + STRIDE)
         {
             to.copy_from_slice(chunk);
         } else {
-            self.octets[self.at..self.at + count].copy_from_slice(&input[from..from + count]);
+            self.bytes[self.at..self.at + count].copy_from_slice(&input[from..from + count]);
         }
         self.at += count;
     }
 
-    /// Copies `count` octets of a block from `from` on.
+    /// Copies `count` bytes of a block from `from` on.
     ///
     /// # Errors
     /// If the block has not so many, or there is no room.
@@ -165,30 +165,30 @@ impl Writer<'_> {
         from: usize,
         count: usize,
     ) -> Result<(), CodecError> {
-        if count > block.len() - from || count > self.octets.len() - self.at {
+        if count > block.len() - from || count > self.bytes.len() - self.at {
             return Err(CodecError::Malformed);
         }
         self.copy(block, from, count);
         Ok(())
     }
 
-    /// Repeats `count` octets from `distance` octets back, which may overlap with what they become.
+    /// Repeats `count` bytes from `distance` bytes back, which may overlap with what they become.
     ///
     /// # Errors
     /// If there are not so many before, or there is no room.
     #[inline(always)]
     pub(crate) fn repeat(&mut self, distance: usize, count: usize) -> Result<(), CodecError> {
         let Some(from) = self.at.checked_sub(distance) else { return Err(CodecError::Malformed) };
-        if count > self.octets.len() - self.at || distance == 0 {
+        if count > self.bytes.len() - self.at || distance == 0 {
             return Err(CodecError::Malformed);
         }
         let end = self.at + count;
-        if distance >= STRIDE && end + STRIDE <= self.octets.len() {
+        if distance >= STRIDE && end + STRIDE <= self.bytes.len() {
             let (mut from, mut to) = (from, self.at);
             while to < end {
                 let mut chunk = [0; STRIDE];
-                chunk.copy_from_slice(&self.octets[from..from + STRIDE]);
-                self.octets[to..to + STRIDE].copy_from_slice(&chunk);
+                chunk.copy_from_slice(&self.bytes[from..from + STRIDE]);
+                self.bytes[to..to + STRIDE].copy_from_slice(&chunk);
                 from += STRIDE;
                 to += STRIDE;
             }
@@ -204,7 +204,7 @@ impl Writer<'_> {
         let mut to = self.at;
         while to < end {
             let count = (to - from).min(end - to);
-            self.octets.copy_within(from..from + count, to);
+            self.bytes.copy_within(from..from + count, to);
             to += count;
         }
     }
@@ -229,37 +229,37 @@ mod tests {
     #[test]
     fn what_is_the_same_before_is_counted() {
         for length in 1..40 {
-            let mut octets = noise(100, 1);
-            octets.extend_from_within(..length);
+            let mut bytes = noise(100, 1);
+            bytes.extend_from_within(..length);
             // Where there are not eight to compare, none is.
             let expected = if length < 8 { 0 } else { 8 };
-            assert_eq!(same_before(&octets, length, 100 + length), expected);
-            octets[100 + length / 2] ^= 1;
+            assert_eq!(same_before(&bytes, length, 100 + length), expected);
+            bytes[100 + length / 2] ^= 1;
             let expected = if length < 8 { 0 } else { (length - length / 2 - 1).min(8) };
-            assert_eq!(same_before(&octets, length, 100 + length), expected);
+            assert_eq!(same_before(&bytes, length, 100 + length), expected);
         }
     }
 
     #[test]
-    fn octets_are_repeated_at_all_distances() {
+    fn bytes_are_repeated_at_all_distances() {
         for (distance, count) in
             (1..40).flat_map(|distance| (0..80).map(move |count| (distance, count)))
         {
-            let mut octets = noise(40, 2);
-            let mut expected = octets.clone();
+            let mut bytes = noise(40, 2);
+            let mut expected = bytes.clone();
             for _ in 0..count {
                 expected.push(expected[expected.len() - distance]);
             }
             for spare in [0, 3, STRIDE, 50] {
-                octets.resize(40 + count + spare, 0);
-                let mut writer = Writer { octets: &mut octets, at: 40 };
+                bytes.resize(40 + count + spare, 0);
+                let mut writer = Writer { bytes: &mut bytes, at: 40 };
                 writer.repeat(distance, count).unwrap();
-                assert_eq!((writer.at, &octets[..40 + count]), (40 + count, &expected[..]));
+                assert_eq!((writer.at, &bytes[..40 + count]), (40 + count, &expected[..]));
             }
         }
-        let mut octets = vec![0; 10];
+        let mut bytes = vec![0; 10];
         for (distance, count) in [(0, 1), (6, 1), (1, 6), (usize::MAX, 1), (1, usize::MAX)] {
-            assert!(Writer { octets: &mut octets, at: 5 }.repeat(distance, count).is_err());
+            assert!(Writer { bytes: &mut bytes, at: 5 }.repeat(distance, count).is_err());
         }
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! 000LLLLL                    1 + L literals follow
-//! LLLDDDDD D                  copy 2 + L octets from 1 + D back (13 bits, the high ones first); L from 1 to 6
-//! 111DDDDD L D                copy 9 + L octets from 1 + D back
+//! LLLDDDDD D                  copy 2 + L bytes from 1 + D back (13 bits, the high ones first); L from 1 to 6
+//! 111DDDDD L D                copy 9 + L bytes from 1 + D back
 //! ```
 //!
 //! This is the block of LibLZF. LZFX describes its own as identical and reads and writes the same; only the headers
@@ -62,22 +62,22 @@ impl Coder for LzfCoder {
 
 const WINDOW: usize = 8192;
 const SHORTEST: usize = 3;
-/// The longest copy, and the longest in two octets.
+/// The longest copy, and the longest in two bytes.
 const LONGEST: usize = 264;
 const SHORT: usize = 8;
-/// The most literals behind one octet.
+/// The most literals behind one byte.
 const RUN: usize = 32;
 
-/// After so many octets without a copy (as a power of two), every second place only is looked at, then every third...
+/// After so many bytes without a copy (as a power of two), every second place only is looked at, then every third...
 const PATIENCE: u32 = 5;
 
 fn compress(input: &[u8], seen: &mut Seen, out: &mut Vec<u8>) {
     let start = out.len();
-    // A copy is shorter than what it copies, by one at least, which pays for the octet before the literals behind it.
+    // A copy is shorter than what it copies, by one at least, which pays for the byte before the literals behind it.
     out.resize(start + input.len() + input.len() / RUN + 1 + STRIDE, 0);
-    let mut writer = Writer { octets: &mut out[start..], at: 0 };
+    let mut writer = Writer { bytes: &mut out[start..], at: 0 };
     let mut positions = seen.begin(input.len());
-    // Four octets are read at once.
+    // Four bytes are read at once.
     let end = input.len().saturating_sub(4);
     let (mut at, mut done) = (0, 0);
     while at < end {
@@ -133,18 +133,18 @@ fn copy(back: usize, length: usize, writer: &mut Writer<'_>) {
     writer.push(back as u8);
 }
 
-/// Appends the `length` octets that `block` stands for to `out`. On an error `out` is as it was.
+/// Appends the `length` bytes that `block` stands for to `out`. On an error `out` is as it was.
 fn decompress(block: &[u8], length: usize, out: &mut Vec<u8>) -> Result<(), CodecError> {
-    // Three octets stand for at most 264.
+    // Three bytes stand for at most 264.
     exactly(length, block, LONGEST / 3, out, |writer| instructions(block, writer))
 }
 
 fn instructions(block: &[u8], writer: &mut Writer<'_>) -> Result<(), CodecError> {
     let mut at = 0;
-    let octet =
-        |at: usize| block.get(at).map(|&octet| usize::from(octet)).ok_or(CodecError::Malformed);
+    let byte =
+        |at: usize| block.get(at).map(|&byte| usize::from(byte)).ok_or(CodecError::Malformed);
     while at < block.len() {
-        let first = octet(at)?;
+        let first = byte(at)?;
         at += 1;
         if first < RUN {
             let count = first + 1;
@@ -154,10 +154,10 @@ fn instructions(block: &[u8], writer: &mut Writer<'_>) -> Result<(), CodecError>
         }
         let mut length = (first >> 5) + 2;
         if length > SHORT {
-            length += octet(at)?;
+            length += byte(at)?;
             at += 1;
         }
-        let distance = 1 + ((first & 31) << 8 | octet(at)?);
+        let distance = 1 + ((first & 31) << 8 | byte(at)?);
         at += 1;
         writer.repeat(distance, length)?;
     }

@@ -20,7 +20,7 @@ pub struct Lzma;
 /// Beyond 4 a message gains nothing.
 const LEVELS: Levels = Levels { min: 0, max: 9, default: 1 };
 
-/// How many octets of the last literal, how many bits of the place and of the place of a match are context: as always.
+/// How many bytes of the last literal, how many bits of the place and of the place of a match are context: as always.
 const LC: u32 = 3;
 const LP: u32 = 0;
 const PB: u32 = 2;
@@ -100,7 +100,7 @@ impl Coder for LzmaCoder {
         let memory = lzma_rust2::lzma_get_memory_usage(history, LC, LP).unwrap_or(0) as usize;
         self.memory.decompress = self.memory.decompress.max(memory << 10);
         let start = out.len();
-        // One octet more, as a reader is not asked for none.
+        // One byte more, as a reader is not asked for none.
         out.resize(start + length + 1, 0);
         let whole = read(stream, &mut out[start..], history, self.preset());
         out.truncate(start + if whole.is_some() { length } else { 0 });
@@ -113,7 +113,7 @@ impl Coder for LzmaCoder {
     }
 }
 
-/// Reads an original of one octet less than `out` has. `None`: there is something wrong with the stream.
+/// Reads an original of one byte less than `out` has. `None`: there is something wrong with the stream.
 fn read(stream: &[u8], out: &mut [u8], history: u32, preset: Option<&[u8]>) -> Option<()> {
     let length = out.len() - 1;
     let mut reader = LzmaReader::new(stream, length as u64, LC, LP, PB, history, preset).ok()?;

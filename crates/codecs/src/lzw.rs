@@ -1,12 +1,12 @@
 //! LZW, as `compress` writes it: a dictionary that both ends build as they go.
 //!
-//! The stream is a row of codes, the low bits first. A code below 256 stands for that octet, 256 says *clear*, and each
-//! code after that was made by an earlier one: it stands for what that one stood for, and one octet more, which is the
+//! The stream is a row of codes, the low bits first. A code below 256 stands for that byte, 256 says *clear*, and each
+//! code after that was made by an earlier one: it stands for what that one stood for, and one byte more, which is the
 //! first of what follows. So every code makes a new one. Codes have 9 bits at first, and one more as soon as the next
 //! new code needs it, up to 16; then no more are made. After a clear all begins anew, once the codes of the old width
 //! are filled up to a multiple of eight, with bits that mean nothing.
 //!
-//! With the octets 1f 9d 90 before it a stream is what `compress` writes and `uncompress` and `gzip -d` read: block
+//! With the bytes 1f 9d 90 before it a stream is what `compress` writes and `uncompress` and `gzip -d` read: block
 //! mode, 16 bits. It does not tell its length, so that one which is cut between two codes goes unnoticed but by a
 //! checksum.
 
@@ -18,7 +18,7 @@ use alloc::vec::Vec;
 
 use crate::{Codec, CodecError, Coder, Memory, Options, OptionsError};
 
-/// The code stream of `compress`, without the three octets before it.
+/// The code stream of `compress`, without the three bytes before it.
 #[derive(Debug, Clone, Copy)]
 pub struct Lzw;
 
@@ -69,7 +69,7 @@ const FIRST: u32 = 257;
 const FULL: u32 = 1 << WIDEST;
 const NARROWEST: u32 = 9;
 const WIDEST: u32 = 16;
-/// Codes of one width come in groups of so many, which are a whole number of octets.
+/// Codes of one width come in groups of so many, which are a whole number of bytes.
 const GROUP: u32 = 8;
 
 /// How wide codes are, which both ends know from how many there were.

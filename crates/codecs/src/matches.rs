@@ -1,6 +1,6 @@
 //! Finds what was there before, with a table that needs no clearing between messages.
 //!
-//! A message of 1400 octets is compressed in little more than the time that clearing a table takes. So entries are
+//! A message of 1400 bytes is compressed in little more than the time that clearing a table takes. So entries are
 //! counted on from message to message, and whatever is below the start of a message's count is no entry of it.
 
 use alloc::boxed::Box;
@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 
 pub(crate) use crate::lz77::same;
 
-/// Four octets are the shortest match.
+/// Four bytes are the shortest match.
 pub(crate) const MIN_MATCH: usize = 4;
 
 /// No match is found further back in a dictionary.
@@ -21,7 +21,7 @@ const TABLE: usize = 1 << TABLE_BITS;
 /// After 2^6 places without a match every second one is looked at, and so on: what does not compress is soon passed.
 const SKIP: usize = 6;
 
-/// Where four octets of a hash were last seen.
+/// Where four bytes of a hash were last seen.
 pub(crate) struct Finder {
     /// In this message, plus the start of its count.
     table: Box<[u32; TABLE]>,
@@ -36,7 +36,7 @@ pub(crate) struct Finder {
 pub(crate) struct Base(u32);
 
 impl Finder {
-    /// For messages that follow a dictionary of at most [`DICTIONARY`] octets.
+    /// For messages that follow a dictionary of at most [`DICTIONARY`] bytes.
     pub(crate) fn new(dictionary: &[u8]) -> Self {
         let mut seen = Vec::new();
         if dictionary.len() >= MIN_MATCH {
@@ -57,7 +57,7 @@ impl Finder {
         !self.seen.is_empty()
     }
 
-    /// Octets.
+    /// Bytes.
     pub(crate) fn memory(&self) -> usize {
         size_of::<[u32; TABLE]>() + self.seen.len() * size_of::<u16>()
     }
@@ -81,7 +81,7 @@ impl Finder {
         }
     }
 
-    /// The next place from `at` to `last` with a match at most `window` octets back, and the match. Four octets follow
+    /// The next place from `at` to `last` with a match at most `window` bytes back, and the match. Four bytes follow
     /// `last`; `at` is not the very first place.
     #[inline(always)]
     pub(crate) fn find<const DICTIONARY: bool>(
@@ -118,7 +118,7 @@ impl Finder {
     }
 }
 
-/// The four octets at a place.
+/// The four bytes at a place.
 #[inline(always)]
 fn word(buffer: &[u8], at: usize) -> u32 {
     buffer.get(at..at + 4).and_then(<[u8]>::first_chunk).map_or(0, |word| u32::from_le_bytes(*word))

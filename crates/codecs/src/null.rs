@@ -1,14 +1,14 @@
-//! Null or blank suppression (paper LMC, section 5.3.1): runs of one octet that is known beforehand are told by their
+//! Null or blank suppression (paper LMC, section 5.3.1): runs of one byte that is known beforehand are told by their
 //! length.
 //!
 //! ```text
 //! stream  = [escape:u8 blank:u8 item*]  nothing for an empty message
-//! item    = octet                       any but the escape octet
-//!         | escape 0                    the escape octet
+//! item    = byte                       any but the escape byte
+//!         | escape 0                    the escape byte
 //!         | escape count:u8             2 + count times the blank
 //! ```
 //!
-//! The blank is 0 in messages that hold more zeros than spaces, and a space in others. The escape octet is the
+//! The blank is 0 in messages that hold more zeros than spaces, and a space in others. The escape byte is the
 //! message's rarest.
 
 use alloc::boxed::Box;
@@ -85,7 +85,7 @@ impl Coder for Null {
 /// Where the first run of three blanks or more begins, from `at` on.
 fn find_run(input: &[u8], mut at: usize, blank: u8) -> Option<usize> {
     while let Some(three) = input.get(at..at + BEYOND + 1) {
-        match three.iter().rposition(|&octet| octet != blank) {
+        match three.iter().rposition(|&byte| byte != blank) {
             Some(other) => at += other + 1,
             None => return Some(at),
         }
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn the_papers_example() {
-        // Table 2: what is left has 27 octets, and two for the escape and the blank.
+        // Table 2: what is left has 27 bytes, and two for the escape and the blank.
         let lines = b"  Date           Name27-11-1931          Ziv";
         assert_eq!(compressed(lines), b"\0   Date\0\x09Name27-11-1931\0\x08Ziv");
         assert_eq!(compressed(lines).len(), 2 + 27);

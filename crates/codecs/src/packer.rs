@@ -10,13 +10,13 @@ use crate::{Choice, Codec, CodecError, Coder, Filter, Memory, Options, OptionsEr
 /// Compresses messages one by one, each by a choice of its own, and reads what another packer made.
 ///
 /// ```text
-/// packed  = first:u8 [dictionary:u32] octets [check:u32]     numbers little-endian
+/// packed  = first:u8 [dictionary:u32] bytes [check:u32]     numbers little-endian
 /// first   = codec number | 16 if a dictionary is used | filter number << 5
 /// ```
 ///
 /// `dictionary` is the checksum of the dictionary and `check` that of the message (xxHash32), if the packer was made
 /// with one. A message that a codec does not make smaller travels as it is, so that a packed message is at most one
-/// octet longer, and its check. Memory is taken when a codec is first used, and kept.
+/// byte longer, and its check. Memory is taken when a codec is first used, and kept.
 ///
 /// ```
 /// use groupwire_codecs::{ALL, Packer};
@@ -41,7 +41,7 @@ const DICTIONARY: u8 = 16;
 const CODEC: u8 = 15;
 const FILTER_SHIFT: u32 = 5;
 
-/// Octets of a checksum.
+/// Bytes of a checksum.
 const CHECK: usize = 4;
 
 impl Packer {
@@ -130,7 +130,7 @@ impl Packer {
         outcome.map(|()| true)
     }
 
-    /// Appends the message that `packed` stands for to `out`, at most `limit` octets. On an error `out` is as it was.
+    /// Appends the message that `packed` stands for to `out`, at most `limit` bytes. On an error `out` is as it was.
     ///
     /// # Errors
     /// What is wrong with `packed`. Damage is noticed for certain only with a check.
@@ -162,7 +162,7 @@ impl Packer {
         limit: usize,
         out: &mut Vec<u8>,
     ) -> Result<(), CodecError> {
-        let (&first, mut octets) = packed.split_first().ok_or(CodecError::Malformed)?;
+        let (&first, mut bytes) = packed.split_first().ok_or(CodecError::Malformed)?;
         let number = first & CODEC;
         let filter = Filter::by_number(first >> FILTER_SHIFT).ok_or(CodecError::Malformed)?;
         let codec = self.codec(number).map_err(|_| CodecError::UnknownCodec { number })?;
@@ -171,19 +171,19 @@ impl Packer {
             return Err(CodecError::WrongDictionary);
         }
         if takes_dictionary {
-            let (id, rest) = octets.split_first_chunk::<CHECK>().ok_or(CodecError::Malformed)?;
+            let (id, rest) = bytes.split_first_chunk::<CHECK>().ok_or(CodecError::Malformed)?;
             if u32::from_le_bytes(*id) != checksum(&self.dictionary) {
                 return Err(CodecError::WrongDictionary);
             }
-            octets = rest;
+            bytes = rest;
         }
         let mut filtered = core::mem::take(&mut self.filtered);
         filtered.clear();
         let coder = self.coder(Choice::codec(number)).map_err(|_| CodecError::Malformed)?;
         let outcome = match filter {
-            Filter::None => coder.decompress(octets, limit, out),
+            Filter::None => coder.decompress(bytes, limit, out),
             filter => coder
-                .decompress(octets, filter.longest(limit), &mut filtered)
+                .decompress(bytes, filter.longest(limit), &mut filtered)
                 .and_then(|()| filter.undo(&filtered, limit, out)),
         };
         self.filtered = filtered;
@@ -264,7 +264,7 @@ mod tests {
         }
 
         #[test]
-        fn hostile_octets_are_refused(packed: Vec<u8>) {
+        fn hostile_bytes_are_refused(packed: Vec<u8>) {
             let mut packer = Packer::new(ALL);
             let mut out = vec![7];
             match packer.unpack(&packed, 200, &mut out) {

@@ -1,14 +1,14 @@
-//! Run-length encoding (paper LMC, section 5.3.2): an octet that stands four times or more in a row is told once.
+//! Run-length encoding (paper LMC, section 5.3.2): a byte that stands four times or more in a row is told once.
 //!
 //! ```text
 //! stream  = [escape:u8 item*]           nothing for an empty message
-//! item    = octet                       any but the escape octet
-//!         | escape 0                    the escape octet
-//!         | escape count:u8 octet       3 + count times that octet
+//! item    = byte                       any but the escape byte
+//!         | escape 0                    the escape byte
+//!         | escape count:u8 byte       3 + count times that byte
 //! ```
 //!
-//! The escape octet is the message's rarest, so that few have to be told apart from it. The paper puts the count behind
-//! the octet; here it stands before, because then two octets, not three, say a lone escape.
+//! The escape byte is the message's rarest, so that few have to be told apart from it. The paper puts the count behind
+//! the byte; here it stands before, because then two bytes, not three, say a lone escape.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -64,7 +64,7 @@ impl Coder for Rle {
         let Some((&escape, items)) = input.split_first() else { return Ok(()) };
         expand(items, escape, limit, out, |escaped| match escaped {
             [_, 0, after @ ..] => Some((escape, 1, after)),
-            [_, count, octet, after @ ..] => Some((*octet, BEYOND + usize::from(*count), after)),
+            [_, count, byte, after @ ..] => Some((*byte, BEYOND + usize::from(*count), after)),
             _ => None,
         })
     }
@@ -77,7 +77,7 @@ impl Coder for Rle {
 /// Where the first run of four or more begins, from `at` on.
 fn find_run(input: &[u8], mut at: usize) -> Option<usize> {
     while let Some(four) = input.get(at..at + BEYOND + 1) {
-        // A run holds no two octets that differ, so it begins behind the last such two.
+        // A run holds no two bytes that differ, so it begins behind the last such two.
         match four.windows(2).rposition(|two| two[0] != two[1]) {
             Some(before) => at += before + 1,
             None => return Some(at),
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn the_papers_example() {
-        // Table 3: 12 octets become 5, and one for the escape.
+        // Table 3: 12 bytes become 5, and one for the escape.
         assert_eq!(compressed(b"CAAAAAAAAAAT"), [0, b'C', 0, 7, b'A', b'T']);
     }
 
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn the_escape_octet_is_told_apart() {
+    fn the_escape_byte_is_told_apart() {
         let all: Vec<u8> = (0..=255).chain(0..=255).chain([7; 9]).chain(1..=255).collect();
         assert_eq!(compressed(&all).len(), 1 + all.len() - 9 + 3 + 2);
     }

@@ -4,23 +4,23 @@ use alloc::vec::Vec;
 
 use crate::CodecError;
 
-/// The least that is taken at first. Octets.
+/// The least that is taken at first. Bytes.
 const LEAST: usize = 1024;
 
-/// Room at the end of a vector for an original of at most `limit` octets.
+/// Room at the end of a vector for an original of at most `limit` bytes.
 ///
-/// It is given out in growing steps, up to one octet above the limit: who needs that one has met too large an original.
+/// It is given out in growing steps, up to one byte above the limit: who needs that one has met too large an original.
 /// So memory follows what there is and not what is claimed.
 pub(crate) struct Room<'a> {
     out: &'a mut Vec<u8>,
     start: usize,
     limit: usize,
-    /// Octets of the original so far.
+    /// Bytes of the original so far.
     used: usize,
 }
 
 impl<'a> Room<'a> {
-    /// Room for the original of `packed` octets.
+    /// Room for the original of `packed` bytes.
     pub(crate) fn new(out: &'a mut Vec<u8>, packed: usize, limit: usize) -> Self {
         let start = out.len();
         let mut room = Room { out, start, limit, used: 0 };
@@ -42,9 +42,9 @@ impl<'a> Room<'a> {
         (&mut self.out[self.start..], self.used)
     }
 
-    /// So many octets of what was free are written.
-    pub(crate) fn advance(&mut self, octets: usize) {
-        self.used += octets;
+    /// So many bytes of what was free are written.
+    pub(crate) fn advance(&mut self, bytes: usize) {
+        self.used += bytes;
     }
 
     /// The vector with the original, or as it was if the original is not whole or too large.
@@ -54,9 +54,9 @@ impl<'a> Room<'a> {
         outcome
     }
 
-    fn take(&mut self, octets: usize) {
-        let octets = octets.min(self.limit.saturating_add(1));
-        let end = self.start + octets;
+    fn take(&mut self, bytes: usize) {
+        let bytes = bytes.min(self.limit.saturating_add(1));
+        let end = self.start + bytes;
         self.out.reserve_exact(end.saturating_sub(self.out.len()));
         self.out.resize(end, 0);
     }
@@ -68,7 +68,7 @@ mod tests {
     use alloc::vec;
 
     #[test]
-    fn room_grows_up_to_one_octet_above_the_limit() {
+    fn room_grows_up_to_one_byte_above_the_limit() {
         let mut out = vec![7];
         let mut room = Room::new(&mut out, 10, 5000);
         let mut steps = Vec::new();

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use proptest::prelude::*;
 
-/// Octets without a pattern, the same for the same seed.
+/// Bytes without a pattern, the same for the same seed.
 pub(crate) fn noise(length: usize, seed: u32) -> Vec<u8> {
     let mut state = seed.wrapping_mul(747_796_405).wrapping_add(1);
     (0..length)
@@ -15,7 +15,7 @@ pub(crate) fn noise(length: usize, seed: u32) -> Vec<u8> {
         .collect()
 }
 
-/// Noise of all lengths, woven with repetitions of all lengths from all distances; up to some 100,000 octets.
+/// Noise of all lengths, woven with repetitions of all lengths from all distances; up to some 100,000 bytes.
 pub(crate) fn woven() -> impl Strategy<Value = Vec<u8>> {
     let length = || prop_oneof![4 => 0..20usize, 2 => 0..400usize, 1 => 0..6000usize];
     let distance = prop_oneof![1..20usize, 1..3000usize, 1..70_000usize];

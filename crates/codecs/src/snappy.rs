@@ -31,7 +31,7 @@ impl Codec for Snappy {
 
 struct SnappyCoder {
     encoder: Option<Encoder>,
-    /// Octets of the longest message so far.
+    /// Bytes of the longest message so far.
     longest: usize,
 }
 

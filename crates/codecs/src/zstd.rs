@@ -16,7 +16,7 @@ pub(crate) use rust::{compress_after, decompress_after};
 
 use crate::{Codec, Coder, Levels, Options, OptionsError};
 
-/// One zstd frame (RFC 8878) without its four magic octets, without a checksum and without a dictionary's number.
+/// One zstd frame (RFC 8878) without its four magic bytes, without a checksum and without a dictionary's number.
 ///
 /// With the feature `all` it is the reference implementation, in C. Its coder keeps its memory: for compression of
 /// messages of up to 64 KiB at most 1 MiB at the levels up to 12 and 6 MiB above, far less for short ones; for
@@ -68,7 +68,7 @@ fn coder(_: i8, dictionary: &[u8]) -> Box<dyn Coder> {
     Box::new(rust::RustCoder::new(dictionary))
 }
 
-/// A dictionary as content and nothing but that: what was trained by zstd is told by its first octets, and would be read
+/// A dictionary as content and nothing but that: what was trained by zstd is told by its first bytes, and would be read
 /// otherwise by one implementation than by the other.
 fn as_content(dictionary: &[u8]) -> &[u8] {
     match dictionary.strip_prefix(&[0x37]) {
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn a_length_that_is_not_told_is_limited_too() {
-        // A window of 1 GiB; 128 KiB of one octet, three times.
+        // A window of 1 GiB; 128 KiB of one byte, three times.
         let packed =
             [&[0x00, 0xa0][..], &[0x02, 0x00, 0x10, 7], &[0x02, 0, 0x10, 7], &[0x03, 0, 0x10, 7]];
         let (packed, length) = (packed.concat(), 3 * (128 << 10));
@@ -212,7 +212,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn hostile_octets_after_a_history_are_refused(packed: Vec<u8>, history: Vec<u8>) {
+        fn hostile_bytes_after_a_history_are_refused(packed: Vec<u8>, history: Vec<u8>) {
             for read in [c::decompress_after, rust::decompress_after] {
                 let mut plain = vec![7];
                 if read(&history, &packed, 100, &mut plain).is_err() {
@@ -262,7 +262,7 @@ mod tests {
         }
 
         #[test]
-        fn hostile_octets_are_refused(packed: Vec<u8>) {
+        fn hostile_bytes_are_refused(packed: Vec<u8>) {
             for reader in &mut coders(b"") {
                 let mut plain = vec![7];
                 if reader.decompress(&packed, 100, &mut plain).is_err() {

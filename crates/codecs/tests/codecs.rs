@@ -163,7 +163,7 @@ fn what_is_cut_off_and_what_follows_is_refused() {
     for codec in ALL.iter().filter(|codec| codec.number() != 0) {
         let mut coder = codec.coder(&Options::default()).unwrap();
         for message in samples() {
-            let name = format!("{}, {} octets", codec.name(), message.len());
+            let name = format!("{}, {} bytes", codec.name(), message.len());
             let mut packed = Vec::new();
             coder.compress(&message, &mut packed);
             for length in 0..packed.len() {
@@ -215,7 +215,7 @@ fn claims_are_refused() {
         ("lz4", with(&[0xff, 0xff, 0xff, 0x7f])),
         ("lzma", with(&[0xff, 0xff, 0xff, 0x7f])),
         ("snappy", with(&[0xff, 0xff, 0xff, 0xff, 0x0f])),
-        // A single segment of 4 GB; a window of 3.75 TB with a block of 128 KB after it; 128 KB of one octet, and again.
+        // A single segment of 4 GB; a window of 3.75 TB with a block of 128 KB after it; 128 KB of one byte, and again.
         ("zstd", with(&[0xa0, 0xff, 0xff, 0xff, 0xff])),
         ("zstd", vec![0x00, 0xff, 0x03, 0x00, 0x10, 7]),
         (
@@ -225,7 +225,7 @@ fn claims_are_refused() {
         // Windows of 16 MB (RFC 7932, section 9.1), then 16 MB that are not compressed; a large window.
         ("brotli", with(&[0x0f, 0x00, 0x00, 0xf0, 0x1f])),
         ("brotli", with(&[0x11, 0x1e, 0xff, 0xff])),
-        // Nine hundred thousand octets, of which nothing comes.
+        // Nine hundred thousand bytes, of which nothing comes.
         ("bzip2", with(b"BZh9\x31\x41\x59\x26\x53\x59")),
     ] {
         let Some(codec) = by_name(name) else { continue };

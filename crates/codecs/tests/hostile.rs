@@ -40,7 +40,7 @@ fn refused(codec: &dyn Codec, input: &[u8], what: &str) -> CodecError {
 }
 
 #[test]
-fn with_a_check_no_octet_is_delivered_that_was_not_sent() {
+fn with_a_check_no_byte_is_delivered_that_was_not_sent() {
     let message = message();
     let mut packer = Packer::new(ALL).with_check();
     for choice in choices() {
@@ -74,8 +74,8 @@ fn without_a_check_the_limit_holds() {
         let mut wrong = packed(&mut packer, choice, &message);
         for at in 0..wrong.len() {
             let right = wrong[at];
-            for octet in [0, 0x7f, 0xff, right ^ 0x10] {
-                wrong[at] = octet;
+            for byte in [0, 0x7f, 0xff, right ^ 0x10] {
+                wrong[at] = byte;
                 let mut out = vec![9];
                 let outcome = packer.unpack(&wrong, LIMIT, &mut out);
                 assert!(out.len() <= 1 + if outcome.is_ok() { LIMIT } else { 0 }, "{choice}");
@@ -181,7 +181,7 @@ fn unknown_codecs_and_filters_are_named() {
 #[test]
 fn another_dictionary_is_noticed() {
     let message = message();
-    let other = |octets: &[u8]| Packer::new(ALL).with_dictionary(octets);
+    let other = |bytes: &[u8]| Packer::new(ALL).with_dictionary(bytes);
     for codec in ALL.iter().filter(|codec| codec.takes_dictionary()) {
         let choice = Choice::codec(codec.number());
         let with = packed(&mut other(b"our words, their order"), choice, &message);
@@ -202,23 +202,23 @@ fn codec(name: &str) -> Option<&'static dyn Codec> {
 }
 
 fn leb(mut number: u64) -> Vec<u8> {
-    let mut octets = Vec::new();
+    let mut bytes = Vec::new();
     while number >= 0x80 {
-        octets.push(number as u8 | 0x80);
+        bytes.push(number as u8 | 0x80);
         number >>= 7;
     }
-    octets.push(number as u8);
-    octets
+    bytes.push(number as u8);
+    bytes
 }
 
-/// A kilobyte of zstd blocks that each repeat an octet 128 KiB times: 32 MiB.
+/// A kilobyte of zstd blocks that each repeat a byte 128 KiB times: 32 MiB.
 fn zstd_repeats() -> Vec<u8> {
     let size_and_kind = (128u32 << 10) << 3 | 1 << 1;
     let [a, b, c, _] = size_and_kind.to_le_bytes();
     [a, b, c, b'x'].repeat(256)
 }
 
-/// A literal and copies of it, to snappy: 64 octets from 1 octet ago.
+/// A literal and copies of it, to snappy: 64 bytes from 1 byte ago.
 fn literal_then_copies() -> Vec<u8> {
     let copies = [0xfe, 1, 0].repeat(340);
     [&[0, b'x'][..], &copies].concat()

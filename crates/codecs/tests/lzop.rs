@@ -11,7 +11,7 @@ use groupwire_codecs::by_name;
 use programs::{run, samples};
 
 const MAGIC: [u8; 9] = [0x89, b'L', b'Z', b'O', 0, b'\r', b'\n', 0x1a, b'\n'];
-/// The most octets of a block.
+/// The most bytes of a block.
 const BLOCK: usize = 256 << 10;
 /// The flag for a checksum of the original before each block.
 const CHECKED: usize = 1;
@@ -114,9 +114,9 @@ fn take(rest: &mut &[u8]) -> usize {
 }
 
 /// RFC 1950, section 9.
-fn adler32(octets: &[u8]) -> u32 {
-    let (a, b) = octets.iter().fold((1, 0), |(a, b), &octet| {
-        let a = (a + u32::from(octet)) % 65521;
+fn adler32(bytes: &[u8]) -> u32 {
+    let (a, b) = bytes.iter().fold((1, 0), |(a, b), &byte| {
+        let a = (a + u32::from(byte)) % 65521;
         (a, (b + a) % 65521)
     });
     b << 16 | a
@@ -133,6 +133,6 @@ fn leb128(mut length: usize) -> Vec<u8> {
 }
 
 fn without_length(packed: &[u8]) -> &[u8] {
-    let last = packed.iter().position(|&octet| octet < 0x80).expect("a length has an end");
+    let last = packed.iter().position(|&byte| byte < 0x80).expect("a length has an end");
     &packed[last + 1..]
 }

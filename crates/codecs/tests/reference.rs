@@ -1,6 +1,6 @@
 //! The programs that people have read what the codecs write, and the codecs read what they write.
 //!
-//! A codec's octets are put into the program's file format here and taken out of it again. A program that is not
+//! A codec's bytes are put into the program's file format here and taken out of it again. A program that is not
 //! installed is passed over, with a line that says so.
 
 use std::io::{ErrorKind, Write};
@@ -31,7 +31,7 @@ fn levels(codec: &str) -> Vec<Option<i8>> {
     })
 }
 
-/// What a program makes of octets. `None`: it is not installed. Panics if it complains.
+/// What a program makes of bytes. `None`: it is not installed. Panics if it complains.
 fn run(program: &str, arguments: &[&str], input: &[u8]) -> Option<Vec<u8>> {
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -64,8 +64,8 @@ fn package(program: &str) -> &str {
     }
 }
 
-/// Both ways, for every payload and level. `wrap` makes a file of a codec's octets and the payload; `unwrap` gives back
-/// the codec's octets of a file.
+/// Both ways, for every payload and level. `wrap` makes a file of a codec's bytes and the payload; `unwrap` gives back
+/// the codec's bytes of a file.
 fn check(
     codec: &str,
     program: &str,
@@ -81,11 +81,7 @@ fn check(
             let mut packed = Vec::new();
             coder.compress(&payload, &mut packed);
             let Some(plain) = run(program, decompress, &wrap(&packed, &payload)) else { return };
-            assert!(
-                plain == payload,
-                "{program} reads {codec} {level:?}, {} octets",
-                payload.len()
-            );
+            assert!(plain == payload, "{program} reads {codec} {level:?}, {} bytes", payload.len());
         }
         for arguments in compress {
             let Some(file) = run(program, arguments, &payload) else { return };
@@ -93,7 +89,7 @@ fn check(
             let mut coder = known.coder(&Options::default()).expect("the default");
             let mut plain = Vec::new();
             let outcome = coder.decompress(&packed, payload.len(), &mut plain);
-            let what = format!("{codec} reads {program} {arguments:?}, {} octets", payload.len());
+            let what = format!("{codec} reads {program} {arguments:?}, {} bytes", payload.len());
             assert_eq!(outcome, Ok(()), "{what}");
             assert!(plain == payload, "{what}");
             plain.clear();
@@ -105,18 +101,18 @@ fn check(
 
 /// The length that some codecs write before a block.
 fn leb128(mut length: usize) -> Vec<u8> {
-    let mut octets = Vec::new();
+    let mut bytes = Vec::new();
     while length >= 0x80 {
-        octets.push(length as u8 | 0x80);
+        bytes.push(length as u8 | 0x80);
         length >>= 7;
     }
-    octets.push(length as u8);
-    octets
+    bytes.push(length as u8);
+    bytes
 }
 
 /// What follows that length.
 fn behind_leb128(packed: &[u8]) -> &[u8] {
-    let length = packed.iter().take_while(|&&octet| octet >= 0x80).count() + 1;
+    let length = packed.iter().take_while(|&&byte| byte >= 0x80).count() + 1;
     &packed[length..]
 }
 
@@ -177,9 +173,9 @@ fn gzip() {
 }
 
 /// CRC-32 (RFC 1952, section 8).
-fn crc32(octets: &[u8]) -> u32 {
-    !octets.iter().fold(!0u32, |crc, &octet| {
-        (0..8).fold(crc ^ u32::from(octet), |crc, _| {
+fn crc32(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(!0u32, |crc, &byte| {
+        (0..8).fold(crc ^ u32::from(byte), |crc, _| {
             (crc >> 1) ^ (0xedb8_8320 & (crc & 1).wrapping_neg())
         })
     })
@@ -202,7 +198,7 @@ fn zstd() {
 
 #[test]
 fn brotli() {
-    let as_it_is = |octets: &[u8], _: &[u8]| octets.to_vec();
+    let as_it_is = |bytes: &[u8], _: &[u8]| bytes.to_vec();
     let compress: &[&[&str]] =
         &[&["-c", "-q", "0"], &["-c", "-q", "5"], &["-c", "-q", "11", "-w", "24"]];
     check("brotli", "brotli", (compress, &["-d", "-c"]), as_it_is, as_it_is);
@@ -210,7 +206,7 @@ fn brotli() {
 
 #[test]
 fn bzip2() {
-    let as_it_is = |octets: &[u8], _: &[u8]| octets.to_vec();
+    let as_it_is = |bytes: &[u8], _: &[u8]| bytes.to_vec();
     let compress: &[&[&str]] = &[&["-c", "-1"], &["-c", "-9"]];
     check("bzip2", "bzip2", (compress, &["-d", "-c"]), as_it_is, as_it_is);
 }
@@ -220,7 +216,7 @@ fn xz() {
     // The header of `.lzma`: properties, the size of the dictionary, the length.
     let wrap = |packed: &[u8], payload: &[u8]| {
         let mut file = vec![(2 * 5) * 9 + 3];
-        // xz reads no dictionaries but those of 2^n and 2^n + 2^(n-1) octets.
+        // xz reads no dictionaries but those of 2^n and 2^n + 2^(n-1) bytes.
         file.extend_from_slice(&(payload.len().next_power_of_two().max(4096) as u32).to_le_bytes());
         file.extend_from_slice(&(payload.len() as u64).to_le_bytes());
         file.extend_from_slice(behind_leb128(packed));

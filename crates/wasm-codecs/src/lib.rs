@@ -81,7 +81,7 @@ impl Codecs {
         Ok(out)
     }
 
-    /// The original of `packed`, at most `limit` octets.
+    /// The original of `packed`, at most `limit` bytes.
     ///
     /// # Errors
     /// What is wrong with `packed`.

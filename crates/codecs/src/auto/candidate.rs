@@ -9,7 +9,7 @@ use crate::Choice;
 
 /// Messages between two trials of a candidate, at first and at most.
 const INTERVALS: RangeInclusive<u64> = 8..=256;
-/// Size classes: below 128 octets, below 256, and so on; the last has no end.
+/// Size classes: below 128 bytes, below 256, and so on; the last has no end.
 pub(super) const CLASSES: usize = 10;
 
 /// A message that is chosen for.
@@ -22,9 +22,9 @@ pub(super) struct Message {
 }
 
 impl Message {
-    pub(super) fn new(size: usize, nanos_per_octet: f32) -> Self {
+    pub(super) fn new(size: usize, nanos_per_byte: f32) -> Self {
         let class = (usize::BITS - (size >> 7).leading_zeros()) as usize;
-        Message { size, class: class.min(CLASSES - 1), plain: size as f32 * nanos_per_octet }
+        Message { size, class: class.min(CLASSES - 1), plain: size as f32 * nanos_per_byte }
     }
 }
 

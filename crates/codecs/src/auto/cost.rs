@@ -5,24 +5,24 @@ use alloc::vec::Vec;
 use super::reference;
 use crate::Choice;
 
-/// A time that grows with a message's octets, in nanoseconds.
+/// A time that grows with a message's bytes, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Line {
-    /// Of a message of no octets.
+pub struct LinearTime {
+    /// Of a message of no bytes.
     pub fixed: f32,
-    /// For each octet of the original message.
-    pub per_octet: f32,
+    /// For each byte of the original message.
+    pub per_byte: f32,
 }
 
-impl Line {
-    /// The time of a message of `size` octets, nanoseconds.
+impl LinearTime {
+    /// The time of a message of `size` bytes, nanoseconds.
     pub fn at(self, size: usize) -> f32 {
-        self.fixed + self.per_octet * size as f32
+        self.fixed + self.per_byte * size as f32
     }
 
     /// The line whose times are `factor` times as long.
-    pub(super) fn times(self, factor: f32) -> Line {
-        Line { fixed: self.fixed * factor, per_octet: self.per_octet * factor }
+    pub(super) fn times(self, factor: f32) -> LinearTime {
+        LinearTime { fixed: self.fixed * factor, per_byte: self.per_byte * factor }
     }
 }
 
@@ -30,13 +30,13 @@ impl Line {
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Cost {
     /// To pack it.
-    pub compress: Line,
+    pub compress: LinearTime,
     /// To unpack it.
-    pub decompress: Line,
+    pub decompress: LinearTime,
 }
 
 impl Cost {
-    /// Both ends' time for a message of `size` octets, nanoseconds.
+    /// Both ends' time for a message of `size` bytes, nanoseconds.
     pub fn at(&self, size: usize) -> f32 {
         self.compress.at(size) + self.decompress.at(size)
     }
@@ -63,12 +63,12 @@ pub struct Costs {
     pub(super) known: Vec<(Choice, Cost)>,
 }
 
-/// What a filter adds to each end: it reads and writes every octet once.
-const FILTER: Line = Line { fixed: 30.0, per_octet: 0.5 };
+/// What a filter adds to each end: it reads and writes every byte once.
+const FILTER: LinearTime = LinearTime { fixed: 30.0, per_byte: 0.5 };
 /// What is expected of a codec that nobody measured: to be slow.
 const UNKNOWN: Cost = Cost {
-    compress: Line { fixed: 20_000.0, per_octet: 200.0 },
-    decompress: Line { fixed: 5_000.0, per_octet: 50.0 },
+    compress: LinearTime { fixed: 20_000.0, per_byte: 200.0 },
+    decompress: LinearTime { fixed: 5_000.0, per_byte: 50.0 },
 };
 
 impl Costs {
@@ -100,9 +100,9 @@ impl Costs {
     }
 }
 
-impl Line {
-    fn plus(self, other: Line) -> Line {
-        Line { fixed: self.fixed + other.fixed, per_octet: self.per_octet + other.per_octet }
+impl LinearTime {
+    fn plus(self, other: LinearTime) -> LinearTime {
+        LinearTime { fixed: self.fixed + other.fixed, per_byte: self.per_byte + other.per_byte }
     }
 }
 

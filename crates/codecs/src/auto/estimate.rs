@@ -1,6 +1,6 @@
 //! How small messages of one size class become by one choice.
 
-/// The ratio of packed to original octets that is hoped for where nothing was tried.
+/// The ratio of packed to original bytes that is hoped for where nothing was tried.
 pub(super) const HOPE: f32 = 0.25;
 
 /// The worst ratio: whatever is said, no message doubles.

@@ -17,7 +17,7 @@ const FINEST: f64 = 50.0;
 /// How fast the usual deviation follows, as a factor for each exchange.
 const FOLLOW: f64 = 1.05;
 
-/// Least squares of time against octets.
+/// Least squares of time against bytes.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Fit {
     early: [(f64, f64); EARLY],
@@ -40,12 +40,12 @@ impl Fit {
     }
 
     /// One more point.
-    pub(super) fn add(&mut self, octets: f64, nanos: f64) {
+    pub(super) fn add(&mut self, bytes: f64, nanos: f64) {
         if self.is_full() {
-            self.follow(octets, nanos);
+            self.follow(bytes, nanos);
             return;
         }
-        self.early[self.count] = (octets, nanos);
+        self.early[self.count] = (bytes, nanos);
         self.count += 1;
         if self.is_full() {
             self.begin();
@@ -66,19 +66,19 @@ impl Fit {
             }
         }
         let slope = median(&slopes[..count]).max(0.0);
-        let rest = early.map(|(octets, nanos)| nanos - slope * octets);
+        let rest = early.map(|(bytes, nanos)| nanos - slope * bytes);
         let base = median(&rest);
         let usual = median(&rest.map(|rest| (rest - base).abs()));
         self.usual = usual.max(FINEST);
-        for (octets, nanos) in early {
-            let (line, most) = (base + slope * octets, USUAL * self.usual);
+        for (bytes, nanos) in early {
+            let (line, most) = (base + slope * bytes, USUAL * self.usual);
             // Not `clamp`, here and below: its panic brings along how floats are written, 7 KB in a browser.
-            self.draw(octets, nanos.max(line - most).min(line + most));
+            self.draw(bytes, nanos.max(line - most).min(line + most));
         }
     }
 
-    fn follow(&mut self, octets: f64, nanos: f64) {
-        let dx = octets - self.mean.0;
+    fn follow(&mut self, bytes: f64, nanos: f64) {
+        let dx = bytes - self.mean.0;
         let line = self.mean.1 + self.ratio() * dx;
         // Where the line leaves the sizes that it is drawn through, it may be wrong itself.
         let usual = self.usual * (1.0 + dx * dx / self.xx.max(1.0));
@@ -87,24 +87,24 @@ impl Fit {
             self.strangers += 1;
             if self.strangers >= STRANGERS {
                 *self = Fit::default();
-                self.add(octets, nanos);
+                self.add(bytes, nanos);
                 return;
             }
         } else {
             self.strangers = 0;
         }
-        self.draw(octets, nanos.max(line - USUAL * usual).min(line + USUAL * usual));
+        self.draw(bytes, nanos.max(line - USUAL * usual).min(line + USUAL * usual));
         self.usual *= if off > usual { FOLLOW } else { 1.0 / FOLLOW };
         self.usual = self.usual.max(FINEST);
     }
 
-    fn draw(&mut self, octets: f64, nanos: f64) {
+    fn draw(&mut self, bytes: f64, nanos: f64) {
         let keep = 1.0 - 1.0 / MEMORY;
         self.weight = keep * self.weight + 1.0;
-        let (dx, dy) = (octets - self.mean.0, nanos - self.mean.1);
+        let (dx, dy) = (bytes - self.mean.0, nanos - self.mean.1);
         self.mean.0 += dx / self.weight;
         self.mean.1 += dy / self.weight;
-        self.xx = keep * self.xx + dx * (octets - self.mean.0);
+        self.xx = keep * self.xx + dx * (bytes - self.mean.0);
         self.xy = keep * self.xy + dx * (nanos - self.mean.1);
         self.yy = keep * self.yy + dy * (nanos - self.mean.1);
     }
@@ -114,7 +114,7 @@ impl Fit {
         if self.xx > 0.0 { self.xy / self.xx } else { 0.0 }
     }
 
-    /// What an octet takes at most, whatever the sizes: all of the time divided among all octets.
+    /// What a byte takes at most, whatever the sizes: all of the time divided among all bytes.
     pub(super) fn most(&self) -> Option<f32> {
         (self.is_full() && self.mean.0 > 0.0).then(|| (self.mean.1 / self.mean.0) as f32)
     }
@@ -124,7 +124,7 @@ impl Fit {
         if self.is_full() { self.mean.1 as f32 } else { 0.0 }
     }
 
-    /// Nanoseconds per octet, if that is known well enough.
+    /// Nanoseconds per byte, if that is known well enough.
     pub(super) fn slope(&self) -> Option<f32> {
         let slope = self.ratio().max(0.0);
         (self.error() <= allowed(slope)).then_some(slope as f32)

@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use super::cost::{Cost, Costs, Line};
+use super::cost::{Cost, Costs, LinearTime};
 use super::reference;
 use crate::{Choice, Codec, Coder, Options};
 
@@ -13,7 +13,7 @@ const BUDGET: Duration = Duration::from_millis(30);
 const TIMING: f32 = 50_000.0;
 /// Timings of the same thing; the median counts.
 const TIMINGS: usize = 5;
-/// The sizes of message that a line is drawn through, octets.
+/// The sizes of message that a line is drawn through, bytes.
 const SIZES: [usize; 2] = [256, 1400];
 /// How fast a machine may seem compared to the reference. Beyond that it is the clock that is wrong.
 const FACTORS: core::ops::RangeInclusive<f32> = 0.05..=50.0;
@@ -77,12 +77,12 @@ impl Costs {
 
 /// The samples, one behind the other, cut to each size.
 fn messages(samples: &[&[u8]]) -> [Vec<Vec<u8>>; 2] {
-    let octets = samples.concat();
+    let bytes = samples.concat();
     let mut nth = 0;
     SIZES.map(|size| {
         let mut message = |_| {
-            let size = if octets.is_empty() { 0 } else { size };
-            let taken = (nth..nth + size).map(|nth| varied(&octets, nth)).collect();
+            let size = if bytes.is_empty() { 0 } else { size };
+            let taken = (nth..nth + size).map(|nth| varied(&bytes, nth)).collect();
             nth += size;
             taken
         };
@@ -90,15 +90,15 @@ fn messages(samples: &[&[u8]]) -> [Vec<Vec<u8>>; 2] {
     })
 }
 
-/// The octet at a place of the samples or, behind their end, of their repetitions. In those one octet of eight is
+/// The byte at a place of the samples or, behind their end, of their repetitions. In those one byte of eight is
 /// another one of theirs: exact repetitions would flatter codecs.
-fn varied(octets: &[u8], nth: usize) -> u8 {
-    let (round, place) = (nth / octets.len(), nth % octets.len());
+fn varied(bytes: &[u8], nth: usize) -> u8 {
+    let (round, place) = (nth / bytes.len(), nth % bytes.len());
     let random = (nth as u32).wrapping_mul(0x9e37_79b9);
     let random = (random ^ random >> 15).wrapping_mul(0x85eb_ca6b) >> 8;
     match random % 8 {
-        0 if round > 0 => octets[(random >> 3) as usize % octets.len()],
-        _ => octets[place],
+        0 if round > 0 => bytes[(random >> 3) as usize % bytes.len()],
+        _ => bytes[place],
     }
 }
 
@@ -185,10 +185,10 @@ fn since(start: Duration, end: Duration, runs: u32) -> f32 {
 }
 
 /// The line through the times at the two sizes, nowhere falling and nowhere negative.
-fn line(small: f32, large: f32) -> Line {
+fn line(small: f32, large: f32) -> LinearTime {
     let [near, far] = SIZES.map(|size| size as f32);
-    let per_octet = ((large - small) / (far - near)).max(0.0).min(large / far);
-    Line { fixed: large - per_octet * far, per_octet }
+    let per_byte = ((large - small) / (far - near)).max(0.0).min(large / far);
+    LinearTime { fixed: large - per_byte * far, per_byte }
 }
 
 fn median(times: &mut [f32; TIMINGS]) -> f32 {
@@ -234,9 +234,9 @@ mod tests {
 
     #[test]
     fn lines_go_through_both_sizes_where_they_may() {
-        assert!((line(500.0, 1644.0).per_octet - 1.0).abs() < 1e-3);
+        assert!((line(500.0, 1644.0).per_byte - 1.0).abs() < 1e-3);
         assert!((line(500.0, 1644.0).at(256) - 500.0).abs() < 1.0);
-        assert_eq!(line(900.0, 700.0), Line { fixed: 700.0, per_octet: 0.0 });
+        assert_eq!(line(900.0, 700.0), LinearTime { fixed: 700.0, per_byte: 0.0 });
         assert!(line(10.0, 2800.0).fixed.abs() < 1.0);
     }
 

@@ -16,8 +16,8 @@ const KEPT: usize = 2 << 20;
 pub(super) struct Pool {
     /// Vectors of many types.
     free: Vec<Box<dyn Any + Send>>,
-    /// Octets of all that is free or in use.
-    octets: usize,
+    /// Bytes of all that is free or in use.
+    bytes: usize,
     /// The most that there were.
     most: usize,
     /// No more elements at once; 0 for no such limit.
@@ -26,9 +26,9 @@ pub(super) struct Pool {
 }
 
 impl Pool {
-    /// Ring buffers for originals of so many octets are given out, and no larger ones.
+    /// Ring buffers for originals of so many bytes are given out, and no larger ones.
     pub(super) fn allow(&mut self, limit: usize) {
-        // A ring buffer is a power of two above what it is for, with some octets more; what else is taken is small.
+        // A ring buffer is a power of two above what it is for, with some bytes more; what else is taken is small.
         self.largest = limit.saturating_mul(2).saturating_add(SMALL);
         self.refused = false;
     }
@@ -40,13 +40,13 @@ impl Pool {
 
     /// Gives back what is too much to be kept. To be called between messages.
     pub(super) fn shrink(&mut self) {
-        if self.octets > KEPT {
+        if self.bytes > KEPT {
             self.free.clear();
-            self.octets = 0;
+            self.bytes = 0;
         }
     }
 
-    /// The most octets that there were.
+    /// The most bytes that there were.
     pub(super) fn memory(&self) -> usize {
         self.most
     }
@@ -67,8 +67,8 @@ impl Pool {
             vector.resize(length, T::default());
             return *vector;
         }
-        self.octets += length * size_of::<T>();
-        self.most = self.most.max(self.octets);
+        self.bytes += length * size_of::<T>();
+        self.most = self.most.max(self.bytes);
         vec![T::default(); length]
     }
 }

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use crate::matches::{DICTIONARY, Finder, MIN_MATCH, same};
 
-/// No match starts in the last twelve octets of a block, and none reaches into its last five.
+/// No match starts in the last twelve bytes of a block, and none reaches into its last five.
 const LAST_MATCH: usize = 12;
 const LAST_LITERALS: usize = 5;
 /// As far back as a match can be.
@@ -27,7 +27,7 @@ impl Compressor {
         Compressor { finder, buffer: dictionary.to_vec(), dictionary: dictionary.len() }
     }
 
-    /// Octets.
+    /// Bytes.
     pub(super) fn memory(&self) -> usize {
         self.finder.memory() + self.buffer.capacity()
     }
@@ -35,7 +35,7 @@ impl Compressor {
     /// Appends the block of `input` to `out`.
     pub(super) fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) {
         let start = out.len();
-        // One octet more for every 255 literals, a token, a length; and a chunk that is too long.
+        // One byte more for every 255 literals, a token, a length; and a chunk that is too long.
         out.resize(start + input.len() + input.len() / 255 + 16 + CHUNK, 0);
         let written = match self.finder.has_dictionary() {
             false => self.block::<false>(input, 0, &mut out[start..]),
@@ -51,14 +51,14 @@ impl Compressor {
         out.truncate(start + written);
     }
 
-    /// Compresses what follows `start` in `buffer`. Returns the octets written.
+    /// Compresses what follows `start` in `buffer`. Returns the bytes written.
     fn block<const WITH_DICTIONARY: bool>(
         &mut self,
         buffer: &[u8],
         start: usize,
         out: &mut [u8],
     ) -> usize {
-        let mut out = Out { octets: out, at: 0 };
+        let mut out = Out { bytes: out, at: 0 };
         let mut anchor = start;
         if buffer.len() - start > LAST_MATCH {
             let base = self.finder.begin(buffer.len());
@@ -90,19 +90,19 @@ impl Compressor {
 
 /// Room that is known to be enough.
 struct Out<'a> {
-    octets: &'a mut [u8],
+    bytes: &'a mut [u8],
     at: usize,
 }
 
 impl Out<'_> {
-    /// Literals, then a match of `length` octets that many `back`.
+    /// Literals, then a match of `length` bytes that many `back`.
     #[inline(always)]
     fn sequence(&mut self, buffer: &[u8], from: usize, to: usize, back: u16, length: usize) {
         let literals = to - from;
         let more = length - MIN_MATCH;
         self.push((literals.min(15) << 4 | more.min(15)) as u8);
         let source = buffer[from..].first_chunk::<CHUNK>();
-        let target = self.octets[self.at..].first_chunk_mut::<CHUNK>();
+        let target = self.bytes[self.at..].first_chunk_mut::<CHUNK>();
         match (source, target) {
             (Some(source), Some(target)) if literals < 15 => {
                 *target = *source;
@@ -136,14 +136,14 @@ impl Out<'_> {
     }
 
     #[inline(always)]
-    fn copy(&mut self, octets: &[u8]) {
-        self.octets[self.at..self.at + octets.len()].copy_from_slice(octets);
-        self.at += octets.len();
+    fn copy(&mut self, bytes: &[u8]) {
+        self.bytes[self.at..self.at + bytes.len()].copy_from_slice(bytes);
+        self.at += bytes.len();
     }
 
     #[inline(always)]
-    fn push(&mut self, octet: u8) {
-        self.octets[self.at] = octet;
+    fn push(&mut self, byte: u8) {
+        self.bytes[self.at] = byte;
         self.at += 1;
     }
 }

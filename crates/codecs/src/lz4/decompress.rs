@@ -1,9 +1,9 @@
 //! Reads LZ4 blocks.
 
-/// Octets are copied so many at a time; the buffer has room for as many too many.
+/// Bytes are copied so many at a time; the buffer has room for as many too many.
 pub(super) const CHUNK: usize = 16;
 
-/// Reads a block into `out`, which is `CHUNK` octets longer than the original. Returns whether the block stands for an
+/// Reads a block into `out`, which is `CHUNK` bytes longer than the original. Returns whether the block stands for an
 /// original of just that length.
 pub(super) fn decompress(block: &[u8], dictionary: &[u8], out: &mut [u8]) -> bool {
     read(block, dictionary, out).is_some()
@@ -62,14 +62,14 @@ fn length(mut length: usize, block: &[u8], from: &mut usize) -> Option<usize> {
     Some(length)
 }
 
-/// Writes again, at `at`, what stands `back` octets before.
+/// Writes again, at `at`, what stands `back` bytes before.
 #[inline(always)]
 fn repeat(dictionary: &[u8], out: &mut [u8], at: usize, back: usize, length: usize) -> Option<()> {
     let Some(source) = at.checked_sub(back) else {
-        let mut octets = dictionary.get(dictionary.len().checked_sub(back - at)?..)?.iter();
+        let mut bytes = dictionary.get(dictionary.len().checked_sub(back - at)?..)?.iter();
         // Behind the end of the dictionary is the beginning of the message.
         for to in 0..length {
-            out[at + to] = octets.next().copied().unwrap_or_else(|| out[at + to - back]);
+            out[at + to] = bytes.next().copied().unwrap_or_else(|| out[at + to - back]);
         }
         return Some(());
     };
@@ -86,7 +86,7 @@ fn repeat(dictionary: &[u8], out: &mut [u8], at: usize, back: usize, length: usi
     Some(())
 }
 
-/// Copies by chunks of `N` octets, the last of which may be too long. What is copied may have been copied before.
+/// Copies by chunks of `N` bytes, the last of which may be too long. What is copied may have been copied before.
 #[inline(always)]
 fn chunks<const N: usize>(out: &mut [u8], source: usize, at: usize, length: usize) -> Option<()> {
     let mut done = 0;

@@ -1,4 +1,4 @@
-//! Makes a block: takes the last place where four octets were seen, if they were, and goes faster the longer they
+//! Makes a block: takes the last place where four bytes were seen, if they were, and goes faster the longer they
 //! were not.
 
 use alloc::vec::Vec;
@@ -9,25 +9,25 @@ use crate::lz77::{STRIDE, Seen, Writer, four, same, same_before};
 /// The shortest copy that is looked for.
 const SHORTEST: usize = 4;
 
-/// After so many octets without a copy (as a power of two), every second place only is looked at, then every third...
+/// After so many bytes without a copy (as a power of two), every second place only is looked at, then every third...
 const PATIENCE: u32 = 5;
 
 /// Appends the block that stands for `input` to `out`.
 pub(super) fn block(input: &[u8], seen: &mut Seen, out: &mut Vec<u8>) {
     let start = out.len();
     out.resize(start + longest(input.len()), 0);
-    let mut writer = Writer { octets: &mut out[start..], at: 0 };
+    let mut writer = Writer { bytes: &mut out[start..], at: 0 };
     let rest = copies(input, seen, &mut writer);
     literals(input, rest, input.len(), &mut writer);
-    for octet in END {
-        writer.push(octet);
+    for byte in END {
+        writer.push(byte);
     }
     let written = writer.at;
     out.truncate(start + written);
 }
 
-/// The most octets that a block takes. A copy is shorter than what it copies, by one at least, which pays for the first
-/// octet before the literals behind it; more than 18 literals cost a second one, and one for each 255 of them.
+/// The most bytes that a block takes. A copy is shorter than what it copies, by one at least, which pays for the first
+/// byte before the literals behind it; more than 18 literals cost a second one, and one for each 255 of them.
 fn longest(length: usize) -> usize {
     length + length / 16 + 16 + STRIDE
 }
@@ -72,8 +72,8 @@ fn literals(input: &[u8], from: usize, to: usize, writer: &mut Writer<'_>) {
             }
         }
     } else if count <= 3 {
-        // The two low bits of the last copy's last octet but one are kept for this.
-        writer.octets[writer.at - 2] |= count as u8;
+        // The two low bits of the last copy's last byte but one are kept for this.
+        writer.bytes[writer.at - 2] |= count as u8;
     } else if count <= 18 {
         writer.push(count as u8 - 3);
     } else {
@@ -94,7 +94,7 @@ fn copy(distance: usize, length: usize, writer: &mut Writer<'_>) {
         let first = if near { (length - 1) << 5 | (back & 7) << 2 } else { kind | (length - 2) };
         let second = if near { (back >> 3) as u8 } else { low };
         let chunk = [first as u8, second, high];
-        writer.octets[writer.at..writer.at + 3].copy_from_slice(&chunk);
+        writer.bytes[writer.at..writer.at + 3].copy_from_slice(&chunk);
         writer.at += if near { 2 } else { 3 };
         return;
     }

@@ -6,10 +6,10 @@ use super::MIDDLE;
 use crate::CodecError;
 use crate::lz77::{Writer, exactly};
 
-/// An octet of a block stands for no more octets than this.
+/// A byte of a block stands for no more bytes than this.
 const DENSEST: usize = 255;
 
-/// Appends the `length` octets that `block` stands for to `out`. On an error `out` is as it was.
+/// Appends the `length` bytes that `block` stands for to `out`. On an error `out` is as it was.
 pub(super) fn block(block: &[u8], length: usize, out: &mut Vec<u8>) -> Result<(), CodecError> {
     exactly(length, block, DENSEST, out, |writer| {
         instructions(&mut Reader { block, at: 0 }, writer)
@@ -81,9 +81,9 @@ struct Reader<'a> {
 impl Reader<'_> {
     #[inline(always)]
     fn next(&mut self) -> Result<u8, CodecError> {
-        let octet = self.block.get(self.at).ok_or(CodecError::Malformed)?;
+        let byte = self.block.get(self.at).ok_or(CodecError::Malformed)?;
         self.at += 1;
-        Ok(*octet)
+        Ok(*byte)
     }
 
     #[inline(always)]

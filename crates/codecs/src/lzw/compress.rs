@@ -4,12 +4,12 @@ use alloc::vec::Vec;
 
 use super::{CLEAR, FIRST, FULL, Width};
 
-/// The codes made so far, by what they stand for: an earlier code and an octet.
+/// The codes made so far, by what they stand for: an earlier code and a byte.
 ///
 /// It is never cleared. What belongs to an earlier message is known by its generation.
 #[derive(Default)]
 pub(super) struct Codes {
-    /// Generation, earlier code and octet, code: 24, 24 and 16 bits. 0 is of no generation.
+    /// Generation, earlier code and byte, code: 24, 24 and 16 bits. 0 is of no generation.
     slots: Vec<u64>,
     generation: u64,
 }
@@ -20,7 +20,7 @@ const FEWEST_SLOT_BITS: u32 = 9;
 const GENERATIONS: u64 = 1 << 24;
 
 impl Codes {
-    /// Forgets all, and says how to find what comes: so many octets.
+    /// Forgets all, and says how to find what comes: so many bytes.
     fn begin(&mut self, length: usize) -> Finder<'_> {
         let bits = (2 * length).max(1).ilog2() + 1;
         let bits = bits.clamp(FEWEST_SLOT_BITS, MOST_SLOT_BITS);
@@ -56,10 +56,10 @@ struct Finder<'a> {
 }
 
 impl Finder<'_> {
-    /// The code for an earlier code and an octet; if there is none, the slot where it belongs.
+    /// The code for an earlier code and a byte; if there is none, the slot where it belongs.
     #[inline(always)]
-    fn find(&self, earlier: u32, octet: u8) -> Result<u32, usize> {
-        let pair = earlier << 8 | u32::from(octet);
+    fn find(&self, earlier: u32, byte: u8) -> Result<u32, usize> {
+        let pair = earlier << 8 | u32::from(byte);
         let wanted = self.generation << 24 | u64::from(pair);
         let mut slot = (pair.wrapping_mul(2_654_435_761) >> self.shift) as usize;
         loop {
@@ -75,8 +75,8 @@ impl Finder<'_> {
     }
 
     #[inline(always)]
-    fn make(&mut self, slot: usize, earlier: u32, octet: u8, code: u32) {
-        let pair = earlier << 8 | u32::from(octet);
+    fn make(&mut self, slot: usize, earlier: u32, byte: u8, code: u32) {
+        let pair = earlier << 8 | u32::from(byte);
         self.slots[slot] = self.generation << 40 | u64::from(pair) << 16 | u64::from(code);
     }
 }
@@ -91,8 +91,8 @@ pub(super) fn stream(input: &[u8], codes: &mut Codes, out: &mut Vec<u8>) {
     let mut next = FIRST;
     let mut watch = Watch::default();
     let mut code = u32::from(first);
-    for (at, &octet) in rest.iter().enumerate() {
-        let slot = match finder.find(code, octet) {
+    for (at, &byte) in rest.iter().enumerate() {
+        let slot = match finder.find(code, byte) {
             Ok(longer) => {
                 code = longer;
                 continue;
@@ -102,7 +102,7 @@ pub(super) fn stream(input: &[u8], codes: &mut Codes, out: &mut Vec<u8>) {
         bits.push(code, width.bits);
         width.advance();
         if next < FULL {
-            finder.make(slot, code, octet, next);
+            finder.make(slot, code, byte, next);
             next += 1;
         } else if watch.is_worse(at, bits.out.len()) {
             let old = width.bits;
@@ -114,7 +114,7 @@ pub(super) fn stream(input: &[u8], codes: &mut Codes, out: &mut Vec<u8>) {
             next = FIRST;
             watch = Watch::default();
         }
-        code = u32::from(octet);
+        code = u32::from(byte);
     }
     bits.push(code, width.bits);
     bits.finish();
@@ -130,7 +130,7 @@ struct Watch {
     best: usize,
 }
 
-/// Octets of a stretch.
+/// Bytes of a stretch.
 const STRETCH: usize = 8192;
 
 impl Watch {
@@ -170,7 +170,7 @@ impl Bits<'_> {
     }
 
     fn finish(self) {
-        let octets = self.count.div_ceil(8) as usize;
-        self.out.extend_from_slice(&self.waiting.to_le_bytes()[..octets]);
+        let bytes = self.count.div_ceil(8) as usize;
+        self.out.extend_from_slice(&self.waiting.to_le_bytes()[..bytes]);
     }
 }

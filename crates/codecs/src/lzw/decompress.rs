@@ -9,7 +9,7 @@ use crate::lz77::{STRIDE, Writer};
 /// Where what each code stood for begins in the original, since the beginning or the last clear.
 ///
 /// That is all the dictionary there is. The code that the third one makes stands for what begins where the third began,
-/// and ends one octet after where the fourth begins.
+/// and ends one byte after where the fourth begins.
 #[derive(Default)]
 pub(super) struct Starts(Vec<u32>);
 
@@ -27,7 +27,7 @@ impl Starts {
 /// Codes after which no more are made.
 const MOST: usize = (FULL - FIRST + 1) as usize;
 
-/// Appends the at most `limit` octets that `input` stands for to `out`. On an error `out` is as it was.
+/// Appends the at most `limit` bytes that `input` stands for to `out`. On an error `out` is as it was.
 pub(super) fn stream(
     input: &[u8],
     limit: usize,
@@ -75,7 +75,7 @@ fn codes(
         if start + at + length + STRIDE > out.len() {
             grow(out, start, 2 * (at + length), limit);
         }
-        let mut writer = Writer { octets: &mut out[start..], at };
+        let mut writer = Writer { bytes: &mut out[start..], at };
         if code < CLEAR {
             writer.push(code as u8);
         } else {
@@ -87,7 +87,7 @@ fn codes(
     Ok(at)
 }
 
-/// Makes room for so many octets of the original, or the most there may be.
+/// Makes room for so many bytes of the original, or the most there may be.
 fn grow(out: &mut Vec<u8>, start: usize, length: usize, limit: usize) {
     let length = start + length.min(limit) + STRIDE;
     out.reserve_exact(length.saturating_sub(out.len()));
@@ -109,16 +109,16 @@ impl Bits<'_> {
     #[inline(always)]
     fn next(&mut self, bits: u32) -> Result<Option<u32>, CodecError> {
         let rest = self.input.get(self.at / 8..).unwrap_or_default();
-        let octets = match rest.first_chunk() {
-            Some(octets) => u32::from_le_bytes(*octets),
-            None => rest.iter().rev().fold(0, |sum, &octet| sum << 8 | u32::from(octet)),
+        let bytes = match rest.first_chunk() {
+            Some(bytes) => u32::from_le_bytes(*bytes),
+            None => rest.iter().rev().fold(0, |sum, &byte| sum << 8 | u32::from(byte)),
         };
         let left = (8 * self.input.len()).saturating_sub(self.at);
         if left < bits as usize {
-            // What fills up the last octet.
+            // What fills up the last byte.
             return if left < 8 { Ok(None) } else { Err(CodecError::Malformed) };
         }
-        let code = octets >> (self.at % 8) & ((1 << bits) - 1);
+        let code = bytes >> (self.at % 8) & ((1 << bits) - 1);
         self.at += bits as usize;
         Ok(Some(code))
     }

@@ -23,8 +23,8 @@ fn decompressed(input: &[u8], limit: usize) -> Result<Vec<u8>, CodecError> {
 fn codes(codes: &[u32]) -> Vec<u8> {
     let bits: Vec<u32> =
         codes.iter().flat_map(|code| (0..9).map(move |bit| code >> bit & 1)).collect();
-    let octet = |bits: &[u32]| bits.iter().rev().fold(0, |sum, bit| sum << 1 | *bit as u8);
-    bits.chunks(8).map(octet).collect()
+    let byte = |bits: &[u32]| bits.iter().rev().fold(0, |sum, bit| sum << 1 | *bit as u8);
+    bits.chunks(8).map(byte).collect()
 }
 
 proptest! {
@@ -83,9 +83,9 @@ fn codes_that_were_not_made_are_refused() {
 
 #[test]
 fn a_message_that_changes_makes_a_clear() {
-    let octets =
-        |count, seed, from| noise(count, seed).into_iter().map(move |octet| from + octet % 50);
-    let message: Vec<u8> = octets(300_000, 1, 0).chain(octets(100_000, 2, 100)).collect();
+    let bytes =
+        |count, seed, from| noise(count, seed).into_iter().map(move |byte| from + byte % 50);
+    let message: Vec<u8> = bytes(300_000, 1, 0).chain(bytes(100_000, 2, 100)).collect();
     let stream = compressed(&message);
     let mut starts = decompress::Starts::default();
     let mut out = Vec::new();

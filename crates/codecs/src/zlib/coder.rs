@@ -10,12 +10,12 @@ use zlib_rs::{
 use crate::room::Room;
 use crate::{CodecError, Coder, Memory};
 
-/// Windows of 2^11 octets at least: smaller ones save nothing beside the table of fixed size.
+/// Windows of 2^11 bytes at least: smaller ones save nothing beside the table of fixed size.
 const LEAST_WINDOW: u32 = 11;
 /// Deflate's whole window.
 const WHOLE_WINDOW: u32 = 15;
 
-/// What zlib-rs takes beside windows and buffers, rounded up: a table of 2^16 entries of two octets, and the state.
+/// What zlib-rs takes beside windows and buffers, rounded up: a table of 2^16 entries of two bytes, and the state.
 const DEFLATE_FIXED: usize = (128 + 12) << 10;
 /// What zlib-rs takes for decompression, rounded up: the whole window and the state.
 const INFLATE_FIXED: usize = 56 << 10;
@@ -34,9 +34,9 @@ impl DeflateCoder {
         DeflateCoder { level, dictionary: dictionary[start..].into(), deflate: None, inflate: None }
     }
 
-    /// A compressor that is ready for a message of so many octets.
-    fn deflate(&mut self, octets: usize) -> &mut Deflate {
-        let wanted = (octets + self.dictionary.len() + WINDOW_MARGIN).next_power_of_two().ilog2();
+    /// A compressor that is ready for a message of so many bytes.
+    fn deflate(&mut self, bytes: usize) -> &mut Deflate {
+        let wanted = (bytes + self.dictionary.len() + WINDOW_MARGIN).next_power_of_two().ilog2();
         let wanted = wanted.clamp(LEAST_WINDOW, WHOLE_WINDOW);
         let (level, dictionary) = (i32::from(self.level), &self.dictionary);
         let kept = self.deflate.take().filter(|(window, _)| *window >= wanted);
@@ -55,7 +55,7 @@ impl DeflateCoder {
     }
 }
 
-/// zlib does not look back the whole window: it stays so many octets below it.
+/// zlib does not look back the whole window: it stays so many bytes below it.
 const WINDOW_MARGIN: usize = 262;
 
 fn config(level: i32, window: u32) -> DeflateConfig {
@@ -68,7 +68,7 @@ fn config(level: i32, window: u32) -> DeflateConfig {
     }
 }
 
-/// Buffers for one symbol for each octet of the window, or zlib's default.
+/// Buffers for one symbol for each byte of the window, or zlib's default.
 fn memory_level(window: u32) -> i32 {
     (window as i32 - 6).min(8)
 }
@@ -76,7 +76,7 @@ fn memory_level(window: u32) -> i32 {
 impl Coder for DeflateCoder {
     fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) {
         let start = out.len();
-        // Level 0 stores blocks as large as its buffers, with five octets before each.
+        // Level 0 stores blocks as large as its buffers, with five bytes before each.
         out.resize(start + compress_bound(input.len()) + input.len() / 512 * 5 + 64, 0);
         let deflate = self.deflate(input.len());
         let (mut read, mut written) = (0, start);
@@ -113,7 +113,7 @@ impl Coder for DeflateCoder {
 
     fn memory(&self) -> Memory {
         let compress = self.deflate.as_ref().map_or(0, |(window, _)| {
-            // Twice the window and an entry of two octets for each of its octets; seven octets for each symbol.
+            // Twice the window and an entry of two bytes for each of its bytes; seven bytes for each symbol.
             DEFLATE_FIXED + (4 << window) + (7 << (memory_level(*window) + 6))
         });
         let decompress = self.inflate.as_ref().map_or(0, |_| INFLATE_FIXED);

@@ -100,7 +100,7 @@ fn decompress(
     out: &mut Vec<u8>,
 ) -> Result<(), CodecError> {
     let start = out.len();
-    // Neither is above the limit by more than one octet.
+    // Neither is above the limit by more than one byte.
     let room = frame.content.unwrap_or(frame.most).min((limit as u64).saturating_add(1)) as usize;
     out.reserve_exact(room);
     // All at once and into the caller's memory: no window is kept, however large a frame claims it to be.

@@ -39,7 +39,7 @@ pub(crate) fn decompress_after(
     RustCoder::new(history).decompress(input, limit, out)
 }
 
-/// The window that is known to a decoder that is asked for nothing: the magic octets, the descriptor, the window.
+/// The window that is known to a decoder that is asked for nothing: the magic bytes, the descriptor, the window.
 const RUZSTD_HEADER: usize = 6;
 
 /// What ruzstd takes in any case, rounded up: a buffer for a block, and its tables.
@@ -146,12 +146,12 @@ struct Behind<'a> {
 }
 
 impl Write for Behind<'_> {
-    fn write(&mut self, octets: &[u8]) -> std::io::Result<usize> {
-        let skip = self.skip.min(octets.len());
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let skip = self.skip.min(bytes.len());
         self.skip -= skip;
-        self.length += octets.len() - skip;
-        self.out.extend_from_slice(&octets[skip..]);
-        Ok(octets.len())
+        self.length += bytes.len() - skip;
+        self.out.extend_from_slice(&bytes[skip..]);
+        Ok(bytes.len())
     }
 
     fn flush(&mut self) -> std::io::Result<()> {
@@ -168,7 +168,7 @@ struct Window {
     dictionary: usize,
     /// Where the last block begins.
     block: usize,
-    /// Octets of the message that were not seen.
+    /// Bytes of the message that were not seen.
     coming: usize,
     /// A block that is used again.
     space: Vec<u8>,
@@ -199,7 +199,7 @@ impl Matcher for Window {
     fn get_next_space(&mut self) -> Vec<u8> {
         let mut space = core::mem::take(&mut self.space);
         space.clear();
-        // One octet more than there will be: a block that is not full is the last.
+        // One byte more than there will be: a block that is not full is the last.
         space.resize((self.coming + 1).min(LARGEST_BLOCK as usize), 0);
         space
     }

@@ -7,18 +7,18 @@ use groupwire_codecs::Link;
 use crate::network::Network;
 use crate::random::Random;
 
-/// Exchanges of packets of 200 to 1400 octets.
+/// Exchanges of packets of 200 to 1400 bytes.
 fn hear(link: &mut Link, network: Network, exchanges: usize, random: &mut Random) {
     for _ in 0..exchanges {
-        let octets = 200 + random.below(1200) as usize;
-        link.heard(2 * octets, network.exchange(octets, random));
+        let bytes = 200 + random.below(1200) as usize;
+        link.heard(2 * bytes, network.exchange(bytes, random));
     }
 }
 
 /// How far off it is, as a share of what is right. `None`: it does not tell.
 fn off(link: &Link, network: Network) -> Option<f64> {
-    let right = network.nanos_per_octet();
-    link.nanos_per_octet().map(|nanos| (f64::from(nanos) / right - 1.0).abs())
+    let right = network.nanos_per_byte();
+    link.nanos_per_byte().map(|nanos| (f64::from(nanos) / right - 1.0).abs())
 }
 
 #[test]
@@ -65,9 +65,9 @@ fn a_longer_way_is_no_slower_link() {
     let network = Network::new(100.0, 1);
     hear(&mut link, network, 300, &mut random);
     for _ in 0..300 {
-        let octets = 200 + random.below(1200) as usize;
-        let longer = network.exchange(octets, &mut random) + Duration::from_millis(40);
-        link.heard(2 * octets, longer);
+        let bytes = 200 + random.below(1200) as usize;
+        let longer = network.exchange(bytes, &mut random) + Duration::from_millis(40);
+        link.heard(2 * bytes, longer);
         let off = off(&link, network);
         assert!(off.is_some_and(|off| off < 0.25), "{off:?}");
     }
@@ -78,7 +78,7 @@ fn equal_sizes_tell_nothing() {
     let (mut link, mut random) = (Link::new(), Random::new(5));
     for _ in 0..1000 {
         link.heard(1000, Network::new(10.0, 1).exchange(500, &mut random));
-        assert_eq!(link.nanos_per_octet(), None);
+        assert_eq!(link.nanos_per_byte(), None);
     }
 }
 
@@ -86,7 +86,7 @@ fn equal_sizes_tell_nothing() {
 fn a_told_rate_stays() {
     let mut link = Link::of_rate(10e6);
     hear(&mut link, Network::new(1000.0, 1), 100, &mut Random::new(1));
-    assert_eq!(link.nanos_per_octet(), Some(800.0));
+    assert_eq!(link.nanos_per_byte(), Some(800.0));
 }
 
 #[test]
@@ -94,9 +94,9 @@ fn nonsense_does_no_harm() {
     let mut link = Link::new();
     let mut random = Random::new(8);
     for _ in 0..3000 {
-        let octets = [0, 1, 100, usize::MAX][random.below(4) as usize];
+        let bytes = [0, 1, 100, usize::MAX][random.below(4) as usize];
         let time = [Duration::ZERO, Duration::from_micros(9), Duration::MAX];
-        link.heard(octets, time[random.below(3) as usize]);
-        assert!(link.nanos_per_octet().is_none_or(|nanos| nanos >= 0.0));
+        link.heard(bytes, time[random.below(3) as usize]);
+        assert!(link.nanos_per_byte().is_none_or(|nanos| nanos >= 0.0));
     }
 }

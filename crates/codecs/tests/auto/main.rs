@@ -78,7 +78,7 @@ fn another_rate_is_noticed() {
             session.network = Network::new(after, 1);
             session.compare(&[&content], messages);
             let over = session.compare(&[&content], 1000).loss();
-            assert!(over < LOSS, "{size} octets, to {after} Mbit/s: {over}");
+            assert!(over < LOSS, "{size} bytes, to {after} Mbit/s: {over}");
         }
     }
 }
@@ -134,14 +134,14 @@ fn looking_for_the_rate_takes_little_time_where_only_slow_codecs_shrink() {
                 for choice in [Some(pick.choice), pick.also].into_iter().flatten() {
                     auto.learn(choice, 500, left(choice));
                 }
-                let octets = left(pick.choice);
+                let bytes = left(pick.choice);
                 let work = f64::from(Costs::reference().of(pick.choice).at(500));
                 let also = pick
                     .also
                     .map_or(0.0, |also| Costs::reference().of(also).compress.at(500).into());
-                link.heard(2 * octets, network.exchange(octets, &mut random));
+                link.heard(2 * bytes, network.exchange(bytes, &mut random));
                 if nth < first {
-                    total += network.way(octets, &mut random) + work + also;
+                    total += network.way(bytes, &mut random) + work + also;
                     extra += work + also;
                 }
             }

@@ -21,19 +21,19 @@ impl Network {
         Network { mbit, hops, jitter: 2500.0 }
     }
 
-    pub(crate) fn nanos_per_octet(&self) -> f64 {
+    pub(crate) fn nanos_per_byte(&self) -> f64 {
         8000.0 / self.mbit * f64::from(self.hops)
     }
 
     /// One way, ns.
-    pub(crate) fn way(&self, octets: usize, random: &mut Random) -> f64 {
+    pub(crate) fn way(&self, bytes: usize, random: &mut Random) -> f64 {
         let late = if random.below(100) == 0 { 50.0 } else { 1.0 };
-        FIXED + octets as f64 * self.nanos_per_octet() + self.jitter * late * random.exponential()
+        FIXED + bytes as f64 * self.nanos_per_byte() + self.jitter * late * random.exponential()
     }
 
     /// There and back.
-    pub(crate) fn exchange(&self, octets: usize, random: &mut Random) -> Duration {
-        let nanos = self.way(octets, random) + self.way(octets, random);
+    pub(crate) fn exchange(&self, bytes: usize, random: &mut Random) -> Duration {
+        let nanos = self.way(bytes, random) + self.way(bytes, random);
         Duration::from_nanos(nanos as u64)
     }
 }

@@ -15,7 +15,7 @@ const DISTINCT: usize = 100;
 pub(crate) struct Content {
     pub(crate) size: usize,
     choices: Vec<Choice>,
-    /// Octets by choice, message by message.
+    /// Bytes by choice, message by message.
     packed: Vec<Vec<usize>>,
 }
 
@@ -83,8 +83,8 @@ impl Session {
     fn send(&mut self, content: &Content) -> (f64, f64) {
         let size = content.size;
         let pick = self.auto.choose(size, &self.link);
-        let octets = content.packed(self.sent, pick.choice);
-        self.auto.learn(pick.choice, size, octets);
+        let bytes = content.packed(self.sent, pick.choice);
+        self.auto.learn(pick.choice, size, bytes);
         let time = self.time(content, pick.choice);
         let mut trial = 0.0;
         if let Some(also) = pick.also {
@@ -94,7 +94,7 @@ impl Session {
                 self.auto.took(also, size, Duration::from_nanos(60 + trial as u64));
             }
         }
-        self.link.heard(2 * octets, self.network.exchange(octets, &mut self.random));
+        self.link.heard(2 * bytes, self.network.exchange(bytes, &mut self.random));
         if self.is_timed && (self.sent < 64 || self.sent.is_multiple_of(7)) {
             self.tell_times(pick.choice, size);
         }
@@ -118,10 +118,10 @@ impl Session {
 
     /// The expected time of the message that is next, by a choice.
     fn time(&self, content: &Content, choice: Choice) -> f64 {
-        let octets = content.packed(self.sent, choice) as f64;
+        let bytes = content.packed(self.sent, choice) as f64;
         FIXED
             + self.network.jitter
-            + octets * self.network.nanos_per_octet()
+            + bytes * self.network.nanos_per_byte()
             + f64::from(self.costs.of(choice).at(content.size)) * (self.truth)(choice)
     }
 

@@ -5,12 +5,12 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::process::Command;
 
-/// What a program writes when it is given a file of that name and these octets. `None` if there is no such program.
-pub(crate) fn run(program: &str, options: &[&str], name: &str, octets: &[u8]) -> Option<Vec<u8>> {
+/// What a program writes when it is given a file of that name and these bytes. `None` if there is no such program.
+pub(crate) fn run(program: &str, options: &[&str], name: &str, bytes: &[u8]) -> Option<Vec<u8>> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(program);
     fs::create_dir_all(&folder).expect("the folder for tests can be written");
     let path = folder.join(name);
-    fs::write(&path, octets).expect("the folder for tests can be written");
+    fs::write(&path, bytes).expect("the folder for tests can be written");
     let output = match Command::new(program).args(options).arg(&path).output() {
         Err(error) if error.kind() == ErrorKind::NotFound => {
             println!("skipped: there is no program {program} here");
