@@ -1,4 +1,4 @@
-//! How long the adaptive choice takes: it runs for every message, and a message takes a few microseconds to pack.
+//! The time of the adaptive choice. It runs for every message, and packing a message takes a few microseconds.
 
 use std::hint::black_box;
 use std::time::Duration;

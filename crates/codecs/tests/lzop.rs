@@ -1,9 +1,9 @@
 //! `lzop` reads what our LZO writes, and we read what it writes.
 //!
-//! Its files (numbers big-endian): a magic; the versions of the program, of its library and of the format; the method,
-//! level and flags; mode, time and name of the original; a checksum of all that but the magic. Then blocks: the lengths
-//! of the original and of the block, checksums if the flags say so, and the block; as it is if it is no smaller. A
-//! length of zero ends the file.
+//! Format of its files, with big-endian numbers: a magic number; the versions of the program, its library and the format;
+//! method, level and flags; mode, time and name of the original; a checksum of all fields after the magic number. Then
+//! blocks: the lengths of the original and of the block, checksums as the flags say, and the block, which is the original
+//! if it would be no smaller. A length of zero ends the file.
 
 mod programs;
 
@@ -11,9 +11,9 @@ use groupwire_codecs::by_name;
 use programs::{run, samples};
 
 const MAGIC: [u8; 9] = [0x89, b'L', b'Z', b'O', 0, b'\r', b'\n', 0x1a, b'\n'];
-/// The most bytes of a block.
+/// The largest block of an lzop file, bytes.
 const BLOCK: usize = 256 << 10;
-/// The flag for a checksum of the original before each block.
+/// The flag of a checksum of each block's original.
 const CHECKED: usize = 1;
 
 #[test]
@@ -39,7 +39,7 @@ fn lzop_reads_what_we_write() {
 #[test]
 fn we_read_what_lzop_writes() {
     let Some(lzo) = by_name("lzo") else { return };
-    // From its fastest to its smallest, which uses all there is in the format.
+    // From the fastest level to the smallest, which uses all instructions of the format.
     for level in ["-1", "-3", "-7", "-9"] {
         for (name, original) in samples() {
             let Some(file) = run("lzop", &["-c", level], &format!("{name}{level}"), &original)

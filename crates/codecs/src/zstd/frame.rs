@@ -1,34 +1,34 @@
-//! The outside of a zstd frame (RFC 8878, section 3.1.1): its header and where its blocks are.
+//! The header and the block headers of a zstd frame (RFC 8878, section 3.1.1).
 //!
-//! Looked through before a decoder sees the frame, so that no memory is taken for what a frame merely claims.
+//! They are checked before a decoder gets the frame, so that no memory is allocated for false claims.
 
 #[cfg(any(not(feature = "all"), test))]
 use alloc::vec::Vec;
 
 use crate::CodecError;
 
-/// No block stands for more bytes.
+/// The largest original of one block (RFC 8878, section 3.1.1.2). Bytes.
 pub(super) const LARGEST_BLOCK: u64 = 128 << 10;
 
-/// What a frame says of itself.
+/// The facts that a frame states.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Frame {
-    /// The length of the original, if it is told.
+    /// The length of the original, if the frame states it.
     pub(super) content: Option<u64>,
-    /// The original is not longer, whatever is told.
+    /// The longest original that the blocks can give.
     pub(super) most: u64,
-    /// No match reaches further back.
+    /// The longest distance of a match.
     pub(super) window: u64,
-    /// Where the blocks begin.
+    /// The position of the first block.
     pub(super) blocks: usize,
 }
 
 impl Frame {
-    /// Reads the outside of a frame.
+    /// Reads the header and all block headers.
     ///
     /// # Errors
-    /// `TooLarge` if the length that it tells is above the limit; `Malformed` if it does not end where the bytes do, or
-    /// has what frames here do not have: a checksum, a dictionary's number.
+    /// `TooLarge` if the stated length is above the limit; `Malformed` if the frame does not end with the last byte, or
+    /// has a checksum or a dictionary number, which this codec never writes.
     pub(super) fn read(bytes: &[u8], limit: usize) -> Result<Frame, CodecError> {
         let mut rest = bytes;
         let descriptor = take(&mut rest, 1)? as u8;
@@ -55,7 +55,7 @@ impl Frame {
     }
 }
 
-/// The most bytes that the blocks stand for, of which none stands for more than `largest`.
+/// The longest original that the blocks can give; one block gives at most `largest` bytes.
 fn read_blocks(mut bytes: &[u8], largest: u64) -> Result<u64, CodecError> {
     let mut most = 0;
     loop {
@@ -78,20 +78,20 @@ fn read_blocks(mut bytes: &[u8], largest: u64) -> Result<u64, CodecError> {
     }
 }
 
-/// The size of a window: an exponent of two, and eighths of that.
+/// The window size: a power of two, plus eighths of it.
 fn window(descriptor: u64) -> u64 {
     let base = 1024 << (descriptor >> 3);
     base + base / 8 * (descriptor & 7)
 }
 
-/// The next number, little-endian.
+/// Takes the next number of `size` bytes, little-endian.
 fn take(bytes: &mut &[u8], size: usize) -> Result<u64, CodecError> {
     let (number, rest) = bytes.split_at_checked(size).ok_or(CodecError::Malformed)?;
     *bytes = rest;
     Ok(number.iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte)))
 }
 
-/// Appends the header, without magic bytes, of a frame that tells its length and needs no other window.
+/// Appends the header, without magic bytes, of a frame that states its length and whose window is its length.
 #[cfg(any(not(feature = "all"), test))]
 pub(super) fn write_header(length: usize, out: &mut Vec<u8>) {
     let (flag, number, size) = match length {
@@ -104,7 +104,7 @@ pub(super) fn write_header(length: usize, out: &mut Vec<u8>) {
     out.extend_from_slice(&(number as u64).to_le_bytes()[..size]);
 }
 
-/// Appends a block that is not compressed and not the last.
+/// Appends an uncompressed block that is not the last.
 #[cfg(any(not(feature = "all"), test))]
 pub(super) fn raw_block(bytes: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(&(bytes.len() as u32 * 8).to_le_bytes()[..3]);
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_end_with_its_last_block_is_malformed() {
+    fn bytes_after_or_within_the_last_block_are_malformed() {
         let frame = [0x20, 2, 0x11, 0, 0, 7, 8, 9];
         for length in [0, 1, 2, 3, 4, 5, 6, 8] {
             assert_eq!(Frame::read(&frame[..length], 2), Err(CodecError::Malformed), "{length}");
