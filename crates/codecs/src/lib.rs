@@ -51,6 +51,7 @@ mod null;
 mod output;
 mod packer;
 mod plain;
+mod registry;
 mod rle;
 #[cfg(test)]
 mod samples;
@@ -79,65 +80,10 @@ pub use lzw::Lzw;
 pub use null::Null;
 pub use packer::Packer;
 pub use plain::Plain;
+pub use registry::{ALL, MESSAGES, by_name, by_number, encoders_for_messages, for_messages};
 pub use rle::Rle;
 #[cfg(feature = "pure")]
 pub use snappy::Snappy;
 pub use zlib::Deflate;
 #[cfg(feature = "pure")]
 pub use zstd::Zstd;
-
-/// All codecs of this build, ordered by number.
-pub static ALL: &[&dyn Codec] = &[
-    &Plain,
-    &Lz4,
-    &Deflate,
-    #[cfg(feature = "pure")]
-    &Snappy,
-    #[cfg(feature = "pure")]
-    &Lzo,
-    #[cfg(feature = "pure")]
-    &Lzf,
-    #[cfg(feature = "pure")]
-    &Lzw,
-    #[cfg(feature = "pure")]
-    &Zstd,
-    #[cfg(feature = "brotli")]
-    &Brotli,
-    #[cfg(feature = "pure")]
-    &Bzip2,
-    #[cfg(feature = "pure")]
-    &Lzma,
-    #[cfg(feature = "pure")]
-    &Rle,
-    #[cfg(feature = "pure")]
-    &Null,
-];
-
-/// Other names of codecs, each with the name that the codec has here.
-const ALIASES: &[(&str, &str)] = &[("deflate", "zlib")];
-
-/// The codecs that gmc uses, which are the ones in the browser's core module. A codec that is only in [`ALL`] is left out
-/// of that module by the linker.
-pub static MESSAGES: [&dyn Codec; 3] = [&Plain, &Lz4, &Deflate];
-
-/// The codecs of [`MESSAGES`] that can compress in this build: Deflate can with the feature `deflate-encoder` only.
-pub fn encoders_for_messages() -> &'static [&'static dyn Codec] {
-    if cfg!(feature = "deflate-encoder") { &MESSAGES } else { &MESSAGES[..2] }
-}
-
-/// The codec of [`MESSAGES`] with this number on the wire.
-pub fn for_messages(number: u8) -> Option<&'static dyn Codec> {
-    MESSAGES.into_iter().find(|codec| codec.number() == number)
-}
-
-/// The codec with this number on the wire.
-pub fn by_number(number: u8) -> Option<&'static dyn Codec> {
-    ALL.iter().copied().find(|codec| codec.number() == number)
-}
-
-/// The codec with this name; `deflate` is `zlib`.
-pub fn by_name(name: &str) -> Option<&'static dyn Codec> {
-    let alias = ALIASES.iter().find(|(alias, _)| *alias == name);
-    let name = alias.map_or(name, |(_, name)| name);
-    ALL.iter().copied().find(|codec| codec.name() == name)
-}
