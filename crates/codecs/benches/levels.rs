@@ -5,8 +5,8 @@
 //! ```
 //!
 //! There are two payloads: `text` is 1400 bytes of English documentation, `binary` has records of counters, times and
-//! small numbers. Each run uses many different messages, so that the branch predictor cannot learn one by heart; the time
-//! is the best of several runs.
+//! small numbers. Each run uses many different messages, so that the branch predictor cannot learn one by heart; the
+//! time is the best of several runs.
 
 use std::time::{Duration, Instant};
 

@@ -220,8 +220,8 @@ impl Auto {
         of_codec.for_each(|candidate| candidate.unpacked(message, time));
     }
 
-    /// Estimates the time that the other end needed to unpack a message that was packed by `sent`, and to pack its answer
-    /// of about the same size by `came`. It is part of a measured round trip, and not caused by the link.
+    /// Estimates the time that the other end needed to unpack a message that was packed by `sent`, and to pack its
+    /// answer of about the same size by `came`. It is part of a measured round trip, and not caused by the link.
     pub fn others_work(&self, sent: Choice, came: Choice, size: usize) -> Duration {
         let message = Message::new(size, 0.0);
         let of = |choice: Choice| {

@@ -18,10 +18,10 @@ use crate::{Codec, CodecError, Coder, Levels, Memory, Options, OptionsError};
 
 /// One brotli stream (RFC 7932), with a window sized to the message. Streams with a large window are refused.
 ///
-/// The coder keeps up to 2 MiB of memory. For messages of up to 64 KiB compression takes at most 8 MiB, mostly tables of
-/// fixed size: for 1400 bytes 0.6 MiB at level 4, 1.1 MiB at 5, 2.1 MiB from 6 to 9, which are the same for messages,
-/// and 1.5 MiB from 10. Decompression takes twice the length of the original, 64 KiB and what its Huffman trees claim,
-/// at most 4 MiB.
+/// The coder keeps up to 2 MiB of memory. For messages of up to 64 KiB compression takes at most 8 MiB, mostly tables
+/// of fixed size: for 1400 bytes 0.6 MiB at level 4, 1.1 MiB at 5, 2.1 MiB from 6 to 9, which are the same for
+/// messages, and 1.5 MiB from 10. Decompression takes twice the length of the original, 64 KiB and what its Huffman
+/// trees claim, at most 4 MiB.
 ///
 /// It takes no dictionary: with one the crate's encoder fails on short messages.
 #[derive(Debug, Clone, Copy)]

@@ -11,8 +11,8 @@ use crate::{Codec, CodecError, Coder, Levels, Memory, Options, OptionsError, len
 /// without their header and without an end marker). LZMA's dictionary size is the length of the original and of the
 /// given dictionary, at least 4 KiB.
 ///
-/// The crate cannot keep its memory between messages, so every message pays for the set-up. For messages of up to 64 KiB
-/// compression takes at most 2.5 MiB, mostly tables of fixed size of which a short message touches little.
+/// The crate cannot keep its memory between messages, so every message pays for the set-up. For messages of up to 64
+/// KiB compression takes at most 2.5 MiB, mostly tables of fixed size of which a short message touches little.
 /// Decompression takes the length of the original and 128 KiB.
 #[derive(Debug, Clone, Copy)]
 pub struct Lzma;

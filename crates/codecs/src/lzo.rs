@@ -4,7 +4,7 @@
 //! state in two bits the number of literals, up to three, that follow.
 //!
 //! ```text
-//! first byte      what it does
+//! first byte       what it does
 //! 1LLDDDSS H       copy 5 + L bytes from 1 + H*8 + D back, then S literals
 //! 01LDDDSS H       copy 3 + L bytes from 1 + H*8 + D back, then S literals
 //! 001LLLLL D:u16   copy 2 + L bytes (L = 0: 33 + more) from 1 + D/4 back, then D%4 literals
@@ -17,8 +17,8 @@
 //! ```
 //!
 //! Numbers are little-endian. As the first byte of a block, 18 to 255 mean 1 to 238 literals. This is the original
-//! format, not the kernel's later LZO-RLE. It was written from the description of the format in the documentation of the
-//! Linux kernel (`staging/lzo.rst`), not from another implementation.
+//! format, not the kernel's later LZO-RLE. It was written from the description of the format in the documentation of
+//! the Linux kernel (`staging/lzo.rst`), not from another implementation.
 
 mod compress;
 mod decompress;

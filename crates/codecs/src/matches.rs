@@ -83,8 +83,8 @@ impl Finder {
         }
     }
 
-    /// The next position from `at` to `last` that has a match at most `window` bytes before, and the match's position. Four
-    /// bytes follow `last`; `at` is not 0.
+    /// The next position from `at` to `last` that has a match at most `window` bytes before, and the match's position.
+    /// Four bytes follow `last`; `at` is not 0.
     #[inline(always)]
     pub(crate) fn find<const DICTIONARY: bool>(
         &mut self,

@@ -60,7 +60,8 @@ impl Packer {
         }
     }
 
-    /// Uses `dictionary` with every codec that takes one. Both ends need the same. Groupwire itself uses no dictionaries.
+    /// Uses `dictionary` with every codec that takes one. Both ends need the same. Groupwire itself uses no
+    /// dictionaries.
     #[must_use]
     pub fn with_dictionary(self, dictionary: &[u8]) -> Self {
         Packer { dictionary: dictionary.to_owned(), coders: Vec::new(), ..self }
@@ -78,8 +79,8 @@ impl Packer {
         self.codec(codec).is_ok()
     }
 
-    /// Appends the packed form of `message` to `out`. Returns the choice that was used: `choice`, or [`Choice::NONE`] if
-    /// `choice` does not make the message smaller.
+    /// Appends the packed form of `message` to `out`. Returns the choice that was used: `choice`, or [`Choice::NONE`]
+    /// if `choice` does not make the message smaller.
     ///
     /// # Errors
     /// If the packer does not have the codec, or the codec has no such level. `out` is unchanged.
@@ -138,8 +139,8 @@ impl Packer {
     /// Appends the original message of `packed` to `out`, at most `limit` bytes. On an error `out` is unchanged.
     ///
     /// # Errors
-    /// If `packed` is malformed, too large, or made with a codec or dictionary that this packer lacks. Only a check finds
-    /// all damage.
+    /// If `packed` is malformed, too large, or made with a codec or dictionary that this packer lacks. Only a check
+    /// finds all damage.
     pub fn unpack(
         &mut self,
         packed: &[u8],
@@ -190,7 +191,7 @@ impl Packer {
         let outcome = match filter {
             Filter::None => coder.decompress(bytes, limit, out),
             filter => coder
-                .decompress(bytes, filter.longest(limit), &mut filtered)
+                .decompress(bytes, limit, &mut filtered)
                 .and_then(|()| filter.undo(&filtered, limit, out)),
         };
         self.filtered = filtered;

@@ -7,8 +7,8 @@
 //!         | escape count:u8 byte       3 + count times that byte
 //! ```
 //!
-//! The escape byte is the message's rarest, so that few literals equal it. The paper puts the count after the byte; here
-//! the count comes first, so that a literal escape byte takes two bytes and not three.
+//! The escape byte is the message's rarest, so that few literals equal it. The paper puts the count after the byte;
+//! here the count comes first, so that a literal escape byte takes two bytes and not three.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;

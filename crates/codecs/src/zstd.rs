@@ -69,8 +69,8 @@ fn coder(_: i8, dictionary: &[u8]) -> Box<dyn Coder> {
     Box::new(rust::RustCoder::new(dictionary))
 }
 
-/// Makes both implementations use a dictionary as plain content. They recognise a dictionary trained by zstd by its magic
-/// number and treat it differently, so the first byte of the number is left out.
+/// Makes both implementations use a dictionary as plain content. They recognise a dictionary trained by zstd by its
+/// magic number and treat it differently, so the first byte of the number is left out.
 fn as_content(dictionary: &[u8]) -> &[u8] {
     match dictionary.strip_prefix(&[0x37]) {
         Some(rest) if rest.starts_with(&[0xa4, 0x30, 0xec]) => rest,

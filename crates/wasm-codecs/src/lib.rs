@@ -1,8 +1,8 @@
-//! The codecs that the browser's core lacks, as WebAssembly modules that a page loads when a channel asks for one of them.
-//! This crate has all of them but brotli; `crates/wasm-brotli` builds the same source with brotli alone.
+//! The codecs that the browser's core lacks, as WebAssembly modules that a page loads when a channel asks for one of
+//! them. This crate has all of them but brotli; `crates/wasm-brotli` builds the same source with brotli alone.
 //!
-//! The module compresses and decompresses single messages. The core decides which messages, and calls this module through
-//! `crates/wasm/src/codecs.js`.
+//! The module compresses and decompresses single messages. The core decides which messages, and calls this module
+//! through `crates/wasm/src/codecs.js`.
 
 use groupwire_codecs::{Choice, Coder, Filter, Options, by_number};
 use wasm_bindgen::prelude::{JsError, wasm_bindgen};

@@ -93,7 +93,8 @@ impl Candidate {
         self.work(message) + self.ratio(message) * message.plain
     }
 
-    /// The expected time under the best assumptions: the content suits the candidate, and slow measurements were chance.
+    /// The expected time under the best assumptions: the content suits the candidate, and slow measurements were
+    /// chance.
     pub(super) fn at_best(&self, message: Message) -> f32 {
         let work = self.work(message).min(self.cost.at(message.size));
         work + self.classes[message.class].estimate.best() * message.plain

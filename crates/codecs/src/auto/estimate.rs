@@ -44,7 +44,8 @@ impl Estimate {
         self.ratio().min(ASSUMED)
     }
 
-    /// Learns the ratio of a message. Returns true if the content has changed; the average then starts from this message.
+    /// Learns the ratio of a message. Returns true if the content has changed; the average then starts from this
+    /// message.
     pub(super) fn learn(&mut self, ratio: f32) -> bool {
         let ratio = ratio.min(WORST);
         if !self.is_tried() {

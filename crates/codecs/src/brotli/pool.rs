@@ -8,7 +8,8 @@ use core::any::Any;
 use brotli::enc::BrotliAlloc;
 use brotli::{Allocator, SliceWrapper, SliceWrapperMut};
 
-/// A pool that holds more than this is emptied after a message, so that a large message does not keep its memory. Bytes.
+/// A pool that holds more than this is emptied after a message, so that a large message does not keep its memory.
+/// Bytes.
 const MAX_KEPT: usize = 2 << 20;
 
 /// Vectors for reuse, and the sum of the memory.

@@ -86,8 +86,8 @@ fn repeat(dictionary: &[u8], out: &mut [u8], at: usize, back: usize, length: usi
     Some(())
 }
 
-/// Copies in chunks of `N` bytes, the last of which may write too much. The source may overlap the target by `N` bytes or
-/// more.
+/// Copies in chunks of `N` bytes, the last of which may write too much. The source begins at least `N` bytes before the
+/// target; the two may overlap.
 #[inline(always)]
 fn chunks<const N: usize>(out: &mut [u8], source: usize, at: usize, length: usize) -> Option<()> {
     let mut done = 0;

@@ -1,5 +1,5 @@
-//! The LZO compressor. It takes the last position of the same four bytes as a match, and skips more positions the longer
-//! there was no match.
+//! The LZO compressor. It takes the last position of the same four bytes as a match, and skips more positions the
+//! longer there was no match.
 
 use alloc::vec::Vec;
 
@@ -26,8 +26,8 @@ pub(super) fn block(input: &[u8], table: &mut Table, out: &mut Vec<u8>) {
     out.truncate(start + written);
 }
 
-/// The longest block of `length` bytes. A copy is at least one byte shorter than the copied bytes, which pays for the first
-/// byte before the literals after it; more than 18 literals cost a second byte, and one for each 255 of them.
+/// The longest block of `length` bytes. A copy is at least one byte shorter than the copied bytes, which pays for the
+/// first byte before the literals after it; more than 18 literals cost a second byte, and one for each 255 of them.
 fn longest(length: usize) -> usize {
     length + length / 16 + 16 + STRIDE
 }
