@@ -88,7 +88,7 @@ fn best(items: &[Vec<u8>], mut work: impl FnMut(&[u8])) -> u128 {
 }
 
 fn text() -> Vec<Vec<u8>> {
-    let book = include_bytes!("../../../docs/wire.md");
+    let book = include_bytes!("../../../docs/wire/session.md");
     let step = (book.len() - SIZE) / MESSAGES;
     (0..MESSAGES).map(|n| book[n * step..][..SIZE].to_vec()).collect()
 }
