@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::{End, MS, Sent};
-use crate::grammar::{Fields, Frame, From, Value, hex, read_packet, write_packet};
+use crate::grammar::{
+    Fields, Frame, From, Value, hex, read_datagram, read_packet, write_datagram, write_packet,
+};
 
 /// A room, and transports that bring packets at once.
 pub(crate) struct ByHand {
@@ -12,14 +14,19 @@ pub(crate) struct ByHand {
     room: End,
     /// All that went over transports.
     pub(crate) sent: Vec<Sent>,
-    /// Frames from the server that nobody has looked at, by transport.
+    /// Octets of the largest datagram on transports that are opened from now on; 0: they have none.
+    pub(crate) max_datagram: usize,
+    /// Frames and datagrams from the server that nobody has looked at, by transport.
     came: BTreeMap<u64, Vec<Frame>>,
+    datagrams: BTreeMap<u64, Vec<Fields>>,
 }
 
 impl ByHand {
     pub(crate) fn new(room: &str) -> Self {
         let room = End::room(room);
-        ByHand { now: Duration::ZERO, room, sent: Vec::new(), came: BTreeMap::new() }
+        let (now, sent, max_datagram) = (Duration::ZERO, Vec::new(), 0);
+        let (came, datagrams) = Default::default();
+        ByHand { now, room, sent, max_datagram, came, datagrams }
     }
 
     /// A client sends frames over a transport: the first ones open it.
@@ -33,7 +40,7 @@ impl ByHand {
         let is_first = self.is_first(link, true);
         self.note(link, true, is_first, packet.to_vec());
         let what = match is_first {
-            true => format!("join {link} 0 {} #0", hex(&[link as u8; 16])),
+            true => format!("join {link} {} {} #0", self.max_datagram, hex(&[link as u8; 16])),
             false => format!("packet {link} #0"),
         };
         self.room.run_to(self.now);
@@ -41,11 +48,29 @@ impl ByHand {
         self.take();
     }
 
+    /// A client sends a datagram.
+    pub(crate) fn throw(&mut self, link: u64, datagram: &Fields) {
+        let octets = write_datagram(datagram);
+        self.room.run_to(self.now);
+        self.room.input(self.now, &format!("datagram {link} #0"), |_| octets.clone());
+        self.take();
+    }
+
+    /// The datagrams that came over a transport since the last call.
+    pub(crate) fn catch(&mut self, link: u64) -> Vec<Fields> {
+        self.datagrams.remove(&link).unwrap_or_default()
+    }
+
+    /// The room is told something, in the words of a conversation.
+    pub(crate) fn tell(&mut self, what: &str) {
+        self.room.run_to(self.now);
+        self.room.input(self.now, what, |_| Vec::new());
+        self.take();
+    }
+
     /// The transport breaks.
     pub(crate) fn cut(&mut self, link: u64) {
-        self.room.run_to(self.now);
-        self.room.input(self.now, &format!("closed {link}"), |_| Vec::new());
-        self.take();
+        self.tell(&format!("closed {link}"));
     }
 
     pub(crate) fn run(&mut self, ms: u32) {
@@ -69,6 +94,11 @@ impl ByHand {
         for output in self.room.take() {
             let link = output.link.expect("a room's output has a transport");
             if output.octets.is_empty() {
+                continue;
+            }
+            if output.verb == "datagram" {
+                let datagram = read_datagram(&output.octets).expect("a datagram of the grammar");
+                self.datagrams.entry(link).or_default().push(datagram);
                 continue;
             }
             let is_first = self.is_first(link, false);

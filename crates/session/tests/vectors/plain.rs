@@ -43,8 +43,8 @@ impl Person {
 
     /// W35.
     fn pong(&self, room: &mut ByHand) {
-        let pings = room.hear(self.link).into_iter().filter(|frame| frame.name == "PING");
-        if let Some(ping) = pings.last() {
+        let mut pings = room.hear(self.link).into_iter().filter(|frame| frame.name == "PING");
+        if let Some(ping) = pings.next_back() {
             let now = room.now.as_micros() as u64;
             let pong = Fields::default().num("time", ping.number("time"));
             let pong = pong.num("received", now).num("sent", now);

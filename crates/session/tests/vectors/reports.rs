@@ -91,7 +91,7 @@ fn w88_losses() {
     check("losses.json", &json(vectors));
 }
 
-/// W68, W86 to W91: reports that were sent, by what is in them; what they say holds of what was sent.
+/// The headers of datagrams that were sent with reports, by what is in them.
 #[test]
 fn w86_reports() {
     let mut found: BTreeMap<(bool, String), (Vec<u8>, Fields)> = BTreeMap::new();
@@ -142,7 +142,8 @@ fn w86_what_reports_say_of_datagrams_holds() {
         if !name.starts_with("datagrams") {
             continue;
         }
-        (last.clear(), all.clear());
+        last.clear();
+        all.clear();
         for sent in talk.sent.iter().filter(|sent| sent.is_datagram && sent.octets[0] >> 6 == 1) {
             let (datagram, way) = (read_datagram(&sent.octets).unwrap(), (sent.link, sent.is_up));
             let numbers = all.entry(way).or_default();
