@@ -288,14 +288,14 @@ fn w87_reports_come_now_and_then() {
             .map(|(sent, datagram)| (sent.at, datagram.number("kind") == 0))
             .collect();
         assert!(reports.len() >= 3, "while messages come");
-        let mut riding = 0;
+        let mut piggybacked = 0;
         for pair in reports.windows(2) {
             let ((before, _), (at, is_alone)) = (pair[0], pair[1]);
             assert!(at - before >= MS * 5 && at - before <= Duration::from_secs(5));
-            // Some tell at once what is news, but most ride, half a second after the one before or later.
-            riding += usize::from(!is_alone && at - before >= MS * 500);
+            // Some tell at once what is news, but most are piggybacked, half a second after the one before or later.
+            piggybacked += usize::from(!is_alone && at - before >= MS * 500);
         }
-        assert!(riding * 2 >= reports.len() - 1, "{reports:?}");
+        assert!(piggybacked * 2 >= reports.len() - 1, "{reports:?}");
     }
 }
 
