@@ -6,7 +6,10 @@ use core::mem::size_of;
 use crate::config::Config;
 use crate::control::Control;
 use crate::error::{DecodeError, EncodeError};
-use crate::packet::BULK;
+
+/// A message larger than this is no small message: there is little to learn from it, and spelling it by the model
+/// costs 0.2 µs a byte, where a codec's share is a tenth of that.
+pub(crate) const BULK: usize = 4096;
 
 /// A message and the small numbers that travel with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

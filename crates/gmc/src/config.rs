@@ -1,7 +1,5 @@
 //! What a user chooses, and how the memory is shared out.
 
-use crate::{fields, grid, keys};
-
 /// Settings of an [`Encoder`](crate::Encoder) and its [`Decoder`](crate::Decoder).
 ///
 /// Both ends must use the same settings. They are not sent.
@@ -92,36 +90,6 @@ impl Config {
     pub(crate) fn memory_bounded(&self) -> usize {
         self.memory.clamp(Self::MEMORY_MIN, Self::MEMORY_MAX)
     }
-
-    pub(crate) fn budget(&self) -> Budget {
-        let memory = self.memory_bounded();
-        let waiting = match self.delivery {
-            Delivery::Ordered => 0,
-            // The packets of a round trip, and what serves to go back for late ones.
-            Delivery::Datagrams | Delivery::Room => memory / 4,
-        };
-        let counters = self.counter_count() * fields::COUNTER_MEMORY;
-        let memory = memory - waiting - self.field_count() * fields::MEMORY - counters;
-        // The smallest table of grids is large for the smallest memory.
-        let grids = (memory / 32).max(grid::MEMORY_MIN);
-        // So many numbers have to be compared to find the key of a few people's messages.
-        let keys = (memory / 62).max(keys::MEMORY_MIN.min(memory / 16));
-        let memory = memory - grids - keys;
-        // In 62nds, found by measurement on recorded sessions in text, XML, JSON and binary.
-        let share = |parts: usize| memory / 62 * parts;
-        Budget {
-            rows: share(20),
-            letters: share(8),
-            history: share(7),
-            templates: share(15),
-            references: share(7),
-            grids,
-            recents: share(2),
-            senders: share(1),
-            categories: share(2),
-            keys,
-        }
-    }
 }
 
 impl Default for Config {
@@ -137,18 +105,4 @@ impl Default for Config {
             check: false,
         }
     }
-}
-
-/// Bytes for each part of the model.
-pub(crate) struct Budget {
-    pub(crate) rows: usize,
-    pub(crate) letters: usize,
-    pub(crate) history: usize,
-    pub(crate) templates: usize,
-    pub(crate) references: usize,
-    pub(crate) grids: usize,
-    pub(crate) recents: usize,
-    pub(crate) senders: usize,
-    pub(crate) categories: usize,
-    pub(crate) keys: usize,
 }

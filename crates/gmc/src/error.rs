@@ -79,3 +79,21 @@ pub enum AckError {
     #[error("an encoder for an ordered link takes no acknowledgements")]
     OrderedLink,
 }
+
+/// Why there is no decoder for a snapshot. Ask the encoder's side for another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SnapshotError {
+    /// The peer sent a snapshot in another format than this version's.
+    #[error("peer sent a snapshot of another version")]
+    OtherVersion,
+    /// The peer's [`Config`](crate::Config) is another one: both ends must use the same. The fault is either's.
+    #[error("peer made the snapshot under other settings")]
+    OtherConfig,
+    /// The snapshot was damaged or cut short on the way.
+    #[error("the snapshot was damaged on the way")]
+    Damaged,
+    /// The peer sent a snapshot that no encoder makes.
+    #[error("peer sent a snapshot that no encoder makes")]
+    Malformed,
+}

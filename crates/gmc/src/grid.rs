@@ -11,8 +11,8 @@
 use crate::cache::Cache;
 use crate::float_text::FRACTION_BITS;
 use crate::hash::hash;
-use crate::hole::Whose;
 use crate::line::{Line, Numeral};
+use crate::series::Whose;
 
 mod snapshot;
 

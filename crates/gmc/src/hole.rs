@@ -2,9 +2,9 @@
 
 use alloc::vec::Vec;
 
+use crate::budget::Budget;
 use crate::cache::Cache;
 use crate::category::Category;
-use crate::config::Budget;
 use crate::error::DecodeError;
 use crate::grid::Grid;
 use crate::hash::hash;
@@ -12,6 +12,7 @@ use crate::keys::Seen;
 use crate::model::Rows;
 use crate::range_coder::Coder;
 use crate::reference::Reference;
+use crate::series::Whose;
 use crate::table::Versioned;
 use crate::template::{Hole, HoleKind};
 use crate::text::Texts;
@@ -25,13 +26,6 @@ pub(crate) struct Holes {
     pub(crate) categories: Cache<Category>,
     /// What filled the holes of the present message.
     pub(crate) seen: Vec<Seen>,
-}
-
-/// Where a value is: the hole's name and the sender of the message.
-#[derive(Clone, Copy)]
-pub(crate) struct Whose {
-    pub(crate) label: u32,
-    pub(crate) sender: u32,
 }
 
 impl Holes {

@@ -139,6 +139,11 @@ fn code_bits<C: Coder + ?Sized>(
     value
 }
 
+/// Significant bits of a difference.
+pub(crate) fn size(difference: i64) -> u32 {
+    64 - difference.unsigned_abs().leading_zeros()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -8,6 +8,7 @@
 
 use crate::cache::Cache;
 use crate::hash::hash;
+use crate::integer::size;
 use crate::table::{Table, Versioned};
 
 mod snapshot;
@@ -156,7 +157,8 @@ impl Keys {
 
     /// How many bits a number differs from the last one in this place, which it replaces.
     fn probe(&mut self, place: u32, number: i64) -> Option<u8> {
-        let before = self.probes.find(place).map(|before| size(number, before.number));
+        let before =
+            self.probes.find(place).map(|before| size(number.wrapping_sub(before.number)) as u8);
         self.probes.entry(place).number = number;
         before
     }
@@ -182,9 +184,4 @@ fn choose(key: &mut Key, seen: &[Seen]) -> bool {
     };
     key.trial = next.unwrap_or(NONE);
     next.is_some()
-}
-
-/// Bits of a difference.
-pub(crate) fn size(a: i64, b: i64) -> u8 {
-    (64 - a.wrapping_sub(b).unsigned_abs().leading_zeros()) as u8
 }

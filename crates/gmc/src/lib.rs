@@ -84,15 +84,17 @@
 
 extern crate alloc;
 
-mod align;
+mod archive;
 mod batch;
 mod binary;
+mod budget;
 mod cache;
 mod category;
 mod choice;
 mod config;
 mod control;
 mod datagram;
+mod decimal;
 mod decoder;
 #[cfg(feature = "describe")]
 mod describe;
@@ -115,6 +117,7 @@ mod number;
 mod packet;
 mod range_coder;
 mod reference;
+mod series;
 mod settings;
 mod snapshot;
 mod speller;
@@ -131,8 +134,7 @@ pub use decoder::Decoder;
 #[cfg(feature = "describe")]
 pub use describe::{Description, Piece};
 pub use encoder::Encoder;
-pub use error::{AckError, DecodeError, EncodeError};
-pub use snapshot::SnapshotError;
+pub use error::{AckError, DecodeError, EncodeError, SnapshotError};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -5,8 +5,8 @@
 
 use alloc::vec::Vec;
 
+use crate::decimal;
 use crate::float_text::{self, Binary, DECIMALS_MAX, DOUBLE, Decimal, SINGLE, Tie, trim};
-use crate::number;
 
 mod snapshot;
 
@@ -215,7 +215,7 @@ impl Line {
 
     /// Whether other means code the numbers of this line as well.
     pub(crate) fn is_plain(self) -> bool {
-        self.kind == Kind::Fixed && self.decimals <= number::DECIMALS_MAX
+        self.kind == Kind::Fixed && self.decimals <= decimal::DECIMALS_MAX
     }
 
     /// The place of an ordinal on a line without rounding.

@@ -2,115 +2,23 @@
 
 use alloc::vec::Vec;
 
+use crate::decimal::{DECIMALS_MAX, Format, Parts, write};
 use crate::error::DecodeError;
 use crate::grid::{Grid, Point, Unit};
 use crate::hash::hash;
-use crate::hole::{Holes, Whose};
+use crate::hole::Holes;
 use crate::integer::{Contexts, code_signed, code_unsigned};
 use crate::keys::Seen;
 use crate::line::Numeral;
 use crate::model::{Learning, Rows};
 use crate::range_coder::Coder;
 use crate::reference::Reference;
+use crate::series::Whose;
 use crate::speller::Setting;
 use crate::token::{DIGITS_MAX, FRACTION_MAX};
 
-mod snapshot;
-
-/// How a number is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Format {
-    /// At least so many digits before the point: leading zeros.
-    width: u8,
-    /// Digits behind the point that count, or [`Format::SPLIT`].
-    decimals: u8,
-    /// Zeros behind those, as in `981.0` where all numbers end like that.
-    zeros: u8,
-}
-
-impl Default for Format {
-    fn default() -> Self {
-        Self { width: 1, decimals: 0, zeros: 0 }
-    }
-}
-
-impl Format {
-    /// The part behind the point is spelled by itself. A hole that needs it once keeps it, since
-    /// such fractions come and go from number to number.
-    const SPLIT: u8 = DECIMALS_MAX + 1;
-
-    /// The power of ten that the number is multiplied by to be an integer.
-    fn scale(self) -> i32 {
-        if self.decimals == Self::SPLIT { 0 } else { i32::from(self.decimals) }
-    }
-
-    /// That power of ten.
-    fn factor(self) -> i64 {
-        10i64.pow(self.scale().unsigned_abs())
-    }
-}
-
-/// Up to so many decimals a number is taken as one integer; longer fractions are rarely the digits
-/// of a decimal quantity, so that differences would be noise.
-pub(crate) const DECIMALS_MAX: u8 = 4;
-
 /// Fractions shorter than this are cheaper in digits than as one of the 2^52 doubles of their size.
 const DECIMALS_LONG: u32 = 9;
-
-/// A number taken apart.
-#[derive(Debug, Clone, Copy, Default)]
-struct Parts<'a> {
-    negative: bool,
-    integer: &'a [u8],
-    /// With the point, or empty.
-    fraction: &'a [u8],
-}
-
-impl<'a> Parts<'a> {
-    fn of(digits: &'a [u8]) -> Self {
-        let negative = digits.first() == Some(&b'-');
-        let digits = &digits[usize::from(negative)..];
-        let point = digits.iter().position(|&byte| byte == b'.').unwrap_or(digits.len());
-        Self { negative, integer: &digits[..point], fraction: &digits[point..] }
-    }
-
-    /// How to write this number, preferably as before.
-    fn format(&self, before: Format) -> Format {
-        let zeros = self.integer.iter().take_while(|&&digit| digit == b'0').count();
-        let natural = (self.integer.len() - zeros).max(1) as u8;
-        let length = self.integer.len() as u8;
-        let width = match length.cmp(&natural) {
-            core::cmp::Ordering::Greater => length,
-            _ if before.width <= length => before.width,
-            _ => 1,
-        };
-        let digits = self.fraction.len().saturating_sub(1);
-        if before.decimals == Format::SPLIT
-            || digits > usize::from(DECIMALS_MAX)
-            || digits + self.integer.len() > DIGITS_MAX
-        {
-            return Format { width, decimals: Format::SPLIT, zeros: 0 };
-        }
-        let digits = digits as u8;
-        let mut zeros =
-            self.fraction.iter().rev().take_while(|&&digit| digit == b'0').count() as u8;
-        if digits == before.decimals + before.zeros {
-            zeros = zeros.min(before.zeros);
-        }
-        Format { width, decimals: digits - zeros, zeros }
-    }
-
-    /// The digits as an integer, without the point unless the fraction is split off.
-    fn value(&self, format: Format) -> i64 {
-        let fraction = match format.decimals {
-            0 | Format::SPLIT => &[],
-            decimals => &self.fraction[1..=usize::from(decimals)],
-        };
-        let digits = self.integer.iter().chain(fraction);
-        let value = digits.fold(0i64, |value, &digit| value * 10 + i64::from(digit - b'0'));
-        if self.negative { -value } else { value }
-    }
-}
 
 impl Holes {
     /// Codes the digits of a number and appends them to `out`.
@@ -318,26 +226,4 @@ fn code_format<C: Coder + ?Sized>(
         return Err(DecodeError::Malformed);
     }
     Ok(Format { width: width as u8, decimals: decimals as u8, zeros: zeros as u8 })
-}
-
-fn write(mut value: u64, negative: bool, format: Format, out: &mut Vec<u8>) {
-    let decimals = format.scale() as usize;
-    let mut digits = [b'0'; DIGITS_MAX + DECIMALS_MAX as usize];
-    let mut count = 0;
-    while value > 0 || count < decimals + usize::from(format.width) {
-        count += 1;
-        digits[DIGITS_MAX + DECIMALS_MAX as usize - count] = b'0' + (value % 10) as u8;
-        value /= 10;
-    }
-    let digits = &digits[digits.len() - count..];
-    let (integer, fraction) = digits.split_at(count - decimals);
-    if negative {
-        out.push(b'-');
-    }
-    out.extend_from_slice(integer);
-    if decimals + usize::from(format.zeros) > 0 {
-        out.push(b'.');
-        out.extend_from_slice(fraction);
-        out.extend(core::iter::repeat_n(b'0', usize::from(format.zeros)));
-    }
 }

@@ -10,7 +10,7 @@
 //!
 //! That is on an ordered link; [`datagram`](crate::datagram) has the forms on other links.
 //!
-//! A packet with a message over [`BULK`] bytes is plain, and the model learns nothing from it.
+//! A packet with a message over [`BULK`](crate::batch::BULK) bytes is plain, and the model learns nothing from it.
 //!
 //! The bytes of a plain packet are the messages as [`Batch::write_plain`] has them, through the
 //! codec.
@@ -30,10 +30,6 @@ const PLAIN: u8 = 0;
 const SEVERAL: u8 = 0x80;
 /// In the form byte: the packet is not learned.
 const NOT_LEARNED: u8 = 0x40;
-/// A message larger than this is no small message: there is little to learn from it, and spelling it by the model
-/// costs 0.2 µs a byte, where a codec's share is a tenth of that.
-pub(crate) const BULK: usize = 4096;
-
 /// Below this size no codec gains enough on the model to be worth a try.
 const CODEC_MIN: usize = 200;
 

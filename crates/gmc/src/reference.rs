@@ -2,14 +2,13 @@
 //! best.
 
 use crate::cache::Cache;
+use crate::decimal::Format;
 use crate::hash::hash;
-use crate::hole::Whose;
-use crate::integer::{Contexts, code_signed};
-use crate::keys;
+use crate::integer::{Contexts, code_signed, size};
 use crate::lesson::PREDICTORS;
 use crate::model::Rows;
-use crate::number::Format;
 use crate::range_coder::Coder;
+use crate::series::Whose;
 
 mod snapshot;
 
@@ -138,7 +137,7 @@ impl Reference {
         let error = code_signed(coder, rows, Contexts { general, special }, error);
         let value = predictions[best].wrapping_add(error);
 
-        let errors = predictions.map(|prediction| keys::size(value, prediction));
+        let errors = predictions.map(|prediction| size(value.wrapping_sub(prediction)) as u8);
         let errors = rows.errors(whose.label, errors);
         for (cost, error) in self.costs.iter_mut().zip(errors) {
             *cost = ((u32::from(*cost) * 7 + u32::from(error) * 3 + 4) / 8) as u8;

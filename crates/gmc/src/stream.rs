@@ -6,7 +6,8 @@
 
 use alloc::vec::Vec;
 
-use crate::batch::{Batch, Message};
+use crate::batch::{BULK, Batch, Message};
+use crate::budget::Budget;
 use crate::choice::Choices;
 use crate::config::Config;
 use crate::control::Control;
@@ -17,10 +18,9 @@ use crate::history::Place;
 use crate::hole::Holes;
 use crate::integer::{Contexts, code_unsigned};
 use crate::keys::Keys;
-use crate::learn;
+use crate::learn::scratch::Scratch;
 use crate::lesson::Lesson;
 use crate::model::{Bit, Learning};
-use crate::packet::BULK;
 use crate::range_coder::{Coder, Silent, shared};
 use crate::speller::Setting;
 use crate::table::{Table, Version, Versioned};
@@ -50,7 +50,7 @@ pub(crate) struct Stream {
     unused: Batch,
     /// What fills the key hole of a message.
     key: Vec<u8>,
-    scratch: learn::Scratch,
+    scratch: Scratch,
     /// What each message of the last packet took, if that is asked for.
     #[cfg(feature = "describe")]
     pub(crate) costs: Option<Vec<u32>>,
@@ -62,7 +62,7 @@ const MISS: u32 = 0x3155;
 impl Stream {
     pub(crate) fn new(config: Config) -> Self {
         let config = Config { memory: config.memory_bounded(), ..config };
-        let budget = config.budget();
+        let budget = Budget::new(&config);
         Self {
             templates: Templates::new(budget.templates),
             choices: Choices::new(budget.senders),
@@ -73,7 +73,7 @@ impl Stream {
             usual: Table::new(Bit::LIKELY, 1),
             unused: Batch::default(),
             key: Vec::new(),
-            scratch: learn::Scratch::default(),
+            scratch: Scratch::default(),
             memory_max: config.memory,
             hasty: false,
             strayed: false,

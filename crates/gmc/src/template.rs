@@ -5,7 +5,10 @@ use alloc::vec::Vec;
 use core::mem::size_of;
 use core::ops::Range;
 
-use crate::binary::{Format, Prefix, Shape, varint_end};
+use crate::binary::format::Format;
+use crate::binary::prefix::Prefix;
+use crate::binary::shape::Shape;
+use crate::binary::varint::varint_end;
 use crate::hash::{hash, hash_bytes};
 use crate::token;
 

@@ -5,8 +5,9 @@ use alloc::vec::Vec;
 use core::mem::size_of;
 use core::ops::Range;
 
-use crate::binary;
+use crate::binary::shape::Shape;
 use crate::learn;
+use crate::learn::scratch::Scratch;
 use crate::table::{Table, Versioned};
 use crate::template::Template;
 
@@ -142,7 +143,7 @@ impl Templates {
         *self.fits.change(number) = fits;
         if REVISIONS.contains(&fits)
             && let Some(before) = self.get(number)
-            && let Some(template) = binary::revise(before, message)
+            && let Some(template) = learn::binary::revise(before, message)
         {
             let memory = self.memory() - before.memory() + template.memory();
             if memory <= self.budget {
@@ -153,14 +154,14 @@ impl Templates {
     }
 
     /// Gives a hole of a template another shape.
-    pub(crate) fn reshape(&mut self, number: usize, index: usize, shape: binary::Shape) {
+    pub(crate) fn reshape(&mut self, number: usize, index: usize, shape: Shape) {
         if let Some(template) = self.slots.change(number) {
             Arc::make_mut(template).reshape(index, shape);
         }
     }
 
     /// Learns from a message that fitted no template. Returns the number of the new template.
-    pub(crate) fn learn(&mut self, message: &[u8], scratch: &mut learn::Scratch) -> Option<usize> {
+    pub(crate) fn learn(&mut self, message: &[u8], scratch: &mut Scratch) -> Option<usize> {
         if message.len() > Template::EXAMPLE_MAX.min(self.budget / 3) {
             return None;
         }

@@ -2,16 +2,16 @@
 
 use alloc::vec::Vec;
 
+use crate::budget::Budget;
 use crate::cache::Cache;
 use crate::category::Novelty;
-use crate::config::Budget;
 use crate::error::DecodeError;
 use crate::hash::{hash, hash_message};
 use crate::history::Place;
-use crate::hole::Whose;
 use crate::keys::Seen;
 use crate::model::Rows;
 use crate::range_coder::Coder;
+use crate::series::Whose;
 use crate::speller::{Setting, Speller};
 use crate::table::Versioned;
 

@@ -2,7 +2,7 @@
 
 use super::float::Width;
 use super::message_pack::big_endian;
-use super::scalar::{Item, Number, Part};
+use super::part::{Item, Number, Part};
 
 /// The part that starts at `at`.
 pub(crate) fn read(bytes: &[u8], at: usize) -> Option<Part> {

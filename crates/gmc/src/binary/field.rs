@@ -3,74 +3,17 @@
 
 use alloc::vec::Vec;
 
+use super::fixed::{extend, from_big_endian, from_little_endian, swap};
 use super::float::{self, Point, Width};
-use super::scalar::insert;
+use super::prefix::Prefix;
+use super::varint::{from_zigzag, read_varint, to_zigzag, varint};
 use crate::error::DecodeError;
 use crate::hash::hash;
-use crate::hole::{Holes, Whose};
-use crate::integer::{Contexts, code_signed};
+use crate::hole::Holes;
+use crate::integer::{Contexts, code_signed, size};
 use crate::range_coder::Coder;
+use crate::series::Whose;
 use crate::template::Hole;
-
-/// How the length before a string is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Prefix {
-    Byte,
-    Big16,
-    Little16,
-    Big32,
-    Little32,
-    Varint,
-}
-
-impl Prefix {
-    /// Wider ones first: their zeros prove something.
-    pub(crate) const ALL: [Self; 6] =
-        [Self::Big32, Self::Little32, Self::Big16, Self::Little16, Self::Byte, Self::Varint];
-
-    /// The string whose length stands at `at`.
-    pub(crate) fn string(self, bytes: &[u8], at: usize) -> Option<core::ops::Range<usize>> {
-        let rest = bytes.get(at..)?;
-        let (length, width) = match self {
-            Self::Byte => (u64::from(*rest.first()?), 1),
-            Self::Big16 => (u16::from_be_bytes(*rest.first_chunk()?).into(), 2),
-            Self::Little16 => (u16::from_le_bytes(*rest.first_chunk()?).into(), 2),
-            Self::Big32 => (u32::from_be_bytes(*rest.first_chunk()?).into(), 4),
-            Self::Little32 => (u32::from_le_bytes(*rest.first_chunk()?).into(), 4),
-            Self::Varint => {
-                let end = varint_end(bytes, at)?;
-                (read_varint(&bytes[at..end]), end - at)
-            }
-        };
-        let start = at + width;
-        let end = start.checked_add(usize::try_from(length).ok()?)?;
-        (end <= bytes.len()).then_some(start..end)
-    }
-
-    /// The longest string.
-    fn limit(self) -> usize {
-        match self {
-            Self::Byte => 0xff,
-            Self::Big16 | Self::Little16 => 0xffff,
-            _ => usize::MAX,
-        }
-    }
-
-    fn insert(self, out: &mut Vec<u8>, at: usize) {
-        let length = out.len() - at;
-        match self {
-            Self::Byte => insert(out, at, &[&[length as u8]]),
-            Self::Big16 => insert(out, at, &[&(length as u16).to_be_bytes()]),
-            Self::Little16 => insert(out, at, &[&(length as u16).to_le_bytes()]),
-            Self::Big32 => insert(out, at, &[&(length as u32).to_be_bytes()]),
-            Self::Little32 => insert(out, at, &[&(length as u32).to_le_bytes()]),
-            Self::Varint => {
-                let (bytes, count) = varint(length as u64);
-                insert(out, at, &[&bytes[..count]]);
-            }
-        }
-    }
-}
 
 /// A double that was made of a float of 32 bits ends with so many zeros.
 const PROMOTED: u32 = 29;
@@ -244,8 +187,8 @@ impl Holes {
             let other = |value: i64| {
                 if shape.is_zigzag() { to_zigzag(value) as i64 } else { from_zigzag(value as u64) }
             };
-            let bits = float::size(value.wrapping_sub(before));
-            let other = float::size(other(value).wrapping_sub(other(before)));
+            let bits = size(value.wrapping_sub(before));
+            let other = size(other(value).wrapping_sub(other(before)));
             if bits > 1 {
                 shape.weigh_sign(bits, other);
             }
@@ -264,73 +207,15 @@ const USUAL: [u16; 2] = [3600, 1000];
 
 /// Whether another form would have been cheaper.
 fn doubt_field(hole: &mut Hole, width: usize, before: i64, value: i64) {
-    let bits = float::size(value.wrapping_sub(before));
+    let bits = size(value.wrapping_sub(before));
     if bits <= CHEAP || width == 1 {
         return;
     }
     let (a, b) = (swap(before as u64, width), swap(value as u64, width));
-    let swapped = float::size(extend(a, width).wrapping_sub(extend(b, width)));
+    let swapped = size(extend(a, width).wrapping_sub(extend(b, width)));
     let mask = u64::MAX >> (64 - 8 * width);
     let float = Width::of_bytes(width)
         .and_then(|width| float::distance(before as u64 & mask, value as u64 & mask, width));
     // In doubt, what looks like a float is one.
     hole.shape.weigh(bits, swapped, float.map_or(u32::MAX / 2, |bits| bits.saturating_sub(2)));
-}
-
-fn swap(bits: u64, width: usize) -> u64 {
-    bits.swap_bytes() >> (64 - 8 * width)
-}
-
-/// Up to eight bytes as a number. Those of usual widths may have a sign.
-pub(crate) fn extend(bits: u64, width: usize) -> i64 {
-    if matches!(width, 2 | 4 | 8) {
-        let shift = 64 - 8 * width;
-        return (bits << shift) as i64 >> shift;
-    }
-    bits as i64
-}
-
-/// Up to eight bytes.
-pub(crate) fn from_big_endian(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0, |value, &byte| value << 8 | u64::from(byte))
-}
-
-pub(crate) fn from_little_endian(bytes: &[u8]) -> u64 {
-    bytes.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte))
-}
-
-/// The end of the variable-length integer at `at`: seven bits to a byte, the low ones first, as
-/// short as can be, up to 64 bits.
-pub(crate) fn varint_end(bytes: &[u8], at: usize) -> Option<usize> {
-    let rest = bytes.get(at..)?;
-    let last = rest.iter().take(10).position(|&byte| byte < 0x80)?;
-    let fits = last < 9 || rest[last] == 1;
-    (fits && (last == 0 || rest[last] != 0)).then_some(at + last + 1)
-}
-
-pub(crate) fn read_varint(bytes: &[u8]) -> u64 {
-    bytes.iter().rev().fold(0, |value, &byte| value << 7 | u64::from(byte & 0x7f))
-}
-
-/// A variable-length integer and its length.
-fn varint(mut value: u64) -> ([u8; 10], usize) {
-    let mut bytes = [0; 10];
-    let mut count = 0;
-    loop {
-        bytes[count] = value as u8 & 0x7f;
-        value >>= 7;
-        if value == 0 {
-            return (bytes, count + 1);
-        }
-        bytes[count] |= 0x80;
-        count += 1;
-    }
-}
-
-fn from_zigzag(value: u64) -> i64 {
-    (value >> 1) as i64 ^ -((value & 1) as i64)
-}
-
-fn to_zigzag(value: i64) -> u64 {
-    (value << 1 ^ value >> 63) as u64
 }

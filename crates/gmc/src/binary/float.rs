@@ -5,6 +5,8 @@
 //! `steps / grid`, and the steps are whole numbers that can be predicted like others. The other
 //! floats are taken by their bits, in the order of their values.
 
+use crate::integer::size;
+
 /// The width of a float in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Width {
@@ -253,11 +255,6 @@ fn is_quantity(bits: u64, width: Width) -> bool {
         parts.mantissa == 0
             || (parts.power + width.mantissa() as i32).abs() <= EXPONENT.min(width.bias())
     })
-}
-
-/// Significant bits of a difference.
-pub(crate) fn size(difference: i64) -> u32 {
-    64 - difference.unsigned_abs().leading_zeros()
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! <https://github.com/msgpack/msgpack/blob/master/spec.md>
 
 use super::float::Width;
-use super::scalar::{Item, Number, Part};
+use super::part::{Item, Number, Part};
 
 /// Strings, and the lengths of byte strings, are at most so long in the short form.
 const FIX_STRING: usize = 31;

@@ -6,129 +6,16 @@
 use alloc::vec::Vec;
 
 use super::float::{self, Point, Width};
-use super::{cbor, message_pack};
+use super::format::Format;
+use super::part::{Item, Number, Part};
+use super::prefix::insert;
 use crate::error::DecodeError;
 use crate::hash::hash;
-use crate::hole::{Holes, Whose};
+use crate::hole::Holes;
 use crate::integer::{Contexts, code_unsigned};
 use crate::range_coder::Coder;
+use crate::series::Whose;
 use crate::template::{Hole, HoleKind};
-
-/// A format in which each value tells its type and length.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Format {
-    MessagePack,
-    Cbor,
-}
-
-/// A part of a message in such a format.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Part {
-    /// Something that can fill a hole, and where it ends.
-    Item(Item, usize),
-    /// The head of an array of so many values, and its end.
-    Array(usize, usize),
-    /// The head of a map of so many pairs, and its end.
-    Map(usize, usize),
-    /// The head of an array or a map that ends with a break.
-    Open { map: bool, after: usize },
-    /// That break.
-    Break(usize),
-    /// Something that a value must follow.
-    Tag(usize),
-    /// A head and so many bytes that begin at `start`.
-    Bytes { start: usize, width: usize },
-}
-
-/// What can fill a hole.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Item {
-    Number(Number),
-    /// A string of text or of bytes, which begins at `start`.
-    String {
-        text: bool,
-        start: usize,
-    },
-    /// Nothing, true, false and the like: the format's number for it.
-    Simple(u8),
-}
-
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Number {
-    Integer(i64),
-    Float(u64, Width),
-}
-
-impl Format {
-    pub(crate) fn read(self, bytes: &[u8], at: usize) -> Option<Part> {
-        match self {
-            Self::MessagePack => message_pack::read(bytes, at),
-            Self::Cbor => cbor::read(bytes, at),
-        }
-    }
-
-    /// The end of what fills a hole.
-    pub(crate) fn item_end(self, bytes: &[u8], at: usize) -> Option<usize> {
-        match self.read(bytes, at)? {
-            Part::Item(_, end) => Some(end),
-            _ => None,
-        }
-    }
-
-    /// Whether what fills a hole is a string.
-    pub(crate) fn is_string(self, bytes: &[u8]) -> bool {
-        matches!(self.read(bytes, 0), Some(Part::Item(Item::String { .. }, _)))
-    }
-
-    fn shortest(self, value: i64) -> u8 {
-        match self {
-            Self::MessagePack => message_pack::shortest(value),
-            Self::Cbor => cbor::shortest(value),
-        }
-    }
-
-    fn write_integer(self, first: u8, value: i64, out: &mut Vec<u8>) -> Result<(), DecodeError> {
-        let (width, argument) = match self {
-            Self::MessagePack => (message_pack::integer_width(first), value as u64),
-            Self::Cbor => (cbor::integer_width(first), cbor::argument(value)),
-        };
-        out.push(first);
-        let width = width.ok_or(DecodeError::Malformed)?;
-        out.extend_from_slice(&argument.to_be_bytes()[8 - width..]);
-        Ok(())
-    }
-
-    fn write_float(self, bits: u64, width: Width, out: &mut Vec<u8>) -> Result<(), DecodeError> {
-        let first = match self {
-            Self::MessagePack => message_pack::float(width).ok_or(DecodeError::Malformed)?,
-            Self::Cbor => cbor::float(width),
-        };
-        out.push(first);
-        out.extend_from_slice(&bits.to_be_bytes()[8 - width.bytes()..]);
-        Ok(())
-    }
-
-    fn string(self, text: bool, length: usize) -> (u8, usize) {
-        match self {
-            Self::MessagePack => message_pack::string(text, length),
-            Self::Cbor => cbor::string(text, length),
-        }
-    }
-
-    fn length_width(self, first: u8, text: bool) -> Option<usize> {
-        match self {
-            Self::MessagePack => message_pack::length_width(first, text),
-            Self::Cbor => cbor::length_width(first, text),
-        }
-    }
-
-    fn simple(self, value: u8) -> u8 {
-        match self {
-            Self::MessagePack => 0xc0 | value & 3,
-            Self::Cbor => cbor::simple(value),
-        }
-    }
-}
 
 // The rows of a scalar hole.
 const TYPE: u32 = 0x5ca0;
@@ -339,10 +226,4 @@ fn on_grid(number: Number, grid: u16) -> Option<Point> {
             .map(|steps| Point { steps, error: 0 }),
         Number::Float(bits, width) => float::locate(bits, width, grid),
     }
-}
-
-/// Inserts what a string's length decides before the string.
-pub(crate) fn insert(out: &mut Vec<u8>, at: usize, parts: &[&[u8]]) {
-    let bytes = parts.iter().flat_map(|part| part.iter().copied());
-    out.splice(at..at, bytes);
 }

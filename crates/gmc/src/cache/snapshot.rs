@@ -4,10 +4,10 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::{Cache, Entry};
+use crate::archive::{Archive, Result};
+use crate::error::SnapshotError;
 use crate::hash::hash;
 use crate::range_coder::Coder;
-use crate::snapshot::SnapshotError;
-use crate::snapshot::archive::{Archive, Result};
 
 /// A key that may be in a cache, and the context that tells how likely.
 #[derive(Debug, Clone, Copy)]

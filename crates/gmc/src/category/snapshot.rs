@@ -1,9 +1,9 @@
 //! Categories in a snapshot.
 
 use super::{Category, Novelty};
+use crate::archive::{Archive, Result};
 use crate::hash::hash;
 use crate::range_coder::Coder;
-use crate::snapshot::archive::{Archive, Result};
 
 // Contexts.
 const USED: u32 = 0xe00;

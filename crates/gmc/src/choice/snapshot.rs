@@ -1,9 +1,9 @@
 //! The last templates of each sender, in a snapshot.
 
 use super::{Choices, Recent};
+use crate::archive::{Archive, Result};
 use crate::cache::snapshot::Candidate;
 use crate::range_coder::Coder;
-use crate::snapshot::archive::{Archive, Result};
 
 // Contexts.
 const CACHE: u32 = 0xd00;

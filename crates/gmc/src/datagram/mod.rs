@@ -44,6 +44,7 @@
 pub(crate) mod acknowledgement;
 pub(crate) mod header;
 pub(crate) mod number;
+pub(crate) mod position;
 pub(crate) mod received;
 pub(crate) mod sent;
 

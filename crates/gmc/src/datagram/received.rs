@@ -7,11 +7,11 @@ use core::mem::size_of;
 use crate::batch::Batch;
 use crate::datagram::acknowledgement::{Acknowledgement, DISTANCE_MAX, NOTHING, RUNS_MAX};
 use crate::datagram::header::{INDEX_AHEAD, Name};
+use crate::datagram::position::{Pending, Position};
 use crate::datagram::{chain, first_chain, number, seal};
 use crate::error::DecodeError;
 use crate::lesson::Lesson;
 use crate::packet::Kind;
-use crate::snapshot::{Pending, Position};
 use crate::table::is_later;
 
 /// A packet that came and was not learned yet.

@@ -7,11 +7,11 @@ use core::mem::size_of;
 use crate::batch::Batch;
 use crate::datagram::acknowledgement::{Acknowledgement, DISTANCE_MAX};
 use crate::datagram::header::{self, Name};
+use crate::datagram::position::Position;
 use crate::datagram::{chain, first_chain, number, seal};
 use crate::error::AckError;
 use crate::lesson::Lesson;
 use crate::packet::{Front, Kind};
-use crate::snapshot::Position;
 use crate::table::is_later;
 
 /// A packet that will be learned, if and when it is acknowledged.

@@ -3,7 +3,8 @@
 use super::Decoder;
 use crate::config::{Config, Delivery};
 use crate::datagram::received::Received;
-use crate::snapshot::{self, SnapshotError};
+use crate::error::SnapshotError;
+use crate::snapshot;
 
 impl Decoder {
     /// A decoder that stands where the encoder did when it made the snapshot, and goes on like one

@@ -3,7 +3,8 @@
 use alloc::vec::Vec;
 
 use super::Encoder;
-use crate::snapshot::{self, Position};
+use crate::datagram::position::Position;
+use crate::snapshot;
 
 impl Encoder {
     /// Appends to `out` a snapshot: what a decoder that comes late needs to go on as if it had all

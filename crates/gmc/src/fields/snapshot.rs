@@ -3,9 +3,9 @@
 use alloc::vec::Vec;
 
 use super::{CHANNELS, Fields};
+use crate::archive::{Archive, Result};
+use crate::error::SnapshotError;
 use crate::range_coder::Coder;
-use crate::snapshot::SnapshotError;
-use crate::snapshot::archive::{Archive, Result};
 
 // Contexts.
 const CHANNEL: u32 = 0xf00;

@@ -1,9 +1,9 @@
 //! Grids in a snapshot.
 
 use super::{BELIEF_MAX, GRAIN_MAX, Grid, PERIOD, STEPS_MAX};
+use crate::archive::{Archive, Result};
+use crate::error::SnapshotError;
 use crate::range_coder::Coder;
-use crate::snapshot::SnapshotError;
-use crate::snapshot::archive::{Archive, Result};
 
 // Contexts.
 const LOW: u32 = 0xb00;

@@ -1,11 +1,11 @@
 //! Keys in a snapshot, and what compaction leaves of them.
 
 use super::{FAILURES_MAX, Key, Keys, TRIAL};
+use crate::archive::{Archive, Result};
 use crate::cache::snapshot::Candidate;
+use crate::error::SnapshotError;
 use crate::hash::hash;
 use crate::range_coder::Coder;
-use crate::snapshot::SnapshotError;
-use crate::snapshot::archive::{Archive, Result};
 
 // Contexts.
 const KEYS: u32 = 0x1200;

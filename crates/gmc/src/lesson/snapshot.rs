@@ -4,10 +4,10 @@
 use alloc::vec::Vec;
 
 use super::{Contexts, Errors, Lesson, NEXT, PREDICTORS};
+use crate::archive::{Archive, Result};
 use crate::batch::Batch;
+use crate::error::SnapshotError;
 use crate::range_coder::Coder;
-use crate::snapshot::SnapshotError;
-use crate::snapshot::archive::{Archive, Result};
 
 // Contexts.
 const EMPTY: u32 = 0x1500;

@@ -1,10 +1,10 @@
 //! Number lines in a snapshot.
 
 use super::{Kind, Line, ORDINAL_MAX};
+use crate::archive::{Archive, Result};
+use crate::error::SnapshotError;
 use crate::float_text::{DECIMALS_MAX, Tie};
 use crate::range_coder::Coder;
-use crate::snapshot::SnapshotError;
-use crate::snapshot::archive::{Archive, Result};
 
 // Contexts.
 const SAME: u32 = 0xc00;

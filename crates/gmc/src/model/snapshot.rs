@@ -1,9 +1,9 @@
 //! Probabilities in a snapshot, and what compaction leaves of them.
 
 use super::{Bit, Letters, ROW, Rows, USES};
+use crate::archive::{Archive, Result};
 use crate::hash::hash;
 use crate::range_coder::Coder;
-use crate::snapshot::archive::{Archive, Result};
 
 /// The probabilities that compaction rounds to, in 1/4096: finer where a small difference costs
 /// much. They are symmetric around one half.

@@ -1,8 +1,8 @@
 //! References in a snapshot, and what compaction leaves of them.
 
 use super::Reference;
+use crate::archive::{Archive, Result};
 use crate::range_coder::Coder;
-use crate::snapshot::archive::{Archive, Result};
 
 // Contexts.
 const SEEN: u32 = 0x900;

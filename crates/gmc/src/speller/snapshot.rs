@@ -1,8 +1,8 @@
 //! What is known of spelling, in a snapshot, and what compaction leaves of it.
 
 use super::Speller;
+use crate::archive::{Archive, Result};
 use crate::range_coder::Coder;
-use crate::snapshot::archive::{Archive, Result};
 
 /// Context of the first length of a match.
 const HIT: u32 = 0x1000;

@@ -3,9 +3,9 @@
 use alloc::vec::Vec;
 
 use super::Stream;
+use crate::archive::Archive;
 use crate::config::Delivery;
 use crate::range_coder::{RangeEncoder, shared};
-use crate::snapshot::archive::Archive;
 
 /// With what is in front of it, a model in a snapshot then has less than 4 KiB.
 const TARGET: usize = 4000;

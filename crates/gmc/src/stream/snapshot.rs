@@ -3,18 +3,19 @@
 use alloc::vec::Vec;
 
 use super::Stream;
+use crate::archive::{Archive, Result};
 use crate::batch::Batch;
-use crate::binary::Shape;
+use crate::binary::shape::Shape;
+use crate::budget::Budget;
 use crate::cache::Cache;
 use crate::cache::snapshot::Candidate;
+use crate::error::SnapshotError;
 use crate::grid::Grid;
 use crate::hash::hash;
-use crate::learn;
+use crate::learn::scratch::Scratch;
 use crate::lesson::Lesson;
 use crate::range_coder::Coder;
 use crate::reference::Reference;
-use crate::snapshot::SnapshotError;
-use crate::snapshot::archive::{Archive, Result};
 use crate::template::HoleKind;
 
 // Contexts.
@@ -40,7 +41,7 @@ impl Stream {
             usual: self.usual.clone(),
             unused: Batch::default(),
             key: Vec::new(),
-            scratch: learn::Scratch::default(),
+            scratch: Scratch::default(),
             #[cfg(feature = "describe")]
             costs: None,
         };
@@ -73,7 +74,7 @@ impl Stream {
         archive_categories(archive, &mut self.holes.categories, &plain)?;
         let mut texts = core::mem::replace(
             &mut self.holes.texts,
-            crate::text::Texts::new(&self.config.budget()),
+            crate::text::Texts::new(&Budget::new(&self.config)),
         );
         let result = texts.archive(archive, &plain, |texts| {
             let senders = self.senders(texts);

@@ -5,12 +5,14 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::{OVERHEAD, PLACE, REVISIONS, Templates};
-use crate::binary::{Format, Prefix, Shape};
+use crate::archive::{Archive, Result};
+use crate::binary::format::Format;
+use crate::binary::prefix::Prefix;
+use crate::binary::shape::Shape;
+use crate::error::SnapshotError;
 use crate::hash::hash;
 use crate::learn::HOLES_MAX;
 use crate::range_coder::Coder;
-use crate::snapshot::SnapshotError;
-use crate::snapshot::archive::{Archive, Result};
 use crate::template::{Hole, HoleKind, Template};
 use crate::token::{self, Kind};
 

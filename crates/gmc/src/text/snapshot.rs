@@ -3,11 +3,11 @@
 use alloc::vec::Vec;
 
 use super::{Recent, Texts};
+use crate::archive::{Archive, Result};
 use crate::cache::snapshot::Candidate;
 use crate::hash::hash_message;
 use crate::history::{History, Place};
 use crate::range_coder::Coder;
-use crate::snapshot::archive::{Archive, Result};
 use crate::stream::compact::Spelling;
 
 // Contexts.

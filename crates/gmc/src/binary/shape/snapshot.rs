@@ -1,9 +1,9 @@
 //! Shapes in a snapshot.
 
 use super::{DOUBTS_MAX, FLOAT, LITTLE_ENDIAN, RETURNS, STRAYS_MAX, Shape, ZIGZAG};
+use crate::archive::{Archive, Result};
 use crate::binary::float::GRID_MAX;
 use crate::range_coder::Coder;
-use crate::snapshot::archive::{Archive, Result};
 
 // Contexts.
 const SAME: u32 = 0x800;

@@ -14,60 +14,18 @@
 //!            the one that this would be
 //! ```
 
-pub(crate) mod archive;
-
 use alloc::vec::Vec;
 
-use archive::{Archive, Result};
-
+use crate::archive::{Archive, Result};
 use crate::batch::Batch;
 use crate::config::{Config, Delivery};
 use crate::datagram::acknowledgement::DISTANCE_MAX;
+use crate::datagram::position::{Pending, Position};
+use crate::error::SnapshotError;
 use crate::hash::{hash, hash_message};
 use crate::lesson::Lesson;
 use crate::range_coder::{Coder, RangeDecoder, RangeEncoder, shared};
 use crate::stream::Stream;
-
-/// Why there is no decoder for a snapshot. Ask the encoder's side for another one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum SnapshotError {
-    /// The peer sent a snapshot in another format than this version's.
-    #[error("peer sent a snapshot of another version")]
-    OtherVersion,
-    /// The peer's [`Config`] is another one: both ends must use the same. The fault is either's.
-    #[error("peer made the snapshot under other settings")]
-    OtherConfig,
-    /// The snapshot was damaged or cut short on the way.
-    #[error("the snapshot was damaged on the way")]
-    Damaged,
-    /// The peer sent a snapshot that no encoder makes.
-    #[error("peer sent a snapshot that no encoder makes")]
-    Malformed,
-}
-
-/// Where a decoder stands. On an ordered link there is only the hash.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Position {
-    /// The number before the first packet of the model.
-    pub(crate) base: u32,
-    /// The number of the packet that was learned last.
-    pub(crate) epoch: u32,
-    /// The hash of all that is learned.
-    pub(crate) chain: u32,
-    /// The index of the acknowledgement that made the epoch.
-    pub(crate) index: u32,
-    /// The newest packet's number.
-    pub(crate) newest: u32,
-}
-
-/// A packet that waits to be learned.
-pub(crate) struct Pending {
-    pub(crate) number: u32,
-    pub(crate) batch: Batch,
-    /// What it teaches.
-    pub(crate) lesson: Lesson,
-}
 
 /// What a snapshot holds.
 pub(crate) struct Snapshot {

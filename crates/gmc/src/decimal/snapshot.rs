@@ -1,9 +1,9 @@
 //! How numbers are written, in a snapshot.
 
 use super::Format;
+use crate::archive::{Archive, Result};
+use crate::error::SnapshotError;
 use crate::range_coder::Coder;
-use crate::snapshot::SnapshotError;
-use crate::snapshot::archive::{Archive, Result};
 use crate::token::DIGITS_MAX;
 
 // Contexts.

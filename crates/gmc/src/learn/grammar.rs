@@ -6,10 +6,13 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::field::{Prefix, from_little_endian, read_varint, varint_end};
-use super::float::{self, Width};
-use super::scalar::{Format, Item, Part};
-use super::shape::Shape;
+use crate::binary::fixed::from_little_endian;
+use crate::binary::float::{self, Width};
+use crate::binary::format::Format;
+use crate::binary::part::{Item, Part};
+use crate::binary::prefix::Prefix;
+use crate::binary::shape::Shape;
+use crate::binary::varint::{read_varint, varint_end};
 use crate::hash::{hash, hash_bytes};
 use crate::template::{Hole, HoleKind, Template};
 

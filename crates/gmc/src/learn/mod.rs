@@ -1,30 +1,17 @@
 //! Makes a template of a message, and of what it has in common with the template most like it.
 
-use alloc::vec::Vec;
-use core::ops::Range;
+mod align;
+pub(crate) mod binary;
+mod grammar;
+mod places;
+pub(crate) mod scratch;
 
-use crate::align;
-use crate::binary;
+use alloc::vec::Vec;
+
+use scratch::{Learned, Scratch};
+
 use crate::template::{Hole, HoleKind, Template};
 use crate::token::{self, Kind, Token};
-
-/// A new template.
-pub(crate) struct Learned {
-    pub(crate) template: Template,
-    /// Whether the template that it was made from has become useless.
-    pub(crate) replaces_base: bool,
-}
-
-/// Buffers that are used again for each message.
-#[derive(Default)]
-pub(crate) struct Scratch {
-    pub(crate) spans: Vec<Range<usize>>,
-    pub(crate) tokens: Vec<Token>,
-    pub(crate) base: Vec<align::Item>,
-    pub(crate) binary: binary::Scratch,
-    /// The holes that a message gave other shapes.
-    pub(crate) shapes: Vec<(usize, binary::Shape)>,
-}
 
 /// A message of more tokens is not one of many small similar ones; learning from it would take
 /// long.

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::SnapshotError;
+use crate::error::SnapshotError;
 use crate::hash::hash;
 use crate::history::Place;
 use crate::integer::{Contexts, code_signed, code_unsigned};

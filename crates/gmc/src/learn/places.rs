@@ -5,10 +5,13 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::field::{self, Prefix, extend, varint_end};
-use super::float::{self, Width};
 use super::grammar::is_plain;
-use super::shape::Shape;
+use crate::binary::fixed::{self, extend};
+use crate::binary::float::{self, Width};
+use crate::binary::prefix::Prefix;
+use crate::binary::shape::Shape;
+use crate::binary::varint::varint_end;
+use crate::integer::size;
 use crate::template::{Hole, HoleKind, Template};
 
 /// The widest number.
@@ -322,13 +325,13 @@ impl Stretch<'_> {
         let read = |bytes: &[u8]| {
             let bytes = &bytes[range.clone()];
             if little_endian {
-                field::from_little_endian(bytes)
+                fixed::from_little_endian(bytes)
             } else {
-                field::from_big_endian(bytes)
+                fixed::from_big_endian(bytes)
             }
         };
         let (a, b) = (read(self.example), read(self.message));
-        let mut cost = FIELD + float::size(extend(a, width).wrapping_sub(extend(b, width)));
+        let mut cost = FIELD + size(extend(a, width).wrapping_sub(extend(b, width)));
         if !width.is_power_of_two() {
             cost += ODD;
         } else if width > 1 && (a | b) >> (8 * width - 8) == 0 {

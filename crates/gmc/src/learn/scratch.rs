@@ -1,0 +1,29 @@
+//! What learning takes and gives.
+
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use super::align;
+use super::grammar;
+use crate::binary::shape::Shape;
+use crate::template::Template;
+use crate::token::Token;
+
+/// A new template.
+pub(crate) struct Learned {
+    pub(crate) template: Template,
+    /// Whether the template that it was made from has become useless.
+    pub(crate) replaces_base: bool,
+}
+
+/// Buffers that are used again for each message.
+#[derive(Default)]
+pub(crate) struct Scratch {
+    pub(crate) spans: Vec<Range<usize>>,
+    pub(crate) tokens: Vec<Token>,
+    pub(crate) base: Vec<align::Item>,
+    pub(crate) binary_tokens: Vec<grammar::Token>,
+    pub(crate) binary_base: Vec<grammar::Token>,
+    /// The holes that a message gave other shapes.
+    pub(crate) shapes: Vec<(usize, Shape)>,
+}
