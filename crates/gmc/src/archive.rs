@@ -6,16 +6,16 @@ use crate::error::SnapshotError;
 use crate::hash::hash;
 use crate::history::Place;
 use crate::integer::{Contexts, code_signed, code_unsigned};
+use crate::literal::{LiteralCoder, Setting};
 use crate::model::Rows;
 use crate::range_coder::Coder;
-use crate::speller::{Setting, Speller};
 
 /// One end of a snapshot: as with packets, the same code writes and reads, so that the ends cannot
 /// diverge. What is read is what was given when writing.
 pub(crate) struct Archive<'a, C: ?Sized> {
     pub(crate) coder: &'a mut C,
     rows: Rows,
-    speller: Speller,
+    literals: LiteralCoder,
     /// The last string, which the next one may start like.
     last: Place,
     /// Hashes that were coded, each once.
@@ -35,7 +35,7 @@ impl<'a, C: Coder + ?Sized> Archive<'a, C> {
         Self {
             coder,
             rows: Rows::new(ROWS),
-            speller: Speller::new(LETTERS, STRINGS),
+            literals: LiteralCoder::new(LETTERS, STRINGS),
             last: Place::default(),
             names: Vec::new(),
         }
@@ -109,7 +109,7 @@ impl<'a, C: Coder + ?Sized> Archive<'a, C> {
         let setting =
             Setting { label: hash(label, 0x57), before: [0; 2], like: Some(self.last), limit };
         self.last = self
-            .speller
+            .literals
             .code(self.coder, &mut self.rows, &setting, given, &mut string)
             .map_err(|_| SnapshotError::Malformed)?;
         Ok(string)

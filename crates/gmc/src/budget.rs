@@ -6,7 +6,7 @@ use crate::{fields, grid, keys};
 /// Bytes for each part of the model.
 pub(crate) struct Budget {
     pub(crate) rows: usize,
-    pub(crate) letters: usize,
+    pub(crate) byte_contexts: usize,
     pub(crate) history: usize,
     pub(crate) templates: usize,
     pub(crate) references: usize,
@@ -36,7 +36,7 @@ impl Budget {
         let share = |parts: usize| memory / 62 * parts;
         Self {
             rows: share(20),
-            letters: share(8),
+            byte_contexts: share(8),
             history: share(7),
             templates: share(15),
             references: share(7),

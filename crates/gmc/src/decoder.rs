@@ -209,7 +209,7 @@ impl Decoder {
             return Err(DecodeError::CheckFailed);
         }
         received.note_modelled(number);
-        received.add(number, learns.then(|| (&self.done, self.stream.lesson())));
+        received.add(number, learns.then(|| (&self.done, self.stream.trace())));
         self.trim();
         Ok(())
     }
@@ -236,8 +236,8 @@ impl Decoder {
             self.room = self.stream.room();
             received.set_budget(self.room / 4 * 3);
         }
-        self.stream.clear_lesson();
-        received.add(number, learns.then(|| (&self.done, self.stream.lesson())));
+        self.stream.clear_trace();
+        received.add(number, learns.then(|| (&self.done, self.stream.trace())));
         self.trim();
         Ok(())
     }
@@ -285,7 +285,7 @@ impl Decoder {
                 let chain = datagram::first_chain(base, self.stream.less_memory());
                 let mut stream = self.stream.empty(self.stream.config().memory);
                 let read = read_at(&mut stream, &mut coder, base, base, chain, &mut self.done)?;
-                core::mem::swap(stream.lesson_mut(), self.stream.lesson_mut());
+                core::mem::swap(stream.trace_mut(), self.stream.trace_mut());
                 read
             }
         };
@@ -323,7 +323,7 @@ impl Decoder {
         let Some(received) = &mut self.received else { return };
         while let Some(mut packet) = received.pop(epoch) {
             self.stream.record(Some(packet.number()));
-            self.stream.learn(packet.number(), &packet.batch, &mut packet.lesson);
+            self.stream.learn(packet.number(), &packet.batch, &mut packet.trace);
             received.keep(packet);
         }
     }

@@ -128,7 +128,7 @@ impl Encoder {
             coder.finish();
             debug_assert!(self.done.bytes == self.given.bytes, "the model codes what it was given");
             // The decoder of a plain packet chooses templates itself, and hears of nothing else.
-            if self.given.control.is_empty() && !self.stream.has_strayed() {
+            if self.given.control.is_empty() && !self.stream.is_suboptimal() {
                 let front = Front::Ordered(learns);
                 let _is_plain =
                     packet::make_smallest(front, &self.given, &mut self.plain, out, start, effort);
@@ -196,12 +196,12 @@ impl Encoder {
                 && packet::make_smallest(front, &self.given, &mut self.plain, out, start, effort);
             if out.len() - start > limit {
                 out.truncate(start);
-                self.stream.clear_lesson();
+                self.stream.clear_trace();
                 return false;
             }
             if is_plain {
                 // The decoder knows nothing of how the packet was coded before.
-                self.stream.clear_lesson();
+                self.stream.clear_trace();
                 #[cfg(feature = "describe")]
                 if let Some(costs) = &mut self.stream.costs {
                     costs.clear();
@@ -214,7 +214,7 @@ impl Encoder {
                 // All packets come, or come again. To a single decoder this one may be lost.
                 self.settings.wanted = Control::default();
             }
-            sent.add(learns.then(|| (&self.given, self.stream.lesson())));
+            sent.add(learns.then(|| (&self.given, self.stream.trace())));
         }
         if self.stream.config().check {
             out.push(packet::check(datagram::chain(seal.0, seal.1, &self.given)));
@@ -290,7 +290,7 @@ impl Encoder {
         let Some(sent) = &mut self.sent else { return };
         self.stream.record(None);
         while let Some(mut packet) = sent.pop(top) {
-            self.stream.learn(packet.number(), &packet.batch, &mut packet.lesson);
+            self.stream.learn(packet.number(), &packet.batch, &mut packet.trace);
             if self.stream.config().delivery == Delivery::Datagrams {
                 self.settings.learned(packet.batch.control);
             }

@@ -47,7 +47,7 @@ pub(crate) fn code_signed<C: Coder + ?Sized>(
     contexts: Contexts,
     value: i64,
 ) -> i64 {
-    if rows.learning == Learning::Taught {
+    if rows.learning == Learning::Replay {
         return value;
     }
     let first = contexts.pair(rows);
@@ -67,7 +67,7 @@ pub(crate) fn code_unsigned<C: Coder + ?Sized>(
     contexts: Contexts,
     value: u64,
 ) -> u64 {
-    if rows.learning == Learning::Taught {
+    if rows.learning == Learning::Replay {
         return value;
     }
     let first = contexts.pair(rows);

@@ -110,8 +110,9 @@ mod hole;
 mod integer;
 mod keys;
 mod learn;
-mod lesson;
+
 mod line;
+mod literal;
 mod model;
 mod number;
 mod packet;
@@ -120,13 +121,14 @@ mod reference;
 mod series;
 mod settings;
 mod snapshot;
-mod speller;
+
 mod stream;
 mod table;
 mod template;
 mod templates;
 mod text;
 mod token;
+mod trace;
 
 pub use batch::Message;
 pub use config::{Config, Delivery, Effort};

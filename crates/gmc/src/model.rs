@@ -3,9 +3,9 @@
 use core::mem::size_of;
 
 use crate::hash::hash;
-use crate::lesson::{Contexts, Lesson, PREDICTORS};
 use crate::range_coder::Coder;
 use crate::table::{Table, Versioned};
+use crate::trace::{Contexts, PREDICTORS, Trace};
 
 mod snapshot;
 
@@ -111,11 +111,11 @@ pub(crate) struct Pair {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Learning {
     /// They are learned at once.
-    Now,
-    /// They are learned for the rest of the packet, and noted in the lesson.
-    Later,
-    /// They are neither coded nor learned: the lesson taught them.
-    Taught,
+    Immediate,
+    /// They are learned for the rest of the packet, and noted in the trace.
+    Deferred,
+    /// They are neither coded nor learned: the trace taught them.
+    Replay,
 }
 
 /// Contexts found by hash. When the table is full, the least used context of four gives way.
@@ -126,8 +126,8 @@ pub(crate) struct Rows {
     sets: u64,
     pub(crate) learning: Learning,
     /// Whether nothing is learned within the packet either: there is nothing behind this message.
-    pub(crate) frozen: bool,
-    pub(crate) lesson: Lesson,
+    pub(crate) read_only: bool,
+    pub(crate) trace: Trace,
     /// The number of the packet that is coded or learned; always 0 on an ordered link.
     pub(crate) packet: u32,
 }
@@ -138,9 +138,9 @@ impl Rows {
         Self {
             cells: Table::new(Bit(0), sets * WAYS * ROW),
             sets: sets as u64,
-            learning: Learning::Now,
-            frozen: false,
-            lesson: Lesson::default(),
+            learning: Learning::Immediate,
+            read_only: false,
+            trace: Trace::default(),
             packet: 0,
         }
     }
@@ -162,10 +162,10 @@ impl Rows {
     #[inline]
     pub(crate) fn pair(&mut self, general: u32, special: u32) -> Pair {
         let contexts = [general, special];
-        if self.learning == Learning::Taught {
+        if self.learning == Learning::Replay {
             return Pair { general: 0, special: 0, contexts };
         }
-        let find = if self.frozen { Self::peek } else { Self::find };
+        let find = if self.read_only { Self::peek } else { Self::find };
         let index = find(self, general);
         Pair {
             general: index,
@@ -188,16 +188,16 @@ impl Rows {
         node: usize,
         bit: bool,
     ) -> bool {
-        if self.learning == Learning::Taught {
+        if self.learning == Learning::Replay {
             return bit;
         }
-        let bit = if self.frozen {
+        let bit = if self.read_only {
             coder.bit(self.probability(pair, node), bit)
         } else {
             self.adapt(coder, pair, node, bit)
         };
-        if self.learning == Learning::Later {
-            self.lesson.note(pair.contexts, node, bit);
+        if self.learning == Learning::Deferred {
+            self.trace.note(pair.contexts, node, bit);
         }
         bit
     }
@@ -235,20 +235,20 @@ impl Rows {
     /// now.
     pub(crate) fn errors(&mut self, label: u32, now: [u8; PREDICTORS]) -> [u8; PREDICTORS] {
         match self.learning {
-            Learning::Now => now,
-            Learning::Later => {
-                self.lesson.note_errors(label, now);
+            Learning::Immediate => now,
+            Learning::Deferred => {
+                self.trace.note_errors(label, now);
                 now
             }
-            Learning::Taught => self.lesson.errors(label).unwrap_or(now),
+            Learning::Replay => self.trace.errors(label).unwrap_or(now),
         }
     }
 
-    /// Learns the decisions of the lesson.
+    /// Learns the decisions of the trace.
     pub(crate) fn learn(&mut self) {
-        let lesson = core::mem::take(&mut self.lesson);
+        let trace = core::mem::take(&mut self.trace);
         let mut pair = Pair { general: 0, special: 0, contexts: [0; 2] };
-        for (contexts, next, node, bit) in lesson.decisions() {
+        for (contexts, next, node, bit) in trace.decisions() {
             if next {
                 pair = self.pair(contexts[0], contexts[1]);
             }
@@ -257,7 +257,7 @@ impl Rows {
                 self.cells.change(pair.special + 1 + node).adapt(bit);
             }
         }
-        self.lesson = lesson;
+        self.trace = trace;
     }
 
     /// Where a context can be, and what its tag is there.
@@ -309,11 +309,11 @@ impl Rows {
 /// Single decisions found by hash, unchecked: for contexts so many and so sparse that rows would
 /// waste most of their room.
 #[derive(Clone)]
-pub(crate) struct Letters {
+pub(crate) struct ByteContexts {
     bits: Table<Bit>,
 }
 
-impl Letters {
+impl ByteContexts {
     pub(crate) fn new(memory: usize) -> Self {
         Self { bits: Table::new(Bit::EVEN, (memory / size_of::<Bit>()).max(256)) }
     }

@@ -10,11 +10,11 @@ use crate::hole::Holes;
 use crate::integer::{Contexts, code_signed, code_unsigned};
 use crate::keys::Seen;
 use crate::line::Numeral;
+use crate::literal::Setting;
 use crate::model::{Learning, Rows};
 use crate::range_coder::Coder;
 use crate::reference::Reference;
 use crate::series::Whose;
-use crate::speller::Setting;
 use crate::token::{DIGITS_MAX, FRACTION_MAX};
 
 /// Fractions shorter than this are cheaper in digits than as one of the 2^52 doubles of their size.
@@ -31,7 +31,7 @@ impl Holes {
     ) -> Result<(), DecodeError> {
         let (start, seen) = (out.len(), self.seen.len());
         self.code_number_part(coder, whose, given, out)?;
-        if self.rows.learning == Learning::Later {
+        if self.rows.learning == Learning::Deferred {
             // Nobody learns from what was seen.
             return Ok(());
         }
@@ -194,7 +194,7 @@ impl Holes {
             limit: FRACTION_MAX,
         };
         let digits = given.get(1..).unwrap_or(&[]);
-        self.texts.speller.code(coder, &mut self.rows, &setting, digits, out)?;
+        self.texts.literals.code(coder, &mut self.rows, &setting, digits, out)?;
         Ok(())
     }
 }

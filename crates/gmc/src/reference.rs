@@ -5,10 +5,10 @@ use crate::cache::Cache;
 use crate::decimal::Format;
 use crate::hash::hash;
 use crate::integer::{Contexts, code_signed, size};
-use crate::lesson::PREDICTORS;
 use crate::model::Rows;
 use crate::range_coder::Coder;
 use crate::series::Whose;
+use crate::trace::PREDICTORS;
 
 mod snapshot;
 

@@ -10,7 +10,7 @@
 //!            first packet of the model, the number of the epoch's packet, the hash of all that is
 //!            learned, the acknowledgement's index, the number of the newest packet
 //! pending  = for each packet behind the epoch that will be learned: that there is another one, its
-//!            number, the packet as if it were coded under the epoch, and how its lesson differs from
+//!            number, the packet as if it were coded under the epoch, and how its trace differs from
 //!            the one that this would be
 //! ```
 
@@ -23,9 +23,9 @@ use crate::datagram::acknowledgement::DISTANCE_MAX;
 use crate::datagram::position::{Pending, Position};
 use crate::error::SnapshotError;
 use crate::hash::{hash, hash_message};
-use crate::lesson::Lesson;
 use crate::range_coder::{Coder, RangeDecoder, RangeEncoder, shared};
 use crate::stream::Stream;
+use crate::trace::Trace;
 
 /// What a snapshot holds.
 pub(crate) struct Snapshot {
@@ -46,7 +46,7 @@ const MORE: u32 = 0x1400;
 pub(crate) fn write<'a>(
     mut stream: Stream,
     position: Position,
-    pending: impl Iterator<Item = (u32, &'a Batch, &'a Lesson)>,
+    pending: impl Iterator<Item = (u32, &'a Batch, &'a Trace)>,
     out: &mut Vec<u8>,
 ) {
     let mut body = Vec::new();
@@ -56,10 +56,10 @@ pub(crate) fn write<'a>(
     archive.raw(32, memory);
     archive_position(&mut archive, stream.config(), position);
     let mut written = stream.archive(&mut archive);
-    for (number, batch, lesson) in pending {
+    for (number, batch, trace) in pending {
         archive.flag(MORE, true);
         archive.raw(32, number);
-        let packet = stream.archive_packet(&mut archive, position.epoch, number, batch, lesson);
+        let packet = stream.archive_packet(&mut archive, position.epoch, number, batch, trace);
         written = written.and(packet.map(|_| ()));
     }
     archive.flag(MORE, false);
@@ -119,15 +119,15 @@ fn read_pending<C: Coder + ?Sized>(
             return Err(SnapshotError::Malformed);
         }
         last = number;
-        let given = (Batch::default(), Lesson::default());
-        let (batch, lesson) = stream.archive_packet(archive, epoch, number, &given.0, &given.1)?;
-        let memory = batch.memory() + lesson.memory();
+        let given = (Batch::default(), Trace::default());
+        let (batch, trace) = stream.archive_packet(archive, epoch, number, &given.0, &given.1)?;
+        let memory = batch.memory() + trace.memory();
         // One packet may be larger than all the room for them.
         if memory > left && !pending.is_empty() {
             return Err(SnapshotError::Malformed);
         }
         left = left.saturating_sub(memory);
-        pending.push(Pending { number, batch, lesson });
+        pending.push(Pending { number, batch, trace });
     }
     Ok(pending)
 }
@@ -360,7 +360,7 @@ mod tests {
             let pending: Vec<_> = read
                 .pending
                 .iter()
-                .map(|packet| (packet.number, &packet.batch, &packet.lesson))
+                .map(|packet| (packet.number, &packet.batch, &packet.trace))
                 .collect();
             write(read.stream.copy(), read.position, pending.into_iter(), &mut again);
             assert_eq!(again, bytes);

@@ -19,14 +19,14 @@ use crate::hole::Holes;
 use crate::integer::{Contexts, code_unsigned};
 use crate::keys::Keys;
 use crate::learn::scratch::Scratch;
-use crate::lesson::Lesson;
+use crate::literal::Setting;
 use crate::model::{Bit, Learning};
 use crate::range_coder::{Coder, Silent, shared};
-use crate::speller::Setting;
 use crate::table::{Table, Version, Versioned};
 use crate::templates::Templates;
+use crate::trace::Trace;
 
-pub(crate) mod compact;
+mod compact;
 mod snapshot;
 
 pub(crate) struct Stream {
@@ -34,9 +34,9 @@ pub(crate) struct Stream {
     /// The most memory that the configuration of both ends allows.
     memory_max: usize,
     /// Whether the first template that fits is taken, instead of the best.
-    hasty: bool,
+    first_match: bool,
     /// Whether, for that, another one was taken than the best.
-    strayed: bool,
+    suboptimal: bool,
     templates: Templates,
     choices: Choices,
     holes: Holes,
@@ -75,8 +75,8 @@ impl Stream {
             key: Vec::new(),
             scratch: Scratch::default(),
             memory_max: config.memory,
-            hasty: false,
-            strayed: false,
+            first_match: false,
+            suboptimal: false,
             #[cfg(feature = "describe")]
             costs: None,
             config,
@@ -86,7 +86,7 @@ impl Stream {
     /// An empty model of so many bytes, with the same settings.
     pub(crate) fn empty(&self, memory: usize) -> Self {
         let mut empty = Self::new(Config { memory, ..self.config.clone() });
-        (empty.memory_max, empty.hasty) = (self.memory_max, self.hasty);
+        (empty.memory_max, empty.first_match) = (self.memory_max, self.first_match);
         #[cfg(feature = "describe")]
         {
             empty.costs = self.costs.clone();
@@ -106,14 +106,14 @@ impl Stream {
             .map(|memory| memory as u32)
     }
 
-    pub(crate) fn set_hasty(&mut self, hasty: bool) {
-        self.hasty = hasty;
+    pub(crate) fn set_first_match(&mut self, first_match: bool) {
+        self.first_match = first_match;
     }
 
     /// Whether a message of the last packet was coded with another template than a decoder would
     /// choose that is given the message.
-    pub(crate) fn has_strayed(&self) -> bool {
-        self.strayed
+    pub(crate) fn is_suboptimal(&self) -> bool {
+        self.suboptimal
     }
 
     pub(crate) fn config(&self) -> &Config {
@@ -194,7 +194,7 @@ impl Stream {
     ) -> Result<(), DecodeError> {
         let (learns, control) = self.code_front(coder, learns, given.control)?;
         done.control = control;
-        self.strayed = false;
+        self.suboptimal = false;
         if learns {
             self.code(coder, given, done)?;
         } else {
@@ -245,7 +245,7 @@ impl Stream {
     }
 
     /// Codes a packet for a link that loses some: how many packets it is behind the epoch, less one,
-    /// whether it will be learned, and the messages. What it teaches is left in [`Stream::lesson`].
+    /// whether it will be learned, and the messages. What it teaches is left in [`Stream::trace`].
     pub(crate) fn code_datagram<C: Coder + ?Sized>(
         &mut self,
         coder: &mut C,
@@ -255,12 +255,12 @@ impl Stream {
         given: &Batch,
         done: &mut Batch,
     ) -> Result<(u32, bool), DecodeError> {
-        self.holes.rows.learning = Learning::Later;
-        self.holes.rows.frozen = true;
-        self.holes.rows.lesson.clear();
+        self.holes.rows.learning = Learning::Deferred;
+        self.holes.rows.read_only = true;
+        self.holes.rows.trace.clear();
         let result = self.code_datagram_body(coder, epoch, distance, learns, given, done);
-        self.holes.rows.learning = Learning::Now;
-        self.holes.rows.frozen = false;
+        self.holes.rows.learning = Learning::Immediate;
+        self.holes.rows.read_only = false;
         result
     }
 
@@ -288,34 +288,34 @@ impl Stream {
     }
 
     /// What the last packet taught.
-    pub(crate) fn lesson(&self) -> &Lesson {
-        &self.holes.rows.lesson
+    pub(crate) fn trace(&self) -> &Trace {
+        &self.holes.rows.trace
     }
 
-    pub(crate) fn lesson_mut(&mut self) -> &mut Lesson {
-        &mut self.holes.rows.lesson
+    pub(crate) fn trace_mut(&mut self) -> &mut Trace {
+        &mut self.holes.rows.trace
     }
 
     /// For a packet whose coding was dropped.
-    pub(crate) fn clear_lesson(&mut self) {
-        self.holes.rows.lesson.clear();
+    pub(crate) fn clear_trace(&mut self) {
+        self.holes.rows.trace.clear();
     }
 
     /// Learns the messages of a packet, and what it taught when it was coded.
-    pub(crate) fn learn(&mut self, number: u32, batch: &Batch, lesson: &mut Lesson) {
+    pub(crate) fn learn(&mut self, number: u32, batch: &Batch, trace: &mut Trace) {
         let rows = &mut self.holes.rows;
         rows.packet = number;
-        core::mem::swap(&mut rows.lesson, lesson);
+        core::mem::swap(&mut rows.trace, trace);
         rows.learn();
-        rows.learning = Learning::Taught;
+        rows.learning = Learning::Replay;
         let mut unused = core::mem::take(&mut self.unused);
         unused.clear();
         self.code(shared(&mut Silent), batch, &mut unused)
             .expect("messages within the limits are coded");
         self.unused = unused;
         let rows = &mut self.holes.rows;
-        rows.learning = Learning::Now;
-        core::mem::swap(&mut rows.lesson, lesson);
+        rows.learning = Learning::Immediate;
+        core::mem::swap(&mut rows.trace, trace);
         self.usual.change(0).code(shared(&mut Silent), batch.control.is_empty());
         self.obey(batch.control);
     }
@@ -341,14 +341,14 @@ impl Stream {
             }
             more = self.code_more(coder, index + 1, given);
             // Nothing of a packet's last message will be needed before it is learned.
-            self.set_fleeting(!more && self.holes.rows.learning == Learning::Later);
+            self.set_read_only(!more && self.holes.rows.learning == Learning::Deferred);
             let message = if coder.decodes() {
                 Message { fields: &[], bytes: &[] }
             } else {
                 given.get(index)
             };
             let result = self.code_message(coder, message, done);
-            self.set_fleeting(false);
+            self.set_read_only(false);
             result?;
             done.end_message();
             #[cfg(feature = "describe")]
@@ -370,10 +370,10 @@ impl Stream {
     }
 
     /// Whether what becomes of a message is forgotten at once.
-    fn set_fleeting(&mut self, fleeting: bool) {
-        self.holes.rows.frozen = fleeting;
-        self.holes.set_quiet(fleeting);
-        self.choices.set_quiet(fleeting);
+    fn set_read_only(&mut self, read_only: bool) {
+        self.holes.rows.read_only = read_only;
+        self.holes.set_quiet(read_only);
+        self.choices.set_quiet(read_only);
     }
 
     fn code_message<C: Coder + ?Sized>(
@@ -398,18 +398,18 @@ impl Stream {
         } else {
             let likely = self.choices.recent(stream).likely();
             // What is only learned is learned alike by all.
-            let hasty = self.hasty && self.holes.rows.learning != Learning::Taught;
+            let first_match = self.first_match && self.holes.rows.learning != Learning::Replay;
             let spans = &mut self.scratch.spans;
             let first =
-                if hasty { self.templates.first(given.bytes, &likely, spans) } else { None };
-            self.strayed |= first.is_some();
+                if first_match { self.templates.first(given.bytes, &likely, spans) } else { None };
+            self.suboptimal |= first.is_some();
             first.or_else(|| self.templates.find(given.bytes, &likely, spans))
         };
         let choice = self.choices.code(coder, &mut self.holes.rows, stream, choice)?;
         if let Some(number) = choice {
             self.code_holes(coder, number, sender, given.bytes, limit, out)?;
             // What would be taken back need not be learned.
-            if self.holes.rows.learning != Learning::Later {
+            if self.holes.rows.learning != Learning::Deferred {
                 for (index, shape) in self.scratch.shapes.drain(..) {
                     self.templates.reshape(number, index, shape);
                 }
@@ -421,7 +421,7 @@ impl Stream {
                 Setting { label: MISS, before: [0; 2], like: Some(self.last_miss[0]), limit };
             let Holes { texts, rows, .. } = &mut self.holes;
             *self.last_miss.change(0) =
-                texts.speller.code(coder, rows, &setting, given.bytes, out)?;
+                texts.literals.code(coder, rows, &setting, given.bytes, out)?;
             if let Some(number) = self.templates.learn(&out[start..], &mut self.scratch) {
                 self.choices.learned(stream, number);
                 self.keys.start(number);

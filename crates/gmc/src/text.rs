@@ -9,17 +9,17 @@ use crate::error::DecodeError;
 use crate::hash::{hash, hash_message};
 use crate::history::Place;
 use crate::keys::Seen;
+use crate::literal::{LiteralCoder, Setting};
 use crate::model::Rows;
 use crate::range_coder::Coder;
 use crate::series::Whose;
-use crate::speller::{Setting, Speller};
 use crate::table::Versioned;
 
-mod snapshot;
+pub(crate) mod snapshot;
 
 #[derive(Clone)]
 pub(crate) struct Texts {
-    pub(crate) speller: Speller,
+    pub(crate) literals: LiteralCoder,
     recents: Cache<Recent>,
 }
 
@@ -59,13 +59,13 @@ impl Recent {
 impl Texts {
     pub(crate) fn new(budget: &Budget) -> Self {
         Self {
-            speller: Speller::new(budget.letters, budget.history),
+            literals: LiteralCoder::new(budget.byte_contexts, budget.history),
             recents: Cache::new(budget.recents),
         }
     }
 
     pub(crate) fn memory(&self) -> usize {
-        self.speller.memory() + self.recents.memory()
+        self.literals.memory() + self.recents.memory()
     }
 
     /// Whether what becomes of strings is forgotten at once, except for the history.
@@ -75,7 +75,7 @@ impl Texts {
 
     /// Visits all that has versions.
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
-        self.speller.visit(visit);
+        self.literals.visit(visit);
         self.recents.visit(visit);
     }
 
@@ -94,7 +94,7 @@ impl Texts {
         let all = *self.recents.entry(whose.label);
         let start = out.len();
         let row = rows.single(hash(whose.label, 0x7e7));
-        let history = &self.speller.history;
+        let history = &self.literals.history;
 
         // The sender's last string, then everybody's last strings.
         let candidates =
@@ -116,7 +116,7 @@ impl Texts {
             None => {
                 let like = own.known().first().copied();
                 let setting = Setting { label: whose.label, before: own.tail, like, limit };
-                self.speller.code(coder, rows, &setting, given, out)?
+                self.literals.code(coder, rows, &setting, given, out)?
             }
         };
 

@@ -7,7 +7,7 @@ use core::ops::Range;
 pub(crate) enum Kind {
     /// An optional sign, digits, and perhaps a point and more digits.
     Number,
-    /// Letters, digits, `_`, `#`, bytes outside ASCII, and `-` inside; also digits that are no
+    /// ByteContexts, digits, `_`, `#`, bytes outside ASCII, and `-` inside; also digits that are no
     /// number.
     Word,
     /// One byte of anything else.

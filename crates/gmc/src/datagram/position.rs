@@ -1,7 +1,7 @@
 //! Where a decoder is in the stream of packets, as snapshots have it.
 
 use crate::batch::Batch;
-use crate::lesson::Lesson;
+use crate::trace::Trace;
 
 /// Where a decoder stands. On an ordered link there is only the hash.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -23,5 +23,5 @@ pub(crate) struct Pending {
     pub(crate) number: u32,
     pub(crate) batch: Batch,
     /// What it teaches.
-    pub(crate) lesson: Lesson,
+    pub(crate) trace: Trace,
 }

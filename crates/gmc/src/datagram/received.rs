@@ -10,16 +10,16 @@ use crate::datagram::header::{INDEX_AHEAD, Name};
 use crate::datagram::position::{Pending, Position};
 use crate::datagram::{chain, first_chain, number, seal};
 use crate::error::DecodeError;
-use crate::lesson::Lesson;
 use crate::packet::Kind;
 use crate::table::is_later;
+use crate::trace::Trace;
 
 /// A packet that came and was not learned yet.
 #[derive(Default)]
 pub(crate) struct Packet {
     number: u32,
     pub(crate) batch: Batch,
-    pub(crate) lesson: Lesson,
+    pub(crate) trace: Trace,
 }
 
 impl Packet {
@@ -28,7 +28,7 @@ impl Packet {
     }
 
     fn memory(&self) -> usize {
-        size_of::<Self>() + self.batch.memory() + self.lesson.memory()
+        size_of::<Self>() + self.batch.memory() + self.trace.memory()
     }
 }
 
@@ -51,7 +51,7 @@ pub(crate) struct Received {
     /// Packets behind the current epoch, in the order of their numbers.
     pending: VecDeque<Packet>,
     /// Packets behind the current epoch that teach nothing.
-    untaught: Untaught,
+    unlearned: Unlearned,
     seen: Seen,
     /// The newest packet that was made with a model.
     modelled: u32,
@@ -100,7 +100,7 @@ impl Received {
             past: VecDeque::new(),
             promises: VecDeque::new(),
             pending: VecDeque::new(),
-            untaught: Untaught::default(),
+            unlearned: Unlearned::default(),
             seen: Seen::default(),
             modelled: 0,
             spare: Vec::new(),
@@ -127,11 +127,11 @@ impl Received {
             ..Self::new(skips, budget)
         };
         for ahead in 1..=newest.wrapping_sub(epoch).min(DISTANCE_MAX) {
-            received.untaught.add(epoch, epoch.wrapping_add(ahead));
+            received.unlearned.add(epoch, epoch.wrapping_add(ahead));
         }
-        for Pending { number, batch, lesson } in pending {
-            received.untaught.remove(number.wrapping_sub(1), number);
-            let packet = Packet { number, batch, lesson };
+        for Pending { number, batch, trace } in pending {
+            received.unlearned.remove(number.wrapping_sub(1), number);
+            let packet = Packet { number, batch, trace };
             received.memory += packet.memory();
             received.pending.push_back(packet);
         }
@@ -191,7 +191,7 @@ impl Received {
         self.promises.clear();
         self.memory = 0;
         // Packets that teach nothing may have come before the first that does.
-        self.untaught.remove(before, base);
+        self.unlearned.remove(before, base);
         while let Some(packet) = self.pending.pop_front() {
             self.keep(packet);
         }
@@ -263,7 +263,7 @@ impl Received {
             self.memory -= packet.memory();
             return Some(packet);
         }
-        self.untaught.remove(self.current.number, epoch.number);
+        self.unlearned.remove(self.current.number, epoch.number);
         // A late packet can name any epoch on the way.
         self.past.push_back(self.current);
         while let Some(&next) = self.promises.front()
@@ -314,16 +314,16 @@ impl Received {
     }
 
     /// Notes a packet that was decoded, and what it teaches if it does.
-    pub(crate) fn add(&mut self, number: u32, lesson: Option<(&Batch, &Lesson)>) {
+    pub(crate) fn add(&mut self, number: u32, trace: Option<(&Batch, &Trace)>) {
         self.seen.add(number);
         let is_promised = !is_later(number, self.promised().number);
         if is_promised || self.pending.len() == PENDING_MAX {
             return;
         }
-        let Some((batch, lesson)) = lesson else {
-            return self.untaught.add(self.current.number, number);
+        let Some((batch, trace)) = trace else {
+            return self.unlearned.add(self.current.number, number);
         };
-        let memory = size_of::<Packet>() + batch.memory() + lesson.memory();
+        let memory = size_of::<Packet>() + batch.memory() + trace.memory();
         // In a room no packet behind one that is not kept can be promised: the encoder sees to it that there is room
         // for what it guesses a packet to take.
         let needed = if self.skips { memory } else { 0 };
@@ -333,7 +333,7 @@ impl Received {
         let mut packet = self.spare.pop().unwrap_or_default();
         packet.number = number;
         packet.batch.clone_from(batch);
-        packet.lesson.clone_from(lesson);
+        packet.trace.clone_from(trace);
         if let Err(at) = self.pending.binary_search_by(|packet| order(packet.number, number)) {
             self.memory += memory;
             self.pending.insert(at, packet);
@@ -411,7 +411,7 @@ impl Received {
         (1..=far).filter_map(move |ahead| {
             let number = start.wrapping_add(ahead);
             let packet = pending.next_if(|packet| packet.number == number);
-            (packet.is_some() || self.untaught.contains(number)).then_some((number, packet))
+            (packet.is_some() || self.unlearned.contains(number)).then_some((number, packet))
         })
     }
 }
@@ -450,11 +450,11 @@ impl Seen {
 
 /// Which packets behind an epoch came and teach nothing: a bit for each, at its number's low bits.
 #[derive(Debug, Default)]
-struct Untaught([u64; UNTAUGHT_WORDS]);
+struct Unlearned([u64; UNLEARNED_WORDS]);
 
-const UNTAUGHT_WORDS: usize = (DISTANCE_MAX / u64::BITS) as usize;
+const UNLEARNED_WORDS: usize = (DISTANCE_MAX / u64::BITS) as usize;
 
-impl Untaught {
+impl Unlearned {
     fn contains(&self, number: u32) -> bool {
         let (word, bit) = Self::place(number);
         self.0[word] & bit != 0
@@ -510,13 +510,13 @@ mod tests {
             numbers in proptest::collection::btree_set(1u32..1500, 0..200),
             passed in 0u32..1100,
         ) {
-            let mut untaught = Untaught::default();
+            let mut unlearned = Unlearned::default();
             for &number in &numbers {
-                untaught.add(start, start.wrapping_add(number));
+                unlearned.add(start, start.wrapping_add(number));
             }
-            untaught.remove(start, start.wrapping_add(passed));
+            unlearned.remove(start, start.wrapping_add(passed));
             for number in 1..=DISTANCE_MAX {
-                let told = untaught.contains(start.wrapping_add(number));
+                let told = unlearned.contains(start.wrapping_add(number));
                 prop_assert_eq!(told, number > passed && numbers.contains(&number));
             }
         }

@@ -10,9 +10,9 @@ use crate::datagram::header::{self, Name};
 use crate::datagram::position::Position;
 use crate::datagram::{chain, first_chain, number, seal};
 use crate::error::AckError;
-use crate::lesson::Lesson;
 use crate::packet::{Front, Kind};
 use crate::table::is_later;
+use crate::trace::Trace;
 
 /// A packet that will be learned, if and when it is acknowledged.
 #[derive(Default)]
@@ -23,7 +23,7 @@ pub(crate) struct Packet {
     /// In a room, where nothing is skipped: the hash of all that is learned up to here.
     chain: u32,
     pub(crate) batch: Batch,
-    pub(crate) lesson: Lesson,
+    pub(crate) trace: Trace,
 }
 
 impl Packet {
@@ -32,7 +32,7 @@ impl Packet {
     }
 
     fn memory(&self) -> usize {
-        size_of::<Self>() + self.batch.memory() + self.lesson.memory()
+        size_of::<Self>() + self.batch.memory() + self.trace.memory()
     }
 }
 
@@ -57,7 +57,7 @@ pub(crate) struct Sent {
 }
 
 /// What the decisions of a message take, about: the guess decides whether there is room for it.
-const LESSON: usize = 440;
+const TRACE: usize = 440;
 /// Of the packets that there is no room to learn, one of so many names the epoch, though a codec would make it smaller.
 const NAMED_EVERY: u32 = 8;
 /// Buffers kept to be used again.
@@ -146,14 +146,14 @@ impl Sent {
     }
 
     /// Notes the next packet, and what it teaches if it does.
-    pub(crate) fn add(&mut self, lesson: Option<(&Batch, &Lesson)>) {
-        if let Some((batch, lesson)) = lesson {
-            self.keep_pending(batch, lesson);
+    pub(crate) fn add(&mut self, trace: Option<(&Batch, &Trace)>) {
+        if let Some((batch, trace)) = trace {
+            self.keep_pending(batch, trace);
         }
         self.next = self.next.wrapping_add(1);
     }
 
-    fn keep_pending(&mut self, batch: &Batch, lesson: &Lesson) {
+    fn keep_pending(&mut self, batch: &Batch, trace: &Trace) {
         let mut packet = self.spare.pop().unwrap_or_default();
         packet.number = self.next;
         packet.learns = true;
@@ -162,7 +162,7 @@ impl Sent {
             packet.chain = chain(before, self.next, batch);
         }
         packet.batch.clone_from(batch);
-        packet.lesson.clone_from(lesson);
+        packet.trace.clone_from(trace);
         self.memory += packet.memory();
         self.pending.push_back(packet);
     }
@@ -275,8 +275,8 @@ impl Sent {
     }
 
     /// The packets that wait to be learned: their numbers, and what they teach.
-    pub(crate) fn pending(&self) -> impl Iterator<Item = (u32, &Batch, &Lesson)> {
-        self.pending.iter().map(|packet| (packet.number, &packet.batch, &packet.lesson))
+    pub(crate) fn pending(&self) -> impl Iterator<Item = (u32, &Batch, &Trace)> {
+        self.pending.iter().map(|packet| (packet.number, &packet.batch, &packet.trace))
     }
 
     /// Bytes for packets that wait to be learned.
@@ -306,5 +306,5 @@ impl Sent {
 
 /// What packets of these messages take until they are learned, about.
 fn guess(batch: &Batch) -> usize {
-    batch.bytes.len() + batch.len() * LESSON
+    batch.bytes.len() + batch.len() * TRACE
 }

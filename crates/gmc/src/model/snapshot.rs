@@ -1,6 +1,6 @@
 //! Probabilities in a snapshot, and what compaction leaves of them.
 
-use super::{Bit, Letters, ROW, Rows, USES};
+use super::{Bit, ByteContexts, ROW, Rows, USES};
 use crate::archive::{Archive, Result};
 use crate::hash::hash;
 use crate::range_coder::Coder;
@@ -114,7 +114,7 @@ impl Rows {
     }
 }
 
-impl Letters {
+impl ByteContexts {
     pub(crate) fn archive<C: Coder + ?Sized>(
         &mut self,
         archive: &mut Archive<'_, C>,

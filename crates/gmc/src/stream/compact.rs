@@ -6,6 +6,7 @@ use super::Stream;
 use crate::archive::Archive;
 use crate::config::Delivery;
 use crate::range_coder::{RangeEncoder, shared};
+use crate::text::snapshot::KeptText;
 
 /// With what is in front of it, a model in a snapshot then has less than 4 KiB.
 const TARGET: usize = 4000;
@@ -19,35 +20,24 @@ struct Level {
     templates: usize,
     /// Entries of each of the tables of values.
     values: usize,
-    /// Of what is known of spelling.
-    spelling: Spelling,
-}
-
-/// What is kept of what is known of spelling.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Spelling {
-    /// All, but letters are rounded.
-    Letters,
-    /// All strings, but no letters.
-    Strings,
-    /// So many bytes of the strings that holes have had lately, and no letters.
-    Recent(usize),
+    /// What is kept of strings.
+    text: KeptText,
 }
 
 /// From mild to harsh.
 const LEVELS: [Level; 12] = [
-    Level { uses: 1, templates: 255, values: 1024, spelling: Spelling::Letters },
-    Level { uses: 1, templates: 255, values: 512, spelling: Spelling::Strings },
-    Level { uses: 1, templates: 255, values: 256, spelling: Spelling::Recent(2048) },
-    Level { uses: 3, templates: 255, values: 128, spelling: Spelling::Recent(1024) },
-    Level { uses: 6, templates: 255, values: 96, spelling: Spelling::Recent(768) },
-    Level { uses: 12, templates: 64, values: 64, spelling: Spelling::Recent(512) },
-    Level { uses: 20, templates: 48, values: 64, spelling: Spelling::Recent(512) },
-    Level { uses: 22, templates: 32, values: 48, spelling: Spelling::Recent(384) },
-    Level { uses: 27, templates: 24, values: 48, spelling: Spelling::Recent(384) },
-    Level { uses: 31, templates: 16, values: 32, spelling: Spelling::Recent(256) },
-    Level { uses: 32, templates: 8, values: 16, spelling: Spelling::Recent(128) },
-    Level { uses: 32, templates: 2, values: 8, spelling: Spelling::Recent(0) },
+    Level { uses: 1, templates: 255, values: 1024, text: KeptText::All },
+    Level { uses: 1, templates: 255, values: 512, text: KeptText::Strings },
+    Level { uses: 1, templates: 255, values: 256, text: KeptText::Recent(2048) },
+    Level { uses: 3, templates: 255, values: 128, text: KeptText::Recent(1024) },
+    Level { uses: 6, templates: 255, values: 96, text: KeptText::Recent(768) },
+    Level { uses: 12, templates: 64, values: 64, text: KeptText::Recent(512) },
+    Level { uses: 20, templates: 48, values: 64, text: KeptText::Recent(512) },
+    Level { uses: 22, templates: 32, values: 48, text: KeptText::Recent(384) },
+    Level { uses: 27, templates: 24, values: 48, text: KeptText::Recent(384) },
+    Level { uses: 31, templates: 16, values: 32, text: KeptText::Recent(256) },
+    Level { uses: 32, templates: 8, values: 16, text: KeptText::Recent(128) },
+    Level { uses: 32, templates: 2, values: 8, text: KeptText::Recent(0) },
 ];
 
 impl Stream {
@@ -70,9 +60,9 @@ impl Stream {
 
     fn compact_to(&mut self, level: &Level) {
         self.templates.compact(level.templates);
-        let last_miss = self.holes.texts.compact(level.values, self.last_miss[0], level.spelling);
+        let last_miss = self.holes.texts.compact(level.values, self.last_miss[0], level.text);
         self.last_miss.put(0, last_miss);
-        self.keys.compact(level.values, level.spelling != Spelling::Letters);
+        self.keys.compact(level.values, level.text != KeptText::All);
         self.choices.compact(level.values);
         self.holes.categories.compact(level.values, |_| true);
         self.holes.categories.change_all(|category| category.compact());

@@ -13,10 +13,10 @@ use crate::error::SnapshotError;
 use crate::grid::Grid;
 use crate::hash::hash;
 use crate::learn::scratch::Scratch;
-use crate::lesson::Lesson;
 use crate::range_coder::Coder;
 use crate::reference::Reference;
 use crate::template::HoleKind;
+use crate::trace::Trace;
 
 // Contexts.
 const REFERENCES: u32 = 0x1300;
@@ -30,8 +30,8 @@ impl Stream {
         let mut copy = Self {
             config: self.config.clone(),
             memory_max: self.memory_max,
-            hasty: false,
-            strayed: false,
+            first_match: false,
+            suboptimal: false,
             templates: self.templates.clone(),
             choices: self.choices.clone(),
             holes: self.holes.clone(),
@@ -60,9 +60,9 @@ impl Stream {
         self.fields.archive(archive)?;
         let usual = self.usual[0].archive(archive, USUAL);
         self.usual.put(0, usual);
-        self.holes.texts.speller.archive(archive)?;
+        self.holes.texts.literals.archive(archive)?;
         self.templates.archive(archive)?;
-        let history = &self.holes.texts.speller.history;
+        let history = &self.holes.texts.literals.history;
         let strings = history.strings();
         let last_miss = history.archive_place(archive, &strings, self.last_miss[0])?;
         self.last_miss.put(0, last_miss);
@@ -91,15 +91,15 @@ impl Stream {
     }
 
     /// Codes a packet that waits to be learned, as if it were coded under the epoch where the model
-    /// is, and what its lesson really is.
+    /// is, and what its trace really is.
     pub(crate) fn archive_packet<C: Coder + ?Sized>(
         &mut self,
         archive: &mut Archive<'_, C>,
         epoch: u32,
         number: u32,
         batch: &Batch,
-        lesson: &Lesson,
-    ) -> Result<(Batch, Lesson)> {
+        trace: &Trace,
+    ) -> Result<(Batch, Trace)> {
         let mut done = Batch::default();
         let distance = number.wrapping_sub(epoch).wrapping_sub(1);
         self.record(Some(epoch.wrapping_add(1)));
@@ -109,9 +109,9 @@ impl Stream {
         if result != Ok((number, true)) {
             return Err(SnapshotError::Malformed);
         }
-        let lesson = lesson.archive(archive, &done, self.lesson())?;
-        self.clear_lesson();
-        Ok((done, lesson))
+        let trace = trace.archive(archive, &done, self.trace())?;
+        self.clear_trace();
+        Ok((done, trace))
     }
 
     /// Channels and senders, as choices have them.

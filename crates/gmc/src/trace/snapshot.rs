@@ -3,7 +3,7 @@
 
 use alloc::vec::Vec;
 
-use super::{Contexts, Errors, Lesson, NEXT, PREDICTORS};
+use super::{Contexts, Errors, NEXT, PREDICTORS, Trace};
 use crate::archive::{Archive, Result};
 use crate::batch::Batch;
 use crate::error::SnapshotError;
@@ -27,8 +27,8 @@ const BITS: u32 = 0x1509;
 /// A byte, or a message, has no more decisions than this.
 const DECISIONS_MAX: usize = 64;
 
-impl Lesson {
-    /// Codes the lesson of these messages, given the one that it is expected to be like.
+impl Trace {
+    /// Codes the trace of these messages, given the one that it is expected to be like.
     pub(crate) fn archive<C: Coder + ?Sized>(
         &self,
         archive: &mut Archive<'_, C>,
@@ -91,7 +91,7 @@ impl Lesson {
 /// The decisions of a context.
 type Group<'a> = (Contexts, &'a [u8]);
 
-impl Lesson {
+impl Trace {
     fn groups(&self) -> Vec<Group<'_>> {
         let mut contexts = self.contexts.iter();
         let groups = self.decisions.chunk_by(|_, next| next & NEXT == 0);
@@ -99,8 +99,8 @@ impl Lesson {
     }
 }
 
-/// Codes the contexts of the next group, given those of another lesson from `at` on. Returns them
-/// and the other lesson's decisions in them, if they are there.
+/// Codes the contexts of the next group, given those of another trace from `at` on. Returns them
+/// and the other trace's decisions in them, if they are there.
 fn archive_contexts<'a, C: Coder + ?Sized>(
     archive: &mut Archive<'_, C>,
     like: &[Group<'a>],

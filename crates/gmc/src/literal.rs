@@ -6,15 +6,15 @@ use alloc::vec::Vec;
 use crate::error::DecodeError;
 use crate::hash::hash;
 use crate::history::{History, Next, Place};
-use crate::model::{Bit, Learning, Letters, Rows};
+use crate::model::{Bit, ByteContexts, Learning, Rows};
 use crate::range_coder::Coder;
 use crate::table::{Table, Versioned};
 
 mod snapshot;
 
 #[derive(Clone)]
-pub(crate) struct Speller {
-    letters: Letters,
+pub(crate) struct LiteralCoder {
+    byte_contexts: ByteContexts,
     pub(crate) history: History,
     /// Whether the prediction of a match of this length is right.
     hits: Table<Bit>,
@@ -24,7 +24,7 @@ pub(crate) struct Speller {
 const MATCH_MAX: usize = 24;
 
 /// Of a string that is learned some time after it was coded, the letters up to here count.
-const TAUGHT_MAX: usize = 64;
+const REPLAYED_MAX: usize = 64;
 
 /// What is known about a string before it is spelled.
 pub(crate) struct Setting {
@@ -38,23 +38,23 @@ pub(crate) struct Setting {
     pub(crate) limit: usize,
 }
 
-impl Speller {
+impl LiteralCoder {
     pub(crate) fn new(letters: usize, history: usize) -> Self {
         Self {
-            letters: Letters::new(letters),
+            byte_contexts: ByteContexts::new(letters),
             history: History::new(history),
             hits: Table::new(Bit::default(), MATCH_MAX + 1),
         }
     }
 
     pub(crate) fn memory(&self) -> usize {
-        self.letters.memory() + self.history.memory()
+        self.byte_contexts.memory() + self.history.memory()
     }
 
     /// Visits all that has versions.
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         visit(&mut self.hits);
-        self.letters.visit(visit);
+        self.byte_contexts.visit(visit);
         self.history.visit(visit);
     }
 
@@ -93,7 +93,7 @@ impl Speller {
                     };
                     // To go back over all letters of a long string would take more memory than they
                     // are worth.
-                    let skips = rows.learning == Learning::Taught && spelled >= TAUGHT_MAX;
+                    let skips = rows.learning == Learning::Replay && spelled >= REPLAYED_MAX;
                     if ends {
                         Next::End
                     } else if skips {
@@ -148,7 +148,7 @@ impl Speller {
         let byte = if let Next::Byte(byte) = actual { byte } else { 0 };
         let general = hash(label, u32::from(context[1]));
         let special = hash(u32::from(context[0]) + 1000, u32::from(context[1]));
-        Next::Byte(self.letters.byte(coder, general, special, byte))
+        Next::Byte(self.byte_contexts.byte(coder, general, special, byte))
     }
 }
 

@@ -12,7 +12,7 @@ mod snapshot;
 
 /// The decisions of a packet with their contexts.
 #[derive(Debug, Default, Clone)]
-pub(crate) struct Lesson {
+pub(crate) struct Trace {
     contexts: Vec<Contexts>,
     /// A decision's place in its row times two, one more if it is `true`; [`NEXT`] is added to the
     /// first of each context.
@@ -37,7 +37,7 @@ pub(crate) const PREDICTORS: usize = 5;
 
 const NEXT: u8 = 0x80;
 
-impl Lesson {
+impl Trace {
     pub(crate) fn clear(&mut self) {
         self.contexts.clear();
         self.decisions.clear();
