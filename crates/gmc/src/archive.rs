@@ -2,19 +2,20 @@
 
 use alloc::vec::Vec;
 
+use crate::contexts::ContextTable;
 use crate::error::SnapshotError;
 use crate::hash::hash;
 use crate::history::Place;
 use crate::integer::{Contexts, code_signed, code_unsigned};
 use crate::literal::{LiteralCoder, Setting};
-use crate::model::Rows;
+use crate::pass::Pass;
 use crate::range_coder::Coder;
 
 /// One end of a snapshot: as with packets, the same code writes and reads, so that the ends cannot
 /// diverge. What is read is what was given when writing.
 pub(crate) struct Archive<'a, C: ?Sized> {
     pub(crate) coder: &'a mut C,
-    rows: Rows,
+    contexts: ContextTable,
     literals: LiteralCoder,
     /// The last string, which the next one may start like.
     last: Place,
@@ -25,20 +26,29 @@ pub(crate) struct Archive<'a, C: ?Sized> {
 pub(crate) type Result<T> = core::result::Result<T, SnapshotError>;
 
 /// Bytes of the archive's own statistics: enough for the contexts used here, each with a row.
-const ROWS: usize = 32 << 10;
+const CONTEXTS: usize = 32 << 10;
 /// Bytes for letters and for earlier strings: what a snapshot of a large model holds.
-const LETTERS: usize = 16 << 10;
+const BYTE_CONTEXTS: usize = 16 << 10;
 const STRINGS: usize = 96 << 10;
 
 impl<'a, C: Coder + ?Sized> Archive<'a, C> {
     pub(crate) fn new(coder: &'a mut C) -> Self {
         Self {
             coder,
-            rows: Rows::new(ROWS),
-            literals: LiteralCoder::new(LETTERS, STRINGS),
+            contexts: ContextTable::new(CONTEXTS),
+            literals: LiteralCoder::new(BYTE_CONTEXTS, STRINGS),
             last: Place::default(),
             names: Vec::new(),
         }
+    }
+
+    fn pass(&mut self) -> Pass<'_, C> {
+        Pass::immediate(self.coder, &mut self.contexts)
+    }
+
+    /// Whether the archive is read.
+    pub(crate) fn decodes(&self) -> bool {
+        self.coder.decodes()
     }
 
     /// An error if more was read than there is.
@@ -47,27 +57,29 @@ impl<'a, C: Coder + ?Sized> Archive<'a, C> {
     }
 
     pub(crate) fn flag(&mut self, context: u32, given: bool) -> bool {
-        let row = self.rows.single(context);
-        self.rows.bit(self.coder, row, 0, given)
+        let mut pass = self.pass();
+        let row = pass.single(context);
+        pass.bit(row, 0, given)
     }
 
     /// Codes four bits as a tree of decisions.
     pub(crate) fn nibble(&mut self, context: u32, given: u8) -> u8 {
-        let row = self.rows.single(context);
+        let mut pass = self.pass();
+        let row = pass.single(context);
         let mut node = 1usize;
         for shift in (0..4).rev() {
-            let bit = self.rows.bit(self.coder, row, node - 1, given >> shift & 1 == 1);
+            let bit = pass.bit(row, node - 1, given >> shift & 1 == 1);
             node = node << 1 | usize::from(bit);
         }
         node as u8 & 15
     }
 
     pub(crate) fn number(&mut self, context: u32, given: u64) -> u64 {
-        code_unsigned(self.coder, &mut self.rows, Contexts::single(context), given)
+        code_unsigned(&mut self.pass(), Contexts::single(context), given)
     }
 
     pub(crate) fn signed(&mut self, context: u32, given: i64) -> i64 {
-        code_signed(self.coder, &mut self.rows, Contexts::single(context), given)
+        code_signed(&mut self.pass(), Contexts::single(context), given)
     }
 
     /// Codes a number up to `most`.
@@ -110,7 +122,12 @@ impl<'a, C: Coder + ?Sized> Archive<'a, C> {
             Setting { label: hash(label, 0x57), before: [0; 2], like: Some(self.last), limit };
         self.last = self
             .literals
-            .code(self.coder, &mut self.rows, &setting, given, &mut string)
+            .code(
+                &mut Pass::immediate(self.coder, &mut self.contexts),
+                &setting,
+                given,
+                &mut string,
+            )
             .map_err(|_| SnapshotError::Malformed)?;
         Ok(string)
     }

@@ -5,14 +5,14 @@ use crate::{fields, grid, keys};
 
 /// Bytes for each part of the model.
 pub(crate) struct Budget {
-    pub(crate) rows: usize,
+    pub(crate) contexts: usize,
     pub(crate) byte_contexts: usize,
     pub(crate) history: usize,
     pub(crate) templates: usize,
     pub(crate) references: usize,
     pub(crate) grids: usize,
     pub(crate) recents: usize,
-    pub(crate) senders: usize,
+    pub(crate) choices: usize,
     pub(crate) categories: usize,
     pub(crate) keys: usize,
 }
@@ -35,14 +35,14 @@ impl Budget {
         // In 62nds, found by measurement on recorded sessions in text, XML, JSON and binary.
         let share = |parts: usize| memory / 62 * parts;
         Self {
-            rows: share(20),
+            contexts: share(20),
             byte_contexts: share(8),
             history: share(7),
             templates: share(15),
             references: share(7),
             grids,
             recents: share(2),
-            senders: share(1),
+            choices: share(1),
             categories: share(2),
             keys,
         }

@@ -18,9 +18,6 @@ pub(crate) struct Cache<T> {
     /// Entries that a key can be in.
     ways: usize,
     clock: Table<u32>,
-    /// Whether what becomes of entries is forgotten at once.
-    quiet: bool,
-    forgotten: T,
 }
 
 #[derive(Clone)]
@@ -42,8 +39,6 @@ impl<T: Clone + Default> Cache<T> {
             ways,
             entries: Table::new(Entry { key: 0, used: 0, value: T::default() }, sets * ways),
             clock: Table::new(0, 1),
-            quiet: false,
-            forgotten: T::default(),
         }
     }
 
@@ -56,21 +51,13 @@ impl<T: Clone + Default> Cache<T> {
         self.index(key).map(|index| &self.entries[index].value)
     }
 
-    /// Whether all changes from now on are forgotten at once: cheaper than to take them back.
-    pub(crate) fn set_quiet(&mut self, quiet: bool) {
-        self.quiet = quiet;
+    /// A copy of the value of `key`, a default one if there is none.
+    pub(crate) fn copied(&self, key: u32) -> T {
+        self.find(key).cloned().unwrap_or_default()
     }
 
-    pub(crate) fn is_quiet(&self) -> bool {
-        self.quiet
-    }
-
-    /// The value of `key`, a default one if it is new.
+    /// The value of `key`, to be changed; a default one if it is new.
     pub(crate) fn entry(&mut self, key: u32) -> &mut T {
-        if self.quiet {
-            self.forgotten = self.find(key).cloned().unwrap_or_default();
-            return &mut self.forgotten;
-        }
         let clock = self.tick();
         let index = self.index(key);
         let entry = match index {
@@ -94,9 +81,6 @@ impl<T: Clone + Default> Cache<T> {
 
     /// Replaces the value of `key`, which is expected where it was found before.
     pub(crate) fn put(&mut self, key: u32, at: Option<usize>, value: T) {
-        if self.quiet {
-            return;
-        }
         let Some(at) = at.filter(|&at| self.entries[at].key == key) else {
             *self.entry(key) = value;
             return;

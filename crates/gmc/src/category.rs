@@ -2,7 +2,7 @@
 
 use crate::cache::Cache;
 use crate::hash::hash;
-use crate::model::Rows;
+use crate::pass::Pass;
 use crate::range_coder::Coder;
 
 mod snapshot;
@@ -45,16 +45,15 @@ impl Category {
     /// Codes one of the known values. Returns nothing if it is another one.
     pub(crate) fn code<C: Coder + ?Sized>(
         &self,
-        coder: &mut C,
-        rows: &mut Rows,
+        pass: &mut Pass<'_, C>,
         label: u32,
         given: i64,
     ) -> Option<i64> {
         let general = hash(label, 0xca7e);
-        let row = rows.pair(general, hash(general, 1 + u32::from(self.rank)));
+        let row = pass.pair(general, hash(general, 1 + u32::from(self.rank)));
         let mut known = self.known().iter().enumerate();
         known
-            .find(|&(rank, &value)| rows.bit(coder, row, rank, i64::from(value) == given))
+            .find(|&(rank, &value)| pass.bit(row, rank, i64::from(value) == given))
             .map(|(_, &value)| i64::from(value))
     }
 
@@ -86,6 +85,11 @@ impl Default for Category {
     fn default() -> Self {
         Self { values: [0; Self::VALUES], used: 0, rank: 0, novelty: Novelty::default() }
     }
+}
+
+/// Stands for a value where values of all kinds are compared.
+pub(crate) fn identity(value: i64) -> u32 {
+    hash(value as u32, (value >> 32) as u32)
 }
 
 impl Novelty {

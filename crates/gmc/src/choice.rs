@@ -4,7 +4,7 @@
 use crate::cache::Cache;
 use crate::error::DecodeError;
 use crate::hash::hash;
-use crate::model::Rows;
+use crate::pass::Pass;
 use crate::range_coder::Coder;
 use crate::table::Versioned;
 use crate::templates;
@@ -63,11 +63,6 @@ impl Choices {
         self.recents.memory()
     }
 
-    /// Whether what becomes of choices is forgotten at once.
-    pub(crate) fn set_quiet(&mut self, quiet: bool) {
-        self.recents.set_quiet(quiet);
-    }
-
     /// Visits all that has versions.
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         self.recents.visit(visit);
@@ -81,8 +76,7 @@ impl Choices {
     /// Codes the number of the template, or that there is none.
     pub(crate) fn code<C: Coder + ?Sized>(
         &mut self,
-        coder: &mut C,
-        rows: &mut Rows,
+        pass: &mut Pass<'_, C>,
         stream: u32,
         given: Option<usize>,
     ) -> Result<Option<usize>, DecodeError> {
@@ -90,46 +84,50 @@ impl Choices {
         let recent = self.recent(stream);
         let context = hash(0xc401ce, u32::from(recent.numbers[0]));
         let general = hash(0xc401ce, 1000 + u32::from(recent.repeats & 7));
-        let row = rows.pair(general, hash(context, u32::from(recent.repeats & 3)));
+        let row = pass.pair(general, hash(context, u32::from(recent.repeats & 3)));
         let mut found = None;
         for (rank, &number) in recent.numbers.iter().enumerate() {
             if recent.numbers[..rank].contains(&number) {
                 continue;
             }
-            if rows.bit(coder, row, rank, given == number) {
+            if pass.bit(row, rank, given == number) {
                 found = Some(number);
                 break;
             }
         }
         let number = match found {
             Some(number) => number,
-            None => code_number(coder, rows, given),
+            None => code_number(pass, given),
         };
-        self.recents.entry(stream).note(number);
+        if !pass.is_read_only() {
+            self.recents.entry(stream).note(number);
+        }
         Ok((number != MISS).then_some(usize::from(number)))
     }
 
     /// Notes that the last message, which fitted nothing, has become this template.
-    pub(crate) fn learned(&mut self, stream: u32, number: usize) {
-        self.recents.entry(stream).note(number as u8);
+    pub(crate) fn learned(&mut self, read_only: bool, stream: u32, number: usize) {
+        if !read_only {
+            self.recents.entry(stream).note(number as u8);
+        }
     }
 }
 
 /// Codes any template's number, or [`MISS`], in two steps of four bits.
-fn code_number<C: Coder + ?Sized>(coder: &mut C, rows: &mut Rows, given: u8) -> u8 {
-    let miss = rows.single(hash(0xc401ce, 2000));
-    if rows.bit(coder, miss, 0, given == MISS) {
+fn code_number<C: Coder + ?Sized>(pass: &mut Pass<'_, C>, given: u8) -> u8 {
+    let miss = pass.single(hash(0xc401ce, 2000));
+    if pass.bit(miss, 0, given == MISS) {
         return MISS;
     }
     let mut number = 1usize;
-    let mut row = rows.single(hash(0xc401ce, 3000));
+    let mut row = pass.single(hash(0xc401ce, 3000));
     for shift in (0..8).rev() {
         if shift == 3 {
-            row = rows.single(hash(0xc401ce, 3000 + number as u32));
+            row = pass.single(hash(0xc401ce, 3000 + number as u32));
         }
         let node =
             if shift > 3 { number } else { number & ((1 << (3 - shift)) - 1) | 1 << (3 - shift) };
-        let bit = rows.bit(coder, row, node - 1, given >> shift & 1 == 1);
+        let bit = pass.bit(row, node - 1, given >> shift & 1 == 1);
         number = number << 1 | usize::from(bit);
     }
     number as u8

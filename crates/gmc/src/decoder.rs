@@ -11,7 +11,9 @@ use crate::datagram::received::{Epoch, Received, Way};
 use crate::error::DecodeError;
 use crate::packet::{self, Front, Kind};
 use crate::range_coder::{RangeDecoder, Silent, shared};
-use crate::stream::Stream;
+use crate::stream::{Datagram, Stream};
+use crate::templates::Search;
+use crate::trace::Trace;
 
 mod snapshot;
 
@@ -29,6 +31,8 @@ pub struct Decoder {
     /// The hash of all messages so far, on an ordered link with a check.
     chain: u32,
     done: Batch,
+    /// What the packet that is decoded teaches, unless the link is ordered.
+    trace: Trace,
     plain: Vec<u8>,
     unused: Batch,
     /// Bytes for what came and for going back.
@@ -46,13 +50,14 @@ impl Decoder {
         let skips = config.delivery == Delivery::Datagrams;
         let is_ordered = config.delivery == Delivery::Ordered;
         let stream = Stream::new(config);
-        let room = stream.room();
+        let room = stream.remaining();
         Self {
             received: (!is_ordered).then(|| Received::new(skips, room / 4 * 3)),
             room,
             stream,
             chain: 0,
             done: Batch::default(),
+            trace: Trace::default(),
             plain: Vec::new(),
             unused: Batch::default(),
             more: 0,
@@ -169,17 +174,19 @@ impl Decoder {
                 self.stream.code_ordered(
                     shared(&mut Silent),
                     true,
+                    Search::Best,
                     &self.done,
                     &mut self.unused,
                 )?;
             } else {
-                self.stream.code_front(shared(&mut Silent), false, self.done.control)?;
+                self.stream.code_header(shared(&mut Silent), false, self.done.control)?;
             }
         } else {
             let mut coder = RangeDecoder::new(body);
             self.stream.code_ordered(
                 shared(&mut coder),
                 false,
+                Search::Best,
                 &Batch::default(),
                 &mut self.done,
             )?;
@@ -200,7 +207,7 @@ impl Decoder {
         if packet::is_plain(body) {
             return self.read_plain_datagram(body, check);
         }
-        let (number, learns, chain) = self.read_coded(body, check)?;
+        let Read { number, learns, chain } = self.read_coded(body, check)?;
         let Some(received) = &mut self.received else { return Err(DecodeError::Malformed) };
         if received.is_old(number) {
             return Err(DecodeError::Duplicate);
@@ -209,7 +216,7 @@ impl Decoder {
             return Err(DecodeError::CheckFailed);
         }
         received.note_modelled(number);
-        received.add(number, learns.then(|| (&self.done, self.stream.trace())));
+        received.add(number, learns.then_some((&self.done, &self.trace)));
         self.trim();
         Ok(())
     }
@@ -233,22 +240,18 @@ impl Decoder {
         }
         if received.base() != base {
             self.stream = self.stream.empty(self.stream.memory_max());
-            self.room = self.stream.room();
+            self.room = self.stream.remaining();
             received.set_budget(self.room / 4 * 3);
         }
-        self.stream.clear_trace();
-        received.add(number, learns.then(|| (&self.done, self.stream.trace())));
+        self.trace.clear();
+        received.add(number, learns.then_some((&self.done, &self.trace)));
         self.trim();
         Ok(())
     }
 
     /// Decodes the messages of a coded packet. Returns the packet's number, whether it teaches, and
     /// the hash of what the epoch has learned.
-    fn read_coded(
-        &mut self,
-        body: &[u8],
-        check: Option<u8>,
-    ) -> Result<(u32, bool, u32), DecodeError> {
+    fn read_coded(&mut self, body: &[u8], check: Option<u8>) -> Result<Read, DecodeError> {
         let Some(received) = &mut self.received else { return Err(DecodeError::Malformed) };
         let is_single = self.stream.config().delivery == Delivery::Datagrams;
         let mut coder = RangeDecoder::new(body);
@@ -262,34 +265,27 @@ impl Decoder {
         }
         let newest = received.current();
         let way = received.way(name)?;
-        let (number, learns, chain) = match way {
-            Way::Stay => {
-                let (stream, done) = (&mut self.stream, &mut self.done);
-                read_at(stream, &mut coder, newest.number, newest.number, newest.chain, done)?
-            }
+        let Self { stream, trace, done, .. } = self;
+        let read = match way {
+            Way::Stay => read_at(stream, &mut coder, newest, newest.number, trace, done)?,
             Way::On(epoch) => {
-                self.learn(epoch);
-                let (stream, done) = (&mut self.stream, &mut self.done);
-                read_at(stream, &mut coder, epoch.number, epoch.number, epoch.chain, done)?
+                learn(stream, received, epoch);
+                read_at(stream, &mut coder, epoch, epoch.number, trace, done)?
             }
             Way::Back(epoch) => {
-                self.stream.rewind(epoch.number);
-                let (stream, done) = (&mut self.stream, &mut self.done);
-                let read =
-                    read_at(stream, &mut coder, epoch.number, newest.number, epoch.chain, done);
-                self.stream.forward(epoch.number);
+                stream.rewind(epoch.number);
+                let read = read_at(stream, &mut coder, epoch, newest.number, trace, done);
+                stream.forward(epoch.number);
                 read?
             }
             Way::Begin => {
                 let base = received.base();
-                let chain = datagram::first_chain(base, self.stream.less_memory());
-                let mut stream = self.stream.empty(self.stream.config().memory);
-                let read = read_at(&mut stream, &mut coder, base, base, chain, &mut self.done)?;
-                core::mem::swap(stream.trace_mut(), self.stream.trace_mut());
-                read
+                let epoch = Epoch::empty(base, stream.less_memory());
+                let mut empty = stream.empty(stream.config().memory);
+                read_at(&mut empty, &mut coder, epoch, base, trace, done)?
             }
         };
-        Ok((number, learns, chain))
+        Ok(read)
     }
 
     /// Starts anew with a packet whose encoder did.
@@ -299,33 +295,24 @@ impl Decoder {
         base: u32,
         memory: usize,
         check: Option<u8>,
-    ) -> Result<(u32, bool, u32), DecodeError> {
+    ) -> Result<Read, DecodeError> {
         let Some(received) = &mut self.received else { return Err(DecodeError::Malformed) };
         if !received.may_start(base) {
             return Err(DecodeError::UnknownEpoch);
         }
         // Only a packet that can be read is believed.
         let mut stream = self.stream.empty(memory);
-        let chain = datagram::first_chain(base, stream.less_memory());
-        let read = read_at(&mut stream, &mut coder, base, base, chain, &mut self.done)?;
-        if !is_intact(check, chain, read.0, &self.done) {
+        let epoch = Epoch::empty(base, stream.less_memory());
+        let (trace, done) = (&mut self.trace, &mut self.done);
+        let read = read_at(&mut stream, &mut coder, epoch, base, trace, done)?;
+        if !is_intact(check, read.chain, read.number, &self.done) {
             return Err(DecodeError::CheckFailed);
         }
         self.stream = stream;
         received.start(base, self.stream.less_memory());
-        self.room = self.stream.room();
+        self.room = self.stream.remaining();
         received.set_budget(self.room / 4 * 3);
         Ok(read)
-    }
-
-    /// Learns the promised packets up to an epoch.
-    fn learn(&mut self, epoch: Epoch) {
-        let Some(received) = &mut self.received else { return };
-        while let Some(mut packet) = received.pop(epoch) {
-            self.stream.record(Some(packet.number()));
-            self.stream.learn(packet.number(), &packet.batch, &mut packet.trace);
-            received.keep(packet);
-        }
     }
 
     /// Gives up old epochs until what is left fits into the memory.
@@ -346,24 +333,44 @@ fn is_intact(check: Option<u8>, chain: u32, number: u32, done: &Batch) -> bool {
     check.is_none_or(|check| check == packet::check(datagram::chain(chain, number, done)))
 }
 
-/// Decodes a packet coded under `epoch`, where the model is, and leaves no trace in the model, whose
-/// newest version is `newest`. Returns the packet's number, whether it teaches, and `chain`.
+/// A datagram that was decoded.
+struct Read {
+    number: u32,
+    /// Whether the packet will be learned.
+    learns: bool,
+    /// The hash of everything that the packet's epoch has learned.
+    chain: u32,
+}
+
+/// Learns the promised packets up to an epoch.
+fn learn(stream: &mut Stream, received: &mut Received, epoch: Epoch) {
+    while let Some(mut packet) = received.pop(epoch) {
+        stream.record(Some(packet.number()));
+        stream.learn(packet.number(), &packet.batch, &mut packet.trace);
+        received.keep(packet);
+    }
+}
+
+/// Decodes a packet that is coded under `epoch`, where the model is, and takes all changes of the model back. `newest` is
+/// the newest version of the model.
 fn read_at(
     stream: &mut Stream,
     coder: &mut RangeDecoder<'_>,
-    epoch: u32,
+    epoch: Epoch,
     newest: u32,
-    chain: u32,
+    trace: &mut Trace,
     done: &mut Batch,
-) -> Result<(u32, bool, u32), DecodeError> {
+) -> Result<Read, DecodeError> {
     stream.record(Some(newest.wrapping_add(1)));
-    let result = stream.code_datagram(shared(coder), epoch, 0, false, &Batch::default(), done);
+    let given = Batch::default();
+    let given = Datagram::unknown(epoch.number, &given);
+    let result = stream.code_datagram(shared(coder), given, trace, done);
     stream.undo(newest);
     let (number, learns) = result?;
     if !coder.is_complete() {
         return Err(DecodeError::Malformed);
     }
-    Ok((number, learns, chain))
+    Ok(Read { number, learns, chain: epoch.chain })
 }
 
 impl fmt::Debug for Decoder {

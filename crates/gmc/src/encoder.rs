@@ -12,8 +12,9 @@ use crate::error::{AckError, EncodeError};
 use crate::packet::{self, Front};
 use crate::range_coder::{RangeEncoder, shared};
 use crate::settings::Settings;
-use crate::stream::Stream;
+use crate::stream::{Datagram, Stream};
 use crate::table::is_later;
+use crate::trace::Trace;
 
 #[cfg(feature = "describe")]
 mod describe;
@@ -32,6 +33,8 @@ pub struct Encoder {
     settings: Settings,
     given: Batch,
     done: Batch,
+    /// What the packet that is coded teaches, unless the link is ordered.
+    trace: Trace,
     plain: Vec<u8>,
 }
 
@@ -43,12 +46,13 @@ impl Encoder {
         let stream = Stream::new(config);
         Self {
             // As much as a decoder keeps, which needs the rest to go back.
-            sent: (!is_ordered).then(|| Sent::new(skips, stream.room() / 8 * 5)),
+            sent: (!is_ordered).then(|| Sent::new(skips, stream.remaining() / 8 * 5)),
             stream,
             chain: 0,
             settings: Settings::default(),
             given: Batch::default(),
             done: Batch::default(),
+            trace: Trace::default(),
             plain: Vec::new(),
         }
     }
@@ -122,13 +126,15 @@ impl Encoder {
         } else {
             self.given.control = core::mem::take(&mut self.settings.wanted);
             let mut coder = RangeEncoder::new(out);
-            self.stream
-                .code_ordered(shared(&mut coder), learns, &self.given, &mut self.done)
+            let search = self.settings.search();
+            let suboptimal = self
+                .stream
+                .code_ordered(shared(&mut coder), learns, search, &self.given, &mut self.done)
                 .expect("messages within the limits can be coded");
             coder.finish();
             debug_assert!(self.done.bytes == self.given.bytes, "the model codes what it was given");
             // The decoder of a plain packet chooses templates itself, and hears of nothing else.
-            if self.given.control.is_empty() && !self.stream.is_suboptimal() {
+            if self.given.control.is_empty() && !suboptimal {
                 let front = Front::Ordered(learns);
                 let _is_plain =
                     packet::make_smallest(front, &self.given, &mut self.plain, out, start, effort);
@@ -167,7 +173,10 @@ impl Encoder {
             if learns {
                 self.given.control = self.settings.wanted;
             }
-            let distance = number.wrapping_sub(sent.epoch()).wrapping_sub(1);
+            let epoch = sent.epoch();
+            let distance = number.wrapping_sub(epoch).wrapping_sub(1);
+            let search = self.settings.search();
+            let given = Datagram { epoch, distance, learns, search, batch: &self.given };
             let mut coder = RangeEncoder::new(out);
             let name = sent.name().code(shared(&mut coder), is_single);
             let (memory, memory_max) = (self.stream.config().memory, self.stream.memory_max());
@@ -175,14 +184,7 @@ impl Encoder {
                 .expect("the memory is between its bounds");
             self.stream.record(Some(number));
             self.stream
-                .code_datagram(
-                    shared(&mut coder),
-                    sent.epoch(),
-                    distance,
-                    learns,
-                    &self.given,
-                    &mut self.done,
-                )
+                .code_datagram(shared(&mut coder), given, &mut self.trace, &mut self.done)
                 .expect("messages within the limits can be coded");
             self.stream.undo(number.wrapping_sub(1));
             coder.finish();
@@ -196,12 +198,12 @@ impl Encoder {
                 && packet::make_smallest(front, &self.given, &mut self.plain, out, start, effort);
             if out.len() - start > limit {
                 out.truncate(start);
-                self.stream.clear_trace();
+                self.trace.clear();
                 return false;
             }
             if is_plain {
                 // The decoder knows nothing of how the packet was coded before.
-                self.stream.clear_trace();
+                self.trace.clear();
                 #[cfg(feature = "describe")]
                 if let Some(costs) = &mut self.stream.costs {
                     costs.clear();
@@ -214,7 +216,7 @@ impl Encoder {
                 // All packets come, or come again. To a single decoder this one may be lost.
                 self.settings.wanted = Control::default();
             }
-            sent.add(learns.then(|| (&self.given, self.stream.trace())));
+            sent.add(learns.then_some((&self.given, &self.trace)));
         }
         if self.stream.config().check {
             out.push(packet::check(datagram::chain(seal.0, seal.1, &self.given)));
@@ -282,7 +284,7 @@ impl Encoder {
         self.settings.restart();
         if let Some(sent) = &mut self.sent {
             sent.restart(self.stream.less_memory());
-            sent.set_budget(self.stream.room() / 8 * 5);
+            sent.set_budget(self.stream.remaining() / 8 * 5);
         }
     }
 

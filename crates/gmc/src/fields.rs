@@ -7,7 +7,7 @@ use crate::config::Config;
 use crate::error::DecodeError;
 use crate::hash::hash;
 use crate::integer::{Contexts, code_signed, code_unsigned};
-use crate::model::Rows;
+use crate::pass::Pass;
 use crate::range_coder::Coder;
 use crate::table::{Table, Versioned};
 
@@ -60,8 +60,7 @@ impl Fields {
     /// Codes the fields of a message and appends them to `out`. `is_first`: it is the first one of its packet.
     pub(crate) fn code<C: Coder + ?Sized>(
         &mut self,
-        coder: &mut C,
-        rows: &mut Rows,
+        pass: &mut Pass<'_, C>,
         is_first: bool,
         given: &[u32],
         out: &mut Vec<u32>,
@@ -85,7 +84,7 @@ impl Fields {
                 let general = hash(hash(0xc0f1e1d, index as u32), channel);
                 let contexts = Contexts { general, special: hash(general, step) };
                 let difference = i64::from(given.wrapping_sub(last) as i32);
-                let difference = code_signed(coder, rows, contexts, difference);
+                let difference = code_signed(pass, contexts, difference);
                 step = i32::try_from(difference).map_err(|_| DecodeError::Malformed)? as u32;
                 let value = last.wrapping_add(step);
                 *self.counted.change(slot) = value;
@@ -97,14 +96,14 @@ impl Fields {
             let given = given.get(index).copied().unwrap_or(0);
             let general = hash(hash(0xf1e1d, index as u32), channel);
             let special = hash(hash(general, last), u32::from(repeated));
-            let row = rows.pair(general, special);
-            let value = if rows.bit(coder, row, SAME, given == last) {
+            let row = pass.pair(general, special);
+            let value = if pass.bit(row, SAME, given == last) {
                 repeated = true;
                 last
             } else {
                 repeated = false;
                 let contexts = Contexts { general: hash(general, 1), special: hash(special, 1) };
-                let value = code_unsigned(coder, rows, contexts, u64::from(given));
+                let value = code_unsigned(pass, contexts, u64::from(given));
                 u32::try_from(value).map_err(|_| DecodeError::Malformed)?
             };
             if index == 0 {

@@ -10,9 +10,8 @@
 
 use crate::cache::Cache;
 use crate::float_text::FRACTION_BITS;
-use crate::hash::hash;
 use crate::line::{Line, Numeral};
-use crate::series::Whose;
+use crate::series::Series;
 
 mod snapshot;
 
@@ -84,12 +83,12 @@ pub(crate) const MEMORY_MIN: usize = 8 * Cache::<Grid>::ENTRY;
 impl Grid {
     /// The grid of the sender's numbers in this hole. Two senders' numbers need not have one in
     /// common, so another sender's is no help.
-    pub(crate) fn recall(grids: &Cache<Self>, whose: Whose) -> Option<Self> {
-        grids.find(hash(whose.label, whose.sender)).copied()
+    pub(crate) fn recall(grids: &Cache<Self>, series: Series) -> Option<Self> {
+        grids.find(series.key()).copied()
     }
 
-    pub(crate) fn remember(self, grids: &mut Cache<Self>, whose: Whose) {
-        *grids.entry(hash(whose.label, whose.sender)) = self;
+    pub(crate) fn remember(self, grids: &mut Cache<Self>, series: Series) {
+        *grids.entry(series.key()) = self;
     }
 
     /// For a hole with this numeral in it.

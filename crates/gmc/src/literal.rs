@@ -3,10 +3,12 @@
 
 use alloc::vec::Vec;
 
+use crate::byte_contexts::ByteContexts;
 use crate::error::DecodeError;
 use crate::hash::hash;
 use crate::history::{History, Next, Place};
-use crate::model::{Bit, ByteContexts, Learning, Rows};
+use crate::pass::Pass;
+use crate::probability::Probability;
 use crate::range_coder::Coder;
 use crate::table::{Table, Versioned};
 
@@ -17,7 +19,7 @@ pub(crate) struct LiteralCoder {
     byte_contexts: ByteContexts,
     pub(crate) history: History,
     /// Whether the prediction of a match of this length is right.
-    hits: Table<Bit>,
+    hits: Table<Probability>,
 }
 
 /// Longer matches are trusted no more than this one.
@@ -43,7 +45,7 @@ impl LiteralCoder {
         Self {
             byte_contexts: ByteContexts::new(letters),
             history: History::new(history),
-            hits: Table::new(Bit::default(), MATCH_MAX + 1),
+            hits: Table::new(Probability::default(), MATCH_MAX + 1),
         }
     }
 
@@ -61,8 +63,7 @@ impl LiteralCoder {
     /// Codes a string, appends it to `out` and remembers it. Returns where.
     pub(crate) fn code<C: Coder + ?Sized>(
         &mut self,
-        coder: &mut C,
-        rows: &mut Rows,
+        pass: &mut Pass<'_, C>,
         setting: &Setting,
         given: &[u8],
         out: &mut Vec<u8>,
@@ -81,25 +82,25 @@ impl LiteralCoder {
                     if self
                         .hits
                         .change(follow.length.min(MATCH_MAX))
-                        .code(coder, actual == next) =>
+                        .code(pass.coder, actual == next) =>
                 {
                     next
                 }
                 _ => {
                     follow = Follow { position: None, length: 0 };
                     let ends = predicted != Some(Next::End) && {
-                        let row = rows.single(hash(setting.label, 0xe0d));
-                        rows.bit(coder, row, spelled.min(14), actual == Next::End)
+                        let row = pass.single(hash(setting.label, 0xe0d));
+                        pass.bit(row, spelled.min(14), actual == Next::End)
                     };
                     // To go back over all letters of a long string would take more memory than they
                     // are worth.
-                    let skips = rows.learning == Learning::Replay && spelled >= REPLAYED_MAX;
+                    let skips = pass.is_replay() && spelled >= REPLAYED_MAX;
                     if ends {
                         Next::End
                     } else if skips {
                         actual
                     } else {
-                        self.spell(coder, setting.label, context, actual)
+                        self.spell(pass.coder, setting.label, context, actual)
                     }
                 }
             };
@@ -107,7 +108,7 @@ impl LiteralCoder {
             if spelled == setting.limit {
                 return Err(DecodeError::TooLarge);
             }
-            if coder.is_exhausted() {
+            if pass.coder.is_exhausted() {
                 return Err(DecodeError::Malformed);
             }
             out.push(byte);

@@ -5,9 +5,9 @@ use crate::cache::Cache;
 use crate::decimal::Format;
 use crate::hash::hash;
 use crate::integer::{Contexts, code_signed, size};
-use crate::model::Rows;
+use crate::pass::Pass;
 use crate::range_coder::Coder;
-use crate::series::Whose;
+use crate::series::Series;
 use crate::trace::PREDICTORS;
 
 mod snapshot;
@@ -35,10 +35,10 @@ const _: () = assert!(Cache::<Reference>::ENTRY == 32);
 
 impl Reference {
     /// The sender's last values in this hole, or else anybody's, and where they are.
-    pub(crate) fn recall(references: &Cache<Self>, whose: Whose) -> (Self, Option<usize>) {
-        let at = references.index(hash(whose.label, whose.sender));
+    pub(crate) fn recall(references: &Cache<Self>, series: Series) -> (Self, Option<usize>) {
+        let at = references.index(series.key());
         let own = at.map(|at| *references.at(at)).unwrap_or_else(|| {
-            let anybody = Self::anybody(references, whose.label);
+            let anybody = Self::anybody(references, series.label);
             Self { delta: anybody.delta / RATE, ..anybody }
         });
         (own, at)
@@ -52,15 +52,12 @@ impl Reference {
     /// Keeps the sender's last values where they were found, and anybody's.
     pub(crate) fn remember(
         references: &mut Cache<Self>,
-        whose: Whose,
+        series: Series,
         at: Option<usize>,
         reference: Self,
     ) {
-        if references.is_quiet() {
-            return;
-        }
-        references.put(hash(whose.label, whose.sender), at, reference);
-        let at = references.index(whose.label);
+        references.put(series.key(), at, reference);
+        let at = references.index(series.label);
         let anybody = at.map(|at| *references.at(at)).unwrap_or_default();
         let packets = i64::from(reference.stamp.wrapping_sub(anybody.stamp).max(1));
         let step = reference.value.wrapping_sub(anybody.value) / packets;
@@ -70,7 +67,7 @@ impl Reference {
         } else {
             0
         };
-        references.put(whose.label, at, Self { delta: narrow(rate), ..reference });
+        references.put(series.label, at, Self { delta: narrow(rate), ..reference });
     }
 
     /// The last value, if there is one.
@@ -96,9 +93,8 @@ impl Reference {
     /// Codes a value, given what anybody's last values were. Returns it.
     pub(crate) fn code<C: Coder + ?Sized>(
         &mut self,
-        coder: &mut C,
-        rows: &mut Rows,
-        whose: Whose,
+        pass: &mut Pass<'_, C>,
+        series: Series,
         anybody: &Self,
         given: i64,
     ) -> i64 {
@@ -110,7 +106,7 @@ impl Reference {
             self.value.wrapping_add(i64::from(self.delta)),
             anybody.value,
             anybody.value.wrapping_add(
-                i64::from(anybody.delta) * i64::from(rows.age(anybody.stamp).max(1))
+                i64::from(anybody.delta) * i64::from(pass.age(anybody.stamp).max(1))
                     / i64::from(RATE),
             ),
         ];
@@ -121,28 +117,28 @@ impl Reference {
             }
         }
         // A value of some packets ago lets expect other differences than the last packet's.
-        let age = rows.age(self.stamp);
+        let age = pass.age(self.stamp);
         let kind = match (self.seen, age) {
             (false, _) => 0,
             (true, 0) => 1,
             (true, _) => 2,
         };
-        let general = hash(whose.label, 0x100 + best as u32 + 8 * kind);
+        let general = hash(series.label, 0x100 + best as u32 + 8 * kind);
         let special = if kind == 2 {
             hash(general, step(self.delta) * 32 + u16::BITS - age.leading_zeros())
         } else {
             hash(general, step(self.delta))
         };
         let error = given.wrapping_sub(predictions[best]);
-        let error = code_signed(coder, rows, Contexts { general, special }, error);
+        let error = code_signed(pass, Contexts { general, special }, error);
         let value = predictions[best].wrapping_add(error);
 
         let errors = predictions.map(|prediction| size(value.wrapping_sub(prediction)) as u8);
-        let errors = rows.errors(whose.label, errors);
+        let errors = pass.errors(series.label, errors);
         for (cost, error) in self.costs.iter_mut().zip(errors) {
             *cost = ((u32::from(*cost) * 7 + u32::from(error) * 3 + 4) / 8) as u8;
         }
-        self.note(value, rows.packet);
+        self.note(value, pass.packet());
         value
     }
 

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use crate::batch::Batch;
 use crate::config::Effort;
 use crate::control::Control;
+use crate::templates::Search;
 
 /// The encoder's side of settings. Decoders hear of whether each packet is learned, and of
 /// [`Control`].
@@ -30,6 +31,14 @@ impl Settings {
                     let channel = message.fields.first().copied().unwrap_or(0);
                     self.unlearned.binary_search(&channel).is_ok()
                 })
+    }
+
+    /// How the templates of messages are searched for.
+    pub(crate) fn search(&self) -> Search {
+        match self.effort {
+            Effort::Fast => Search::FirstMatch,
+            Effort::Normal | Effort::Best => Search::Best,
+        }
     }
 
     /// An empty model keeps as many templates as it can, until it is told.

@@ -110,7 +110,7 @@ fn read_pending<C: Coder + ?Sized>(
 ) -> Result<Vec<Pending>> {
     let mut pending = Vec::new();
     // The encoder only guesses what a packet will take before it waits.
-    let mut left = 2 * stream.room();
+    let mut left = 2 * stream.remaining();
     let mut last = epoch;
     while archive.flag(MORE, false) {
         let number = archive.raw(32, 0);
@@ -172,6 +172,7 @@ fn settings(config: &Config, memory_max: usize) -> u32 {
 mod tests {
     use super::*;
     use crate::range_coder::Silent;
+    use crate::templates::Search;
     use crate::{Decoder, Encoder};
     use alloc::format;
     use alloc::vec;
@@ -272,7 +273,7 @@ mod tests {
                 for packet in junk.chunks(12) {
                     done.clear();
                     let mut coder = RangeDecoder::new(packet);
-                    let _ = stream.code_ordered(&mut coder, true, &Batch::default(), &mut done);
+                    let _ = stream.code_ordered(&mut coder, true, Search::Best, &Batch::default(), &mut done);
                 }
                 for index in 0..60u32 {
                     let mut batch = Batch::default();
@@ -280,7 +281,7 @@ mod tests {
                     let message = crate::Message { fields: &[], bytes: &bytes };
                     batch.add(message, &config).expect("it is small");
                     done.clear();
-                    let learned = stream.code_ordered(&mut Silent, true, &batch, &mut done);
+                    let learned = stream.code_ordered(&mut Silent, true, Search::Best, &batch, &mut done);
                     prop_assert!(learned.is_ok() && done.bytes == batch.bytes);
                     if index == 30 {
                         stream.compact();
@@ -331,7 +332,8 @@ mod tests {
             let mut batch = Batch::default();
             let message = crate::Message { fields: &[0, index % 300], bytes: &bytes };
             batch.add(message, &config).expect("it is small");
-            let said = stream.code_ordered(&mut Silent, true, &batch, &mut Batch::default());
+            let said =
+                stream.code_ordered(&mut Silent, true, Search::Best, &batch, &mut Batch::default());
             said.expect("messages within the limits are coded");
         };
         let mut encoder = Stream::new(config.clone());

@@ -27,6 +27,23 @@ pub(crate) struct Templates {
     memory: Table<usize>,
 }
 
+/// How a template for a message is searched for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Search {
+    /// The template that saves most. A decoder that is given the message finds the same.
+    Best,
+    /// The first likely template that fits, even if another one saves more.
+    FirstMatch,
+}
+
+/// A template that fits a message.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Found {
+    pub(crate) number: usize,
+    /// Whether [`Search::Best`] may find another one.
+    pub(crate) suboptimal: bool,
+}
+
 /// More templates than this would make finding one slow.
 pub(crate) const COUNT_MAX: usize = 255;
 
@@ -64,7 +81,7 @@ impl Templates {
     }
 
     /// Bytes that more templates can take.
-    pub(crate) fn room(&self) -> usize {
+    pub(crate) fn remaining(&self) -> usize {
         self.budget.saturating_sub(self.memory())
     }
 
@@ -93,8 +110,25 @@ impl Templates {
         self.fits[number].into()
     }
 
-    /// The template to code `message` with. `likely` ones are tried first.
-    pub(crate) fn find(
+    /// The template to code `message` with; `spans` is filled with what fills its holes. `likely` ones are tried first.
+    pub(crate) fn search(
+        &self,
+        search: Search,
+        message: &[u8],
+        likely: &[usize],
+        spans: &mut Vec<Range<usize>>,
+    ) -> Option<Found> {
+        if search == Search::FirstMatch
+            && let Some(number) = self.first_match(message, likely, spans)
+        {
+            return Some(Found { number, suboptimal: true });
+        }
+        let number = self.best(message, likely, spans)?;
+        Some(Found { number, suboptimal: false })
+    }
+
+    /// The template whose fixed parts are the longest of those that fit.
+    fn best(
         &self,
         message: &[u8],
         likely: &[usize],
@@ -122,8 +156,8 @@ impl Templates {
         best
     }
 
-    /// The first of the likely templates that fits, unless [`Templates::find`] returns the same.
-    pub(crate) fn first(
+    /// The first of the likely templates that fits, unless [`Templates::best`] returns the same.
+    fn first_match(
         &self,
         message: &[u8],
         likely: &[usize],

@@ -10,9 +10,9 @@ use crate::hash::{hash, hash_message};
 use crate::history::Place;
 use crate::keys::Seen;
 use crate::literal::{LiteralCoder, Setting};
-use crate::model::Rows;
+use crate::pass::Pass;
 use crate::range_coder::Coder;
-use crate::series::Whose;
+use crate::series::Series;
 use crate::table::Versioned;
 
 pub(crate) mod snapshot;
@@ -43,6 +43,11 @@ impl Recent {
         &self.places[..usize::from(self.used)]
     }
 
+    /// Whether the hole holds one of a few strings, and not always the same.
+    fn is_key(&self) -> bool {
+        self.used > 1 && self.novelty.is_low()
+    }
+
     /// Moves a string to the front; a new one replaces the last.
     fn note(&mut self, place: Place) {
         let rank = self.known().iter().position(|&known| known == place);
@@ -68,11 +73,6 @@ impl Texts {
         self.literals.memory() + self.recents.memory()
     }
 
-    /// Whether what becomes of strings is forgotten at once, except for the history.
-    pub(crate) fn set_quiet(&mut self, quiet: bool) {
-        self.recents.set_quiet(quiet);
-    }
-
     /// Visits all that has versions.
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         self.literals.visit(visit);
@@ -82,18 +82,20 @@ impl Texts {
     /// Codes the string of a hole and appends it to `out`.
     pub(crate) fn code<C: Coder + ?Sized>(
         &mut self,
-        coder: &mut C,
-        rows: &mut Rows,
-        whose: Whose,
+        pass: &mut Pass<'_, C>,
+        series: Series,
         given: &[u8],
         limit: usize,
         out: &mut Vec<u8>,
     ) -> Result<Seen, DecodeError> {
-        let own_key = hash(whose.label, hash(whose.sender, 1));
-        let own = *self.recents.entry(own_key);
-        let all = *self.recents.entry(whose.label);
+        let own_key = hash(series.label, hash(series.sender, 1));
+        let read_only = pass.is_read_only();
+        let mut recent = |key: u32| {
+            if read_only { self.recents.copied(key) } else { *self.recents.entry(key) }
+        };
+        let (own, all) = (recent(own_key), recent(series.label));
         let start = out.len();
-        let row = rows.single(hash(whose.label, 0x7e7));
+        let row = pass.single(hash(series.label, 0x7e7));
         let history = &self.literals.history;
 
         // The sender's last string, then everybody's last strings.
@@ -101,7 +103,7 @@ impl Texts {
             own.known().iter().chain(all.known().iter().filter(|&&place| place != own.places[0]));
         let mut found = None;
         for (node, &place) in candidates.filter(|&&place| history.has(place)).enumerate() {
-            if rows.bit(coder, row, node, !coder.decodes() && history.equals(place, given)) {
+            if pass.bit(row, node, !pass.coder.decodes() && history.equals(place, given)) {
                 found = Some(place);
                 break;
             }
@@ -115,8 +117,8 @@ impl Texts {
             }
             None => {
                 let like = own.known().first().copied();
-                let setting = Setting { label: whose.label, before: own.tail, like, limit };
-                self.literals.code(coder, rows, &setting, given, out)?
+                let setting = Setting { label: series.label, before: own.tail, like, limit };
+                self.literals.code(pass, &setting, given, out)?
             }
         };
 
@@ -124,14 +126,19 @@ impl Texts {
         for &byte in out[start..].iter().rev().take(2).rev() {
             tail = [tail[1], byte];
         }
-        let own = self.recents.entry(own_key);
-        *own = Recent { tail, used: 1, ..*own };
-        own.places[0] = place;
-        let all = self.recents.entry(whose.label);
-        let is_key = all.used > 1 && all.novelty.is_low();
-        all.note(place);
+        let is_key = if read_only {
+            all.is_key()
+        } else {
+            let own = self.recents.entry(own_key);
+            *own = Recent { tail, used: 1, ..*own };
+            own.places[0] = place;
+            let all = self.recents.entry(series.label);
+            let is_key = all.is_key();
+            all.note(place);
+            is_key
+        };
         Ok(Seen {
-            label: whose.label,
+            label: series.label,
             identity: hash_message(0x1d, &out[start..]),
             is_key,
             number: None,

@@ -1,13 +1,11 @@
 //! Binary values: floats, integers of fixed and of variable length, strings, and the formats that tell what they hold.
 
 mod cbor;
-mod field;
 pub(crate) mod fixed;
 pub(crate) mod float;
 pub(crate) mod format;
 mod message_pack;
 pub(crate) mod part;
 pub(crate) mod prefix;
-mod scalar;
 pub(crate) mod shape;
 pub(crate) mod varint;

@@ -77,7 +77,7 @@ impl<T: Clone + Default> Cache<T> {
         mut code_value: impl FnMut(&mut Archive<'_, C>, &mut T) -> Result<()>,
     ) -> Result<()> {
         loop {
-            let next = if archive.coder.decodes() { None } else { self.next(&progress) };
+            let next = if archive.decodes() { None } else { self.next(&progress) };
             if !archive.flag(hash(progress.context, MORE), next.is_some()) {
                 return Ok(());
             }
@@ -108,7 +108,7 @@ impl<T: Clone + Default> Cache<T> {
         let used = archive.number_like(hash(progress.context, USED), guess, given.into());
         let used = u32::try_from(used).ok().filter(|&used| progress.note(used));
         let used = used.ok_or(SnapshotError::Malformed)?;
-        if !archive.coder.decodes() {
+        if !archive.decodes() {
             return known.ok_or(SnapshotError::Malformed);
         }
         let first = self.set(key);

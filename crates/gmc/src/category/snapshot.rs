@@ -1,8 +1,7 @@
 //! Categories in a snapshot.
 
-use super::{Category, Novelty};
+use super::{Category, Novelty, identity};
 use crate::archive::{Archive, Result};
-use crate::hash::hash;
 use crate::range_coder::Coder;
 
 // Contexts.
@@ -42,11 +41,6 @@ impl Category {
     pub(crate) fn identities(&self) -> impl Iterator<Item = u32> + '_ {
         self.known().iter().map(|&value| identity(value.into()))
     }
-}
-
-/// Stands for a value.
-fn identity(value: i64) -> u32 {
-    hash(value as u32, (value >> 32) as u32)
 }
 
 impl Novelty {

@@ -71,6 +71,13 @@ pub(crate) struct Epoch {
     pub(crate) chain: u32,
 }
 
+impl Epoch {
+    /// The empty model before the packet behind `base`. `less` is its memory if it has less than configured.
+    pub(crate) fn empty(base: u32, less: Option<u32>) -> Self {
+        Self { index: 0, number: base, chain: first_chain(base, less) }
+    }
+}
+
 /// Where the model must go for a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Way {
@@ -96,7 +103,7 @@ impl Received {
             lost: false,
             unknown: 0,
             base: 0,
-            current: Epoch { index: 0, number: 0, chain: first_chain(0, None) },
+            current: Epoch::empty(0, None),
             past: VecDeque::new(),
             promises: VecDeque::new(),
             pending: VecDeque::new(),
@@ -186,7 +193,7 @@ impl Received {
         self.lost = false;
         self.base = base;
         let before = self.current.number;
-        self.current = Epoch { index, number: base, chain: first_chain(base, less) };
+        self.current = Epoch { index, ..Epoch::empty(base, less) };
         self.past.clear();
         self.promises.clear();
         self.memory = 0;

@@ -20,7 +20,7 @@ impl Decoder {
         let read = snapshot::read(&decoder.stream, bytes)?;
         decoder.stream = read.stream;
         decoder.chain = read.position.chain;
-        decoder.room = decoder.stream.room();
+        decoder.room = decoder.stream.remaining();
         if decoder.received.is_some() {
             let skips = decoder.stream.config().delivery == Delivery::Datagrams;
             let budget = decoder.room / 4 * 3;

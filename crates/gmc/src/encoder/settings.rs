@@ -70,7 +70,6 @@ impl Encoder {
     /// How much work is spent on each packet from now on. Decoders need not know.
     pub fn set_effort(&mut self, effort: Effort) {
         self.settings.effort = effort;
-        self.stream.set_first_match(effort == Effort::Fast);
     }
 
     /// Makes the model small enough for a snapshot of less than 4 KiB, in most sessions at a cost of

@@ -24,7 +24,7 @@ impl History {
     ) -> Result<()> {
         let head = archive.number(HEAD, self.head().into());
         let head = u32::try_from(head).map_err(|_| SnapshotError::Malformed)?;
-        let strings = if archive.coder.decodes() { Vec::new() } else { self.strings() };
+        let strings = if archive.decodes() { Vec::new() } else { self.strings() };
         let mut given = strings.iter();
         let mut left = self.bytes.len().min(head as usize);
         *self.head.change(0) = head.wrapping_sub(left as u32);

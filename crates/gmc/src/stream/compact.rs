@@ -59,17 +59,18 @@ impl Stream {
     }
 
     fn compact_to(&mut self, level: &Level) {
-        self.templates.compact(level.templates);
-        let last_miss = self.holes.texts.compact(level.values, self.last_miss[0], level.text);
-        self.last_miss.put(0, last_miss);
-        self.keys.compact(level.values, level.text != KeptText::All);
-        self.choices.compact(level.values);
-        self.holes.categories.compact(level.values, |_| true);
-        self.holes.categories.change_all(|category| category.compact());
-        self.holes.references.compact(level.values, |_| true);
-        self.holes.references.change_all(|reference| reference.compact());
-        self.holes.grids.compact(level.values / 4, |_| true);
-        self.holes.rows.compact(level.uses);
+        self.messages.templates.compact(level.templates);
+        let last_miss =
+            self.messages.holes.texts.compact(level.values, self.messages.last_miss[0], level.text);
+        self.messages.last_miss.put(0, last_miss);
+        self.messages.keys.compact(level.values, level.text != KeptText::All);
+        self.messages.choices.compact(level.values);
+        self.messages.holes.integers.categories.compact(level.values, |_| true);
+        self.messages.holes.integers.categories.change_all(|category| category.compact());
+        self.messages.holes.integers.references.compact(level.values, |_| true);
+        self.messages.holes.integers.references.change_all(|reference| reference.compact());
+        self.messages.holes.grids.compact(level.values / 4, |_| true);
+        self.contexts.compact(level.uses);
     }
 
     /// Bytes of the model in a snapshot.

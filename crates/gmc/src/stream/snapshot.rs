@@ -2,7 +2,8 @@
 
 use alloc::vec::Vec;
 
-use super::Stream;
+use super::message::{channel_hash, sender_hash};
+use super::{Datagram, Stream};
 use crate::archive::{Archive, Result};
 use crate::batch::Batch;
 use crate::binary::shape::Shape;
@@ -12,10 +13,10 @@ use crate::cache::snapshot::Candidate;
 use crate::error::SnapshotError;
 use crate::grid::Grid;
 use crate::hash::hash;
-use crate::learn::scratch::Scratch;
 use crate::range_coder::Coder;
 use crate::reference::Reference;
 use crate::template::HoleKind;
+use crate::templates::Search;
 use crate::trace::Trace;
 
 // Contexts.
@@ -30,18 +31,10 @@ impl Stream {
         let mut copy = Self {
             config: self.config.clone(),
             memory_max: self.memory_max,
-            first_match: false,
-            suboptimal: false,
-            templates: self.templates.clone(),
-            choices: self.choices.clone(),
-            holes: self.holes.clone(),
-            fields: self.fields.clone(),
-            keys: self.keys.clone(),
-            last_miss: self.last_miss.clone(),
+            contexts: self.contexts.clone(),
+            messages: self.messages.copy(),
             usual: self.usual.clone(),
             unused: Batch::default(),
-            key: Vec::new(),
-            scratch: Scratch::default(),
             #[cfg(feature = "describe")]
             costs: None,
         };
@@ -57,37 +50,37 @@ impl Stream {
         &mut self,
         archive: &mut Archive<'_, C>,
     ) -> Result<()> {
-        self.fields.archive(archive)?;
+        self.messages.fields.archive(archive)?;
         let usual = self.usual[0].archive(archive, USUAL);
         self.usual.put(0, usual);
-        self.holes.texts.literals.archive(archive)?;
-        self.templates.archive(archive)?;
-        let history = &self.holes.texts.literals.history;
+        self.messages.holes.texts.literals.archive(archive)?;
+        self.messages.templates.archive(archive)?;
+        let history = &self.messages.holes.texts.literals.history;
         let strings = history.strings();
-        let last_miss = history.archive_place(archive, &strings, self.last_miss[0])?;
-        self.last_miss.put(0, last_miss);
-        self.keys.archive(archive)?;
-        self.choices.archive(archive, &self.streams())?;
+        let last_miss = history.archive_place(archive, &strings, self.messages.last_miss[0])?;
+        self.messages.last_miss.put(0, last_miss);
+        self.messages.keys.archive(archive)?;
+        self.messages.choices.archive(archive, &self.streams())?;
 
         let labels = self.labels();
         let plain: Vec<_> = labels.iter().map(|&key| Candidate { key, context: 0 }).collect();
-        archive_categories(archive, &mut self.holes.categories, &plain)?;
+        archive_categories(archive, &mut self.messages.holes.integers.categories, &plain)?;
         let mut texts = core::mem::replace(
-            &mut self.holes.texts,
+            &mut self.messages.holes.texts,
             crate::text::Texts::new(&Budget::new(&self.config)),
         );
         let result = texts.archive(archive, &plain, |texts| {
             let senders = self.senders(texts);
             senders_of(&labels, senders.iter().map(|&sender| hash(sender, 1)), false)
         });
-        self.holes.texts = texts;
+        self.messages.holes.texts = texts;
         result?;
 
-        let senders = self.senders(&self.holes.texts);
+        let senders = self.senders(&self.messages.holes.texts);
         let candidates = senders_of(&labels, senders.iter().copied(), true);
-        archive_references(archive, &mut self.holes.references, &candidates)?;
-        archive_grids(archive, &mut self.holes.grids, &candidates)?;
-        self.holes.rows.archive(archive)
+        archive_references(archive, &mut self.messages.holes.integers.references, &candidates)?;
+        archive_grids(archive, &mut self.messages.holes.grids, &candidates)?;
+        self.contexts.archive(archive)
     }
 
     /// Codes a packet that waits to be learned, as if it were coded under the epoch where the model
@@ -101,34 +94,32 @@ impl Stream {
         trace: &Trace,
     ) -> Result<(Batch, Trace)> {
         let mut done = Batch::default();
+        let mut guess = Trace::default();
         let distance = number.wrapping_sub(epoch).wrapping_sub(1);
+        let given = Datagram { epoch, distance, learns: true, search: Search::Best, batch };
         self.record(Some(epoch.wrapping_add(1)));
-        let result = self.code_datagram(archive.coder, epoch, distance, true, batch, &mut done);
+        let result = self.code_datagram(archive.coder, given, &mut guess, &mut done);
         self.undo(epoch);
         self.record(None);
         if result != Ok((number, true)) {
             return Err(SnapshotError::Malformed);
         }
-        let trace = trace.archive(archive, &done, self.trace())?;
-        self.clear_trace();
+        let trace = trace.archive(archive, &done, &guess)?;
         Ok((done, trace))
     }
 
     /// Channels and senders, as choices have them.
     fn streams(&self) -> Vec<Candidate> {
-        let known = self.fields.known().into_iter();
+        let known = self.messages.fields.known().into_iter();
         known
-            .map(|(channel, sender)| Candidate {
-                key: hash(channel, hash(sender, 0x5e)),
-                context: 0,
-            })
+            .map(|(channel, sender)| Candidate { key: channel_hash(channel, sender), context: 0 })
             .collect()
     }
 
     /// The names under which the values of holes are known.
     fn labels(&self) -> Vec<u32> {
         let mut labels = Vec::new();
-        for hole in self.templates.holes() {
+        for hole in self.messages.templates.holes() {
             labels.push(hole.label);
             let Shape { grid, .. } = hole.shape;
             match hole.kind {
@@ -144,20 +135,25 @@ impl Stream {
 
     /// Whom values can belong to: senders, and what keys say.
     fn senders(&self, texts: &crate::text::Texts) -> Vec<u32> {
-        let mut first: Vec<u32> =
-            self.fields.known().into_iter().map(|(_, sender)| hash(sender, 0x5e)).collect();
+        let mut first: Vec<u32> = self
+            .messages
+            .fields
+            .known()
+            .into_iter()
+            .map(|(_, sender)| sender_hash(sender))
+            .collect();
         first.sort_unstable();
         first.dedup();
         let mut senders = first.clone();
-        for key in self.keys.labels() {
+        for key in self.messages.keys.labels() {
             let mut identities = texts.identities(key);
-            for hole in self.templates.holes().filter(|hole| hole.label == key) {
+            for hole in self.messages.templates.holes().filter(|hole| hole.label == key) {
                 for label in [
                     key,
                     hash(key, hole.shape.form()),
                     hash(key, u32::from(hole.shape.grid.max(1))),
                 ] {
-                    let category = self.holes.categories.find(label);
+                    let category = self.messages.holes.integers.categories.find(label);
                     identities
                         .extend(category.into_iter().flat_map(|category| category.identities()));
                 }

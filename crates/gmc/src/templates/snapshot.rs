@@ -76,7 +76,7 @@ impl Templates {
             if memory > self.budget {
                 return Err(SnapshotError::Malformed);
             }
-            if archive.coder.decodes() {
+            if archive.decodes() {
                 *self.slots.change(number) = Some(Arc::clone(&template));
             }
             last = Some(template);
