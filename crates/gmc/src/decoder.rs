@@ -5,11 +5,12 @@ use core::fmt;
 
 use crate::batch::{Batch, Message};
 use crate::config::{Config, Delivery};
-use crate::datagram;
+use crate::datagram::chain::Chain;
 use crate::datagram::header::Name;
-use crate::datagram::received::{Epoch, Received, Way};
+use crate::datagram::received::{Epoch, Move, Received};
 use crate::error::DecodeError;
-use crate::packet::{self, Front, Kind};
+use crate::packet::{self, Header, Kind};
+use crate::packet_number::PacketNumber;
 use crate::range_coder::{RangeDecoder, Silent, shared};
 use crate::stream::{Datagram, Stream};
 use crate::templates::Search;
@@ -29,7 +30,7 @@ pub struct Decoder {
     /// Packets that came, unless the link is ordered.
     received: Option<Received>,
     /// The hash of all messages so far, on an ordered link with a check.
-    chain: u32,
+    chain: Chain,
     done: Batch,
     /// What the packet that is decoded teaches, unless the link is ordered.
     trace: Trace,
@@ -55,7 +56,7 @@ impl Decoder {
             received: (!is_ordered).then(|| Received::new(skips, room / 4 * 3)),
             room,
             stream,
-            chain: 0,
+            chain: Chain::default(),
             done: Batch::default(),
             trace: Trace::default(),
             plain: Vec::new(),
@@ -113,7 +114,10 @@ impl Decoder {
     /// The number of the newest packet that came, and which of it and the 127 before it did: bit `k` stands for the one
     /// `k` before. For who sends lost packets again, or counts them; on an ordered link zero.
     pub fn received(&self) -> (u32, u128) {
-        self.received.as_ref().map_or((0, 0), Received::came_lately)
+        self.received.as_ref().map_or((0, 0), |received| {
+            let (newest, mask) = received.came_lately();
+            (newest.get(), mask)
+        })
     }
 
     /// Bytes of state in use: the model, what waits to be learned, and what serves to go back.
@@ -163,9 +167,9 @@ impl Decoder {
 
     fn read_ordered(&mut self, body: &[u8], check: Option<u8>) -> Result<(), DecodeError> {
         if packet::is_plain(body) {
-            let front =
+            let header =
                 packet::read_plain(body, &mut self.plain, &mut self.done, self.stream.config())?;
-            let learns = front == Front::Ordered(true);
+            let learns = header == Header::Ordered(true);
             if self.done.is_bulk() {
                 // The model leaves it alone.
             } else if learns {
@@ -195,8 +199,8 @@ impl Decoder {
             }
         }
         if let Some(check) = check {
-            self.chain = datagram::chain(self.chain, 0, &self.done);
-            if check != packet::check(self.chain) {
+            self.chain = self.chain.then(PacketNumber::default(), &self.done);
+            if check != self.chain.check() {
                 return Err(DecodeError::CheckFailed);
             }
         }
@@ -223,14 +227,14 @@ impl Decoder {
 
     fn read_plain_datagram(&mut self, body: &[u8], check: Option<u8>) -> Result<(), DecodeError> {
         let Some(received) = &mut self.received else { return Err(DecodeError::Malformed) };
-        let front =
+        let header =
             packet::read_plain(body, &mut self.plain, &mut self.done, self.stream.config())?;
-        let Front::Datagram(number, kind) = front else { return Err(DecodeError::Malformed) };
+        let Header::Datagram(number, kind) = header else { return Err(DecodeError::Malformed) };
         let number = received.number(u32::from(number), u8::BITS);
         if received.is_old(number) {
             return Err(DecodeError::Duplicate);
         }
-        if !is_intact(check, 0, number & 0xff, &self.done) {
+        if !is_intact(check, Chain::default(), PacketNumber::new(number.low(8)), &self.done) {
             return Err(DecodeError::CheckFailed);
         }
         let base = received.base();
@@ -258,27 +262,27 @@ impl Decoder {
         let name = Name::Empty(0).code(shared(&mut coder), is_single);
         let memory = name.code_memory(shared(&mut coder), self.stream.memory_max(), 0)?;
         if let Name::Empty(_) = name {
-            let base = name.resolve(received.current().number);
+            let base = name.number_near(received.current().number);
             if received.starts(base) || self.stream.config().memory != memory {
                 return self.start(coder, base, memory, check);
             }
         }
         let newest = received.current();
-        let way = received.way(name)?;
+        let destination = received.move_to(name)?;
         let Self { stream, trace, done, .. } = self;
-        let read = match way {
-            Way::Stay => read_at(stream, &mut coder, newest, newest.number, trace, done)?,
-            Way::On(epoch) => {
+        let read = match destination {
+            Move::Stay => read_at(stream, &mut coder, newest, newest.number, trace, done)?,
+            Move::On(epoch) => {
                 learn(stream, received, epoch);
                 read_at(stream, &mut coder, epoch, epoch.number, trace, done)?
             }
-            Way::Back(epoch) => {
+            Move::Back(epoch) => {
                 stream.rewind(epoch.number);
                 let read = read_at(stream, &mut coder, epoch, newest.number, trace, done);
                 stream.forward(epoch.number);
                 read?
             }
-            Way::Begin => {
+            Move::Begin => {
                 let base = received.base();
                 let epoch = Epoch::empty(base, stream.less_memory());
                 let mut empty = stream.empty(stream.config().memory);
@@ -292,7 +296,7 @@ impl Decoder {
     fn start(
         &mut self,
         mut coder: RangeDecoder<'_>,
-        base: u32,
+        base: PacketNumber,
         memory: usize,
         check: Option<u8>,
     ) -> Result<Read, DecodeError> {
@@ -329,17 +333,17 @@ impl Decoder {
 }
 
 /// Whether a datagram's check, if it has one, says that these messages were sent.
-fn is_intact(check: Option<u8>, chain: u32, number: u32, done: &Batch) -> bool {
-    check.is_none_or(|check| check == packet::check(datagram::chain(chain, number, done)))
+fn is_intact(check: Option<u8>, chain: Chain, number: PacketNumber, done: &Batch) -> bool {
+    check.is_none_or(|check| check == chain.then(number, done).check())
 }
 
 /// A datagram that was decoded.
 struct Read {
-    number: u32,
+    number: PacketNumber,
     /// Whether the packet will be learned.
     learns: bool,
     /// The hash of everything that the packet's epoch has learned.
-    chain: u32,
+    chain: Chain,
 }
 
 /// Learns the promised packets up to an epoch.
@@ -357,11 +361,11 @@ fn read_at(
     stream: &mut Stream,
     coder: &mut RangeDecoder<'_>,
     epoch: Epoch,
-    newest: u32,
+    newest: PacketNumber,
     trace: &mut Trace,
     done: &mut Batch,
 ) -> Result<Read, DecodeError> {
-    stream.record(Some(newest.wrapping_add(1)));
+    stream.record(Some(newest.next()));
     let given = Batch::default();
     let given = Datagram::unknown(epoch.number, &given);
     let result = stream.code_datagram(shared(coder), given, trace, done);

@@ -6,14 +6,14 @@ use core::fmt;
 use crate::batch::{Batch, Message};
 use crate::config::{Config, Delivery};
 use crate::control::Control;
-use crate::datagram;
+use crate::datagram::chain::Chain;
 use crate::datagram::sent::Sent;
 use crate::error::{AckError, EncodeError};
-use crate::packet::{self, Front};
+use crate::packet::{self, Header};
+use crate::packet_number::PacketNumber;
 use crate::range_coder::{RangeEncoder, shared};
 use crate::settings::Settings;
 use crate::stream::{Datagram, Stream};
-use crate::table::is_later;
 use crate::trace::Trace;
 
 #[cfg(feature = "describe")]
@@ -29,7 +29,7 @@ pub struct Encoder {
     /// Packets on their way, unless the link is ordered.
     sent: Option<Sent>,
     /// The hash of all messages so far, on an ordered link with a check.
-    chain: u32,
+    chain: Chain,
     settings: Settings,
     given: Batch,
     done: Batch,
@@ -48,7 +48,7 @@ impl Encoder {
             // As much as a decoder keeps, which needs the rest to go back.
             sent: (!is_ordered).then(|| Sent::new(skips, stream.remaining() / 8 * 5)),
             stream,
-            chain: 0,
+            chain: Chain::default(),
             settings: Settings::default(),
             given: Batch::default(),
             done: Batch::default(),
@@ -122,7 +122,7 @@ impl Encoder {
         let start = out.len();
         let effort = self.settings.effort;
         if self.given.is_bulk() {
-            packet::make_bulk(Front::Ordered(true), &self.given, &mut self.plain, out, effort);
+            packet::make_bulk(Header::Ordered(true), &self.given, &mut self.plain, out, effort);
         } else {
             self.given.control = core::mem::take(&mut self.settings.wanted);
             let mut coder = RangeEncoder::new(out);
@@ -135,9 +135,9 @@ impl Encoder {
             debug_assert!(self.done.bytes == self.given.bytes, "the model codes what it was given");
             // The decoder of a plain packet chooses templates itself, and hears of nothing else.
             if self.given.control.is_empty() && !suboptimal {
-                let front = Front::Ordered(learns);
+                let header = Header::Ordered(learns);
                 let _is_plain =
-                    packet::make_smallest(front, &self.given, &mut self.plain, out, start, effort);
+                    packet::make_smallest(header, &self.given, &mut self.plain, out, start, effort);
                 #[cfg(feature = "describe")]
                 if _is_plain {
                     self.clear_costs();
@@ -145,8 +145,8 @@ impl Encoder {
             }
         }
         if self.stream.config().check {
-            self.chain = datagram::chain(self.chain, 0, &self.given);
-            out.push(packet::check(self.chain));
+            self.chain = self.chain.then(PacketNumber::default(), &self.given);
+            out.push(self.chain.check());
         }
     }
 
@@ -158,23 +158,23 @@ impl Encoder {
         let start = out.len();
         let limit = limit.saturating_sub(usize::from(self.stream.config().check));
         // A plain packet's decoder may not know the whole number.
-        let mut seal = (0, number & 0xff);
+        let mut sealed = (Chain::default(), PacketNumber::new(number.low(8)));
         if self.given.is_bulk() {
-            let front = sent.front(false);
-            packet::make_bulk(front, &self.given, &mut self.plain, out, effort);
+            let header = sent.plain_header(false);
+            packet::make_bulk(header, &self.given, &mut self.plain, out, effort);
             if out.len() - start > limit {
                 out.truncate(start);
                 return false;
             }
             sent.add(None);
         } else {
-            let learns = learns && sent.has_room(&self.given);
+            let learns = learns && sent.can_learn(&self.given);
             let is_single = self.stream.config().delivery == Delivery::Datagrams;
             if learns {
                 self.given.control = self.settings.wanted;
             }
             let epoch = sent.epoch();
-            let distance = number.wrapping_sub(epoch).wrapping_sub(1);
+            let distance = number.since(epoch).wrapping_sub(1);
             let search = self.settings.search();
             let given = Datagram { epoch, distance, learns, search, batch: &self.given };
             let mut coder = RangeEncoder::new(out);
@@ -186,16 +186,16 @@ impl Encoder {
             self.stream
                 .code_datagram(shared(&mut coder), given, &mut self.trace, &mut self.done)
                 .expect("messages within the limits can be coded");
-            self.stream.undo(number.wrapping_sub(1));
+            self.stream.undo(number.previous());
             coder.finish();
             debug_assert!(self.done.bytes == self.given.bytes, "the model codes what it was given");
-            let front = sent.front(learns);
+            let header = sent.plain_header(learns);
             let must_name = sent.must_name(learns, &self.given);
             // A plain packet does not tell the memory of an empty model.
             let must_tell = learns && sent.epoch() == sent.base() && memory != memory_max;
             let is_plain = !(must_name || must_tell)
                 && self.given.control.is_empty()
-                && packet::make_smallest(front, &self.given, &mut self.plain, out, start, effort);
+                && packet::make_smallest(header, &self.given, &mut self.plain, out, start, effort);
             if out.len() - start > limit {
                 out.truncate(start);
                 self.trace.clear();
@@ -209,7 +209,7 @@ impl Encoder {
                     costs.clear();
                 }
             } else {
-                seal = (sent.chain(), number);
+                sealed = (sent.chain(), number);
                 sent.name_epoch();
             }
             if learns && !is_single {
@@ -219,19 +219,20 @@ impl Encoder {
             sent.add(learns.then_some((&self.given, &self.trace)));
         }
         if self.stream.config().check {
-            out.push(packet::check(datagram::chain(seal.0, seal.1, &self.given)));
+            let (chain, number) = sealed;
+            out.push(chain.then(number, &self.given).check());
         }
         true
     }
 
     /// The number of the newest packet; packets are numbered from 1. On an ordered link always 0.
     pub fn newest(&self) -> u32 {
-        self.sent.as_ref().map_or(0, |sent| sent.next().wrapping_sub(1))
+        self.sent.as_ref().map_or(0, |sent| sent.next().previous().get())
     }
 
     /// The newest packet whose teachings the next one is coded under. On an ordered link always 0.
     pub fn epoch(&self) -> u32 {
-        self.sent.as_ref().map_or(0, Sent::epoch)
+        self.sent.as_ref().map_or(0, |sent| sent.epoch().get())
     }
 
     /// Takes what [`Decoder::acknowledge`](crate::Decoder::acknowledge) made. Acknowledgements may be
@@ -253,7 +254,7 @@ impl Encoder {
                 Err(_) => {}
             }
         }
-        result
+        result.map(|top| top.map(PacketNumber::get))
     }
 
     /// Codes the next packets under what all decoders know that have everything up to packet
@@ -262,7 +263,8 @@ impl Encoder {
     /// A decoder that lacks one of these packets can read nothing more until it has it: send that packet's bytes again,
     /// reliably, or give the decoder a snapshot.
     pub fn advance(&mut self, number: u32) {
-        let was_sent = !is_later(number, self.newest());
+        let number = PacketNumber::new(number);
+        let was_sent = !number.is_after(PacketNumber::new(self.newest()));
         if self.stream.config().delivery == Delivery::Room && was_sent {
             self.learn(number);
         }
@@ -280,7 +282,7 @@ impl Encoder {
 
     fn restart_with(&mut self, memory: usize) {
         self.stream = self.stream.empty(memory);
-        self.chain = 0;
+        self.chain = Chain::default();
         self.settings.restart();
         if let Some(sent) = &mut self.sent {
             sent.restart(self.stream.less_memory());
@@ -288,7 +290,7 @@ impl Encoder {
         }
     }
 
-    fn learn(&mut self, top: u32) {
+    fn learn(&mut self, top: PacketNumber) {
         let Some(sent) = &mut self.sent else { return };
         self.stream.record(None);
         while let Some(mut packet) = sent.pop(top) {

@@ -116,6 +116,7 @@ mod learn;
 mod line;
 mod literal;
 mod packet;
+mod packet_number;
 mod pass;
 mod probability;
 mod range_coder;

@@ -35,7 +35,7 @@ const CODEC_MIN: usize = 200;
 
 /// What is in front of the bytes of a plain packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Front {
+pub(crate) enum Header {
     /// On an ordered link, and whether it is learned.
     Ordered(bool),
     /// The low bits of the packet's number, and how it will be learned.
@@ -63,7 +63,7 @@ const ANEW: u8 = 2 * FIRST;
 const UNLEARNED: u8 = ANEW + 2;
 const _: () = assert!(UNLEARNED as u32 + 2 == PLAIN_END);
 
-impl Front {
+impl Header {
     /// Whether a codec needs no byte of its own.
     fn is_short(self, codec: u8) -> bool {
         !matches!(self, Self::Datagram(_, Kind::Known | Kind::First)) || codec < SHORT_CODECS
@@ -123,7 +123,7 @@ impl Front {
 /// Replaces the coded packet at `out[start..]` by a plain one if that is smaller. Returns whether it
 /// did.
 pub(crate) fn make_smallest(
-    front: Front,
+    header: Header,
     batch: &Batch,
     plain: &mut Vec<u8>,
     out: &mut Vec<u8>,
@@ -143,9 +143,9 @@ pub(crate) fn make_smallest(
         Effort::Normal | Effort::Best => codecs.len(),
     };
     let mut replaced = false;
-    for codec in codecs[..candidates].iter().filter(|codec| front.is_short(codec.number())) {
+    for codec in codecs[..candidates].iter().filter(|codec| header.is_short(codec.number())) {
         let end = out.len();
-        write_plain(front, *codec, batch, plain, out);
+        write_plain(header, *codec, batch, plain, out);
         if out.len() - end < end - start {
             out.drain(start..end);
             replaced = true;
@@ -158,25 +158,25 @@ pub(crate) fn make_smallest(
 
 /// Appends a plain packet of messages that the model does not touch.
 pub(crate) fn make_bulk(
-    front: Front,
+    header: Header,
     batch: &Batch,
     plain: &mut Vec<u8>,
     out: &mut Vec<u8>,
     effort: Effort,
 ) {
     let start = out.len();
-    write_plain(front, codecs::MESSAGES[0], batch, plain, out);
-    make_smallest(front, batch, plain, out, start, effort);
+    write_plain(header, codecs::MESSAGES[0], batch, plain, out);
+    make_smallest(header, batch, plain, out, start, effort);
 }
 
 fn write_plain(
-    front: Front,
+    header: Header,
     codec: &dyn codecs::Codec,
     batch: &Batch,
     plain: &mut Vec<u8>,
     out: &mut Vec<u8>,
 ) {
-    front.write(codec.number(), batch.len() > 1, out);
+    header.write(codec.number(), batch.len() > 1, out);
     plain.clear();
     batch.write_plain(plain);
     codec.compress(plain, out);
@@ -193,8 +193,8 @@ pub(crate) fn read_plain(
     plain: &mut Vec<u8>,
     batch: &mut Batch,
     config: &Config,
-) -> Result<Front, DecodeError> {
-    let (front, codec, several, bytes) = Front::read(body, config.delivery != Delivery::Ordered)?;
+) -> Result<Header, DecodeError> {
+    let (header, codec, several, bytes) = Header::read(body, config.delivery != Delivery::Ordered)?;
     let codec = codecs::for_messages(codec).ok_or(DecodeError::Malformed)?;
     // Beside the bytes of the messages there are five bytes at most for a field or a length.
     let overhead = 5 * (config.field_count() + 1);
@@ -209,10 +209,5 @@ pub(crate) fn read_plain(
     if batch.bytes.len() > config.max_packet {
         return Err(DecodeError::TooLarge);
     }
-    Ok(front)
-}
-
-/// The check byte of a packet, given the hash of all that was learned before it.
-pub(crate) fn check(chain: u32) -> u8 {
-    (chain >> 24) as u8
+    Ok(header)
 }

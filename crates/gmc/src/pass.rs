@@ -1,6 +1,7 @@
 //! One pass of the model over a packet or a message: its coder, and what becomes of the decisions that are coded.
 
 use crate::contexts::{ContextTable, Pair};
+use crate::packet_number::PacketNumber;
 use crate::range_coder::Coder;
 use crate::trace::{PREDICTORS, Trace};
 
@@ -12,7 +13,7 @@ pub(crate) struct Pass<'a, C: ?Sized> {
     /// Whether the pass leaves the model as it is, since nothing is coded behind it before the model is taken back.
     read_only: bool,
     /// The number of the packet that is coded or learned; 0 on an ordered link.
-    packet: u32,
+    packet: PacketNumber,
 }
 
 /// When the model learns the decisions of a pass.
@@ -29,7 +30,7 @@ pub(crate) enum Learning<'a> {
 impl<'a, C: Coder + ?Sized> Pass<'a, C> {
     /// A pass over a part of an archive, or of a packet of an ordered link.
     pub(crate) fn immediate(coder: &'a mut C, contexts: &'a mut ContextTable) -> Self {
-        Self::new(coder, contexts, Learning::Immediate, 0)
+        Self::new(coder, contexts, Learning::Immediate, PacketNumber::default())
     }
 
     /// A pass over packet `packet`, 0 on an ordered link.
@@ -37,7 +38,7 @@ impl<'a, C: Coder + ?Sized> Pass<'a, C> {
         coder: &'a mut C,
         contexts: &'a mut ContextTable,
         learning: Learning<'a>,
-        packet: u32,
+        packet: PacketNumber,
     ) -> Self {
         Self { coder, contexts, learning, read_only: false, packet }
     }
@@ -75,14 +76,14 @@ impl<'a, C: Coder + ?Sized> Pass<'a, C> {
         self.read_only
     }
 
-    /// The number of the packet that is coded or learned; 0 on an ordered link.
-    pub(crate) fn packet(&self) -> u32 {
-        self.packet
+    /// The low bits of the packet's number, which remembered values keep.
+    pub(crate) fn stamp(&self) -> u16 {
+        self.packet.low(16) as u16
     }
 
-    /// How many packets before this one a packet is, given the low bits of its number.
+    /// How many packets before this one a value was seen, given its stamp.
     pub(crate) fn age(&self, stamp: u16) -> u16 {
-        (self.packet as u16).wrapping_sub(stamp)
+        self.stamp().wrapping_sub(stamp)
     }
 
     /// Looks up a general and a special context of the same decisions.

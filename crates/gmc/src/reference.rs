@@ -138,13 +138,13 @@ impl Reference {
         for (cost, error) in self.costs.iter_mut().zip(errors) {
             *cost = ((u32::from(*cost) * 7 + u32::from(error) * 3 + 4) / 8) as u8;
         }
-        self.note(value, pass.packet());
+        self.note(value, pass.stamp());
         value
     }
 
     /// Takes a value as the last one.
-    pub(crate) fn note(&mut self, value: i64, packet: u32) {
-        self.stamp = packet as u16;
+    pub(crate) fn note(&mut self, value: i64, stamp: u16) {
+        self.stamp = stamp;
         self.delta = if self.seen { narrow(value.wrapping_sub(self.value)) } else { 0 };
         self.value = value;
         self.seen = true;

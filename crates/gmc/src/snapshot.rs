@@ -19,10 +19,12 @@ use alloc::vec::Vec;
 use crate::archive::{Archive, Result};
 use crate::batch::Batch;
 use crate::config::{Config, Delivery};
-use crate::datagram::acknowledgement::DISTANCE_MAX;
+use crate::datagram::acknowledgement::{AckIndex, DISTANCE_MAX};
+use crate::datagram::chain::Chain;
 use crate::datagram::position::{Pending, Position};
 use crate::error::SnapshotError;
 use crate::hash::{hash, hash_message};
+use crate::packet_number::PacketNumber;
 use crate::range_coder::{Coder, RangeDecoder, RangeEncoder, shared};
 use crate::stream::Stream;
 use crate::trace::Trace;
@@ -46,7 +48,7 @@ const MORE: u32 = 0x1400;
 pub(crate) fn write<'a>(
     mut stream: Stream,
     position: Position,
-    pending: impl Iterator<Item = (u32, &'a Batch, &'a Trace)>,
+    pending: impl Iterator<Item = (PacketNumber, &'a Batch, &'a Trace)>,
     out: &mut Vec<u8>,
 ) {
     let mut body = Vec::new();
@@ -58,7 +60,7 @@ pub(crate) fn write<'a>(
     let mut written = stream.archive(&mut archive);
     for (number, batch, trace) in pending {
         archive.flag(MORE, true);
-        archive.raw(32, number);
+        archive.raw(32, number.get());
         let packet = stream.archive_packet(&mut archive, position.epoch, number, batch, trace);
         written = written.and(packet.map(|_| ()));
     }
@@ -106,16 +108,16 @@ fn read_body<C: Coder + ?Sized>(archive: &mut Archive<'_, C>, empty: &Stream) ->
 fn read_pending<C: Coder + ?Sized>(
     archive: &mut Archive<'_, C>,
     stream: &mut Stream,
-    epoch: u32,
+    epoch: PacketNumber,
 ) -> Result<Vec<Pending>> {
     let mut pending = Vec::new();
     // The encoder only guesses what a packet will take before it waits.
     let mut left = 2 * stream.remaining();
     let mut last = epoch;
     while archive.flag(MORE, false) {
-        let number = archive.raw(32, 0);
-        let ahead = number.wrapping_sub(last);
-        if ahead == 0 || number.wrapping_sub(epoch) > DISTANCE_MAX + 1 {
+        let number = PacketNumber::new(archive.raw(32, 0));
+        let ahead = number.since(last);
+        if ahead == 0 || number.since(epoch) > DISTANCE_MAX + 1 {
             return Err(SnapshotError::Malformed);
         }
         last = number;
@@ -137,14 +139,14 @@ fn archive_position<C: Coder + ?Sized>(
     config: &Config,
     given: Position,
 ) -> Position {
-    let chain = archive.raw(32, given.chain);
+    let chain = Chain::new(archive.raw(32, given.chain.get()));
     if config.delivery == Delivery::Ordered {
         return Position { chain, ..Position::default() };
     }
-    let base = archive.raw(32, given.base);
-    let epoch = archive.raw(32, given.epoch);
-    let index = archive.raw(8, given.index & 0xff);
-    let newest = epoch.wrapping_add(archive.raw(16, given.newest.wrapping_sub(given.epoch)));
+    let base = PacketNumber::new(archive.raw(32, given.base.get()));
+    let epoch = PacketNumber::new(archive.raw(32, given.epoch.get()));
+    let index = AckIndex::new(archive.raw(8, u32::from(given.index.low_byte())));
+    let newest = epoch.plus(archive.raw(16, given.newest.since(given.epoch)));
     Position { base, epoch, chain, index, newest }
 }
 

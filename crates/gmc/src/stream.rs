@@ -14,6 +14,7 @@ use crate::contexts::ContextTable;
 use crate::control::Control;
 use crate::error::DecodeError;
 use crate::integer::{Contexts, code_unsigned};
+use crate::packet_number::PacketNumber;
 use crate::pass::{Learning, Pass};
 use crate::probability::Probability;
 use crate::range_coder::{Coder, Silent, shared};
@@ -157,11 +158,12 @@ impl Stream {
         let (learns, control) = self.code_header(coder, learns, given.control)?;
         done.control = control;
         if !learns {
-            self.record(Some(1));
+            self.record(Some(PacketNumber::new(1)));
         }
-        let result = self.code(coder, Learning::Immediate, 0, search, given, done);
+        let result =
+            self.code(coder, Learning::Immediate, PacketNumber::default(), search, given, done);
         if !learns {
-            self.undo(0);
+            self.undo(PacketNumber::new(0));
             self.record(None);
         }
         let suboptimal = result?;
@@ -204,7 +206,7 @@ impl Stream {
         given: Datagram<'_>,
         trace: &mut Trace,
         done: &mut Batch,
-    ) -> Result<(u32, bool), DecodeError> {
+    ) -> Result<(PacketNumber, bool), DecodeError> {
         let Datagram { epoch, distance, learns, search, batch } = given;
         trace.clear();
         let learning = Learning::Deferred(&mut *trace);
@@ -213,7 +215,7 @@ impl Stream {
         let contexts = Contexts::single(DISTANCE);
         let distance = code_unsigned(&mut pass, contexts, u64::from(distance));
         let distance = u32::try_from(distance).map_err(|_| DecodeError::Malformed)?;
-        let number = epoch.wrapping_add(1).wrapping_add(distance);
+        let number = epoch.next().plus(distance);
         let (learns, control) =
             code_header(&mut pass, &mut self.usual, self.memory_max, learns, batch.control)?;
         if control.memory.is_some() {
@@ -225,7 +227,7 @@ impl Stream {
     }
 
     /// Learns the messages of a packet, and what it taught when it was coded.
-    pub(crate) fn learn(&mut self, number: u32, batch: &Batch, trace: &mut Trace) {
+    pub(crate) fn learn(&mut self, number: PacketNumber, batch: &Batch, trace: &mut Trace) {
         self.contexts.learn(trace);
         let mut unused = core::mem::take(&mut self.unused);
         unused.clear();
@@ -250,7 +252,7 @@ impl Stream {
         &mut self,
         coder: &mut C,
         learning: Learning<'_>,
-        packet: u32,
+        packet: PacketNumber,
         search: Search,
         given: &Batch,
         done: &mut Batch,
@@ -291,7 +293,7 @@ impl Stream {
 /// A packet to be coded for a link that loses some.
 pub(crate) struct Datagram<'a> {
     /// The number of the epoch's packet.
-    pub(crate) epoch: u32,
+    pub(crate) epoch: PacketNumber,
     /// How many packets were sent between the epoch's and this one; unused when decoding.
     pub(crate) distance: u32,
     /// Whether the packet will be learned; unused when decoding.
@@ -304,7 +306,7 @@ pub(crate) struct Datagram<'a> {
 
 impl<'a> Datagram<'a> {
     /// A packet to be decoded. `empty` stands for its messages.
-    pub(crate) fn unknown(epoch: u32, empty: &'a Batch) -> Self {
+    pub(crate) fn unknown(epoch: PacketNumber, empty: &'a Batch) -> Self {
         Self { epoch, distance: 0, learns: false, search: Search::Best, batch: empty }
     }
 }

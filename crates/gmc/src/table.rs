@@ -11,14 +11,10 @@ use core::mem::{replace, size_of, swap};
 use core::ops::{Index, Range};
 
 use crate::config::Config;
+use crate::packet_number::PacketNumber;
 
-/// A version of the model. Versions grow and wrap around.
-pub(crate) type Version = u32;
-
-/// Whether `a` is a later version than `b`.
-pub(crate) fn is_later(a: Version, b: Version) -> bool {
-    (a.wrapping_sub(b) as i32) > 0
-}
+/// A version of the model: the number of the packet that the model has learned last.
+pub(crate) type Version = PacketNumber;
 
 /// What can go back to an earlier version.
 pub(crate) trait Versioned {
@@ -199,7 +195,7 @@ impl Changes {
 
     /// The first mark behind `version`.
     fn later(&self, version: Version) -> usize {
-        let earlier = self.marks.iter().rev().take_while(|mark| is_later(mark.version, version));
+        let earlier = self.marks.iter().rev().take_while(|mark| mark.version.is_after(version));
         self.marks.len() - earlier.count()
     }
 
@@ -228,7 +224,7 @@ impl Changes {
     }
 
     fn forget(&mut self, version: Version) {
-        while self.marks.front().is_some_and(|mark| !is_later(mark.version, version)) {
+        while self.marks.front().is_some_and(|mark| !mark.version.is_after(version)) {
             self.marks.pop_front();
         }
         if self.marks.is_empty() {
@@ -304,7 +300,7 @@ mod tests {
         ) {
             let mut table = Table::new(0u16, 8);
             let mut states = vec![items(&table)];
-            let version = |index: usize| start.wrapping_add(index as u32);
+            let version = |index: usize| Version::new(start.wrapping_add(index as u32));
             for (index, changes) in versions.iter().enumerate() {
                 table.record(Some(version(index + 1)));
                 for &(at, value) in changes {
@@ -336,12 +332,12 @@ mod tests {
     #[test]
     fn a_long_change_takes_no_more_than_the_table() {
         let mut table = Table::new(0u16, 16);
-        table.record(Some(1));
+        table.record(Some(Version::new(1)));
         for round in 0..10_000u16 {
             *table.change(usize::from(round) % 16) = round;
         }
         assert!(table.log_memory() <= 4 * 16 * (size_of::<Place>() + size_of::<u16>()));
-        table.undo(0);
+        table.undo(Version::new(0));
         assert_eq!(items(&table), [0; 16]);
     }
 }

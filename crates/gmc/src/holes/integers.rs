@@ -76,7 +76,7 @@ impl Integers {
         };
         let value = match known {
             Some(value) => {
-                reference.note(value, pass.packet());
+                reference.note(value, pass.stamp());
                 value
             }
             None => {

@@ -13,6 +13,7 @@ use crate::cache::snapshot::Candidate;
 use crate::error::SnapshotError;
 use crate::grid::Grid;
 use crate::hash::hash;
+use crate::packet_number::PacketNumber;
 use crate::range_coder::Coder;
 use crate::reference::Reference;
 use crate::template::HoleKind;
@@ -88,16 +89,16 @@ impl Stream {
     pub(crate) fn archive_packet<C: Coder + ?Sized>(
         &mut self,
         archive: &mut Archive<'_, C>,
-        epoch: u32,
-        number: u32,
+        epoch: PacketNumber,
+        number: PacketNumber,
         batch: &Batch,
         trace: &Trace,
     ) -> Result<(Batch, Trace)> {
         let mut done = Batch::default();
         let mut guess = Trace::default();
-        let distance = number.wrapping_sub(epoch).wrapping_sub(1);
+        let distance = number.since(epoch).wrapping_sub(1);
         let given = Datagram { epoch, distance, learns: true, search: Search::Best, batch };
-        self.record(Some(epoch.wrapping_add(1)));
+        self.record(Some(epoch.next()));
         let result = self.code_datagram(archive.coder, given, &mut guess, &mut done);
         self.undo(epoch);
         self.record(None);
