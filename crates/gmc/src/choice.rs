@@ -7,7 +7,7 @@ use crate::hash::hash;
 use crate::pass::Pass;
 use crate::range_coder::Coder;
 use crate::table::Versioned;
-use crate::templates;
+use crate::template::TemplateId;
 
 mod snapshot;
 
@@ -27,7 +27,7 @@ pub(crate) struct Recent {
 }
 
 /// Stands for a message that fits no template.
-const MISS: u8 = templates::COUNT_MAX as u8;
+const MISS: u8 = TemplateId::COUNT as u8;
 
 const _: () = assert!(Cache::<Recent>::ENTRY == 16);
 
@@ -35,8 +35,8 @@ impl Recent {
     const COUNT: usize = 4;
 
     /// The templates, the likeliest first.
-    pub(crate) fn likely(&self) -> [usize; Self::COUNT] {
-        self.numbers.map(usize::from)
+    pub(crate) fn likely(&self) -> [Option<TemplateId>; Self::COUNT] {
+        self.numbers.map(template)
     }
 
     fn note(&mut self, number: u8) {
@@ -78,9 +78,9 @@ impl Choices {
         &mut self,
         pass: &mut Pass<'_, C>,
         stream: u32,
-        given: Option<usize>,
-    ) -> Result<Option<usize>, DecodeError> {
-        let given = given.map_or(MISS, |number| number as u8);
+        given: Option<TemplateId>,
+    ) -> Result<Option<TemplateId>, DecodeError> {
+        let given = given.map_or(MISS, |id| id.index() as u8);
         let recent = self.recent(stream);
         let context = hash(0xc401ce, u32::from(recent.numbers[0]));
         let general = hash(0xc401ce, 1000 + u32::from(recent.repeats & 7));
@@ -102,15 +102,20 @@ impl Choices {
         if !pass.is_read_only() {
             self.recents.entry(stream).note(number);
         }
-        Ok((number != MISS).then_some(usize::from(number)))
+        Ok(template(number))
     }
 
     /// Notes that the last message, which fitted nothing, has become this template.
-    pub(crate) fn learned(&mut self, read_only: bool, stream: u32, number: usize) {
+    pub(crate) fn learned(&mut self, read_only: bool, stream: u32, id: TemplateId) {
         if !read_only {
-            self.recents.entry(stream).note(number as u8);
+            self.recents.entry(stream).note(id.index() as u8);
         }
     }
+}
+
+/// The template that a number stands for, if it is not [`MISS`].
+fn template(number: u8) -> Option<TemplateId> {
+    (number != MISS).then(|| TemplateId::at(number.into()))
 }
 
 /// Codes any template's number, or [`MISS`], in two steps of four bits.

@@ -37,10 +37,9 @@ impl Stream {
 
 impl Templates {
     fn describe(&self) -> Vec<Description> {
-        let described = self.all().map(|(number, template)| Description {
-            pieces: template.pieces(),
-            fits: self.fits(number),
-        });
+        let described = self
+            .all()
+            .map(|(id, template)| Description { pieces: template.pieces(), fits: self.fits(id) });
         described.collect()
     }
 }

@@ -10,6 +10,7 @@ use crate::cache::Cache;
 use crate::hash::hash;
 use crate::integer::size;
 use crate::table::{Table, Versioned};
+use crate::template::TemplateId;
 
 mod snapshot;
 
@@ -92,22 +93,22 @@ impl Keys {
     }
 
     /// The label of the hole that is a template's key.
-    pub(crate) fn label(&self, template: usize) -> Option<u32> {
-        let key = self.keys.find(template as u32);
+    pub(crate) fn label(&self, template: TemplateId) -> Option<u32> {
+        let key = self.keys.find(template.index() as u32);
         let label = key.map_or(self.latest[0], |key| key.label);
         (label != NONE).then_some(label)
     }
 
     /// Forgets what was known of a template whose number is used again.
-    pub(crate) fn start(&mut self, template: usize) {
+    pub(crate) fn start(&mut self, template: TemplateId) {
         let label = self.latest[0];
-        *self.keys.entry(template as u32) = Key { label, ..Key::default() };
+        *self.keys.entry(template.index() as u32) = Key { label, ..Key::default() };
     }
 
     /// Learns from what filled the holes of a message.
-    pub(crate) fn learn(&mut self, template: usize, seen: &[Seen]) {
+    pub(crate) fn learn(&mut self, template: TemplateId, seen: &[Seen]) {
         let latest = self.latest[0];
-        let entry = self.keys.entry(template as u32);
+        let entry = self.keys.entry(template.index() as u32);
         if entry.wait > 0 {
             entry.wait -= 1;
             return;
@@ -129,7 +130,7 @@ impl Keys {
             key.wait = ((1 << key.failures) - 1) * 2;
             (key.age, key.cost, key.trial_cost) = (0, 0, 0);
         }
-        *self.keys.entry(template as u32) = key;
+        *self.keys.entry(template.index() as u32) = key;
     }
 
     /// Compares the key on trial with the one in use, on this message: which lets expect numbers

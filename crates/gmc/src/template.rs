@@ -89,6 +89,27 @@ impl Hole {
 // What fits into the memory must be the same on all machines.
 const _: () = assert!(size_of::<Hole>() == 16);
 
+/// The number of a template in its stream, below [`TemplateId::COUNT`]. The number of a template that was dropped is used
+/// again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct TemplateId(u8);
+
+impl TemplateId {
+    /// The most templates of a stream: to look through more of them would make encoding slow, and one value of a byte is
+    /// left to say that there is none.
+    pub(crate) const COUNT: usize = 255;
+
+    /// The template at this place among the templates of a stream.
+    pub(crate) fn at(index: usize) -> Self {
+        debug_assert!(index < Self::COUNT, "a stream has no more templates");
+        Self(index as u8)
+    }
+
+    pub(crate) fn index(self) -> usize {
+        self.0.into()
+    }
+}
+
 /// The fixed parts of a message type and the holes between them.
 #[derive(Debug, Clone)]
 pub(crate) struct Template {

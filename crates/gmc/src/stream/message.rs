@@ -17,6 +17,7 @@ use crate::literal::Setting;
 use crate::pass::Pass;
 use crate::range_coder::Coder;
 use crate::table::{Table, Versioned};
+use crate::template::TemplateId;
 use crate::templates::{Search, Templates};
 
 /// The label of a whole message that fits no template.
@@ -130,19 +131,19 @@ impl MessageCoder {
             let spans = &mut self.buffers.scratch.spans;
             let found = self.templates.search(search, given.bytes, &likely, spans);
             suboptimal = found.is_some_and(|found| found.suboptimal);
-            found.map(|found| found.number)
+            found.map(|found| found.id)
         };
         let choice = self.choices.code(pass, stream, choice)?;
-        if let Some(number) = choice {
-            self.code_holes(pass, number, sender_hash(sender), given.bytes, limit, out)?;
+        if let Some(id) = choice {
+            self.code_holes(pass, id, sender_hash(sender), given.bytes, limit, out)?;
             // What is learned from a deferred packet is learned when it is replayed.
             if !pass.is_deferred() {
                 let Buffers { scratch, seen, .. } = &mut self.buffers;
                 for (index, shape) in scratch.shapes.drain(..) {
-                    self.templates.reshape(number, index, shape);
+                    self.templates.reshape(id, index, shape);
                 }
-                self.templates.touch(number, &out[start..]);
-                self.keys.learn(number, seen);
+                self.templates.touch(id, &out[start..]);
+                self.keys.learn(id, seen);
             }
         } else {
             let setting =
@@ -150,9 +151,9 @@ impl MessageCoder {
             let literals = &mut self.holes.texts.literals;
             *self.last_miss.change(0) = literals.code(pass, &setting, given.bytes, out)?;
             let scratch = &mut self.buffers.scratch;
-            if let Some(number) = self.templates.learn(&out[start..], scratch) {
-                self.choices.learned(pass.is_read_only(), stream, number);
-                self.keys.start(number);
+            if let Some(id) = self.templates.learn(&out[start..], scratch) {
+                self.choices.learned(pass.is_read_only(), stream, id);
+                self.keys.start(id);
             }
         }
         if out.len() - start > limit {
@@ -165,13 +166,13 @@ impl MessageCoder {
     fn code_holes<C: Coder + ?Sized>(
         &mut self,
         pass: &mut Pass<'_, C>,
-        number: usize,
+        id: TemplateId,
         sender: u32,
         given: &[u8],
         limit: usize,
         out: &mut Vec<u8>,
     ) -> Result<(), DecodeError> {
-        let template = self.templates.get(number).ok_or(DecodeError::Malformed)?;
+        let template = self.templates.get(id).ok_or(DecodeError::Malformed)?;
         if template.fixed() > limit {
             return Err(DecodeError::TooLarge);
         }
@@ -180,7 +181,7 @@ impl MessageCoder {
         seen.clear();
         let end = out.len() + limit;
         // The key comes first, since it tells what to expect of the others.
-        let key = self.keys.label(number).and_then(|label| template.find(label));
+        let key = self.keys.label(id).and_then(|label| template.find(label));
         let mut sender = sender;
         key_value.clear();
         scratch.shapes.clear();
