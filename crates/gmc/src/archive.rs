@@ -11,23 +11,23 @@ use crate::literal::{LiteralCoder, Setting};
 use crate::pass::Pass;
 use crate::range_coder::Coder;
 
-/// One end of a snapshot: as with packets, the same code writes and reads, so that the ends cannot
-/// diverge. What is read is what was given when writing.
+/// One end of a snapshot. As with packets, the same code writes and reads, so that the ends cannot diverge: each method
+/// takes the value that is written, and returns the value that was written or read.
 pub(crate) struct Archive<'a, C: ?Sized> {
     pub(crate) coder: &'a mut C,
     contexts: ContextTable,
     literals: LiteralCoder,
-    /// The last string, which the next one may start like.
+    /// The last string, with which the next one may start.
     last: Place,
-    /// Hashes that were coded, each once.
+    /// The hashes that were coded, each once.
     names: Vec<u32>,
 }
 
 pub(crate) type Result<T> = core::result::Result<T, SnapshotError>;
 
-/// Bytes of the archive's own statistics: enough for the contexts used here, each with a row.
+/// Bytes of the archive's own statistics: enough for a row for each context of the archive.
 const CONTEXTS: usize = 32 << 10;
-/// Bytes for letters and for earlier strings: what a snapshot of a large model holds.
+/// Bytes for byte contexts and for earlier strings, enough for a snapshot of a large model.
 const BYTE_CONTEXTS: usize = 16 << 10;
 const STRINGS: usize = 96 << 10;
 
@@ -51,7 +51,7 @@ impl<'a, C: Coder + ?Sized> Archive<'a, C> {
         self.coder.decodes()
     }
 
-    /// An error if more was read than there is.
+    /// Fails if more was read than there is.
     pub(crate) fn check(&self) -> Result<()> {
         if self.coder.is_exhausted() { Err(SnapshotError::Malformed) } else { Ok(()) }
     }
@@ -115,7 +115,7 @@ impl<'a, C: Coder + ?Sized> Archive<'a, C> {
         Ok(name)
     }
 
-    /// Codes a string, which may be like earlier ones.
+    /// Codes a string, which may be similar to earlier ones.
     pub(crate) fn string(&mut self, label: u32, limit: usize, given: &[u8]) -> Result<Vec<u8>> {
         let mut string = Vec::new();
         let setting =
@@ -132,7 +132,7 @@ impl<'a, C: Coder + ?Sized> Archive<'a, C> {
         Ok(string)
     }
 
-    /// Codes a value as one of these if it is, else by itself.
+    /// Codes a value by its difference from a guess.
     pub(crate) fn number_like(&mut self, context: u32, guess: i64, given: i64) -> i64 {
         guess.wrapping_add(self.signed(context, given.wrapping_sub(guess)))
     }

@@ -22,17 +22,17 @@ impl Budget {
         let memory = config.memory_bounded();
         let waiting = match config.delivery {
             Delivery::Ordered => 0,
-            // The packets of a round trip, and what serves to go back for late ones.
+            // The packets of a round trip, and the logs to go back for late ones.
             Delivery::Datagrams | Delivery::Room => memory / 4,
         };
         let counters = config.counter_count() * fields::COUNTER_MEMORY;
         let memory = memory - waiting - config.field_count() * fields::MEMORY - counters;
         // The smallest table of grids is large for the smallest memory.
         let grids = (memory / 32).max(grid::MEMORY_MIN);
-        // So many numbers have to be compared to find the key of a few people's messages.
+        // To find the key of a few people's messages, a minimum of numbers has to be compared.
         let keys = (memory / 62).max(keys::MEMORY_MIN.min(memory / 16));
         let memory = memory - grids - keys;
-        // In 62nds, found by measurement on recorded sessions in text, XML, JSON and binary.
+        // The shares are in 62nds. They were found by measurement on recorded sessions in text, XML, JSON and binary.
         let share = |parts: usize| memory / 62 * parts;
         Self {
             contexts: share(20),

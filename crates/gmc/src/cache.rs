@@ -1,4 +1,5 @@
-//! A table of fixed size: key to value, the least recently used of eight gives way.
+//! A table of fixed size from keys to values. A new key replaces the least recently used of the eight entries in which
+//! it can be.
 
 use alloc::vec::Vec;
 use core::mem::size_of;
@@ -8,14 +9,14 @@ use crate::table::{Table, Versioned};
 
 pub(crate) mod snapshot;
 
-/// Entries that a key can be in, in a table that has so many: enough that keys rarely drive each other out of a table with room
-/// to spare.
+/// The number of entries in which a key can be, if the table has as many: enough that keys rarely replace each other
+/// while other entries are free.
 const WAYS: usize = 8;
 
 #[derive(Clone)]
 pub(crate) struct Cache<T> {
     entries: Table<Entry<T>>,
-    /// Entries that a key can be in.
+    /// The number of entries in which a key can be.
     ways: usize,
     clock: Table<u32>,
 }
@@ -28,7 +29,7 @@ struct Entry<T> {
 }
 
 impl<T: Clone + Default> Cache<T> {
-    /// What an entry takes, which must be the same on all machines.
+    /// Bytes of an entry, which must be the same on all machines.
     pub(crate) const ENTRY: usize = size_of::<Entry<T>>();
 
     pub(crate) fn new(memory: usize) -> Self {
@@ -79,7 +80,7 @@ impl<T: Clone + Default> Cache<T> {
         &mut entry.value
     }
 
-    /// Replaces the value of `key`, which is expected where it was found before.
+    /// Replaces the value of `key`. `at` is the place where it was found before, if it was.
     pub(crate) fn put(&mut self, key: u32, at: Option<usize>, value: T) {
         let Some(at) = at.filter(|&at| self.entries[at].key == key) else {
             *self.entry(key) = value;
@@ -91,7 +92,7 @@ impl<T: Clone + Default> Cache<T> {
         entry.value = value;
     }
 
-    /// The value that was found at this place.
+    /// The value at the place where it was found.
     pub(crate) fn at(&self, index: usize) -> &T {
         &self.entries[index].value
     }
@@ -105,7 +106,7 @@ impl<T: Clone + Default> Cache<T> {
         clock
     }
 
-    /// Counts uses from 1 anew, in the same order: nothing but the order matters.
+    /// Numbers the uses from 1 again, in the same order. Nothing but the order matters.
     #[cold]
     fn renumber(&mut self) {
         let entries = self.entries.iter().enumerate().filter(|(_, entry)| entry.used != 0);
@@ -120,7 +121,7 @@ impl<T: Clone + Default> Cache<T> {
         self.clock.put(0, uses.len() as u32);
     }
 
-    /// Where the value of `key` is, if there is one.
+    /// The place of the value of `key`, if there is one.
     #[inline]
     pub(crate) fn index(&self, key: u32) -> Option<usize> {
         let first = self.set(key);
@@ -135,7 +136,7 @@ impl<T: Clone + Default> Cache<T> {
 }
 
 impl<T: Clone> Cache<T> {
-    /// Visits all that has versions.
+    /// Visits all tables that have versions.
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         visit(&mut self.entries);
         visit(&mut self.clock);

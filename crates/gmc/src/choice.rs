@@ -1,5 +1,4 @@
-//! Which template a message fits: mostly the one of the sender's last message, or of the one
-//! before.
+//! Which template a message fits: mostly that of the sender's last message, or of the one before.
 
 use crate::cache::Cache;
 use crate::error::DecodeError;
@@ -17,12 +16,12 @@ pub(crate) struct Choices {
     recents: Cache<Recent>,
 }
 
-/// The different templates of the last messages, the latest first; a message that fitted none is
-/// [`MISS`].
+/// The different templates of the last messages, the newest first. [`MISS`] is for messages that fitted none.
 #[derive(Clone, Copy)]
 pub(crate) struct Recent {
     numbers: [u8; Recent::COUNT],
-    /// Which of the last messages repeated their predecessor's template, a bit each.
+    /// A bit for each of the last eight messages, the lowest for the newest: whether it had the template of the message
+    /// before.
     repeats: u8,
 }
 
@@ -34,7 +33,7 @@ const _: () = assert!(Cache::<Recent>::ENTRY == 16);
 impl Recent {
     const COUNT: usize = 4;
 
-    /// The templates, the likeliest first.
+    /// The templates, the likeliest first. `None` is for messages that fit none.
     pub(crate) fn likely(&self) -> [Option<TemplateId>; Self::COUNT] {
         self.numbers.map(template)
     }
@@ -63,17 +62,17 @@ impl Choices {
         self.recents.memory()
     }
 
-    /// Visits all that has versions.
+    /// Visits all tables that have versions.
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         self.recents.visit(visit);
     }
 
-    /// The last templates of this channel and sender.
+    /// The last templates of a channel and sender.
     pub(crate) fn recent(&self, stream: u32) -> Recent {
         self.recents.find(stream).copied().unwrap_or_default()
     }
 
-    /// Codes the number of the template, or that there is none.
+    /// Codes the template of a message, or that it fits none.
     pub(crate) fn code<C: Coder + ?Sized>(
         &mut self,
         pass: &mut Pass<'_, C>,
@@ -105,7 +104,7 @@ impl Choices {
         Ok(template(number))
     }
 
-    /// Notes that the last message, which fitted nothing, has become this template.
+    /// Notes that the last message, which fitted no template, has become this one.
     pub(crate) fn learned(&mut self, read_only: bool, stream: u32, id: TemplateId) {
         if !read_only {
             self.recents.entry(stream).note(id.index() as u8);
@@ -118,7 +117,7 @@ fn template(number: u8) -> Option<TemplateId> {
     (number != MISS).then(|| TemplateId::at(number.into()))
 }
 
-/// Codes any template's number, or [`MISS`], in two steps of four bits.
+/// Codes the number of any template, or [`MISS`], as two trees of four decisions.
 fn code_number<C: Coder + ?Sized>(pass: &mut Pass<'_, C>, given: u8) -> u8 {
     let miss = pass.single(hash(0xc401ce, 2000));
     if pass.bit(miss, 0, given == MISS) {

@@ -1,5 +1,5 @@
-//! What an encoder asks of all models besides learning messages: it travels in a packet, and happens
-//! when that packet has been learned, so that all models do it at the same point of the stream.
+//! What an encoder asks of all models besides learning messages. It travels in a packet and is done when that packet
+//! has been learned, so that all models do it at the same point of the stream.
 
 use crate::config::Config;
 use crate::error::DecodeError;
@@ -13,15 +13,14 @@ use crate::range_coder::Coder;
 pub(crate) struct Control {
     /// Whether to compact the model.
     pub(crate) compact: bool,
-    /// How many templates to keep at most.
+    /// The most templates to keep.
     pub(crate) templates_max: Option<u32>,
-    /// Bytes of a new, empty model; on ordered links only. Elsewhere the name of the empty model
-    /// tells.
+    /// Bytes of a new, empty model; on ordered links only. On other links the name of the empty model tells them.
     pub(crate) memory: Option<u32>,
 }
 
 const CONTEXT: u32 = 0xc047;
-/// Bits that hold [`Config::MEMORY_MAX`].
+/// The number of bits of [`Config::MEMORY_MAX`].
 const MEMORY_BITS: u32 = usize::BITS - Config::MEMORY_MAX.leading_zeros();
 
 impl Control {
@@ -70,7 +69,7 @@ impl Control {
     }
 }
 
-/// Codes bytes of memory, without any model.
+/// Codes a number of bytes of memory, without any model.
 pub(crate) fn code_memory<C: Coder + ?Sized>(
     coder: &mut C,
     given: u32,

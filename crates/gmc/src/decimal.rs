@@ -9,11 +9,11 @@ mod snapshot;
 /// How a number is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Format {
-    /// At least so many digits before the point: leading zeros.
+    /// The least number of digits before the point: zeros are added in front.
     pub(crate) width: u8,
-    /// Digits behind the point that count, or [`Format::SPLIT`].
+    /// Digits behind the point that are part of the integer, or [`Format::SPLIT`].
     pub(crate) decimals: u8,
-    /// Zeros behind those, as in `981.0` where all numbers end like that.
+    /// Zeros behind these digits, as in `981.0` where all numbers end with `.0`.
     pub(crate) zeros: u8,
 }
 
@@ -24,23 +24,23 @@ impl Default for Format {
 }
 
 impl Format {
-    /// The part behind the point is spelled by itself. A hole that needs it once keeps it, since
-    /// such fractions come and go from number to number.
+    /// The value of `decimals` if the part behind the point is coded by itself. A hole that needs it once keeps it,
+    /// since such fractions come and go from number to number.
     pub(crate) const SPLIT: u8 = DECIMALS_MAX + 1;
 
-    /// The power of ten that the number is multiplied by to be an integer.
+    /// The logarithm of the power of ten by which the number is multiplied to be an integer.
     pub(crate) fn scale(self) -> i32 {
         if self.decimals == Self::SPLIT { 0 } else { i32::from(self.decimals) }
     }
 
-    /// That power of ten.
+    /// The power of ten by which the number is multiplied.
     pub(crate) fn factor(self) -> i64 {
         10i64.pow(self.scale().unsigned_abs())
     }
 }
 
-/// Up to so many decimals a number is taken as one integer; longer fractions are rarely the digits
-/// of a decimal quantity, so that differences would be noise.
+/// The most decimals of a number that is taken as one integer. Longer fractions are rarely the digits of a decimal
+/// quantity, so that differences would be noise.
 pub(crate) const DECIMALS_MAX: u8 = 4;
 
 /// A number taken apart.
@@ -48,7 +48,7 @@ pub(crate) const DECIMALS_MAX: u8 = 4;
 pub(crate) struct Parts<'a> {
     pub(crate) negative: bool,
     integer: &'a [u8],
-    /// With the point, or empty.
+    /// The point and the digits behind it, or empty.
     pub(crate) fraction: &'a [u8],
 }
 
@@ -60,7 +60,7 @@ impl<'a> Parts<'a> {
         Self { negative, integer: &digits[..point], fraction: &digits[point..] }
     }
 
-    /// How to write this number, preferably as before.
+    /// How the number is written, as before if that is possible.
     pub(crate) fn format(&self, before: Format) -> Format {
         let zeros = self.integer.iter().take_while(|&&digit| digit == b'0').count();
         let natural = (self.integer.len() - zeros).max(1) as u8;
@@ -86,7 +86,7 @@ impl<'a> Parts<'a> {
         Format { width, decimals: digits - zeros, zeros }
     }
 
-    /// The digits as an integer, without the point unless the fraction is split off.
+    /// The number as an integer in this format. Digits that the format leaves out are not part of it.
     pub(crate) fn value(&self, format: Format) -> i64 {
         let fraction = match format.decimals {
             0 | Format::SPLIT => &[],
@@ -98,7 +98,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// Writes a number.
+/// Writes a number in this format.
 pub(crate) fn write(mut value: u64, negative: bool, format: Format, out: &mut Vec<u8>) {
     let decimals = format.scale() as usize;
     let mut digits = [b'0'; DIGITS_MAX + DECIMALS_MAX as usize];

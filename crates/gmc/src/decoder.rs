@@ -18,29 +18,29 @@ use crate::trace::Trace;
 
 mod snapshot;
 
-/// Turns packets into the messages that they were made of.
+/// Turns packets into the messages from which they were made.
 ///
-/// Takes any bytes without harm: they decode to messages within the limits of the [`Config`], or to
-/// an error. On an ordered link the stream is over after an error: see [`DecodeError`].
+/// Takes any bytes: they decode to messages within the limits of the [`Config`], or to an error. On an ordered link the
+/// stream is over after an error: see [`DecodeError`].
 ///
-/// A decoder that replaces another one, whose packets may still come, needs [`Config::check`]: the
-/// names of epochs are short, and that of one decoder can be another's.
+/// A decoder that replaces another one, whose packets may still come, needs [`Config::check`]: the names of epochs are
+/// short, and the name of the other decoder's epoch may also be one of this decoder's.
 pub struct Decoder {
     stream: Stream,
-    /// Packets that came, unless the link is ordered.
+    /// The packets that came, unless the link is ordered.
     received: Option<Received>,
-    /// The hash of all messages so far, on an ordered link with a check.
+    /// On an ordered link with a check, the hash of all messages so far.
     chain: Chain,
     done: Batch,
     /// What the packet that is decoded teaches, unless the link is ordered.
     trace: Trace,
     plain: Vec<u8>,
     unused: Batch,
-    /// Bytes for what came and for going back.
+    /// Bytes for pending packets and for the logs to go back.
     room: usize,
-    /// Bytes for going back beyond that.
+    /// More bytes for the logs to go back.
     more: usize,
-    /// Bytes that serve to go back.
+    /// Bytes of the logs to go back.
     log: usize,
     poisoned: bool,
 }
@@ -94,25 +94,25 @@ impl Decoder {
         Ok(())
     }
 
-    /// Appends to `out` an acknowledgement of what has come so far, at most 140 bytes and mostly
-    /// five, for [`Encoder::acknowledge`](crate::Encoder::acknowledge). Nothing on an ordered link.
+    /// Appends to `out` an acknowledgement of the packets that came so far, at most 140 bytes and mostly five, for
+    /// [`Encoder::acknowledge`](crate::Encoder::acknowledge). Appends nothing on an ordered link.
     ///
-    /// The sooner and the more often the encoder has one, the smaller are its packets. It may be
-    /// lost.
+    /// The sooner and the more often the encoder gets acknowledgements, the smaller are its packets. They may be lost.
     pub fn acknowledge(&mut self, out: &mut Vec<u8>) {
         if let Some(received) = &mut self.received {
             received.acknowledge(out);
         }
     }
 
-    /// Lets it keep so many bytes more than [`Config::memory`] to go back for packets that come late: in a room a packet
-    /// that was lost comes again when others are long ahead. The encoder need not know.
+    /// Allows `bytes` bytes more than [`Config::memory`] for going back to packets that come late: in a room a packet
+    /// that was lost is sent again when other decoders are far ahead. The encoder does not depend on it.
     pub fn keep_more(&mut self, bytes: usize) {
         self.more += bytes;
     }
 
-    /// The number of the newest packet that came, and which of it and the 127 before it did: bit `k` stands for the one
-    /// `k` before. For who sends lost packets again, or counts them; on an ordered link zero.
+    /// The number of the newest packet that came, and a bit for each that came of it and the 127 packets before it: bit
+    /// `k` is for the packet `k` before the newest. This serves to send lost packets again, and to count them. On an
+    /// ordered link both are zero.
     pub fn received(&self) -> (u32, u128) {
         self.received.as_ref().map_or((0, 0), |received| {
             let (newest, mask) = received.came_lately();
@@ -120,20 +120,20 @@ impl Decoder {
         })
     }
 
-    /// Bytes of state in use: the model, what waits to be learned, and what serves to go back.
-    /// Never more than [`Config::memory`] and what [`Decoder::keep_more`] allows, unless one packet takes more than a quarter of it: up to three times the
-    /// bytes of its messages, 500 bytes and their fields for each.
+    /// Bytes of state in use: the model, the packets that wait to be learned, and the logs to go back. Never more than
+    /// [`Config::memory`] and what [`Decoder::keep_more`] allows, unless one packet takes more than a quarter of it: up
+    /// to three times the bytes of its messages, and for each message 500 bytes and its fields.
     pub fn memory(&self) -> usize {
         self.stream.memory() + self.log + self.received.as_ref().map_or(0, Received::memory)
     }
 
-    /// Whether [`Decoder::costs`] is to be kept from the next packet on.
+    /// Switches [`Decoder::costs`] on or off from the next packet on.
     #[cfg(feature = "describe")]
     pub fn set_costing(&mut self, costing: bool) {
         self.stream.costs = costing.then(Vec::new);
     }
 
-    /// What each message of the last packet took in it, as [`Encoder::costs`](crate::Encoder::costs) has it.
+    /// The length of each message of the last packet in the packet, as in [`Encoder::costs`](crate::Encoder::costs).
     #[cfg(feature = "describe")]
     pub fn costs(&self) -> &[u32] {
         self.stream.costs.as_deref().unwrap_or_default()
@@ -171,7 +171,7 @@ impl Decoder {
                 packet::read_plain(body, &mut self.plain, &mut self.done, self.stream.config())?;
             let learns = header == Header::Ordered(true);
             if self.done.is_bulk() {
-                // The model leaves it alone.
+                // Large messages are not learned.
             } else if learns {
                 // The model learns from the messages as if they had been coded.
                 self.unused.clear();
@@ -253,8 +253,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// Decodes the messages of a coded packet. Returns the packet's number, whether it teaches, and
-    /// the hash of what the epoch has learned.
+    /// Decodes the messages of a coded packet.
     fn read_coded(&mut self, body: &[u8], check: Option<u8>) -> Result<Read, DecodeError> {
         let Some(received) = &mut self.received else { return Err(DecodeError::Malformed) };
         let is_single = self.stream.config().delivery == Delivery::Datagrams;
@@ -292,7 +291,7 @@ impl Decoder {
         Ok(read)
     }
 
-    /// Starts anew with a packet whose encoder did.
+    /// Starts anew with a packet whose encoder has started anew.
     fn start(
         &mut self,
         mut coder: RangeDecoder<'_>,
@@ -304,7 +303,7 @@ impl Decoder {
         if !received.may_start(base) {
             return Err(DecodeError::UnknownEpoch);
         }
-        // Only a packet that can be read is believed.
+        // Only a packet that can be read starts a model.
         let mut stream = self.stream.empty(memory);
         let epoch = Epoch::empty(base, stream.less_memory());
         let (trace, done) = (&mut self.trace, &mut self.done);
@@ -319,7 +318,7 @@ impl Decoder {
         Ok(read)
     }
 
-    /// Gives up old epochs until what is left fits into the memory.
+    /// Gives up old epochs until the rest fits into the memory.
     fn trim(&mut self) {
         let Some(received) = &mut self.received else { return };
         self.log = self.stream.log_memory();
@@ -332,7 +331,7 @@ impl Decoder {
     }
 }
 
-/// Whether a datagram's check, if it has one, says that these messages were sent.
+/// Whether a datagram's check, if it has one, confirms these messages.
 fn is_intact(check: Option<u8>, chain: Chain, number: PacketNumber, done: &Batch) -> bool {
     check.is_none_or(|check| check == chain.then(number, done).check())
 }

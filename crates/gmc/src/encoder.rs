@@ -23,12 +23,12 @@ mod snapshot;
 
 /// Turns messages into packets.
 ///
-/// What must become of the packets is up to [`Config::delivery`].
+/// How the packets must be delivered is up to [`Config::delivery`].
 pub struct Encoder {
     stream: Stream,
-    /// Packets on their way, unless the link is ordered.
+    /// The packets that were sent, unless the link is ordered.
     sent: Option<Sent>,
-    /// The hash of all messages so far, on an ordered link with a check.
+    /// On an ordered link with a check, the hash of all messages so far.
     chain: Chain,
     settings: Settings,
     given: Batch,
@@ -45,7 +45,7 @@ impl Encoder {
         let is_ordered = config.delivery == Delivery::Ordered;
         let stream = Stream::new(config);
         Self {
-            // As much as a decoder keeps, which needs the rest to go back.
+            // As much as a decoder has for pending packets: it needs the rest to go back.
             sent: (!is_ordered).then(|| Sent::new(skips, stream.remaining() / 8 * 5)),
             stream,
             chain: Chain::default(),
@@ -64,9 +64,8 @@ impl Encoder {
         self.encode_packet([Message { fields, bytes: message }], out)
     }
 
-    /// Appends to `out` a packet of these messages, coded as a unit: each message is coded against its
-    /// neighbours too, so that those which resemble each other most should stand together, the oldest
-    /// first.
+    /// Appends to `out` a packet of these messages, coded as a unit. Each message is coded against its neighbours too,
+    /// so that messages which resemble each other most should be next to each other, the oldest first.
     ///
     /// On an error nothing is appended and the encoder is as it was.
     pub fn encode_packet<'a>(
@@ -77,9 +76,9 @@ impl Encoder {
         self.encode_packet_within(messages, usize::MAX, out).map(|_| ())
     }
 
-    /// The same for a packet that takes at most `limit` bytes. If it took more, answers `false`: nothing is appended, the
-    /// encoder is as it was, and the packet that was not made has taken no number. Not on an ordered link, where every
-    /// packet is made.
+    /// Appends to `out` a packet of these messages that takes at most `limit` bytes. If it would take more, returns
+    /// `false`: nothing is appended, the encoder is as it was, and no packet number is used. On an ordered link the
+    /// limit has no effect.
     ///
     /// ```
     /// use groupwire_gmc::{Config, Delivery, Encoder, Message};
@@ -133,7 +132,7 @@ impl Encoder {
                 .expect("messages within the limits can be coded");
             coder.finish();
             debug_assert!(self.done.bytes == self.given.bytes, "the model codes what it was given");
-            // The decoder of a plain packet chooses templates itself, and hears of nothing else.
+            // The decoder of a plain packet searches for the best templates itself, and gets no control part.
             if self.given.control.is_empty() && !suboptimal {
                 let header = Header::Ordered(learns);
                 let _is_plain =
@@ -150,14 +149,14 @@ impl Encoder {
         }
     }
 
-    /// `false`: it would take more than `limit` bytes.
+    /// Returns `false` if the packet would take more than `limit` bytes.
     fn encode_datagram(&mut self, learns: bool, limit: usize, out: &mut Vec<u8>) -> bool {
         let Some(sent) = &mut self.sent else { return false };
         let number = sent.next();
         let effort = self.settings.effort;
         let start = out.len();
         let limit = limit.saturating_sub(usize::from(self.stream.config().check));
-        // A plain packet's decoder may not know the whole number.
+        // The decoder of a plain packet may not know the whole number.
         let mut sealed = (Chain::default(), PacketNumber::new(number.low(8)));
         if self.given.is_bulk() {
             let header = sent.plain_header(false);
@@ -202,7 +201,7 @@ impl Encoder {
                 return false;
             }
             if is_plain {
-                // The decoder knows nothing of how the packet was coded before.
+                // The decoder of a plain packet has no trace of coding it.
                 self.trace.clear();
                 #[cfg(feature = "describe")]
                 if let Some(costs) = &mut self.stream.costs {
@@ -213,7 +212,7 @@ impl Encoder {
                 sent.name_epoch();
             }
             if learns && !is_single {
-                // All packets come, or come again. To a single decoder this one may be lost.
+                // In a room all packets arrive in the end. With a single decoder this one may be lost for good.
                 self.settings.wanted = Control::default();
             }
             sent.add(learns.then_some((&self.given, &self.trace)));
@@ -230,19 +229,19 @@ impl Encoder {
         self.sent.as_ref().map_or(0, |sent| sent.next().previous().get())
     }
 
-    /// The newest packet whose teachings the next one is coded under. On an ordered link always 0.
+    /// The number of the epoch's packet, the newest one that the model has learned. On an ordered link always 0.
     pub fn epoch(&self) -> u32 {
         self.sent.as_ref().map_or(0, |sent| sent.epoch().get())
     }
 
-    /// Takes what [`Decoder::acknowledge`](crate::Decoder::acknowledge) made. Acknowledgements may be
-    /// lost, repeated and reordered.
+    /// Takes an acknowledgement that [`Decoder::acknowledge`](crate::Decoder::acknowledge) made. Acknowledgements may
+    /// be lost, repeated and reordered.
     ///
-    /// Returns the newest packet up to which this decoder has all that is to be learned. With
-    /// [`Delivery::Datagrams`] the next packets are coded under what is acknowledged; with
-    /// [`Delivery::Room`] it is up to the application to call [`Encoder::advance`] when all decoders
-    /// have acknowledged enough. `None` says that the decoder knows nothing of what was learned so
-    /// far: a single decoder's encoder has started anew; a room's decoder needs a snapshot.
+    /// Returns the newest packet up to which this decoder has all packets that are learned. With
+    /// [`Delivery::Datagrams`] the next packets are coded under what is acknowledged; with [`Delivery::Room`] it is up
+    /// to the application to call [`Encoder::advance`] when all decoders have acknowledged enough. `None` says that the
+    /// decoder knows nothing of what was learned so far: a single decoder's encoder has started anew; a room's decoder
+    /// needs a snapshot.
     pub fn acknowledge(&mut self, acknowledgement: &[u8]) -> Result<Option<u32>, AckError> {
         let sent = self.sent.as_mut().ok_or(AckError::OrderedLink)?;
         let skips = self.stream.config().delivery == Delivery::Datagrams;
@@ -257,11 +256,10 @@ impl Encoder {
         result.map(|top| top.map(PacketNumber::get))
     }
 
-    /// Codes the next packets under what all decoders know that have everything up to packet
-    /// `number`, a packet that was sent; for [`Delivery::Room`].
+    /// Codes the next packets under the epoch of packet `number`, which must have been sent; for [`Delivery::Room`].
     ///
-    /// A decoder that lacks one of these packets can read nothing more until it has it: send that packet's bytes again,
-    /// reliably, or give the decoder a snapshot.
+    /// A decoder that lacks a packet up to `number` can read nothing more until it has the packet: send that packet's
+    /// bytes again, reliably, or give the decoder a snapshot.
     pub fn advance(&mut self, number: u32) {
         let number = PacketNumber::new(number);
         let was_sent = !number.is_after(PacketNumber::new(self.newest()));
@@ -270,8 +268,8 @@ impl Encoder {
         }
     }
 
-    /// Forgets all that was learned: the next packet can be decoded by a decoder that knows nothing.
-    /// With [`Delivery::Ordered`] the decoder must be a new one too.
+    /// Forgets everything that was learned: the next packet can be decoded by a decoder that knows nothing. With
+    /// [`Delivery::Ordered`] the decoder must be a new one too.
     pub fn restart(&mut self) {
         let memory = match self.sent {
             Some(_) => self.stream.config().memory,
@@ -302,9 +300,9 @@ impl Encoder {
         }
     }
 
-    /// Bytes of state in use: the model, and what waits to be learned. Never more than
-    /// [`Config::memory`], unless one packet takes more than a quarter of it: up to three times the bytes of its
-    /// messages, 500 bytes and their fields for each.
+    /// Bytes of state in use: the model, and the packets that wait to be learned. Never more than [`Config::memory`],
+    /// unless one packet takes more than a quarter of it: up to three times the bytes of its messages, and for each
+    /// message 500 bytes and its fields.
     pub fn memory(&self) -> usize {
         self.stream.memory() + self.sent.as_ref().map_or(0, Sent::memory)
     }

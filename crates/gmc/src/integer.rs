@@ -1,4 +1,4 @@
-//! Whole numbers as adaptive decisions: first how many bits, then the bits, the highest first.
+//! Codes whole numbers as adaptive decisions: first the number of bits, then the bits, the highest first.
 
 use crate::contexts::Pair;
 use crate::hash::hash;
@@ -26,19 +26,18 @@ impl Contexts {
     }
 }
 
-/// A probability of one half, for the bits that no model predicts.
+/// A probability of one half, for bits that no model predicts.
 const EVEN: u32 = 1 << 15;
 
-/// The decisions of a context's first row: is it zero, is it negative, and one for each size.
+/// The decisions of a context's first row: whether the number is zero, whether it is negative, and one for each size.
 const ZERO: usize = 0;
 const NEGATIVE: usize = 1;
 const SIZE: usize = 2;
-/// Numbers of so many bits are modelled to the last: steps in time, such as 33 ms, are often
-/// exactly equal.
+/// The size up to which all bits of a number are modelled: steps in time, such as 33 ms, are often exactly equal.
 const SIZE_EXACT: u32 = 8;
 /// The depth of the tree of decisions that fills a row.
 const TREE: u32 = 4;
-/// So many size decisions fit into the first row; the next rows take fifteen each.
+/// The number of size decisions in the first row. The next rows take fifteen each.
 const SIZES: usize = 13;
 
 /// Codes a signed number.
@@ -93,7 +92,7 @@ fn code_size<C: Coder + ?Sized>(pass: &mut Pass<'_, C>, contexts: Contexts, give
     64
 }
 
-/// Codes the bits below the highest one. Only the first of them are modelled; the others are noise.
+/// Codes the bits below the highest one. In larger numbers only the first ones are modelled; the others are noise.
 fn code_bits<C: Coder + ?Sized>(
     pass: &mut Pass<'_, C>,
     contexts: Contexts,

@@ -1,5 +1,4 @@
-//! Spells strings that nothing else predicts: byte by byte, guided by what followed the same bytes
-//! before.
+//! The literal coder: codes strings that nothing else predicts byte by byte, guided by the history of earlier strings.
 
 use alloc::vec::Vec;
 
@@ -18,25 +17,26 @@ mod snapshot;
 pub(crate) struct LiteralCoder {
     byte_contexts: ByteContexts,
     pub(crate) history: History,
-    /// Whether the prediction of a match of this length is right.
+    /// The probability that a match predicts the next byte, by the length of the match.
     hits: Table<Probability>,
 }
 
-/// Longer matches are trusted no more than this one.
+/// The longest match with a probability of its own.
 const MATCH_MAX: usize = 24;
 
-/// Of a string that is learned some time after it was coded, the letters up to here count.
+/// Of a string that is learned in a replay, the bytes up to here train the byte contexts. To log all changes for a long
+/// string would take more memory than they are worth.
 const REPLAYED_MAX: usize = 64;
 
-/// What is known about a string before it is spelled.
+/// What is known about a string before it is coded.
 pub(crate) struct Setting {
-    /// What kind of string it is.
+    /// Names the kind of string.
     pub(crate) label: u32,
-    /// The last two bytes of the string before it.
+    /// The last two bytes of the string before, as context of the first bytes.
     pub(crate) before: [u8; 2],
-    /// A string that it may start like.
+    /// An earlier string that it may start like.
     pub(crate) like: Option<Place>,
-    /// The most bytes that it may have.
+    /// The most bytes that the string may have.
     pub(crate) limit: usize,
 }
 
@@ -53,14 +53,14 @@ impl LiteralCoder {
         self.byte_contexts.memory() + self.history.memory()
     }
 
-    /// Visits all that has versions.
+    /// Visits all tables that have versions.
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         visit(&mut self.hits);
         self.byte_contexts.visit(visit);
         self.history.visit(visit);
     }
 
-    /// Codes a string, appends it to `out` and remembers it. Returns where.
+    /// Codes a string, appends it to `out` and adds it to the history. Returns its place there.
     pub(crate) fn code<C: Coder + ?Sized>(
         &mut self,
         pass: &mut Pass<'_, C>,
@@ -92,8 +92,6 @@ impl LiteralCoder {
                         let row = pass.single(hash(setting.label, 0xe0d));
                         pass.bit(row, spelled.min(14), actual == Next::End)
                     };
-                    // To go back over all letters of a long string would take more memory than they
-                    // are worth.
                     let skips = pass.is_replay() && spelled >= REPLAYED_MAX;
                     if ends {
                         Next::End
@@ -126,8 +124,7 @@ impl LiteralCoder {
         self.history.next(follow.position?, follow.length > 0)
     }
 
-    /// Follows the earlier string over the byte just spelled, or looks for one, and remembers the
-    /// byte.
+    /// Goes one byte on in the string that is followed, or looks for one to follow. Adds the byte to the history.
     fn step(&mut self, string: &[u8], follow: &mut Follow) {
         if let Some(position) = &mut follow.position {
             *position = position.wrapping_add(1);
@@ -138,7 +135,7 @@ impl LiteralCoder {
         self.history.push(string);
     }
 
-    /// Codes a byte in the context of the two bytes before it.
+    /// Codes a byte in its order-1 and its order-2 context.
     fn spell<C: Coder + ?Sized>(
         &mut self,
         coder: &mut C,
@@ -153,7 +150,7 @@ impl LiteralCoder {
     }
 }
 
-/// The earlier string that is taken as a guide: where in it we are, and how many bytes have agreed.
+/// The earlier string that predicts the next byte: the position of that byte, and the number of bytes that have agreed.
 struct Follow {
     position: Option<u32>,
     length: usize,

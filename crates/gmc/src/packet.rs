@@ -8,12 +8,11 @@
 //!                                 64 more if the packet is not learned
 //! ```
 //!
-//! That is on an ordered link; [`datagram`](crate::datagram) has the forms on other links.
+//! These are the forms on an ordered link. [`datagram`](crate::datagram) has those on other links.
 //!
 //! A packet with a message over [`BULK`](crate::batch::BULK) bytes is plain, and the model learns nothing from it.
 //!
-//! The bytes of a plain packet are the messages as [`Batch::write_plain`] has them, through the
-//! codec.
+//! The bytes of a plain packet are the messages as [`Batch::write_plain`] writes them, compressed by the codec.
 
 use alloc::vec::Vec;
 
@@ -30,32 +29,33 @@ const PLAIN: u8 = 0;
 const SEVERAL: u8 = 0x80;
 /// In the form byte: the packet is not learned.
 const NOT_LEARNED: u8 = 0x40;
-/// Below this size no codec gains enough on the model to be worth a try.
+/// The shortest coded packet for which other codecs are tried. On a shorter one no codec gains enough to be worth the
+/// time.
 const CODEC_MIN: usize = 200;
 
-/// What is in front of the bytes of a plain packet.
+/// The header of a plain packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Header {
-    /// On an ordered link, and whether it is learned.
+    /// On an ordered link: whether the packet is learned.
     Ordered(bool),
-    /// The low bits of the packet's number, and how it will be learned.
+    /// On other links: the low byte of the packet's number, and the model by which the packet will be learned.
     Datagram(u8, Kind),
 }
 
-/// How a plain packet will be learned.
+/// The model by which a plain packet will be learned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// By a model that decoders know.
+    /// A model that decoders know.
     Known,
-    /// By the first model, of which nothing is known yet.
+    /// The first model, which has learned nothing yet.
     First,
-    /// By a model that started anew after the packet with these low bits.
+    /// An empty model that learns the packets behind the one with these low bits.
     Anew(u16),
-    /// Not at all.
+    /// None: the packet is not learned.
     Unlearned,
 }
 
-/// So many codecs have a form of their own; others take one byte more.
+/// The number of codecs with a form of their own. Others take one byte more.
 const SHORT_CODECS: u8 = 3;
 /// The forms of a datagram: see [`crate::datagram`].
 const FIRST: u8 = 2 * SHORT_CODECS;
@@ -64,7 +64,7 @@ const UNLEARNED: u8 = ANEW + 2;
 const _: () = assert!(UNLEARNED as u32 + 2 == PLAIN_END);
 
 impl Header {
-    /// Whether a codec needs no byte of its own.
+    /// Whether the header names the codec without a byte of its own.
     fn is_short(self, codec: u8) -> bool {
         !matches!(self, Self::Datagram(_, Kind::Known | Kind::First)) || codec < SHORT_CODECS
     }
@@ -91,7 +91,7 @@ impl Header {
         }
     }
 
-    /// Reads what is in front: this, the codec, whether there are several messages, and the rest.
+    /// Reads a header. Returns it, the codec, whether there are several messages, and the rest of the packet.
     fn read(body: &[u8], is_datagram: bool) -> Result<(Self, u8, bool, &[u8]), DecodeError> {
         if !is_datagram {
             return match body {
@@ -120,8 +120,7 @@ impl Header {
     }
 }
 
-/// Replaces the coded packet at `out[start..]` by a plain one if that is smaller. Returns whether it
-/// did.
+/// Replaces the coded packet at `out[start..]` by a plain one if that is smaller. Returns whether it did.
 pub(crate) fn make_smallest(
     header: Header,
     batch: &Batch,
@@ -131,7 +130,7 @@ pub(crate) fn make_smallest(
     effort: Effort,
 ) -> bool {
     let coded = out.len() - start;
-    // A packet that the model predicts well is far beyond the reach of a codec.
+    // No codec makes a packet smaller that the model predicts well.
     let is_hopeless = coded * 8 < batch.bytes.len() && effort != Effort::Best;
     if batch.len() == 0 || is_hopeless {
         return false;
@@ -156,7 +155,7 @@ pub(crate) fn make_smallest(
     replaced
 }
 
-/// Appends a plain packet of messages that the model does not touch.
+/// Appends a plain packet of messages that the model does not learn, since one of them is large.
 pub(crate) fn make_bulk(
     header: Header,
     batch: &Batch,
@@ -196,7 +195,7 @@ pub(crate) fn read_plain(
 ) -> Result<Header, DecodeError> {
     let (header, codec, several, bytes) = Header::read(body, config.delivery != Delivery::Ordered)?;
     let codec = codecs::for_messages(codec).ok_or(DecodeError::Malformed)?;
-    // Beside the bytes of the messages there are five bytes at most for a field or a length.
+    // Beside the bytes of the messages there are at most five bytes for each field and each length.
     let overhead = 5 * (config.field_count() + 1);
     let messages = if several { config.max_messages_per_packet } else { 1 };
     let limit = config.max_packet.saturating_add(overhead.saturating_mul(messages));

@@ -1,5 +1,4 @@
-//! What a number hole is expected to hold: references to earlier values, and which of them has been
-//! best.
+//! Predicts the next value of a series from earlier values, by the predictor that has been best.
 
 use crate::cache::Cache;
 use crate::decimal::Format;
@@ -12,29 +11,29 @@ use crate::trace::PREDICTORS;
 
 mod snapshot;
 
-/// The last values in a hole.
+/// The last value of a series, or of anybody in a hole, and how good its predictors are.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Reference {
     value: i64,
-    /// The last step; a larger one than fits is no guide.
+    /// The last step. A step that does not fit predicts nothing and is kept as zero.
     delta: i32,
     /// Running cost of each predictor, in 1/3 bit.
     costs: [u8; PREDICTORS],
-    /// The low bits of the number of the packet that the value came in.
+    /// The low bits of the number of the packet with the value.
     stamp: u16,
     pub(crate) format: Format,
     seen: bool,
 }
 
-/// The unit of a mean step.
+/// The unit of a mean step: 1/16.
 const RATE: i32 = 16;
-/// How many values a mean step is taken over, about.
+/// The number of values over which a mean step is taken, about.
 const RATE_WINDOW: i64 = 16;
 
 const _: () = assert!(Cache::<Reference>::ENTRY == 32);
 
 impl Reference {
-    /// The sender's last values in this hole, or else anybody's, and where they are.
+    /// The last value of a series, or else of anybody in the hole, and the place of the series in the table.
     pub(crate) fn recall(references: &Cache<Self>, series: Series) -> (Self, Option<usize>) {
         let at = references.index(series.key());
         let own = at.map(|at| *references.at(at)).unwrap_or_else(|| {
@@ -44,12 +43,12 @@ impl Reference {
         (own, at)
     }
 
-    /// Anybody's last value in this hole; the step is a mean in 1/[`RATE`] for each packet.
+    /// The last value of any sender in a hole. Its step is a mean for each packet, in 1/[`RATE`].
     pub(crate) fn anybody(references: &Cache<Self>, label: u32) -> Self {
         references.find(label).copied().unwrap_or_default()
     }
 
-    /// Keeps the sender's last values where they were found, and anybody's.
+    /// Keeps the last value of a series, where the series was found before, and as the last value of any sender.
     pub(crate) fn remember(
         references: &mut Cache<Self>,
         series: Series,
@@ -75,7 +74,7 @@ impl Reference {
         self.seen.then_some(self.value)
     }
 
-    /// Adapts to `more` decimals than before.
+    /// Adapts to `more` decimals than before, or less if negative.
     pub(crate) fn rescale(&mut self, more: i32) {
         let factor = 10i64.pow(more.unsigned_abs().min(18));
         let rescale =
@@ -84,13 +83,13 @@ impl Reference {
         self.delta = narrow(rescale(i64::from(self.delta)));
     }
 
-    /// Takes `value` as the last one, in other units than before, in which steps are unknown.
+    /// Takes `value` as the last one, in another unit than before, in which the last step is unknown.
     pub(crate) fn rebase(&mut self, value: i64) {
         self.value = value;
         self.delta = 0;
     }
 
-    /// Codes a value, given what anybody's last values were. Returns it.
+    /// Codes a value, given the last value of any sender. Returns the value.
     pub(crate) fn code<C: Coder + ?Sized>(
         &mut self,
         pass: &mut Pass<'_, C>,
@@ -98,8 +97,8 @@ impl Reference {
         anybody: &Self,
         given: i64,
     ) -> i64 {
-        // The last value; that and half the last step; that and the last step; anybody's last value;
-        // that and the mean step.
+        // The predictions: the last value; with half the last step; with the last step; any sender's last value; with
+        // the mean step.
         let predictions: [i64; PREDICTORS] = [
             self.value,
             self.value.wrapping_add(i64::from(self.delta / 2)),
@@ -116,7 +115,7 @@ impl Reference {
                 best = index;
             }
         }
-        // A value of some packets ago lets expect other differences than the last packet's.
+        // The difference from a value of some packets ago is of another size than from the last packet's.
         let age = pass.age(self.stamp);
         let kind = match (self.seen, age) {
             (false, _) => 0,

@@ -29,19 +29,19 @@ use crate::range_coder::{Coder, RangeDecoder, RangeEncoder, shared};
 use crate::stream::Stream;
 use crate::trace::Trace;
 
-/// What a snapshot holds.
+/// The content of a snapshot.
 pub(crate) struct Snapshot {
     pub(crate) stream: Stream,
     pub(crate) position: Position,
     pub(crate) pending: Vec<Pending>,
 }
 
-/// Changes with the format.
+/// The version of the format.
 const VERSION: u8 = 1;
-/// The version and two hashes.
+/// Bytes before the body: the version and two hashes.
 const FRONT: usize = 9;
 
-// Contexts.
+// Contexts of the archive.
 const MORE: u32 = 0x1400;
 
 /// Appends a snapshot.
@@ -111,7 +111,7 @@ fn read_pending<C: Coder + ?Sized>(
     epoch: PacketNumber,
 ) -> Result<Vec<Pending>> {
     let mut pending = Vec::new();
-    // The encoder only guesses what a packet will take before it waits.
+    // The encoder only estimates what a packet will take before it is pending, so that twice the memory is allowed.
     let mut left = 2 * stream.remaining();
     let mut last = epoch;
     while archive.flag(MORE, false) {
@@ -124,7 +124,7 @@ fn read_pending<C: Coder + ?Sized>(
         let given = (Batch::default(), Trace::default());
         let (batch, trace) = stream.archive_packet(archive, epoch, number, &given.0, &given.1)?;
         let memory = batch.memory() + trace.memory();
-        // One packet may be larger than all the room for them.
+        // One packet may be larger than all the memory for pending ones.
         if memory > left && !pending.is_empty() {
             return Err(SnapshotError::Malformed);
         }
@@ -150,7 +150,7 @@ fn archive_position<C: Coder + ?Sized>(
     Position { base, epoch, chain, index, newest }
 }
 
-/// A hash of what both ends must agree on.
+/// A hash of the settings that both ends must share.
 fn settings(config: &Config, memory_max: usize) -> u32 {
     let delivery = match config.delivery {
         Delivery::Ordered => 0,

@@ -13,16 +13,16 @@ use crate::template::{Template, TemplateId};
 
 mod snapshot;
 
-/// Templates by number. Numbers are reused.
+/// The templates of a stream. The slots of dropped ones are used again.
 #[derive(Clone)]
 pub(crate) struct Templates {
     slots: Table<Option<Arc<Template>>>,
-    /// Grow with each use of a template, fade with each eviction.
+    /// A measure of the uses of each template: grows with each use, and fades with each eviction.
     uses: Table<u32>,
     budget: usize,
-    /// No more templates than this are kept.
+    /// The most templates that are kept.
     count_max: Table<usize>,
-    /// How many messages have fitted each.
+    /// The number of messages that have fitted each template.
     fits: Table<u16>,
     memory: Table<usize>,
 }
@@ -44,20 +44,19 @@ pub(crate) struct Found {
     pub(crate) suboptimal: bool,
 }
 
-/// Bytes for a template beside its parts on the heap, and for its place in the tables. Fixed, so
-/// that what fits into the memory is the same on all machines.
+/// Bytes for a template beside its parts on the heap. Fixed, so that the templates that fit into the memory are the
+/// same on all machines.
 const OVERHEAD: usize = 64;
 const PLACE: usize = 16;
 // An `Arc` adds two counters.
 const _: () = assert!(size_of::<Template>() + 2 * size_of::<usize>() <= OVERHEAD);
 const _: () = assert!(size_of::<Option<Arc<Template>>>() + size_of::<(u32, u16)>() <= PLACE);
 
-/// After so many messages that fitted, it is looked at again where the fields of a binary message
-/// are: what is wide or rarely changes shows late. Seldom, since what is known about a field that
-/// moves is lost.
+/// The numbers of fitting messages after which the fields of a binary template are looked for again: a wide field, or
+/// one that changes rarely, shows late. Revisions are rare, since the knowledge about a field that moves is lost.
 const REVISIONS: [u16; 4] = [4, 16, 64, 512];
 
-/// A use counts so much, so that fading is finer than one use.
+/// What a use adds to the measure of uses, so that fading is finer than one use.
 const USE: u32 = 16;
 
 impl Templates {
@@ -77,12 +76,12 @@ impl Templates {
         self.memory[0]
     }
 
-    /// Bytes that more templates can take.
+    /// Bytes that remain for more templates.
     pub(crate) fn remaining(&self) -> usize {
         self.budget.saturating_sub(self.memory())
     }
 
-    /// Visits all that has versions.
+    /// Visits all tables that have versions.
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         visit(&mut self.slots);
         visit(&mut self.uses);
@@ -97,13 +96,13 @@ impl Templates {
         (index < self.slots.len()).then(|| self.slots[index].as_deref())?
     }
 
-    /// The templates there are, with their numbers.
+    /// All templates with their numbers.
     pub(crate) fn all(&self) -> impl Iterator<Item = (TemplateId, &Template)> {
         let slots = self.slots.iter().enumerate();
         slots.filter_map(|(index, slot)| Some((TemplateId::at(index), slot.as_deref()?)))
     }
 
-    /// How many messages have fitted a template, at least.
+    /// The number of messages that have fitted a template, at least.
     #[cfg(feature = "describe")]
     pub(crate) fn fits(&self, id: TemplateId) -> u32 {
         self.fits[id.index()].into()
@@ -133,7 +132,7 @@ impl Templates {
         likely: &[Option<TemplateId>],
         spans: &mut Vec<Range<usize>>,
     ) -> Option<TemplateId> {
-        // A text hole takes nearly anything; another template may say the same in fewer bytes.
+        // A template with text holes fits nearly anything; another one may take fewer bytes.
         for &id in likely.iter().flatten() {
             if let Some(template) = self.get(id)
                 && !template.has_text()
@@ -195,7 +194,7 @@ impl Templates {
         }
     }
 
-    /// Learns from a message that fitted no template. Returns the number of the new template.
+    /// Learns from a message that fitted no template. Returns the new template, if one was made.
     pub(crate) fn learn(&mut self, message: &[u8], scratch: &mut Scratch) -> Option<TemplateId> {
         if message.len() > Template::EXAMPLE_MAX.min(self.budget / 3) {
             return None;
@@ -203,8 +202,8 @@ impl Templates {
         let alike = self.most_alike(message, &mut scratch.spans);
         let base = alike.and_then(|id| self.get(id));
         let learned = learn::learn(base, message, scratch)?;
-        // A text hole ends at the first place that looks like its end; if that is too soon even for
-        // the template's own example, no message of the kind fits.
+        // A text hole ends at the first place that looks like its end. If that is too soon even for the template's own
+        // example, no message of the type fits.
         if !learned.template.matches(message, &mut scratch.spans) {
             return None;
         }
@@ -216,7 +215,7 @@ impl Templates {
         self.insert(learned.template)
     }
 
-    /// The template that fits most bytes of the message.
+    /// The template that fits the most bytes of the message from the left.
     fn most_alike(&self, message: &[u8], spans: &mut Vec<Range<usize>>) -> Option<TemplateId> {
         let mut best = None;
         let mut most = 0;
@@ -254,12 +253,12 @@ impl Templates {
         Some(TemplateId::at(free))
     }
 
-    /// How many templates there are.
+    /// The number of templates.
     fn count(&self) -> usize {
         self.slots.iter().flatten().count()
     }
 
-    /// Keeps no more templates than this from now on, and at least one.
+    /// Keeps at most `count` templates from now on, but at least one.
     pub(crate) fn set_count_max(&mut self, count: usize) {
         let count = count.clamp(1, self.slots.len());
         self.count_max.put(0, count);
@@ -268,12 +267,12 @@ impl Templates {
         }
     }
 
-    /// How many templates are kept at most.
+    /// The most templates that are kept.
     pub(crate) fn count_max(&self) -> usize {
         self.count_max[0]
     }
 
-    /// Drops the template that saves least, and lets the fame of the others fade.
+    /// Drops the template that saves least, and lets the measures of use of all fade.
     fn evict(&mut self) {
         let mut least: Option<(u64, usize)> = None;
         for index in 0..self.slots.len() {

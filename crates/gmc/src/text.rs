@@ -1,4 +1,4 @@
-//! Text holes: the same as last time, one of a few, or spelled out.
+//! Strings in holes: the same as before, one of the last few, or a literal.
 
 use alloc::vec::Vec;
 
@@ -23,20 +23,20 @@ pub(crate) struct Texts {
     recents: Cache<Recent>,
 }
 
-/// The last different strings in a hole, the latest first.
+/// The last different strings in a hole, the newest first.
 #[derive(Clone, Copy, Default)]
 struct Recent {
     places: [Place; Recent::PLACES],
     used: u8,
     novelty: Novelty,
-    /// The last two bytes, to go on from.
+    /// The last two bytes of the newest string, as context of the next one.
     tail: [u8; 2],
 }
 
 const _: () = assert!(Cache::<Recent>::ENTRY == 44);
 
 impl Recent {
-    /// More strings than this are cheaper to spell with the help of the history.
+    /// Of more strings than this, each is cheaper as a literal with the help of the history.
     const PLACES: usize = 4;
 
     fn known(&self) -> &[Place] {
@@ -48,7 +48,7 @@ impl Recent {
         self.used > 1 && self.novelty.is_low()
     }
 
-    /// Moves a string to the front; a new one replaces the last.
+    /// Moves a string to the front. A new one replaces the last.
     fn note(&mut self, place: Place) {
         let rank = self.known().iter().position(|&known| known == place);
         self.novelty.note(rank.is_none());
@@ -73,7 +73,7 @@ impl Texts {
         self.literals.memory() + self.recents.memory()
     }
 
-    /// Visits all that has versions.
+    /// Visits all tables that have versions.
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         self.literals.visit(visit);
         self.recents.visit(visit);
@@ -98,7 +98,7 @@ impl Texts {
         let row = pass.single(hash(series.label, 0x7e7));
         let history = &self.literals.history;
 
-        // The sender's last string, then everybody's last strings.
+        // First the sender's last string, then the last strings of all senders.
         let candidates =
             own.known().iter().chain(all.known().iter().filter(|&&place| place != own.places[0]));
         let mut found = None;

@@ -1,9 +1,9 @@
-//! What coding a packet taught, to be learned later.
+//! Training traces: what coding a packet teaches, to be learned later.
 //!
-//! On datagrams a packet is coded under a model that is some packets old, and may be learned only
-//! when it is acknowledged. The statistics must be those of coding under an old model: differences
-//! from values of some packets ago are larger than from the last one's. So the decisions are noted
-//! when they are taken and taught to the model of the day on which they are learned.
+//! On links that lose packets, a packet is coded under a model that is some packets old, and may be learned only when
+//! it is acknowledged. The statistics must be those of coding under an old model: differences from values of some
+//! packets ago are larger than from the last one's. So the decisions are recorded when they are taken, and the model
+//! learns them when the packet is acknowledged.
 
 use alloc::vec::Vec;
 use core::mem::size_of;
@@ -14,25 +14,25 @@ mod snapshot;
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Trace {
     contexts: Vec<Contexts>,
-    /// A decision's place in its row times two, one more if it is `true`; [`NEXT`] is added to the
-    /// first of each context.
+    /// For each decision, its place in its row times two, plus one if it is `true`. [`NEXT`] is added to the first one
+    /// of each context.
     decisions: Vec<u8>,
     errors: Vec<Errors>,
-    /// How many of the errors were read.
+    /// The number of errors that were read.
     read: usize,
 }
 
 /// The general and the special context of a decision.
 pub(crate) type Contexts = [u32; 2];
 
-/// How wrong the predictors of a hole were, in bits.
+/// The errors of the predictors of a hole, in bits.
 #[derive(Debug, Clone, Copy)]
 struct Errors {
     label: u32,
     bits: [u8; PREDICTORS],
 }
 
-/// How many guesses there are at what fills a number hole.
+/// The number of predictors of a value.
 pub(crate) const PREDICTORS: usize = 5;
 
 const NEXT: u8 = 0x80;
@@ -69,19 +69,19 @@ impl Trace {
         self.decisions.push(decision);
     }
 
-    /// Notes how wrong the predictors of a hole were.
+    /// Notes the errors of the predictors of a hole.
     pub(crate) fn note_errors(&mut self, label: u32, bits: [u8; PREDICTORS]) {
         self.errors.push(Errors { label, bits });
     }
 
-    /// The next errors that were noted, if they are this hole's.
+    /// The next errors that were noted, if they are of this hole.
     pub(crate) fn errors(&mut self, label: u32) -> Option<[u8; PREDICTORS]> {
         let errors = self.errors.get(self.read).filter(|errors| errors.label == label)?;
         self.read += 1;
         Some(errors.bits)
     }
 
-    /// The decisions: contexts, whether they are others than the last decision's, place in the row,
+    /// The decisions: the contexts, whether they are the first with these contexts, the place in the row, and the
     /// outcome.
     pub(crate) fn decisions(&self) -> impl Iterator<Item = (Contexts, bool, usize, bool)> + '_ {
         let mut contexts = self.contexts.iter();

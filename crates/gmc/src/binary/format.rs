@@ -22,7 +22,7 @@ impl Format {
         }
     }
 
-    /// The end of what fills a hole.
+    /// The end of the value at `at`, if it can fill a hole.
     pub(crate) fn item_end(self, bytes: &[u8], at: usize) -> Option<usize> {
         match self.read(bytes, at)? {
             Part::Item(_, end) => Some(end),
@@ -30,7 +30,7 @@ impl Format {
         }
     }
 
-    /// Whether what fills a hole is a string.
+    /// Whether the value of a hole is a string.
     pub(crate) fn is_string(self, bytes: &[u8]) -> bool {
         matches!(self.read(bytes, 0), Some(Part::Item(Item::String { .. }, _)))
     }

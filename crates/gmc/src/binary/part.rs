@@ -5,23 +5,23 @@ use super::float::Width;
 /// A part of a message in such a format.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Part {
-    /// Something that can fill a hole, and where it ends.
+    /// A value that can fill a hole, and its end.
     Item(Item, usize),
-    /// The head of an array of so many values, and its end.
+    /// The head of an array: the number of values, and the end of the head.
     Array(usize, usize),
-    /// The head of a map of so many pairs, and its end.
+    /// The head of a map: the number of pairs, and the end of the head.
     Map(usize, usize),
     /// The head of an array or a map that ends with a break.
     Open { map: bool, after: usize },
-    /// That break.
+    /// A break, and its end.
     Break(usize),
-    /// Something that a value must follow.
+    /// A tag, behind which a value must follow, and its end.
     Tag(usize),
-    /// A head and so many bytes that begin at `start`.
+    /// A head and `width` bytes that begin at `start`.
     Bytes { start: usize, width: usize },
 }
 
-/// What can fill a hole.
+/// A value that can fill a hole.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Item {
     Number(Number),
@@ -30,7 +30,7 @@ pub(crate) enum Item {
         text: bool,
         start: usize,
     },
-    /// Nothing, true, false and the like: the format's number for it.
+    /// Nil, true, false and the like: the format's number for the value.
     Simple(u8),
 }
 

@@ -16,11 +16,11 @@ pub(crate) enum Prefix {
 }
 
 impl Prefix {
-    /// Wider ones first: their zeros prove something.
+    /// All kinds, wider ones first: the zeros in them are proof that they are lengths.
     pub(crate) const ALL: [Self; 6] =
         [Self::Big32, Self::Little32, Self::Big16, Self::Little16, Self::Byte, Self::Varint];
 
-    /// The string whose length stands at `at`.
+    /// The range of the string whose length is at `at`.
     pub(crate) fn string(self, bytes: &[u8], at: usize) -> Option<core::ops::Range<usize>> {
         let rest = bytes.get(at..)?;
         let (length, width) = match self {
@@ -39,7 +39,7 @@ impl Prefix {
         (end <= bytes.len()).then_some(start..end)
     }
 
-    /// The longest string.
+    /// Bytes of the longest string.
     pub(crate) fn limit(self) -> usize {
         match self {
             Self::Byte => 0xff,
@@ -64,7 +64,7 @@ impl Prefix {
     }
 }
 
-/// Inserts what a string's length decides before the string.
+/// Inserts the length of a string before the string.
 pub(crate) fn insert(out: &mut Vec<u8>, at: usize, parts: &[&[u8]]) {
     let bytes = parts.iter().flat_map(|part| part.iter().copied());
     out.splice(at..at, bytes);

@@ -1,7 +1,7 @@
 //! Variable-length integers.
 
-/// The end of the variable-length integer at `at`: seven bits to a byte, the low ones first, as
-/// short as can be, up to 64 bits.
+/// The end of the variable-length integer at `at`: seven bits in each byte, the low ones first, in the shortest form,
+/// up to 64 bits.
 pub(crate) fn varint_end(bytes: &[u8], at: usize) -> Option<usize> {
     let rest = bytes.get(at..)?;
     let last = rest.iter().take(10).position(|&byte| byte < 0x80)?;
@@ -13,7 +13,7 @@ pub(crate) fn read_varint(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |value, &byte| value << 7 | u64::from(byte & 0x7f))
 }
 
-/// A variable-length integer and its length.
+/// The bytes of a variable-length integer, and their number.
 pub(crate) fn varint(mut value: u64) -> ([u8; 10], usize) {
     let mut bytes = [0; 10];
     let mut count = 0;

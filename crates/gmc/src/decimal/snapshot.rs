@@ -6,7 +6,7 @@ use crate::error::SnapshotError;
 use crate::range_coder::Coder;
 use crate::token::DIGITS_MAX;
 
-// Contexts.
+// Contexts of the archive.
 const SAME: u32 = 0xa00;
 const WIDTH: u32 = 0xa01;
 const DECIMALS: u32 = 0xa02;

@@ -1,4 +1,4 @@
-//! The receiving end of snapshots.
+//! Decoders from snapshots.
 
 use super::Decoder;
 use crate::config::{Config, Delivery};
@@ -7,14 +7,14 @@ use crate::error::SnapshotError;
 use crate::snapshot;
 
 impl Decoder {
-    /// A decoder that stands where the encoder did when it made the snapshot, and goes on like one
-    /// that had all packets up to then. See [`Encoder::snapshot`](crate::Encoder::snapshot).
+    /// A decoder in the position of the encoder when the snapshot was made, which goes on like a decoder that had all
+    /// packets up to then. See [`Encoder::snapshot`](crate::Encoder::snapshot).
     ///
-    /// With [`Delivery::Room`] it acknowledges like all others, first what the snapshot holds. With
-    /// [`Delivery::Datagrams`] it replaces the decoder that there was.
+    /// With [`Delivery::Room`] the decoder acknowledges like all others, first the packets that the snapshot holds.
+    /// With [`Delivery::Datagrams`] it replaces the decoder before it.
     ///
-    /// Takes any bytes: they give a decoder within [`Config::memory`], or an error. The work is
-    /// bounded by [`Config::memory`] and by the bytes.
+    /// Takes any bytes: they give a decoder within [`Config::memory`], or an error. The work is bounded by
+    /// [`Config::memory`] and by the number of bytes.
     pub fn from_snapshot(config: Config, bytes: &[u8]) -> Result<Self, SnapshotError> {
         let mut decoder = Self::new(config);
         let read = snapshot::read(&decoder.stream, bytes)?;

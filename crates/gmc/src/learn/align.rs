@@ -1,8 +1,8 @@
 //! Finds where two texts of the same type differ.
 //!
-//! Numbers may differ anywhere. Other differences become text holes if they look like values: what
-//! stands between quotes, or what has no structure of its own. Messages that differ in structure
-//! are different types and keep a template each.
+//! Numbers may differ anywhere. Other differences become text holes if they look like values: what is between quotes,
+//! or what has no structure of its own. Messages that differ in structure are of different types and get a template
+//! each.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -23,17 +23,17 @@ enum ItemKind {
     Text,
 }
 
-/// More differences than this are two types of message.
+/// The most differences between messages of one type.
 const GAPS_MAX: usize = 16;
-/// How many tokens an unquoted difference may span, in both texts together.
+/// The most tokens of an unquoted difference, in both texts together.
 const GAP_TOKENS: usize = 24;
 /// Bytes that show structure.
 const STRUCTURE: &[u8] = b"<>{}[]()=:\"";
-/// Fewer equal bytes than this prove nothing.
+/// The least equal bytes of messages of one type.
 const EQUAL_MIN: usize = 8;
 
-/// The holes of a template that fits both `base` and `message`, as places in `message`, if the two
-/// are of one type. `items` is a buffer.
+/// The holes of a template that fits both `base` and `message`, as ranges of `message`, if the two are of one type.
+/// `items` is a buffer.
 pub(crate) fn align(
     base: &Template,
     message: &[u8],
@@ -69,7 +69,7 @@ pub(crate) fn align(
     (gaps <= GAPS_MAX && equal >= EQUAL_MIN && equal >= unquoted * 2).then_some(holes)
 }
 
-/// Splits the base template's example.
+/// Splits the base template's example into items.
 fn split(base: &Template, items: &mut Vec<Item>) {
     items.clear();
     let example = base.example();

@@ -1,4 +1,4 @@
-//! Makes templates of binary messages: in formats that tell what they hold, in others that do not.
+//! Makes templates of binary messages, in self-describing formats and in others.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -10,8 +10,7 @@ use crate::binary::shape::Shape;
 use crate::template::{Hole, HoleKind, Template};
 use crate::token;
 
-/// Makes a template of `message`, given the known template that is most like it. `None` if it is
-/// text.
+/// Makes a template of `message`, given the known template that is most like it. `None` if the message is text.
 pub(crate) fn learn(
     base: Option<&Template>,
     message: &[u8],
@@ -47,7 +46,7 @@ pub(crate) fn learn(
     Some(Learned { template: Template::new(message, Vec::new()), replaces_base: false })
 }
 
-/// Looks again where the fields are, given another message that fits. `None` if they are the same.
+/// Looks for the fields of a template again, given another message that fits. `None` if they are where they were.
 pub(crate) fn revise(template: &Template, message: &[u8]) -> Option<Template> {
     let holes = template.holes();
     if holes.is_empty() || !holes.iter().all(|hole| is_place(hole.kind)) {
@@ -68,7 +67,7 @@ fn is_place(kind: HoleKind) -> bool {
     matches!(kind, HoleKind::Field | HoleKind::Opaque | HoleKind::String(_) | HoleKind::Varint)
 }
 
-/// Holes of a message that starts and ends like `base` but is longer or shorter.
+/// The holes of a message that starts and ends like `base` but is longer or shorter.
 fn middle(base: &Template, message: &[u8], spans: &mut Vec<Range<usize>>) -> Option<Vec<Hole>> {
     let example = base.example();
     let left = base.likeness(message, spans).min(example.len());

@@ -1,7 +1,7 @@
-//! Splits messages in known formats into tokens, and finds where two of them differ.
+//! Splits messages in known formats into tokens, and finds where two messages differ.
 //!
-//! A message is taken to be in a format if all of it is. Only values can be holes; everything else,
-//! such as the keys of maps, is structure and tells the type of the message.
+//! A message is taken to be in a format if it can be read to its end in that format. Only values can be holes;
+//! everything else, such as the keys of maps, is structure and tells the type of the message.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -20,7 +20,7 @@ use crate::template::{Hole, HoleKind, Template};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Grammar {
     SelfDescribing(Format),
-    /// Tags, which tell how long the values behind them are.
+    /// Protocol Buffers, whose tags tell how long the values behind them are.
     ProtocolBuffers,
 }
 
@@ -29,42 +29,43 @@ pub(crate) enum Grammar {
 pub(crate) struct Token {
     kind: Kind,
     range: Range<usize>,
-    /// Names the place: the keys that lead to it.
+    /// Names the place: a hash of the keys that lead to it.
     name: u32,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Structure,
-    /// What differs from message to message: always a hole.
+    /// A value that is likely to differ from message to message: always a hole.
     Number(HoleKind),
-    /// A hole if it has differed.
+    /// A value that becomes a hole when it differs.
     Value(HoleKind),
 }
 
-/// A message of more tokens is not one of many small similar ones.
+/// The most tokens of a message that is learned. A message of more is not one of many small similar ones.
 const TOKENS_MAX: usize = 4096;
-/// Deeper messages are taken as bytes.
+/// The deepest nesting. Deeper messages are taken as bytes.
 const DEPTH_MAX: usize = 32;
-/// Each level of nesting reads the bytes again to find out whether they are a message.
+/// The deepest nesting of messages in Protocol Buffers, where each level reads the bytes again to find out whether they
+/// are a message.
 const MESSAGE_DEPTH_MAX: usize = 6;
-/// Larger field numbers are rare, and what looks like one is something else.
+/// The largest field number. Larger ones are rare, and bytes that look like one are mostly something else.
 const FIELD_MAX: u64 = 2047;
-/// Fewer bytes than this are not proof enough.
+/// The shortest message that is taken for Protocol Buffers. Fewer bytes may be in the format by chance.
 const PROOF: usize = 4;
 
 impl Grammar {
-    /// The format of a message. `tokens` becomes its parts.
+    /// The format of a message, if it is in a known one. `tokens` is filled with its parts.
     pub(crate) fn of(message: &[u8], tokens: &mut Vec<Token>) -> Option<Self> {
         let [first, ..] = message else { return None };
         let self_describing = [Format::MessagePack, Format::Cbor].map(Self::SelfDescribing);
-        // Text that is only text starts with none of the heads of arrays and maps.
+        // ASCII text starts with none of the heads of arrays and maps.
         let candidates = if *first >= 0x80 { &self_describing[..] } else { &[] };
         let candidates = candidates.iter().chain([&Self::ProtocolBuffers]);
         candidates.copied().find(|grammar| grammar.split(message, tokens))
     }
 
-    /// Splits a message in this format. `false` if it is not.
+    /// Splits a message in this format. `false` if the message is not in the format.
     fn split(self, message: &[u8], tokens: &mut Vec<Token>) -> bool {
         tokens.clear();
         match self {
@@ -102,7 +103,7 @@ pub(crate) fn holes(
     numbers.collect()
 }
 
-/// The holes of a template that fits both, if the two have one structure.
+/// The holes of a template that fits both messages, if they have one structure.
 fn align(
     base: &Template,
     base_tokens: &[Token],
@@ -156,7 +157,7 @@ impl Token {
 
 /// An array or a map that is being read.
 struct Level {
-    /// Values to come, or `None` up to a break.
+    /// The number of values to come, or `None` if a break ends them.
     left: Option<usize>,
     map: bool,
     /// In a map, whether a key comes next.
@@ -207,7 +208,7 @@ fn split_value(format: Format, message: &[u8], tokens: &mut Vec<Token>) -> Optio
             }
             Part::Array(count, end) if !is_key => {
                 at = end;
-                // Arrays of different lengths are seldom lists of the same.
+                // Arrays of different lengths seldom hold the same kinds of values.
                 let name = hash(name, count as u32);
                 opened = Some(Level { left: Some(count), map: false, key: false, name, next: 0 });
                 Kind::Structure
@@ -262,7 +263,7 @@ fn split_value(format: Format, message: &[u8], tokens: &mut Vec<Token>) -> Optio
     (at == message.len()).then_some(())
 }
 
-/// Counts a value, and what it completes.
+/// Counts a value in its array or map, and the arrays and maps that it completes.
 fn close(levels: &mut Vec<Level>) {
     while let Some(level) = levels.last_mut() {
         if level.map {
@@ -283,7 +284,8 @@ fn close(levels: &mut Vec<Level>) {
     }
 }
 
-/// Splits fields and what is in them. `Some(true)` if there are several.
+/// Splits the fields of Protocol Buffers, and messages in them. `None` if the bytes are no fields, `Some(true)` if
+/// there are several.
 fn split_fields(
     message: &[u8],
     range: Range<usize>,
@@ -302,7 +304,7 @@ fn split_fields(
         let value = varint_end(bytes, at)?;
         let tag = read_varint(&bytes[at..value]);
         let field = tag >> 3;
-        // Writers keep the order of the numbers.
+        // Writers keep the order of the field numbers.
         if field == 0 || field > FIELD_MAX || field < last {
             return None;
         }
@@ -341,7 +343,7 @@ fn split_fields(
     Some(count > 1)
 }
 
-/// Whether bytes look like text, or are none.
+/// Whether bytes look like text. No bytes do.
 pub(crate) fn is_plain(bytes: &[u8]) -> bool {
     bytes.iter().all(|&byte| byte >= 0x20 && byte != 0x7f)
 }

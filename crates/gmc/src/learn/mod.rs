@@ -1,4 +1,4 @@
-//! Makes a template of a message, and of what it has in common with the template most like it.
+//! Makes a template of a message, and of what the message has in common with the template most like it.
 
 mod align;
 pub(crate) mod binary;
@@ -13,10 +13,10 @@ use scratch::{Learned, Scratch};
 use crate::template::{Hole, HoleKind, Template};
 use crate::token::{self, Kind, Token};
 
-/// A message of more tokens is not one of many small similar ones; learning from it would take
-/// long.
+/// The most tokens of a message that is learned. A message of more is not one of many small similar ones, and learning
+/// from it would take long.
 const TOKENS_MAX: usize = 4096;
-/// A template of more holes costs more memory than it saves bytes.
+/// The most holes of a template. One with more costs more memory than it saves bytes.
 pub(crate) const HOLES_MAX: usize = 512;
 
 /// Makes a template of `message`, given the known template that is most like it.
@@ -45,13 +45,14 @@ pub(crate) fn learn(
         .then(|| Learned { template: Template::new(message, holes), replaces_base: false })
 }
 
-/// Without anything to compare with, numbers and identifiers are what will differ.
+/// The holes of a message that cannot be compared with another: numbers and identifiers, which are most likely to
+/// differ.
 fn likely_holes(message: &[u8], tokens: &[Token]) -> Vec<Hole> {
     let holes = tokens.iter().enumerate().filter_map(|(index, token)| {
         let kind = match token.kind {
             Kind::Number => HoleKind::Number,
             Kind::Word if is_identifier(&message[token.range.clone()]) => {
-                // The hole has to end somewhere.
+                // A text hole needs a mark at its end.
                 let behind = tokens.get(index + 1)?;
                 let mark = message[behind.range.start];
                 (behind.kind == Kind::Other && mark.is_ascii_punctuation())
@@ -64,10 +65,10 @@ fn likely_holes(message: &[u8], tokens: &[Token]) -> Vec<Hole> {
     holes.collect()
 }
 
-/// Shorter words with digits are names of fields, such as `x1`.
+/// The shortest identifier. Shorter words with digits are names of fields, such as `x1`.
 const IDENTIFIER_MIN: usize = 6;
 
-/// Whether a word looks like the name of one of many: hexadecimal digits, a UUID, a colour.
+/// Whether a word looks like an identifier: hexadecimal digits, a UUID, a colour.
 fn is_identifier(word: &[u8]) -> bool {
     let digits = word.iter().filter(|byte| byte.is_ascii_digit()).count();
     word.len() >= IDENTIFIER_MIN && digits * 4 >= word.len()

@@ -1,5 +1,5 @@
-//! Finds where two binary messages in an unknown format differ, and in what: strings with a length
-//! before them, variable-length integers, and at fixed places integers, floats and what is neither.
+//! Finds where two binary messages in an unknown format differ: in strings with a length before them, in
+//! variable-length integers, and at fixed places in integers, floats and bytes that are neither.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -14,37 +14,37 @@ use crate::binary::varint::varint_end;
 use crate::integer::size;
 use crate::template::{Hole, HoleKind, Template};
 
-/// The widest number.
+/// Bytes of the widest number.
 const WIDTH_MAX: usize = 8;
-/// How far before a difference a string may have begun.
+/// How many bytes before a difference a string is looked for.
 const STRING_SEARCH: usize = 72;
-/// Shorter strings prove nothing about the bytes before them.
+/// The shortest string that proves that the bytes before it are its length.
 const STRING_MIN: usize = 3;
-/// Bytes looked at in search of strings, for each byte of the message.
+/// The most bytes that the search for strings looks at, for each byte of the message.
 const SEARCH_PER_BYTE: usize = 64;
-/// How far before a difference in length a variable-length integer may have begun.
+/// How many bytes before a difference in length a variable-length integer is looked for.
 const VARINT_SEARCH: usize = 3;
 
-/// A part of both messages with fields at the same places.
+/// A part of both messages in which fields have the same places.
 struct Stretch<'a> {
     example: &'a [u8],
     message: &'a [u8],
-    /// Where it is in the message.
+    /// The start of the stretch in the message.
     start: usize,
     /// The known fields in it, in order, by their places in the stretch.
     known: Vec<Hole>,
 }
 
-/// So many bytes may begin to differ at once in messages of a known type; more are another type.
+/// The most bytes that begin to differ at once in messages of a known type. If more do, the message is of another type.
 const NEW_MAX: usize = 6;
-/// In larger messages that differ nearly everywhere, finding the fields would take long and save
-/// little.
+/// The largest message, in bytes outside of strings, that may differ nearly everywhere. In larger ones finding the
+/// fields would take long and save little.
 const SMALL: usize = 512;
-/// After so many the old template is no longer of use.
+/// The most bytes that begin to differ at once if the new template replaces the old one.
 const NEW_SMALL: usize = 3;
 
-/// The holes of a template that fits both, if they have enough in common, and whether it stands for
-/// the same type as the known one.
+/// The holes of a template that fits both messages, if they have enough in common, and whether the template replaces
+/// the known one.
 pub(crate) fn holes(base: &Template, message: &[u8]) -> Option<(Vec<Hole>, bool)> {
     let mut found = Vec::new();
     let mut stretches = Vec::new();
@@ -76,7 +76,7 @@ pub(crate) fn holes(base: &Template, message: &[u8]) -> Option<(Vec<Hole>, bool)
     Some((merge(found, fields), is_new || unknown <= NEW_SMALL && strings == 0))
 }
 
-/// All holes of two lists, each in the order of the message.
+/// Merges two lists of holes, each in the order of the message.
 fn merge(a: Vec<Hole>, b: Vec<Hole>) -> Vec<Hole> {
     let mut merged = Vec::with_capacity(a.len() + b.len());
     let mut a = a.into_iter().peekable();
@@ -90,7 +90,7 @@ fn merge(a: Vec<Hole>, b: Vec<Hole>) -> Vec<Hole> {
     merged
 }
 
-/// Walks both messages from the left. Finds what differs in length, and the stretches between.
+/// Walks both messages from the left. Finds the holes of varying length, and the stretches between them.
 fn align<'a>(
     base: &'a Template,
     message: &'a [u8],
@@ -162,24 +162,24 @@ fn align<'a>(
     Some(())
 }
 
-/// How far back something begins, what it is, and where it ends in both messages.
+/// A value of varying length: how many bytes back it begins, its kind, and where it ends in both messages.
 type Variable = (usize, HoleKind, (usize, usize));
 
-/// Where two messages differ.
+/// A place where two messages differ.
 struct Place<'a> {
-    /// Up to the next known hole.
+    /// The example up to the next known hole.
     example: &'a [u8],
     message: &'a [u8],
     i: usize,
     j: usize,
-    /// Bytes before that are in no known hole.
+    /// The number of bytes before the place that are in no known hole.
     room: usize,
-    /// How many bytes longer the rest of the message is than that of the example.
+    /// The length of the rest of the message minus that of the example.
     more: isize,
 }
 
 impl Place<'_> {
-    /// A string with its length before it, if the messages differ in one here.
+    /// A string with its length before it, if the messages differ in one at this place.
     fn string(&self, budget: &mut usize) -> Option<Variable> {
         let &Self { example, message, i, j, more, .. } = self;
         let mut likely = None;
@@ -226,20 +226,20 @@ impl Place<'_> {
     }
 }
 
-/// What a field takes beside its bits, in bits.
+/// The estimated cost of a field beside its bits, in bits.
 const FIELD: u32 = 8;
-/// Integers are seldom three or five bytes wide.
+/// The cost of a width that is no power of two, in bits: integers are seldom three or five bytes wide.
 const ODD: u32 = 3;
-/// Zeros show that a field is wider than what has changed of it.
+/// What a zero high byte saves, in bits: it shows that a field is wider than its bytes that have changed.
 const ZEROS: u32 = 2;
-/// Fields stay what they were.
+/// What a field saves that is already known, in bits.
 const KNOWN: u32 = 2;
-/// What an unpredictable string of bytes takes beside its bytes.
+/// The cost of bytes that nothing predicts beside their bits, in bits.
 const OPAQUE: u32 = 12;
-/// Identifiers of binary kinds.
+/// Widths of binary identifiers.
 const OPAQUE_WIDTHS: [usize; 6] = [4, 8, 12, 16, 20, 32];
 
-/// What begins at a place, in the cheapest way to take the rest of a stretch.
+/// What begins at a place in the cheapest division of the rest of a stretch into fields.
 #[derive(Clone, Copy)]
 struct Step {
     cost: u32,
@@ -253,7 +253,7 @@ impl Stretch<'_> {
         self.example.iter().zip(self.message).filter(|(a, b)| a != b).count()
     }
 
-    /// Whether the first byte differs for the first time.
+    /// Whether the first byte differs and is in no known field.
     fn begins_anew(&self) -> bool {
         let known = self.known.first().is_some_and(|hole| hole.range().start == 0);
         self.example.first() != self.message.first() && !known
@@ -272,7 +272,8 @@ impl Stretch<'_> {
         self.differing() - known.sum::<usize>()
     }
 
-    /// Finds the fields that explain the differences in the fewest bits. Returns the bits.
+    /// Finds the fields that explain the differences in the fewest bits, by dynamic programming from the right. Returns
+    /// the bits.
     fn fields(&self, little_endian: bool, holes: &mut Vec<Hole>) -> u32 {
         let length = self.message.len();
         let mut changes: Vec<bool> =
@@ -295,7 +296,7 @@ impl Stretch<'_> {
                 }
                 let (cost, float) = self.number(at..at + width, little_endian);
                 let cost = cost.saturating_add(steps[at + width].cost);
-                // Of equal ones the widest.
+                // Of fields with equal cost the widest is taken.
                 if cost <= best.cost {
                     best = Step { cost, width: width as u8, kind: Some(HoleKind::Field), float };
                 }
@@ -319,7 +320,7 @@ impl Stretch<'_> {
         steps[0].cost
     }
 
-    /// What a number takes, and whether it is a float.
+    /// The cost of a number in bits, and whether it is a float.
     fn number(&self, range: Range<usize>, little_endian: bool) -> (u32, bool) {
         let width = range.len();
         let read = |bytes: &[u8]| {
@@ -352,7 +353,7 @@ impl Stretch<'_> {
         self.known.get(found.ok()?).filter(|hole| hole.range() == *range)
     }
 
-    /// What is saved by a known field.
+    /// What is saved, in bits, if the field is known.
     fn saving(&self, range: &Range<usize>, is_same: impl Fn(&Hole) -> bool) -> u32 {
         if self.known_at(range).is_some_and(is_same) { KNOWN } else { 0 }
     }

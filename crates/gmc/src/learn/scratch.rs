@@ -1,4 +1,4 @@
-//! What learning takes and gives.
+//! The result of learning, and its buffers.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -12,7 +12,7 @@ use crate::token::Token;
 /// A new template.
 pub(crate) struct Learned {
     pub(crate) template: Template,
-    /// Whether the template that it was made from has become useless.
+    /// Whether the template replaces the one that it was made from.
     pub(crate) replaces_base: bool,
 }
 
@@ -24,6 +24,6 @@ pub(crate) struct Scratch {
     pub(crate) base: Vec<align::Item>,
     pub(crate) binary_tokens: Vec<grammar::Token>,
     pub(crate) binary_base: Vec<grammar::Token>,
-    /// The holes that a message gave other shapes.
+    /// The holes of the present message that get other shapes.
     pub(crate) shapes: Vec<(usize, Shape)>,
 }

@@ -1,10 +1,10 @@
-//! What is known of spelling, in a snapshot, and what compaction leaves of it.
+//! The literal coder in a snapshot, and what compaction keeps of it.
 
 use super::LiteralCoder;
 use crate::archive::{Archive, Result};
 use crate::range_coder::Coder;
 
-/// Context of the first length of a match.
+/// The context of the probabilities of matches.
 const HIT: u32 = 0x1000;
 
 impl LiteralCoder {
@@ -20,7 +20,7 @@ impl LiteralCoder {
         self.history.archive(archive)
     }
 
-    /// Rounds, and keeps letters or forgets them: they are soon learned again.
+    /// Rounds all probabilities. Forgets the byte contexts unless `keeps_contexts`: they are soon learned again.
     pub(crate) fn compact(&mut self, keeps_contexts: bool) {
         for length in 0..self.hits.len() {
             let hit = self.hits[length].rounded();

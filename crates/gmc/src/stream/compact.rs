@@ -8,23 +8,23 @@ use crate::config::Delivery;
 use crate::range_coder::{RangeEncoder, shared};
 use crate::text::snapshot::KeptText;
 
-/// With what is in front of it, a model in a snapshot then has less than 4 KiB.
+/// Bytes of a compacted model in a snapshot. With the rest of the snapshot it has less than 4 KiB.
 const TARGET: usize = 4000;
-/// For the packets in a snapshot that wait to be learned.
+/// Bytes left for the packets in a snapshot that wait to be learned.
 const WAITING: usize = 800;
 
 /// What a level of compaction keeps.
 struct Level {
-    /// Rows used less than this are forgotten.
+    /// Contexts used less than this are forgotten.
     uses: u16,
     templates: usize,
-    /// Entries of each of the tables of values.
+    /// The most entries of each table of values.
     values: usize,
     /// What is kept of strings.
     text: KeptText,
 }
 
-/// From mild to harsh.
+/// The levels, from the one that keeps most to the one that keeps least.
 const LEVELS: [Level; 12] = [
     Level { uses: 1, templates: 255, values: 1024, text: KeptText::All },
     Level { uses: 1, templates: 255, values: 512, text: KeptText::Strings },
@@ -41,14 +41,14 @@ const LEVELS: [Level; 12] = [
 ];
 
 impl Stream {
-    /// Forgets what is worth least, the same in all models that are equal, until the model takes few
-    /// enough bytes in a snapshot.
+    /// Forgets what is worth least, the same in all models that are equal, until the model is small enough in a
+    /// snapshot.
     pub(crate) fn compact(&mut self) {
         let target = match self.config.delivery {
             Delivery::Ordered => TARGET,
             _ => TARGET - WAITING,
         };
-        // Of a larger model, letters alone are more than that.
+        // The byte contexts of a larger model alone take more bytes than the target.
         let first = if self.config.memory / 8 > target { 1 } else { 0 };
         for level in &LEVELS[first..] {
             self.compact_to(level);

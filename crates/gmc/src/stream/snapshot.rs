@@ -20,14 +20,14 @@ use crate::template::HoleKind;
 use crate::templates::Search;
 use crate::trace::Trace;
 
-// Contexts.
+// Contexts of the archive.
 const REFERENCES: u32 = 0x1300;
 const GRIDS: u32 = 0x1301;
 const CATEGORIES: u32 = 0x1302;
 const USUAL: u32 = 0x1303;
 
 impl Stream {
-    /// A copy of the model, without what serves to go back.
+    /// A copy of the model without its logs.
     pub(crate) fn copy(&self) -> Self {
         let mut copy = Self {
             config: self.config.clone(),
@@ -45,8 +45,8 @@ impl Stream {
 
     /// Codes the model. When reading, it must be an empty one.
     ///
-    /// Most keys of the tables are hashes of names that follow from the templates, and of values that
-    /// follow from other tables, so that these come first and keys need not be coded.
+    /// Most keys of the tables are hashes of labels that follow from the templates, and of values that follow from
+    /// other tables. These parts come first, so that the keys need not be coded.
     pub(crate) fn archive<C: Coder + ?Sized>(
         &mut self,
         archive: &mut Archive<'_, C>,
@@ -84,8 +84,8 @@ impl Stream {
         self.contexts.archive(archive)
     }
 
-    /// Codes a packet that waits to be learned, as if it were coded under the epoch where the model
-    /// is, and what its trace really is.
+    /// Codes a packet that waits to be learned as if it were coded under the epoch where the model is, and the
+    /// difference of its trace from the trace of doing so.
     pub(crate) fn archive_packet<C: Coder + ?Sized>(
         &mut self,
         archive: &mut Archive<'_, C>,
@@ -109,7 +109,7 @@ impl Stream {
         Ok((done, trace))
     }
 
-    /// Channels and senders, as choices have them.
+    /// The keys of choices: channels and senders.
     fn streams(&self) -> Vec<Candidate> {
         let known = self.messages.fields.known().into_iter();
         known
@@ -117,7 +117,7 @@ impl Stream {
             .collect()
     }
 
-    /// The names under which the values of holes are known.
+    /// The labels under which the values of holes are remembered.
     fn labels(&self) -> Vec<u32> {
         let mut labels = Vec::new();
         for hole in self.messages.templates.holes() {
@@ -134,7 +134,7 @@ impl Stream {
         each_once(&labels)
     }
 
-    /// Whom values can belong to: senders, and what keys say.
+    /// The hashes of all senders and of the values of their keys, to which values can belong.
     fn senders(&self, texts: &crate::text::Texts) -> Vec<u32> {
         let mut first: Vec<u32> = self
             .messages
@@ -168,9 +168,9 @@ impl Stream {
     }
 }
 
-/// The values, each where it stands first.
+/// The values in order, each only where it occurs first.
 fn each_once(values: &[u32]) -> Vec<u32> {
-    // Sorted by value, then by place. Without a set, which a browser would have to load.
+    // Sorted by value, then by place. A set would make the WebAssembly module larger.
     let places = values.iter().zip(0u64..).map(|(&value, place)| u64::from(value) << 32 | place);
     let mut places: Vec<u64> = places.collect();
     places.sort_unstable();
@@ -180,7 +180,7 @@ fn each_once(values: &[u32]) -> Vec<u32> {
     places.into_iter().map(|value| value as u32).collect()
 }
 
-/// The keys of these senders' values in these holes, and with `all` of anybody's.
+/// The keys of these senders' values in these holes, and with `all` those of any sender.
 fn senders_of(
     labels: &[u32],
     senders: impl Iterator<Item = u32> + Clone,

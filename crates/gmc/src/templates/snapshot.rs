@@ -1,4 +1,4 @@
-//! Templates in a snapshot, and what compaction leaves of them.
+//! Templates in a snapshot, and what compaction keeps of them.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -16,7 +16,7 @@ use crate::range_coder::Coder;
 use crate::template::{Hole, HoleKind, Template};
 use crate::token::{self, Kind};
 
-// Contexts.
+// Contexts of the archive.
 const COUNT_MAX: u32 = 0x700;
 const PRESENT: u32 = 0x701;
 const USES: u32 = 0x702;
@@ -32,7 +32,7 @@ const LENGTH: u32 = 0x70b;
 const LABEL: u32 = 0x70c;
 const NAME: u32 = 0x70d;
 
-/// Kinds of holes by number, which must fit into four bits.
+/// The kinds of holes by number. The number must fit into four bits.
 const KINDS: [HoleKind; 14] = [
     HoleKind::Number,
     HoleKind::Text,
@@ -85,7 +85,7 @@ impl Templates {
         Ok(())
     }
 
-    /// Rounds, and keeps the templates that save most, at most so many.
+    /// Keeps the `most` templates that save most, and rounds their counts.
     pub(crate) fn compact(&mut self, most: usize) {
         while self.count() > most.max(1) {
             self.evict();
@@ -93,7 +93,7 @@ impl Templates {
         for number in 0..self.slots.len() {
             let uses = self.uses[number];
             let is_present = self.slots[number].is_some();
-            // The highest bit is enough to tell which saves least.
+            // The highest bit is enough to find the template that saves least.
             let rounded = uses.checked_ilog2().filter(|_| is_present).map_or(0, |log| 1 << log);
             self.uses.put(number, rounded);
             let fits = self.fits[number];
@@ -150,7 +150,7 @@ fn archive_template<C: Coder + ?Sized>(
     if matches && fits { Ok(template) } else { Err(SnapshotError::Malformed) }
 }
 
-/// Codes an example: how many bytes it shares with the last one at the start, and the rest.
+/// Codes an example: the number of bytes at the start that it shares with the last example, and the rest.
 fn archive_example<C: Coder + ?Sized>(
     archive: &mut Archive<'_, C>,
     last: Option<&Template>,
@@ -165,7 +165,7 @@ fn archive_example<C: Coder + ?Sized>(
     Ok(example)
 }
 
-/// Where in an example the next hole can be.
+/// The part of an example in which the next hole can be.
 struct Place<'a> {
     example: &'a [u8],
     /// The end of the last hole.
@@ -173,8 +173,8 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// Codes a hole's kind and range: it is most likely the next number of a text, or what is at this
-    /// place in the last template.
+    /// Codes a hole's kind and range. Most likely the hole is the next number of a text, or the hole of the same index
+    /// in the last template.
     fn archive<C: Coder + ?Sized>(
         &mut self,
         archive: &mut Archive<'_, C>,

@@ -1,4 +1,4 @@
-//! Strings of holes in a snapshot, and what compaction leaves of them.
+//! Strings of holes in a snapshot, and what compaction keeps of them.
 
 use alloc::vec::Vec;
 
@@ -9,7 +9,7 @@ use crate::hash::hash_message;
 use crate::history::{History, Place};
 use crate::range_coder::Coder;
 
-// Contexts.
+// Contexts of the archive.
 const CACHE: u32 = 0x1102;
 const USED: u32 = 0x1100;
 const TAIL: u32 = 0x1101;
@@ -42,7 +42,7 @@ impl Recent {
         if used == 0 {
             end = None;
         }
-        // The last bytes are mostly those of the last string.
+        // The tail mostly is the end of the newest string.
         let mut usual = [0; 2];
         for byte in end.into_iter().flat_map(|place| history.bytes(place)) {
             usual = [usual[1], byte];
@@ -59,8 +59,8 @@ impl Recent {
 }
 
 impl Texts {
-    /// Codes the strings of the holes with these names, then of those that follow from them, then of
-    /// all others.
+    /// Codes the strings of the candidates `labels`, then of the candidates that `more` derives from them, then all
+    /// others.
     pub(crate) fn archive<C: Coder + ?Sized>(
         &mut self,
         archive: &mut Archive<'_, C>,
@@ -83,7 +83,7 @@ impl Texts {
         })
     }
 
-    /// What stands for the strings that are known in a hole.
+    /// The identities of the strings that are known in a hole: see [`Seen::identity`](crate::keys::Seen).
     pub(crate) fn identities(&self, label: u32) -> Vec<u32> {
         let history = &self.literals.history;
         let known = self.recents.find(label).map_or(&[][..], Recent::known);
@@ -91,8 +91,8 @@ impl Texts {
         known.map(|&place| hash_message(0x1d, &history.bytes(place).collect::<Vec<_>>())).collect()
     }
 
-    /// Keeps the strings of the holes used last, at most so many, and what `kept` says of the
-    /// rest. Returns where the string at `other` is now.
+    /// Keeps the strings of the `most` holes used last, and of the history what `kept` says. Returns the new place of
+    /// the string at `other`.
     pub(crate) fn compact(&mut self, most: usize, other: Place, kept: KeptText) -> Place {
         self.recents.compact(most, |_| true);
         self.recents.change_all(|recent| recent.novelty = recent.novelty.rounded());
@@ -103,8 +103,8 @@ impl Texts {
         }
     }
 
-    /// Keeps, of all strings, so many bytes of those that holes refer to, and of `other`. Returns
-    /// where that is now.
+    /// Keeps only the newest strings that holes refer to, and that at `other`, up to `bytes` bytes together. Returns
+    /// the new place of the string at `other`.
     fn keep_recent(&mut self, other: Place, bytes: usize) -> Place {
         let history = &self.literals.history;
         let mut kept = alloc::vec![other];
@@ -119,7 +119,7 @@ impl Texts {
             left -= if fits { place.length as usize } else { 0 };
             fits
         });
-        // The oldest are added first.
+        // The oldest string is added first.
         kept.reverse();
         let moved = self.literals.history.keep(&kept);
         let gone = self.literals.history.stale();

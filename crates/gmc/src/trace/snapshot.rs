@@ -1,5 +1,4 @@
-//! Lessons in a snapshot: as they differ from those of coding the same messages under another
-//! model.
+//! Training traces in a snapshot: only the differences from the trace of coding the same messages under another model.
 
 use alloc::vec::Vec;
 
@@ -9,7 +8,7 @@ use crate::batch::Batch;
 use crate::error::SnapshotError;
 use crate::range_coder::Coder;
 
-// Contexts.
+// Contexts of the archive.
 const EMPTY: u32 = 0x1500;
 const SAME: u32 = 0x1501;
 const COUNT: u32 = 0x1502;
@@ -24,11 +23,11 @@ const ERRORS: u32 = 0x1507;
 const LABEL: u32 = 0x1508;
 const BITS: u32 = 0x1509;
 
-/// A byte, or a message, has no more decisions than this.
+/// The most decisions for a byte, a field or a message.
 const DECISIONS_MAX: usize = 64;
 
 impl Trace {
-    /// Codes the trace of these messages, given the one that it is expected to be like.
+    /// Codes the trace of these messages, given one that is expected to be similar.
     pub(crate) fn archive<C: Coder + ?Sized>(
         &self,
         archive: &mut Archive<'_, C>,
@@ -44,7 +43,7 @@ impl Trace {
         }
         let (given, like) = (self.groups(), guess.groups());
         let count = archive_count(archive, most, like.len(), given.len())?;
-        // Contexts that one of the two has and the other has not shift the rest.
+        // A context that only one of the two traces has shifts the others.
         let mut at = 0;
         for index in 0..count {
             let given = given.get(index).copied().unwrap_or_default();
@@ -88,7 +87,7 @@ impl Trace {
     }
 }
 
-/// The decisions of a context.
+/// The decisions in a context.
 type Group<'a> = (Contexts, &'a [u8]);
 
 impl Trace {
@@ -99,8 +98,8 @@ impl Trace {
     }
 }
 
-/// Codes the contexts of the next group, given those of another trace from `at` on. Returns them
-/// and the other trace's decisions in them, if they are there.
+/// Codes the contexts of the next group, given those of another trace from `at` on. Returns them, and the other trace's
+/// decisions in them if it has them.
 fn archive_contexts<'a, C: Coder + ?Sized>(
     archive: &mut Archive<'_, C>,
     like: &[Group<'a>],
@@ -121,7 +120,7 @@ fn archive_contexts<'a, C: Coder + ?Sized>(
         *at += ahead;
         return Ok((contexts, Some(decisions)));
     }
-    // It is often another special context of the same general one.
+    // Often only the special context differs.
     let general = next.map_or(0, |next| next.0[0]);
     let is_near = archive.flag(GENERAL, general == given[0]);
     let general = if is_near { general } else { archive.name(CONTEXT, given[0])? };
@@ -135,7 +134,7 @@ fn archive_contexts<'a, C: Coder + ?Sized>(
     Ok(([general, special], decisions))
 }
 
-/// Codes the decisions of a group, given others that may be alike.
+/// Codes the decisions of a group, given others that may be similar.
 fn archive_decisions<C: Coder + ?Sized>(
     archive: &mut Archive<'_, C>,
     most: usize,
