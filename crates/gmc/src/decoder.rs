@@ -37,11 +37,11 @@ pub struct Decoder {
     plain: Vec<u8>,
     unused: Batch,
     /// Bytes for pending packets and for the logs to go back.
-    room: usize,
+    remaining: usize,
     /// More bytes for the logs to go back.
-    more: usize,
+    extra_memory: usize,
     /// Bytes of the logs to go back.
-    log: usize,
+    log_memory: usize,
     poisoned: bool,
 }
 
@@ -51,18 +51,18 @@ impl Decoder {
         let skips = config.delivery == Delivery::Datagrams;
         let is_ordered = config.delivery == Delivery::Ordered;
         let stream = Stream::new(config);
-        let room = stream.remaining();
+        let remaining = stream.remaining();
         Self {
-            received: (!is_ordered).then(|| Received::new(skips, room / 4 * 3)),
-            room,
+            received: (!is_ordered).then(|| Received::new(skips, remaining / 4 * 3)),
+            remaining,
             stream,
             chain: Chain::default(),
             done: Batch::default(),
             trace: Trace::default(),
             plain: Vec::new(),
             unused: Batch::default(),
-            more: 0,
-            log: 0,
+            extra_memory: 0,
+            log_memory: 0,
             poisoned: false,
         }
     }
@@ -107,7 +107,7 @@ impl Decoder {
     /// Allows `bytes` bytes more than [`Config::memory`] for going back to packets that come late: in a room a packet
     /// that was lost is sent again when other decoders are far ahead. The encoder does not depend on it.
     pub fn keep_more(&mut self, bytes: usize) {
-        self.more += bytes;
+        self.extra_memory += bytes;
     }
 
     /// The number of the newest packet that came, and a bit for each that came of it and the 127 packets before it: bit
@@ -124,7 +124,7 @@ impl Decoder {
     /// [`Config::memory`] and what [`Decoder::keep_more`] allows, unless one packet takes more than a quarter of it: up
     /// to three times the bytes of its messages, and for each message 500 bytes and its fields.
     pub fn memory(&self) -> usize {
-        self.stream.memory() + self.log + self.received.as_ref().map_or(0, Received::memory)
+        self.stream.memory() + self.log_memory + self.received.as_ref().map_or(0, Received::memory)
     }
 
     /// Switches [`Decoder::costs`] on or off from the next packet on.
@@ -244,8 +244,8 @@ impl Decoder {
         }
         if received.base() != base {
             self.stream = self.stream.empty(self.stream.memory_max());
-            self.room = self.stream.remaining();
-            received.set_budget(self.room / 4 * 3);
+            self.remaining = self.stream.remaining();
+            received.set_budget(self.remaining / 4 * 3);
         }
         self.trace.clear();
         received.add(number, learns.then_some((&self.done, &self.trace)));
@@ -313,20 +313,20 @@ impl Decoder {
         }
         self.stream = stream;
         received.start(base, self.stream.less_memory());
-        self.room = self.stream.remaining();
-        received.set_budget(self.room / 4 * 3);
+        self.remaining = self.stream.remaining();
+        received.set_budget(self.remaining / 4 * 3);
         Ok(read)
     }
 
     /// Gives up old epochs until the rest fits into the memory.
     fn trim(&mut self) {
         let Some(received) = &mut self.received else { return };
-        self.log = self.stream.log_memory();
-        while self.log + received.memory() > self.room + self.more
+        self.log_memory = self.stream.log_memory();
+        while self.log_memory + received.memory() > self.remaining + self.extra_memory
             && let Some(oldest) = received.forget_oldest()
         {
             self.stream.forget(oldest);
-            self.log = self.stream.log_memory();
+            self.log_memory = self.stream.log_memory();
         }
     }
 }

@@ -42,8 +42,8 @@ impl History {
     pub(crate) fn new(memory: usize) -> Self {
         // For each byte of the ring: the byte, an eighth for its end bit, and half an index entry of four bytes. Sizes
         // are powers of two, so that positions wrap.
-        let room = memory * 8 / (8 + 1 + 8);
-        let ring = (room / 2 + 1).next_power_of_two().clamp(256, 1 << 24);
+        let space = memory * 8 / (8 + 1 + 8);
+        let ring = (space / 2 + 1).next_power_of_two().clamp(256, 1 << 24);
         let index = ((memory.saturating_sub(ring + ring / 8)) / size_of::<u32>()).max(32);
         Self {
             bytes: Table::new(0, ring),

@@ -11,7 +11,7 @@ use crate::trace::PREDICTORS;
 
 mod snapshot;
 
-/// The last value of a series, or of anybody in a hole, and how good its predictors are.
+/// The last value of a series, or of any sender in a hole, and how good its predictors are.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Reference {
     value: i64,
@@ -33,18 +33,18 @@ const RATE_WINDOW: i64 = 16;
 const _: () = assert!(Cache::<Reference>::ENTRY == 32);
 
 impl Reference {
-    /// The last value of a series, or else of anybody in the hole, and the place of the series in the table.
+    /// The last value of a series, or else of any sender in the hole, and the place of the series in the table.
     pub(crate) fn recall(references: &Cache<Self>, series: Series) -> (Self, Option<usize>) {
         let at = references.index(series.key());
         let own = at.map(|at| *references.at(at)).unwrap_or_else(|| {
-            let anybody = Self::anybody(references, series.label);
-            Self { delta: anybody.delta / RATE, ..anybody }
+            let any_sender = Self::any_sender(references, series.label);
+            Self { delta: any_sender.delta / RATE, ..any_sender }
         });
         (own, at)
     }
 
     /// The last value of any sender in a hole. Its step is a mean for each packet, in 1/[`RATE`].
-    pub(crate) fn anybody(references: &Cache<Self>, label: u32) -> Self {
+    pub(crate) fn any_sender(references: &Cache<Self>, label: u32) -> Self {
         references.find(label).copied().unwrap_or_default()
     }
 
@@ -57,11 +57,11 @@ impl Reference {
     ) {
         references.put(series.key(), at, reference);
         let at = references.index(series.label);
-        let anybody = at.map(|at| *references.at(at)).unwrap_or_default();
-        let packets = i64::from(reference.stamp.wrapping_sub(anybody.stamp).max(1));
-        let step = reference.value.wrapping_sub(anybody.value) / packets;
-        let rate = i64::from(anybody.delta);
-        let rate = if anybody.seen {
+        let any_sender = at.map(|at| *references.at(at)).unwrap_or_default();
+        let packets = i64::from(reference.stamp.wrapping_sub(any_sender.stamp).max(1));
+        let step = reference.value.wrapping_sub(any_sender.value) / packets;
+        let rate = i64::from(any_sender.delta);
+        let rate = if any_sender.seen {
             rate + (step.saturating_mul(i64::from(RATE)).saturating_sub(rate)) / RATE_WINDOW
         } else {
             0
@@ -94,7 +94,7 @@ impl Reference {
         &mut self,
         pass: &mut Pass<'_, C>,
         series: Series,
-        anybody: &Self,
+        any_sender: &Self,
         given: i64,
     ) -> i64 {
         // The predictions: the last value; with half the last step; with the last step; any sender's last value; with
@@ -103,9 +103,9 @@ impl Reference {
             self.value,
             self.value.wrapping_add(i64::from(self.delta / 2)),
             self.value.wrapping_add(i64::from(self.delta)),
-            anybody.value,
-            anybody.value.wrapping_add(
-                i64::from(anybody.delta) * i64::from(pass.age(anybody.stamp).max(1))
+            any_sender.value,
+            any_sender.value.wrapping_add(
+                i64::from(any_sender.delta) * i64::from(pass.age(any_sender.stamp).max(1))
                     / i64::from(RATE),
             ),
         ];

@@ -191,7 +191,7 @@ mod tests {
         .into_bytes()
     }
 
-    /// A session with all kinds of state.
+    /// A session that fills all parts of the model.
     fn session(delivery: Delivery) -> (Config, Encoder) {
         let config = Config { memory: 16 << 10, delivery, ..Config::default() };
         let mut encoder = Encoder::new(config.clone());
@@ -204,7 +204,7 @@ mod tests {
         (config, encoder)
     }
 
-    /// Puts a guard before a body that has been tampered with.
+    /// Replaces the guard by that of the changed body.
     fn guard(bytes: &mut [u8]) {
         if let Some((front, body)) = bytes.split_first_chunk_mut::<FRONT>() {
             let [_, a, b, c, d, ..] = *front;
@@ -251,7 +251,7 @@ mod tests {
             use_decoder(&config, &bytes, &mut encoder, &junk);
         }
 
-        /// As above, but what follows the damage is believed too: any model that can be written must
+        /// As above, but the guard and the bytes behind the damage are accepted too: any model that can be written must
         /// be harmless, however improbable.
         #[test]
         fn improbable_models_are_harmless(
@@ -265,7 +265,7 @@ mod tests {
             for (at, byte) in changes {
                 body[(at * body.len() as f64) as usize] = byte;
             }
-            // Reading goes on with these where the body ends.
+            // Bytes to read behind the end of the body.
             bytes.extend(junk.iter().cycle().take(40_000 * usize::from(!junk.is_empty())));
             let empty = Stream::new(config.clone());
             let mut coder = RangeDecoder::new(&bytes[FRONT..]);
@@ -304,7 +304,7 @@ mod tests {
             let mut bytes = Vec::new();
             encoder.snapshot(&mut bytes);
             bytes.truncate(FRONT);
-            // The memory is written first, and most inventions get no further.
+            // The memory is written first, and most random bytes would fail there.
             let mut start = vec![];
             let mut coder = RangeEncoder::new(&mut start);
             (0..32).rev().for_each(|shift| {
@@ -325,7 +325,7 @@ mod tests {
         bytes
     }
 
-    /// Compaction forgets what was used longest ago of all, which a newcomer must know like the others.
+    /// Compaction forgets entries that were used longest ago, of which a newcomer must know the order like all others.
     #[test]
     fn a_newcomers_model_is_compacted_like_the_encoders() {
         let config = Config { fields: 2, memory: 256 << 10, ..Config::default() };

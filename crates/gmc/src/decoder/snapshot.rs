@@ -20,10 +20,10 @@ impl Decoder {
         let read = snapshot::read(&decoder.stream, bytes)?;
         decoder.stream = read.stream;
         decoder.chain = read.position.chain;
-        decoder.room = decoder.stream.remaining();
+        decoder.remaining = decoder.stream.remaining();
         if decoder.received.is_some() {
             let skips = decoder.stream.config().delivery == Delivery::Datagrams;
-            let budget = decoder.room / 4 * 3;
+            let budget = decoder.remaining / 4 * 3;
             decoder.received = Some(Received::at(skips, budget, read.position, read.pending));
         }
         Ok(decoder)

@@ -80,8 +80,8 @@ impl Integers {
                 value
             }
             None => {
-                let anybody = Reference::anybody(&self.references, label);
-                reference.code(pass, series, &anybody, given)
+                let any_sender = Reference::any_sender(&self.references, label);
+                reference.code(pass, series, &any_sender, given)
             }
         };
         let seen = |category: &Category| Seen {
@@ -99,7 +99,7 @@ impl Integers {
         (value, seen)
     }
 
-    /// The last values of a series, or else of anybody in the hole, and their place in the table.
+    /// The last values of a series, or else of any sender in the hole, and their place in the table.
     pub(crate) fn recall(&self, series: Series) -> (Reference, Option<usize>) {
         Reference::recall(&self.references, series)
     }

@@ -136,13 +136,13 @@ impl NumberCoder<'_> {
         let numeral = if pass.coder.decodes() { None } else { Numeral::of(given) };
         let ordinal = numeral.and_then(|numeral| line.ordinal(numeral));
         // Other senders' values are in other units.
-        let nobody = Reference::default();
+        let unknown = Reference::default();
         let row = pass.single(hash(series.label, 0x6d0));
         if unit == Unit::Step {
             let point = ordinal.and_then(|ordinal| grid.locate(ordinal));
             if pass.bit(row, 0, point.is_some()) {
                 let Point { index, error } = point.unwrap_or_default();
-                let index = reference.code(pass, series, &nobody, index);
+                let index = reference.code(pass, series, &unknown, index);
                 let contexts = Contexts::single(hash(series.label, 0x6d1));
                 let error = code_signed(pass, contexts, error);
                 let ordinal = ordinal.or_else(|| grid.ordinal(Point { index, error }));
@@ -159,7 +159,7 @@ impl NumberCoder<'_> {
             return Ok(None);
         }
         let series = series.with_label(hash(series.label, 0x6d2));
-        let ordinal = reference.code(pass, series, &nobody, ordinal.unwrap_or(0));
+        let ordinal = reference.code(pass, series, &unknown, ordinal.unwrap_or(0));
         let numeral = line.numeral(ordinal).ok_or(DecodeError::Malformed)?;
         Ok(Some(OnLine { ordinal, numeral, in_unit: unit == Unit::Ordinal }))
     }

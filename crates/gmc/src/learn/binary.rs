@@ -71,14 +71,14 @@ fn is_place(kind: HoleKind) -> bool {
 fn middle(base: &Template, message: &[u8], spans: &mut Vec<Range<usize>>) -> Option<Vec<Hole>> {
     let example = base.example();
     let left = base.likeness(message, spans).min(example.len());
-    let room = message.len().min(example.len()).saturating_sub(left);
+    let space = message.len().min(example.len()).saturating_sub(left);
     let mut right = 0;
     let mut holes_right = Vec::new();
     let mut hidden = base.holes().iter().rev().peekable();
-    while right < room {
+    while right < space {
         let at = example.len() - 1 - right;
         if let Some(hole) = hidden.next_if(|hole| hole.range().end == at + 1) {
-            if right + hole.range().len() > room {
+            if right + hole.range().len() > space {
                 break;
             }
             right += hole.range().len();

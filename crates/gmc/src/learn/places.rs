@@ -144,10 +144,10 @@ fn align<'a>(
             continue;
         }
         let before = known.last().map_or(0, |hole| hole.range().end);
-        let room = (i - from.0).saturating_sub(before);
+        let free = (i - from.0).saturating_sub(before);
         let next = old.peek().map_or(example.len(), |hole| hole.range().start);
         let more = (message.len() - j) as isize - (example.len() - i) as isize;
-        let place = Place { example: &example[..next], message, i, j, room, more };
+        let place = Place { example: &example[..next], message, i, j, free, more };
         let variable = place.string(&mut budget).or_else(|| place.varint());
         if let Some((back, kind, ends)) = variable {
             end_stretch(&mut known, from, (i - back, j - back));
@@ -173,7 +173,7 @@ struct Place<'a> {
     i: usize,
     j: usize,
     /// The number of bytes before the place that are in no known hole.
-    room: usize,
+    free: usize,
     /// The length of the rest of the message minus that of the example.
     more: isize,
 }
@@ -183,7 +183,7 @@ impl Place<'_> {
     fn string(&self, budget: &mut usize) -> Option<Variable> {
         let &Self { example, message, i, j, more, .. } = self;
         let mut likely = None;
-        for back in 0..=self.room.min(STRING_SEARCH) {
+        for back in 0..=self.free.min(STRING_SEARCH) {
             for prefix in Prefix::ALL {
                 *budget = budget.checked_sub(1)?;
                 let (Some(a), Some(b)) =
@@ -213,7 +213,7 @@ impl Place<'_> {
     /// A variable-length integer that is longer in one of the messages than in the other.
     fn varint(&self) -> Option<Variable> {
         let &Self { example, message, i, j, more, .. } = self;
-        for back in 0..=self.room.min(VARINT_SEARCH) {
+        for back in 0..=self.free.min(VARINT_SEARCH) {
             let (Some(a), Some(b)) = (varint_end(example, i - back), varint_end(message, j - back))
             else {
                 continue;

@@ -195,11 +195,11 @@ impl Place<'_> {
         let kind = KINDS.iter().position(|&kind| kind == given.0).unwrap_or(0) as u8;
         let kind = archive.nibble(KIND, kind);
         let &kind_of_hole = KINDS.get(usize::from(kind)).ok_or(SnapshotError::Malformed)?;
-        let room = self.example.len() - self.end;
+        let space = self.example.len() - self.end;
         let kind = u32::from(kind);
         let gap = given.1.start.saturating_sub(self.end);
-        let gap = archive.up_to(hash(GAP, kind), room, gap)?;
-        let length = archive.up_to(hash(LENGTH, kind), room - gap, given.1.len())?;
+        let gap = archive.up_to(hash(GAP, kind), space, gap)?;
+        let length = archive.up_to(hash(LENGTH, kind), space - gap, given.1.len())?;
         let start = self.end + gap;
         let is_number = kind_of_hole != HoleKind::Field || (1..=8).contains(&length);
         if !is_number {
