@@ -74,6 +74,7 @@ impl Category {
             self.used = (self.used + 1).min(Self::VALUES as u8);
             usize::from(self.used) - 1
         });
+        debug_assert!(place < usize::from(self.used), "a value replaces one that is in use");
         self.values[..=place].rotate_right(1);
         self.values[0] = value;
         self.rank = place as u8;

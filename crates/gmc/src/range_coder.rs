@@ -63,6 +63,8 @@ const DROPPED_MAX: usize = 4;
 
 /// The last value of the part of `low..=high` that stands for `true`.
 fn split(low: u32, high: u32, p: u32) -> u32 {
+    debug_assert!(p > 0 && p < 65536, "no decision is certain");
+    debug_assert!(low < high, "the interval has a part for each outcome");
     low + ((u64::from(high - low) * u64::from(p)) >> 16) as u32
 }
 

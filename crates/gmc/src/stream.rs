@@ -241,6 +241,7 @@ impl Stream {
             &mut unused,
         )
         .expect("messages within the limits are coded");
+        debug_assert!(unused.bytes == batch.bytes, "a replay gives the messages that were coded");
         self.unused = unused;
         self.usual.change(0).code(shared(&mut Silent), batch.control.is_empty());
         self.obey(batch.control);

@@ -130,6 +130,11 @@ impl Template {
     /// A template of `example` with these holes, which must be in order and must not overlap.
     /// Behind a text hole there must be a fixed part or the end.
     pub(crate) fn new(example: &[u8], mut holes: Vec<Hole>) -> Self {
+        debug_assert!(
+            holes.windows(2).all(|pair| pair[0].range().end <= pair[1].range().start),
+            "holes are in order and do not overlap"
+        );
+        debug_assert!(holes.last().is_none_or(|hole| hole.range().end <= example.len()));
         label(example, &mut holes);
         let open: usize = holes.iter().map(|hole| hole.range().len()).sum();
         Self {

@@ -61,6 +61,7 @@ impl Trace {
     /// Notes a decision.
     #[inline]
     pub(crate) fn note(&mut self, contexts: Contexts, node: usize, bit: bool) {
+        debug_assert!(node < 15, "a row has fifteen decisions");
         let mut decision = (node as u8) << 1 | u8::from(bit);
         if self.contexts.last() != Some(&contexts) {
             self.contexts.push(contexts);

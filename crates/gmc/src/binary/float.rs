@@ -131,6 +131,7 @@ pub(crate) fn locate(bits: u64, width: Width, grid: u16) -> Option<Point> {
 
 /// The bits of a float on a grid. The steps must be fewer than [`STEPS_MAX`], and the grid not zero.
 pub(crate) fn render(point: Point, grid: u16, width: Width) -> u64 {
+    debug_assert!(grid != 0 && point.steps.unsigned_abs() < STEPS_MAX);
     let bits = nearest(point.steps, grid, width);
     (bits as i64).wrapping_add(i64::from(point.error)) as u64
 }

@@ -57,8 +57,10 @@ pub(crate) struct Acknowledgement {
 
 /// The most packets that are acknowledged at a time.
 pub(crate) const DISTANCE_MAX: u32 = 1024;
-/// The most runs in an acknowledgement, so that it has at most 140 bytes.
+/// The most runs in an acknowledgement.
 pub(crate) const RUNS_MAX: usize = 64;
+/// Bytes of the largest acknowledgement: all runs, most of them of one byte, and what is before them.
+const BYTES_MAX: usize = 140;
 
 /// The acknowledgement of a decoder that knows nothing: see the grammar in [`super`].
 pub(crate) const NOTHING: [u8; 1] = [0];
@@ -100,6 +102,7 @@ impl Acknowledgement {
     }
 
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
+        let start = out.len();
         out.push(self.index);
         out.extend_from_slice(&self.top.to_le_bytes());
         out.extend_from_slice(&self.seal.to_le_bytes());
@@ -107,6 +110,10 @@ impl Acknowledgement {
         for &run in &self.runs {
             write_varint(run, out);
         }
+        debug_assert!(
+            self.runs.len() > RUNS_MAX || out.len() - start <= BYTES_MAX,
+            "an acknowledgement is small"
+        );
     }
 
     /// The numbers of the packets that came behind the newest named epoch, given the top's number.
@@ -179,7 +186,7 @@ mod tests {
             let (top, given) = acknowledgement(base, &came);
             let mut bytes = Vec::new();
             given.write(&mut bytes);
-            prop_assert!(bytes.len() <= 140);
+            prop_assert!(bytes.len() <= BYTES_MAX);
             if given.runs.len() <= RUNS_MAX {
                 let read = Acknowledgement::read(&bytes).unwrap().unwrap();
                 prop_assert_eq!(&read, &given);

@@ -416,6 +416,10 @@ impl Received {
             promises.push(epoch);
         }
         self.promises.extend(promises);
+        debug_assert!(
+            self.promises.iter().is_sorted_by(|a, b| b.number.is_after(a.number)),
+            "promises are in the order of their numbers"
+        );
     }
 
     /// The packets behind the current epoch that came, up to `newest`, each with what it teaches if it is to be learned.

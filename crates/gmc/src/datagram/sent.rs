@@ -172,6 +172,7 @@ impl Sent {
         packet.batch.clone_from(batch);
         packet.trace.clone_from(trace);
         self.memory += packet.memory();
+        debug_assert!(self.pending.back().is_none_or(|last| self.next.is_after(last.number)));
         self.pending.push_back(packet);
     }
 
@@ -250,6 +251,7 @@ impl Sent {
     /// The next packet to be learned on the way to the epoch of packet `top`. After the last one that epoch is the
     /// current one.
     pub(crate) fn pop(&mut self, top: PacketNumber) -> Option<Packet> {
+        debug_assert!(self.next.is_after(top), "the packet was sent");
         while let Some(next) = self.pending.front()
             && !next.number.is_after(top)
         {
