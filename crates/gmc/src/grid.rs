@@ -61,7 +61,7 @@ pub(crate) struct Point {
 /// The belief, in bits, from which numbers are coded by the grid: a false grid then costs less than learning the next
 /// one late.
 const BELIEVED: u8 = 12;
-/// The largest belief. It makes that a change of zoom is believed after two numbers that are not on the grid.
+/// The largest belief. With it, a change of zoom is believed after two numbers that are not on the grid.
 const BELIEF_MAX: u8 = 40;
 /// The shortest steps, in multiples of the rounding error: shorter ones save too little.
 const STEP_MIN: i128 = 16;
@@ -72,8 +72,7 @@ const STEPS_MAX: i64 = 1 << 20;
 /// The largest grain, that of the largest doubles with an ordinal. Zero, which is a multiple of everything, gets it
 /// too.
 const GRAIN_MAX: u32 = FRACTION_BITS + 30 - 53;
-/// Changes in a period: about as many as it takes until a hand's movement has a change that is not a multiple of a
-/// larger step.
+/// Changes of the index in a period. After this many, a movement by hand has had a change of a single true step.
 const PERIOD: u8 = 32;
 /// The largest factor by which steps are divided: a first difference is hardly ever more steps than this.
 const FACTOR_MAX: i64 = 1024;

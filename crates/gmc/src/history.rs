@@ -65,7 +65,7 @@ impl History {
         visit(&mut self.head);
     }
 
-    /// Where the next byte will go.
+    /// The position of the next byte.
     pub(crate) fn head(&self) -> u32 {
         self.head[0]
     }

@@ -30,7 +30,7 @@ const REPLAYED_MAX: usize = 64;
 
 /// What is known about a string before it is coded.
 pub(crate) struct Setting {
-    /// Names the kind of string.
+    /// The label of the hole, or of another kind of string.
     pub(crate) label: u32,
     /// The last two bytes of the string before, as context of the first bytes.
     pub(crate) before: [u8; 2],
@@ -74,8 +74,8 @@ impl LiteralCoder {
         let mut follow = Follow { position: like.map(|place| place.start), length: 0 };
         let mut context = setting.before;
         loop {
-            let spelled = out.len() - start;
-            let actual = given.get(spelled).map_or(Next::End, |&byte| Next::Byte(byte));
+            let coded = out.len() - start;
+            let actual = given.get(coded).map_or(Next::End, |&byte| Next::Byte(byte));
             let predicted = self.predict(&follow);
             let next = match predicted {
                 Some(next)
@@ -90,20 +90,20 @@ impl LiteralCoder {
                     follow = Follow { position: None, length: 0 };
                     let ends = predicted != Some(Next::End) && {
                         let row = pass.single(hash(setting.label, 0xe0d));
-                        pass.bit(row, spelled.min(14), actual == Next::End)
+                        pass.bit(row, coded.min(14), actual == Next::End)
                     };
-                    let skips = pass.is_replay() && spelled >= REPLAYED_MAX;
+                    let skips = pass.is_replay() && coded >= REPLAYED_MAX;
                     if ends {
                         Next::End
                     } else if skips {
                         actual
                     } else {
-                        self.spell(pass.coder, setting.label, context, actual)
+                        self.code_byte(pass.coder, setting.label, context, actual)
                     }
                 }
             };
             let Next::Byte(byte) = next else { break };
-            if spelled == setting.limit {
+            if coded == setting.limit {
                 return Err(DecodeError::TooLarge);
             }
             if pass.coder.is_exhausted() {
@@ -136,7 +136,7 @@ impl LiteralCoder {
     }
 
     /// Codes a byte in its order-1 and its order-2 context.
-    fn spell<C: Coder + ?Sized>(
+    fn code_byte<C: Coder + ?Sized>(
         &mut self,
         coder: &mut C,
         label: u32,

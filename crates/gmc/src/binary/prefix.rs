@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::varint::{read_varint, varint, varint_end};
 
-/// How the length before a string is written.
+/// The format of the length before a string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Prefix {
     Byte,
