@@ -6,11 +6,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use groupwire_session::room::Stats;
-use groupwire_session::{Authority, Error, Grant, JoinRequest, LinkId, OpenRequest, Room, room};
+use groupwire_session::{Error, LinkId, Room, room};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
 use crate::Config;
+use crate::authority::SharedAuthority;
 use crate::inspect::{Recordings, Watches};
 use crate::room::{Driver, Message, drive};
 use crate::transport::carrier::Registry;
@@ -91,7 +92,7 @@ impl Hub {
             clock: Some(crate::costs::clock),
             ..room::Config::new(name, random())
         };
-        let authority = Box::new(Shared(Arc::clone(&self.config.authority)));
+        let authority = Box::new(SharedAuthority(Arc::clone(&self.config.authority)));
         tokio::spawn(drive(Arc::clone(self), Room::new(config, authority), receiver));
         tracing::info!(room = name, "room opened");
         Ok(sender)
@@ -176,19 +177,6 @@ pub(crate) fn random_secret() -> [u8; 16] {
 fn random() -> u64 {
     let [a, b, c, d, e, f, g, h, ..] = random_secret();
     u64::from_le_bytes([a, b, c, d, e, f, g, h])
-}
-
-/// One authority for all rooms.
-struct Shared(Arc<dyn Authority + Send + Sync>);
-
-impl Authority for Shared {
-    fn join(&self, request: &JoinRequest<'_>) -> Result<Vec<u8>, String> {
-        self.0.join(request)
-    }
-
-    fn open(&self, request: &OpenRequest<'_>) -> Result<Grant, String> {
-        self.0.open(request)
-    }
 }
 
 fn add(one: Stats, two: Stats) -> Stats {

@@ -15,6 +15,7 @@
 //! ```
 
 mod assets;
+mod authority;
 mod codecs;
 mod costs;
 mod http;

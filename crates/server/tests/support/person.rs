@@ -39,6 +39,13 @@ impl Person {
         self.drive().await;
     }
 
+    /// Asks for another QoS of the channel `draw`.
+    pub(crate) async fn set_qos(&mut self, qos: Qos) {
+        let channel = self.client.channel("draw", Qos::transaction()).unwrap();
+        self.client.set_qos(channel, qos).unwrap();
+        self.drive().await;
+    }
+
     /// Own transactions that are not ordered yet.
     pub(crate) fn pending(&self) -> usize {
         self.client.pending()
