@@ -14,6 +14,7 @@ use crate::Config;
 use crate::authority::SharedAuthority;
 use crate::inspect::{Recordings, Watches};
 use crate::room::{Driver, Message, drive};
+use crate::totals::Totals;
 use crate::transport::carrier::Registry;
 use crate::transport::emulation::Emulations;
 use crate::webtransport::Offer;
@@ -34,7 +35,7 @@ pub(crate) struct Hub {
     rooms: Mutex<HashMap<String, mpsc::UnboundedSender<Message>>>,
     last_link: AtomicU64,
     /// What rooms that are gone had counted.
-    gone: Mutex<Stats>,
+    gone: Mutex<Totals>,
 }
 
 impl Hub {
@@ -51,7 +52,7 @@ impl Hub {
             webtransport,
             rooms: Mutex::new(HashMap::new()),
             last_link: AtomicU64::new(0),
-            gone: Mutex::new(Stats::default()),
+            gone: Mutex::new(Totals::default()),
         }
     }
 
@@ -111,12 +112,12 @@ impl Hub {
         }
         rooms.remove(name);
         let mut gone = self.gone.lock().unwrap_or_else(PoisonError::into_inner);
-        *gone = add(*gone, stats);
+        *gone += stats.into();
         true
     }
 
     /// How many rooms there are, and the sum of what they and their predecessors counted.
-    pub(crate) async fn stats(&self) -> (usize, Stats) {
+    pub(crate) async fn stats(&self) -> (usize, Totals) {
         let senders: Vec<_> = self.rooms().values().cloned().collect();
         let mut answers = Vec::with_capacity(senders.len());
         for sender in senders {
@@ -127,7 +128,7 @@ impl Hub {
         let count = answers.len();
         let mut sum = *self.gone.lock().unwrap_or_else(PoisonError::into_inner);
         for answer in answers {
-            sum = add(sum, answer.await.unwrap_or_default());
+            sum += answer.await.unwrap_or_default().into();
         }
         (count, sum)
     }
@@ -177,22 +178,4 @@ pub(crate) fn random_secret() -> [u8; 16] {
 fn random() -> u64 {
     let [a, b, c, d, e, f, g, h, ..] = random_secret();
     u64::from_le_bytes([a, b, c, d, e, f, g, h])
-}
-
-fn add(one: Stats, two: Stats) -> Stats {
-    Stats {
-        here: one.here + two.here,
-        messages_in: one.messages_in + two.messages_in,
-        bytes_in_before: one.bytes_in_before + two.bytes_in_before,
-        packets_in: one.packets_in + two.packets_in,
-        bytes_in_after: one.bytes_in_after + two.bytes_in_after,
-        deliveries: one.deliveries + two.deliveries,
-        bytes_out_before: one.bytes_out_before + two.bytes_out_before,
-        packets_out: one.packets_out + two.packets_out,
-        bytes_out_after: one.bytes_out_after + two.bytes_out_after,
-        conflated: one.conflated + two.conflated,
-        expired: one.expired + two.expired,
-        datagrams_unread: one.datagrams_unread + two.datagrams_unread,
-        memory: one.memory + two.memory,
-    }
 }

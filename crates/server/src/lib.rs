@@ -25,6 +25,7 @@ mod listen;
 mod origin;
 mod room;
 mod status;
+mod totals;
 mod transport;
 mod webtransport;
 

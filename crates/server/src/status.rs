@@ -8,6 +8,7 @@ use axum::extract::State;
 use serde::Serialize;
 
 use crate::hub::Hub;
+use crate::totals::Totals;
 
 /// What `/status` answers.
 #[derive(Debug, Serialize)]
@@ -20,22 +21,12 @@ pub(crate) struct Report {
     rss_bytes: Option<u64>,
     connections: usize,
     rooms: usize,
-    participants: usize,
-    messages_in: u64,
-    bytes_in_before: u64,
-    packets_in: u64,
-    bytes_in_after: u64,
-    deliveries: u64,
-    bytes_out_before: u64,
-    packets_out: u64,
-    bytes_out_after: u64,
-    conflated: u64,
-    expired: u64,
-    room_memory_bytes: usize,
+    #[serde(flatten)]
+    totals: Totals,
 }
 
 pub(crate) async fn report(State(hub): State<Arc<Hub>>) -> Json<Report> {
-    let (rooms, stats) = hub.stats().await;
+    let (rooms, totals) = hub.stats().await;
     Json(Report {
         version: env!("CARGO_PKG_VERSION"),
         uptime_seconds: hub.started.elapsed().as_secs_f64(),
@@ -43,18 +34,7 @@ pub(crate) async fn report(State(hub): State<Arc<Hub>>) -> Json<Report> {
         rss_bytes: rss_bytes(),
         connections: hub.connections.load(Ordering::Relaxed),
         rooms,
-        participants: stats.here,
-        messages_in: stats.messages_in,
-        bytes_in_before: stats.bytes_in_before,
-        packets_in: stats.packets_in,
-        bytes_in_after: stats.bytes_in_after,
-        deliveries: stats.deliveries,
-        bytes_out_before: stats.bytes_out_before,
-        packets_out: stats.packets_out,
-        bytes_out_after: stats.bytes_out_after,
-        conflated: stats.conflated,
-        expired: stats.expired,
-        room_memory_bytes: stats.memory,
+        totals,
     })
 }
 

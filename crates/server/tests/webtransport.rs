@@ -43,8 +43,14 @@ impl Running {
 
     /// What `GET /transports` answers.
     async fn transports(&self) -> serde_json::Value {
+        self.get("/transports").await
+    }
+
+    /// What a GET request for this path answers.
+    async fn get(&self, path: &str) -> serde_json::Value {
         let mut stream = TcpStream::connect(self.http).await.unwrap();
-        stream.write_all(b"GET /transports HTTP/1.0\r\n\r\n").await.unwrap();
+        let request = format!("GET {path} HTTP/1.0\r\n\r\n");
+        stream.write_all(request.as_bytes()).await.unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).await.unwrap();
         serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap()
@@ -427,6 +433,31 @@ async fn t5_a_hello_in_a_datagram_is_refused() {
     send.write_all(&[100]).await.unwrap();
     connection.send_datagram(&hello("room")[1..]).unwrap();
     assert_eq!(end(&connection).await.0, MALFORMED);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_datagram_that_cannot_be_decoded_is_counted_in_status() {
+    let server = Running::start(config()).await;
+    let connection = server.connected().await;
+    let mut client = Client::new(Duration::ZERO, ClientConfig::new("room")).unwrap();
+    client.handle_input(Duration::ZERO, Input::Opened { max_datagram: 1000 });
+    let opening = loop {
+        match client.poll_output(Duration::ZERO) {
+            Output::Send(packet) => break packet,
+            Output::Timeout(_) => panic!("the client sends no first packet"),
+            _ => {}
+        }
+    };
+    let (mut send, mut receive) = connection.open_bi().await.unwrap().await.unwrap();
+    send.write_all(&[&[opening.len() as u8], &opening[..]].concat()).await.unwrap();
+    timeout(PATIENCE, receive.read_exact(&mut [0])).await.unwrap().unwrap();
+    assert_eq!(server.get("/status").await["datagrams_unread"], 0);
+    connection.send_datagram([0xff; 50]).unwrap();
+    let start = Instant::now();
+    while server.get("/status").await["datagrams_unread"] != 1 {
+        assert!(start.elapsed() < PATIENCE, "the datagram is not counted");
+        sleep(LOOK).await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
