@@ -30,6 +30,7 @@ mod transport;
 mod webtransport;
 
 use std::future::Future;
+use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -160,13 +161,22 @@ impl Default for HttpLimits {
 #[non_exhaustive]
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The address cannot be listened on.
-    #[error("cannot listen on {listen}: {cause}")]
-    Listen {
-        /// The address.
+    /// Another socket of this machine already listens on the address, most likely that of another server.
+    #[error("cannot listen on {listen}: {source}")]
+    AddressInUse {
+        /// The address: [`Config::listen`] or [`Config::socket`].
         listen: SocketAddr,
-        /// What the system says.
-        cause: std::io::Error,
+        /// The error of the operating system.
+        source: std::io::Error,
+    },
+    /// The server cannot listen on the address for another reason: it is not an address of this machine, or the process
+    /// lacks the permission.
+    #[error("cannot listen on {listen}: {source}")]
+    Listen {
+        /// The address: [`Config::listen`] or [`Config::socket`].
+        listen: SocketAddr,
+        /// The error of the operating system.
+        source: std::io::Error,
     },
     /// What was given as an origin is none.
     #[error("{origin:?} is no origin: write scheme, host and port, such as https://example.org")]
@@ -206,8 +216,8 @@ impl Server {
     /// Starts to listen.
     ///
     /// # Errors
-    /// [`Error::Listen`] if an address is taken or not ours, [`Error::Certificate`] if there are files with a
-    /// certificate that cannot be used.
+    /// [`Error::AddressInUse`] or [`Error::Listen`] if the server cannot listen on an address of the configuration,
+    /// [`Error::Certificate`] if the certificate's files cannot be read or used.
     pub async fn bind(config: Config) -> Result<Self, Error> {
         let (listener, local_addr) = bind(config.listen).await?;
         let socket = match config.socket {
@@ -288,5 +298,8 @@ async fn bind(listen: SocketAddr) -> Result<(TcpListener, SocketAddr), Error> {
         let local_addr = listener.local_addr()?;
         Ok((listener, local_addr))
     };
-    listening.await.map_err(|cause| Error::Listen { listen, cause })
+    listening.await.map_err(|source: std::io::Error| match source.kind() {
+        ErrorKind::AddrInUse => Error::AddressInUse { listen, source },
+        _ => Error::Listen { listen, source },
+    })
 }

@@ -37,12 +37,12 @@ pub enum Certificate {
 #[non_exhaustive]
 pub enum CertificateError {
     /// A file cannot be read.
-    #[error("cannot read {}: {cause}", path.display())]
+    #[error("cannot read {}: {source}", path.display())]
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system says.
-        cause: std::io::Error,
+        /// The error of the operating system.
+        source: std::io::Error,
     },
     /// A file is not what it should be.
     #[error("{} holds no {due} in PEM: {why}", path.display())]
@@ -164,7 +164,7 @@ fn validity(der: &[u8]) -> Result<(i64, i64), String> {
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, CertificateError> {
-    std::fs::read(path).map_err(|cause| CertificateError::Read { path: path.to_owned(), cause })
+    std::fs::read(path).map_err(|source| CertificateError::Read { path: path.to_owned(), source })
 }
 
 fn seconds(time: SystemTime) -> i64 {
