@@ -80,7 +80,7 @@ mod shared;
 mod transport;
 mod trust;
 
-pub use error::Error;
+pub use error::{DialError, Error};
 pub use events::Events;
 pub use groupwire_session::client::{
     ChannelId, ChannelOptions, Config as Options, Event, GapReason, Incoming, ParticipantChange,

@@ -7,6 +7,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use crate::address::Address;
+use crate::error::DialError;
 
 /// How a client knows that it talks to the server it wants, over `https://`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -58,7 +59,7 @@ pub(crate) enum Pins {
 }
 
 impl Trust {
-    pub(crate) async fn find(&self, address: &Address) -> Result<Found, String> {
+    pub(crate) async fn find(&self, address: &Address) -> Result<Found, DialError> {
         let url = |port| format!("https://{}:{port}{}", address.bracketed_host(), address.path);
         let as_given = |pins| Found { url: url(address.port), pins };
         match self {
@@ -66,10 +67,9 @@ impl Trust {
             Trust::Roots => Ok(as_given(Pins::Roots)),
             Trust::Hashes(hashes) => Ok(as_given(Pins::Hashes(hashes.clone()))),
             Trust::Auto | Trust::Ask => {
-                let answer = ask(address)
-                    .await
-                    .map_err(|error| format!("GET /transports over HTTP failed: {error}"))?;
-                let (port, hashes) = read(&answer)?;
+                let answer = ask(address).await;
+                let answer = answer.map_err(|source| DialError::Discovery { source })?;
+                let (port, hashes) = read(&answer).map_err(|why| DialError::Transports { why })?;
                 let pins = if hashes.is_empty() { Pins::Roots } else { Pins::Hashes(hashes) };
                 Ok(Found { url: url(port), pins })
             }
@@ -96,16 +96,17 @@ fn read(answer: &str) -> Result<(u16, Vec<[u8; 32]>), String> {
     let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_default();
     let status = head.split_whitespace().nth(1).unwrap_or_default();
     if status != "200" {
-        return Err(format!("it answers GET /transports with HTTP {status}"));
+        return Err(format!("its HTTP status is {status}"));
     }
     let answer: Value = serde_json::from_str(body).map_err(|error| error.to_string())?;
     let port = answer.pointer("/webtransport/port").and_then(Value::as_u64);
     let port = port.and_then(|port| u16::try_from(port).ok()).ok_or(
-        "it offers no WebTransport now: it was started without, or its certificate has expired",
+        "it names no WebTransport: the server was started without it, or its certificate has expired",
     )?;
     let hashes = answer.pointer("/webtransport/hashes").and_then(Value::as_array);
     let hashes = hashes.into_iter().flatten().map(|hash| hash.as_str().and_then(octets));
-    let hashes = hashes.collect::<Option<Vec<_>>>().ok_or("it names hashes that are none")?;
+    let hashes =
+        hashes.collect::<Option<Vec<_>>>().ok_or("it names a malformed certificate hash")?;
     Ok((port, hashes))
 }
 

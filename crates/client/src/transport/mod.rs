@@ -7,6 +7,7 @@ mod websocket;
 mod webtransport;
 
 use std::future::poll_fn;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -16,7 +17,8 @@ use tokio_tungstenite::tungstenite::Bytes;
 pub(crate) use framing::prefix_len;
 
 use crate::address::{Address, Scheme};
-use crate::{Error, Trust};
+use crate::error::{DialError, Error};
+use crate::trust::Trust;
 use socket::Socket;
 use websocket::WebSocket;
 use webtransport::WebTransport;
@@ -48,7 +50,8 @@ pub(crate) enum Transport {
 
 impl Transport {
     pub(crate) async fn dial(address: &Address, trust: &Trust) -> Result<Self, Error> {
-        let unreachable = |why: String| Error::Unreachable { url: address.url.clone(), why };
+        let unreachable =
+            |error| Error::Unreachable { url: address.url.clone(), source: Arc::new(error) };
         let dialing = async {
             Ok(match address.scheme {
                 Scheme::Ws => Transport::Ws(Box::new(WebSocket::dial(address).await?)),
@@ -61,7 +64,7 @@ impl Transport {
         };
         match timeout(DIAL_PATIENCE, dialing).await {
             Ok(dialled) => dialled.map_err(unreachable),
-            Err(_) => Err(unreachable(format!("no answer within {} s", DIAL_PATIENCE.as_secs()))),
+            Err(_) => Err(unreachable(DialError::Timeout { limit: DIAL_PATIENCE })),
         }
     }
 

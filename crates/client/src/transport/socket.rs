@@ -10,20 +10,17 @@ use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use super::Happening;
 use super::stream::Packets;
 use crate::address::Address;
+use crate::error::DialError;
 
 pub(crate) struct Socket {
     packets: Packets<OwnedReadHalf, OwnedWriteHalf>,
 }
 
 impl Socket {
-    pub(super) async fn dial(address: &Address) -> Result<Self, String> {
-        let opening = async {
-            let stream = TcpStream::connect((address.host.as_str(), address.port)).await?;
-            // A packet is complete when it is sent: waiting for more would only delay it.
-            stream.set_nodelay(true)?;
-            Ok(stream)
-        };
-        let stream = opening.await.map_err(|error: std::io::Error| error.to_string())?;
+    pub(super) async fn dial(address: &Address) -> Result<Self, DialError> {
+        let stream = TcpStream::connect((address.host.as_str(), address.port)).await?;
+        // A packet is complete when it is sent: waiting for more would only delay it.
+        stream.set_nodelay(true)?;
         let (reader, writer) = stream.into_split();
         Ok(Socket { packets: Packets::new(reader, writer) })
     }

@@ -14,6 +14,7 @@ use tokio_tungstenite::{WebSocketStream, client_async_with_config};
 
 use super::Happening;
 use crate::address::Address;
+use crate::error::DialError;
 
 /// Bytes allocated per connection for reading; a packet that is larger grows it.
 const READ_BUFFER: usize = 16 << 10;
@@ -28,8 +29,8 @@ pub(crate) struct WebSocket {
 }
 
 impl WebSocket {
-    pub(super) async fn dial(address: &Address) -> Result<Self, String> {
-        let socket = open(address).await.map_err(|error| in_words(&error))?;
+    pub(super) async fn dial(address: &Address) -> Result<Self, DialError> {
+        let socket = open(address).await.map_err(dial_error)?;
         Ok(WebSocket { socket, waiting: VecDeque::new(), unflushed: 0 })
     }
 
@@ -102,12 +103,12 @@ async fn open(address: &Address) -> Result<WebSocketStream<TcpStream>, tungsteni
     Ok(socket)
 }
 
-fn in_words(error: &tungstenite::Error) -> String {
+fn dial_error(error: tungstenite::Error) -> DialError {
     match error {
-        tungstenite::Error::Io(error) => error.to_string(),
+        tungstenite::Error::Io(error) => DialError::Io(error),
         tungstenite::Error::Http(answer) => {
-            format!("it answers HTTP {} where a WebSocket is due", answer.status())
+            DialError::NotWebSocket { status: answer.status().as_u16() }
         }
-        error => error.to_string(),
+        error => DialError::protocol(error),
     }
 }

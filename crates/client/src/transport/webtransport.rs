@@ -25,6 +25,7 @@ use tokio_tungstenite::tungstenite::Bytes;
 use super::Happening;
 use super::stream::Packets;
 use crate::address::Address;
+use crate::error::DialError;
 use crate::trust::{Pins, Trust};
 
 /// Datagrams in either direction that may wait between the driver and QUIC, besides those that QUIC holds.
@@ -49,12 +50,12 @@ pub(crate) struct WebTransport {
 }
 
 impl WebTransport {
-    pub(super) async fn dial(address: &Address, trust: &Trust) -> Result<Self, String> {
+    pub(super) async fn dial(address: &Address, trust: &Trust) -> Result<Self, DialError> {
         let found = trust.find(address).await?;
-        let endpoint = endpoint(&found.pins).map_err(|error| error.to_string())?;
-        let connection = endpoint.connect(&found.url).await.map_err(in_words)?;
-        let opening = connection.open_bi().await.map_err(|error| error.to_string())?;
-        let (writer, reader) = opening.await.map_err(|error| error.to_string())?;
+        let endpoint = endpoint(&found.pins)?;
+        let connection = endpoint.connect(&found.url).await.map_err(dial_error)?;
+        let opening = connection.open_bi().await.map_err(DialError::protocol)?;
+        let (writer, reader) = opening.await.map_err(DialError::protocol)?;
         let writer = Writer { connection: connection.clone(), stream: writer };
 
         let datagrams = Datagrams::new(&connection);
@@ -214,12 +215,10 @@ impl AsyncWrite for Writer {
     }
 }
 
-fn in_words(error: ConnectingError) -> String {
+fn dial_error(error: ConnectingError) -> DialError {
     match error {
-        ConnectingError::SessionRejected => "it serves no WebTransport at this path".to_owned(),
-        ConnectingError::ConnectionError(ConnectionError::TimedOut) => {
-            "no answer over UDP: a firewall may block it".to_owned()
-        }
-        error => error.to_string(),
+        ConnectingError::SessionRejected => DialError::NotWebTransport,
+        ConnectingError::ConnectionError(ConnectionError::TimedOut) => DialError::NoUdp,
+        error => DialError::protocol(error),
     }
 }
