@@ -134,7 +134,7 @@ impl Room {
     /// Changes what the others are told of this participant.
     ///
     /// # Errors
-    /// A presence over 4,096 octets.
+    /// A presence over 4,096 bytes.
     pub fn set_presence(&self, presence: &[u8]) -> Result<(), Error> {
         self.change(|client, _| client.set_presence(presence))
     }

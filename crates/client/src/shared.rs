@@ -18,7 +18,7 @@ use crate::transport::prefix_len;
 /// at 25 messages of 120 bytes per second make 0.7 MB/s with the bookkeeping.
 pub const MAX_UNREAD_BYTES: usize = 4 << 20;
 
-/// Octets that the transport puts around packets, on top of those that [`Stats`](crate::Stats) count: headers of
+/// Bytes that the transport puts around packets, on top of those that [`Stats`](crate::Stats) count: headers of
 /// WebSocket, or the lengths of packets on a stream. What lies below (TCP, QUIC) is not counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Framing {
@@ -150,7 +150,7 @@ impl Shared {
         next
     }
 
-    /// Octets before a packet: a WebSocket header without mask (RFC 6455, section 5.2), or a length (T1).
+    /// Bytes before a packet: a WebSocket header without mask (RFC 6455, section 5.2), or a length (T1).
     fn header(&self, payload: usize) -> u64 {
         match (self.scheme, payload) {
             (Scheme::Tcp | Scheme::Https, payload) => prefix_len(payload) as u64,
@@ -160,7 +160,7 @@ impl Shared {
         }
     }
 
-    /// Octets of the mask of a WebSocket frame from a client.
+    /// Bytes of the mask of a WebSocket frame from a client.
     fn mask(&self) -> u64 {
         if self.scheme == Scheme::Ws { 4 } else { 0 }
     }

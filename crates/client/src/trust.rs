@@ -37,7 +37,7 @@ impl FromStr for Trust {
             "ask" => Ok(Trust::Ask),
             hashes => hashes
                 .split(',')
-                .map(octets)
+                .map(bytes)
                 .collect::<Option<_>>()
                 .map(Trust::Hashes)
                 .ok_or("write auto, roots, ask, or hashes of 64 hexadecimal digits"),
@@ -104,21 +104,21 @@ fn read(answer: &str) -> Result<(u16, Vec<[u8; 32]>), String> {
         "it names no WebTransport: the server was started without it, or its certificate has expired",
     )?;
     let hashes = answer.pointer("/webtransport/hashes").and_then(Value::as_array);
-    let hashes = hashes.into_iter().flatten().map(|hash| hash.as_str().and_then(octets));
+    let hashes = hashes.into_iter().flatten().map(|hash| hash.as_str().and_then(bytes));
     let hashes =
         hashes.collect::<Option<Vec<_>>>().ok_or("it names a malformed certificate hash")?;
     Ok((port, hashes))
 }
 
-fn octets(digits: &str) -> Option<[u8; 32]> {
-    let mut octets = [0; 32];
+fn bytes(digits: &str) -> Option<[u8; 32]> {
+    let mut bytes = [0; 32];
     if digits.len() != 64 || !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
         return None;
     }
-    for (at, octet) in octets.iter_mut().enumerate() {
-        *octet = u8::from_str_radix(digits.get(2 * at..2 * at + 2)?, 16).ok()?;
+    for (at, byte) in bytes.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(digits.get(2 * at..2 * at + 2)?, 16).ok()?;
     }
-    Some(octets)
+    Some(bytes)
 }
 
 #[cfg(test)]

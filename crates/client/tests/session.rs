@@ -73,8 +73,8 @@ async fn a_snapshot_is_packed_on_its_way_in_and_out(over: Over) {
     };
     assert!(until(&mut to_bob, came).await == state.as_bytes());
     // On a loopback a fast codec is best, or none: in the beginning that is not known.
-    let octets = bob.stats().bytes_in_after as usize;
-    assert!(octets < state.len(), "{octets} of {}", state.len());
+    let bytes = bob.stats().bytes_in_after as usize;
+    assert!(bytes < state.len(), "{bytes} of {}", state.len());
 }
 
 async fn two_people_exchange_messages_and_one_leaves(over: Over) {

@@ -11,7 +11,7 @@ use wtransport::quinn::{self, SendDatagramError};
 /// T6: a datagram that cannot be sent for so long is dropped.
 pub const MAX_AGE: Duration = Duration::from_millis(100);
 
-/// QUIC carries packets of so many octets on every path (RFC 9000, section 14).
+/// QUIC carries packets of so many bytes on every path (RFC 9000, section 14).
 const SMALLEST_MTU: usize = 1200;
 
 /// The connection is gone.
@@ -38,7 +38,7 @@ impl Datagrams {
         Datagrams { quic, session, stalled: false }
     }
 
-    /// Octets that a datagram may have on whatever path the connection takes later, not only on today's; 0 if the other
+    /// Bytes that a datagram may have on whatever path the connection takes later, not only on today's; 0 if the other
     /// end takes none.
     pub fn max(&self) -> usize {
         let now = self.quic.max_datagram_size().unwrap_or(0);
@@ -55,17 +55,17 @@ impl Datagrams {
     /// The connection is gone.
     pub async fn send(&mut self, packet: &[u8], made: Instant) -> Result<(), Lost> {
         let datagram = Datagram::new(self.session, packet);
-        let mut octets = vec![0; datagram.write_size()];
-        if datagram.write(&mut octets).is_err() {
+        let mut bytes = vec![0; datagram.write_size()];
+        if datagram.write(&mut bytes).is_err() {
             return Ok(());
         }
-        let has_room = self.quic.datagram_send_buffer_space() >= octets.len();
+        let has_room = self.quic.datagram_send_buffer_space() >= bytes.len();
         if self.stalled && !has_room {
             // Takes the place of the oldest that QUIC holds, so that what leaves when the path takes again is new.
-            return outcome(self.quic.send_datagram(octets.into()));
+            return outcome(self.quic.send_datagram(bytes.into()));
         }
         self.stalled = false;
-        match timeout_at(made + MAX_AGE, self.quic.send_datagram_wait(octets.into())).await {
+        match timeout_at(made + MAX_AGE, self.quic.send_datagram_wait(bytes.into())).await {
             Ok(sent) => outcome(sent),
             Err(_) => {
                 self.stalled = true;
@@ -74,7 +74,7 @@ impl Datagrams {
         }
     }
 
-    /// A way by which the same octets go to many connections with little work.
+    /// A way by which the same bytes go to many connections with little work.
     pub fn direct(&self) -> Direct {
         let mut header = vec![0; self.header()];
         // It cannot fail: there is room for it.
@@ -103,9 +103,9 @@ impl Direct {
     /// Sends one, which may take the place of the oldest that QUIC holds: what leaves is new.
     pub fn send(&self, parts: [&[u8]; 2]) {
         let [private, body] = parts;
-        let octets = [&self.header, private, body].concat();
+        let bytes = [&self.header, private, body].concat();
         // That the connection is gone, its stream says. Too large it can only be for the path as it is now.
-        let _ = self.quic.send_datagram(octets.into());
+        let _ = self.quic.send_datagram(bytes.into());
     }
 }
 

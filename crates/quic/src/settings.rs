@@ -22,17 +22,17 @@ const STREAMS: u32 = 4;
 /// that it may (RFC 9114, section 6.2.3).
 const CONTROL_STREAMS: u32 = 8;
 
-/// Octets that may come on all streams besides the session's one.
+/// Bytes that may come on all streams besides the session's one.
 const CONTROL_WINDOW: usize = 64 << 10;
 
-/// Octets of the headers around each packet on the stream and of what the next one may begin with.
+/// Bytes of the headers around each packet on the stream and of what the next one may begin with.
 const SLACK: usize = 1 << 10;
 
-/// Octets of datagrams that QUIC holds while the path takes none: two that fill a packet, or about twenty small ones
-/// (the library counts 32 octets for each besides its own).
+/// Bytes of datagrams that QUIC holds while the path takes none: two that fill a packet, or about twenty small ones
+/// (the library counts 32 bytes for each besides its own).
 pub(crate) const DATAGRAMS_OUT: usize = 2400;
 
-/// Octets of datagrams that have come and are not taken yet. When more come, the oldest go.
+/// Bytes of datagrams that have come and are not taken yet. When more come, the oldest go.
 const DATAGRAMS_IN: usize = 64 << 10;
 
 /// How rarely an end acknowledges (draft-ietf-quic-ack-frequency).
@@ -53,12 +53,12 @@ pub struct AckFrequency {
 pub const RARE_ACKS: AckFrequency =
     AckFrequency { threshold: 4, max_delay: Duration::from_millis(45), reordering: 2 };
 
-/// T22: octets of the connection id in each packet towards `end`. A client knows the one connection of its socket by the
+/// T22: bytes of the connection id in each packet towards `end`. A client knows the one connection of its socket by the
 /// address; a server tells billions apart by four.
 pub const fn connection_id(end: End) -> usize {
     match end {
         End::Client => 0,
-        // The library counts the ids of four octets that are left, in a `usize`.
+        // The library counts the ids of four bytes that are left, in a `usize`.
         End::Server if usize::BITS > 32 => 4,
         End::Server => 5,
     }
@@ -71,14 +71,14 @@ pub fn endpoint_settings(end: End) -> EndpointConfig {
     config
 }
 
-/// QUIC for one session, whose packets are at most `max_packet` octets. A peer that is silent for `idle` is given up;
+/// QUIC for one session, whose packets are at most `max_packet` bytes. A peer that is silent for `idle` is given up;
 /// the shorter time of both ends counts.
 ///
 /// Congestion control is the library's Cubic. An awareness channel stays below the smallest window there is (two packets
 /// a round trip, 9 KB/s at 250 ms), so that it hardly matters; what BBR would gain on lossy paths is for bulk, and the
 /// library calls its own experimental.
 pub fn settings(end: End, max_packet: usize, idle: Duration) -> TransportConfig {
-    let window = |octets: usize| VarInt::from_u32(u32::try_from(octets).unwrap_or(u32::MAX));
+    let window = |bytes: usize| VarInt::from_u32(u32::try_from(bytes).unwrap_or(u32::MAX));
     let mut config = TransportConfig::default();
     config.max_concurrent_bidi_streams(match end {
         End::Client => VarInt::from_u32(0),

@@ -3,7 +3,7 @@
 use wtransport::error::StreamWriteError;
 use wtransport::{Connection, SendStream};
 
-/// Octets that QUIC may hold which are not on the wire yet; the same as for TCP. More would be stale by the time they
+/// Bytes that QUIC may hold which are not on the wire yet; the same as for TCP. More would be stale by the time they
 /// leave.
 const UNSENT: u64 = 16 << 10;
 
@@ -14,7 +14,7 @@ pub fn make_room(connection: &Connection) {
     quic.set_send_window(quic.stats().path.cwnd.saturating_add(UNSENT));
 }
 
-/// Writes all `octets`; returns when all but what [`make_room`] allows have left. If the future is lost, part of them is
+/// Writes all `bytes`; returns when all but what [`make_room`] allows have left. If the future is lost, part of them is
 /// written.
 ///
 /// # Errors
@@ -22,12 +22,12 @@ pub fn make_room(connection: &Connection) {
 pub async fn write_all(
     connection: &Connection,
     stream: &mut SendStream,
-    mut octets: &[u8],
+    mut bytes: &[u8],
 ) -> Result<(), StreamWriteError> {
-    while !octets.is_empty() {
+    while !bytes.is_empty() {
         make_room(connection);
-        let written = stream.write(octets).await?;
-        octets = octets.get(written..).unwrap_or_default();
+        let written = stream.write(bytes).await?;
+        bytes = bytes.get(written..).unwrap_or_default();
     }
     Ok(())
 }

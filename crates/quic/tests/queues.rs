@@ -118,7 +118,7 @@ async fn t6_a_datagram_larger_than_the_path_is_dropped_and_no_error() {
     let pair = Pair::new().await;
     let mut datagrams = Datagrams::new(&pair.client);
     let max = datagrams.max();
-    assert!((1100..1200).contains(&max), "{max}: what 1,200 octets hold");
+    assert!((1100..1200).contains(&max), "{max}: what 1,200 bytes hold");
     for size in [1500, 100_000, max] {
         let packet = vec![size as u8; size];
         timeout(PATIENCE, datagrams.send(&packet, Instant::now())).await.unwrap().unwrap();
@@ -159,5 +159,5 @@ async fn a_stream_takes_no_more_than_is_about_to_leave() {
         }
     };
     let _: Result<(), _> = timeout(Duration::from_secs(1), writing).await;
-    assert!((10_000..100_000).contains(&taken), "{taken} octets wait for a path that is held");
+    assert!((10_000..100_000).contains(&taken), "{taken} bytes wait for a path that is held");
 }

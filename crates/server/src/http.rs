@@ -25,7 +25,7 @@ pub(crate) fn router(hub: Arc<Hub>) -> Router {
         .route("/inspect/templates", get(inspect::templates))
         .route(
             "/inspect/record",
-            post(inspect::record).layer(DefaultBodyLimit::max(inspect::MOST_OCTETS)),
+            post(inspect::record).layer(DefaultBodyLimit::max(inspect::MAX_BODY)),
         )
         .layer(from_fn_with_state(Arc::clone(&hub), inspect::check));
     let doors = Router::new()
@@ -34,7 +34,7 @@ pub(crate) fn router(hub: Arc<Hub>) -> Router {
         .route("/transports", get(offer))
         .route(
             "/emulation",
-            get(control::get).post(control::set).layer(DefaultBodyLimit::max(control::MOST_OCTETS)),
+            get(control::get).post(control::set).layer(DefaultBodyLimit::max(control::MAX_BODY)),
         )
         .route("/http/up", post(carrier::up))
         .route("/http/{form}", post(carrier::down))

@@ -168,11 +168,11 @@ impl Hub {
     }
 }
 
-/// Random octets from the system: secrets and incarnations must not be guessed.
+/// Random bytes from the system: secrets and incarnations must not be guessed.
 pub(crate) fn random_secret() -> [u8; 16] {
-    let mut octets = [0; 16];
-    getrandom::fill(&mut octets).expect("the operating system has a random source");
-    octets
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).expect("the operating system has a random source");
+    bytes
 }
 
 fn random() -> u64 {

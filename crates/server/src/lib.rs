@@ -121,7 +121,7 @@ pub enum Inspect {
     Off,
 }
 
-/// Compares in a time that does not tell where they differ, so that a secret cannot be guessed octet by octet.
+/// Compares in a time that does not tell where they differ, so that a secret cannot be guessed byte by byte.
 pub fn is_same_secret(one: &[u8], other: &[u8]) -> bool {
     one.len() == other.len()
         && one.iter().zip(other).fold(0, |sum, (one, two)| sum | (one ^ two)) == 0
@@ -138,7 +138,7 @@ pub struct HttpLimits {
     pub held: Duration,
     /// How long a streamed response lasts, unless its client renews it before.
     pub stream: Duration,
-    /// How many octets of packets it has.
+    /// How many bytes of packets it has.
     pub stream_bytes: usize,
     /// How long a client may go without asking for a response.
     pub alone: Duration,

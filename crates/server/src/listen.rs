@@ -20,11 +20,11 @@ use tower_service::Service;
 
 use crate::hub::Hub;
 
-/// Octets the kernel may hold that are not on the wire yet. More would be stale by the time they leave; packets
+/// Bytes the kernel may hold that are not on the wire yet. More would be stale by the time they leave; packets
 /// wait in the room instead, where newer values replace older ones.
 const UNSENT: u32 = 16 << 10;
 
-/// Octets that HTTP holds of a response before it waits for the kernel, for the same reason; and of a request's
+/// Bytes that HTTP holds of a response before it waits for the kernel, for the same reason; and of a request's
 /// header at most, which cookies of other services on the same host may fill.
 const HTTP_BUFFER: usize = 16 << 10;
 

@@ -74,7 +74,7 @@ pub(crate) struct Link {
     pub(crate) packets: Outbox<Outbound>,
     /// The socket, where packets can be written from here.
     pub(crate) line: Option<Arc<Line>>,
-    /// And how many octets one may have.
+    /// And how many bytes one may have.
     pub(crate) datagrams: Option<(Outbox<Vec<u8>>, usize)>,
     /// For datagrams that the room sends to many.
     pub(crate) direct: Option<Direct>,
@@ -89,8 +89,8 @@ pub(crate) type Links = HashMap<LinkId, Link, BuildHasherDefault<ByNumber>>;
 pub(crate) struct ByNumber(u64);
 
 impl Hasher for ByNumber {
-    fn write(&mut self, octets: &[u8]) {
-        octets.iter().for_each(|&octet| self.write_u64(u64::from(octet)));
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.write_u64(u64::from(byte)));
     }
 
     fn write_u64(&mut self, number: u64) {

@@ -189,7 +189,7 @@ async fn an_oversized_opening() {
 
 #[tokio::test]
 async fn an_unknown_channel() {
-    // MESSAGES, to the end of the packet: channel 9, sender, flags, gap, age, stamp 0, no octets.
+    // MESSAGES, to the end of the packet: channel 9, sender, flags, gap, age, stamp 0, no bytes.
     expect(vec![opening("demo"), vec![0x86, 9, 0, 0, 0, 0, 0, 0]], "unknown-channel").await;
 }
 
@@ -206,11 +206,11 @@ async fn a_room_name_of_10_kb() {
 
 #[tokio::test]
 async fn invalid_utf8_where_text_is_due() {
-    // The flag says text, the two octets are none.
+    // The flag says text, the two bytes are none.
     expect(vec![opening("demo"), vec![0x86, 1, 0, 1, 0, 0, 0, 2, 0xff, 0xfe]], "invalid-text")
         .await;
     let mut packet = opening("demo");
-    let at = packet.windows(4).position(|octets| octets == b"demo").unwrap();
+    let at = packet.windows(4).position(|bytes| bytes == b"demo").unwrap();
     packet[at] = 0xff;
     expect(vec![packet], "invalid-text").await;
 }

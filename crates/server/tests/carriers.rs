@@ -264,11 +264,11 @@ async fn who_does_not_read_is_closed_and_disturbs_nobody() {
     let deaf = joined(address, Kind::Multipart).await;
     let mut mute = joined(address, Kind::Multipart).await;
     let reading = tokio::spawn(async move {
-        let mut octets = 0;
+        let mut bytes = 0;
         while let Some((_, packet)) = mute.next().await {
-            octets += packet.len();
+            bytes += packet.len();
         }
-        octets
+        bytes
     });
     let (mut seed, mut sent) = (1, 0);
     let started = Instant::now();
@@ -284,8 +284,8 @@ async fn who_does_not_read_is_closed_and_disturbs_nobody() {
         );
     }
     assert!(sent > 6, "{sent}");
-    let octets = reading.await.unwrap();
-    assert!((100_000..=256 << 10).contains(&octets), "T10: {octets}");
+    let bytes = reading.await.unwrap();
+    assert!((100_000..=256 << 10).contains(&bytes), "T10: {bytes}");
     ann.send("after").await;
     tokio::join!(ann.hear(sent + 1), bob.hear(sent + 1));
     drop(deaf);
@@ -382,10 +382,10 @@ async fn a_header_that_does_not_end_is_not_waited_for() {
     }
 }
 
-/// What comes over plain TCP in answer to these octets, to the end.
-async fn over_tcp(address: SocketAddr, octets: &[u8]) -> Option<&'static str> {
+/// What comes over plain TCP in answer to these bytes, to the end.
+async fn over_tcp(address: SocketAddr, bytes: &[u8]) -> Option<&'static str> {
     let mut stream = TcpStream::connect(address).await.unwrap();
-    stream.write_all(octets).await.unwrap();
+    stream.write_all(bytes).await.unwrap();
     let mut answer = Vec::new();
     timeout(PATIENCE, stream.read_to_end(&mut answer)).await.unwrap().unwrap();
     let mut ending = None;

@@ -89,7 +89,7 @@ async fn two_watchers_see_the_same_packets_and_nobody_is_traced_for_none() {
     assert_eq!(seen["packets"], also["packets"]);
     let packet = &seen["packets"][0];
     assert_eq!((&packet["out"], &packet["participant"]), (&false.into(), &1.into()));
-    // Channel, sender, index, purpose, octets before.
+    // Channel, sender, index, purpose, bytes before.
     assert_eq!(packet["parts"][0].as_array().unwrap()[..5], [1, 1, 1, 0, 7].map(Value::from));
     assert_eq!(seen["participants"][0]["transport"]["kind"], "TCP socket");
     assert_eq!(seen["channels"][0]["name"], "draw");

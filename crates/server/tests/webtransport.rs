@@ -101,14 +101,14 @@ struct Pin(String);
 impl Pin {
     fn of(identity: &Identity) -> Self {
         let hash = identity.certificate_chain().as_slice()[0].hash();
-        Pin(hash.as_ref().iter().map(|octet| format!("{octet:02x}")).collect())
+        Pin(hash.as_ref().iter().map(|byte| format!("{byte:02x}")).collect())
     }
 
     fn digest(&self) -> Sha256Digest {
-        let octets: Vec<u8> = (0..32)
+        let bytes: Vec<u8> = (0..32)
             .map(|at| u8::from_str_radix(&self.0[2 * at..2 * at + 2], 16).unwrap())
             .collect();
-        Sha256Digest::new(octets.try_into().unwrap())
+        Sha256Digest::new(bytes.try_into().unwrap())
     }
 }
 
@@ -194,8 +194,8 @@ fn hello(room: &str) -> Vec<u8> {
 async fn join(connection: &Connection) -> (wtransport::SendStream, RecvStream) {
     let (mut send, mut receive) = connection.open_bi().await.unwrap().await.unwrap();
     send.write_all(&hello("room")).await.unwrap();
-    let mut octet = [0];
-    timeout(PATIENCE, receive.read_exact(&mut octet)).await.unwrap().unwrap();
+    let mut byte = [0];
+    timeout(PATIENCE, receive.read_exact(&mut byte)).await.unwrap().unwrap();
     (send, receive)
 }
 

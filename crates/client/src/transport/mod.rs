@@ -68,7 +68,7 @@ impl Transport {
         }
     }
 
-    /// Octets that a datagram may have; 0: there are none.
+    /// Bytes that a datagram may have; 0: there are none.
     pub(crate) fn max_datagram(&self) -> usize {
         match self {
             Transport::Ws(_) | Transport::Tcp(_) => 0,

@@ -1,4 +1,4 @@
-//! Packets over anything that streams octets both ways.
+//! Packets over anything that streams bytes both ways.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -11,7 +11,7 @@ use tokio_tungstenite::tungstenite::Bytes;
 use super::Happening;
 use super::framing::{framed, take};
 
-/// Octets asked for at a time; a packet that is larger grows what they are kept in.
+/// Bytes asked for at a time; a packet that is larger grows what they are kept in.
 const READ: usize = 16 << 10;
 
 /// Reads and writes packets.
@@ -66,7 +66,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Packets<R, W> {
         }
     }
 
-    /// Reads some more octets. `false`: there are none.
+    /// Reads some more bytes. `false`: there are none.
     fn poll_fill(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
         let mut space = [0; READ];
         let mut buffer = ReadBuf::new(&mut space);

@@ -24,8 +24,8 @@ use crate::{Inspect, is_same_secret};
 pub(crate) use recording::Recordings;
 pub(crate) use watch::{Watches, stream};
 
-/// Octets of a request.
-pub(crate) const MOST_OCTETS: usize = 256;
+/// Bytes of a request.
+pub(crate) const MAX_BODY: usize = 256;
 
 /// Lets those pass who may look on.
 ///

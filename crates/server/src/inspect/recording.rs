@@ -21,10 +21,10 @@ const EVERY: Duration = Duration::from_millis(200);
 /// Rooms that are recorded at a time.
 const MOST: usize = 8;
 
-/// Octets of a recording: what `groupwire replay` reads is 256 MB.
-const MOST_OCTETS: u64 = 240 << 20;
+/// Bytes of a recording: what `groupwire replay` reads is 256 MB.
+const MAX_BYTES: u64 = 240 << 20;
 
-/// Octets of a room's name that a file is called by.
+/// Bytes of a room's name that a file is called by.
 const MOST_NAME: usize = 48;
 
 /// How a recording is doing, or how it ended.
@@ -33,7 +33,8 @@ pub(crate) struct State {
     /// Its name in the folder of recordings.
     file: String,
     messages: u64,
-    octets: u64,
+    #[serde(rename = "octets")]
+    bytes: u64,
     /// Messages that came faster than they were written.
     missed: u64,
     is_over: bool,
@@ -133,14 +134,14 @@ async fn record(
         }
         report.send_modify(|state| {
             state.messages += count;
-            state.octets = files.octets;
+            state.bytes = files.bytes;
             state.missed = missed;
         });
         if is_last {
             break None;
         }
-        if files.octets > MOST_OCTETS {
-            break Some(format!("it has {MOST_OCTETS} octets, which is the most"));
+        if files.bytes > MAX_BYTES {
+            break Some(format!("it has {MAX_BYTES} bytes, which is the most"));
         }
     };
     if let Some(error) = &error {
@@ -158,8 +159,8 @@ struct Files {
     name: String,
     records: File,
     table: File,
-    octets: u64,
-    table_octets: u64,
+    bytes: u64,
+    table_bytes: u64,
 }
 
 const COLUMNS: &[u8] = b"time_ms\tsender\tchannel\n";
@@ -184,8 +185,8 @@ impl Files {
             };
             let mut table = new(&format!("{name}.tsv"))?;
             table.write_all(COLUMNS)?;
-            let (name, table_octets) = (format!("{name}.bin"), COLUMNS.len() as u64);
-            return Ok(Files { name, records, table, octets: 0, table_octets });
+            let (name, table_bytes) = (format!("{name}.bin"), COLUMNS.len() as u64);
+            return Ok(Files { name, records, table, bytes: 0, table_bytes });
         }
         Err(io::ErrorKind::AlreadyExists.into())
     }
@@ -205,12 +206,12 @@ impl Files {
         let written = self.records.write_all(&records).and_then(|()| self.table.write_all(&rows));
         match written {
             Ok(()) => {
-                self.octets += records.len() as u64;
-                self.table_octets += rows.len() as u64;
+                self.bytes += records.len() as u64;
+                self.table_bytes += rows.len() as u64;
             }
             Err(_) => {
-                let _ = self.records.set_len(self.octets);
-                let _ = self.table.set_len(self.table_octets);
+                let _ = self.records.set_len(self.bytes);
+                let _ = self.table.set_len(self.table_bytes);
             }
         }
         written

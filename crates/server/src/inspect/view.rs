@@ -13,10 +13,10 @@ use serde::Serialize;
 use super::recording;
 use crate::room::Driver;
 
-/// Octets of presence that are passed on: a name is in there.
+/// Bytes of presence that are passed on: a name is in there.
 const MOST_PRESENCE: usize = 512;
 
-/// Octets of a template's part that are shown.
+/// Bytes of a template's part that are shown.
 const MOST_SHOWN: usize = 400;
 
 /// A room at a moment, and its packets since the last one.
@@ -129,9 +129,9 @@ struct Transport {
     kind: &'static str,
     round_trip: Option<f64>,
     clock_error: Option<f64>,
-    /// Octets per second.
+    /// Bytes per second.
     rate: Option<f64>,
-    /// Octets per second as datagrams, with all headers.
+    /// Bytes per second as datagrams, with all headers.
     rate_limit: Option<u32>,
     /// In its own words.
     reason: Option<String>,
@@ -339,7 +339,7 @@ struct PacketView {
     private: usize,
     feedback: usize,
     overhead: usize,
-    /// Channel, sender, index, purpose (0 new, 1 repeated, 2 state, 3 own), octets before, age, cost.
+    /// Channel, sender, index, purpose (0 new, 1 repeated, 2 state, 3 own), bytes before, age, cost.
     parts: Vec<(u32, u32, u32, u8, usize, u64, u32)>,
 }
 
@@ -415,7 +415,7 @@ impl Template {
     }
 }
 
-/// Text as it is, other octets as `\x..`.
+/// Text as it is, other bytes as `\x..`.
 fn shown(bytes: &[u8]) -> String {
     let mut text = String::new();
     for chunk in bytes[..bytes.len().min(MOST_SHOWN)].utf8_chunks() {

@@ -22,14 +22,14 @@ pub(crate) enum Framing {
     Length,
 }
 
-/// Octets of a header, at most.
+/// Bytes of a header, at most.
 const MAX_HEADER: usize = MAX_VARINT;
 
-/// Octets that may wait here: two packets, and answers to what the other end asks of its WebSocket. Who reads nothing and
+/// Bytes that may wait here: two packets, and answers to what the other end asks of its WebSocket. Who reads nothing and
 /// asks on is cut off.
 const MAX_UNSENT: usize = 256 << 10;
 
-/// Packets of up to so many octets go to the kernel as one piece: there, `writev` costs more than a short copy and `send`.
+/// Packets of up to so many bytes go to the kernel as one piece: there, `writev` costs more than a short copy and `send`.
 const SHORT: usize = 512;
 
 /// A final binary frame; a final close frame.
@@ -117,7 +117,7 @@ impl Line {
         let mut sent = 0;
         if state.unsent.is_empty() && !state.broken {
             match self.try_write(parts) {
-                Ok(octets) => sent = octets,
+                Ok(bytes) => sent = bytes,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {}
                 Err(_) => state.broken = true,
             }
@@ -156,7 +156,7 @@ impl Line {
         let mut sent = 0;
         while sent < state.unsent.len() && !state.broken {
             match self.socket.try_write(&state.unsent[sent..]) {
-                Ok(octets) => sent += octets,
+                Ok(bytes) => sent += bytes,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => break,
                 Err(_) => state.broken = true,
             }
@@ -174,7 +174,7 @@ impl Line {
 }
 
 impl Framing {
-    /// Writes what stands before a packet of so many octets.
+    /// Writes what stands before a packet of so many bytes.
     fn header(self, length: usize, header: &mut [u8; MAX_HEADER]) -> &[u8] {
         let size = match (self, length) {
             (Framing::Length, _) => {
@@ -218,8 +218,8 @@ impl AsyncRead for Stream {
         loop {
             ready!(self.0.socket.poll_read_ready(cx))?;
             match self.0.socket.try_read(buffer.initialize_unfilled()) {
-                Ok(octets) => {
-                    buffer.advance(octets);
+                Ok(bytes) => {
+                    buffer.advance(bytes);
                     return Poll::Ready(Ok(()));
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {}
@@ -233,10 +233,10 @@ impl AsyncWrite for Stream {
     fn poll_write(
         self: Pin<&mut Self>,
         _: &mut Context<'_>,
-        octets: &[u8],
+        bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let mut state = self.0.lock();
-        let is_sent = self.0.write(&mut state, [octets, &[], &[]]);
+        let is_sent = self.0.write(&mut state, [bytes, &[], &[]]);
         if state.broken {
             return Poll::Ready(Err(ErrorKind::BrokenPipe.into()));
         }
@@ -244,7 +244,7 @@ impl AsyncWrite for Stream {
         if !is_sent {
             self.0.wake.notify_one();
         }
-        Poll::Ready(Ok(octets.len()))
+        Poll::Ready(Ok(bytes.len()))
     }
 
     fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {

@@ -106,7 +106,7 @@ pub(crate) struct Origin {
 
 type ToRoom = mpsc::UnboundedSender<Message>;
 
-/// Serves a connection until it ends. `datagrams` says, too, how many octets one may have.
+/// Serves a connection until it ends. `datagrams` says, too, how many bytes one may have.
 pub(crate) async fn serve<R: Receive, T: Transmit, D: Datagrams>(
     hub: Arc<Hub>,
     origin: Origin,

@@ -118,7 +118,7 @@ fn close_frame(reason: Option<&Error>) -> (CloseCode, String) {
         (_, Fault::Refused) => CloseCode::Policy,
         _ => CloseCode::Protocol,
     };
-    // RFC 6455, section 5.5: a control frame has at most 125 octets, two of which are the code.
+    // RFC 6455, section 5.5: a control frame has at most 125 bytes, two of which are the code.
     let mut text = error.to_string();
     let end = (0..=123.min(text.len())).rev().find(|&end| text.is_char_boundary(end));
     text.truncate(end.unwrap_or_default());

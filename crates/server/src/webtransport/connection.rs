@@ -105,8 +105,8 @@ struct Writer {
 
 impl Transmit for Writer {
     async fn send(&mut self, packet: Vec<u8>) -> Result<(), Gone> {
-        let octets = framed(&packet);
-        write_all(&self.connection, &mut self.stream, &octets).await.map_err(|_| Gone)
+        let bytes = framed(&packet);
+        write_all(&self.connection, &mut self.stream, &bytes).await.map_err(|_| Gone)
     }
 
     async fn close(&mut self, packet: Vec<u8>, reason: Option<&Error>) {

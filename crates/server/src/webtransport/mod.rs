@@ -56,15 +56,15 @@ const HANDSHAKES: usize = 256;
 /// With more than so many, clients first have to show that they are where they say, which takes them a round trip.
 const UNPROVEN: usize = 32;
 
-/// T3, counted from the first octet: how long the handshake, the request and the opening of the stream may take.
+/// T3, counted from the first byte: how long the handshake, the request and the opening of the stream may take.
 const HANDSHAKE: Duration = Duration::from_secs(5);
 
-/// Octets that QUIC keeps of handshakes that wait to be accepted, which they do for microseconds. Ten clients' greetings
+/// Bytes that QUIC keeps of handshakes that wait to be accepted, which they do for microseconds. Ten clients' greetings
 /// fill it, and repeat what did not fit.
 const WAITING: u64 = 128 << 10;
 
-/// Octets that the kernel may hold for all connections, each way, where it permits so much: after a tick acknowledgements
-/// of a thousand come within milliseconds, and a small packet takes some 800 octets there.
+/// Bytes that the kernel may hold for all connections, each way, where it permits so much: after a tick acknowledgements
+/// of a thousand come within milliseconds, and a small packet takes some 800 bytes there.
 const BUFFER: usize = 4 << 20;
 
 /// How much longer than the session QUIC waits for a silent client: the session's word on it shall come first, as it

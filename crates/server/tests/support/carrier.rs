@@ -196,7 +196,7 @@ pub(crate) struct Response {
     pub(crate) first: u64,
     next: u64,
     body: Incoming,
-    octets: Vec<u8>,
+    bytes: Vec<u8>,
 }
 
 impl Response {
@@ -209,9 +209,9 @@ impl Response {
         if response.status() != 200 {
             return Err(response.status().as_u16());
         }
-        let octets = Vec::new();
+        let bytes = Vec::new();
         let (id, body) = (String::new(), response.into_body());
-        let mut response = Response { kind, id, first: 0, next: 0, body, octets };
+        let mut response = Response { kind, id, first: 0, next: 0, body, bytes };
         let (id, first) = loop {
             if let Some(preamble) = response.preamble() {
                 break preamble;
@@ -230,7 +230,7 @@ impl Response {
             let packet = match self.kind {
                 Kind::Multipart => self.part(),
                 Kind::Iframe => self.call().map(|text| STANDARD.decode(text).unwrap()),
-                Kind::Longpoll | Kind::Poll => take_packet(&mut self.octets),
+                Kind::Longpoll | Kind::Poll => take_packet(&mut self.bytes),
             };
             if let Some(packet) = packet {
                 self.next += 1;
@@ -247,10 +247,10 @@ impl Response {
             Kind::Multipart => String::from_utf8(self.part()?).unwrap(),
             Kind::Iframe => self.call()?,
             Kind::Longpoll | Kind::Poll => {
-                let mut rest = self.octets.get(32..)?.to_vec();
+                let mut rest = self.bytes.get(32..)?.to_vec();
                 let first = take_varint(&mut rest)?;
-                let id = String::from_utf8(self.octets[..32].to_vec()).unwrap();
-                self.octets = rest;
+                let id = String::from_utf8(self.bytes[..32].to_vec()).unwrap();
+                self.bytes = rest;
                 return Some((id, first));
             }
         };
@@ -259,33 +259,33 @@ impl Response {
     }
 
     fn part(&mut self) -> Option<Vec<u8>> {
-        let start = find(&self.octets, b"--gw\r\n")?;
-        let end = start + find(&self.octets[start..], b"\r\n\r\n")? + 4;
-        let header = std::str::from_utf8(&self.octets[start..end]).unwrap();
+        let start = find(&self.bytes, b"--gw\r\n")?;
+        let end = start + find(&self.bytes[start..], b"\r\n\r\n")? + 4;
+        let header = std::str::from_utf8(&self.bytes[start..end]).unwrap();
         let length = header.trim().rsplit_once("Content-Length: ").unwrap().1;
         let length: usize = length.parse().unwrap();
-        let part = self.octets.get(end..end + length)?.to_vec();
-        self.octets.drain(..end + length);
+        let part = self.bytes.get(end..end + length)?.to_vec();
+        self.bytes.drain(..end + length);
         Some(part)
     }
 
     fn call(&mut self) -> Option<String> {
-        let start = find(&self.octets, b"p(\"")? + 3;
-        let end = start + find(&self.octets[start..], b"\")</script>\n")?;
-        let text = String::from_utf8(self.octets[start..end].to_vec()).unwrap();
-        self.octets.drain(..end);
+        let start = find(&self.bytes, b"p(\"")? + 3;
+        let end = start + find(&self.bytes[start..], b"\")</script>\n")?;
+        let text = String::from_utf8(self.bytes[start..end].to_vec()).unwrap();
+        self.bytes.drain(..end);
         Some(text)
     }
 
     async fn more(&mut self) -> bool {
         let Some(Ok(frame)) = self.body.frame().await else { return false };
         frame.into_data().is_ok_and(|data| {
-            self.octets.extend_from_slice(&data);
+            self.bytes.extend_from_slice(&data);
             true
         })
     }
 }
 
-fn find(octets: &[u8], mark: &[u8]) -> Option<usize> {
-    octets.windows(mark.len()).position(|window| window == mark)
+fn find(bytes: &[u8], mark: &[u8]) -> Option<usize> {
+    bytes.windows(mark.len()).position(|window| window == mark)
 }

@@ -29,11 +29,11 @@ pub(crate) async fn socket(address: SocketAddr) -> Wire {
         }
     });
     tasks.spawn(async move {
-        let (mut octets, mut piece) = (Vec::new(), [0; 4096]);
+        let (mut bytes, mut piece) = (Vec::new(), [0; 4096]);
         while let Ok(1..) = reader.read(&mut piece).await.inspect(|&count| {
-            octets.extend_from_slice(&piece[..count]);
+            bytes.extend_from_slice(&piece[..count]);
         }) {
-            while let Some(packet) = take_packet(&mut octets) {
+            while let Some(packet) = take_packet(&mut bytes) {
                 if received.send(packet).await.is_err() {
                     return;
                 }
@@ -45,35 +45,35 @@ pub(crate) async fn socket(address: SocketAddr) -> Wire {
 
 /// The packet with its length before it (T1).
 pub(crate) fn framed(packet: &[u8]) -> Vec<u8> {
-    let mut octets = varint(packet.len() as u64);
-    octets.extend_from_slice(packet);
-    octets
+    let mut bytes = varint(packet.len() as u64);
+    bytes.extend_from_slice(packet);
+    bytes
 }
 
 pub(crate) fn varint(mut value: u64) -> Vec<u8> {
-    let mut octets = Vec::new();
+    let mut bytes = Vec::new();
     while value >= 0x80 {
-        octets.push(value as u8 | 0x80);
+        bytes.push(value as u8 | 0x80);
         value >>= 7;
     }
-    octets.push(value as u8);
-    octets
+    bytes.push(value as u8);
+    bytes
 }
 
 /// A number from the front.
-pub(crate) fn take_varint(octets: &mut Vec<u8>) -> Option<u64> {
-    let size = octets.iter().position(|octet| octet & 0x80 == 0)? + 1;
-    let bits = octets.drain(..size).enumerate();
-    Some(bits.fold(0, |value, (at, octet)| value | u64::from(octet & 0x7f) << (7 * at)))
+pub(crate) fn take_varint(bytes: &mut Vec<u8>) -> Option<u64> {
+    let size = bytes.iter().position(|byte| byte & 0x80 == 0)? + 1;
+    let bits = bytes.drain(..size).enumerate();
+    Some(bits.fold(0, |value, (at, byte)| value | u64::from(byte & 0x7f) << (7 * at)))
 }
 
 /// A packet with its length before it, from the front.
-pub(crate) fn take_packet(octets: &mut Vec<u8>) -> Option<Vec<u8>> {
-    let mut rest = octets.clone();
+pub(crate) fn take_packet(bytes: &mut Vec<u8>) -> Option<Vec<u8>> {
+    let mut rest = bytes.clone();
     let length = take_varint(&mut rest)? as usize;
     if rest.len() < length {
         return None;
     }
-    *octets = rest.split_off(length);
+    *bytes = rest.split_off(length);
     Some(rest)
 }

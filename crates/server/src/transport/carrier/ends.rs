@@ -14,25 +14,25 @@ use crate::transport::{Gone, Incoming, Receive, Transmit};
 pub(super) struct Reader {
     carrier: Arc<Carrier>,
     /// What is left of an upload.
-    octets: Bytes,
+    bytes: Bytes,
     max_packet: usize,
 }
 
 impl Reader {
     pub(super) fn new(carrier: Arc<Carrier>, max_packet: usize) -> Self {
-        Reader { carrier, octets: Bytes::new(), max_packet }
+        Reader { carrier, bytes: Bytes::new(), max_packet }
     }
 }
 
 impl Receive for Reader {
     async fn receive(&mut self) -> Result<Option<Incoming>, Error> {
         loop {
-            if let Some((prefix, length)) = measure(&self.octets, self.max_packet)? {
-                self.octets.advance(prefix);
-                return Ok(Some(Incoming::Packet(self.octets.split_to(length))));
+            if let Some((prefix, length)) = measure(&self.bytes, self.max_packet)? {
+                self.bytes.advance(prefix);
+                return Ok(Some(Incoming::Packet(self.bytes.split_to(length))));
             }
             match self.carrier.next_upload().await? {
-                Some(upload) => self.octets = upload,
+                Some(upload) => self.bytes = upload,
                 None => return Ok(None),
             }
         }

@@ -24,14 +24,14 @@ impl Id {
     pub(super) fn read(digits: &[u8]) -> Option<Self> {
         let digits: &[u8; Self::DIGITS] = digits.try_into().ok()?;
         let mut id = [0; 16];
-        for (octet, pair) in id.iter_mut().zip(digits.chunks_exact(2)) {
+        for (byte, pair) in id.iter_mut().zip(digits.chunks_exact(2)) {
             for &digit in pair {
                 let value = match digit {
                     b'0'..=b'9' => digit - b'0',
                     b'a'..=b'f' => digit - b'a' + 10,
                     _ => return None,
                 };
-                *octet = *octet << 4 | value;
+                *byte = *byte << 4 | value;
             }
         }
         Some(Id(id))
@@ -40,7 +40,7 @@ impl Id {
 
 impl fmt::Display for Id {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|octet| write!(f, "{octet:02x}"))
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }
 }
 
@@ -127,7 +127,7 @@ fn part(content: &[u8], out: &mut Vec<u8>) {
 pub(super) fn read_asked(body: &[u8]) -> Option<(Id, u64)> {
     let (id, received) = std::str::from_utf8(body).ok()?.strip_prefix("id=")?.split_once('&')?;
     let received = received.strip_prefix("received=")?;
-    let is_number = !received.is_empty() && received.bytes().all(|octet| octet.is_ascii_digit());
+    let is_number = !received.is_empty() && received.bytes().all(|byte| byte.is_ascii_digit());
     Some((Id::read(id.as_bytes())?, received.parse().ok().filter(|_| is_number)?))
 }
 
@@ -136,14 +136,14 @@ pub(super) fn read_asked(body: &[u8]) -> Option<(Id, u64)> {
 pub(super) struct Head {
     pub(super) number: u64,
     pub(super) received: u64,
-    /// Octets of number and received.
+    /// Bytes of number and received.
     pub(super) size: usize,
 }
 
 /// Reads what follows the id. `None`: it is not there whole.
-pub(super) fn read_head(octets: &[u8]) -> Result<Option<Head>, Error> {
-    let Some((number, size)) = varint(octets)? else { return Ok(None) };
-    let Some((received, more)) = varint(&octets[size..])? else { return Ok(None) };
+pub(super) fn read_head(bytes: &[u8]) -> Result<Option<Head>, Error> {
+    let Some((number, size)) = varint(bytes)? else { return Ok(None) };
+    let Some((received, more)) = varint(&bytes[size..])? else { return Ok(None) };
     Ok(Some(Head { number, received, size: size + more }))
 }
 
@@ -198,7 +198,7 @@ mod tests {
     fn parts_are_delimited_and_say_how_long_they_are() {
         let packet = Stream::Multipart.packet(b"\r\n--gw\r\n");
         assert_eq!(packet, &b"\r\n--gw\r\nContent-Length: 8\r\n\r\n\r\n--gw\r\n"[..]);
-        assert!(Stream::Multipart.packet(&[0; 100]).len() <= 135, "about 35 octets on top");
+        assert!(Stream::Multipart.packet(&[0; 100]).len() <= 135, "about 35 bytes on top");
         let form = Stream::Iframe { origin: "https://a.example".to_owned() };
         assert_eq!(form.packet(b"abc"), "<script>p(\"YWJj\")</script>\n");
     }

@@ -29,7 +29,7 @@ use form::{Form, Stream};
 pub(crate) use registry::Registry;
 pub(crate) use up::up;
 
-/// Octets of `id=<id>&received=<n>`, and some more.
+/// Bytes of `id=<id>&received=<n>`, and some more.
 const MAX_DOWN: usize = 128;
 
 /// T19.
@@ -99,14 +99,14 @@ fn refusal(status: StatusCode, why: &str) -> Response {
 
 /// Reads a body that is small.
 async fn read(mut body: Body, limit: usize) -> Result<Bytes, StatusCode> {
-    let mut octets = BytesMut::new();
+    let mut bytes = BytesMut::new();
     while let Some(frame) = body.frame().await {
         let Ok(frame) = frame else { return Err(StatusCode::BAD_REQUEST) };
         let Ok(data) = frame.into_data() else { continue };
-        if octets.len() + data.len() > limit {
+        if bytes.len() + data.len() > limit {
             return Err(StatusCode::PAYLOAD_TOO_LARGE);
         }
-        octets.extend_from_slice(&data);
+        bytes.extend_from_slice(&data);
     }
-    Ok(octets.freeze())
+    Ok(bytes.freeze())
 }

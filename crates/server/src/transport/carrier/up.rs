@@ -18,7 +18,7 @@ use crate::hub::Hub;
 use crate::transport::Gone;
 use crate::transport::framing::{MAX_VARINT, measure};
 
-/// Octets of an upload that is too large which are still read, and dropped: who is cut off while it sends does not
+/// Bytes of an upload that is too large which are still read, and dropped: who is cut off while it sends does not
 /// hear why.
 const DROPPED: usize = 1 << 20;
 
@@ -39,7 +39,7 @@ const OVER: Refusal = Refusal(StatusCode::NOT_FOUND, GONE);
 
 async fn take_upload(hub: &Hub, body: Body) -> Result<(), Refusal> {
     let max_packet = hub.config.limits.max_packet;
-    let mut reading = Reading { body, octets: BytesMut::new() };
+    let mut reading = Reading { body, bytes: BytesMut::new() };
     let patience = hub.config.http.request;
     let slow = |_| Refusal(StatusCode::REQUEST_TIMEOUT, "the upload takes too long");
     let (carrier, head) = timeout(patience, reading.head(hub)).await.map_err(slow)??;
@@ -97,24 +97,24 @@ enum Unread {
 
 struct Reading {
     body: Body,
-    octets: BytesMut,
+    bytes: BytesMut,
 }
 
 impl Reading {
     /// Whose it is, and what stands before the packets.
     async fn head(&mut self, hub: &Hub) -> Result<(Arc<Carrier>, Head), Refusal> {
         let broken = Refusal(StatusCode::BAD_REQUEST, "the upload does not come whole");
-        while self.octets.len() < Id::DIGITS {
+        while self.bytes.len() < Id::DIGITS {
             if !matches!(self.more().await, Ok(true)) {
                 return Err(OVER);
             }
         }
-        let carrier = Id::read(&self.octets[..Id::DIGITS]).and_then(|id| hub.carriers.find(id));
+        let carrier = Id::read(&self.bytes[..Id::DIGITS]).and_then(|id| hub.carriers.find(id));
         let carrier = carrier.ok_or(OVER)?;
         loop {
-            match read_head(&self.octets[Id::DIGITS..]) {
+            match read_head(&self.bytes[Id::DIGITS..]) {
                 Ok(Some(head)) => {
-                    self.octets.advance(Id::DIGITS + head.size);
+                    self.bytes.advance(Id::DIGITS + head.size);
                     return Ok((carrier, head));
                 }
                 Ok(None) => match self.more().await {
@@ -132,25 +132,25 @@ impl Reading {
     /// All packets, well-formed, still length-prefixed.
     async fn packets(&mut self, max_packet: usize) -> Result<Bytes, Unread> {
         let limit = 2 * (max_packet + MAX_VARINT);
-        while self.octets.len() <= limit {
+        while self.bytes.len() <= limit {
             match self.more().await {
                 Ok(true) => {}
                 Ok(false) => return self.check(max_packet).map_err(Unread::Wrong),
                 Err(Gone) => return Err(Unread::Broken),
             }
         }
-        let size = self.octets.len();
+        let size = self.bytes.len();
         self.drop_rest().await;
         Err(Unread::Wrong(Error::TooLarge { what: "upload", size, limit }))
     }
 
     fn check(&mut self, max_packet: usize) -> Result<Bytes, Error> {
-        let mut rest = &self.octets[..];
+        let mut rest = &self.bytes[..];
         while let Some((prefix, length)) = measure(rest, max_packet)? {
             rest = &rest[prefix + length..];
         }
         match rest.is_empty() {
-            true => Ok(self.octets.split().freeze()),
+            true => Ok(self.bytes.split().freeze()),
             false => Err(Error::Malformed { what: "upload: it ends within a packet" }),
         }
     }
@@ -158,8 +158,8 @@ impl Reading {
     async fn drop_rest(&mut self) {
         let mut dropped = 0;
         while dropped < DROPPED && matches!(self.more().await, Ok(true)) {
-            dropped += self.octets.len();
-            self.octets.clear();
+            dropped += self.bytes.len();
+            self.bytes.clear();
         }
     }
 
@@ -168,7 +168,7 @@ impl Reading {
         loop {
             let Some(frame) = self.body.frame().await else { return Ok(false) };
             let Ok(data) = frame.map_err(|_| Gone)?.into_data() else { continue };
-            self.octets.extend_from_slice(&data);
+            self.bytes.extend_from_slice(&data);
             return Ok(true);
         }
     }

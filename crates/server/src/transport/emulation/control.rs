@@ -24,11 +24,11 @@ const MOST_LOSS: f64 = 0.5;
 /// Each way; with more, sessions take the connection for dead.
 const LONGEST_DELAY: Duration = Duration::from_millis(1000);
 
-/// Rooms with a path. Some hundred octets each.
+/// Rooms with a path. Some hundred bytes each.
 const ROOMS: usize = 256;
 
-/// Octets of a request.
-pub(crate) const MOST_OCTETS: usize = 1024;
+/// Bytes of a request.
+pub(crate) const MAX_BODY: usize = 1024;
 
 /// A path, which the connections that are led over it look at for each packet.
 #[derive(Default)]
@@ -194,7 +194,7 @@ impl IntoResponse for Refusal {
                 StatusCode::FORBIDDEN,
                 "this server emulates nothing: start it with --emulate, or let it listen on loopback\n",
             ),
-            Refusal::Room => (StatusCode::BAD_REQUEST, "room: 1 to 256 octets are due\n"),
+            Refusal::Room => (StatusCode::BAD_REQUEST, "room: 1 to 256 bytes are due\n"),
             Refusal::Loss => (StatusCode::BAD_REQUEST, "loss: 0 to 0.5 is due\n"),
             Refusal::Delay => (StatusCode::BAD_REQUEST, "delay_ms: 0 to 1000 is due\n"),
             Refusal::TooMany => {

@@ -16,8 +16,8 @@ pub(crate) struct Settings {
 
 /// What carries things in one direction.
 pub(super) trait Line<P> {
-    /// Takes something of so many octets.
-    fn enter(&mut self, now: Instant, path: Settings, what: P, octets: usize);
+    /// Takes something of so many bytes.
+    fn enter(&mut self, now: Instant, path: Settings, what: P, bytes: usize);
 
     /// When to come back, unless something enters before; `None` if it is empty.
     fn next(&self) -> Option<Instant>;
@@ -32,10 +32,10 @@ pub(super) trait Line<P> {
 /// Things that may be under way in one direction.
 const UNDER_WAY: usize = 1024;
 
-/// Octets likewise: what a kernel's socket buffer holds before it takes no more.
-const OCTETS_UNDER_WAY: usize = 256 << 10;
+/// Bytes likewise: what a kernel's socket buffer holds before it takes no more.
+const BYTES_UNDER_WAY: usize = 256 << 10;
 
-/// Octets of a TCP segment or a QUIC packet, about: each is lost on its own.
+/// Bytes of a TCP segment or a QUIC packet, about: each is lost on its own.
 const SEGMENT: usize = 1200;
 
 /// How much a delay varies, as a share of it.
@@ -67,14 +67,14 @@ impl Recovery {
 /// entered before it. Acknowledgements are never lost, and there is no congestion window: a pointer does not fill one.
 pub(super) struct Reliable<P> {
     waiting: VecDeque<Waiting<P>>,
-    octets: usize,
+    bytes: usize,
     recovery: Recovery,
     random: Random,
 }
 
 struct Waiting<P> {
     what: P,
-    octets: usize,
+    bytes: usize,
     fate: Fate,
 }
 
@@ -98,7 +98,7 @@ struct Lost {
 
 impl<P> Reliable<P> {
     pub(super) fn new(recovery: Recovery, seed: u64) -> Self {
-        Reliable { waiting: VecDeque::new(), octets: 0, recovery, random: Random(seed) }
+        Reliable { waiting: VecDeque::new(), bytes: 0, recovery, random: Random(seed) }
     }
 
     /// Sends again what is due by now.
@@ -110,7 +110,7 @@ impl<P> Reliable<P> {
                 let sent = lost.repeat;
                 let timeouts = lost.timeouts + u32::from(lost.times_out);
                 waiting.fate =
-                    self.recovery.send(&mut self.random, sent, path, waiting.octets, timeouts);
+                    self.recovery.send(&mut self.random, sent, path, waiting.bytes, timeouts);
             }
         }
     }
@@ -122,10 +122,10 @@ impl Recovery {
         random: &mut Random,
         sent: Instant,
         path: Settings,
-        octets: usize,
+        bytes: usize,
         timeouts: u32,
     ) -> Fate {
-        let segments = octets.div_ceil(SEGMENT).max(1);
+        let segments = bytes.div_ceil(SEGMENT).max(1);
         let arrives_whole = (1.0 - path.loss).powf(segments as f64);
         if random.share() < arrives_whole {
             return Fate::Arrives(sent + random.delay(path));
@@ -152,9 +152,9 @@ impl Recovery {
 }
 
 impl<P> Line<P> for Reliable<P> {
-    fn enter(&mut self, now: Instant, path: Settings, what: P, octets: usize) {
+    fn enter(&mut self, now: Instant, path: Settings, what: P, bytes: usize) {
         self.repeat(now, path);
-        let fate = self.recovery.send(&mut self.random, now, path, octets, 0);
+        let fate = self.recovery.send(&mut self.random, now, path, bytes, 0);
         if let Fate::Arrives(arrives) = fate {
             for waiting in &mut self.waiting {
                 if let Fate::Lost(lost) = &mut waiting.fate {
@@ -162,8 +162,8 @@ impl<P> Line<P> for Reliable<P> {
                 }
             }
         }
-        self.octets += octets;
-        self.waiting.push_back(Waiting { what, octets, fate });
+        self.bytes += bytes;
+        self.waiting.push_back(Waiting { what, bytes, fate });
     }
 
     fn next(&self) -> Option<Instant> {
@@ -179,12 +179,12 @@ impl<P> Line<P> for Reliable<P> {
             return None;
         }
         let first = self.waiting.pop_front()?;
-        self.octets -= first.octets;
+        self.bytes -= first.bytes;
         Some(first.what)
     }
 
     fn has_room(&self) -> bool {
-        self.waiting.len() < UNDER_WAY && self.octets < OCTETS_UNDER_WAY
+        self.waiting.len() < UNDER_WAY && self.bytes < BYTES_UNDER_WAY
     }
 }
 
@@ -252,12 +252,12 @@ mod tests {
         Settings { loss, delay: ms * MS }
     }
 
-    /// Sends `count` things of `octets`, one each `every`, and tells when each came out, in the order of coming out.
+    /// Sends `count` things of `bytes`, one each `every`, and tells when each came out, in the order of coming out.
     fn carry(
         line: &mut impl Line<u32>,
         path: Settings,
         every: Duration,
-        octets: usize,
+        bytes: usize,
         count: u32,
     ) -> Vec<(u32, Duration)> {
         let start = Instant::now();
@@ -272,7 +272,7 @@ mod tests {
         for number in 0..count {
             let now = start + every * number;
             empty(line, Some(now));
-            line.enter(now, path, number, octets);
+            line.enter(now, path, number, bytes);
         }
         empty(line, None);
         out
@@ -291,7 +291,7 @@ mod tests {
         let at_once: Vec<_> = (0..1000).map(|number| (number, Duration::ZERO)).collect();
         assert_eq!(carry(&mut reliable, Settings::default(), MS, 2000, 1000), at_once);
         assert_eq!(carry(&mut lossy, Settings::default(), MS, 100, 1000), at_once);
-        assert!(reliable.next().is_none() && lossy.next().is_none() && reliable.octets == 0);
+        assert!(reliable.next().is_none() && lossy.next().is_none() && reliable.bytes == 0);
     }
 
     #[test]
@@ -308,7 +308,7 @@ mod tests {
             let mut line = Reliable::new(Recovery::TCP, seed);
             let took = carry(&mut line, path(loss, 30), 15 * MS, 3000, 2000);
             assert!(took.iter().map(|(number, _)| *number).eq(0..2000), "seed {seed}");
-            assert_eq!(line.octets, 0);
+            assert_eq!(line.bytes, 0);
         }
     }
 
@@ -363,9 +363,9 @@ mod tests {
 
     #[test]
     fn a_long_packet_is_lost_more_often() {
-        let late = |octets| {
+        let late = |bytes| {
             let line = &mut Reliable::new(Recovery::TCP, 6);
-            let took = carry(line, path(0.02, 10), 1000 * MS, octets, 5000);
+            let took = carry(line, path(0.02, 10), 1000 * MS, bytes, 5000);
             took.iter().filter(|(_, took)| *took > 50 * MS).count()
         };
         let (one, ten) = (late(1200), late(12_000));

@@ -1,7 +1,7 @@
 //! A bad network between a transport and its room, for people to see what it does: connections that ask for it
 //! (`emulate` in their address's query) are led through the path that [`control`] sets for their room.
 //!
-//! Datagrams are dropped and delayed. A reliable transport cannot lose octets up here without breaking; what happens to
+//! Datagrams are dropped and delayed. A reliable transport cannot lose bytes up here without breaking; what happens to
 //! it is a model of what a lost segment does to a stream: it comes a repetition later, and all behind it waits.
 //! `docs/operations.md` states the model.
 
@@ -97,7 +97,7 @@ impl Way {
 const ENTERING: usize = 4;
 
 /// Carries things along a line until no more come and the line is empty, or nobody takes them.
-async fn carry<P: Octets>(
+async fn carry<P: Bytes>(
     mut entering: mpsc::Receiver<P>,
     mut line: impl Line<P>,
     way: Way,
@@ -109,8 +109,8 @@ async fn carry<P: Octets>(
         tokio::select! {
             what = entering.recv(), if !is_over && line.has_room() => match what {
                 Some(what) => {
-                    let octets = what.octets();
-                    line.enter(Instant::now(), way.settings(), what, octets);
+                    let bytes = what.bytes();
+                    line.enter(Instant::now(), way.settings(), what, bytes);
                 }
                 None => is_over = true,
             },
@@ -125,18 +125,18 @@ async fn carry<P: Octets>(
     }
 }
 
-trait Octets: Send {
-    fn octets(&self) -> usize;
+trait Bytes: Send {
+    fn bytes(&self) -> usize;
 }
 
-impl Octets for Vec<u8> {
-    fn octets(&self) -> usize {
+impl Bytes for Vec<u8> {
+    fn bytes(&self) -> usize {
         self.len()
     }
 }
 
-impl Octets for Result<Option<Incoming>, Error> {
-    fn octets(&self) -> usize {
+impl Bytes for Result<Option<Incoming>, Error> {
+    fn bytes(&self) -> usize {
         match self {
             Ok(Some(Incoming::Packet(packet) | Incoming::Datagram(packet))) => packet.len(),
             // The end of a connection takes its way, too.
