@@ -1,4 +1,5 @@
-//! The task that does what the session's state machine says.
+//! The task that drives one session: it feeds what the transport receives to the session's state machine and carries
+//! out what that says.
 
 use std::future::Future;
 use std::pin::{Pin, pin};
@@ -13,16 +14,16 @@ use crate::shared::{Next, Outgoing, Progress, Shared};
 use crate::transport::{Happening, Transport};
 use crate::{Error, Trust};
 
-/// What carries outgoing now.
+/// The state of the transport.
 enum Link {
     None,
-    /// To be opened once the application has read enough.
+    /// The session wants a transport, which is opened once the application has read enough.
     Wanted,
     Dialing(Pin<Box<dyn Future<Output = Result<Transport, Error>> + Send>>),
     Open(Transport),
 }
 
-/// What happened to the link.
+/// A result of waiting for the transport.
 enum News {
     Opened(Result<Transport, Error>),
     Transport(Happening),
@@ -38,7 +39,7 @@ impl Link {
     }
 }
 
-/// Runs until the session ends.
+/// Drives the session until it ends.
 pub(crate) async fn drive(shared: Arc<Shared>, address: Arc<Address>, trust: Arc<Trust>) {
     let mut link = Link::None;
     let mut outgoing = Vec::new();
@@ -87,7 +88,7 @@ pub(crate) async fn drive(shared: Arc<Shared>, address: Arc<Address>, trust: Arc
     shared.news.notify_one();
 }
 
-/// Tells the machine what happened and asks what to do.
+/// Feeds `news`, or the passing of time, to the session. Returns what to do next.
 fn turn(
     shared: &Shared,
     link: &mut Link,

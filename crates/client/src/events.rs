@@ -1,4 +1,4 @@
-//! The application's end of a room's events.
+//! The application's receiver of a room's events.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -6,9 +6,10 @@ use std::sync::Arc;
 use crate::Event;
 use crate::shared::Shared;
 
-/// What happens in a room, in order. Dropping it ends the telling, not the session.
+/// The events of a room, in order. Dropping this ends only the events, not the session.
 ///
-/// The crate's documentation says what happens to an application that [does not read](crate#an-application-that-does-not-read).
+/// The crate's documentation says what happens to an application that [does not
+/// read](crate#an-application-that-does-not-read).
 pub struct Events {
     shared: Arc<Shared>,
     batch: VecDeque<Event>,
@@ -19,7 +20,7 @@ impl Events {
         Events { shared, batch: VecDeque::new() }
     }
 
-    /// The next event; `None` when the session is over. Losing the future loses no event.
+    /// The next event; `None` when the session is over. The future may be dropped without losing an event.
     pub async fn next(&mut self) -> Option<Event> {
         while self.batch.is_empty() {
             if !self.shared.take_unread(&mut self.batch) {
@@ -32,8 +33,8 @@ impl Events {
         self.batch.pop_front()
     }
 
-    /// Waits for events and swaps all there are for the empty `batch`: cheaper than one by one where many come.
-    /// `false`: the session is over. Losing the future loses no event.
+    /// Waits for events and swaps all that are queued for the empty `batch`, which is cheaper than one by one where
+    /// many come. Returns false if the session is over. The future may be dropped without losing an event.
     ///
     /// ```no_run
     /// # async fn example(mut events: groupwire_client::Events) {

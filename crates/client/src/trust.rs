@@ -1,4 +1,4 @@
-//! Whom a client takes for the server, where the transport asks for that.
+//! How a client authenticates the server, where the transport is encrypted.
 
 use std::str::FromStr;
 
@@ -9,27 +9,28 @@ use tokio::net::TcpStream;
 use crate::address::Address;
 use crate::error::DialError;
 
-/// How a client knows that it talks to the server it wants, over `https://`.
+/// How a client authenticates the server over `https://`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Trust {
-    /// [`Trust::Ask`] on this machine (`localhost`, `127.0.0.0/8`, `::1`), [`Trust::Roots`] elsewhere.
+    /// [`Trust::Ask`] for servers on this machine (`localhost`, `127.0.0.0/8`, `::1`), [`Trust::Roots`] for others.
     #[default]
     Auto,
-    /// By the root certificates of the system.
+    /// By the root certificates of the operating system.
     Roots,
-    /// By these SHA-256 hashes of certificates that a server made for itself, whatever name they are for. Such a
-    /// certificate is replaced after 10 days, and whenever the server starts.
+    /// By these SHA-256 hashes of certificates that a server made for itself, whatever names they are for. The server
+    /// replaces such a certificate after 10 days, and whenever it starts.
     Hashes(Vec<[u8; 32]>),
-    /// Each attempt asks the server itself, over HTTP, by `GET /transports`, for its UDP port and such hashes; so the
-    /// address is that of HTTP. Whoever can change what that answers can pose as the server: for networks one trusts.
+    /// By the hashes that the server itself answers to `GET /transports` over HTTP, which also names its UDP port; so
+    /// the address is that of HTTP. An attacker who can change this answer can pose as the server, so this is for
+    /// trusted networks.
     Ask,
 }
 
 impl FromStr for Trust {
     type Err = &'static str;
 
-    /// Reads `auto`, `roots`, `ask`, or hashes of 64 hexadecimal digits each, with commas between.
+    /// Parses `auto`, `roots`, `ask`, or hashes of 64 hexadecimal digits each, separated by commas.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match text {
             "auto" => Ok(Trust::Auto),
@@ -45,7 +46,7 @@ impl FromStr for Trust {
     }
 }
 
-/// Where to connect to, and what to take for the server.
+/// Where to connect to, and how to authenticate the server.
 #[derive(Debug)]
 pub(crate) struct Found {
     pub(crate) url: String,
@@ -77,13 +78,13 @@ impl Trust {
     }
 }
 
-/// More than any answer to `GET /transports`.
+/// Most bytes of the answer to `GET /transports`, which has a few hundred.
 const MAX_ANSWER: u64 = 64 << 10;
 
 async fn ask(address: &Address) -> std::io::Result<String> {
     let mut stream = TcpStream::connect((address.host.as_str(), address.port)).await?;
     let (host, port) = (address.bracketed_host(), address.port);
-    // HTTP/1.0: the answer is not in chunks, and ends with the connection.
+    // HTTP/1.0: the answer is not chunked, and ends with the connection.
     let request = format!("GET /transports HTTP/1.0\r\nHost: {host}:{port}\r\n\r\n");
     stream.write_all(request.as_bytes()).await?;
     let mut answer = String::new();
@@ -91,7 +92,7 @@ async fn ask(address: &Address) -> std::io::Result<String> {
     Ok(answer)
 }
 
-/// The UDP port and the hashes in an answer (T4).
+/// Parses the UDP port and the hashes in an answer (T4).
 fn read(answer: &str) -> Result<(u16, Vec<[u8; 32]>), String> {
     let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_default();
     let status = head.split_whitespace().nth(1).unwrap_or_default();
@@ -126,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn t4_what_a_server_answers_is_read() {
+    fn t4_the_answer_of_a_server_is_parsed() {
         let hash = "0123456789abcdef".repeat(4);
         let answer = |body: &str| format!("HTTP/1.0 200 OK\r\ncontent-type: x\r\n\r\n{body}");
         let body =
@@ -148,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_written_as_one_says_it() {
+    fn trust_is_parsed_from_text() {
         assert_eq!("ask".parse(), Ok(Trust::Ask));
         let hash = "ff".repeat(32);
         let two = format!("{hash},{hash}");

@@ -1,4 +1,4 @@
-//! HTTP: the pages, the status, and the doors to the transports.
+//! The routes of HTTP: web pages, status, inspector, and the requests that open transports.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::transport::emulation::{self, control};
 use crate::transport::{carrier, websocket};
 use crate::{assets, inspect, origin, status};
 
-/// What is where.
+/// Maps paths to their handlers.
 pub(crate) fn router(hub: Arc<Hub>) -> Router {
     let inspector = Router::new()
         .route("/inspect/rooms", get(inspect::rooms))
@@ -65,7 +65,7 @@ pub(crate) fn too_many() -> Response {
     (StatusCode::SERVICE_UNAVAILABLE, "too many connections, try again later\n").into_response()
 }
 
-/// What `/transports` answers (T4).
+/// The answer to `GET /transports` (T4).
 #[derive(Serialize)]
 struct Offer {
     transports: Vec<&'static str>,
@@ -89,10 +89,10 @@ async fn offer(State(hub): State<Arc<Hub>>) -> impl IntoResponse {
     ([NO_SNIFF, NO_STORE], Json(Offer { transports, webtransport }))
 }
 
-/// Certificates change.
+/// For answers that change over time, such as those with a certificate.
 pub(crate) const NO_STORE: (HeaderName, HeaderValue) =
     (header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
 
-/// Keeps browsers from guessing at content.
+/// Keeps browsers from guessing the type of the content.
 pub(crate) const NO_SNIFF: (HeaderName, HeaderValue) =
     (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));

@@ -1,4 +1,4 @@
-//! All rooms of the server, by name.
+//! All rooms of the server, by name, and the state that all tasks share.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -19,22 +19,23 @@ use crate::transport::carrier::Registry;
 use crate::transport::emulation::Emulations;
 use crate::webtransport::Offer;
 
-/// Rooms, counters and configuration, shared by all tasks.
+/// The state that all tasks of a server share: configuration, rooms and counters.
 pub(crate) struct Hub {
     pub(crate) config: Config,
     pub(crate) started: Instant,
     pub(crate) connections: AtomicUsize,
     pub(crate) carriers: Registry,
-    /// What clients are told of WebTransport.
+    /// What `GET /transports` says about WebTransport; `None` if the server has none.
     pub(crate) webtransport: Option<Arc<Offer>>,
-    /// The rooms that somebody looks on at, and those that are recorded.
+    /// The rooms that inspectors have open.
     pub(crate) watches: Watches,
+    /// The recordings of rooms.
     pub(crate) recordings: Recordings,
-    /// Bad networks, for whoever asks for one.
+    /// The emulated networks of rooms.
     pub(crate) emulations: Emulations,
     rooms: Mutex<HashMap<String, mpsc::UnboundedSender<Message>>>,
     last_link: AtomicU64,
-    /// What rooms that are gone had counted.
+    /// The sum of what closed rooms counted.
     gone: Mutex<Totals>,
 }
 
@@ -60,19 +61,20 @@ impl Hub {
         LinkId(self.last_link.fetch_add(1, Ordering::Relaxed) + 1)
     }
 
-    /// Sends a joiner to its room, which is made if there is none. Returns the way to the room.
+    /// Hands a joining connection to its room, which is created if there is none. Returns the sender of the room's
+    /// messages.
     pub(crate) fn join(
         self: &Arc<Self>,
         name: &str,
         message: Message,
     ) -> Result<mpsc::UnboundedSender<Message>, Error> {
-        // Under the lock, so that a room cannot close between being found and being told.
+        // The lock is held, so that the room cannot close between the look-up and the message.
         let mut rooms = self.rooms();
         let message = match rooms.get(name) {
             None => message,
             Some(room) => match room.send(message) {
                 Ok(()) => return Ok(room.clone()),
-                // Its task is gone, which only a bug does: the name gets a new room.
+                // The room's task has ended, which only a bug can cause: create the room anew.
                 Err(mpsc::error::SendError(message)) => message,
             },
         };
@@ -99,7 +101,7 @@ impl Hub {
         Ok(sender)
     }
 
-    /// Forgets a room unless somebody is on the way in. `true`: it is gone.
+    /// Removes a room, unless a message for it is waiting. Returns true if it was removed.
     pub(crate) fn close(
         &self,
         name: &str,
@@ -116,7 +118,7 @@ impl Hub {
         true
     }
 
-    /// How many rooms there are, and the sum of what they and their predecessors counted.
+    /// The number of rooms, and the sum of what all rooms counted, closed ones included.
     pub(crate) async fn stats(&self) -> (usize, Totals) {
         let senders: Vec<_> = self.rooms().values().cloned().collect();
         let mut answers = Vec::with_capacity(senders.len());
@@ -133,7 +135,7 @@ impl Hub {
         (count, sum)
     }
 
-    /// Does something with a room. `None`: there is no such room.
+    /// Runs `call` in the task of a room and returns its result; `None` if there is no such room.
     pub(crate) async fn visit<T: Send + 'static>(
         &self,
         name: &str,
@@ -151,7 +153,7 @@ impl Hub {
         self.rooms().keys().cloned().collect()
     }
 
-    /// Says goodbye in every room and waits until all connections are closed.
+    /// Closes every room's connections and waits until all are closed.
     pub(crate) async fn shut_down(&self, retry: Duration) {
         for room in self.rooms().values() {
             let _ = room.send(Message::Shutdown { retry });
@@ -159,7 +161,7 @@ impl Hub {
         while self.connections.load(Ordering::Relaxed) > 0 {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
-        // A last answer may still be on its way from HTTP's hands to the kernel's.
+        // HTTP may not have handed its last answer to the kernel yet.
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 
@@ -168,7 +170,7 @@ impl Hub {
     }
 }
 
-/// Random bytes from the system: secrets and incarnations must not be guessed.
+/// Random bytes from the operating system, for secrets and incarnations, which must not be guessed.
 pub(crate) fn random_secret() -> [u8; 16] {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).expect("the operating system has a random source");

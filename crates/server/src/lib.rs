@@ -1,8 +1,8 @@
-//! The Groupwire server: rooms over HTTP, WebSocket, WebTransport and TCP in one process, with the whiteboard
-//! and the puzzle embedded.
+//! The Groupwire server: rooms over HTTP, WebSocket, WebTransport and TCP in one process, with the web pages of the
+//! whiteboard, the puzzle and the inspector embedded.
 //!
-//! Each room is one task that drives a [`groupwire_session::Room`]; each connection is one task that moves packets
-//! between its socket and its room. Rooms share nothing, so a busy one disturbs no other.
+//! One task per room drives a [`groupwire_session::Room`]; one task per connection moves packets between its socket
+//! and its room. Rooms share no state, so a busy room does not slow down the others.
 //!
 //! ```no_run
 //! use groupwire_server::{Config, Server};
@@ -46,43 +46,44 @@ pub use origin::Origins;
 use webtransport::WebTransport;
 pub use webtransport::{Calendar, Certificate, CertificateError, WebTransportConfig};
 
-/// What a server is made of.
+/// The configuration of a server.
 #[derive(Clone)]
 pub struct Config {
-    /// Where to listen; port 0 takes any free one.
+    /// The TCP address of HTTP and WebSocket; port 0 takes any free port.
     pub listen: SocketAddr,
-    /// Where to listen for packets over TCP with nothing on top (docs/transports.md, T8), if at all.
+    /// The TCP address for length-prefixed packets without HTTP (docs/transports.md, T8); `None` for none.
     pub socket: Option<SocketAddr>,
-    /// Which pages may use the server.
+    /// Which web pages may use the server.
     pub origins: Origins,
-    /// Times and sizes of requests.
+    /// Limits of HTTP requests and of the transports made of them.
     pub http: HttpLimits,
-    /// Tick and keep-alive of every room.
+    /// Tick and keep-alive times of every room.
     pub timing: Timing,
-    /// What every room accepts and keeps.
+    /// Limits of what every room accepts and keeps.
     pub limits: Limits,
-    /// Whether messages are compressed for clients that can, and by them. Off is for debugging, for measuring, and for
-    /// messages that are encrypted anyway.
+    /// Whether the server compresses messages, and accepts compressed ones, if the client can. Turn it off for
+    /// debugging, for measuring, and for messages that are encrypted anyway.
     pub compress: bool,
-    /// What the messages of channels that ask for a codec are unpacked and packed with: [`quick_codecs`]. The server does it
-    /// once for each message and each codec asked for, at the wish of any client, so slow ones are for trusted ones.
+    /// The codecs that channels may ask for; by default [`quick_codecs`]. The server codes each message once per codec
+    /// asked for, and any client may ask, so slow codecs are for trusted clients only.
     pub codecs: Codecs,
-    /// How long a room nobody is in keeps its state.
+    /// How long a room without participants keeps its state.
     pub keep_empty: Duration,
-    /// Rooms at the same time; joining a further one is refused.
+    /// Most rooms at the same time; joining a further room is refused.
     pub max_rooms: usize,
-    /// Connections at the same time, over whatever transport; further ones are turned away, over HTTP with status 503.
+    /// Most connections at the same time, over all transports together; further ones are refused, over HTTP with
+    /// status 503.
     pub max_connections: usize,
-    /// Decides about joining, publishing and subscribing.
+    /// Decides who may join, publish, subscribe and change a channel's QoS.
     pub authority: Arc<dyn Authority + Send + Sync>,
-    /// Whether connections that ask for it are led over an emulated bad network, which `POST /emulation` sets for their
-    /// room. `None`: if `listen` is a loopback address.
+    /// Whether connections may ask for an emulated bad network, which `POST /emulation` sets for their room. `None`:
+    /// only if `listen` is a loopback address.
     pub emulate: Option<bool>,
-    /// Who may look on at rooms (docs/inspector.md).
+    /// Who may use the inspector (docs/inspector.md).
     pub inspect: Inspect,
-    /// Where recordings of rooms go; `None`: nowhere, and none can be made.
+    /// The folder for recordings of rooms; `None`: rooms cannot be recorded.
     pub record_dir: Option<PathBuf>,
-    /// WebTransport, beside everything else; `None` for none.
+    /// The configuration of WebTransport; `None` for no WebTransport.
     pub webtransport: Option<WebTransportConfig>,
 }
 
@@ -109,38 +110,39 @@ impl Default for Config {
     }
 }
 
-/// Who may look on at rooms: who is in them, the sizes of all messages, and the templates made of them.
+/// Who may use the inspector, which shows the participants of rooms, the sizes of all messages, and the templates that
+/// the compressor learned from them.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub enum Inspect {
-    /// Whoever sits at the server's machine, if it listens on a loopback address.
+    /// Programs and pages on the server's own machine, if the server listens on a loopback address.
     #[default]
     Local,
-    /// Whoever has this token.
+    /// Clients that present this token.
     Token(String),
-    /// Nobody.
+    /// No one.
     Off,
 }
 
-/// Compares in a time that does not tell where they differ, so that a secret cannot be guessed byte by byte.
+/// Compares two secrets in constant time, so that a secret cannot be guessed byte by byte from the duration.
 pub fn is_same_secret(one: &[u8], other: &[u8]) -> bool {
     one.len() == other.len()
         && one.iter().zip(other).fold(0, |sum, (one, two)| sum | (one ^ two)) == 0
 }
 
-/// The times and sizes of HTTP requests and of the transports made of them (docs/transports.md, T11 to T18).
+/// Limits of HTTP requests and of the transports made of them (docs/transports.md, T11 to T18).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HttpLimits {
-    /// How long a connection may be silent before a request and within its header.
+    /// How long an HTTP connection may be idle between requests, and how long a request's header may take.
     pub idle: Duration,
     /// How long the body of a request may take.
     pub request: Duration,
-    /// After how long a held request is answered, though there is nothing to say.
+    /// After how long a held request is answered without a packet.
     pub held: Duration,
     /// How long a streamed response lasts, unless its client renews it before.
     pub stream: Duration,
-    /// How many bytes of packets it has.
+    /// Bytes of packets in a streamed response, after which the server ends it.
     pub stream_bytes: usize,
-    /// How long a client may go without asking for a response.
+    /// How long a client may be without a down request before its transport is closed.
     pub alone: Duration,
 }
 
@@ -157,7 +159,7 @@ impl Default for HttpLimits {
     }
 }
 
-/// Why a server cannot start or go on.
+/// Why a server cannot start or continue.
 #[non_exhaustive]
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -178,32 +180,34 @@ pub enum Error {
         /// The error of the operating system.
         source: std::io::Error,
     },
-    /// What was given as an origin is none.
-    #[error("{origin:?} is no origin: write scheme, host and port, such as https://example.org")]
+    /// The text is not an origin.
+    #[error(
+        "{origin:?} is not an origin: write scheme, host and port, such as https://example.org"
+    )]
     Origin {
-        /// What was given.
+        /// The text.
         origin: String,
     },
-    /// What was given as a codec is none.
+    /// The name is not that of a codec.
     #[error("there is no codec {name:?}; there are: {known}, and all")]
     Codec {
-        /// What was given.
+        /// The name.
         name: String,
-        /// What there is.
+        /// The names of all codecs, with commas between.
         known: String,
     },
-    /// The certificate cannot be used.
+    /// The certificate for WebTransport cannot be used.
     #[error(transparent)]
     Certificate(#[from] CertificateError),
 }
 
-/// How long clients are told to wait before they look for a server that takes this one's place.
+/// How long the server asks clients to wait before they reconnect, when it stops.
 const RETRY_AFTER_SHUTDOWN: Duration = Duration::from_millis(300);
 
-/// How long goodbyes may take.
+/// How long closing all connections may take, when the server stops.
 const SHUTDOWN: Duration = Duration::from_secs(3);
 
-/// A server that listens.
+/// A server that is bound to its addresses and not yet serving.
 pub struct Server {
     listener: TcpListener,
     local_addr: SocketAddr,
@@ -213,7 +217,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts to listen.
+    /// Binds the addresses of the configuration.
     ///
     /// # Errors
     /// [`Error::AddressInUse`] or [`Error::Listen`] if the server cannot listen on an address of the configuration,
@@ -233,30 +237,31 @@ impl Server {
         Ok(Server { listener, local_addr, socket, hub, webtransport })
     }
 
-    /// The UDP port of WebTransport, if it is there.
+    /// The UDP port of WebTransport; `None` if the server has no WebTransport.
     pub fn webtransport_port(&self) -> Option<u16> {
         self.webtransport.as_ref().map(|webtransport| webtransport.offer.port)
     }
 
-    /// SHA-256 of the certificate that the server made for itself, if it did: what a client in this process may pin.
+    /// SHA-256 of the certificate that the server made for itself, which a client may pin; `None` if the certificate
+    /// is from files.
     pub fn certificate_hash(&self) -> Option<[u8; 32]> {
         self.webtransport.as_ref().and_then(|webtransport| webtransport.offer.hash())
     }
 
-    /// Where it listens.
+    /// The TCP address of HTTP and WebSocket.
     pub fn local_addr(&self) -> SocketAddr {
         self.local_addr
     }
 
-    /// Where it listens for packets over TCP with nothing on top, if it does.
+    /// The TCP address for length-prefixed packets without HTTP; `None` if the server has none.
     pub fn socket_addr(&self) -> Option<SocketAddr> {
         self.socket.as_ref().map(|(_, address)| *address)
     }
 
-    /// Serves until `shutdown` is done, then says goodbye to everybody.
+    /// Serves until `shutdown` is done, then closes all connections.
     ///
     /// # Errors
-    /// Nothing makes it fail today: what goes wrong with one connection ends that one.
+    /// No error occurs today: an error of one connection ends only that connection.
     pub async fn run(
         self,
         shutdown: impl Future<Output = ()> + Send + 'static,
@@ -281,7 +286,7 @@ impl Server {
             () = serving_sockets => {}
             () = serving_webtransport => {}
             () = shutdown => {
-                tracing::info!("shutting down");
+                tracing::info!("server is shutting down");
                 let _ = tokio::time::timeout(SHUTDOWN, hub.shut_down(RETRY_AFTER_SHUTDOWN)).await;
                 if let Some(closing) = closing {
                     closing.await;

@@ -1,4 +1,4 @@
-//! Which pages may use the server (T2).
+//! Checks the `Origin` of requests: which web pages may use the server (T2).
 
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ use axum::response::{IntoResponse, Response};
 use crate::Error;
 use crate::hub::Hub;
 
-/// The origins of pages that may use the server: its own, which is the default, and those that are listed here.
-/// Programs that are no browsers name none and are not held back.
+/// The origins whose web pages may use the server: the server's own, and those added with [`Origins::and`]. Programs
+/// other than browsers send no `Origin` and are always served.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Origins {
     any: bool,
@@ -20,20 +20,20 @@ pub struct Origins {
 }
 
 impl Origins {
-    /// Only the server's own.
+    /// Admits only pages that the server itself served.
     pub fn own() -> Self {
         Origins::default()
     }
 
-    /// Every page of every site.
+    /// Admits pages of every site.
     pub fn any() -> Self {
         Origins { any: true, listed: Vec::new() }
     }
 
-    /// This one too, such as `https://example.org`; `*` is any.
+    /// Admits pages of `origin` too, such as `https://example.org`; `*` admits every page.
     ///
     /// # Errors
-    /// [`Error::Origin`] if it is none: scheme, host and, unless it is the scheme's own, port.
+    /// [`Error::Origin`] if `origin` is not of the form scheme, host and, unless it is the scheme's default, port.
     pub fn and(mut self, origin: &str) -> Result<Self, Error> {
         if origin == "*" {
             return Ok(Origins::any());
@@ -45,13 +45,13 @@ impl Origins {
         Ok(self)
     }
 
-    /// Whether a page of `origin` may use the server that it calls `authority`: host, and port unless it is the
-    /// scheme's own.
+    /// True if a page of `origin` may use the server at `authority` (host, and port unless it is the scheme's
+    /// default).
     fn admit(&self, origin: &str, authority: &str) -> bool {
         self.lists(origin) || is_same(origin, authority, |one, two| one == two)
     }
 
-    /// The same where the port may be another: the host counts.
+    /// Like [`Origins::admit`], but compares only the hosts, as WebTransport's port may differ from that of the page.
     pub(crate) fn admit_host(&self, origin: &str, authority: &str) -> bool {
         self.lists(origin) || is_same(origin, authority, |(one, _), (two, _)| one == two)
     }
@@ -61,7 +61,8 @@ impl Origins {
     }
 }
 
-/// Whether it is written as browsers write origins, with nothing in it that could end a string in a script.
+/// True if `origin` has the form in which browsers send origins. Such a text has no character that could end a string
+/// in a script.
 pub(crate) fn is_origin(origin: &str) -> bool {
     let Ok(uri) = origin.parse::<Uri>() else { return false };
     let Some((scheme, authority)) = origin.split_once("://") else { return false };
@@ -80,7 +81,7 @@ fn is_same(
     compare: impl Fn(&HostAndPort, &HostAndPort) -> bool,
 ) -> bool {
     let Some((scheme, of_origin)) = origin.split_once("://") else { return false };
-    // A server behind a proxy does not know whether it is reached by TLS, but the page does.
+    // The page's scheme decides the default port: a server behind a proxy does not know whether it is reached by TLS.
     let own = match scheme {
         "http" => 80,
         "https" => 443,
@@ -96,14 +97,17 @@ fn is_same(
     }
 }
 
-/// Refuses strangers, and tells browsers that the others may read the answers.
+/// Refuses requests of pages that are not admitted, and adds the CORS headers that let admitted pages read the answer.
 pub(crate) async fn check(State(hub): State<Arc<Hub>>, request: Request, next: Next) -> Response {
     let Some(origin) = request.headers().get(header::ORIGIN).cloned() else {
         return vary(next.run(request).await);
     };
     if !is_admitted(&hub.config.origins, &origin, request.headers()) {
-        tracing::info!(?origin, "refused: a page of another site; --origin would admit it");
-        return vary((StatusCode::FORBIDDEN, "pages of this origin may not\n").into_response());
+        tracing::info!(?origin, "request refused: its page has another origin; --origin admits it");
+        return vary(
+            (StatusCode::FORBIDDEN, "pages of this origin may not use this server\n")
+                .into_response(),
+        );
     }
     let mut answer = match *request.method() == Method::OPTIONS {
         true => preflight(),
@@ -118,7 +122,7 @@ fn is_admitted(origins: &Origins, origin: &HeaderValue, headers: &HeaderMap) -> 
     origin.to_str().is_ok_and(|origin| origins.admit(origin, authority))
 }
 
-/// Ours need none; whoever sends other content types has to ask first.
+/// Answers a CORS preflight request. Groupwire's own client needs none, but apps with other content types do.
 fn preflight() -> Response {
     const ALLOWED: [(HeaderName, &str); 3] = [
         (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST"),
@@ -139,7 +143,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn the_servers_own_pages_and_no_others() {
+    fn only_the_servers_own_pages_are_admitted_by_default() {
         let origins = Origins::own();
         assert!(origins.admit("http://localhost:8080", "localhost:8080"));
         assert!(origins.admit("https://Example.org", "example.ORG:443"));
@@ -160,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn those_that_are_listed() {
+    fn listed_origins_are_admitted() {
         let origins = Origins::own().and("https://App.example:8443").unwrap();
         assert!(origins.admit("https://app.example:8443", "server.example"));
         assert!(!origins.admit("https://app.example", "server.example"));

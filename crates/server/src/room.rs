@@ -1,4 +1,5 @@
-//! The task that drives one room.
+//! The task that drives one room: it feeds messages of connections to the room's state machine and carries out what
+//! that says.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -18,36 +19,36 @@ use crate::transport::line::Line;
 use crate::transport::outbox::Outbox;
 use crate::transport::{Direct, Origin};
 
-/// What a room's task is told.
+/// A message to a room's task.
 pub(crate) enum Message {
-    /// A connection's first packet, already known to be well-formed.
+    /// The first packet of a connection, whose form is already checked.
     Join {
         link: LinkId,
         opening: Bytes,
         secret: Secret,
         ways: Link,
     },
-    /// A later packet. The permit is given back once it has been taken in.
+    /// A later packet. Its permit lets the connection read on once the room has handled the packet.
     Packet {
         link: LinkId,
         packet: Bytes,
         _permit: OwnedSemaphorePermit,
     },
-    /// A datagram, likewise.
+    /// A datagram; its permit works like that of a packet.
     Datagram {
         link: LinkId,
         packet: Bytes,
         _permit: OwnedSemaphorePermit,
     },
-    /// The connection wrote one packet.
+    /// The connection handed one packet to the kernel or to QUIC.
     Sent {
         link: LinkId,
     },
-    /// A datagram has left, or was dropped.
+    /// The connection sent one datagram, or dropped it.
     DatagramSent {
         link: LinkId,
     },
-    /// The connection broke the rules of its transport.
+    /// The client broke a rule of its transport.
     Fail {
         link: LinkId,
         error: Error,
@@ -62,29 +63,29 @@ pub(crate) enum Message {
     Stats {
         answer: oneshot::Sender<Stats>,
     },
-    /// Somebody looks on.
+    /// A closure of another task, to be run with the room.
     Visit(Visit),
 }
 
-/// What somebody does who looks on.
+/// A closure that runs in the room's task, with the time since the room was created.
 pub(crate) type Visit = Box<dyn FnOnce(&mut Driver, Duration) + Send>;
 
-/// The ways to a connection's task.
+/// What the room's task knows of one connection: where its packets and datagrams go.
 pub(crate) struct Link {
     pub(crate) packets: Outbox<Outbound>,
-    /// The socket, where packets can be written from here.
+    /// The socket, if the room's task can write packets to it directly.
     pub(crate) line: Option<Arc<Line>>,
-    /// And how many bytes one may have.
+    /// The datagrams for the connection's task, and the most bytes of one; `None` if the transport has no datagrams.
     pub(crate) datagrams: Option<(Outbox<Vec<u8>>, usize)>,
-    /// For datagrams that the room sends to many.
+    /// Sends a datagram whose payload goes to several receivers, without the connection's task.
     pub(crate) direct: Option<Direct>,
     pub(crate) origin: Origin,
 }
 
-/// By numbers that nobody else chooses.
+/// Connections by their ids. The server numbers them, so no client can provoke hash collisions.
 pub(crate) type Links = HashMap<LinkId, Link, BuildHasherDefault<ByNumber>>;
 
-/// A quick hash of a number that need not withstand anybody.
+/// A fast hash of connection ids.
 #[derive(Default)]
 pub(crate) struct ByNumber(u64);
 
@@ -104,28 +105,28 @@ impl Hasher for ByNumber {
 }
 
 impl Link {
-    /// Whether what it carries takes an emulated path.
+    /// True if the connection goes over an emulated network, so that nothing may bypass its task.
     fn is_led(&self) -> bool {
         self.origin.way.as_ref().is_some_and(Way::is_led)
     }
 }
 
-/// What a connection's task is told.
+/// A message to a connection's task.
 pub(crate) enum Outbound {
     Packet(Vec<u8>),
     Close(Box<Close>),
 }
 
-/// A last packet, then close.
+/// The last packet of a connection, which may be empty, and why it is closed.
 pub(crate) struct Close {
     pub(crate) packet: Vec<u8>,
     pub(crate) reason: Option<Error>,
 }
 
-/// Messages taken in before the room looks at what to do: a batch shares one tick and one look at the clock.
+/// Most messages handled in one turn of the loop: a batch shares one look at the clock and one round of outputs.
 const BATCH: usize = 256;
 
-/// Runs a room until nobody has been there for `keep_empty`.
+/// Runs a room until it has had no participants for `keep_empty`.
 pub(crate) async fn drive(
     hub: Arc<Hub>,
     room: Room,
@@ -173,7 +174,7 @@ pub(crate) struct Driver {
     origin: Instant,
     pub(crate) room: Room,
     pub(crate) links: Links,
-    /// Participants whose connections are led over paths of their own.
+    /// The emulated networks of single participants.
     emulated: HashMap<ParticipantId, Arc<Path>>,
 }
 
@@ -217,11 +218,12 @@ impl Driver {
         self.room.handle_input(now, input);
     }
 
-    /// Does what the room says and returns when it wants to be called again.
+    /// Carries out the room's outputs. Returns when the room's next timeout is due.
     fn carry_out(&mut self, now: Duration) -> Option<Instant> {
         loop {
             match self.room.poll_output() {
-                // The room never has more than two packets and two datagrams under way, so there is always a place.
+                // The outbox has space: the room never has more than two packets and two datagrams under way per
+                // connection.
                 Output::Send { link, packet, body } => {
                     let Some(ways) = self.links.get(&link) else { continue };
                     let body = body.as_deref();
@@ -250,7 +252,7 @@ impl Driver {
                 Output::Datagram { link, packet, body: None } => {
                     let ways = self.links.get(&link).and_then(|ways| ways.datagrams.as_ref());
                     if ways.is_none_or(|(datagrams, _)| !datagrams.put(packet)) {
-                        // Dropped: more of them wait than are of use.
+                        // The outbox is full, so the datagram is dropped.
                         self.room.handle_input(now, Input::DatagramSent { link });
                     }
                 }
@@ -275,7 +277,8 @@ impl Driver {
 }
 
 impl Driver {
-    /// Leads a participant's connection over a path of its own. `false`: it has none that can be.
+    /// Sends a participant's connection over an emulated network of its own. Returns false if the participant has no
+    /// connection, or its transport cannot be emulated.
     pub(crate) fn emulate(&mut self, participant: ParticipantId, settings: Settings) -> bool {
         let Some(link) = self.room.link_of(participant) else { return false };
         if self.links.get(&link).is_none_or(|link| link.origin.way.is_none()) {
@@ -286,7 +289,7 @@ impl Driver {
         true
     }
 
-    /// What a participant's own path does, if it has one.
+    /// The settings of a participant's own emulated network, if it has one.
     pub(crate) fn emulated(&self, participant: ParticipantId) -> Option<Settings> {
         self.emulated.get(&participant).map(|path| path.settings())
     }

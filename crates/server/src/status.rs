@@ -1,4 +1,5 @@
-//! Totals for people and monitors. No names of rooms: those may be secrets.
+//! `GET /status`: totals of the server for operators and monitoring. It names no rooms, as a room's name may be a
+//! secret.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -10,14 +11,14 @@ use serde::Serialize;
 use crate::hub::Hub;
 use crate::totals::Totals;
 
-/// What `/status` answers.
+/// The answer to `GET /status`.
 #[derive(Debug, Serialize)]
 pub(crate) struct Report {
     version: &'static str,
     uptime_seconds: f64,
-    /// User and system time of this process; absent where the system does not say.
+    /// User and system CPU time of this process; `null` if the operating system does not report it.
     cpu_seconds: Option<f64>,
-    /// Resident memory of this process, likewise.
+    /// Resident memory of this process; `null` if the operating system does not report it.
     rss_bytes: Option<u64>,
     connections: usize,
     rooms: usize,
@@ -38,10 +39,12 @@ pub(crate) async fn report(State(hub): State<Arc<Hub>>) -> Json<Report> {
     })
 }
 
-/// Linux counts in clock ticks, 100 to the second on every platform it supports (proc(5), USER_HZ).
+/// CPU time of this process. Linux counts it in clock ticks, 100 per second on every platform it supports (proc(5),
+/// USER_HZ).
 fn cpu_seconds() -> Option<f64> {
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
-    // The second field is the name in brackets and may hold blanks; user and system time are the 12th and 13th after it.
+    // The second field is the program's name in brackets and may contain blanks; user and system time are the 12th and
+    // 13th fields after it.
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
     let ticks = fields.next()?.parse::<u64>().ok()? + fields.next()?.parse::<u64>().ok()?;
     Some(ticks as f64 / 100.0)

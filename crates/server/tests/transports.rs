@@ -1,5 +1,5 @@
-//! A session over every transport that the server has here: nothing lost, repeated or reordered, through renewals,
-//! breaks and repetitions.
+//! Sessions over plain TCP and over every HTTP transport: no message is lost, repeated or reordered, through renewals,
+//! breaks and repeated uploads.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 mod support;
@@ -13,10 +13,10 @@ use support::person::Person;
 use support::wire::{Wire, socket};
 use support::{server_with, servers_with, status};
 
-/// Transactions each way.
+/// Transactions in each direction.
 const COUNT: usize = 500;
 
-/// Two people send each other transactions for about a second.
+/// Two clients send each other transactions for about a second.
 async fn talk(ann: Wire, bob: Wire) {
     let mut ann = Person::join(ann, "demo").await;
     let mut bob = Person::join(bob, "demo").await;
@@ -32,14 +32,14 @@ async fn talk(ann: Wire, bob: Wire) {
     }
     tokio::join!(ann.hear(2 * COUNT), bob.hear(2 * COUNT));
     assert_eq!(ann.heard, bob.heard, "the same order for both");
-    for who in ["ann", "bob"] {
-        let of = ann.heard.iter().filter(|(_, text)| text.starts_with(who));
-        let expected = (0..COUNT).map(|n| format!("{who} {n}"));
-        assert!(of.map(|(_, text)| text.clone()).eq(expected), "all of {who}, once, in order");
+    for sender in ["ann", "bob"] {
+        let sent = ann.heard.iter().filter(|(_, text)| text.starts_with(sender));
+        let expected = (0..COUNT).map(|n| format!("{sender} {n}"));
+        assert!(sent.map(|(_, text)| text.clone()).eq(expected), "all of {sender}, once, in order");
     }
 }
 
-/// The same over a transport of requests; says how it went.
+/// The same over an HTTP transport; returns counts of what happened on it.
 async fn talk_over(kind: Kind, luck: Luck, http: HttpLimits) -> std::sync::Arc<Tally> {
     let address = server_with(Config { http, ..Config::default() }).await;
     let (ann, tally) = carrier(address, kind, luck).await;
@@ -49,13 +49,13 @@ async fn talk_over(kind: Kind, luck: Luck, http: HttpLimits) -> std::sync::Arc<T
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn over_plain_tcp() {
+async fn messages_arrive_over_plain_tcp() {
     let (_, address) = servers_with(Config::default()).await;
     talk(socket(address).await, socket(address).await).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn over_requests_with_renewals() {
+async fn messages_arrive_over_http_transports_with_renewals() {
     for kind in Kind::ALL {
         let tally = talk_over(kind, Luck::default(), HttpLimits::default()).await;
         let responses = tally.responses.load(Ordering::Relaxed);
@@ -64,7 +64,7 @@ async fn over_requests_with_renewals() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_response_that_breaks_off_is_asked_for_again() {
+async fn a_broken_response_is_requested_again() {
     let luck = Luck { break_after: 7, ..Luck::default() };
     for kind in Kind::ALL {
         let tally = talk_over(kind, luck, HttpLimits::default()).await;
@@ -74,7 +74,7 @@ async fn a_response_that_breaks_off_is_asked_for_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_upload_whose_answer_was_lost_is_repeated() {
+async fn an_upload_is_repeated_if_its_answer_was_lost() {
     let luck = Luck { repeat: 3, ..Luck::default() };
     for kind in [Kind::Multipart, Kind::Longpoll] {
         let tally = talk_over(kind, luck, HttpLimits::default()).await;
@@ -84,7 +84,7 @@ async fn an_upload_whose_answer_was_lost_is_repeated() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_server_ends_a_response_that_nobody_renews() {
+async fn the_server_ends_a_response_that_is_not_renewed() {
     let never = Luck { renewal: Duration::from_secs(3600), ..Luck::default() };
     let brief = HttpLimits { stream: Duration::from_millis(200), ..HttpLimits::default() };
     let small = HttpLimits { stream_bytes: 100, ..HttpLimits::default() };
@@ -96,7 +96,7 @@ async fn the_server_ends_a_response_that_nobody_renews() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn transports_meet_in_a_room_and_leave_nothing_behind() {
+async fn different_transports_share_a_room_and_closed_ones_are_removed() {
     let (http, tcp) = servers_with(Config::default()).await;
     let (ann, _) = carrier(http, Kind::Multipart, Luck::default()).await;
     let mut ann = Person::join(ann, "demo").await;

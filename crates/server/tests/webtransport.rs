@@ -1,5 +1,5 @@
-//! WebTransport of a real server: certificates that are renewed while it runs, and clients that do everything wrong.
-//! Well-behaved ones are in the native client's tests.
+//! WebTransport of a real server: renewal of certificates, and clients that break the rules. The native client's tests
+//! cover those that keep them.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 use std::net::{SocketAddr, UdpSocket};
@@ -18,12 +18,12 @@ use wtransport::error::{ConnectingError, ConnectionError};
 use wtransport::tls::Sha256Digest;
 use wtransport::{ClientConfig as QuicConfig, Connection, Endpoint, Identity, RecvStream};
 
-/// Longer than anything here takes on a loaded machine.
+/// A time limit that no test reaches, even on a loaded machine.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
-/// How often servers here look at their files and calendar.
+/// How often the servers of these tests check their files and clock.
 const LOOK: Duration = Duration::from_millis(10);
 
 /// A running server.
@@ -87,14 +87,14 @@ impl Running {
         client(pin).connect(request).await
     }
 
-    /// A client that pins what the server says.
+    /// Connects with the certificate hash that the server answers.
     async fn connected(&self) -> Connection {
         let pin = Pin(self.hash().await);
         self.connect(&pin).await.unwrap()
     }
 }
 
-/// 64 hexadecimal digits.
+/// The hash of a certificate to pin: 64 hexadecimal digits.
 #[derive(Clone, PartialEq, Debug)]
 struct Pin(String);
 
@@ -125,7 +125,7 @@ fn with(webtransport: WebTransportConfig) -> Config {
     Config { webtransport: Some(webtransport), ..config() }
 }
 
-/// A certificate as T7 asks for, valid from so long ago.
+/// A certificate as T7 requires, valid since `since` ago.
 fn identity(since: Duration) -> Identity {
     let from = SystemTime::now() - since;
     Identity::self_signed_builder()
@@ -136,7 +136,7 @@ fn identity(since: Duration) -> Identity {
         .unwrap()
 }
 
-/// Two files in a directory of their own.
+/// The files of a certificate, in a directory of their own.
 struct Files {
     cert: PathBuf,
     key: PathBuf,
@@ -161,7 +161,7 @@ impl Files {
     }
 }
 
-/// Waits until a client that pins this certificate gets in.
+/// Waits until a client that pins this certificate can connect.
 async fn until_it_serves(server: &Running, pin: &Pin) -> Connection {
     let start = Instant::now();
     loop {
@@ -173,7 +173,7 @@ async fn until_it_serves(server: &Running, pin: &Pin) -> Connection {
     }
 }
 
-/// A session's first packet, with its length before it.
+/// A session's first packet, length-prefixed.
 fn hello(room: &str) -> Vec<u8> {
     let mut client = Client::new(Duration::ZERO, ClientConfig::new(room)).unwrap();
     client.channel("draw", Qos::transaction()).unwrap();
@@ -190,7 +190,7 @@ fn hello(room: &str) -> Vec<u8> {
     }
 }
 
-/// Says hello and waits for the welcome.
+/// Sends the first packet and waits for the answer.
 async fn join(connection: &Connection) -> (wtransport::SendStream, RecvStream) {
     let (mut send, mut receive) = connection.open_bi().await.unwrap().await.unwrap();
     send.write_all(&hello("room")).await.unwrap();
@@ -199,9 +199,9 @@ async fn join(connection: &Connection) -> (wtransport::SendStream, RecvStream) {
     (send, receive)
 }
 
-/// How the server ended a connection: the number of the error, and its words.
+/// How the server ended a connection: the number of the error, and its text.
 async fn end(connection: &Connection) -> (u64, String) {
-    match timeout(PATIENCE, connection.closed()).await.expect("it was not closed") {
+    match timeout(PATIENCE, connection.closed()).await.expect("the connection was not closed") {
         ConnectionError::ApplicationClosed(close) => {
             let words = String::from_utf8(close.reason().to_vec()).unwrap();
             (close.code().into_inner(), words)
@@ -215,9 +215,9 @@ const TOO_LARGE: u64 = 4;
 const SILENT: u64 = 12;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn t7_a_certificate_of_its_own_is_renewed_while_it_runs() {
+async fn t7_the_servers_own_certificate_is_renewed_while_it_runs() {
     let now = SystemTime::now();
-    // Clients judge by the true time, so that the server begins in the past.
+    // Clients judge by the real time, so the server starts in the past.
     let today = Arc::new(Mutex::new(now - 10 * DAY));
     let calendar = Arc::clone(&today);
     let server = Running::start(with(WebTransportConfig {
@@ -232,24 +232,24 @@ async fn t7_a_certificate_of_its_own_is_renewed_while_it_runs() {
 
     *today.lock().unwrap() = now - DAY;
     sleep(5 * LOOK).await;
-    assert_eq!(Pin(server.hash().await), first, "nine days are not ten");
+    assert_eq!(Pin(server.hash().await), first, "nine days are less than ten");
 
     *today.lock().unwrap() = now;
     let start = Instant::now();
     while Pin(server.hash().await) == first {
-        assert!(start.elapsed() < PATIENCE, "it was not renewed");
+        assert!(start.elapsed() < PATIENCE, "the certificate was not renewed");
         sleep(LOOK).await;
     }
     let second = Pin(server.hash().await);
     until_it_serves(&server, &second).await;
-    assert!(server.connect(&first).await.is_err(), "the old one is no longer served");
-    // Those who are in stay in: their garbage is still answered for.
+    assert!(server.connect(&first).await.is_err(), "the old certificate is no longer served");
+    // Open connections stay open: malformed bytes are still answered with an error.
     send.write_all(&[0xff; 10]).await.unwrap();
     assert_eq!(end(&old).await.0, MALFORMED);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn t7_files_are_read_again_when_they_change_and_a_broken_one_changes_nothing() {
+async fn t7_changed_files_are_read_again_and_broken_ones_are_ignored() {
     let files = Files::new("change");
     let one = identity(DAY);
     files.write(&one);
@@ -264,7 +264,7 @@ async fn t7_files_are_read_again_when_they_change_and_a_broken_one_changes_nothi
     until_it_serves(&server, &Pin::of(&two)).await;
     assert!(server.connect(&Pin::of(&one)).await.is_err());
 
-    for broken in ["", "no certificate at all", &one.certificate_chain().as_slice()[0].to_pem()] {
+    for broken in ["", "not a certificate", &one.certificate_chain().as_slice()[0].to_pem()] {
         std::fs::write(&files.cert, broken).unwrap();
         sleep(5 * LOOK).await;
         let fine = server.connect(&Pin::of(&two)).await;
@@ -278,7 +278,7 @@ async fn t7_files_are_read_again_when_they_change_and_a_broken_one_changes_nothi
     files.write(&three);
     until_it_serves(&server, &Pin::of(&three)).await;
     send.write_all(&[0xff; 10]).await.unwrap();
-    assert_eq!(end(&old).await.0, MALFORMED, "who was in stayed in");
+    assert_eq!(end(&old).await.0, MALFORMED, "the open connection stayed open");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -298,7 +298,7 @@ async fn an_expired_certificate_is_not_offered_until_it_is_renewed() {
 }
 
 #[tokio::test]
-async fn a_server_does_not_start_with_files_it_cannot_use() {
+async fn a_server_does_not_start_with_unusable_files() {
     let files = Files::new("unusable");
     let (one, two) = (identity(DAY), identity(DAY));
     let refused = async || match Server::bind(files.config()).await {
@@ -312,11 +312,11 @@ async fn a_server_does_not_start_with_files_it_cannot_use() {
     std::fs::write(&files.key, two.private_key().to_secret_pem()).unwrap();
     assert!(refused().await.contains("cannot be used together"));
     std::fs::write(&files.key, "no key").unwrap();
-    assert!(refused().await.contains("holds no private key"));
+    assert!(refused().await.contains("contains no private key"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_the_udp_port_the_server_goes_on_without_webtransport() {
+async fn a_server_without_its_udp_port_runs_without_webtransport() {
     let taken = UdpSocket::bind("127.0.0.1:0").unwrap();
     let listen = Some(taken.local_addr().unwrap());
     let wanted = with(WebTransportConfig { listen, ..WebTransportConfig::default() });
@@ -346,9 +346,9 @@ async fn t2_t5_foreign_origins_and_other_paths_are_refused() {
     }
 }
 
-/// T3, at each stage: a connection without a request, a request without a stream, a stream without a hello.
+/// T3 at each stage: a connection without a request, a request without a stream, a stream without a first packet.
 #[tokio::test(flavor = "multi_thread")]
-async fn t3_who_says_nothing_is_shown_out() {
+async fn t3_silent_connections_are_closed() {
     let server = Running::start(config()).await;
     let pin = Pin(server.hash().await);
     let half_open = async {
@@ -361,16 +361,16 @@ async fn t3_who_says_nothing_is_shown_out() {
             .clone();
         let quic = endpoint.connect_with(quic, server.udp.unwrap(), "localhost").unwrap();
         let quic = quic.await.unwrap();
-        timeout(PATIENCE, quic.closed()).await.expect("it was not closed");
+        timeout(PATIENCE, quic.closed()).await.expect("the connection was not closed");
     };
     let no_stream = async {
         let connection = server.connect(&pin).await.unwrap();
-        timeout(PATIENCE, connection.closed()).await.expect("it was not closed");
+        timeout(PATIENCE, connection.closed()).await.expect("the connection was not closed");
     };
     let no_hello = async {
         let connection = server.connect(&pin).await.unwrap();
         let (mut send, _receive) = connection.open_bi().await.unwrap().await.unwrap();
-        // The length of a packet that never comes.
+        // The length of a packet that never arrives.
         send.write_all(&[100, 1]).await.unwrap();
         assert_eq!(end(&connection).await.0, SILENT);
     };
@@ -379,26 +379,26 @@ async fn t3_who_says_nothing_is_shown_out() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn t1_garbage_on_the_stream_ends_the_session_with_a_reason() {
+async fn t1_malformed_bytes_on_the_stream_end_the_session_with_a_reason() {
     let limits = Limits { max_message: 6000, max_packet: 8192, ..Limits::default() };
     let server = Running::start(Config { limits, ..config() }).await;
-    for (garbage, code) in [
+    for (bytes, code) in [
         (&[0xff; 100][..], MALFORMED),
-        // An empty packet is no opening.
+        // An empty packet is not an opening.
         (&[0], MALFORMED),
         // A length of 1 MiB.
         (&[0x80, 0x80, 0x40], TOO_LARGE),
     ] {
         let connection = server.connected().await;
         let (mut send, mut receive) = connection.open_bi().await.unwrap().await.unwrap();
-        send.write_all(garbage).await.unwrap();
+        send.write_all(bytes).await.unwrap();
         let mut answer = Vec::new();
         let _ = timeout(PATIENCE, receive.read_to_end(&mut answer)).await;
-        assert!(answer.len() > 2, "{garbage:?}: it was not told why: {answer:?}");
+        assert!(answer.len() > 2, "{bytes:?}: the client was not told why: {answer:?}");
         let (found, words) = end(&connection).await;
-        assert_eq!(found, code, "{garbage:?}: {words}");
+        assert_eq!(found, code, "{bytes:?}: {words}");
     }
-    // The same of one who is in.
+    // The same after joining.
     let connection = server.connected().await;
     let (mut send, _receive) = join(&connection).await;
     send.write_all(&[0x80, 0x80, 0x40]).await.unwrap();
@@ -419,7 +419,7 @@ async fn t5_a_second_stream_ends_the_session() {
     let connection = server.connected().await;
     let (_send, _receive) = join(&connection).await;
     let mut one_way = connection.open_uni().await.unwrap().await.unwrap();
-    // It may be over already.
+    // The connection may be closed already.
     let _ = one_way.write_all(b"x").await;
     assert_eq!(end(&connection).await.0, MALFORMED);
 }
@@ -429,7 +429,7 @@ async fn t5_a_hello_in_a_datagram_is_refused() {
     let server = Running::start(config()).await;
     let connection = server.connected().await;
     let (mut send, _receive) = connection.open_bi().await.unwrap().await.unwrap();
-    // The stream is there for the server once something comes on it.
+    // The server sees the stream once a byte arrives on it.
     send.write_all(&[100]).await.unwrap();
     connection.send_datagram(&hello("room")[1..]).unwrap();
     assert_eq!(end(&connection).await.0, MALFORMED);
@@ -461,7 +461,7 @@ async fn a_datagram_that_cannot_be_decoded_is_counted_in_status() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn noise_on_the_port_and_too_many_connections_are_survived() {
+async fn random_udp_packets_and_too_many_connections_are_survived() {
     let server = Running::start(Config { max_connections: 1, ..config() }).await;
     let noise = UdpSocket::bind("127.0.0.1:0").unwrap();
     for size in 0..300 {
@@ -470,11 +470,11 @@ async fn noise_on_the_port_and_too_many_connections_are_survived() {
     let first = server.connected().await;
     let (_send, _receive) = join(&first).await;
     let pin = Pin(server.hash().await);
-    assert!(server.connect(&pin).await.is_err(), "one too many");
+    assert!(server.connect(&pin).await.is_err(), "the second connection is refused");
     first.close(0u32.into(), b"");
     let start = Instant::now();
     while server.connect(&pin).await.is_err() {
-        assert!(start.elapsed() < PATIENCE, "nobody gets in any more");
+        assert!(start.elapsed() < PATIENCE, "no client can connect any more");
         sleep(LOOK).await;
     }
 }

@@ -1,16 +1,17 @@
-//! Packets on a stream of bytes (T1): a length, and that many bytes.
+//! Length-prefixed packets in a byte stream (T1).
 
 use bytes::BytesMut;
 use groupwire_session::limits::DEFAULT_MAX_PACKET;
 use tokio_tungstenite::tungstenite::Bytes;
 
-/// The session refuses packets over its limit and says why; this bounds what it is shown.
+/// Most bytes of a packet. The session refuses packets above its own, lower limit with a reason; this one bounds the
+/// memory that a server can make the client use.
 const MAX: usize = 2 * DEFAULT_MAX_PACKET;
 
-/// Bytes of the longest length that is below [`MAX`].
+/// Most bytes of a length up to [`MAX`].
 const MAX_PREFIX: usize = prefix_len(MAX);
 
-/// The other end sent what is no packet.
+/// The stream is malformed: a length is invalid or above [`MAX`].
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Malformed;
 
@@ -24,7 +25,7 @@ pub(crate) const fn prefix_len(packet: usize) -> usize {
     }
 }
 
-/// The packet with its length before it.
+/// The length-prefixed form of a packet.
 pub(super) fn framed(packet: &[u8]) -> Bytes {
     let mut bytes = Vec::with_capacity(prefix_len(packet.len()) + packet.len());
     let mut length = packet.len();
@@ -37,7 +38,7 @@ pub(super) fn framed(packet: &[u8]) -> Bytes {
     bytes.into()
 }
 
-/// Takes the first packet from the front of what has come, if it is all there. An error is one for ever.
+/// Removes the first packet; `None` if it is not complete yet. After an error the stream cannot be read any more.
 pub(super) fn take(bytes: &mut BytesMut) -> Result<Option<Bytes>, Malformed> {
     let Some((prefix, length)) = length(bytes)? else { return Ok(None) };
     if length > MAX {
@@ -51,7 +52,8 @@ pub(super) fn take(bytes: &mut BytesMut) -> Result<Option<Bytes>, Malformed> {
     Ok(Some(packet.split_off(prefix)))
 }
 
-/// The length at the front and how many bytes it takes: a varint of wire.md's rule W1.
+/// Parses the length before a packet, a varint (wire format, W1): its size in bytes and its value; `None` if it is not
+/// complete yet.
 fn length(bytes: &[u8]) -> Result<Option<(usize, usize)>, Malformed> {
     let mut length = 0;
     for (at, byte) in bytes.iter().take(MAX_PREFIX).enumerate() {
@@ -69,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn t1_packets_come_out_as_they_went_in_however_they_are_cut() {
+    fn t1_packets_survive_any_segmentation_of_the_stream() {
         let packets = [0, 1, 127, 128, 16_383, 16_384, 65_536].map(|size| vec![7; size]);
         let stream: Vec<u8> = packets.iter().flat_map(|packet| framed(packet)).collect();
         for step in [1, 2, 3, 1000, stream.len()] {
@@ -90,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn t1_what_is_no_length_or_too_long_is_refused_before_it_is_there() {
+    fn t1_a_malformed_or_excessive_length_is_refused_before_its_packet_arrives() {
         for bytes in [&[0x80, 0x00][..], &[0xff, 0xff, 0x7f], &[0xff; 10], &[0x81, 0x80, 0x08]] {
             assert_eq!(take(&mut bytes.into()), Err(Malformed), "{bytes:?}");
         }

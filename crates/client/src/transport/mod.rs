@@ -1,4 +1,4 @@
-//! What carries packets: one enum, so that the driver need not care.
+//! Transports: one enum with the same functions for each, so that the driver need not distinguish them.
 
 mod framing;
 mod socket;
@@ -26,17 +26,17 @@ use webtransport::WebTransport;
 /// How long opening a transport may take: a SYN that is lost twice is sent a third time after 3 s.
 const DIAL_PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long to wait until the other end has our goodbye, so that the reason we gave is not lost in a reset.
+/// How long to wait until the server has received everything, so that a reset does not discard the last packet.
 const CLOSE_PATIENCE: Duration = Duration::from_secs(1);
 
-/// What happened on a transport.
+/// An event of a transport.
 #[derive(Debug)]
 pub(crate) enum Happening {
     Packet(Bytes),
     Datagram(Bytes),
-    /// So many packets were handed to the operating system.
+    /// This number of packets was handed to the operating system.
     Sent(usize),
-    /// So many datagrams were, or were dropped for their age.
+    /// This number of datagrams was sent, or dropped because they became too old.
     DatagramsSent(usize),
     Closed,
 }
@@ -68,7 +68,7 @@ impl Transport {
         }
     }
 
-    /// Bytes that a datagram may have; 0: there are none.
+    /// Most bytes of a datagram; 0 if the transport has none.
     pub(crate) fn max_datagram(&self) -> usize {
         match self {
             Transport::Ws(_) | Transport::Tcp(_) => 0,
@@ -76,7 +76,7 @@ impl Transport {
         }
     }
 
-    /// Takes a packet to be sent. The session's credit keeps those that wait at two.
+    /// Queues a packet. The session has at most two packets under way.
     pub(crate) fn send(&mut self, packet: Vec<u8>) {
         match self {
             Transport::Ws(transport) => transport.send(packet),
@@ -85,19 +85,21 @@ impl Transport {
         }
     }
 
-    /// Takes a datagram to be sent, likewise.
+    /// Queues a datagram. The session has at most two datagrams under way.
     pub(crate) fn send_datagram(&mut self, packet: Vec<u8>) {
         if let Transport::Https(transport) = self {
             transport.send_datagram(packet);
         }
     }
 
-    /// Waits for the next happening; reads only if `read`. Losing the future loses nothing.
+    /// Waits for the next event; reads from the transport only if `read`. The future may be dropped without losing an
+    /// event.
     pub(crate) async fn next(&mut self, read: bool) -> Happening {
         poll_fn(|cx| self.poll_next(cx, read)).await
     }
 
-    /// Sends what waits and a goodbye, and waits a little for the other end to take it.
+    /// Sends queued packets, closes the transport and waits for a limited time until the server has received
+    /// everything.
     pub(crate) async fn close(self) {
         let goodbye = async {
             match self {
@@ -106,7 +108,7 @@ impl Transport {
                 Transport::Https(transport) => transport.close().await,
             }
         };
-        // Too late is no loss: the connection goes either way.
+        // A timeout is harmless: the connection is dropped in either case.
         let _ = timeout(CLOSE_PATIENCE, goodbye).await;
     }
 

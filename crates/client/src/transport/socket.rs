@@ -1,4 +1,4 @@
-//! A TCP connection with packets on it and nothing else (T8).
+//! Length-prefixed packets over plain TCP (T8).
 
 use std::future::poll_fn;
 use std::task::{Context, Poll};
@@ -19,7 +19,7 @@ pub(crate) struct Socket {
 impl Socket {
     pub(super) async fn dial(address: &Address) -> Result<Self, DialError> {
         let stream = TcpStream::connect((address.host.as_str(), address.port)).await?;
-        // A packet is complete when it is sent: waiting for more would only delay it.
+        // Packets are complete when they are sent: Nagle's algorithm would only delay them.
         stream.set_nodelay(true)?;
         let (reader, writer) = stream.into_split();
         Ok(Socket { packets: Packets::new(reader, writer) })

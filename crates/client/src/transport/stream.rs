@@ -1,4 +1,4 @@
-//! Packets over anything that streams bytes both ways.
+//! Length-prefixed packets over any bidirectional byte stream.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -11,16 +11,16 @@ use tokio_tungstenite::tungstenite::Bytes;
 use super::Happening;
 use super::framing::{framed, take};
 
-/// Bytes asked for at a time; a packet that is larger grows what they are kept in.
+/// Bytes read at a time; the buffer grows for a larger packet.
 const READ: usize = 16 << 10;
 
 /// Reads and writes packets.
 pub(super) struct Packets<R, W> {
     reader: R,
     pub(super) writer: W,
-    /// What has come and is not yet a packet.
+    /// Bytes received that are not yet a whole packet.
     incoming: BytesMut,
-    /// What the writer has not taken.
+    /// Packets that the writer has not taken.
     waiting: VecDeque<Bytes>,
 }
 
@@ -37,7 +37,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Packets<R, W> {
         self.waiting.is_empty()
     }
 
-    /// Writes what waits.
+    /// Writes queued packets.
     pub(super) fn poll_write(&mut self, cx: &mut Context<'_>) -> Poll<Happening> {
         while let Some(first) = self.waiting.front_mut() {
             match ready!(Pin::new(&mut self.writer).poll_write(cx, first)) {
@@ -66,7 +66,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Packets<R, W> {
         }
     }
 
-    /// Reads some more bytes. `false`: there are none.
+    /// Reads more bytes. Returns false at the end of the stream.
     fn poll_fill(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
         let mut space = [0; READ];
         let mut buffer = ReadBuf::new(&mut space);

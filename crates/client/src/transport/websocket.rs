@@ -1,4 +1,4 @@
-//! One WebSocket: a binary message is a packet.
+//! WebSocket: each binary message is a packet.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -16,15 +16,15 @@ use super::Happening;
 use crate::address::Address;
 use crate::error::DialError;
 
-/// Bytes allocated per connection for reading; a packet that is larger grows it.
+/// Bytes of the read buffer of a connection; it grows for a larger packet.
 const READ_BUFFER: usize = 16 << 10;
 
 /// An open WebSocket.
 pub(crate) struct WebSocket {
     socket: WebSocketStream<TcpStream>,
-    /// Packets that the socket has not taken. The session's credit keeps them at two.
+    /// Packets that the socket has not taken; the session has at most two under way.
     waiting: VecDeque<Bytes>,
-    /// Packets that the socket took but may still hold.
+    /// Packets that the socket has taken but not yet flushed.
     unflushed: usize,
 }
 
@@ -38,7 +38,7 @@ impl WebSocket {
         self.waiting.push_back(packet.into());
     }
 
-    /// Sends what waits and a goodbye, and waits for the other end's.
+    /// Sends queued packets and a close frame, and waits for the server's close frame.
     pub(super) async fn close(mut self) {
         while !(self.waiting.is_empty() && self.unflushed == 0) {
             if let Happening::Closed = poll_fn(|cx| self.poll_next(cx, false)).await {
@@ -60,9 +60,9 @@ impl WebSocket {
         loop {
             return Poll::Ready(match ready!(Pin::new(&mut self.socket).poll_next(cx)) {
                 Some(Ok(Message::Binary(packet))) => Happening::Packet(packet),
-                // The library answers them.
+                // The library answers pings and close frames by itself.
                 Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Close(_))) => continue,
-                // Text is no part of the protocol.
+                // The protocol has no text messages.
                 Some(Ok(Message::Text(_) | Message::Frame(_)) | Err(_)) | None => Happening::Closed,
             });
         }
@@ -92,9 +92,10 @@ impl WebSocket {
 
 async fn open(address: &Address) -> Result<WebSocketStream<TcpStream>, tungstenite::Error> {
     let stream = TcpStream::connect((address.host.as_str(), address.port)).await?;
-    // A packet is complete when it is sent: waiting for more would only delay it.
+    // Packets are complete when they are sent: Nagle's algorithm would only delay them.
     stream.set_nodelay(true)?;
-    // The session refuses packets over its limit and says why; this bounds what it is shown.
+    // The session refuses packets above its own, lower limit with a reason; these limits bound the memory that a
+    // server can make the client use.
     let config = WebSocketConfig::default()
         .read_buffer_size(READ_BUFFER)
         .max_message_size(Some(2 * DEFAULT_MAX_PACKET))

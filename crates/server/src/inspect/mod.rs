@@ -1,4 +1,4 @@
-//! The inspector's side of the server: who may look on, and what they are told (docs/inspector.md).
+//! The server's side of the inspector: who may use it, and its requests (docs/inspector.md).
 
 mod recording;
 mod view;
@@ -24,13 +24,13 @@ use crate::{Inspect, is_same_secret};
 pub(crate) use recording::Recordings;
 pub(crate) use watch::{Watches, stream};
 
-/// Bytes of a request.
+/// Most bytes of a request's body; `{"on":true}` has 11.
 pub(crate) const MAX_BODY: usize = 256;
 
-/// Lets those pass who may look on.
+/// Refuses requests of clients that may not use the inspector.
 ///
-/// Without a token that is whoever sits at this machine: the server listens on a loopback address, and is asked by a
-/// name of such an address, as no page of another site and nobody behind a reverse proxy does.
+/// Without a token only programs on this machine may: the server listens on a loopback address and the request's
+/// `Host` is a name of such an address. Pages of other sites and clients behind a reverse proxy send another `Host`.
 pub(crate) async fn check(State(hub): State<Arc<Hub>>, request: Request, next: Next) -> Response {
     let headers = request.headers();
     let refusal = match &hub.config.inspect {
@@ -47,7 +47,7 @@ pub(crate) async fn check(State(hub): State<Arc<Hub>>, request: Request, next: N
     }
 }
 
-/// What proxies add.
+/// Headers that reverse proxies add.
 const PROXIED: [HeaderName; 3] = [
     header::FORWARDED,
     HeaderName::from_static("x-forwarded-for"),
@@ -75,9 +75,9 @@ fn bears(headers: &HeaderMap, token: &str) -> bool {
 #[derive(Serialize)]
 struct Rooms {
     rooms: Vec<Room>,
-    /// Whether networks can be emulated.
+    /// True if networks can be emulated.
     emulates: bool,
-    /// Whether rooms can be recorded.
+    /// True if rooms can be recorded.
     records: bool,
 }
 
@@ -90,7 +90,7 @@ struct Room {
     bytes_after: u64,
 }
 
-/// Says which rooms there are.
+/// Lists all rooms.
 pub(crate) async fn rooms(State(hub): State<Arc<Hub>>) -> impl IntoResponse {
     let mut rooms = Vec::new();
     for name in hub.names() {
@@ -115,7 +115,7 @@ pub(crate) struct Whose {
     participant: u32,
 }
 
-/// Says what the models know of message types that code what a participant is sent.
+/// Lists the templates of the models that compress the messages to a participant.
 pub(crate) async fn templates(
     State(hub): State<Arc<Hub>>,
     query: Result<Query<Whose>, QueryRejection>,
@@ -138,7 +138,7 @@ pub(crate) struct Record {
     on: bool,
 }
 
-/// Begins or ends recording a room.
+/// Starts or stops the recording of a room.
 pub(crate) async fn record(
     State(hub): State<Arc<Hub>>,
     query: Result<Query<Of>, QueryRejection>,
@@ -156,7 +156,7 @@ pub(crate) async fn record(
     Ok(([NO_SNIFF, NO_STORE], Json(state)))
 }
 
-/// Why a request is not answered as it wishes.
+/// Why a request is refused.
 #[derive(Debug)]
 pub(crate) enum Refusal {
     Off,
@@ -176,21 +176,24 @@ impl IntoResponse for Refusal {
         let (status, why) = match self {
             Refusal::Off => (
                 StatusCode::FORBIDDEN,
-                "nobody may look on here: start the server with --inspect-token, or let it listen on loopback\n",
+                "the inspector is off: start the server with --inspect-token, or let it listen on a loopback address\n",
             ),
             Refusal::Remote => (
                 StatusCode::FORBIDDEN,
-                "only whoever sits at the server's machine may look on: start it with --inspect-token\n",
+                "the inspector is for the server's own machine only: start the server with --inspect-token\n",
             ),
-            Refusal::Token => (StatusCode::UNAUTHORIZED, "the token of --inspect-token is due\n"),
+            Refusal::Token => {
+                (StatusCode::UNAUTHORIZED, "the token of --inspect-token is missing or wrong\n")
+            }
             Refusal::NoRoom => (StatusCode::NOT_FOUND, "there is no such room\n"),
-            Refusal::TooMany => {
-                (StatusCode::SERVICE_UNAVAILABLE, "too many look on or record, try again later\n")
-            }
+            Refusal::TooMany => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                "too many inspectors or recordings, try again later\n",
+            ),
             Refusal::NoFolder => {
-                (StatusCode::FORBIDDEN, "this server records nothing: start it with --record-dir\n")
+                (StatusCode::FORBIDDEN, "recording is off: start the server with --record-dir\n")
             }
-            Refusal::NotRecorded => (StatusCode::NOT_FOUND, "this room is not recorded\n"),
+            Refusal::NotRecorded => (StatusCode::NOT_FOUND, "this room is not being recorded\n"),
             Refusal::Disk(error) => {
                 let why = format!("the recording cannot be written: {error}\n");
                 return (StatusCode::INSUFFICIENT_STORAGE, why).into_response();
@@ -214,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn only_names_of_this_machine_are_local() {
+    fn only_loopback_hosts_without_a_proxy_are_local() {
         for host in ["localhost", "localhost:8080", "127.0.0.1:8080", "127.9.9.9", "[::1]:8080"] {
             assert!(is_local(&headers(&[("host", host)])), "{host}");
         }
@@ -228,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_borne_whole() {
+    fn only_the_exact_token_is_accepted() {
         for (value, is_right) in
             [("Bearer abc", true), ("Bearer ab", false), ("Bearer abcd", false), ("abc", false)]
         {

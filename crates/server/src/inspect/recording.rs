@@ -1,4 +1,4 @@
-//! Recording a room: what its participants publish, in the files that `groupwire replay` reads.
+//! Recordings of rooms: all messages that participants publish, in the files that `groupwire replay` reads.
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
@@ -15,34 +15,34 @@ use tokio::time::timeout;
 use super::Refusal;
 use crate::hub::Hub;
 
-/// How often what was published is written.
+/// How often recorded messages are written to the files.
 const EVERY: Duration = Duration::from_millis(200);
 
-/// Rooms that are recorded at a time.
+/// Most recordings at the same time.
 const MOST: usize = 8;
 
-/// Bytes of a recording: what `groupwire replay` reads is 256 MB.
+/// Most bytes of a recording: `groupwire replay` reads up to 256 MB.
 const MAX_BYTES: u64 = 240 << 20;
 
-/// Bytes of a room's name that a file is called by.
+/// Most characters of the room's name in a file's name.
 const MOST_NAME: usize = 48;
 
-/// How a recording is doing, or how it ended.
+/// The state of a recording, running or ended.
 #[derive(Debug, Clone, Default, Serialize)]
 pub(crate) struct State {
-    /// Its name in the folder of recordings.
+    /// Name of the file in the folder of recordings.
     file: String,
     messages: u64,
     #[serde(rename = "octets")]
     bytes: u64,
-    /// Messages that came faster than they were written.
+    /// Messages lost because they came faster than they were written.
     missed: u64,
     is_over: bool,
-    /// Why it ended, if nobody wished it.
+    /// The error that ended the recording.
     error: Option<String>,
 }
 
-/// The rooms that are recorded, and the last recordings of others.
+/// Running recordings, and those that ended last, by room.
 #[derive(Default)]
 pub(crate) struct Recordings(Mutex<HashMap<String, Running>>);
 
@@ -52,7 +52,7 @@ struct Running {
 }
 
 impl Recordings {
-    /// How the recording of a room is doing.
+    /// The state of a room's recording; `None` if the room was never recorded.
     pub(super) fn state(&self, room: &str) -> Option<State> {
         self.lock().get(room).map(|running| running.state.borrow().clone())
     }
@@ -62,7 +62,7 @@ impl Recordings {
     }
 }
 
-/// Begins to record a room, unless it is recorded already.
+/// Starts to record a room, unless it is being recorded already.
 pub(super) async fn start(hub: &Arc<Hub>, room: &str) -> Result<State, Refusal> {
     let folder = hub.config.record_dir.as_deref().ok_or(Refusal::NoFolder)?;
     if !hub.names().iter().any(|name| name == room) {
@@ -88,11 +88,11 @@ pub(super) async fn start(hub: &Arc<Hub>, room: &str) -> Result<State, Refusal> 
         first
     };
     hub.visit(room, |driver, _| driver.room.set_recording(true)).await;
-    tracing::info!(room, file = started.file, "recording");
+    tracing::info!(room, file = started.file, "recording started");
     Ok(started)
 }
 
-/// Ends the recording of a room. `None`: it is not recorded.
+/// Stops the recording of a room; `None` if there is none.
 pub(super) async fn stop(hub: &Hub, room: &str) -> Option<State> {
     let mut state = {
         let running = hub.recordings.lock();
@@ -104,7 +104,7 @@ pub(super) async fn stop(hub: &Hub, room: &str) -> Option<State> {
     Some(ended.clone())
 }
 
-/// Writes what is published until that is to end, the room is gone, or nothing more can be written.
+/// Writes messages until the recording is stopped, the room is closed, or writing fails.
 async fn record(
     hub: Arc<Hub>,
     room: String,
@@ -127,7 +127,9 @@ async fn record(
             let outcome = files.append(&messages, &names);
             (files, outcome)
         });
-        let Ok((back, outcome)) = written.await else { break Some("it was given up".to_owned()) };
+        let Ok((back, outcome)) = written.await else {
+            break Some("the task that writes it was cancelled".to_owned());
+        };
         files = back;
         if let Err(error) = outcome {
             break Some(error.to_string());
@@ -141,11 +143,11 @@ async fn record(
             break None;
         }
         if files.bytes > MAX_BYTES {
-            break Some(format!("it has {MAX_BYTES} bytes, which is the most"));
+            break Some(format!("the recording reached its limit of {MAX_BYTES} bytes"));
         }
     };
     if let Some(error) = &error {
-        tracing::warn!(room, error, "the recording ended");
+        tracing::warn!(room, error, "recording failed");
     }
     hub.visit(&room, |driver, _| driver.room.set_recording(false)).await;
     report.send_modify(|state| {
@@ -154,7 +156,7 @@ async fn record(
     });
 }
 
-/// A file of records and the table beside it.
+/// The files of a recording: the messages (`.bin`), and a table of their times, senders and channels (`.tsv`).
 struct Files {
     name: String,
     records: File,
@@ -166,7 +168,7 @@ struct Files {
 const COLUMNS: &[u8] = b"time_ms\tsender\tchannel\n";
 
 impl Files {
-    /// Makes new ones, called by the room and the time: nothing is ever written over.
+    /// Creates new files, named after the room and the time; never overwrites a file.
     fn create(folder: &Path, room: &str) -> io::Result<Self> {
         std::fs::create_dir_all(folder)?;
         let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
@@ -191,7 +193,7 @@ impl Files {
         Err(io::ErrorKind::AlreadyExists.into())
     }
 
-    /// Adds all of the messages, or, if that fails, none of them, so that what is there can be read.
+    /// Appends all messages or, if that fails, none, so that the files stay readable.
     fn append(&mut self, messages: &[Recorded], channels: &[String]) -> io::Result<()> {
         let (mut records, mut rows) = (Vec::new(), Vec::new());
         for message in messages {
@@ -237,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn no_name_of_a_room_leaves_the_folder_or_writes_over_a_file() {
+    fn no_room_name_escapes_the_folder_or_overwrites_a_file() {
         let folder = folder("names");
         for room in
             ["../../etc/passwd", "/etc/passwd", "a\0b", "..", &"ä".repeat(200), "demo", "demo"]
@@ -251,12 +253,12 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_written_whole_is_not_written() {
+    fn messages_are_written_completely_or_not_at_all() {
         let folder = folder("full");
         let mut files = Files::create(&folder, "demo").unwrap();
         let channels = ["draw\ting".to_owned()];
         files.append(&[message(b"one"), message(b"")], &channels).unwrap();
-        // As on a full disk, the table takes no more.
+        // Writing to the table fails, as on a full disk.
         let name = folder.join(files.name.replace(".bin", ".tsv"));
         let table = std::mem::replace(&mut files.table, File::open(&name).unwrap());
         assert!(files.append(&[message(b"two")], &channels).is_err());

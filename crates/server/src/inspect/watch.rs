@@ -1,4 +1,5 @@
-//! Streams of what happens in a room. All who look on at one room share what is gathered, and while nobody does nothing is.
+//! Streams of reports of a room to inspectors. All inspectors of one room share the reports; without inspectors none
+//! are made.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -19,21 +20,22 @@ use super::{Of, Refusal, view};
 use crate::http::{NO_SNIFF, NO_STORE};
 use crate::hub::Hub;
 
-/// Often enough for eyes.
+/// Time between reports, short enough for a live display.
 const EVERY: Duration = Duration::from_millis(250);
 
-/// Reports that somebody may be behind with; then some are skipped.
+/// Reports that may wait for an inspector; a slower one skips some.
 const BEHIND: usize = 8;
 
-/// Who may look on at a time, in all rooms.
+/// Most inspectors at the same time, in all rooms together.
 const MOST: usize = 32;
 
-/// The rooms that somebody looks on at.
+/// The rooms with inspectors, and where their reports go.
 #[derive(Default)]
 pub(crate) struct Watches(Mutex<HashMap<String, Sender<Bytes>>>);
 
 impl Watches {
-    /// `None`: too many look on. `true`: nobody gathers for this room yet.
+    /// Adds an inspector of a room; `None` if there are too many. The sender is returned if no task makes reports of
+    /// this room yet.
     fn join(&self, room: &str) -> Option<(Receiver<Bytes>, Option<Sender<Bytes>>)> {
         let mut watches = self.lock();
         if watches.values().map(Sender::receiver_count).sum::<usize>() >= MOST {
@@ -47,7 +49,7 @@ impl Watches {
         Some((receiver, Some(sender)))
     }
 
-    /// Forgets a room that nobody looks on at any more. `false`: somebody does.
+    /// Removes a room without inspectors. Returns false if it has one.
     fn leave(&self, room: &str, is_gone: bool) -> bool {
         let mut watches = self.lock();
         if !is_gone && watches.get(room).is_some_and(|sender| sender.receiver_count() > 0) {
@@ -62,7 +64,7 @@ impl Watches {
     }
 }
 
-/// Server-sent events: a report at a time, until the room is gone.
+/// Answers with server-sent events: one report after the other, until the room is closed.
 pub(crate) async fn stream(
     State(hub): State<Arc<Hub>>,
     query: Result<Query<Of>, QueryRejection>,
@@ -90,21 +92,21 @@ pub(crate) async fn stream(
     Ok((headers, Body::from_stream(events)).into_response())
 }
 
-/// Asks the room again and again, until nobody looks on or it is gone.
+/// Makes reports of a room until it has no inspectors or is closed.
 async fn gather(hub: Arc<Hub>, room: String, reports: Sender<Bytes>) {
     let mut ticks = interval(EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         ticks.tick().await;
         if reports.receiver_count() == 0 && hub.watches.leave(&room, false) {
-            // Whoever comes now turns it on again at the next look.
+            // An inspector that joins now turns tracing on again with the next report.
             hub.visit(&room, |driver, _| driver.room.set_tracing(false)).await;
             return;
         }
         let recording = hub.recordings.state(&room);
         let report = hub.visit(&room, |driver, now| view::report(driver, now, recording)).await;
         let Some(report) = report else { break };
-        // Whoever is to get it may have gone.
+        // Fails if the last inspector has just left.
         let _ = reports.send(event(&report));
     }
     hub.watches.leave(&room, true);
@@ -112,7 +114,7 @@ async fn gather(hub: Arc<Hub>, room: String, reports: Sender<Bytes>) {
 
 fn event(report: &view::Report) -> Bytes {
     let mut event = b"data: ".to_vec();
-    // Only maps with keys that are no strings cannot be written, and there are none.
+    // Serialization cannot fail: the report has no maps with keys other than strings.
     let _ = serde_json::to_writer(&mut event, report);
     event.extend_from_slice(b"\n\n");
     event.into()

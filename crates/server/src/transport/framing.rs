@@ -1,14 +1,14 @@
-//! Packets in a stream of bytes (T1): a length, and that many bytes.
+//! Length-prefixed packets in a byte stream (T1).
 
 use axum::body::Bytes;
 use bytes::{Buf, BytesMut};
 use groupwire_session::Error;
 use tokio::io::{AsyncRead, AsyncReadExt};
 
-/// Bytes asked for at a time.
+/// Bytes read at a time; most packets are smaller.
 const READ: usize = 4 << 10;
 
-/// Reads packets.
+/// Reads length-prefixed packets from a byte stream.
 pub(crate) struct Framed<R> {
     reader: R,
     bytes: BytesMut,
@@ -16,12 +16,12 @@ pub(crate) struct Framed<R> {
 }
 
 impl<R: AsyncRead + Unpin> Framed<R> {
-    /// Packets of at most `max` bytes.
+    /// Reads packets of at most `max` bytes.
     pub(crate) fn new(reader: R, max: usize) -> Self {
         Framed { reader, bytes: BytesMut::new(), max }
     }
 
-    /// The next packet. `None`: the stream is over. Losing the future loses nothing.
+    /// The next packet; `None` at the end of the stream. The future may be dropped without losing bytes.
     pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, Error> {
         loop {
             if let Some(packet) = take(&mut self.bytes, self.max)? {
@@ -36,23 +36,23 @@ impl<R: AsyncRead + Unpin> Framed<R> {
     }
 }
 
-/// Appends the packet with its length before it.
+/// Appends a length-prefixed packet.
 pub(crate) fn put(packet: &[u8], out: &mut Vec<u8>) {
     put_varint(packet.len() as u64, out);
     out.extend_from_slice(packet);
 }
 
-/// The packet with its length before it.
+/// The length-prefixed form of a packet.
 pub(crate) fn framed(packet: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(MAX_VARINT + packet.len());
     put(packet, &mut bytes);
     bytes
 }
 
-/// Bytes of a number, at most (W1).
+/// Most bytes of a varint (W1).
 pub(crate) const MAX_VARINT: usize = 10;
 
-/// Appends a number (W1).
+/// Appends a varint (W1).
 pub(crate) fn put_varint(mut value: u64, out: &mut Vec<u8>) {
     while value >= 0x80 {
         out.push((value & 0x7f) as u8 | 0x80);
@@ -61,14 +61,14 @@ pub(crate) fn put_varint(mut value: u64, out: &mut Vec<u8>) {
     out.push(value as u8);
 }
 
-/// Takes a packet from the front, once it is there whole.
+/// Removes the first packet; `None` if it is not complete yet.
 pub(crate) fn take(bytes: &mut BytesMut, max: usize) -> Result<Option<Bytes>, Error> {
     let Some((prefix, length)) = measure(bytes, max)? else { return Ok(None) };
     bytes.advance(prefix);
     Ok(Some(bytes.split_to(length).freeze()))
 }
 
-/// How many bytes the first packet's length has, and how many the packet. `None`: it is not there whole.
+/// Sizes of the first packet's length prefix and of the packet itself; `None` if the packet is not complete yet.
 pub(crate) fn measure(bytes: &[u8], max: usize) -> Result<Option<(usize, usize)>, Error> {
     let Some((length, prefix)) = varint(bytes)? else { return Ok(None) };
     let length = usize::try_from(length).unwrap_or(usize::MAX);
@@ -78,7 +78,7 @@ pub(crate) fn measure(bytes: &[u8], max: usize) -> Result<Option<(usize, usize)>
     Ok((bytes.len() - prefix >= length).then_some((prefix, length)))
 }
 
-/// Reads a number (W1) and says how many bytes it had. `None`: it goes on.
+/// Reads a varint (W1): its value and its size in bytes; `None` if it is not complete yet.
 pub(crate) fn varint(bytes: &[u8]) -> Result<Option<(u64, usize)>, Error> {
     let mut value = 0;
     for (at, &byte) in bytes.iter().take(MAX_VARINT).enumerate() {
@@ -106,7 +106,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn numbers_round_trip(value: u64) {
+        fn varints_round_trip(value: u64) {
             let mut bytes = Vec::new();
             put_varint(value, &mut bytes);
             prop_assert_eq!(varint(&bytes), Ok(Some((value, bytes.len()))));
@@ -114,7 +114,7 @@ mod tests {
         }
 
         #[test]
-        fn packets_come_out_as_they_went_in_however_they_are_cut(
+        fn packets_survive_any_segmentation_of_the_stream(
             packets in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..300), 0..10),
             cut in 1..50usize,
         ) {
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_in_more_bytes_than_it_needs_is_refused() {
+    fn a_varint_longer_than_necessary_is_refused() {
         assert_eq!(varint(&[0x80, 0]), Err(MALFORMED));
         assert_eq!(varint(&[0xff; 11]), Err(MALFORMED));
         let mut long = BytesMut::from(&[0xff, 0xff, 0x7f][..]);

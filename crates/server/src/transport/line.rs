@@ -1,5 +1,5 @@
-//! A TCP socket that a room's task writes itself: with one call of the kernel, and without waking anybody, unless the
-//! kernel takes no more.
+//! A TCP socket to which the room's task writes packets itself: with one system call, and without waking the
+//! connection's task unless the kernel's buffer is full.
 
 use std::io::{self, ErrorKind, IoSlice};
 use std::pin::Pin;
@@ -13,42 +13,42 @@ use tokio::sync::Notify;
 use super::Gone;
 use super::framing::MAX_VARINT;
 
-/// What stands before a packet.
+/// What precedes each packet on the socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Framing {
     /// The header of a binary WebSocket message in one frame, from a server (RFC 6455, section 5.2).
     WebSocket,
-    /// Its length (T1).
+    /// The packet's length (T1).
     Length,
 }
 
-/// Bytes of a header, at most.
+/// Most bytes of a header: those of a length; a WebSocket header has as many at most.
 const MAX_HEADER: usize = MAX_VARINT;
 
-/// Bytes that may wait here: two packets, and answers to what the other end asks of its WebSocket. Who reads nothing and
-/// asks on is cut off.
+/// Most unsent bytes: two packets, and answers to WebSocket pings. A client that reads nothing and keeps sending pings
+/// is disconnected.
 const MAX_UNSENT: usize = 256 << 10;
 
-/// Packets of up to so many bytes go to the kernel as one piece: there, `writev` costs more than a short copy and `send`.
+/// Packets up to this size are copied into one buffer: for them `writev` costs more than a copy and `send`.
 const SHORT: usize = 512;
 
-/// A final binary frame; a final close frame.
+/// First byte of a final binary frame and of a final close frame (RFC 6455, section 5.2).
 const BINARY: u8 = 0x82;
 const CLOSE: u8 = 0x88;
 
-/// The socket of one connection.
+/// Writes packets to the socket of one connection.
 pub(crate) struct Line {
     socket: TcpStream,
     framing: Framing,
     state: Mutex<State>,
-    /// Something waits, or the socket broke.
+    /// Notified when there are unsent bytes or the socket broke.
     wake: Notify,
 }
 
 #[derive(Default)]
 struct State {
     unsent: Vec<u8>,
-    /// Packets that end in there.
+    /// Packets that end within `unsent`.
     packets: usize,
     broken: bool,
 }
@@ -59,7 +59,8 @@ impl Line {
         Arc::new(Line { socket, framing, state, wake })
     }
 
-    /// Sends a packet of two parts. `false`: it has not left yet; [`Line::flush`] says when it has.
+    /// Sends a packet, given as header and payload. Returns false if some of it is still unsent; then
+    /// [`Line::flush`] reports it later.
     pub(crate) fn send(&self, packet: &[u8], body: &[u8]) -> bool {
         let mut header = [0; MAX_HEADER];
         let header = self.framing.header(packet.len() + body.len(), &mut header);
@@ -73,7 +74,7 @@ impl Line {
         is_sent
     }
 
-    /// Ends a WebSocket, in its own words.
+    /// Sends a WebSocket close frame; other framings have none.
     pub(crate) fn send_close(&self, code: u16, reason: &str) {
         if self.framing == Framing::WebSocket {
             let length = [CLOSE, 2 + reason.len() as u8];
@@ -81,12 +82,12 @@ impl Line {
         }
     }
 
-    /// Waits until something does not leave at once.
+    /// Waits until there are unsent bytes.
     pub(crate) async fn waits(&self) {
         self.wake.notified().await;
     }
 
-    /// Waits until all has left: how many packets that were.
+    /// Waits until nothing is unsent. Returns the number of packets that were sent meanwhile.
     pub(crate) async fn flush(&self) -> Result<usize, Gone> {
         loop {
             {
@@ -103,7 +104,7 @@ impl Line {
         }
     }
 
-    /// Tells the other end that nothing more comes.
+    /// Shuts the sending direction down, so that the client sees the end of the stream.
     pub(crate) fn finish(&self) {
         let _ = socket2::SockRef::from(&self.socket).shutdown(std::net::Shutdown::Write);
     }
@@ -112,7 +113,7 @@ impl Line {
         &self.socket
     }
 
-    /// `true`: all of it has left.
+    /// Writes the parts, or keeps what the kernel does not take. Returns true if nothing is unsent.
     fn write(&self, state: &mut State, parts: [&[u8]; 3]) -> bool {
         let mut sent = 0;
         if state.unsent.is_empty() && !state.broken {
@@ -151,7 +152,7 @@ impl Line {
         self.socket.try_write(whole)
     }
 
-    /// Sends what the kernel takes of what waits.
+    /// Writes as many unsent bytes as the kernel takes.
     fn push(&self, state: &mut State) {
         let mut sent = 0;
         while sent < state.unsent.len() && !state.broken {
@@ -162,7 +163,7 @@ impl Line {
             }
         }
         match sent == state.unsent.len() {
-            // An idle connection keeps no buffer.
+            // Drop the buffer, so that an idle connection holds no memory for it.
             true => state.unsent = Vec::new(),
             false => drop(state.unsent.drain(..sent)),
         }
@@ -174,7 +175,7 @@ impl Line {
 }
 
 impl Framing {
-    /// Writes what stands before a packet of so many bytes.
+    /// Writes the header of a packet of `length` bytes.
     fn header(self, length: usize, header: &mut [u8; MAX_HEADER]) -> &[u8] {
         let size = match (self, length) {
             (Framing::Length, _) => {
@@ -206,7 +207,7 @@ impl Framing {
     }
 }
 
-/// The socket as a library wants it that reads from it, and writes an answer now and then.
+/// The socket as a stream, for a library that reads from it and now and then writes an answer.
 pub(crate) struct Stream(pub(crate) Arc<Line>);
 
 impl AsyncRead for Stream {

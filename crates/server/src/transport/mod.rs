@@ -1,4 +1,4 @@
-//! What carries packets between a client and its room: one task each, over any transport.
+//! Transports: they carry packets between a client and its room. Each connection is one task, whatever its transport.
 
 pub(crate) mod carrier;
 pub(crate) mod emulation;
@@ -23,52 +23,55 @@ use crate::room::{Close, Link, Message, Outbound};
 use line::Line;
 use outbox::{Outgoing, outbox};
 
-/// What came over a transport.
+/// What a transport received.
 pub(crate) enum Incoming {
-    /// In order and once.
+    /// A packet of the reliable stream: in order, and once.
     Packet(Bytes),
-    /// On its own.
+    /// A datagram: it may be lost, repeated or reordered.
     Datagram(Bytes),
 }
 
-/// The end of a transport that is read.
+/// The receiving end of a transport.
 pub(crate) trait Receive: Send {
-    /// The next thing that came. `None`: closed, or simply gone. An error: the other end broke the transport's rules.
+    /// The next packet or datagram; `None` if the transport is closed or broken. An error means that the client broke
+    /// a rule of the transport.
     fn receive(&mut self) -> impl Future<Output = Result<Option<Incoming>, Error>> + Send;
 }
 
-/// The transport is gone.
+/// The transport is closed or broken.
 #[derive(Debug)]
 pub(crate) struct Gone;
 
-/// The reliable end that is written.
+/// The reliable sending end of a transport.
 pub(crate) trait Transmit: Send {
-    /// The socket, where the room's task may write packets itself.
+    /// The socket, if the room's task may write packets to it directly.
     fn line(&self) -> Option<Arc<Line>> {
         None
     }
 
-    /// Done when the packet has left our hands for the kernel's.
+    /// Sends a packet; done when the kernel or QUIC has it.
     fn send(&mut self, packet: Vec<u8>) -> impl Future<Output = Result<(), Gone>> + Send;
 
-    /// Sends a last packet, which may be empty, and ends the transport, with a reason if it can state one.
+    /// Sends a last packet, which may be empty, and closes the transport, with the reason if the transport can carry
+    /// one.
     fn close(&mut self, packet: Vec<u8>, reason: Option<&Error>)
     -> impl Future<Output = ()> + Send;
 }
 
-/// Sends datagrams, beside the reliable end, so that neither waits for the other.
+/// Sends datagrams, independently of the reliable end, so that neither waits for the other.
 pub(crate) trait Datagrams: Send {
-    /// Done when the packet has left, or was dropped for its age.
+    /// Sends a datagram; done when it was sent, or dropped because it became too old.
     fn send(&mut self, packet: Vec<u8>) -> impl Future<Output = ()> + Send;
 
-    /// How the room sends datagrams whose body others share: itself, as a task for each would cost more than the sending.
+    /// The sink by which the room's task itself sends datagrams whose payload several receivers share: waking a task
+    /// for each would cost more than sending.
     fn direct(&self) -> Direct;
 }
 
-/// Sends a datagram that is made of these parts, at once or never.
+/// Sends a datagram, given as header and payload: at once or not at all.
 pub(crate) type Direct = Box<dyn Fn([&[u8]; 2]) + Send>;
 
-/// The datagrams of transports that have none.
+/// Stands for the datagrams of a transport that has none; no value of this type exists.
 pub(crate) enum NoDatagrams {}
 
 impl Datagrams for NoDatagrams {
@@ -81,32 +84,34 @@ impl Datagrams for NoDatagrams {
     }
 }
 
-/// How long a new connection may take to say hello (T3).
+/// How long a new connection may take to send its first packet (T3).
 const HELLO: Duration = Duration::from_secs(5);
 
-/// Packets of one connection that may wait for the room; then its transport is not read.
+/// Packets of one connection that may wait for the room. With more, the transport is not read, so that TCP or QUIC
+/// slows the client down.
 const UNREAD: usize = 16;
 
-/// Two packets and a close.
+/// Messages that may wait for a connection's task: the two packets that a room has under way at most, and a close.
 const OUTBOUND: usize = 3;
 
-/// Two bodies, either of which may take some datagrams.
+/// Datagrams that may wait for a connection's task: two payloads are under way at most, each of which may need several
+/// datagrams.
 const OUTBOUND_DATAGRAMS: usize = 16;
 
-/// How long a last packet and the transport's own goodbye may take.
+/// How long the last packet and the closing handshake of the transport may take.
 const GOODBYE: Duration = Duration::from_secs(1);
 
-/// What a connection is, for its room.
+/// What the room knows of a connection besides its packets.
 pub(crate) struct Origin {
-    /// As people call it.
+    /// The transport's name, for the inspector.
     pub(crate) kind: &'static str,
-    /// By which it can be led over an emulated path, where that is allowed.
+    /// Selects the emulated network of the connection; `None` if it cannot have one.
     pub(crate) way: Option<emulation::Way>,
 }
 
 type ToRoom = mpsc::UnboundedSender<Message>;
 
-/// Serves a connection until it ends. `datagrams` says, too, how many bytes one may have.
+/// Serves a connection until it ends. `datagrams` comes with the most bytes of one datagram.
 pub(crate) async fn serve<R: Receive, T: Transmit, D: Datagrams>(
     hub: Arc<Hub>,
     origin: Origin,
@@ -143,7 +148,7 @@ pub(crate) async fn serve<R: Receive, T: Transmit, D: Datagrams>(
             () = &mut writing => {}
             () = writing_datagrams => {}
             () = read(&room, link, &mut receive) => {
-                // The room may still have a reason to give.
+                // The room may still send an error that says why.
                 let _ = timeout(GOODBYE, writing).await;
             }
         }
@@ -152,7 +157,7 @@ pub(crate) async fn serve<R: Receive, T: Transmit, D: Datagrams>(
     drop(counted);
 }
 
-/// Reads the first packet and knocks at its room.
+/// Reads the first packet and hands the connection to the room that it names.
 async fn join(
     hub: &Arc<Hub>,
     link: LinkId,
@@ -174,7 +179,7 @@ async fn join(
     hub.join(&room, Message::Join { link, opening, secret: random_secret(), ways })
 }
 
-/// Brings what comes over the connection to the room until the connection ends.
+/// Passes received packets and datagrams to the room until the connection ends.
 async fn read(room: &ToRoom, link: LinkId, receive: &mut impl Receive) {
     let unread = Arc::new(Semaphore::new(UNREAD));
     loop {
@@ -196,7 +201,7 @@ async fn read(room: &ToRoom, link: LinkId, receive: &mut impl Receive) {
     }
 }
 
-/// Brings the room's packets to the connection until the room closes it or it breaks.
+/// Sends the room's packets until the room closes the connection or it breaks.
 async fn write(
     hub: &Hub,
     room: &ToRoom,
@@ -213,7 +218,8 @@ async fn write(
         match outbound {
             None => return,
             Some(Outbound::Packet(packet)) => {
-                // The room gives up on who does not read after as long, but its word cannot get through.
+                // The room closes a connection that takes no packets for as long, but its last packet could not be
+                // sent either.
                 let sent = timeout(hub.config.timing.dead, transmit.send(packet)).await;
                 if !matches!(sent, Ok(Ok(()))) {
                     return;
@@ -228,24 +234,24 @@ async fn write(
     }
 }
 
-/// Sends a last packet and ends the transport, if that does not take too long. On its own: idle connections would keep a
-/// place for it.
+/// Sends a last packet and closes the transport, within a time limit. The future is boxed, so that an idle connection
+/// does not hold memory for it.
 async fn close(transmit: &mut impl Transmit, packet: Vec<u8>, reason: Option<&Error>) {
     let _ = timeout(GOODBYE, Box::pin(transmit.close(packet, reason))).await;
 }
 
-/// Brings what the kernel would not take at once to the connection, and tells the room; ends when that breaks.
+/// Flushes what the kernel did not take at once, and tells the room when it has; ends when the socket breaks.
 async fn drain(hub: &Hub, room: &ToRoom, link: LinkId, line: Option<&Line>) {
     let Some(line) = line else { return std::future::pending().await };
     loop {
         line.waits().await;
-        // As above.
+        // The same time limit as in [`write`].
         let Ok(Ok(packets)) = timeout(hub.config.timing.dead, line.flush()).await else { return };
         (0..packets).for_each(|_| drop(room.send(Message::Sent { link })));
     }
 }
 
-/// Brings the room's datagrams to the connection; goes on for as long as that lasts.
+/// Sends the room's datagrams. Never ends: the reliable end notices that the connection is closed.
 async fn write_datagrams(
     room: &ToRoom,
     link: LinkId,
@@ -260,7 +266,7 @@ async fn write_datagrams(
     std::future::pending().await
 }
 
-/// Counts a connection for as long as it is served.
+/// Counts a connection while it is served.
 struct Counted(Arc<Hub>);
 
 impl Counted {

@@ -1,4 +1,4 @@
-//! TCP without anything on top (T8), for native programs.
+//! Length-prefixed packets over plain TCP (T8), for native programs.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -12,15 +12,15 @@ use super::{Gone, Incoming, NoDatagrams, Receive, Transmit};
 use crate::hub::Hub;
 use crate::listen::accept;
 
-/// Serves for ever.
+/// Accepts and serves connections; never returns.
 pub(crate) async fn serve(listener: TcpListener, hub: Arc<Hub>) {
     loop {
         let (socket, peer) = accept(&listener).await;
         if hub.connections.load(Ordering::Relaxed) >= hub.config.max_connections {
-            tracing::warn!(%peer, "turned away: too many connections");
+            tracing::warn!(%peer, "connection refused: too many connections");
             continue;
         }
-        tracing::debug!(%peer, "connected");
+        tracing::debug!(%peer, transport = "TCP socket", "connected");
         tokio::spawn(serve_one(Arc::clone(&hub), socket));
     }
 }
@@ -58,7 +58,8 @@ impl Transmit for Writer {
             return;
         }
         self.0.finish();
-        // What comes unread when a socket is closed resets the connection, and the last packet with it.
+        // Read and drop what still comes: closing a socket with unread bytes resets the connection, and the client
+        // would lose the last packet.
         let socket = self.0.socket();
         let mut dropped = [0; 1024];
         while socket.readable().await.is_ok() {

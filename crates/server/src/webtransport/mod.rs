@@ -1,4 +1,4 @@
-//! WebTransport: the endpoint that clients reach over UDP (T5 to T7).
+//! The WebTransport endpoint, which clients reach over UDP (T5 to T7).
 
 mod certificate;
 mod connection;
@@ -25,17 +25,16 @@ pub use offer::Calendar;
 use offer::Keeper;
 pub(crate) use offer::Offer;
 
-/// How a server offers WebTransport.
+/// The configuration of WebTransport.
 #[derive(Clone)]
 pub struct WebTransportConfig {
-    /// Where to listen, UDP. By default the address and the port number of HTTP; if HTTP listens on port 0, any free
-    /// one.
+    /// The UDP address. By default the address and port of HTTP; if HTTP listens on port 0, any free port.
     pub listen: Option<SocketAddr>,
-    /// What the server shows that it is who it is.
+    /// The certificate of the server.
     pub certificate: Certificate,
-    /// How often to look whether the certificate's files have changed, or its time is over.
+    /// How often the server checks whether the certificate's files have changed, or whether it is due for renewal.
     pub look: Duration,
-    /// The calendar that certificates are made and judged by.
+    /// The clock for the validity of certificates.
     pub calendar: Calendar,
 }
 
@@ -50,31 +49,32 @@ impl Default for WebTransportConfig {
     }
 }
 
-/// Handshakes under way. Each costs a signature, about 0.1 ms, and some 20 KB for up to [`HANDSHAKE`].
+/// Most handshakes under way. Each costs a signature, about 0.1 ms, and about 20 KB for up to [`HANDSHAKE`].
 const HANDSHAKES: usize = 256;
 
-/// With more than so many, clients first have to show that they are where they say, which takes them a round trip.
+/// With more handshakes under way than this, clients have to prove their address first (QUIC Retry), which takes one
+/// round trip.
 const UNPROVEN: usize = 32;
 
-/// T3, counted from the first byte: how long the handshake, the request and the opening of the stream may take.
+/// How long the handshake, the request and the opening of the stream may take together, from the first packet (T3).
 const HANDSHAKE: Duration = Duration::from_secs(5);
 
-/// Bytes that QUIC keeps of handshakes that wait to be accepted, which they do for microseconds. Ten clients' greetings
-/// fill it, and repeat what did not fit.
+/// Bytes that QUIC buffers for handshakes not yet accepted, which are accepted within microseconds. First packets of
+/// ten clients fill it; clients repeat packets that were dropped.
 const WAITING: u64 = 128 << 10;
 
-/// Bytes that the kernel may hold for all connections, each way, where it permits so much: after a tick acknowledgements
-/// of a thousand come within milliseconds, and a small packet takes some 800 bytes there.
+/// Bytes of the kernel's UDP buffer in each direction, where it grants that: after a tick the acknowledgements of a
+/// thousand connections arrive within milliseconds, and the kernel counts about 800 bytes for a small packet.
 const BUFFER: usize = 4 << 20;
 
-/// How much longer than the session QUIC waits for a silent client: the session's word on it shall come first, as it
-/// says why.
+/// QUIC's idle timeout exceeds the session's by this time: the session's timeout comes first, since it states the
+/// reason.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// How long connections may take to close when the server stops.
 const CLOSE: Duration = Duration::from_secs(1);
 
-/// An endpoint that listens.
+/// A bound endpoint.
 pub(crate) struct WebTransport {
     endpoint: Endpoint,
     keeper: Keeper,
@@ -83,8 +83,8 @@ pub(crate) struct WebTransport {
 }
 
 impl WebTransport {
-    /// Listens as `config` says, beside HTTP on `http`. `None`: it is not wanted, or the port cannot be had, which is
-    /// logged.
+    /// Binds the endpoint. `http` is the address of HTTP. `None` if WebTransport is not configured, or if the UDP port
+    /// cannot be bound, which is logged.
     ///
     /// # Errors
     /// [`Error::Certificate`] if the certificate cannot be used.
@@ -116,13 +116,13 @@ impl WebTransport {
                 Ok(Some(WebTransport { endpoint, keeper, look: wanted.look, offer }))
             }
             Err(error) => {
-                tracing::warn!(%listen, %error, "no WebTransport: the UDP port cannot be had");
+                tracing::warn!(%listen, %error, "WebTransport is off: cannot bind the UDP port");
                 Ok(None)
             }
         }
     }
 
-    /// Serves for ever.
+    /// Accepts and serves connections; never returns.
     pub(crate) async fn serve(self, hub: Arc<Hub>) {
         let endpoint = &self.endpoint;
         let reload = |served: Served| {
@@ -132,16 +132,16 @@ impl WebTransport {
         };
         let renewing = async {
             offer::renew(self.offer, self.keeper, self.look, reload).await;
-            tracing::error!("certificates are no longer renewed");
+            tracing::error!("certificate renewal stopped");
         };
         let accepting = async {
             accept(endpoint, &hub).await;
-            tracing::error!("no more WebTransport: its UDP socket failed");
+            tracing::error!("WebTransport stopped: the UDP socket failed");
         };
         tokio::join!(renewing, accepting);
     }
 
-    /// What to do when the server stops.
+    /// A future that closes all connections, for when the server stops.
     pub(crate) fn closer(&self) -> impl Future<Output = ()> + Send + use<> {
         let endpoint = self.endpoint.clone();
         async move {
@@ -151,12 +151,12 @@ impl WebTransport {
     }
 }
 
-/// What is not granted is lost when everybody's packets come at once; QUIC sends it again, late.
+/// Asks for larger UDP buffers. If the kernel grants less, bursts of packets overflow them, and QUIC retransmits late.
 fn widen(socket: &UdpSocket) {
     let options = socket2::SockRef::from(socket);
     let set = options.set_recv_buffer_size(BUFFER).and(options.set_send_buffer_size(BUFFER));
     if let Err(error) = set {
-        tracing::debug!(%error, "UDP buffers");
+        tracing::debug!(%error, "cannot enlarge the UDP buffers");
     }
 }
 
@@ -175,18 +175,18 @@ async fn accept(endpoint: &Endpoint, hub: &Arc<Hub>) {
     while let Some(incoming) = endpoint.accept().await {
         let peer = incoming.remote_address();
         let Ok(permit) = Arc::clone(&handshakes).try_acquire_owned() else {
-            tracing::warn!(%peer, "turned away: too many handshakes under way");
+            tracing::warn!(%peer, "connection refused: too many handshakes under way");
             incoming.refuse();
             continue;
         };
         if hub.connections.load(Ordering::Relaxed) >= hub.config.max_connections {
-            tracing::warn!(%peer, "turned away: too many connections");
+            tracing::warn!(%peer, "connection refused: too many connections");
             incoming.refuse();
             continue;
         }
         let under_way = HANDSHAKES - handshakes.available_permits();
         if under_way > UNPROVEN && !incoming.remote_address_validated() {
-            // It may have been asked already, and is then dropped.
+            // Fails if the client was asked before; then its packet is dropped.
             let _ = incoming.retry();
             continue;
         }
@@ -198,7 +198,7 @@ async fn accept(endpoint: &Endpoint, hub: &Arc<Hub>) {
                     connection::serve(hub, opened).await;
                 }
                 Ok(None) => {}
-                Err(_) => tracing::debug!(%peer, "the handshake took too long"),
+                Err(_) => tracing::debug!(%peer, "connection closed: the handshake took too long"),
             }
         });
     }

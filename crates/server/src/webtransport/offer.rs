@@ -1,14 +1,14 @@
-//! What clients are told of WebTransport, and what changes it while the server runs.
+//! What clients are told about WebTransport, and the renewal of its certificate while the server runs.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use super::certificate::{Certificate, CertificateError, Facts, Served, load, make};
 
-/// The calendar, which tests turn.
+/// A wall clock, which tests can set.
 pub type Calendar = Arc<dyn Fn() -> SystemTime + Send + Sync>;
 
-/// WebTransport as it is offered now.
+/// WebTransport as the server offers it now.
 pub(crate) struct Offer {
     /// The UDP port.
     pub(crate) port: u16,
@@ -21,13 +21,13 @@ impl Offer {
         Offer { port, facts: Mutex::new(facts), calendar }
     }
 
-    /// The certificate to pin.
+    /// SHA-256 of the certificate, if clients have to pin it.
     pub(crate) fn hash(&self) -> Option<[u8; 32]> {
         self.facts().hash
     }
 
-    /// T4: certificates to pin, in hexadecimal digits. `None`: clients would refuse the certificate, so they need not
-    /// try.
+    /// Hashes of certificates to pin, in hexadecimal digits (T4). `None` if clients would refuse the certificate, so
+    /// that they need not try WebTransport.
     pub(crate) fn hashes(&self) -> Option<Vec<String>> {
         let facts = self.facts();
         match facts.objection((self.calendar)()) {
@@ -41,21 +41,21 @@ impl Offer {
     }
 }
 
-/// Gets certificates, first and later ones.
+/// Makes or reads certificates: the first one and those that replace it.
 pub(super) struct Keeper {
     source: Certificate,
     host: std::net::IpAddr,
     calendar: Calendar,
-    /// What the files looked like when they were read last.
+    /// State of the files when they were read last.
     seen: Option<[Look; 2]>,
-    /// When it was last said that the certificate is of no use.
+    /// When the log last warned that clients refuse the certificate.
     complained: Option<SystemTime>,
 }
 
-/// When a file was changed, and its size. `None`: it is not there.
+/// Time of modification and size of a file; `None` if the file is missing.
 type Look = Option<(SystemTime, u64)>;
 
-/// How often to say in the log that clients refuse the certificate.
+/// How often the log warns that clients refuse the certificate.
 const COMPLAIN: Duration = Duration::from_secs(3600);
 
 impl Keeper {
@@ -63,13 +63,13 @@ impl Keeper {
         Keeper { source, host, calendar, seen: None, complained: None }
     }
 
-    /// The certificate to begin with.
+    /// The first certificate.
     pub(super) fn first(&mut self) -> Result<Served, CertificateError> {
         self.seen = self.look();
         self.get()
     }
 
-    /// Another certificate if one is due: the server's own has served its time, or the files have changed.
+    /// The next certificate, if one is due: the server's own is old enough, or the files have changed.
     pub(super) fn next(&mut self, facts: &Facts) -> Option<Result<Served, CertificateError>> {
         let look = self.look();
         let is_due = look != self.seen || facts.is_due((self.calendar)());
@@ -77,7 +77,7 @@ impl Keeper {
         is_due.then(|| self.get())
     }
 
-    /// Warns, now and then, of a certificate that is of no use.
+    /// Warns if clients refuse the certificate, at most once per [`COMPLAIN`].
     pub(super) fn complain(&mut self, facts: &Facts) {
         let now = (self.calendar)();
         let Some(objection) = facts.objection(now) else {
@@ -88,9 +88,9 @@ impl Keeper {
         if self.complained.is_none() || silent_since.is_some_and(|since| since >= COMPLAIN) {
             self.complained = Some(now);
             tracing::warn!(
-                "the certificate {objection}: clients refuse it and use WebSocket instead of \
-                 WebTransport, which GET /transports no longer names. Renew it; the server \
-                 takes the new one by itself"
+                "the certificate {objection}: clients use WebSocket instead of WebTransport, and \
+                 GET /transports does not list WebTransport. Replace the certificate's files; the \
+                 server reads them again by itself"
             );
         }
     }
@@ -111,7 +111,7 @@ impl Keeper {
     }
 }
 
-/// Looks at the keeper every `interval`, and hands what is new to `reload`. Ends only if looking panics.
+/// Checks for a new certificate every `interval` and hands it to `reload`. Returns only if the check panics.
 pub(super) async fn renew(
     offer: Arc<Offer>,
     mut keeper: Keeper,
@@ -122,7 +122,7 @@ pub(super) async fn renew(
         let facts = offer.facts();
         keeper.complain(&facts);
         tokio::time::sleep(interval).await;
-        // Files may be on a disk that is slow.
+        // Reading files may block for long on a slow disk.
         let looked = tokio::task::spawn_blocking(move || {
             let next = keeper.next(&facts);
             (keeper, next)
@@ -137,10 +137,10 @@ pub(super) async fn renew(
         match reloaded {
             Ok(facts) => {
                 *offer.facts.lock().unwrap_or_else(PoisonError::into_inner) = facts;
-                tracing::info!("a new certificate is in use");
+                tracing::info!("certificate replaced");
             }
             Err(error) => {
-                tracing::warn!(%error, "the new certificate is of no use; the old one stays");
+                tracing::warn!(%error, "cannot use the new certificate; the old one stays in use");
             }
         }
     }

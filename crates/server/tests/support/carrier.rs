@@ -1,4 +1,4 @@
-//! A client of the transports over HTTP that keeps to the rules, and on purpose has bad luck.
+//! A client of the HTTP transports that keeps the rules, with simulated failures.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 use std::net::SocketAddr;
@@ -38,14 +38,14 @@ impl Kind {
     }
 }
 
-/// What goes wrong, and how often a response is renewed.
+/// The simulated failures, and how often a response is renewed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Luck {
-    /// A streamed response is renewed after this long (T12).
+    /// A streamed response is renewed after this time (T12).
     pub(crate) renewal: Duration,
-    /// A response is broken off after so many packets, and asked for again.
+    /// A response is broken off after this number of packets, and requested again.
     pub(crate) break_after: usize,
-    /// Each so-manyth upload is sent a second time, as if its answer had been lost.
+    /// Every upload whose number is a multiple of this is sent twice, as if the first answer had been lost.
     pub(crate) repeat: u64,
 }
 
@@ -55,7 +55,7 @@ impl Default for Luck {
     }
 }
 
-/// What happened, for tests to see that it did.
+/// Counts of what happened.
 #[derive(Default)]
 pub(crate) struct Tally {
     pub(crate) responses: AtomicU64,
@@ -64,7 +64,7 @@ pub(crate) struct Tally {
     received: AtomicU64,
 }
 
-/// Opens a carrier.
+/// Opens an HTTP transport.
 pub(crate) async fn carrier(address: SocketAddr, kind: Kind, luck: Luck) -> (Wire, Arc<Tally>) {
     let tally = Arc::new(Tally::default());
     let (outgoing, to_send) = mpsc::channel(1);
@@ -86,7 +86,7 @@ struct Client {
 }
 
 impl Client {
-    /// Reads responses until the carrier is over.
+    /// Reads responses until the transport is closed.
     async fn down(self, received: mpsc::Sender<Vec<u8>>, tell: watch::Sender<String>) {
         let Some(mut response) = self.ask("").await else { return };
         tell.send_replace(response.id.clone());
@@ -100,7 +100,7 @@ impl Client {
                 () = sleep_until(renewal), if is_current && self.is_stream() => None,
             };
             match step {
-                // T11: the older one broke before it was read to its end, which the server did not see.
+                // T11: the older response broke before it was read to its end, which the server did not notice.
                 Some(Some((number, _))) if number > self.received() + 1 => older = None,
                 Some(Some((number, packet))) => {
                     if !self.deliver(number, packet, &received).await {
@@ -110,12 +110,12 @@ impl Client {
                     if left > 0 {
                         continue;
                     }
-                    // It breaks.
+                    // The response is broken off.
                     left = self.luck.break_after;
                     self.tally.breaks.fetch_add(1, Ordering::Relaxed);
                     older = None;
                 }
-                // The older one is over: on with the newer.
+                // The older response has ended: read the newer one.
                 Some(None) if !is_current => {
                     older = None;
                     continue;
@@ -189,7 +189,7 @@ pub(crate) fn upload(id: &str, number: u64, received: u64, packets: &[&[u8]]) ->
     body
 }
 
-/// A down response that is read as it comes.
+/// A down response, read as it arrives.
 pub(crate) struct Response {
     kind: Kind,
     pub(crate) id: String,
@@ -200,7 +200,7 @@ pub(crate) struct Response {
 }
 
 impl Response {
-    /// Asks for one. An error is the status, and 0 if it broke.
+    /// Requests a response. An error is the HTTP status, or 0 if the connection broke.
     pub(crate) async fn open(address: SocketAddr, kind: Kind, body: String) -> Result<Self, u16> {
         let origin = format!("http://{address}");
         let headers = [("origin", origin.as_str())];
@@ -224,7 +224,7 @@ impl Response {
         Ok(response)
     }
 
-    /// The next packet and its number. Losing the future loses nothing.
+    /// The next packet and its number. The future may be dropped without losing a packet.
     pub(crate) async fn next(&mut self) -> Option<(u64, Vec<u8>)> {
         loop {
             let packet = match self.kind {

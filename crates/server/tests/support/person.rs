@@ -1,4 +1,4 @@
-//! The session core over a transport, driven by hand.
+//! The session core over a transport, driven by the test.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 use std::time::{Duration, Instant};
@@ -17,12 +17,12 @@ pub(crate) struct Person {
     wire: Wire,
     origin: Instant,
     pub(crate) events: Vec<Event>,
-    /// All messages so far, own ones too: who sent them, and their text.
-    pub(crate) heard: Vec<(ParticipantId, String)>,
+    /// All messages so far, own ones included: sender and text.
+    pub(crate) heard: Vec<(u32, String)>,
 }
 
 impl Person {
-    /// Joins the room over a transport that is open, and stays on it: the session is not resumed if it breaks.
+    /// Joins the room over an open transport. The session is not resumed if the transport breaks.
     pub(crate) async fn join(wire: Wire, room: &str) -> Self {
         let client = Client::new(Duration::ZERO, ClientConfig::new(room)).unwrap();
         let origin = Instant::now();
@@ -46,7 +46,7 @@ impl Person {
         self.drive().await;
     }
 
-    /// Own transactions that are not ordered yet.
+    /// The number of own transactions that are not ordered yet.
     pub(crate) fn pending(&self) -> usize {
         self.client.pending()
     }
@@ -64,7 +64,7 @@ impl Person {
         }
     }
 
-    /// Waits until so many messages have come in all.
+    /// Waits until `count` messages have arrived in all.
     pub(crate) async fn hear(&mut self, count: usize) {
         let deadline = Instant::now() + PATIENCE;
         self.drive().await;
@@ -74,7 +74,7 @@ impl Person {
         }
     }
 
-    /// Takes in what comes within a moment. `false`: the transport is over.
+    /// Handles what arrives within `time`. Returns false if the transport is closed.
     pub(crate) async fn for_a_while(&mut self, time: Duration) -> bool {
         let until = Instant::now() + time;
         loop {

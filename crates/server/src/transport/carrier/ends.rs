@@ -1,4 +1,4 @@
-//! The ends of a carrier that its connection's task reads and writes.
+//! The ends of an HTTP transport that its connection's task reads and writes.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use super::state::Carrier;
 use crate::transport::framing::measure;
 use crate::transport::{Gone, Incoming, Receive, Transmit};
 
-/// Reads what was uploaded.
+/// Reads packets from uploads.
 pub(super) struct Reader {
     carrier: Arc<Carrier>,
-    /// What is left of an upload.
+    /// The rest of an upload: packets not yet read.
     bytes: Bytes,
     max_packet: usize,
 }
@@ -39,7 +39,7 @@ impl Receive for Reader {
     }
 }
 
-/// Writes what responses take.
+/// Queues packets for responses.
 pub(super) struct Writer(pub(super) Arc<Carrier>);
 
 impl Transmit for Writer {

@@ -1,4 +1,4 @@
-//! What requests and responses of carriers look like (T9, T13 to T16).
+//! The format of requests and responses of HTTP transports (T9, T13 to T16).
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use groupwire_session::Error;
 use crate::hub::random_secret;
 use crate::transport::framing::varint;
 
-/// A carrier's name, which only its client knows.
+/// The secret id of an HTTP transport, known to its client only.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Id([u8; 16]);
 
@@ -47,22 +47,23 @@ impl fmt::Display for Id {
 /// How a down request is answered.
 pub(super) enum Form {
     Stream(Stream),
-    /// When there is something (`longpoll`).
+    /// Once there is a packet (`longpoll`).
     Held,
-    /// `poll`.
+    /// Immediately (`poll`).
     AtOnce,
 }
 
-/// A response that grows.
+/// The format of a streamed response.
 pub(super) enum Stream {
     Multipart,
-    /// `origin` is safe to stand in a script.
+    /// A document of scripts for the page of `origin`, which has no character that could end a string in a script.
     Iframe {
         origin: String,
     },
 }
 
-/// What nobody on the way waits for more than (T13); browsers, too, look at a document only when there is some of it.
+/// Bytes of padding at the beginning: proxies that buffer the beginning of a response wait for fewer (T13), and
+/// browsers render a document only when there is some of it.
 const PADDING: usize = 2 << 10;
 
 impl Stream {
@@ -73,7 +74,7 @@ impl Stream {
         }
     }
 
-    /// How it starts.
+    /// The beginning of the response, with the preamble (T9).
     pub(super) fn opening(&self, id: Id, first: u64) -> Bytes {
         let preamble = format!("{id} {first}");
         match self {
@@ -123,7 +124,7 @@ fn part(content: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(content);
 }
 
-/// Reads `id=<id>&received=<n>`.
+/// Parses the body of a down request, `id=<id>&received=<n>`.
 pub(super) fn read_asked(body: &[u8]) -> Option<(Id, u64)> {
     let (id, received) = std::str::from_utf8(body).ok()?.strip_prefix("id=")?.split_once('&')?;
     let received = received.strip_prefix("received=")?;
@@ -131,16 +132,16 @@ pub(super) fn read_asked(body: &[u8]) -> Option<(Id, u64)> {
     Some((Id::read(id.as_bytes())?, received.parse().ok().filter(|_| is_number)?))
 }
 
-/// What stands before the packets of an upload.
+/// The numbers before the packets of an upload (T16).
 #[derive(Debug, PartialEq)]
 pub(super) struct Head {
     pub(super) number: u64,
     pub(super) received: u64,
-    /// Bytes of number and received.
+    /// Bytes of both numbers together.
     pub(super) size: usize,
 }
 
-/// Reads what follows the id. `None`: it is not there whole.
+/// Parses the numbers that follow the id; `None` if they are not complete yet.
 pub(super) fn read_head(bytes: &[u8]) -> Result<Option<Head>, Error> {
     let Some((number, size)) = varint(bytes)? else { return Ok(None) };
     let Some((received, more)) = varint(&bytes[size..])? else { return Ok(None) };
@@ -162,7 +163,7 @@ mod tests {
         }
 
         #[test]
-        fn requests_are_read_as_they_were_written(number: u64, received: u64) {
+        fn requests_round_trip(number: u64, received: u64) {
             let id = Id::random();
             let asked = format!("id={id}&received={received}");
             prop_assert!(read_asked(asked.as_bytes()) == Some((id, received)));
@@ -177,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn other_requests_are_none() {
+    fn malformed_requests_are_refused() {
         let id = Id::random();
         for wrong in [
             String::new(),
@@ -195,10 +196,10 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_delimited_and_say_how_long_they_are() {
+    fn parts_have_delimiters_and_a_length() {
         let packet = Stream::Multipart.packet(b"\r\n--gw\r\n");
         assert_eq!(packet, &b"\r\n--gw\r\nContent-Length: 8\r\n\r\n\r\n--gw\r\n"[..]);
-        assert!(Stream::Multipart.packet(&[0; 100]).len() <= 135, "about 35 bytes on top");
+        assert!(Stream::Multipart.packet(&[0; 100]).len() <= 135, "about 35 bytes of overhead");
         let form = Stream::Iframe { origin: "https://a.example".to_owned() };
         assert_eq!(form.packet(b"abc"), "<script>p(\"YWJj\")</script>\n");
     }

@@ -1,7 +1,8 @@
-//! A transport made of HTTP requests: down responses bring packets, uploads take them (docs/transports.md, HTTP).
+//! A transport made of HTTP requests: responses to down requests carry packets to the client, uploads carry packets to
+//! the server (docs/transports.md, HTTP).
 //!
-//! A [`Carrier`](state::Carrier) is what lasts from one request to the next. Requests change it and wait for it to be
-//! changed; its ends, which its connection's task reads and writes, do the same.
+//! A [`Carrier`](state::Carrier) holds the state between requests. Requests change it and wait for
+//! changes; so do its two ends, which the connection's task reads and writes.
 
 mod down;
 mod ends;
@@ -29,17 +30,17 @@ use form::{Form, Stream};
 pub(crate) use registry::Registry;
 pub(crate) use up::up;
 
-/// Bytes of `id=<id>&received=<n>`, and some more.
+/// Most bytes of a down request's body: `id=<id>&received=<n>` takes up to 65.
 const MAX_DOWN: usize = 128;
 
-/// T19.
+/// Headers of every response (T19).
 const HEADERS: [(HeaderName, HeaderValue); 3] = [
     (header::CACHE_CONTROL, HeaderValue::from_static("no-store, no-transform")),
     (HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no")),
     NO_SNIFF,
 ];
 
-/// Inline scripts and nothing else (T14).
+/// Content security policy of `iframe` responses: inline scripts and nothing else (T14).
 const POLICY: (HeaderName, HeaderValue) = (
     header::CONTENT_SECURITY_POLICY,
     HeaderValue::from_static("default-src 'none'; script-src 'unsafe-inline'"),
@@ -57,14 +58,19 @@ pub(crate) async fn down(
         ("iframe", Some(origin)) if is_origin(origin) => {
             Form::Stream(Stream::Iframe { origin: origin.to_owned() })
         }
-        ("iframe", _) => return refusal(StatusCode::FORBIDDEN, "it is for pages with an origin"),
+        ("iframe", _) => {
+            return refusal(
+                StatusCode::FORBIDDEN,
+                "the iframe transport needs a page with an origin",
+            );
+        }
         ("longpoll", _) => Form::Held,
         ("poll", _) => Form::AtOnce,
-        _ => return refusal(StatusCode::NOT_FOUND, "there is no such transport"),
+        _ => return refusal(StatusCode::NOT_FOUND, "unknown transport"),
     };
     let asked = match timeout(hub.config.http.request, read(request.into_body(), MAX_DOWN)).await {
         Ok(Ok(asked)) => asked,
-        Ok(Err(status)) => return refusal(status, "the request does not come whole"),
+        Ok(Err(status)) => return refusal(status, "the request is incomplete"),
         Err(_) => return refusal(StatusCode::REQUEST_TIMEOUT, "the request takes too long"),
     };
     let is_new = asked.is_empty();
@@ -91,13 +97,13 @@ pub(crate) async fn down(
     }
 }
 
-const GONE: &str = "there is no such carrier, or it is over";
+const GONE: &str = "no open transport has this id";
 
 fn refusal(status: StatusCode, why: &str) -> Response {
     (status, HEADERS, format!("{why}\n")).into_response()
 }
 
-/// Reads a body that is small.
+/// Reads a body of at most `limit` bytes.
 async fn read(mut body: Body, limit: usize) -> Result<Bytes, StatusCode> {
     let mut bytes = BytesMut::new();
     while let Some(frame) = body.frame().await {

@@ -1,4 +1,4 @@
-//! The carriers there are.
+//! All open HTTP transports.
 
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
@@ -11,12 +11,12 @@ use crate::hub::Hub;
 use crate::transport::NoDatagrams;
 use crate::transport::emulation::serve;
 
-/// All carriers, by their ids.
+/// All open HTTP transports, by their ids.
 #[derive(Default)]
 pub(crate) struct Registry(Mutex<HashMap<Id, Arc<Carrier>>>);
 
 impl Registry {
-    /// Makes one, and serves it. `None`: there are too many connections.
+    /// Opens a transport and serves it; `None` if there are too many connections.
     pub(super) fn open(&self, hub: &Arc<Hub>) -> Option<Arc<Carrier>> {
         let carrier = Arc::new(Carrier::new(Id::random(), hub.config.http.alone));
         {
@@ -48,7 +48,7 @@ impl Registry {
     }
 }
 
-/// A carrier is there for as long as it is served.
+/// Removes an HTTP transport from the registry when it is no longer served.
 struct Registered {
     hub: Arc<Hub>,
     carrier: Arc<Carrier>,

@@ -1,4 +1,4 @@
-//! What lasts of a carrier from one request to the next.
+//! The state of an HTTP transport between requests.
 
 use std::collections::VecDeque;
 use std::pin::pin;
@@ -13,66 +13,66 @@ use tokio::time::Instant;
 use super::form::Id;
 use crate::transport::Gone;
 
-/// What is kept for whoever has to be sent it again, at most (T10).
+/// Most bytes and packets kept until the client acknowledges them, so that they can be sent again (T10).
 const KEPT_BYTES: usize = 256 << 10;
 const KEPT_PACKETS: usize = 1024;
 
-/// A transport made of requests.
+/// A transport made of HTTP requests.
 pub(super) struct Carrier {
     pub(super) id: Id,
-    /// How long it may be without a down request (T18).
+    /// How long the transport may be without a down request (T18).
     alone: Duration,
     state: Mutex<State>,
-    /// Wakes everybody who waits for the state to change: five at most.
+    /// Notifies all tasks that wait for a change of the state; there are five at most.
     changed: Notify,
 }
 
 struct State {
-    /// Towards the client, from the first that it does not have.
+    /// Packets to the client that it has not acknowledged.
     kept: VecDeque<Bytes>,
     kept_bytes: usize,
-    /// The number of the last packet that the client has.
+    /// Number of the last packet that the client acknowledged.
     acknowledged: u64,
-    /// The number of the last that the present response, or the last one, has taken.
+    /// Number of the last packet that the current response, or the last one, has sent.
     sent: u64,
-    /// The highest that this ever was.
+    /// The highest value that `sent` ever had.
     sent_ever: u64,
-    /// The response that runs, and the number of its first packet.
+    /// The current response, and the number of its first packet.
     running: Option<(Turn, u64)>,
     last_turn: Turn,
     alone_since: Instant,
-    /// No more packets will come from the room.
+    /// True if the room sends no more packets.
     ends: bool,
     over: bool,
-    /// The number of the last upload that was taken in.
+    /// Number of the last upload that was accepted.
     uploaded: u64,
     is_uploading: bool,
-    /// Packets, length-prefixed, that were not read yet.
+    /// Length-prefixed packets of the last upload, not yet read by the connection's task.
     upload: Option<Bytes>,
-    /// Some were, and not all of them have gone to the room.
+    /// True if the connection's task is still passing the packets of an upload to the room.
     is_busy: bool,
-    /// The client broke a rule.
+    /// The rule that the client broke, for the connection's task to report.
     fault: Option<Error>,
 }
 
-/// A down response's number.
+/// Numbers the responses of one transport.
 pub(super) type Turn = u64;
 
-/// What a response is to do.
+/// What a response has to do next.
 pub(super) enum Step {
     Packet(Bytes),
     End,
 }
 
-/// Where an upload stands in their order (T16).
+/// How an upload's number relates to those before it (T16).
 #[derive(Debug, PartialEq)]
 pub(super) enum Place {
     Next,
-    /// It was taken in already; its answer was lost.
+    /// The number of the last upload: the client repeats it, because the answer was lost.
     Repeated,
-    /// The carrier is over now.
+    /// Any other number, which closes the transport.
     Wrong,
-    /// It is over already.
+    /// The transport is closed already.
     Gone,
 }
 
@@ -98,15 +98,16 @@ impl Carrier {
         Carrier { id, alone, state: Mutex::new(state), changed: Notify::new() }
     }
 
-    /// Begins a response for a client that has so many packets, and answers the number of its first. `None`: the
-    /// carrier is over.
+    /// Begins a response for a client that has received `received` packets. Returns the response's number and that of
+    /// its first packet; `None` if the transport is closed.
     pub(super) fn begin(&self, received: u64) -> Option<(Turn, u64)> {
         self.change(|state| {
             if state.over || !state.acknowledge(received) {
                 state.over = true;
                 return None;
             }
-            // T11: the client reads the older response to its end, unless something before that is missing.
+            // T11: the client reads the older response to its end, so this one continues after it, unless a packet
+            // before the older response is missing.
             let goes_on =
                 state.running.is_some_and(|(_, first)| first <= received.saturating_add(1));
             if !goes_on {
@@ -119,7 +120,7 @@ impl Carrier {
         })
     }
 
-    /// What a response is to do next.
+    /// Waits for the next step of a response.
     pub(super) async fn step(&self, turn: Turn) -> Step {
         self.when(|state| {
             if state.over || state.running.is_none_or(|(running, _)| running != turn) {
@@ -136,7 +137,7 @@ impl Carrier {
         .await
     }
 
-    /// The response is over, as it should be or not.
+    /// Ends a response, completed or broken.
     pub(super) fn finish(&self, turn: Turn) {
         self.change(|state| {
             if state.running.is_some_and(|(running, _)| running == turn) {
@@ -146,7 +147,7 @@ impl Carrier {
         });
     }
 
-    /// Keeps a packet for the client, once there is room, and waits until a response has taken it.
+    /// Queues a packet for the client, once there is space, and waits until a response has sent it.
     pub(super) async fn send(&self, packet: Bytes) -> Result<(), Gone> {
         let number = self
             .when(|state| {
@@ -163,7 +164,7 @@ impl Carrier {
         .await
     }
 
-    /// Sends a last packet, which may be empty, and waits until the response that has it is over.
+    /// Queues a last packet, which may be empty, and waits until the response that sends it has ended.
     pub(super) async fn end(&self, packet: Bytes) {
         let last = self.change(|state| {
             if !packet.is_empty() {
@@ -179,19 +180,19 @@ impl Carrier {
         .await;
     }
 
-    /// Ends it for everybody.
+    /// Closes the transport.
     pub(super) fn stop(&self) {
         self.change(|state| state.over = true);
     }
 
-    /// The client broke a rule: its connection is told, and says so.
+    /// Records that the client broke a rule; the connection's task reports it and closes the transport.
     pub(super) fn fail(&self, error: Error) {
         self.change(|state| {
             state.fault.get_or_insert(error);
         });
     }
 
-    /// An upload begins to be read; with [`Place::Next`], [`Carrier::let_go`] is due.
+    /// Announces an upload. After [`Place::Next`], [`Carrier::let_go`] has to be called.
     pub(super) fn begin_upload(&self, number: u64, received: u64) -> Place {
         self.change(|state| {
             if state.over {
@@ -209,12 +210,12 @@ impl Carrier {
         })
     }
 
-    /// The upload is read no longer.
+    /// The upload has been read, or given up.
     pub(super) fn let_go(&self) {
         self.change(|state| state.is_uploading = false);
     }
 
-    /// Takes the upload's packets in, once those of the one before have gone to the room.
+    /// Accepts the packets of an upload, once the room has those of the upload before.
     pub(super) async fn take_in(&self, number: u64, packets: Bytes) -> Result<(), Gone> {
         self.when(|state| {
             if state.over {
@@ -230,7 +231,8 @@ impl Carrier {
         .await
     }
 
-    /// The packets of the next upload, asked for when those of the one before have gone to the room. `None`: it is over.
+    /// The packets of the next upload; `None` if the transport is closed. The connection's task calls this when the
+    /// room has the packets of the upload before.
     pub(super) async fn next_upload(&self) -> Result<Option<Bytes>, Error> {
         loop {
             let mut changed = pin!(self.changed.notified());
@@ -260,7 +262,7 @@ impl Carrier {
         }
     }
 
-    /// Waits until `look` finds something.
+    /// Waits until `look` returns a value.
     async fn when<T>(&self, mut look: impl FnMut(&mut State) -> Option<T>) -> T {
         loop {
             let mut changed = pin!(self.changed.notified());
@@ -286,12 +288,12 @@ impl Carrier {
 }
 
 impl State {
-    /// Forgets what the client has. `false`: it cannot have that.
+    /// Drops the packets that the client has received. Returns false if it cannot have received as many.
     fn acknowledge(&mut self, received: u64) -> bool {
         if received > self.sent_ever {
             return false;
         }
-        // An older word may come later, over another connection.
+        // An older acknowledgement may arrive later, over another connection.
         while self.acknowledged < received {
             let Some(packet) = self.kept.pop_front() else { return false };
             self.kept_bytes -= packet.len();
@@ -319,7 +321,7 @@ mod tests {
     use futures_util::FutureExt;
     use proptest::prelude::*;
 
-    /// What is between a response's taking and the client's reading.
+    /// A response in the test: packets that the server sent and the client has not read.
     struct Response {
         turn: Turn,
         next: u64,
@@ -327,7 +329,7 @@ mod tests {
         has_ended: bool,
     }
 
-    /// A client that keeps to the rules (T10, T11), and the network between.
+    /// A client that keeps the rules (T10, T11), and the network between it and the server.
     struct Model {
         carrier: Carrier,
         pushed: u64,
@@ -349,21 +351,21 @@ mod tests {
                 0 | 1 => self.push(),
                 2..=4 => self.take(),
                 5..=7 => self.read(),
-                // Renewed, unless the older one is still being read.
+                // Renew the response, unless the older one is still being read.
                 8 if self.older.is_none() => {
                     let newer = ask(&self.carrier, self.received);
                     self.older = Some(std::mem::replace(&mut self.newer, newer));
                 }
-                // Broken, and the server notices.
+                // The response breaks, and the server notices.
                 9 => {
                     self.carrier.finish(self.newer.turn);
                     self.ask_again();
                 }
-                // Broken, and it does not. Everything that was under way is lost.
+                // The response breaks, and the server does not notice. All packets under way are lost.
                 10 => self.ask_again(),
-                // The older one broke: what it had is missing.
+                // The older response breaks: its packets are missing.
                 11 => self.older = None,
-                // A word that was late.
+                // An acknowledgement arrives late.
                 12 => {
                     self.uploads += 1;
                     let received = self.received.saturating_sub(lag);
@@ -411,7 +413,7 @@ mod tests {
             };
             let number = response.next;
             response.next += 1;
-            assert_eq!(packet, number.to_string(), "numbered as it says");
+            assert_eq!(packet, number.to_string(), "the packet has the stated number");
             if number == self.received + 1 {
                 self.received = number;
             } else if number > self.received {
@@ -427,13 +429,13 @@ mod tests {
     }
 
     fn ask(carrier: &Carrier, received: u64) -> Response {
-        let (turn, next) = carrier.begin(received).expect("it is not over");
+        let (turn, next) = carrier.begin(received).expect("the transport is open");
         Response { turn, next, under_way: VecDeque::new(), has_ended: false }
     }
 
     proptest! {
         #[test]
-        fn every_packet_comes_once_and_in_order_whatever_breaks(
+        fn every_packet_arrives_once_and_in_order_whatever_breaks(
             steps in proptest::collection::vec((0..13u8, 0..20u64), 1..400),
         ) {
             let mut model = Model::new();
@@ -445,7 +447,7 @@ mod tests {
                 model.read();
                 model.read();
             }
-            // What was taken by a response that broke unnoticed is missed when the next packet shows it.
+            // Packets of a response that broke unnoticed are missed when the next packet shows the gap.
             model.ask_again();
             for _ in 0..model.pushed + 1 {
                 model.take();
@@ -456,7 +458,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_is_kept_than_stated() {
+    fn no_more_is_kept_than_the_limit() {
         let carrier = Carrier::new(Id::random(), Duration::from_secs(5));
         let (turn, _) = carrier.begin(0).unwrap();
         let packet = || Bytes::from(vec![0; 60_000]);
@@ -464,7 +466,7 @@ mod tests {
         loop {
             let mut sending = pin!(carrier.send(packet()));
             if sending.as_mut().now_or_never().is_some() {
-                panic!("nothing has taken it");
+                panic!("no response has sent it");
             }
             if !matches!(carrier.step(turn).now_or_never(), Some(Step::Packet(_))) {
                 break;
@@ -472,7 +474,7 @@ mod tests {
             sent += 1;
         }
         assert_eq!(sent, 4, "T10: 256 KiB");
-        // Acknowledged, so there is room.
+        // The acknowledgement frees space.
         assert_eq!(carrier.begin_upload(1, 4), Place::Next);
         carrier.let_go();
         assert!(carrier.send(packet()).now_or_never().is_none());

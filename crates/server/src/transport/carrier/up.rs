@@ -1,4 +1,4 @@
-//! Uploads: `POST /http/up` (T16, T17).
+//! Uploads, which carry packets to the server: `POST /http/up` (T16, T17).
 
 use std::sync::Arc;
 
@@ -18,8 +18,8 @@ use crate::hub::Hub;
 use crate::transport::Gone;
 use crate::transport::framing::{MAX_VARINT, measure};
 
-/// Bytes of an upload that is too large which are still read, and dropped: who is cut off while it sends does not
-/// hear why.
+/// Most bytes of a refused upload that are still read and dropped: a client whose connection is closed while it sends
+/// may not see the answer.
 const DROPPED: usize = 1 << 20;
 
 /// Answers an upload.
@@ -52,7 +52,7 @@ async fn take_upload(hub: &Hub, body: Body) -> Result<(), Refusal> {
         Place::Wrong => {
             return Err(Refusal(
                 StatusCode::CONFLICT,
-                "another upload was due; the carrier is over",
+                "unexpected upload number; the transport is closed",
             ));
         }
         Place::Gone => return Err(OVER),
@@ -61,7 +61,7 @@ async fn take_upload(hub: &Hub, body: Body) -> Result<(), Refusal> {
     let packets = match packets {
         Ok(packets) => packets,
         Err(Unread::Broken) => {
-            return Err(Refusal(StatusCode::BAD_REQUEST, "the upload does not come whole"));
+            return Err(Refusal(StatusCode::BAD_REQUEST, "the upload is incomplete"));
         }
         Err(Unread::Wrong(error)) => {
             let status = match error {
@@ -69,7 +69,7 @@ async fn take_upload(hub: &Hub, body: Body) -> Result<(), Refusal> {
                 _ => StatusCode::BAD_REQUEST,
             };
             upload.0.fail(error);
-            return Err(Refusal(status, "not an upload; the carrier is over"));
+            return Err(Refusal(status, "malformed upload; the transport is closed"));
         }
     };
     match timeout(patience, upload.0.take_in(head.number, packets)).await {
@@ -79,7 +79,7 @@ async fn take_upload(hub: &Hub, body: Body) -> Result<(), Refusal> {
     }
 }
 
-/// An upload that is being read.
+/// Marks that an upload is being read; dropping it ends that.
 struct Uploading(Arc<Carrier>);
 
 impl Drop for Uploading {
@@ -88,7 +88,7 @@ impl Drop for Uploading {
     }
 }
 
-/// Why the packets of an upload are not there.
+/// Why an upload's packets could not be read.
 enum Unread {
     /// The connection broke.
     Broken,
@@ -101,9 +101,9 @@ struct Reading {
 }
 
 impl Reading {
-    /// Whose it is, and what stands before the packets.
+    /// Reads the transport's id and the numbers before the packets.
     async fn head(&mut self, hub: &Hub) -> Result<(Arc<Carrier>, Head), Refusal> {
-        let broken = Refusal(StatusCode::BAD_REQUEST, "the upload does not come whole");
+        let broken = Refusal(StatusCode::BAD_REQUEST, "the upload is incomplete");
         while self.bytes.len() < Id::DIGITS {
             if !matches!(self.more().await, Ok(true)) {
                 return Err(OVER);
@@ -123,13 +123,13 @@ impl Reading {
                 },
                 Err(error) => {
                     carrier.fail(error);
-                    return Err(Refusal(StatusCode::BAD_REQUEST, "not an upload"));
+                    return Err(Refusal(StatusCode::BAD_REQUEST, "malformed upload"));
                 }
             }
         }
     }
 
-    /// All packets, well-formed, still length-prefixed.
+    /// Reads all packets and checks their lengths; returns them length-prefixed.
     async fn packets(&mut self, max_packet: usize) -> Result<Bytes, Unread> {
         let limit = 2 * (max_packet + MAX_VARINT);
         while self.bytes.len() <= limit {
@@ -163,7 +163,7 @@ impl Reading {
         }
     }
 
-    /// Reads on. `false`: that was all.
+    /// Reads more bytes. Returns false at the end of the body.
     async fn more(&mut self) -> Result<bool, Gone> {
         loop {
             let Some(frame) = self.body.frame().await else { return Ok(false) };

@@ -1,4 +1,5 @@
-//! What each room's emulated path does: `GET` and `POST /emulation?room=NAME`.
+//! The emulated networks of rooms and participants, and the requests that read and set them: `GET` and `POST
+//! /emulation?room=NAME`.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,19 +19,19 @@ use crate::hub::Hub;
 
 pub(crate) use super::line::Settings;
 
-/// More than every second packet lost is no network.
+/// Largest loss: with more than half of the packets lost no session works.
 const MOST_LOSS: f64 = 0.5;
 
-/// Each way; with more, sessions take the connection for dead.
+/// Longest delay, in each direction: with more, sessions take the connection for dead.
 const LONGEST_DELAY: Duration = Duration::from_millis(1000);
 
-/// Rooms with a path. Some hundred bytes each.
+/// Most rooms with an emulated network; each takes about a hundred bytes.
 const ROOMS: usize = 256;
 
-/// Bytes of a request.
+/// Most bytes of a request's body; settings take about 30.
 pub(crate) const MAX_BODY: usize = 1024;
 
-/// A path, which the connections that are led over it look at for each packet.
+/// An emulated network path, whose settings connections read for each packet, so that a change takes effect at once.
 #[derive(Default)]
 pub(crate) struct Path(Mutex<Settings>);
 
@@ -44,7 +45,7 @@ impl Path {
     }
 }
 
-/// The paths of all rooms that have one.
+/// The emulated paths of all rooms that have one.
 pub(crate) struct Emulations {
     are_allowed: bool,
     paths: Mutex<HashMap<String, Arc<Path>>>,
@@ -60,13 +61,14 @@ impl Emulations {
         self.are_allowed
     }
 
-    /// Another one for each line; the same after each start.
+    /// A seed for each emulated direction of each connection; the same sequence after each start of the server.
     pub(super) fn seed(&self) -> u64 {
-        // SplitMix64 gives neighbouring seeds the same numbers, shifted by one; far ones share none for long.
+        // SplitMix64 yields the same numbers, shifted by one, for neighbouring seeds; seeds far apart share none for
+        // long.
         self.seeds.fetch_add(1, Ordering::Relaxed).wrapping_mul(0xD134_2543_DE82_EF95)
     }
 
-    /// The path of a room, made if there is none. `None`: there are too many, and all are in use.
+    /// The path of a room, created if there is none; `None` if all paths are in use.
     pub(super) fn path(&self, room: &str) -> Option<Arc<Path>> {
         let mut paths = self.paths();
         if let Some(path) = paths.get(room) {
@@ -95,21 +97,21 @@ impl Emulations {
 #[derive(Deserialize)]
 pub(crate) struct Of {
     room: String,
-    /// The path of this participant alone, whatever connection it has.
+    /// If given, the settings are those of this participant alone, over all its connections.
     participant: Option<u32>,
 }
 
-/// Settings as they are said over HTTP.
+/// Settings as JSON.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Wanted {
-    /// From 0 to 0.5.
+    /// The share of packets lost, from 0 to 0.5.
     loss: f64,
-    /// Milliseconds each way, from 0 to 1000.
+    /// Delay in each direction, in milliseconds, from 0 to 1000.
     delay_ms: f64,
 }
 
-/// Says what a room's or a participant's path does.
+/// Answers with the settings of a room or of a participant.
 pub(crate) async fn get(
     State(hub): State<Arc<Hub>>,
     Query(Of { room, participant }): Query<Of>,
@@ -123,7 +125,7 @@ pub(crate) async fn get(
     Ok(Json(settings.flatten().unwrap_or_default().into()))
 }
 
-/// Changes what a room's or a participant's path does, at once.
+/// Changes the settings of a room or of a participant.
 pub(crate) async fn set(
     State(hub): State<Arc<Hub>>,
     Query(Of { room, participant }): Query<Of>,
@@ -141,7 +143,7 @@ pub(crate) async fn set(
         }
         None => hub.emulations.path(&room).ok_or(Refusal::TooMany)?.set(settings),
     }
-    tracing::info!(loss = settings.loss, delay = ?settings.delay, participant, "a path is emulated");
+    tracing::info!(loss = settings.loss, delay = ?settings.delay, participant, "emulated network set");
     Ok(Json(settings.into()))
 }
 
@@ -157,7 +159,7 @@ impl TryFrom<Wanted> for Settings {
     type Error = Refusal;
 
     fn try_from(Wanted { loss, delay_ms }: Wanted) -> Result<Self, Refusal> {
-        // Not met by what is no number either.
+        // The comparison is false for NaN too.
         if !(0.0..=MOST_LOSS).contains(&loss) {
             return Err(Refusal::Loss);
         }
@@ -175,7 +177,7 @@ impl From<Settings> for Wanted {
     }
 }
 
-/// Why a request is not answered as it wishes.
+/// Why a request is refused.
 #[derive(Debug)]
 pub(crate) enum Refusal {
     Off,
@@ -192,14 +194,17 @@ impl IntoResponse for Refusal {
         let (status, why) = match self {
             Refusal::Off => (
                 StatusCode::FORBIDDEN,
-                "this server emulates nothing: start it with --emulate, or let it listen on loopback\n",
+                "emulation is off: start the server with --emulate, or let it listen on a loopback address\n",
             ),
-            Refusal::Room => (StatusCode::BAD_REQUEST, "room: 1 to 256 bytes are due\n"),
-            Refusal::Loss => (StatusCode::BAD_REQUEST, "loss: 0 to 0.5 is due\n"),
-            Refusal::Delay => (StatusCode::BAD_REQUEST, "delay_ms: 0 to 1000 is due\n"),
-            Refusal::TooMany => {
-                (StatusCode::SERVICE_UNAVAILABLE, "too many rooms are emulated, try again later\n")
+            Refusal::Room => (StatusCode::BAD_REQUEST, "room: write 1 to 256 bytes\n"),
+            Refusal::Loss => (StatusCode::BAD_REQUEST, "loss: write a number from 0 to 0.5\n"),
+            Refusal::Delay => {
+                (StatusCode::BAD_REQUEST, "delay_ms: write a number from 0 to 1000\n")
             }
+            Refusal::TooMany => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                "too many rooms have an emulated network, try again later\n",
+            ),
             Refusal::Nobody => (
                 StatusCode::NOT_FOUND,
                 "there is no such participant, or its transport cannot be emulated\n",

@@ -1,70 +1,72 @@
-//! One direction of an emulated path, without a clock: when what enters it comes out, if it does.
+//! A model of one direction of a network path, without a clock: it decides when each packet arrives, if at all.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// What a path does.
+/// The properties of an emulated network path.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Settings {
-    /// The probability that a packet on the wire is lost, each way.
+    /// The probability that a packet is lost, in each direction.
     pub(crate) loss: f64,
-    /// How long it travels, each way.
+    /// The delay in each direction.
     pub(crate) delay: Duration,
 }
 
-/// What carries things in one direction.
+/// One direction of an emulated path.
 pub(super) trait Line<P> {
-    /// Takes something of so many bytes.
+    /// Sends an item of `size` bytes.
     fn enter(&mut self, now: Instant, path: Settings, what: P, bytes: usize);
 
-    /// When to come back, unless something enters before; `None` if it is empty.
+    /// When to call [`Line::take`] next, unless an item is sent before; `None` if nothing is under way.
     fn next(&self) -> Option<Instant>;
 
-    /// Something that has come out by now.
+    /// The next item that has arrived by `now`.
     fn take(&mut self, now: Instant, path: Settings) -> Option<P>;
 
-    /// More may enter.
+    /// True if another item may be sent.
     fn has_room(&self) -> bool;
 }
 
-/// Things that may be under way in one direction.
+/// Most items under way in one direction.
 const UNDER_WAY: usize = 1024;
 
-/// Bytes likewise: what a kernel's socket buffer holds before it takes no more.
+/// Most bytes under way in one direction: what a kernel's socket buffer holds before it takes no more.
 const BYTES_UNDER_WAY: usize = 256 << 10;
 
-/// Bytes of a TCP segment or a QUIC packet, about: each is lost on its own.
+/// Approximate bytes of a TCP segment or a QUIC packet: each is lost independently.
 const SEGMENT: usize = 1200;
 
-/// How much a delay varies, as a share of it.
+/// Each delay is longer by a random share of itself, up to this one.
 const JITTER: f64 = 0.1;
 
-/// After so many later segments have arrived, one that has not is taken for lost (RFC 5681, 3.2; RFC 9002, 6.1.1).
+/// A segment is taken for lost after this number of later segments arrived (RFC 5681, 3.2; RFC 9002, 6.1.1).
 const LATER: u32 = 3;
 
-/// Linux's `TCP_RTO_MAX`.
+/// Longest retransmission timeout: Linux's `TCP_RTO_MAX`.
 const LONGEST_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// How a transport notices that something was lost.
+/// How a transport detects losses.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Recovery {
-    /// What its timeout adds to the round trip.
+    /// The retransmission timeout is the round trip plus this margin.
     margin: Duration,
-    /// How much longer than a round trip it waits when something later has arrived, as a part of the round trip.
+    /// After a later segment arrived, a loss is detected after a round trip and this fraction of it: 4 means a
+    /// quarter.
     slack: u32,
 }
 
 impl Recovery {
-    /// Linux: the smallest margin it allows, `TCP_RTO_MIN` (RFC 6298 has 1 s for the sum), and RACK (RFC 8985, 6.2).
+    /// TCP as in Linux: the smallest margin it allows, `TCP_RTO_MIN` (RFC 6298 has 1 s for the sum), and RACK (RFC
+    /// 8985, 6.2).
     pub(super) const TCP: Recovery = Recovery { margin: Duration::from_millis(200), slack: 4 };
-    /// A probe after the greatest delay of acknowledgements, and the time threshold (RFC 9002, 6.1.2 and 6.2.1).
+    /// QUIC: a probe after the largest delay of acknowledgements, and the time threshold (RFC 9002, 6.1.2 and 6.2.1).
     pub(super) const QUIC: Recovery = Recovery { margin: Duration::from_millis(26), slack: 8 };
 }
 
-/// A stream that repeats what is lost, as if it was sent over a network that loses: nothing comes out before all that
-/// entered before it. Acknowledgements are never lost, and there is no congestion window: a pointer does not fill one.
+/// A reliable stream over a lossy path: a lost segment is retransmitted, and everything behind it waits.
+/// Acknowledgements are never lost, and there is no congestion window, which a pointer's messages do not fill.
 pub(super) struct Reliable<P> {
     waiting: VecDeque<Waiting<P>>,
     bytes: usize,
@@ -84,15 +86,15 @@ enum Fate {
 }
 
 struct Lost {
-    /// When it was sent last.
+    /// When the item was sent last.
     sent: Instant,
-    /// When it will be sent again.
+    /// When the item will be sent again.
     repeat: Instant,
-    /// Timeouts so far; each doubles the next.
+    /// Timeouts so far; each doubles the next one.
     timeouts: u32,
-    /// It is the timeout that will make it be sent again.
+    /// True if the timeout triggers the retransmission, false if later arrivals do.
     times_out: bool,
-    /// Segments sent later that have arrived or will.
+    /// Later items that have arrived or will arrive.
     later: u32,
 }
 
@@ -101,7 +103,7 @@ impl<P> Reliable<P> {
         Reliable { waiting: VecDeque::new(), bytes: 0, recovery, random: Random(seed) }
     }
 
-    /// Sends again what is due by now.
+    /// Retransmits all items that are due by `now`.
     fn repeat(&mut self, now: Instant, path: Settings) {
         for waiting in &mut self.waiting {
             while let Fate::Lost(lost) = &waiting.fate
@@ -135,7 +137,7 @@ impl Recovery {
         Fate::Lost(Lost { sent, repeat, timeouts, times_out: true, later: 0 })
     }
 
-    /// Something that was sent after `lost` arrives, and the other end says so.
+    /// An item sent after `lost` arrives, and its acknowledgement shows the loss.
     fn show(self, lost: &mut Lost, arrives: Instant, path: Settings) {
         let shown = arrives + path.delay;
         let round_trip = path.delay * 2;
@@ -188,9 +190,9 @@ impl<P> Line<P> for Reliable<P> {
     }
 }
 
-/// Datagrams: what is lost is lost, and the rest waits for nothing.
+/// Datagrams over a lossy path: lost ones are not repeated, and the others do not wait for them.
 pub(super) struct Lossy<P> {
-    /// By when it arrives, and by number where that is the same.
+    /// Datagrams by time of arrival, and by number where the times are equal.
     waiting: BTreeMap<(Instant, u64), P>,
     entered: u64,
     random: Random,
@@ -224,11 +226,11 @@ impl<P> Line<P> for Lossy<P> {
     }
 }
 
-/// SplitMix64 (Steele and others, 2014): good enough to lose packets by.
+/// SplitMix64 (Steele and others, 2014): random enough to decide about losses.
 struct Random(u64);
 
 impl Random {
-    /// From 0 to below 1.
+    /// A number from 0 to below 1.
     fn share(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.0;
@@ -285,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_does_nothing_carries_everything_at_once() {
+    fn a_path_without_loss_and_delay_delivers_everything_at_once() {
         let mut reliable = Reliable::new(Recovery::TCP, 1);
         let mut lossy = Lossy::new(1);
         let at_once: Vec<_> = (0..1000).map(|number| (number, Duration::ZERO)).collect();
@@ -295,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn datagrams_are_lost_as_often_as_is_said_and_take_the_delay() {
+    fn datagrams_are_lost_at_the_given_rate_and_delayed() {
         let took = carry(&mut Lossy::new(2), path(0.05, 20), 40 * MS, 100, 20_000);
         let arrived = took.len() as f64 / 20_000.0;
         assert!((0.945..0.955).contains(&arrived), "{arrived}");
@@ -303,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_loses_nothing_and_keeps_the_order_whatever_is_lost() {
+    fn a_stream_loses_nothing_and_keeps_the_order_at_any_loss() {
         for (seed, loss) in (1..).zip([0.01, 0.05, 0.2, 0.5]) {
             let mut line = Reliable::new(Recovery::TCP, seed);
             let took = carry(&mut line, path(loss, 30), 15 * MS, 3000, 2000);
@@ -313,15 +315,15 @@ mod tests {
     }
 
     #[test]
-    fn a_lone_loss_costs_a_timeout_that_doubles() {
-        // One thing each minute: nothing later shows a loss.
+    fn an_isolated_loss_costs_a_timeout_that_doubles() {
+        // One item per minute, so that no later item shows a loss.
         let took =
             carry(&mut Reliable::new(Recovery::TCP, 3), path(0.2, 20), 60_000 * MS, 100, 2000);
         let extra = |took: Duration| took.as_millis() as u64 / 10 * 10;
         let mut seen: Vec<_> = took.iter().map(|(_, took)| extra(*took)).collect();
         seen.sort_unstable();
         seen.dedup();
-        // 20 ms, and 240 ms later, and 480 ms after that, and so on.
+        // 20 ms, then 240 ms later, then 480 ms after that, and so on.
         assert_eq!(seen[..4], [20, 260, 740, 1700]);
     }
 
@@ -330,15 +332,16 @@ mod tests {
         let took =
             carry(&mut Reliable::new(Recovery::TCP, 4), path(0.01, 50), 33 * MS, 100, 20_000);
         let (_, p99) = mean_and_p99(&took);
-        // The next segment shows it after 33 ms and a round trip of 100 ms and more, the repeat takes 50 ms.
+        // The next segment shows the loss after 33 ms and a round trip of 100 ms and more; the retransmission takes 50
+        // ms.
         assert!((150.0..200.0).contains(&p99), "{p99}");
-        // All that follow wait: one loss in a hundred delays four in a hundred.
+        // All items behind it wait: one loss in a hundred delays four in a hundred.
         let late = took.iter().filter(|(_, took)| *took > 60 * MS).count();
         assert!((500..1000).contains(&late), "{late}");
     }
 
-    /// The numbers are those of the lab's simulated TCP on the same input, to which its own tests hold it
-    /// (`crates/lab/src/sim/tcp/tests.rs`). It has no jitter, which is 1 ms here.
+    /// The expected numbers are those of the simulated TCP of `groupwire-lab` on the same input, to which its own
+    /// tests hold it (`crates/lab/src/sim/tcp/tests.rs`). It has no jitter, which is 1 ms here.
     #[test]
     fn a_steady_pointer_takes_as_long_as_over_simulated_tcp() {
         for (loss, mean, p99) in
@@ -352,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn quic_repeats_what_nothing_follows_sooner_than_tcp() {
+    fn quic_detects_an_isolated_loss_sooner_than_tcp() {
         let alone = |recovery| {
             let line = &mut Reliable::new(recovery, 5);
             mean_and_p99(&carry(line, path(0.05, 20), 60_000 * MS, 100, 5000)).1
@@ -373,14 +376,14 @@ mod tests {
     }
 
     #[test]
-    fn the_same_seed_loses_the_same() {
+    fn the_same_seed_loses_the_same_datagrams() {
         let run = |seed| carry(&mut Lossy::new(seed), path(0.3, 5), MS, 10, 100);
         assert_eq!(run(7), run(7));
         assert_ne!(run(7), run(8));
     }
 
     #[test]
-    fn no_more_enters_than_a_socket_buffer_holds() {
+    fn no_more_is_under_way_than_a_socket_buffer_holds() {
         let mut line = Reliable::new(Recovery::TCP, 9);
         let now = Instant::now();
         let mut count = 0;

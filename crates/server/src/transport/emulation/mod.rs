@@ -1,9 +1,9 @@
-//! A bad network between a transport and its room, for people to see what it does: connections that ask for it
-//! (`emulate` in their address's query) are led through the path that [`control`] sets for their room.
+//! An emulated bad network between a transport and its room, for demonstrations: connections that ask for it
+//! (`emulate` in their address's query) go over the path that [`control`] sets for their room.
 //!
-//! Datagrams are dropped and delayed. A reliable transport cannot lose bytes up here without breaking; what happens to
-//! it is a model of what a lost segment does to a stream: it comes a repetition later, and all behind it waits.
-//! `docs/operations.md` states the model.
+//! Datagrams are dropped and delayed. Bytes of a reliable transport cannot be dropped here without breaking it, so the
+//! effect of a lost segment on a stream is modelled: the segment arrives one retransmission later, and all behind it
+//! waits. `docs/operations.md` describes the model.
 
 pub(crate) mod control;
 mod line;
@@ -23,17 +23,17 @@ use switch::Switch;
 
 pub(crate) use control::{Emulations, Path};
 
-/// The word in the query of a connection's address that asks for the emulated path.
+/// The parameter in the query of a connection's address that asks for the emulated network.
 const HINT: &str = "emulate";
 
-/// Whether a connection whose address has this query is to be served here.
+/// True if a connection whose address has this query asks for the emulated network, and may have it.
 pub(crate) fn is_wanted(hub: &Hub, query: Option<&str>) -> bool {
     let mut words = query.unwrap_or_default().split('&').map(|pair| pair.split('=').next());
     hub.emulations.are_allowed() && words.any(|word| word == Some(HINT))
 }
 
-/// Serves a connection until it ends, as [`super::serve`] does, over its room's emulated path if that is `wanted`; else
-/// over one of its own, should somebody set one while it lasts.
+/// Serves a connection until it ends, as [`super::serve`] does: over its room's emulated path if that is `wanted`,
+/// else over a path of its own once one is set.
 pub(crate) async fn serve<R, T, D>(
     hub: Arc<Hub>,
     kind: &'static str,
@@ -62,18 +62,19 @@ pub(crate) async fn serve<R, T, D>(
     super::serve(hub, Origin { kind, way: Some(way) }, receive, transmit, datagrams).await;
 }
 
-/// The path of a connection: its room's, which its first packet names, or its own. Until there is one nothing is emulated.
+/// The emulated path of a connection, shared by its ends: its room's, or its own. Empty, and nothing is emulated,
+/// until a path is set.
 #[derive(Clone, Default)]
 pub(crate) struct Way(Arc<OnceLock<Mutex<Arc<Path>>>>);
 
 impl Way {
-    /// From now on it leads over this path.
+    /// Sets the path, which takes effect with the next packet.
     pub(crate) fn lead(&self, path: &Arc<Path>) {
         let place = self.0.get_or_init(|| Mutex::new(Arc::clone(path)));
         *place.lock().unwrap_or_else(PoisonError::into_inner) = Arc::clone(path);
     }
 
-    /// Whether it leads over a path.
+    /// True if a path is set.
     pub(crate) fn is_led(&self) -> bool {
         self.0.get().is_some()
     }
@@ -88,15 +89,17 @@ impl Way {
         let Ok(opening) = Opening::read(opening) else { return };
         match hub.emulations.path(opening.room()) {
             Some(path) => self.lead(&path),
-            None => tracing::warn!("a connection is not emulated: too many rooms are"),
+            None => {
+                tracing::warn!("connection not emulated: too many rooms have an emulated network")
+            }
         }
     }
 }
 
-/// Things handed to a line that it has not looked at.
+/// Packets that may wait for a path model.
 const ENTERING: usize = 4;
 
-/// Carries things along a line until no more come and the line is empty, or nobody takes them.
+/// Moves packets through a path model until no more come and all have arrived, or nothing receives them.
 async fn carry<P: Bytes>(
     mut entering: mpsc::Receiver<P>,
     mut line: impl Line<P>,
@@ -139,13 +142,13 @@ impl Bytes for Result<Option<Incoming>, Error> {
     fn bytes(&self) -> usize {
         match self {
             Ok(Some(Incoming::Packet(packet) | Incoming::Datagram(packet))) => packet.len(),
-            // The end of a connection takes its way, too.
+            // The end of a connection is delayed like a packet.
             Ok(None) | Err(_) => 0,
         }
     }
 }
 
-/// A task that ends with its owner.
+/// A task that is aborted when its owner is dropped.
 struct Task<T>(JoinHandle<T>);
 
 impl<T> Drop for Task<T> {
@@ -160,7 +163,7 @@ struct Receiving {
 }
 
 impl Receiving {
-    /// `hub`: to find the room's path by the first packet.
+    /// With `hub`, sets the path of the room that the first packet names.
     fn new<R: Receive + 'static>(
         hub: Option<Arc<Hub>>,
         receive: R,
@@ -212,10 +215,10 @@ async fn read(
 }
 
 struct Sending<T> {
-    /// `None`: it is being closed.
+    /// The entrance of the path model; `None` once the transport is being closed.
     entrance: Option<mpsc::Sender<Vec<u8>>>,
     way: Way,
-    /// Gives the transport back when all has been sent, if it lasted so long.
+    /// Returns the transport when all packets were sent, unless it broke.
     task: Task<Option<T>>,
 }
 
@@ -277,7 +280,7 @@ impl SendingDatagrams {
 
 impl Datagrams for SendingDatagrams {
     async fn send(&mut self, packet: Vec<u8>) {
-        // The reliable end says if the connection is gone.
+        // The reliable end notices that the connection is closed.
         let _ = self.entrance.send(packet).await;
     }
 

@@ -1,4 +1,4 @@
-//! Ends of a transport that are used as they are until their connection is led over an emulated path.
+//! Ends of a transport that are used directly until an emulated path is set for their connection.
 
 use std::mem::replace;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::hub::Hub;
 use crate::transport::line::Line;
 use crate::transport::{Datagrams, Direct, Gone, Incoming, Receive, Transmit};
 
-/// What the ends of one connection are led by.
+/// What the ends of one connection need to switch to the emulated path.
 #[derive(Clone)]
 pub(super) struct Switch {
     pub(super) hub: Arc<Hub>,
@@ -19,7 +19,8 @@ pub(super) struct Switch {
     pub(super) recovery: Recovery,
 }
 
-/// An end: as it is, or led over a path. Once led it stays so, as what is under way must not be overtaken.
+/// One end of a transport: used directly, or over the emulated path. It never switches back, because packets under way
+/// must not be overtaken.
 pub(super) struct End<D, E> {
     switch: Switch,
     now: Now<D, E>,
@@ -28,7 +29,7 @@ pub(super) struct End<D, E> {
 enum Now<D, E> {
     Direct(D),
     Led(E),
-    /// Between the two, for no longer than a call.
+    /// Between the two states, during a switch.
     Neither,
 }
 
@@ -76,7 +77,7 @@ impl Switch {
 }
 
 impl<D, E> End<D, E> {
-    /// Leads it over the path if there is one by now.
+    /// Switches to the emulated path if one has been set.
     fn look(&mut self, lead: impl Fn(&Switch, D) -> E) {
         if !matches!(self.now, Now::Direct(_)) || !self.switch.way.is_led() {
             return;
@@ -99,7 +100,8 @@ impl<R: Receive + 'static> Receive for End<R, Receiving> {
 }
 
 impl<T: Transmit + 'static> Transmit for End<T, Sending<T>> {
-    /// The room leaves it alone once the connection is led over a path.
+    /// Once the connection is emulated, the room sends its packets through the connection's task: see
+    /// `Connection::is_emulated`.
     fn line(&self) -> Option<Arc<Line>> {
         match &self.now {
             Now::Direct(end) => end.line(),

@@ -8,10 +8,10 @@ use crate::Config;
 
 const MS: Duration = Duration::from_millis(1);
 
-/// Longer than anything here takes on a loaded machine.
+/// A time limit that no test reaches, even on a loaded machine.
 const LONG: Duration = Duration::from_secs(20);
 
-/// The first packet of a client of the room `bad`.
+/// The first packet of a client that joins the room `bad`.
 fn hello() -> Bytes {
     use groupwire_session::client::{Client, Config, Input, Output};
     let mut client = Client::new(Duration::ZERO, Config::new("bad")).unwrap();
@@ -19,13 +19,13 @@ fn hello() -> Bytes {
     loop {
         match client.poll_output(Duration::ZERO) {
             Output::Send(packet) => return packet.into(),
-            Output::Timeout(_) => panic!("it says nothing"),
+            Output::Timeout(_) => panic!("the client sends no first packet"),
             _ => {}
         }
     }
 }
 
-/// A transport whose other end is the test.
+/// A transport that receives what the test has sent to it.
 struct Script(mpsc::UnboundedReceiver<Result<Option<Incoming>, Error>>);
 
 impl Receive for Script {
@@ -91,7 +91,7 @@ async fn packets_leave_in_order_after_the_delay_and_send_does_not_wait_for_them(
 }
 
 #[tokio::test]
-async fn closing_comes_after_all_that_was_sent() {
+async fn the_close_arrives_after_all_packets() {
     let (log, mut noted) = mpsc::unbounded_channel();
     let line = Reliable::new(Recovery::TCP, 2);
     let mut sending = Sending::new(Noted(log), way(0.3, 20 * MS), line);
@@ -108,7 +108,7 @@ async fn closing_comes_after_all_that_was_sent() {
 }
 
 #[tokio::test]
-async fn a_transport_that_is_gone_is_found_out() {
+async fn a_closed_transport_is_noticed() {
     let (log, noted) = mpsc::unbounded_channel();
     drop(noted);
     let mut sending = Sending::new(Noted(log), way(0.0, MS), Reliable::new(Recovery::TCP, 3));
@@ -117,7 +117,7 @@ async fn a_transport_that_is_gone_is_found_out() {
 }
 
 #[tokio::test]
-async fn datagrams_are_dropped_and_the_rest_arrives_in_time() {
+async fn datagrams_are_dropped_and_the_others_arrive_after_the_delay() {
     let (log, mut noted) = mpsc::unbounded_channel();
     let mut sending = SendingDatagrams::new(Noted(log), way(0.25, 30 * MS), Lossy::new(4));
     let start = Instant::now();
@@ -129,12 +129,12 @@ async fn datagrams_are_dropped_and_the_rest_arrives_in_time() {
         count += 1;
         assert!(at - start >= 30 * MS);
     }
-    // Of 200, a quarter is lost.
+    // A quarter of the 200 is lost.
     assert!((130..170).contains(&count), "{count}");
 }
 
 #[tokio::test]
-async fn what_comes_in_takes_the_path_of_its_room_and_the_end_comes_last() {
+async fn received_packets_take_the_path_of_their_room_and_the_end_arrives_last() {
     let hub = Arc::new(Hub::new(Config { emulate: Some(true), ..Config::default() }, None));
     let path = hub.emulations.path("bad").unwrap();
     path.set(Settings { loss: 0.2, delay: 40 * MS });
@@ -167,7 +167,7 @@ async fn what_comes_in_takes_the_path_of_its_room_and_the_end_comes_last() {
 }
 
 #[tokio::test]
-async fn a_change_holds_for_connections_that_are_there() {
+async fn a_change_affects_open_connections() {
     let (log, mut noted) = mpsc::unbounded_channel();
     let way = way(0.0, LONG);
     let mut sending = SendingDatagrams::new(Noted(log), way.clone(), Lossy::new(7));
@@ -179,7 +179,7 @@ async fn a_change_holds_for_connections_that_are_there() {
 }
 
 #[test]
-fn rooms_that_nobody_is_in_make_place_for_others() {
+fn paths_of_rooms_without_connections_are_freed() {
     let emulations = Emulations::new(true);
     let kept: Vec<_> = (0..200).map(|n| emulations.path(&format!("kept {n}")).unwrap()).collect();
     for n in 0..10_000 {
@@ -191,7 +191,7 @@ fn rooms_that_nobody_is_in_make_place_for_others() {
 }
 
 #[test]
-fn only_who_asks_is_emulated_and_only_where_that_is_allowed() {
+fn only_connections_that_ask_are_emulated_and_only_where_allowed() {
     let hub = |emulate, listen: [u8; 4]| {
         let listen = (listen, 0).into();
         Hub::new(Config { emulate, listen, ..Config::default() }, None)
