@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use tokio_tungstenite::tungstenite::http::Uri;
 
-use crate::Error;
+use crate::error::Error;
 
 /// The transport that an address asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

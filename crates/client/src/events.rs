@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use crate::Event;
+use groupwire_session::client::Event;
+
 use crate::shared::Shared;
 
 /// The events of a room, in order. Dropping this ends only the events, not the session.

@@ -4,17 +4,20 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::time::Duration;
 
-use groupwire_session::client::Outgoing;
-use groupwire_session::{Client, ParticipantId, Position};
+use groupwire_session::client::{
+    ChannelId, ChannelOptions, Config as Options, Outgoing, Sent, Stats,
+};
+use groupwire_session::{
+    ChannelStats, Client, Compress, ContractReport, ParticipantId, Position, Qos,
+};
 
 use crate::address::Address;
 use crate::costs;
 use crate::driver::drive;
+use crate::error::Error;
+use crate::events::Events;
 use crate::shared::{Framing, Progress, Shared};
-use crate::{
-    ChannelId, ChannelOptions, ChannelStats, Compress, ContractReport, Error, Events, Options, Qos,
-    Sent, Stats, Trust,
-};
+use crate::trust::Trust;
 
 /// A session in a room. Clones share the session; dropping the last clone, and the last [`Channel`], leaves the room.
 #[derive(Clone)]

@@ -10,9 +10,9 @@ use groupwire_session::{Client, ParticipantId};
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 
-use crate::Error;
 use crate::address::Scheme;
-use crate::transport::prefix_len;
+use crate::error::Error;
+use crate::transport::framing::prefix_len;
 
 /// Most bytes of events that may wait for the application, besides those of one packet. About 6 s of a busy room: 100
 /// people at 25 messages of 120 bytes per second make 0.7 MB/s with the bookkeeping.

@@ -16,7 +16,7 @@ const SMALLEST_MTU: usize = 1200;
 
 /// The connection is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Lost;
+pub struct ConnectionClosed;
 
 /// Sends the datagrams of a connection.
 pub struct Datagrams {
@@ -53,7 +53,7 @@ impl Datagrams {
     ///
     /// # Errors
     /// The connection is closed.
-    pub async fn send(&mut self, packet: &[u8], made: Instant) -> Result<(), Lost> {
+    pub async fn send(&mut self, packet: &[u8], made: Instant) -> Result<(), ConnectionClosed> {
         let datagram = Datagram::new(self.session, packet);
         let mut bytes = vec![0; datagram.write_size()];
         if datagram.write(&mut bytes).is_err() {
@@ -75,11 +75,17 @@ impl Datagrams {
     }
 
     /// A sink that sends the same payload to many connections with little work each.
-    pub fn direct(&self) -> Direct {
+    pub fn sink(&self) -> DatagramSink {
         let mut header = vec![0; self.header()];
         // Writing cannot fail: the buffer has the header's size.
         let _ = Datagram::new(self.session, &[]).write(&mut header);
-        Direct { quic: self.quic.clone(), header }
+        DatagramSink { quic: self.quic.clone(), header }
+    }
+
+    /// The old name of [`Datagrams::sink`].
+    #[doc(hidden)]
+    pub fn direct(&self) -> DatagramSink {
+        self.sink()
     }
 
     fn header(&self) -> usize {
@@ -88,13 +94,13 @@ impl Datagrams {
 }
 
 /// Sends datagrams of a connection without waiting.
-pub struct Direct {
+pub struct DatagramSink {
     quic: quinn::Connection,
     /// The header of every datagram of the session.
     header: Vec<u8>,
 }
 
-impl Direct {
+impl DatagramSink {
     /// The header of every datagram of the session.
     pub fn header(&self) -> &[u8] {
         &self.header
@@ -102,16 +108,16 @@ impl Direct {
 
     /// Sends a datagram, given in two parts. If QUIC's buffer is full, QUIC drops its oldest datagram for it.
     pub fn send(&self, parts: [&[u8]; 2]) {
-        let [private, body] = parts;
-        let bytes = [&self.header, private, body].concat();
+        let [header, payload] = parts;
+        let bytes = [&self.header, header, payload].concat();
         // A closed connection is noticed by its stream. The datagram is too large only if the path became narrower.
         let _ = self.quic.send_datagram(bytes.into());
     }
 }
 
-fn outcome(sent: Result<(), SendDatagramError>) -> Result<(), Lost> {
+fn outcome(sent: Result<(), SendDatagramError>) -> Result<(), ConnectionClosed> {
     match sent {
-        Err(SendDatagramError::ConnectionLost(_)) => Err(Lost),
+        Err(SendDatagramError::ConnectionLost(_)) => Err(ConnectionClosed),
         // The datagram is too large for the path as it is now; or the other end takes none, which the session was
         // told.
         _ => Ok(()),

@@ -9,7 +9,10 @@ mod datagrams;
 mod settings;
 mod stream;
 
-pub use datagrams::{Datagrams, Direct, Lost, MAX_AGE};
+/// The old name of [`DatagramSink`].
+#[doc(hidden)]
+pub use datagrams::DatagramSink as Direct;
+pub use datagrams::{ConnectionClosed, DatagramSink, Datagrams, MAX_AGE};
 pub use settings::{AckFrequency, End, RARE_ACKS, connection_id, endpoint_settings, settings};
 pub use stream::{limit_send_buffer, write_all};
 pub use wtransport;

@@ -1,6 +1,7 @@
 //! Transports: one enum with the same functions for each, so that the driver need not distinguish them.
 
-mod framing;
+pub(crate) mod event;
+pub(crate) mod framing;
 mod socket;
 mod stream;
 mod websocket;
@@ -12,13 +13,11 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::time::timeout;
-use tokio_tungstenite::tungstenite::Bytes;
-
-pub(crate) use framing::prefix_len;
 
 use crate::address::{Address, Scheme};
 use crate::error::{DialError, Error};
 use crate::trust::Trust;
+use event::TransportEvent;
 use socket::Socket;
 use websocket::WebSocket;
 use webtransport::WebTransport;
@@ -28,18 +27,6 @@ const DIAL_PATIENCE: Duration = Duration::from_secs(10);
 
 /// How long to wait until the server has received everything, so that a reset does not discard the last packet.
 const CLOSE_PATIENCE: Duration = Duration::from_secs(1);
-
-/// An event of a transport.
-#[derive(Debug)]
-pub(crate) enum Happening {
-    Packet(Bytes),
-    Datagram(Bytes),
-    /// This number of packets was handed to the operating system.
-    Sent(usize),
-    /// This number of datagrams was sent, or dropped because they became too old.
-    DatagramsSent(usize),
-    Closed,
-}
 
 /// An open transport, named by the scheme of its address.
 pub(crate) enum Transport {
@@ -94,7 +81,7 @@ impl Transport {
 
     /// Waits for the next event; reads from the transport only if `read`. The future may be dropped without losing an
     /// event.
-    pub(crate) async fn next(&mut self, read: bool) -> Happening {
+    pub(crate) async fn next(&mut self, read: bool) -> TransportEvent {
         poll_fn(|cx| self.poll_next(cx, read)).await
     }
 
@@ -112,7 +99,7 @@ impl Transport {
         let _ = timeout(CLOSE_PATIENCE, goodbye).await;
     }
 
-    fn poll_next(&mut self, cx: &mut Context<'_>, read: bool) -> Poll<Happening> {
+    fn poll_next(&mut self, cx: &mut Context<'_>, read: bool) -> Poll<TransportEvent> {
         match self {
             Transport::Ws(transport) => transport.poll_next(cx, read),
             Transport::Tcp(transport) => transport.poll_next(cx, read),

@@ -7,7 +7,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 
-use super::Happening;
+use super::event::TransportEvent;
 use super::stream::Packets;
 use crate::address::Address;
 use crate::error::DialError;
@@ -29,21 +29,21 @@ impl Socket {
         self.packets.send(packet);
     }
 
-    pub(super) fn poll_next(&mut self, cx: &mut Context<'_>, read: bool) -> Poll<Happening> {
-        if let Poll::Ready(happening) = self.packets.poll_write(cx) {
-            return Poll::Ready(happening);
+    pub(super) fn poll_next(&mut self, cx: &mut Context<'_>, read: bool) -> Poll<TransportEvent> {
+        if let Poll::Ready(event) = self.packets.poll_write(cx) {
+            return Poll::Ready(event);
         }
         if read { self.packets.poll_read(cx) } else { Poll::Pending }
     }
 
     pub(super) async fn close(mut self) {
         while !self.packets.is_idle() {
-            if let Happening::Closed = poll_fn(|cx| self.poll_next(cx, false)).await {
+            if let TransportEvent::Closed = poll_fn(|cx| self.poll_next(cx, false)).await {
                 return;
             }
         }
         if self.packets.writer.shutdown().await.is_ok() {
-            while !matches!(poll_fn(|cx| self.poll_next(cx, true)).await, Happening::Closed) {}
+            while !matches!(poll_fn(|cx| self.poll_next(cx, true)).await, TransportEvent::Closed) {}
         }
     }
 }

@@ -8,7 +8,7 @@ use bytes::BytesMut;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_tungstenite::tungstenite::Bytes;
 
-use super::Happening;
+use super::event::TransportEvent;
 use super::framing::{framed, take};
 
 /// Bytes read at a time; the buffer grows for a larger packet.
@@ -38,30 +38,30 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Packets<R, W> {
     }
 
     /// Writes queued packets.
-    pub(super) fn poll_write(&mut self, cx: &mut Context<'_>) -> Poll<Happening> {
+    pub(super) fn poll_write(&mut self, cx: &mut Context<'_>) -> Poll<TransportEvent> {
         while let Some(first) = self.waiting.front_mut() {
             match ready!(Pin::new(&mut self.writer).poll_write(cx, first)) {
-                Ok(0) | Err(_) => return Poll::Ready(Happening::Closed),
+                Ok(0) | Err(_) => return Poll::Ready(TransportEvent::Closed),
                 Ok(written) => drop(first.split_to(written.min(first.len()))),
             }
             if first.is_empty() {
                 self.waiting.pop_front();
-                return Poll::Ready(Happening::Sent(1));
+                return Poll::Ready(TransportEvent::Sent(1));
             }
         }
         Poll::Pending
     }
 
     /// Reads the next packet.
-    pub(super) fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<Happening> {
+    pub(super) fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<TransportEvent> {
         loop {
             match take(&mut self.incoming) {
-                Ok(Some(packet)) => return Poll::Ready(Happening::Packet(packet)),
+                Ok(Some(packet)) => return Poll::Ready(TransportEvent::Packet(packet)),
                 Ok(None) => {}
-                Err(_) => return Poll::Ready(Happening::Closed),
+                Err(_) => return Poll::Ready(TransportEvent::Closed),
             }
             if !ready!(self.poll_fill(cx)) {
-                return Poll::Ready(Happening::Closed);
+                return Poll::Ready(TransportEvent::Closed);
             }
         }
     }

@@ -12,7 +12,7 @@ use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tokio_tungstenite::tungstenite::{self, Bytes, Message};
 use tokio_tungstenite::{WebSocketStream, client_async_with_config};
 
-use super::Happening;
+use super::event::TransportEvent;
 use crate::address::Address;
 use crate::error::DialError;
 
@@ -41,42 +41,44 @@ impl WebSocket {
     /// Sends queued packets and a close frame, and waits for the server's close frame.
     pub(super) async fn close(mut self) {
         while !(self.waiting.is_empty() && self.unflushed == 0) {
-            if let Happening::Closed = poll_fn(|cx| self.poll_next(cx, false)).await {
+            if let TransportEvent::Closed = poll_fn(|cx| self.poll_next(cx, false)).await {
                 return;
             }
         }
         if self.socket.close(None).await.is_ok() {
-            while !matches!(poll_fn(|cx| self.poll_next(cx, true)).await, Happening::Closed) {}
+            while !matches!(poll_fn(|cx| self.poll_next(cx, true)).await, TransportEvent::Closed) {}
         }
     }
 
-    pub(super) fn poll_next(&mut self, cx: &mut Context<'_>, read: bool) -> Poll<Happening> {
-        if let Poll::Ready(happening) = self.poll_write(cx) {
-            return Poll::Ready(happening);
+    pub(super) fn poll_next(&mut self, cx: &mut Context<'_>, read: bool) -> Poll<TransportEvent> {
+        if let Poll::Ready(event) = self.poll_write(cx) {
+            return Poll::Ready(event);
         }
         if !read {
             return Poll::Pending;
         }
         loop {
             return Poll::Ready(match ready!(Pin::new(&mut self.socket).poll_next(cx)) {
-                Some(Ok(Message::Binary(packet))) => Happening::Packet(packet),
+                Some(Ok(Message::Binary(packet))) => TransportEvent::Packet(packet),
                 // The library answers pings and close frames by itself.
                 Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Close(_))) => continue,
                 // The protocol has no text messages.
-                Some(Ok(Message::Text(_) | Message::Frame(_)) | Err(_)) | None => Happening::Closed,
+                Some(Ok(Message::Text(_) | Message::Frame(_)) | Err(_)) | None => {
+                    TransportEvent::Closed
+                }
             });
         }
     }
 
-    fn poll_write(&mut self, cx: &mut Context<'_>) -> Poll<Happening> {
+    fn poll_write(&mut self, cx: &mut Context<'_>) -> Poll<TransportEvent> {
         let mut socket = Pin::new(&mut self.socket);
         while !self.waiting.is_empty() {
             if ready!(socket.as_mut().poll_ready(cx)).is_err() {
-                return Poll::Ready(Happening::Closed);
+                return Poll::Ready(TransportEvent::Closed);
             }
             let Some(packet) = self.waiting.pop_front() else { break };
             if socket.as_mut().start_send(Message::Binary(packet)).is_err() {
-                return Poll::Ready(Happening::Closed);
+                return Poll::Ready(TransportEvent::Closed);
             }
             self.unflushed += 1;
         }
@@ -84,8 +86,8 @@ impl WebSocket {
             return Poll::Pending;
         }
         match ready!(socket.poll_flush(cx)) {
-            Ok(()) => Poll::Ready(Happening::Sent(std::mem::take(&mut self.unflushed))),
-            Err(_) => Poll::Ready(Happening::Closed),
+            Ok(()) => Poll::Ready(TransportEvent::Sent(std::mem::take(&mut self.unflushed))),
+            Err(_) => Poll::Ready(TransportEvent::Closed),
         }
     }
 }

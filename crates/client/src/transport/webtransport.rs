@@ -22,7 +22,7 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tokio_tungstenite::tungstenite::Bytes;
 
-use super::Happening;
+use super::event::TransportEvent;
 use super::stream::Packets;
 use crate::address::Address;
 use crate::error::DialError;
@@ -92,21 +92,21 @@ impl WebTransport {
         let _ = self.outgoing.try_send((packet, Instant::now()));
     }
 
-    pub(super) fn poll_next(&mut self, cx: &mut Context<'_>, read: bool) -> Poll<Happening> {
-        if let Poll::Ready(happening) = self.packets.poll_write(cx) {
-            return Poll::Ready(happening);
+    pub(super) fn poll_next(&mut self, cx: &mut Context<'_>, read: bool) -> Poll<TransportEvent> {
+        if let Poll::Ready(event) = self.packets.poll_write(cx) {
+            return Poll::Ready(event);
         }
         if let Poll::Ready(Some(())) = self.outgone.poll_recv(cx) {
-            return Poll::Ready(Happening::DatagramsSent(1));
+            return Poll::Ready(TransportEvent::DatagramsSent(1));
         }
         if !read {
             return Poll::Pending;
         }
-        if let Poll::Ready(happening) = self.packets.poll_read(cx) {
-            return Poll::Ready(happening);
+        if let Poll::Ready(event) = self.packets.poll_read(cx) {
+            return Poll::Ready(event);
         }
         match self.incoming.poll_recv(cx) {
-            Poll::Ready(Some(packet)) => Poll::Ready(Happening::Datagram(packet)),
+            Poll::Ready(Some(packet)) => Poll::Ready(TransportEvent::Datagram(packet)),
             // The stream reports the end of the connection.
             Poll::Ready(None) | Poll::Pending => Poll::Pending,
         }
@@ -114,7 +114,7 @@ impl WebTransport {
 
     pub(super) async fn close(mut self) {
         while !self.packets.is_idle() {
-            if let Happening::Closed = poll_fn(|cx| self.poll_next(cx, false)).await {
+            if let TransportEvent::Closed = poll_fn(|cx| self.poll_next(cx, false)).await {
                 return;
             }
         }
