@@ -4,7 +4,7 @@ use axum::http::{HeaderMap, StatusCode, Uri, header};
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use rust_embed::{Embed, EmbeddedFile};
 
-use crate::http::NO_SNIFF;
+use crate::answers::NO_SNIFF;
 
 #[derive(Embed)]
 #[folder = "../../web/whiteboard/dist"]

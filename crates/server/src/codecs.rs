@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use groupwire_session::codecs::{ALL, Codec};
 
-use crate::Error;
+use crate::error::Error;
 
 /// A list of codecs, as a configuration holds it.
 pub type Codecs = &'static [&'static dyn Codec];

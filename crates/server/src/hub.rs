@@ -10,50 +10,52 @@ use groupwire_session::{Error, LinkId, Room, room};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
-use crate::Config;
 use crate::authority::SharedAuthority;
-use crate::inspect::{Recordings, Watches};
+use crate::config::Config;
+use crate::inspect::recordings::Recordings;
+use crate::inspect::report_streams::ReportStreams;
 use crate::room::{Driver, Message, drive};
+use crate::secret::random_number;
 use crate::totals::Totals;
-use crate::transport::carrier::Registry;
-use crate::transport::emulation::Emulations;
-use crate::webtransport::Offer;
+use crate::transport::emulation::path::Emulations;
+use crate::transport::http::registry::HttpTransports;
+use crate::webtransport::offer::Offer;
 
 /// The state that all tasks of a server share: configuration, rooms and counters.
 pub(crate) struct Hub {
     pub(crate) config: Config,
     pub(crate) started: Instant,
     pub(crate) connections: AtomicUsize,
-    pub(crate) carriers: Registry,
+    pub(crate) http_transports: HttpTransports,
     /// What `GET /transports` says about WebTransport; `None` if the server has none.
     pub(crate) webtransport: Option<Arc<Offer>>,
     /// The rooms that inspectors have open.
-    pub(crate) watches: Watches,
+    pub(crate) report_streams: ReportStreams,
     /// The recordings of rooms.
     pub(crate) recordings: Recordings,
     /// The emulated networks of rooms.
-    pub(crate) emulations: Emulations,
+    pub(crate) emulations: Arc<Emulations>,
     rooms: Mutex<HashMap<String, mpsc::UnboundedSender<Message>>>,
     last_link: AtomicU64,
     /// The sum of what closed rooms counted.
-    gone: Mutex<Totals>,
+    closed: Mutex<Totals>,
 }
 
 impl Hub {
     pub(crate) fn new(config: Config, webtransport: Option<Arc<Offer>>) -> Self {
         let emulate = config.emulate.unwrap_or(config.listen.ip().is_loopback());
         Hub {
-            watches: Watches::default(),
+            report_streams: ReportStreams::default(),
             recordings: Recordings::default(),
-            emulations: Emulations::new(emulate),
+            emulations: Arc::new(Emulations::new(emulate)),
             config,
             started: Instant::now(),
             connections: AtomicUsize::new(0),
-            carriers: Registry::default(),
+            http_transports: HttpTransports::default(),
             webtransport,
             rooms: Mutex::new(HashMap::new()),
             last_link: AtomicU64::new(0),
-            gone: Mutex::new(Totals::default()),
+            closed: Mutex::new(Totals::default()),
         }
     }
 
@@ -93,10 +95,13 @@ impl Hub {
             codecs: self.config.codecs,
             costs: crate::costs::known(),
             clock: Some(crate::costs::clock),
-            ..room::Config::new(name, random())
+            ..room::Config::new(name, random_number())
         };
         let authority = Box::new(SharedAuthority(Arc::clone(&self.config.authority)));
-        tokio::spawn(drive(Arc::clone(self), Room::new(config, authority), receiver));
+        let (hub, closing) = (Arc::clone(self), name.to_owned());
+        let close = move |waiting: &_, stats| hub.close(&closing, waiting, stats);
+        let room = Room::new(config, authority);
+        tokio::spawn(drive(room, receiver, self.config.keep_empty, close));
         tracing::info!(room = name, "room opened");
         Ok(sender)
     }
@@ -113,8 +118,8 @@ impl Hub {
             return false;
         }
         rooms.remove(name);
-        let mut gone = self.gone.lock().unwrap_or_else(PoisonError::into_inner);
-        *gone += stats.into();
+        let mut closed = self.closed.lock().unwrap_or_else(PoisonError::into_inner);
+        *closed += stats.into();
         true
     }
 
@@ -128,7 +133,7 @@ impl Hub {
             answers.push(answered);
         }
         let count = answers.len();
-        let mut sum = *self.gone.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sum = *self.closed.lock().unwrap_or_else(PoisonError::into_inner);
         for answer in answers {
             sum += answer.await.unwrap_or_default().into();
         }
@@ -136,15 +141,15 @@ impl Hub {
     }
 
     /// Runs `call` in the task of a room and returns its result; `None` if there is no such room.
-    pub(crate) async fn visit<T: Send + 'static>(
+    pub(crate) async fn with_room<T: Send + 'static>(
         &self,
         name: &str,
-        visit: impl FnOnce(&mut Driver, Duration) -> T + Send + 'static,
+        call: impl FnOnce(&mut Driver, Duration) -> T + Send + 'static,
     ) -> Option<T> {
         let room = self.rooms().get(name)?.clone();
         let (answer, answered) = oneshot::channel();
-        let visit = move |driver: &mut Driver, now| drop(answer.send(visit(driver, now)));
-        room.send(Message::Visit(Box::new(visit))).ok()?;
+        let call = move |driver: &mut Driver, now| drop(answer.send(call(driver, now)));
+        room.send(Message::Call(Box::new(call))).ok()?;
         answered.await.ok()
     }
 
@@ -168,16 +173,4 @@ impl Hub {
     fn rooms(&self) -> MutexGuard<'_, HashMap<String, mpsc::UnboundedSender<Message>>> {
         self.rooms.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Random bytes from the operating system, for secrets and incarnations, which must not be guessed.
-pub(crate) fn random_secret() -> [u8; 16] {
-    let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes).expect("the operating system has a random source");
-    bytes
-}
-
-fn random() -> u64 {
-    let [a, b, c, d, e, f, g, h, ..] = random_secret();
-    u64::from_le_bytes([a, b, c, d, e, f, g, h])
 }

@@ -12,12 +12,12 @@ use groupwire_session::{Error, LinkId, Opening, ParticipantId, Secret};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use tokio::time::Instant;
 
-use crate::hub::Hub;
-use crate::transport::emulation::control::Settings;
-use crate::transport::emulation::{Path, Way};
-use crate::transport::line::Line;
+use crate::transport::conn_info::ConnInfo;
+use crate::transport::emulation::model::Settings;
+use crate::transport::emulation::path::{Path, PathSlot};
+use crate::transport::ends::DatagramSink;
 use crate::transport::outbox::Outbox;
-use crate::transport::{Direct, Origin};
+use crate::transport::socket_writer::SocketWriter;
 
 /// A message to a room's task.
 pub(crate) enum Message {
@@ -26,7 +26,7 @@ pub(crate) enum Message {
         link: LinkId,
         opening: Bytes,
         secret: Secret,
-        ways: Link,
+        connection: Connection,
     },
     /// A later packet. Its permit lets the connection read on once the room has handled the packet.
     Packet {
@@ -64,32 +64,32 @@ pub(crate) enum Message {
         answer: oneshot::Sender<Stats>,
     },
     /// A closure of another task, to be run with the room.
-    Visit(Visit),
+    Call(Call),
 }
 
 /// A closure that runs in the room's task, with the time since the room was created.
-pub(crate) type Visit = Box<dyn FnOnce(&mut Driver, Duration) + Send>;
+pub(crate) type Call = Box<dyn FnOnce(&mut Driver, Duration) + Send>;
 
 /// What the room's task knows of one connection: where its packets and datagrams go.
-pub(crate) struct Link {
+pub(crate) struct Connection {
     pub(crate) packets: Outbox<Outbound>,
     /// The socket, if the room's task can write packets to it directly.
-    pub(crate) line: Option<Arc<Line>>,
+    pub(crate) socket_writer: Option<Arc<SocketWriter>>,
     /// The datagrams for the connection's task, and the most bytes of one; `None` if the transport has no datagrams.
     pub(crate) datagrams: Option<(Outbox<Vec<u8>>, usize)>,
     /// Sends a datagram whose payload goes to several receivers, without the connection's task.
-    pub(crate) direct: Option<Direct>,
-    pub(crate) origin: Origin,
+    pub(crate) datagram_sink: Option<DatagramSink>,
+    pub(crate) info: ConnInfo,
 }
 
 /// Connections by their ids. The server numbers them, so no client can provoke hash collisions.
-pub(crate) type Links = HashMap<LinkId, Link, BuildHasherDefault<ByNumber>>;
+pub(crate) type Connections = HashMap<LinkId, Connection, BuildHasherDefault<LinkIdHasher>>;
 
 /// A fast hash of connection ids.
 #[derive(Default)]
-pub(crate) struct ByNumber(u64);
+pub(crate) struct LinkIdHasher(u64);
 
-impl Hasher for ByNumber {
+impl Hasher for LinkIdHasher {
     fn write(&mut self, bytes: &[u8]) {
         bytes.iter().for_each(|&byte| self.write_u64(u64::from(byte)));
     }
@@ -104,10 +104,10 @@ impl Hasher for ByNumber {
     }
 }
 
-impl Link {
+impl Connection {
     /// True if the connection goes over an emulated network, so that nothing may bypass its task.
-    fn is_led(&self) -> bool {
-        self.origin.way.as_ref().is_some_and(Way::is_led)
+    fn is_emulated(&self) -> bool {
+        self.info.path.as_ref().is_some_and(PathSlot::is_set)
     }
 }
 
@@ -126,20 +126,22 @@ pub(crate) struct Close {
 /// Most messages handled in one turn of the loop: a batch shares one look at the clock and one round of outputs.
 const BATCH: usize = 256;
 
-/// Runs a room until it has had no participants for `keep_empty`.
+/// Runs a room until it has had no participants for `keep_empty` and `close` has removed it from the hub, which returns
+/// false if further messages are waiting.
 pub(crate) async fn drive(
-    hub: Arc<Hub>,
     room: Room,
     mut messages: mpsc::UnboundedReceiver<Message>,
+    keep_empty: Duration,
+    close: impl Fn(&mpsc::UnboundedReceiver<Message>, Stats) -> bool,
 ) {
-    let (origin, links, emulated) = (Instant::now(), Links::default(), HashMap::new());
-    let mut driver = Driver { origin, room, links, emulated };
+    let (started, connections, emulated) = (Instant::now(), Connections::default(), HashMap::new());
+    let mut driver = Driver { started, room, connections, emulated };
     let mut batch = Vec::with_capacity(BATCH);
     let mut wake = None;
     let mut empty_since: Option<Instant> = None;
     loop {
-        let close = empty_since.map(|since| since + hub.config.keep_empty);
-        let next = [wake, close].into_iter().flatten().min();
+        let close_at = empty_since.map(|since| since + keep_empty);
+        let next = [wake, close_at].into_iter().flatten().min();
         let asleep = async {
             match next {
                 Some(at) => tokio::time::sleep_until(at).await,
@@ -151,19 +153,19 @@ pub(crate) async fn drive(
             count = messages.recv_many(&mut batch, BATCH) => if count == 0 { return },
             () = asleep => {}
         }
-        let now = driver.origin.elapsed();
+        let now = driver.started.elapsed();
         for message in batch.drain(..) {
-            driver.take_in(now, message);
+            driver.handle(now, message);
         }
         driver.room.handle_input(now, Input::Timeout);
-        wake = driver.carry_out(now);
+        wake = driver.run_outputs(now);
         if !driver.room.is_empty() {
             empty_since = None;
             continue;
         }
         let since = *empty_since.get_or_insert_with(Instant::now);
-        let is_over = driver.room.is_untouched() || since.elapsed() >= hub.config.keep_empty;
-        if is_over && hub.close(driver.room.name(), &messages, driver.room.stats()) {
+        let is_over = driver.room.is_untouched() || since.elapsed() >= keep_empty;
+        if is_over && close(&messages, driver.room.stats()) {
             tracing::info!(room = driver.room.name(), "room closed");
             return;
         }
@@ -171,18 +173,18 @@ pub(crate) async fn drive(
 }
 
 pub(crate) struct Driver {
-    origin: Instant,
+    started: Instant,
     pub(crate) room: Room,
-    pub(crate) links: Links,
+    pub(crate) connections: Connections,
     /// The emulated networks of single participants.
     emulated: HashMap<ParticipantId, Arc<Path>>,
 }
 
 impl Driver {
-    fn take_in(&mut self, now: Duration, message: Message) {
+    fn handle(&mut self, now: Duration, message: Message) {
         match message {
-            Message::Join { link, opening, secret, ways } => {
-                self.join(now, link, &opening, secret, ways);
+            Message::Join { link, opening, secret, connection } => {
+                self.join(now, link, &opening, secret, connection);
             }
             Message::Packet { link, packet, .. } => {
                 self.room.handle_input(now, Input::Packet { link, packet: &packet });
@@ -198,18 +200,25 @@ impl Driver {
                 self.room.handle_input(now, Input::Fail { link, error });
             }
             Message::Closed { link } => {
-                self.links.remove(&link);
+                self.connections.remove(&link);
                 self.room.handle_input(now, Input::Closed { link });
             }
             Message::Shutdown { retry } => self.room.handle_input(now, Input::Shutdown { retry }),
             Message::Stats { answer } => drop(answer.send(self.room.stats())),
-            Message::Visit(visit) => visit(self, now),
+            Message::Call(call) => call(self, now),
         }
     }
 
-    fn join(&mut self, now: Duration, link: LinkId, opening: &[u8], secret: Secret, ways: Link) {
-        let max_datagram = ways.datagrams.as_ref().map_or(0, |(_, largest)| *largest);
-        self.links.insert(link, ways);
+    fn join(
+        &mut self,
+        now: Duration,
+        link: LinkId,
+        opening: &[u8],
+        secret: Secret,
+        connection: Connection,
+    ) {
+        let max_datagram = connection.datagrams.as_ref().map_or(0, |(_, largest)| *largest);
+        self.connections.insert(link, connection);
         let opening = Opening::read(opening);
         let input = match &opening {
             Ok(opening) => Input::Join { link, opening, secret, max_datagram },
@@ -219,19 +228,23 @@ impl Driver {
     }
 
     /// Carries out the room's outputs. Returns when the room's next timeout is due.
-    fn carry_out(&mut self, now: Duration) -> Option<Instant> {
+    fn run_outputs(&mut self, now: Duration) -> Option<Instant> {
         loop {
             match self.room.poll_output() {
                 // The outbox has space: the room never has more than two packets and two datagrams under way per
                 // connection.
                 Output::Send { link, packet, body } => {
-                    let Some(ways) = self.links.get(&link) else { continue };
+                    let Some(connection) = self.connections.get(&link) else { continue };
                     let body = body.as_deref();
-                    let is_sent = match ways.line.as_ref().filter(|_| !ways.is_led()) {
-                        Some(line) => line.send(&packet, body.unwrap_or_default()),
+                    let is_sent = match connection
+                        .socket_writer
+                        .as_ref()
+                        .filter(|_| !connection.is_emulated())
+                    {
+                        Some(writer) => writer.send(&packet, body.unwrap_or_default()),
                         None => {
                             let packet = whole_packet(packet, body);
-                            ways.packets.put(Outbound::Packet(packet));
+                            connection.packets.put(Outbound::Packet(packet));
                             false
                         }
                     };
@@ -240,9 +253,9 @@ impl Driver {
                     }
                 }
                 Output::Datagram { link, packet, body: Some(body) } => {
-                    let Some(ways) = self.links.get(&link) else { continue };
-                    match (&ways.direct, &ways.datagrams) {
-                        (Some(direct), _) if !ways.is_led() => direct([&packet, &body]),
+                    let Some(connection) = self.connections.get(&link) else { continue };
+                    match (&connection.datagram_sink, &connection.datagrams) {
+                        (Some(sink), _) if !connection.is_emulated() => sink([&packet, &body]),
                         (_, Some((datagrams, _))) => {
                             datagrams.put(whole_packet(packet, Some(&body)));
                         }
@@ -250,27 +263,32 @@ impl Driver {
                     }
                 }
                 Output::Datagram { link, packet, body: None } => {
-                    let ways = self.links.get(&link).and_then(|ways| ways.datagrams.as_ref());
-                    if ways.is_none_or(|(datagrams, _)| !datagrams.put(packet)) {
+                    let connection = self
+                        .connections
+                        .get(&link)
+                        .and_then(|connection| connection.datagrams.as_ref());
+                    if connection.is_none_or(|(datagrams, _)| !datagrams.put(packet)) {
                         // The outbox is full, so the datagram is dropped.
                         self.room.handle_input(now, Input::DatagramSent { link });
                     }
                 }
                 Output::Close { link, packet, reason } => {
-                    if let Some(ways) = self.links.remove(&link) {
+                    if let Some(connection) = self.connections.remove(&link) {
                         let last = Box::new(Close { packet, reason });
-                        ways.packets.put(Outbound::Close(last));
+                        connection.packets.put(Outbound::Close(last));
                     }
                 }
                 Output::Event(event) => {
                     log(self.room.name(), &event);
                     match event {
-                        Event::Joined { participant, link, .. } => self.lead(participant, link),
+                        Event::Joined { participant, link, .. } => {
+                            self.apply_path(participant, link)
+                        }
                         Event::Left { participant } => drop(self.emulated.remove(&participant)),
                         _ => {}
                     }
                 }
-                Output::Timeout(at) => return at.map(|at| self.origin + at),
+                Output::Timeout(at) => return at.map(|at| self.started + at),
             }
         }
     }
@@ -281,11 +299,11 @@ impl Driver {
     /// connection, or its transport cannot be emulated.
     pub(crate) fn emulate(&mut self, participant: ParticipantId, settings: Settings) -> bool {
         let Some(link) = self.room.link_of(participant) else { return false };
-        if self.links.get(&link).is_none_or(|link| link.origin.way.is_none()) {
+        if self.connections.get(&link).is_none_or(|connection| connection.info.path.is_none()) {
             return false;
         }
         self.emulated.entry(participant).or_default().set(settings);
-        self.lead(participant, link);
+        self.apply_path(participant, link);
         true
     }
 
@@ -294,10 +312,10 @@ impl Driver {
         self.emulated.get(&participant).map(|path| path.settings())
     }
 
-    fn lead(&self, participant: ParticipantId, link: LinkId) {
-        let way = self.links.get(&link).and_then(|link| link.origin.way.as_ref());
-        if let (Some(way), Some(path)) = (way, self.emulated.get(&participant)) {
-            way.lead(path);
+    fn apply_path(&self, participant: ParticipantId, link: LinkId) {
+        let slot = self.connections.get(&link).and_then(|connection| connection.info.path.as_ref());
+        if let (Some(slot), Some(path)) = (slot, self.emulated.get(&participant)) {
+            slot.set(path);
         }
     }
 }

@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
 /// How often the servers of these tests check their files and clock.
-const LOOK: Duration = Duration::from_millis(10);
+const CHECK_INTERVAL: Duration = Duration::from_millis(10);
 
 /// A running server.
 struct Running {
@@ -157,7 +157,11 @@ impl Files {
 
     fn config(&self) -> Config {
         let certificate = Certificate::Files { cert: self.cert.clone(), key: self.key.clone() };
-        with(WebTransportConfig { certificate, look: LOOK, ..WebTransportConfig::default() })
+        with(WebTransportConfig {
+            certificate,
+            check_interval: CHECK_INTERVAL,
+            ..WebTransportConfig::default()
+        })
     }
 }
 
@@ -169,7 +173,7 @@ async fn until_it_serves(server: &Running, pin: &Pin) -> Connection {
             Ok(connection) => return connection,
             Err(error) => assert!(start.elapsed() < PATIENCE, "{error}"),
         }
-        sleep(LOOK).await;
+        sleep(CHECK_INTERVAL).await;
     }
 }
 
@@ -219,10 +223,10 @@ async fn t7_the_servers_own_certificate_is_renewed_while_it_runs() {
     let now = SystemTime::now();
     // Clients judge by the real time, so the server starts in the past.
     let today = Arc::new(Mutex::new(now - 10 * DAY));
-    let calendar = Arc::clone(&today);
+    let clock = Arc::clone(&today);
     let server = Running::start(with(WebTransportConfig {
-        look: LOOK,
-        calendar: Arc::new(move || *calendar.lock().unwrap()),
+        check_interval: CHECK_INTERVAL,
+        clock: Arc::new(move || *clock.lock().unwrap()),
         ..WebTransportConfig::default()
     }))
     .await;
@@ -231,14 +235,14 @@ async fn t7_the_servers_own_certificate_is_renewed_while_it_runs() {
     let (mut send, _receive) = join(&old).await;
 
     *today.lock().unwrap() = now - DAY;
-    sleep(5 * LOOK).await;
+    sleep(5 * CHECK_INTERVAL).await;
     assert_eq!(Pin(server.hash().await), first, "nine days are less than ten");
 
     *today.lock().unwrap() = now;
     let start = Instant::now();
     while Pin(server.hash().await) == first {
         assert!(start.elapsed() < PATIENCE, "the certificate was not renewed");
-        sleep(LOOK).await;
+        sleep(CHECK_INTERVAL).await;
     }
     let second = Pin(server.hash().await);
     until_it_serves(&server, &second).await;
@@ -266,12 +270,12 @@ async fn t7_changed_files_are_read_again_and_broken_ones_are_ignored() {
 
     for broken in ["", "not a certificate", &one.certificate_chain().as_slice()[0].to_pem()] {
         std::fs::write(&files.cert, broken).unwrap();
-        sleep(5 * LOOK).await;
+        sleep(5 * CHECK_INTERVAL).await;
         let fine = server.connect(&Pin::of(&two)).await;
         assert!(fine.is_ok(), "{broken:?}: {:?}", fine.err());
     }
     std::fs::remove_file(&files.cert).unwrap();
-    sleep(5 * LOOK).await;
+    sleep(5 * CHECK_INTERVAL).await;
     assert!(server.connect(&Pin::of(&two)).await.is_ok());
 
     let three = identity(DAY);
@@ -456,7 +460,7 @@ async fn a_datagram_that_cannot_be_decoded_is_counted_in_status() {
     let start = Instant::now();
     while server.get("/status").await["datagrams_unread"] != 1 {
         assert!(start.elapsed() < PATIENCE, "the datagram is not counted");
-        sleep(LOOK).await;
+        sleep(CHECK_INTERVAL).await;
     }
 }
 
@@ -475,6 +479,6 @@ async fn random_udp_packets_and_too_many_connections_are_survived() {
     let start = Instant::now();
     while server.connect(&pin).await.is_err() {
         assert!(start.elapsed() < PATIENCE, "no client can connect any more");
-        sleep(LOOK).await;
+        sleep(CHECK_INTERVAL).await;
     }
 }

@@ -1,8 +1,12 @@
 //! The server's side of the inspector: who may use it, and its requests (docs/inspector.md).
 
+mod query;
 mod recording;
+pub(crate) mod recordings;
+mod refusal;
+pub(crate) mod report_streams;
+mod stream;
 mod view;
-mod watch;
 
 use std::sync::Arc;
 
@@ -10,19 +14,21 @@ use axum::Json;
 use axum::extract::rejection::{JsonRejection, QueryRejection};
 use axum::extract::{Query, Request, State};
 use axum::http::uri::Authority;
-use axum::http::{HeaderMap, HeaderName, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use groupwire_session::ParticipantId;
 use groupwire_session::limits::MAX_ROOM_NAME;
 use serde::{Deserialize, Serialize};
 
-use crate::http::{NO_SNIFF, NO_STORE};
+use crate::answers::{NO_SNIFF, NO_STORE};
+use crate::config::Inspect;
 use crate::hub::Hub;
-use crate::{Inspect, is_same_secret};
+use crate::secret::is_same_secret;
 
-pub(crate) use recording::Recordings;
-pub(crate) use watch::{Watches, stream};
+use query::RoomQuery;
+use refusal::Refusal;
+pub(crate) use stream::stream;
 
 /// Most bytes of a request's body; `{"on":true}` has 11.
 pub(crate) const MAX_BODY: usize = 256;
@@ -94,7 +100,9 @@ struct Room {
 pub(crate) async fn rooms(State(hub): State<Arc<Hub>>) -> impl IntoResponse {
     let mut rooms = Vec::new();
     for name in hub.names() {
-        let Some(stats) = hub.visit(&name, |driver, _| driver.room.stats()).await else { continue };
+        let Some(stats) = hub.with_room(&name, |driver, _| driver.room.stats()).await else {
+            continue;
+        };
         rooms.push(Room {
             name,
             participants: stats.here,
@@ -110,7 +118,7 @@ pub(crate) async fn rooms(State(hub): State<Arc<Hub>>) -> impl IntoResponse {
 }
 
 #[derive(Deserialize)]
-pub(crate) struct Whose {
+pub(crate) struct ParticipantQuery {
     room: String,
     participant: u32,
 }
@@ -118,18 +126,14 @@ pub(crate) struct Whose {
 /// Lists the templates of the models that compress the messages to a participant.
 pub(crate) async fn templates(
     State(hub): State<Arc<Hub>>,
-    query: Result<Query<Whose>, QueryRejection>,
+    query: Result<Query<ParticipantQuery>, QueryRejection>,
 ) -> Result<impl IntoResponse, Refusal> {
-    let Query(Whose { room, participant }) = query.map_err(Refusal::Query)?;
-    let templates =
-        hub.visit(&room, move |driver, _| driver.room.templates(ParticipantId(participant))).await;
+    let Query(ParticipantQuery { room, participant }) = query.map_err(Refusal::Query)?;
+    let templates = hub
+        .with_room(&room, move |driver, _| driver.room.templates(ParticipantId(participant)))
+        .await;
     let (stream, datagrams) = templates.ok_or(Refusal::NoRoom)?;
     Ok(([NO_SNIFF, NO_STORE], Json(view::Templates::new(&stream, &datagrams))))
-}
-
-#[derive(Deserialize)]
-pub(crate) struct Of {
-    room: String,
 }
 
 #[derive(Deserialize)]
@@ -141,10 +145,10 @@ pub(crate) struct Record {
 /// Starts or stops the recording of a room.
 pub(crate) async fn record(
     State(hub): State<Arc<Hub>>,
-    query: Result<Query<Of>, QueryRejection>,
+    query: Result<Query<RoomQuery>, QueryRejection>,
     wanted: Result<Json<Record>, JsonRejection>,
 ) -> Result<impl IntoResponse, Refusal> {
-    let Query(Of { room }) = query.map_err(Refusal::Query)?;
+    let Query(RoomQuery { room }) = query.map_err(Refusal::Query)?;
     let Json(Record { on }) = wanted.map_err(Refusal::Unreadable)?;
     if room.is_empty() || room.len() > MAX_ROOM_NAME {
         return Err(Refusal::NoRoom);
@@ -154,55 +158,6 @@ pub(crate) async fn record(
         false => recording::stop(&hub, &room).await.ok_or(Refusal::NotRecorded)?,
     };
     Ok(([NO_SNIFF, NO_STORE], Json(state)))
-}
-
-/// Why a request is refused.
-#[derive(Debug)]
-pub(crate) enum Refusal {
-    Off,
-    Remote,
-    Token,
-    NoRoom,
-    TooMany,
-    NoFolder,
-    NotRecorded,
-    Disk(std::io::Error),
-    Query(QueryRejection),
-    Unreadable(JsonRejection),
-}
-
-impl IntoResponse for Refusal {
-    fn into_response(self) -> Response {
-        let (status, why) = match self {
-            Refusal::Off => (
-                StatusCode::FORBIDDEN,
-                "the inspector is off: start the server with --inspect-token, or let it listen on a loopback address\n",
-            ),
-            Refusal::Remote => (
-                StatusCode::FORBIDDEN,
-                "the inspector is for the server's own machine only: start the server with --inspect-token\n",
-            ),
-            Refusal::Token => {
-                (StatusCode::UNAUTHORIZED, "the token of --inspect-token is missing or wrong\n")
-            }
-            Refusal::NoRoom => (StatusCode::NOT_FOUND, "there is no such room\n"),
-            Refusal::TooMany => (
-                StatusCode::SERVICE_UNAVAILABLE,
-                "too many inspectors or recordings, try again later\n",
-            ),
-            Refusal::NoFolder => {
-                (StatusCode::FORBIDDEN, "recording is off: start the server with --record-dir\n")
-            }
-            Refusal::NotRecorded => (StatusCode::NOT_FOUND, "this room is not being recorded\n"),
-            Refusal::Disk(error) => {
-                let why = format!("the recording cannot be written: {error}\n");
-                return (StatusCode::INSUFFICIENT_STORAGE, why).into_response();
-            }
-            Refusal::Query(rejection) => return rejection.into_response(),
-            Refusal::Unreadable(rejection) => return rejection.into_response(),
-        };
-        (status, why).into_response()
-    }
 }
 
 #[cfg(test)]

@@ -1,66 +1,30 @@
 //! Recordings of rooms: all messages that participants publish, in the files that `groupwire replay` reads.
 
-use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use groupwire_session::room::Recorded;
-use serde::Serialize;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-use super::Refusal;
+use super::recordings::{Running, State};
+use super::refusal::Refusal;
 use crate::hub::Hub;
 
 /// How often recorded messages are written to the files.
-const EVERY: Duration = Duration::from_millis(200);
+const INTERVAL: Duration = Duration::from_millis(200);
 
 /// Most recordings at the same time.
-const MOST: usize = 8;
+const MAX_RECORDINGS: usize = 8;
 
 /// Most bytes of a recording: `groupwire replay` reads up to 256 MB.
 const MAX_BYTES: u64 = 240 << 20;
 
 /// Most characters of the room's name in a file's name.
-const MOST_NAME: usize = 48;
-
-/// The state of a recording, running or ended.
-#[derive(Debug, Clone, Default, Serialize)]
-pub(crate) struct State {
-    /// Name of the file in the folder of recordings.
-    file: String,
-    messages: u64,
-    #[serde(rename = "octets")]
-    bytes: u64,
-    /// Messages lost because they came faster than they were written.
-    missed: u64,
-    is_over: bool,
-    /// The error that ended the recording.
-    error: Option<String>,
-}
-
-/// Running recordings, and those that ended last, by room.
-#[derive(Default)]
-pub(crate) struct Recordings(Mutex<HashMap<String, Running>>);
-
-struct Running {
-    state: watch::Receiver<State>,
-    stop: watch::Sender<bool>,
-}
-
-impl Recordings {
-    /// The state of a room's recording; `None` if the room was never recorded.
-    pub(super) fn state(&self, room: &str) -> Option<State> {
-        self.lock().get(room).map(|running| running.state.borrow().clone())
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Running>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
+const MAX_NAME: usize = 48;
 
 /// Starts to record a room, unless it is being recorded already.
 pub(super) async fn start(hub: &Arc<Hub>, room: &str) -> Result<State, Refusal> {
@@ -76,7 +40,7 @@ pub(super) async fn start(hub: &Arc<Hub>, room: &str) -> Result<State, Refusal> 
             return Ok(found.state.borrow().clone());
         }
         running.retain(|_, one| !one.state.borrow().is_over);
-        if running.len() >= MOST {
+        if running.len() >= MAX_RECORDINGS {
             return Err(Refusal::TooMany);
         }
         let files = Files::create(folder, room).map_err(Refusal::Disk)?;
@@ -87,7 +51,7 @@ pub(super) async fn start(hub: &Arc<Hub>, room: &str) -> Result<State, Refusal> 
         tokio::spawn(record(Arc::clone(hub), room.to_owned(), files, report, stopped));
         first
     };
-    hub.visit(room, |driver, _| driver.room.set_recording(true)).await;
+    hub.with_room(room, |driver, _| driver.room.set_recording(true)).await;
     tracing::info!(room, file = started.file, "recording started");
     Ok(started)
 }
@@ -113,9 +77,9 @@ async fn record(
     mut stopped: watch::Receiver<bool>,
 ) {
     let error = loop {
-        let is_last = timeout(EVERY, stopped.wait_for(|stopped| *stopped)).await.is_ok();
+        let is_last = timeout(INTERVAL, stopped.wait_for(|stopped| *stopped)).await.is_ok();
         let fetched = hub
-            .visit(&room, |driver, now| {
+            .with_room(&room, |driver, now| {
                 let channels = driver.room.inspect(now).channels;
                 let names: Vec<String> = channels.into_iter().map(|channel| channel.name).collect();
                 (driver.room.recorded(), names)
@@ -149,7 +113,7 @@ async fn record(
     if let Some(error) = &error {
         tracing::warn!(room, error, "recording failed");
     }
-    hub.visit(&room, |driver, _| driver.room.set_recording(false)).await;
+    hub.with_room(&room, |driver, _| driver.room.set_recording(false)).await;
     report.send_modify(|state| {
         state.is_over = true;
         state.error = error;
@@ -172,7 +136,7 @@ impl Files {
     fn create(folder: &Path, room: &str) -> io::Result<Self> {
         std::fs::create_dir_all(folder)?;
         let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
-        let room: String = room.chars().take(MOST_NAME).map(plain).collect();
+        let room: String = room.chars().take(MAX_NAME).map(plain).collect();
         let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
         let new =
             |name: &str| OpenOptions::new().write(true).create_new(true).open(folder.join(name));

@@ -11,14 +11,14 @@ use groupwire_session::{
 };
 use serde::Serialize;
 
-use super::recording;
+use super::recordings;
 use crate::room::Driver;
 
 /// Bytes of a participant's presence in the report: enough to show a name.
-const MOST_PRESENCE: usize = 512;
+const MAX_PRESENCE: usize = 512;
 
 /// Bytes of a template's part in the report.
-const MOST_SHOWN: usize = 400;
+const MAX_SHOWN: usize = 400;
 
 /// The state of a room, and its packets since the last report.
 #[derive(Serialize)]
@@ -31,14 +31,14 @@ pub(super) struct Report {
     flows: Vec<FlowView>,
     carriages: Vec<CarriageView>,
     packets: Vec<PacketView>,
-    recording: Option<recording::State>,
+    recording: Option<recordings::State>,
 }
 
 /// Makes a report, and turns the room's tracing on.
 pub(super) fn report(
     driver: &mut Driver,
     now: Duration,
-    recording: Option<recording::State>,
+    recording: Option<recordings::State>,
 ) -> Report {
     driver.room.set_tracing(true);
     let inspection = driver.room.inspect(now);
@@ -111,7 +111,7 @@ struct Participant {
 impl Participant {
     fn new(facts: ParticipantFacts, driver: &Driver) -> Self {
         let ParticipantFacts { id, state, presence, transport } = facts;
-        let shown = &presence[..presence.len().min(MOST_PRESENCE)];
+        let shown = &presence[..presence.len().min(MAX_PRESENCE)];
         Participant {
             id: id.get(),
             state: match state {
@@ -155,10 +155,10 @@ struct Transport {
 
 impl Transport {
     fn new(participant: ParticipantId, facts: TransportFacts, driver: &Driver) -> Self {
-        let origin = driver.links.get(&facts.link).map(|link| &link.origin);
+        let info = driver.connections.get(&facts.link).map(|connection| &connection.info);
         let emulated = driver.emulated(participant);
         Transport {
-            kind: origin.map_or("", |origin| origin.kind),
+            kind: info.map_or("", |info| info.transport),
             round_trip: facts.round_trip.map(ms),
             clock_error: facts.clock_error.map(ms),
             rate: facts.rate,
@@ -177,7 +177,7 @@ impl Transport {
                 .map(|(channel, compress)| (channel.get(), compress.to_string()))
                 .collect(),
             measured: facts.measured.iter().map(MeasuredView::new).collect(),
-            emulable: origin.is_some_and(|origin| origin.way.is_some()),
+            emulable: info.is_some_and(|info| info.path.is_some()),
             emulation: emulated.map(|settings| (settings.loss, ms(settings.delay))),
         }
     }
@@ -422,7 +422,7 @@ impl Template {
 /// Shows text as it is and other bytes as `\x..`.
 fn shown(bytes: &[u8]) -> String {
     let mut text = String::new();
-    for chunk in bytes[..bytes.len().min(MOST_SHOWN)].utf8_chunks() {
+    for chunk in bytes[..bytes.len().min(MAX_SHOWN)].utf8_chunks() {
         for c in chunk.valid().chars() {
             match c {
                 ' '..='\u{7e}' | '\u{a0}'.. => text.push(c),
@@ -431,7 +431,7 @@ fn shown(bytes: &[u8]) -> String {
         }
         chunk.invalid().iter().for_each(|byte| text.push_str(&format!("\\x{byte:02x}")));
     }
-    if bytes.len() > MOST_SHOWN {
+    if bytes.len() > MAX_SHOWN {
         text.push('…');
     }
     text

@@ -6,9 +6,9 @@ use std::sync::atomic::Ordering;
 use groupwire_session::Error;
 use tokio::net::{TcpListener, TcpStream};
 
+use super::ends::{Gone, Incoming, NoDatagrams, Receive, Transmit};
 use super::framing::Framed;
-use super::line::{self, Framing, Line};
-use super::{Gone, Incoming, NoDatagrams, Receive, Transmit};
+use super::socket_writer::{Framing, SocketStream, SocketWriter};
 use crate::hub::Hub;
 use crate::listen::accept;
 
@@ -26,28 +26,28 @@ pub(crate) async fn serve(listener: TcpListener, hub: Arc<Hub>) {
 }
 
 async fn serve_one(hub: Arc<Hub>, socket: TcpStream) {
-    let line = Line::new(socket, Framing::Length);
-    let reader = Framed::new(line::Stream(Arc::clone(&line)), hub.config.limits.max_packet);
+    let writer = SocketWriter::new(socket, Framing::Length);
+    let reader = Framed::new(SocketStream(Arc::clone(&writer)), hub.config.limits.max_packet);
     let datagrams = None::<(NoDatagrams, usize)>;
-    super::emulation::serve(hub, "TCP socket", false, reader, Writer(line), datagrams).await;
+    super::emulation::serve(hub, "TCP socket", false, reader, Writer(writer), datagrams).await;
 }
 
-impl Receive for Framed<line::Stream> {
+impl Receive for Framed<SocketStream> {
     async fn receive(&mut self) -> Result<Option<Incoming>, Error> {
         Ok(self.next().await?.map(Incoming::Packet))
     }
 }
 
-struct Writer(Arc<Line>);
+struct Writer(Arc<SocketWriter>);
 
 impl Transmit for Writer {
-    fn line(&self) -> Option<Arc<Line>> {
+    fn socket_writer(&self) -> Option<Arc<SocketWriter>> {
         Some(Arc::clone(&self.0))
     }
 
     async fn send(&mut self, packet: Vec<u8>) -> Result<(), Gone> {
         self.0.send(&packet, &[]);
-        self.0.flush().await.map(drop)
+        self.0.flush().await.map(drop).map_err(|_| Gone)
     }
 
     async fn close(&mut self, packet: Vec<u8>, _: Option<&Error>) {

@@ -17,8 +17,8 @@ use tungstenite::handshake::server::create_response;
 use tungstenite::protocol::frame::coding::CloseCode;
 use tungstenite::protocol::{Role, WebSocketConfig};
 
-use super::line::{self, Framing, Line};
-use super::{Gone, Incoming, NoDatagrams, Receive, Transmit};
+use super::ends::{Gone, Incoming, NoDatagrams, Receive, Transmit};
+use super::socket_writer::{Framing, SocketStream, SocketWriter};
 use crate::hub::Hub;
 
 /// Bytes of the read buffer per connection. The library's default of 128 KB would be the largest part of a
@@ -57,16 +57,16 @@ async fn serve(hub: Arc<Hub>, socket: TcpStream, read: Vec<u8>, emulate: bool) {
         .max_frame_size(Some(limit))
         .write_buffer_size(0)
         .read_buffer_size(READ_BUFFER);
-    let line = Line::new(socket, Framing::WebSocket);
-    let (stream, role) = (line::Stream(Arc::clone(&line)), Role::Server);
+    let writer = SocketWriter::new(socket, Framing::WebSocket);
+    let (stream, role) = (SocketStream(Arc::clone(&writer)), Role::Server);
     let stream = WebSocketStream::from_partially_read(stream, read, role, Some(config)).await;
     let (receive, transmit, datagrams) =
-        (Stream(Box::new(stream)), Sink(line), None::<(NoDatagrams, usize)>);
+        (Stream(Box::new(stream)), Sink(writer), None::<(NoDatagrams, usize)>);
     super::emulation::serve(hub, "WebSocket", emulate, receive, transmit, datagrams).await;
 }
 
 /// Boxed, because the future of each nested async function would hold the stream once more.
-struct Stream(Box<WebSocketStream<line::Stream>>);
+struct Stream(Box<WebSocketStream<SocketStream>>);
 
 impl Receive for Stream {
     async fn receive(&mut self) -> Result<Option<Incoming>, Error> {
@@ -87,16 +87,16 @@ impl Receive for Stream {
     }
 }
 
-struct Sink(Arc<Line>);
+struct Sink(Arc<SocketWriter>);
 
 impl Transmit for Sink {
-    fn line(&self) -> Option<Arc<Line>> {
+    fn socket_writer(&self) -> Option<Arc<SocketWriter>> {
         Some(Arc::clone(&self.0))
     }
 
     async fn send(&mut self, packet: Vec<u8>) -> Result<(), Gone> {
         self.0.send(&packet, &[]);
-        self.0.flush().await.map(drop)
+        self.0.flush().await.map(drop).map_err(|_| Gone)
     }
 
     async fn close(&mut self, packet: Vec<u8>, reason: Option<&Error>) {

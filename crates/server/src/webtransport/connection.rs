@@ -10,8 +10,10 @@ use wtransport::quinn::Incoming as Handshake;
 use wtransport::{Connection, RecvStream, SendStream, VarInt};
 
 use crate::hub::Hub;
+use crate::transport::emulation;
+use crate::transport::ends::{self, DatagramSink, Gone, Incoming, Receive, Transmit};
 use crate::transport::framing::{Framed, framed};
-use crate::transport::{self, Direct, Gone, Incoming, Receive, Transmit, emulation};
+use crate::transport::socket_writer::SocketWriter;
 
 /// The path of WebTransport sessions (T5).
 const PATH: &str = "/wt";
@@ -106,6 +108,10 @@ struct Writer {
 }
 
 impl Transmit for Writer {
+    fn socket_writer(&self) -> Option<Arc<SocketWriter>> {
+        None
+    }
+
     async fn send(&mut self, packet: Vec<u8>) -> Result<(), Gone> {
         let bytes = framed(&packet);
         write_all(&self.connection, &mut self.stream, &bytes).await.map_err(|_| Gone)
@@ -125,14 +131,14 @@ impl Transmit for Writer {
 
 struct Datagrams(groupwire_quic::Datagrams);
 
-impl transport::Datagrams for Datagrams {
+impl ends::Datagrams for Datagrams {
     async fn send(&mut self, packet: Vec<u8>) {
         // The reliable stream notices that the connection is closed.
         let _ = self.0.send(&packet, Instant::now()).await;
     }
 
-    fn direct(&self) -> Direct {
-        let direct = self.0.direct();
-        Box::new(move |parts| direct.send(parts))
+    fn sink(&self) -> DatagramSink {
+        let sink = self.0.sink();
+        Box::new(move |parts| sink.send(parts))
     }
 }

@@ -1,14 +1,15 @@
 //! The WebTransport endpoint, which clients reach over UDP (T5 to T7).
 
-mod certificate;
+pub(crate) mod certificate;
+pub(crate) mod config;
 mod connection;
-mod offer;
+pub(crate) mod offer;
 
 use std::future::Future;
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use groupwire_quic::{End, endpoint_settings, settings};
 use tokio::sync::Semaphore;
@@ -17,51 +18,25 @@ use wtransport::quinn::crypto::rustls::QuicServerConfig;
 use wtransport::quinn::{Endpoint, ServerConfig, TokioRuntime, VarInt};
 use wtransport::tls::rustls;
 
+use crate::config::Config;
+use crate::error::Error;
 use crate::hub::Hub;
-use crate::{Config, Error};
-use certificate::Served;
-pub use certificate::{Certificate, CertificateError};
-pub use offer::Calendar;
-use offer::Keeper;
-pub(crate) use offer::Offer;
-
-/// The configuration of WebTransport.
-#[derive(Clone)]
-pub struct WebTransportConfig {
-    /// The UDP address. By default the address and port of HTTP; if HTTP listens on port 0, any free port.
-    pub listen: Option<SocketAddr>,
-    /// The certificate of the server.
-    pub certificate: Certificate,
-    /// How often the server checks whether the certificate's files have changed, or whether it is due for renewal.
-    pub look: Duration,
-    /// The clock for the validity of certificates.
-    pub calendar: Calendar,
-}
-
-impl Default for WebTransportConfig {
-    fn default() -> Self {
-        WebTransportConfig {
-            listen: None,
-            certificate: Certificate::default(),
-            look: Duration::from_secs(30),
-            calendar: Arc::new(SystemTime::now),
-        }
-    }
-}
+use certificate::{CertificateError, Served};
+use offer::{CertificateKeeper, Offer};
 
 /// Most handshakes under way. Each costs a signature, about 0.1 ms, and about 20 KB for up to [`HANDSHAKE`].
-const HANDSHAKES: usize = 256;
+const MAX_HANDSHAKES: usize = 256;
 
 /// With more handshakes under way than this, clients have to prove their address first (QUIC Retry), which takes one
 /// round trip.
-const UNPROVEN: usize = 32;
+const MAX_UNPROVEN: usize = 32;
 
 /// How long the handshake, the request and the opening of the stream may take together, from the first packet (T3).
 const HANDSHAKE: Duration = Duration::from_secs(5);
 
 /// Bytes that QUIC buffers for handshakes not yet accepted, which are accepted within microseconds. First packets of
 /// ten clients fill it; clients repeat packets that were dropped.
-const WAITING: u64 = 128 << 10;
+const MAX_WAITING: u64 = 128 << 10;
 
 /// Bytes of the kernel's UDP buffer in each direction, where it grants that: after a tick the acknowledgements of a
 /// thousand connections arrive within milliseconds, and the kernel counts about 800 bytes for a small packet.
@@ -69,16 +44,16 @@ const BUFFER: usize = 4 << 20;
 
 /// QUIC's idle timeout exceeds the session's by this time: the session's timeout comes first, since it states the
 /// reason.
-const GRACE: Duration = Duration::from_secs(2);
+const IDLE_MARGIN: Duration = Duration::from_secs(2);
 
 /// How long connections may take to close when the server stops.
-const CLOSE: Duration = Duration::from_secs(1);
+const CLOSE_LIMIT: Duration = Duration::from_secs(1);
 
 /// A bound endpoint.
 pub(crate) struct WebTransport {
     endpoint: Endpoint,
-    keeper: Keeper,
-    look: Duration,
+    keeper: CertificateKeeper,
+    check_interval: Duration,
     pub(crate) offer: Arc<Offer>,
 }
 
@@ -91,9 +66,9 @@ impl WebTransport {
     pub(crate) fn bind(config: &Config, http: SocketAddr) -> Result<Option<Self>, Error> {
         let Some(wanted) = &config.webtransport else { return Ok(None) };
         let listen = wanted.listen.unwrap_or(http);
-        let calendar = Arc::clone(&wanted.calendar);
+        let clock = Arc::clone(&wanted.clock);
         let source = wanted.certificate.clone();
-        let mut keeper = Keeper::new(source, listen.ip(), Arc::clone(&calendar));
+        let mut keeper = CertificateKeeper::new(source, listen.ip(), Arc::clone(&clock));
         let served = keeper.first()?;
         let facts = served.facts;
         let server = quic(served.tls, config)?;
@@ -112,8 +87,13 @@ impl WebTransport {
         });
         match listening {
             Ok((endpoint, port)) => {
-                let offer = Arc::new(Offer::new(port, facts, calendar));
-                Ok(Some(WebTransport { endpoint, keeper, look: wanted.look, offer }))
+                let offer = Arc::new(Offer::new(port, facts, clock));
+                Ok(Some(WebTransport {
+                    endpoint,
+                    keeper,
+                    check_interval: wanted.check_interval,
+                    offer,
+                }))
             }
             Err(error) => {
                 tracing::warn!(%listen, %error, "WebTransport is off: cannot bind the UDP port");
@@ -131,7 +111,7 @@ impl WebTransport {
             Ok(())
         };
         let renewing = async {
-            offer::renew(self.offer, self.keeper, self.look, reload).await;
+            offer::renew(self.offer, self.keeper, self.check_interval, reload).await;
             tracing::error!("certificate renewal stopped");
         };
         let accepting = async {
@@ -146,7 +126,7 @@ impl WebTransport {
         let endpoint = self.endpoint.clone();
         async move {
             endpoint.close(VarInt::from_u32(0), b"the server stops");
-            let _ = timeout(CLOSE, endpoint.wait_idle()).await;
+            let _ = timeout(CLOSE_LIMIT, endpoint.wait_idle()).await;
         }
     }
 }
@@ -164,14 +144,15 @@ fn quic(tls: rustls::ServerConfig, config: &Config) -> Result<ServerConfig, Cert
     let crypto = QuicServerConfig::try_from(tls)
         .map_err(|error| CertificateError::Unusable { why: error.to_string() })?;
     let mut server = ServerConfig::with_crypto(Arc::new(crypto));
-    let transport = settings(End::Server, config.limits.max_packet, config.timing.dead + GRACE);
+    let transport =
+        settings(End::Server, config.limits.max_packet, config.timing.dead + IDLE_MARGIN);
     server.transport_config(Arc::new(transport));
-    server.max_incoming(HANDSHAKES).incoming_buffer_size_total(WAITING);
+    server.max_incoming(MAX_HANDSHAKES).incoming_buffer_size_total(MAX_WAITING);
     Ok(server)
 }
 
 async fn accept(endpoint: &Endpoint, hub: &Arc<Hub>) {
-    let handshakes = Arc::new(Semaphore::new(HANDSHAKES));
+    let handshakes = Arc::new(Semaphore::new(MAX_HANDSHAKES));
     while let Some(incoming) = endpoint.accept().await {
         let peer = incoming.remote_address();
         let Ok(permit) = Arc::clone(&handshakes).try_acquire_owned() else {
@@ -184,8 +165,8 @@ async fn accept(endpoint: &Endpoint, hub: &Arc<Hub>) {
             incoming.refuse();
             continue;
         }
-        let under_way = HANDSHAKES - handshakes.available_permits();
-        if under_way > UNPROVEN && !incoming.remote_address_validated() {
+        let under_way = MAX_HANDSHAKES - handshakes.available_permits();
+        if under_way > MAX_UNPROVEN && !incoming.remote_address_validated() {
             // Fails if the client was asked before; then its packet is dropped.
             let _ = incoming.retry();
             continue;

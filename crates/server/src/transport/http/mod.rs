@@ -1,13 +1,15 @@
 //! A transport made of HTTP requests: responses to down requests carry packets to the client, uploads carry packets to
 //! the server (docs/transports.md, HTTP).
 //!
-//! A [`Carrier`](state::Carrier) holds the state between requests. Requests change it and wait for
+//! An [`HttpTransport`](state::HttpTransport) holds the state between requests. Requests change it and wait for
 //! changes; so do its two ends, which the connection's task reads and writes.
 
 mod down;
 mod ends;
 mod form;
-mod registry;
+mod headers;
+mod open;
+pub(crate) mod registry;
 mod state;
 mod up;
 
@@ -22,23 +24,16 @@ use bytes::BytesMut;
 use http_body_util::BodyExt;
 use tokio::time::timeout;
 
-use crate::http::{NO_SNIFF, too_many};
+use crate::answers::too_many;
 use crate::hub::Hub;
-use crate::origin::is_origin;
+use crate::origins::is_origin;
 use down::{Down, answer, stream};
 use form::{Form, Stream};
-pub(crate) use registry::Registry;
+use headers::{HEADERS, NOT_OPEN_TEXT, refusal};
 pub(crate) use up::up;
 
 /// Most bytes of a down request's body: `id=<id>&received=<n>` takes up to 65.
 const MAX_DOWN: usize = 128;
-
-/// Headers of every response (T19).
-const HEADERS: [(HeaderName, HeaderValue); 3] = [
-    (header::CACHE_CONTROL, HeaderValue::from_static("no-store, no-transform")),
-    (HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no")),
-    NO_SNIFF,
-];
 
 /// Content security policy of `iframe` responses: inline scripts and nothing else (T14).
 const POLICY: (HeaderName, HeaderValue) = (
@@ -75,15 +70,15 @@ pub(crate) async fn down(
     };
     let is_new = asked.is_empty();
     let down = match is_new {
-        true => match hub.carriers.open(&hub) {
-            Some(carrier) => Down::begin(carrier, 0),
+        true => match open::open(&hub) {
+            Some(transport) => Down::begin(transport, 0),
             None => return too_many(),
         },
         false => form::read_asked(&asked)
-            .and_then(|(id, received)| Some((hub.carriers.find(id)?, received)))
-            .and_then(|(carrier, received)| Down::begin(carrier, received)),
+            .and_then(|(id, received)| Some((hub.http_transports.find(id)?, received)))
+            .and_then(|(transport, received)| Down::begin(transport, received)),
     };
-    let Some(down) = down else { return refusal(StatusCode::NOT_FOUND, GONE) };
+    let Some(down) = down else { return refusal(StatusCode::NOT_FOUND, NOT_OPEN_TEXT) };
     let limits = &hub.config.http;
     match form {
         Form::Stream(form) => {
@@ -95,12 +90,6 @@ pub(crate) async fn down(
         Form::Held if !is_new => (HEADERS, answer(down, limits.held).await).into_response(),
         Form::Held | Form::AtOnce => (HEADERS, answer(down, Duration::ZERO).await).into_response(),
     }
-}
-
-const GONE: &str = "no open transport has this id";
-
-fn refusal(status: StatusCode, why: &str) -> Response {
-    (status, HEADERS, format!("{why}\n")).into_response()
 }
 
 /// Reads a body of at most `limit` bytes.

@@ -11,16 +11,16 @@ use groupwire_session::Error;
 use http_body_util::BodyExt;
 use tokio::time::timeout;
 
-use super::form::{Head, Id, read_head};
-use super::state::{Carrier, Place};
-use super::{GONE, HEADERS, refusal};
+use super::form::{Head, HttpTransportId, read_head};
+use super::headers::{HEADERS, NOT_OPEN_TEXT, refusal};
+use super::state::{HttpTransport, UploadOrder};
 use crate::hub::Hub;
-use crate::transport::Gone;
+use crate::transport::ends::Gone;
 use crate::transport::framing::{MAX_VARINT, measure};
 
 /// Most bytes of a refused upload that are still read and dropped: a client whose connection is closed while it sends
 /// may not see the answer.
-const DROPPED: usize = 1 << 20;
+const MAX_DROPPED: usize = 1 << 20;
 
 /// Answers an upload.
 pub(crate) async fn up(State(hub): State<Arc<Hub>>, request: Request) -> Response {
@@ -35,27 +35,27 @@ pub(crate) async fn up(State(hub): State<Arc<Hub>>, request: Request) -> Respons
 
 struct Refusal(StatusCode, &'static str);
 
-const OVER: Refusal = Refusal(StatusCode::NOT_FOUND, GONE);
+const NOT_OPEN: Refusal = Refusal(StatusCode::NOT_FOUND, NOT_OPEN_TEXT);
 
 async fn take_upload(hub: &Hub, body: Body) -> Result<(), Refusal> {
     let max_packet = hub.config.limits.max_packet;
     let mut reading = Reading { body, bytes: BytesMut::new() };
     let patience = hub.config.http.request;
     let slow = |_| Refusal(StatusCode::REQUEST_TIMEOUT, "the upload takes too long");
-    let (carrier, head) = timeout(patience, reading.head(hub)).await.map_err(slow)??;
-    let upload = match carrier.begin_upload(head.number, head.received) {
-        Place::Next => Uploading(carrier),
-        Place::Repeated => {
+    let (transport, head) = timeout(patience, reading.head(hub)).await.map_err(slow)??;
+    let upload = match transport.begin_upload(head.number, head.received) {
+        UploadOrder::Next => Uploading(transport),
+        UploadOrder::Repeated => {
             let _ = timeout(patience, reading.drop_rest()).await;
             return Ok(());
         }
-        Place::Wrong => {
+        UploadOrder::Wrong => {
             return Err(Refusal(
                 StatusCode::CONFLICT,
                 "unexpected upload number; the transport is closed",
             ));
         }
-        Place::Gone => return Err(OVER),
+        UploadOrder::Gone => return Err(NOT_OPEN),
     };
     let packets = timeout(patience, reading.packets(max_packet)).await.map_err(slow)?;
     let packets = match packets {
@@ -72,19 +72,19 @@ async fn take_upload(hub: &Hub, body: Body) -> Result<(), Refusal> {
             return Err(Refusal(status, "malformed upload; the transport is closed"));
         }
     };
-    match timeout(patience, upload.0.take_in(head.number, packets)).await {
+    match timeout(patience, upload.0.accept_upload(head.number, packets)).await {
         Ok(Ok(())) => Ok(()),
-        Ok(Err(Gone)) => Err(OVER),
+        Ok(Err(Gone)) => Err(NOT_OPEN),
         Err(_) => Err(Refusal(StatusCode::SERVICE_UNAVAILABLE, "the room is busy")),
     }
 }
 
 /// Marks that an upload is being read; dropping it ends that.
-struct Uploading(Arc<Carrier>);
+struct Uploading(Arc<HttpTransport>);
 
 impl Drop for Uploading {
     fn drop(&mut self) {
-        self.0.let_go();
+        self.0.end_upload();
     }
 }
 
@@ -102,27 +102,28 @@ struct Reading {
 
 impl Reading {
     /// Reads the transport's id and the numbers before the packets.
-    async fn head(&mut self, hub: &Hub) -> Result<(Arc<Carrier>, Head), Refusal> {
+    async fn head(&mut self, hub: &Hub) -> Result<(Arc<HttpTransport>, Head), Refusal> {
         let broken = Refusal(StatusCode::BAD_REQUEST, "the upload is incomplete");
-        while self.bytes.len() < Id::DIGITS {
+        while self.bytes.len() < HttpTransportId::DIGITS {
             if !matches!(self.more().await, Ok(true)) {
-                return Err(OVER);
+                return Err(NOT_OPEN);
             }
         }
-        let carrier = Id::read(&self.bytes[..Id::DIGITS]).and_then(|id| hub.carriers.find(id));
-        let carrier = carrier.ok_or(OVER)?;
+        let transport = HttpTransportId::read(&self.bytes[..HttpTransportId::DIGITS])
+            .and_then(|id| hub.http_transports.find(id));
+        let transport = transport.ok_or(NOT_OPEN)?;
         loop {
-            match read_head(&self.bytes[Id::DIGITS..]) {
+            match read_head(&self.bytes[HttpTransportId::DIGITS..]) {
                 Ok(Some(head)) => {
-                    self.bytes.advance(Id::DIGITS + head.size);
-                    return Ok((carrier, head));
+                    self.bytes.advance(HttpTransportId::DIGITS + head.size);
+                    return Ok((transport, head));
                 }
                 Ok(None) => match self.more().await {
                     Ok(true) => {}
                     Ok(false) | Err(Gone) => return Err(broken),
                 },
                 Err(error) => {
-                    carrier.fail(error);
+                    transport.fail(error);
                     return Err(Refusal(StatusCode::BAD_REQUEST, "malformed upload"));
                 }
             }
@@ -157,7 +158,7 @@ impl Reading {
 
     async fn drop_rest(&mut self) {
         let mut dropped = 0;
-        while dropped < DROPPED && matches!(self.more().await, Ok(true)) {
+        while dropped < MAX_DROPPED && matches!(self.more().await, Ok(true)) {
             dropped += self.bytes.len();
             self.bytes.clear();
         }

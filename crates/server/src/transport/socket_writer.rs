@@ -10,7 +10,6 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::sync::Notify;
 
-use super::Gone;
 use super::framing::MAX_VARINT;
 
 /// What precedes each packet on the socket.
@@ -37,7 +36,7 @@ const BINARY: u8 = 0x82;
 const CLOSE: u8 = 0x88;
 
 /// Writes packets to the socket of one connection.
-pub(crate) struct Line {
+pub(crate) struct SocketWriter {
     socket: TcpStream,
     framing: Framing,
     state: Mutex<State>,
@@ -53,19 +52,19 @@ struct State {
     broken: bool,
 }
 
-impl Line {
+impl SocketWriter {
     pub(crate) fn new(socket: TcpStream, framing: Framing) -> Arc<Self> {
         let (state, wake) = (Mutex::default(), Notify::new());
-        Arc::new(Line { socket, framing, state, wake })
+        Arc::new(SocketWriter { socket, framing, state, wake })
     }
 
     /// Sends a packet, given as header and payload. Returns false if some of it is still unsent; then
-    /// [`Line::flush`] reports it later.
-    pub(crate) fn send(&self, packet: &[u8], body: &[u8]) -> bool {
-        let mut header = [0; MAX_HEADER];
-        let header = self.framing.header(packet.len() + body.len(), &mut header);
+    /// [`SocketWriter::flush`] reports it later.
+    pub(crate) fn send(&self, header: &[u8], payload: &[u8]) -> bool {
+        let mut prefix = [0; MAX_HEADER];
+        let prefix = self.framing.header(header.len() + payload.len(), &mut prefix);
         let mut state = self.lock();
-        let is_sent = self.write(&mut state, [header, packet, body]);
+        let is_sent = self.write(&mut state, [prefix, header, payload]);
         if !is_sent {
             state.packets += 1;
             drop(state);
@@ -83,24 +82,24 @@ impl Line {
     }
 
     /// Waits until there are unsent bytes.
-    pub(crate) async fn waits(&self) {
+    pub(crate) async fn wait_for_unsent(&self) {
         self.wake.notified().await;
     }
 
     /// Waits until nothing is unsent. Returns the number of packets that were sent meanwhile.
-    pub(crate) async fn flush(&self) -> Result<usize, Gone> {
+    pub(crate) async fn flush(&self) -> io::Result<usize> {
         loop {
             {
                 let mut state = self.lock();
-                self.push(&mut state);
+                self.write_unsent(&mut state);
                 if state.broken {
-                    return Err(Gone);
+                    return Err(ErrorKind::BrokenPipe.into());
                 }
                 if state.unsent.is_empty() {
                     return Ok(std::mem::take(&mut state.packets));
                 }
             }
-            self.socket.writable().await.map_err(|_| Gone)?;
+            self.socket.writable().await?;
         }
     }
 
@@ -153,7 +152,7 @@ impl Line {
     }
 
     /// Writes as many unsent bytes as the kernel takes.
-    fn push(&self, state: &mut State) {
+    fn write_unsent(&self, state: &mut State) {
         let mut sent = 0;
         while sent < state.unsent.len() && !state.broken {
             match self.socket.try_write(&state.unsent[sent..]) {
@@ -208,9 +207,9 @@ impl Framing {
 }
 
 /// The socket as a stream, for a library that reads from it and now and then writes an answer.
-pub(crate) struct Stream(pub(crate) Arc<Line>);
+pub(crate) struct SocketStream(pub(crate) Arc<SocketWriter>);
 
-impl AsyncRead for Stream {
+impl AsyncRead for SocketStream {
     fn poll_read(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -230,7 +229,7 @@ impl AsyncRead for Stream {
     }
 }
 
-impl AsyncWrite for Stream {
+impl AsyncWrite for SocketStream {
     fn poll_write(
         self: Pin<&mut Self>,
         _: &mut Context<'_>,

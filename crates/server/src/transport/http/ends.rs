@@ -6,21 +6,22 @@ use axum::body::Bytes;
 use bytes::Buf;
 use groupwire_session::Error;
 
-use super::state::Carrier;
+use super::state::HttpTransport;
+use crate::transport::ends::{Gone, Incoming, Receive, Transmit};
 use crate::transport::framing::measure;
-use crate::transport::{Gone, Incoming, Receive, Transmit};
+use crate::transport::socket_writer::SocketWriter;
 
 /// Reads packets from uploads.
 pub(super) struct Reader {
-    carrier: Arc<Carrier>,
+    transport: Arc<HttpTransport>,
     /// The rest of an upload: packets not yet read.
     bytes: Bytes,
     max_packet: usize,
 }
 
 impl Reader {
-    pub(super) fn new(carrier: Arc<Carrier>, max_packet: usize) -> Self {
-        Reader { carrier, bytes: Bytes::new(), max_packet }
+    pub(super) fn new(transport: Arc<HttpTransport>, max_packet: usize) -> Self {
+        Reader { transport, bytes: Bytes::new(), max_packet }
     }
 }
 
@@ -31,7 +32,7 @@ impl Receive for Reader {
                 self.bytes.advance(prefix);
                 return Ok(Some(Incoming::Packet(self.bytes.split_to(length))));
             }
-            match self.carrier.next_upload().await? {
+            match self.transport.next_upload().await? {
                 Some(upload) => self.bytes = upload,
                 None => return Ok(None),
             }
@@ -40,9 +41,13 @@ impl Receive for Reader {
 }
 
 /// Queues packets for responses.
-pub(super) struct Writer(pub(super) Arc<Carrier>);
+pub(super) struct Writer(pub(super) Arc<HttpTransport>);
 
 impl Transmit for Writer {
+    fn socket_writer(&self) -> Option<Arc<SocketWriter>> {
+        None
+    }
+
     async fn send(&mut self, packet: Vec<u8>) -> Result<(), Gone> {
         self.0.send(packet.into()).await
     }

@@ -5,17 +5,17 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use axum::extract::{ConnectInfo, DefaultBodyLimit, Request, State};
-use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use serde::Serialize;
 
+use crate::answers::{NO_SNIFF, NO_STORE, too_many};
 use crate::hub::Hub;
 use crate::transport::emulation::{self, control};
-use crate::transport::{carrier, websocket};
-use crate::{assets, inspect, origin, status};
+use crate::transport::{http, websocket};
+use crate::{assets, cross_origin, inspect, status};
 
 /// Maps paths to their handlers.
 pub(crate) fn router(hub: Arc<Hub>) -> Router {
@@ -36,9 +36,9 @@ pub(crate) fn router(hub: Arc<Hub>) -> Router {
             "/emulation",
             get(control::get).post(control::set).layer(DefaultBodyLimit::max(control::MAX_BODY)),
         )
-        .route("/http/up", post(carrier::up))
-        .route("/http/{form}", post(carrier::down))
-        .layer(from_fn_with_state(Arc::clone(&hub), origin::check));
+        .route("/http/up", post(http::up))
+        .route("/http/{form}", post(http::down))
+        .layer(from_fn_with_state(Arc::clone(&hub), cross_origin::check));
     Router::new()
         .merge(doors)
         .route("/status", get(status::report))
@@ -59,10 +59,6 @@ async fn upgrade(
     tracing::debug!(%peer, "connected");
     let emulate = emulation::is_wanted(&hub, request.uri().query());
     websocket::upgrade(hub, request, emulate)
-}
-
-pub(crate) fn too_many() -> Response {
-    (StatusCode::SERVICE_UNAVAILABLE, "too many connections, try again later\n").into_response()
 }
 
 /// The answer to `GET /transports` (T4).
@@ -88,11 +84,3 @@ async fn offer(State(hub): State<Arc<Hub>>) -> impl IntoResponse {
     let transports = first.into_iter().chain(others).collect();
     ([NO_SNIFF, NO_STORE], Json(Offer { transports, webtransport }))
 }
-
-/// For answers that change over time, such as those with a certificate.
-pub(crate) const NO_STORE: (HeaderName, HeaderValue) =
-    (header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-
-/// Keeps browsers from guessing the type of the content.
-pub(crate) const NO_SNIFF: (HeaderName, HeaderValue) =
-    (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));

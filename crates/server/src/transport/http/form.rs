@@ -7,18 +7,18 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use groupwire_session::Error;
 
-use crate::hub::random_secret;
+use crate::secret::random_secret;
 use crate::transport::framing::varint;
 
 /// The secret id of an HTTP transport, known to its client only.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Id([u8; 16]);
+pub(super) struct HttpTransportId([u8; 16]);
 
-impl Id {
+impl HttpTransportId {
     pub(super) const DIGITS: usize = 32;
 
     pub(super) fn random() -> Self {
-        Id(random_secret())
+        HttpTransportId(random_secret())
     }
 
     pub(super) fn read(digits: &[u8]) -> Option<Self> {
@@ -34,11 +34,11 @@ impl Id {
                 *byte = *byte << 4 | value;
             }
         }
-        Some(Id(id))
+        Some(HttpTransportId(id))
     }
 }
 
-impl fmt::Display for Id {
+impl fmt::Display for HttpTransportId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }
@@ -75,7 +75,7 @@ impl Stream {
     }
 
     /// The beginning of the response, with the preamble (T9).
-    pub(super) fn opening(&self, id: Id, first: u64) -> Bytes {
+    pub(super) fn opening(&self, id: HttpTransportId, first: u64) -> Bytes {
         let preamble = format!("{id} {first}");
         match self {
             Stream::Multipart => {
@@ -125,11 +125,11 @@ fn part(content: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Parses the body of a down request, `id=<id>&received=<n>`.
-pub(super) fn read_asked(body: &[u8]) -> Option<(Id, u64)> {
+pub(super) fn read_asked(body: &[u8]) -> Option<(HttpTransportId, u64)> {
     let (id, received) = std::str::from_utf8(body).ok()?.strip_prefix("id=")?.split_once('&')?;
     let received = received.strip_prefix("received=")?;
     let is_number = !received.is_empty() && received.bytes().all(|byte| byte.is_ascii_digit());
-    Some((Id::read(id.as_bytes())?, received.parse().ok().filter(|_| is_number)?))
+    Some((HttpTransportId::read(id.as_bytes())?, received.parse().ok().filter(|_| is_number)?))
 }
 
 /// The numbers before the packets of an upload (T16).
@@ -164,7 +164,7 @@ mod tests {
 
         #[test]
         fn requests_round_trip(number: u64, received: u64) {
-            let id = Id::random();
+            let id = HttpTransportId::random();
             let asked = format!("id={id}&received={received}");
             prop_assert!(read_asked(asked.as_bytes()) == Some((id, received)));
             let mut head = Vec::new();
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn malformed_requests_are_refused() {
-        let id = Id::random();
+        let id = HttpTransportId::random();
         for wrong in [
             String::new(),
             format!("id={id}"),

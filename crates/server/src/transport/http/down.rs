@@ -9,8 +9,8 @@ use futures_util::stream::{Stream as Chunks, unfold};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::form::Stream;
-use super::state::{Carrier, Step, Turn};
-use crate::HttpLimits;
+use super::state::{HttpTransport, ResponseNumber, Step};
+use crate::config::HttpLimits;
 use crate::transport::framing::{put, put_varint};
 
 /// How long an answer that has a packet waits for another one: the room builds the second packet once the first was
@@ -18,25 +18,25 @@ use crate::transport::framing::{put, put_varint};
 const GATHER: Duration = Duration::from_millis(1);
 
 /// How long an answer waits for further packets in all.
-const GATHER_AT_MOST: Duration = Duration::from_millis(5);
+const MAX_GATHER: Duration = Duration::from_millis(5);
 
 /// A response that sends the packets of its transport.
 pub(super) struct Down {
-    carrier: Arc<Carrier>,
-    turn: Turn,
+    transport: Arc<HttpTransport>,
+    number: ResponseNumber,
     first: u64,
 }
 
 impl Down {
     /// Begins a response and ends the one before it (T11); `None` if the transport is closed.
-    pub(super) fn begin(carrier: Arc<Carrier>, received: u64) -> Option<Self> {
-        let (turn, first) = carrier.begin(received)?;
-        Some(Down { carrier, turn, first })
+    pub(super) fn begin(transport: Arc<HttpTransport>, received: u64) -> Option<Self> {
+        let (number, first) = transport.begin(received)?;
+        Some(Down { transport, number, first })
     }
 
     /// The next packet; `None` if the response has to end.
     async fn next(&self) -> Option<Bytes> {
-        match self.carrier.step(self.turn).await {
+        match self.transport.step(self.number).await {
             Step::Packet(packet) => Some(packet),
             Step::End => None,
         }
@@ -45,16 +45,16 @@ impl Down {
 
 impl Drop for Down {
     fn drop(&mut self) {
-        self.carrier.finish(self.turn);
+        self.transport.finish(self.number);
     }
 }
 
 /// The body of an answer that is not streamed (T15). Waits up to `wait` for the first packet.
 pub(super) async fn answer(down: Down, wait: Duration) -> Bytes {
-    let mut body = down.carrier.id.to_string().into_bytes();
+    let mut body = down.transport.id.to_string().into_bytes();
     put_varint(down.first, &mut body);
     let mut packet = timeout(wait, down.next()).await.ok().flatten();
-    let until = Instant::now() + GATHER_AT_MOST;
+    let until = Instant::now() + MAX_GATHER;
     while let Some(bytes) = packet {
         put(&bytes, &mut body);
         let wait = until.min(Instant::now() + GATHER);
@@ -88,7 +88,7 @@ impl Streaming {
     async fn next(self, form: &Stream) -> Option<(Bytes, Self)> {
         match self {
             Streaming::Opening { down, until, left } => {
-                let opening = form.opening(down.carrier.id, down.first);
+                let opening = form.opening(down.transport.id, down.first);
                 Some((opening, Streaming::Running { down, until, left }))
             }
             Streaming::Running { down, until, left } => {

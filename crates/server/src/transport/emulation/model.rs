@@ -15,25 +15,25 @@ pub(crate) struct Settings {
 }
 
 /// One direction of an emulated path.
-pub(super) trait Line<P> {
+pub(super) trait PathModel<P> {
     /// Sends an item of `size` bytes.
-    fn enter(&mut self, now: Instant, path: Settings, what: P, bytes: usize);
+    fn send(&mut self, now: Instant, path: Settings, item: P, size: usize);
 
-    /// When to call [`Line::take`] next, unless an item is sent before; `None` if nothing is under way.
+    /// When to call [`PathModel::take`] next, unless an item is sent before; `None` if nothing is under way.
     fn next(&self) -> Option<Instant>;
 
     /// The next item that has arrived by `now`.
     fn take(&mut self, now: Instant, path: Settings) -> Option<P>;
 
     /// True if another item may be sent.
-    fn has_room(&self) -> bool;
+    fn has_space(&self) -> bool;
 }
 
 /// Most items under way in one direction.
-const UNDER_WAY: usize = 1024;
+const MAX_UNDER_WAY: usize = 1024;
 
 /// Most bytes under way in one direction: what a kernel's socket buffer holds before it takes no more.
-const BYTES_UNDER_WAY: usize = 256 << 10;
+const MAX_BYTES_UNDER_WAY: usize = 256 << 10;
 
 /// Approximate bytes of a TCP segment or a QUIC packet: each is lost independently.
 const SEGMENT: usize = 1200;
@@ -42,7 +42,7 @@ const SEGMENT: usize = 1200;
 const JITTER: f64 = 0.1;
 
 /// A segment is taken for lost after this number of later segments arrived (RFC 5681, 3.2; RFC 9002, 6.1.1).
-const LATER: u32 = 3;
+const REORDERING_THRESHOLD: u32 = 3;
 
 /// Longest retransmission timeout: Linux's `TCP_RTO_MAX`.
 const LONGEST_TIMEOUT: Duration = Duration::from_secs(120);
@@ -67,7 +67,7 @@ impl Recovery {
 
 /// A reliable stream over a lossy path: a lost segment is retransmitted, and everything behind it waits.
 /// Acknowledgements are never lost, and there is no congestion window, which a pointer's messages do not fill.
-pub(super) struct Reliable<P> {
+pub(super) struct StreamModel<P> {
     waiting: VecDeque<Waiting<P>>,
     bytes: usize,
     recovery: Recovery,
@@ -75,8 +75,8 @@ pub(super) struct Reliable<P> {
 }
 
 struct Waiting<P> {
-    what: P,
-    bytes: usize,
+    item: P,
+    size: usize,
     fate: Fate,
 }
 
@@ -98,13 +98,13 @@ struct Lost {
     later: u32,
 }
 
-impl<P> Reliable<P> {
+impl<P> StreamModel<P> {
     pub(super) fn new(recovery: Recovery, seed: u64) -> Self {
-        Reliable { waiting: VecDeque::new(), bytes: 0, recovery, random: Random(seed) }
+        StreamModel { waiting: VecDeque::new(), bytes: 0, recovery, random: Random(seed) }
     }
 
     /// Retransmits all items that are due by `now`.
-    fn repeat(&mut self, now: Instant, path: Settings) {
+    fn retransmit(&mut self, now: Instant, path: Settings) {
         for waiting in &mut self.waiting {
             while let Fate::Lost(lost) = &waiting.fate
                 && lost.repeat <= now
@@ -112,7 +112,7 @@ impl<P> Reliable<P> {
                 let sent = lost.repeat;
                 let timeouts = lost.timeouts + u32::from(lost.times_out);
                 waiting.fate =
-                    self.recovery.send(&mut self.random, sent, path, waiting.bytes, timeouts);
+                    self.recovery.send(&mut self.random, sent, path, waiting.size, timeouts);
             }
         }
     }
@@ -124,10 +124,10 @@ impl Recovery {
         random: &mut Random,
         sent: Instant,
         path: Settings,
-        bytes: usize,
+        size: usize,
         timeouts: u32,
     ) -> Fate {
-        let segments = bytes.div_ceil(SEGMENT).max(1);
+        let segments = size.div_ceil(SEGMENT).max(1);
         let arrives_whole = (1.0 - path.loss).powf(segments as f64);
         if random.share() < arrives_whole {
             return Fate::Arrives(sent + random.delay(path));
@@ -138,11 +138,11 @@ impl Recovery {
     }
 
     /// An item sent after `lost` arrives, and its acknowledgement shows the loss.
-    fn show(self, lost: &mut Lost, arrives: Instant, path: Settings) {
+    fn acknowledge_later(self, lost: &mut Lost, arrives: Instant, path: Settings) {
         let shown = arrives + path.delay;
         let round_trip = path.delay * 2;
         lost.later += 1;
-        let repeat = match lost.later >= LATER {
+        let repeat = match lost.later >= REORDERING_THRESHOLD {
             true => shown,
             false => shown.max(lost.sent + round_trip + round_trip / self.slack),
         };
@@ -153,19 +153,19 @@ impl Recovery {
     }
 }
 
-impl<P> Line<P> for Reliable<P> {
-    fn enter(&mut self, now: Instant, path: Settings, what: P, bytes: usize) {
-        self.repeat(now, path);
-        let fate = self.recovery.send(&mut self.random, now, path, bytes, 0);
+impl<P> PathModel<P> for StreamModel<P> {
+    fn send(&mut self, now: Instant, path: Settings, item: P, size: usize) {
+        self.retransmit(now, path);
+        let fate = self.recovery.send(&mut self.random, now, path, size, 0);
         if let Fate::Arrives(arrives) = fate {
             for waiting in &mut self.waiting {
                 if let Fate::Lost(lost) = &mut waiting.fate {
-                    self.recovery.show(lost, arrives, path);
+                    self.recovery.acknowledge_later(lost, arrives, path);
                 }
             }
         }
-        self.bytes += bytes;
-        self.waiting.push_back(Waiting { what, bytes, fate });
+        self.bytes += size;
+        self.waiting.push_back(Waiting { item, size, fate });
     }
 
     fn next(&self) -> Option<Instant> {
@@ -176,39 +176,39 @@ impl<P> Line<P> for Reliable<P> {
     }
 
     fn take(&mut self, now: Instant, path: Settings) -> Option<P> {
-        self.repeat(now, path);
+        self.retransmit(now, path);
         if !matches!(self.waiting.front()?.fate, Fate::Arrives(at) if at <= now) {
             return None;
         }
         let first = self.waiting.pop_front()?;
-        self.bytes -= first.bytes;
-        Some(first.what)
+        self.bytes -= first.size;
+        Some(first.item)
     }
 
-    fn has_room(&self) -> bool {
-        self.waiting.len() < UNDER_WAY && self.bytes < BYTES_UNDER_WAY
+    fn has_space(&self) -> bool {
+        self.waiting.len() < MAX_UNDER_WAY && self.bytes < MAX_BYTES_UNDER_WAY
     }
 }
 
 /// Datagrams over a lossy path: lost ones are not repeated, and the others do not wait for them.
-pub(super) struct Lossy<P> {
+pub(super) struct DatagramModel<P> {
     /// Datagrams by time of arrival, and by number where the times are equal.
     waiting: BTreeMap<(Instant, u64), P>,
-    entered: u64,
+    sent: u64,
     random: Random,
 }
 
-impl<P> Lossy<P> {
+impl<P> DatagramModel<P> {
     pub(super) fn new(seed: u64) -> Self {
-        Lossy { waiting: BTreeMap::new(), entered: 0, random: Random(seed) }
+        DatagramModel { waiting: BTreeMap::new(), sent: 0, random: Random(seed) }
     }
 }
 
-impl<P> Line<P> for Lossy<P> {
-    fn enter(&mut self, now: Instant, path: Settings, what: P, _: usize) {
+impl<P> PathModel<P> for DatagramModel<P> {
+    fn send(&mut self, now: Instant, path: Settings, item: P, _: usize) {
         if self.random.share() >= path.loss {
-            self.entered += 1;
-            self.waiting.insert((now + self.random.delay(path), self.entered), what);
+            self.sent += 1;
+            self.waiting.insert((now + self.random.delay(path), self.sent), item);
         }
     }
 
@@ -221,8 +221,8 @@ impl<P> Line<P> for Lossy<P> {
         (first.key().0 <= now).then(|| first.remove())
     }
 
-    fn has_room(&self) -> bool {
-        self.waiting.len() < UNDER_WAY
+    fn has_space(&self) -> bool {
+        self.waiting.len() < MAX_UNDER_WAY
     }
 }
 
@@ -256,7 +256,7 @@ mod tests {
 
     /// Sends `count` things of `bytes`, one each `every`, and tells when each came out, in the order of coming out.
     fn carry(
-        line: &mut impl Line<u32>,
+        model: &mut impl PathModel<u32>,
         path: Settings,
         every: Duration,
         bytes: usize,
@@ -264,19 +264,20 @@ mod tests {
     ) -> Vec<(u32, Duration)> {
         let start = Instant::now();
         let mut out = Vec::new();
-        let mut empty = |line: &mut dyn Line<u32>, until: Option<Instant>| {
-            while let Some(due) = line.next().filter(|due| until.is_none_or(|until| *due < until)) {
-                while let Some(number) = line.take(due, path) {
+        let mut empty = |model: &mut dyn PathModel<u32>, until: Option<Instant>| {
+            while let Some(due) = model.next().filter(|due| until.is_none_or(|until| *due < until))
+            {
+                while let Some(number) = model.take(due, path) {
                     out.push((number, due - (start + every * number)));
                 }
             }
         };
         for number in 0..count {
             let now = start + every * number;
-            empty(line, Some(now));
-            line.enter(now, path, number, bytes);
+            empty(model, Some(now));
+            model.send(now, path, number, bytes);
         }
-        empty(line, None);
+        empty(model, None);
         out
     }
 
@@ -288,8 +289,8 @@ mod tests {
 
     #[test]
     fn a_path_without_loss_and_delay_delivers_everything_at_once() {
-        let mut reliable = Reliable::new(Recovery::TCP, 1);
-        let mut lossy = Lossy::new(1);
+        let mut reliable = StreamModel::new(Recovery::TCP, 1);
+        let mut lossy = DatagramModel::new(1);
         let at_once: Vec<_> = (0..1000).map(|number| (number, Duration::ZERO)).collect();
         assert_eq!(carry(&mut reliable, Settings::default(), MS, 2000, 1000), at_once);
         assert_eq!(carry(&mut lossy, Settings::default(), MS, 100, 1000), at_once);
@@ -298,7 +299,7 @@ mod tests {
 
     #[test]
     fn datagrams_are_lost_at_the_given_rate_and_delayed() {
-        let took = carry(&mut Lossy::new(2), path(0.05, 20), 40 * MS, 100, 20_000);
+        let took = carry(&mut DatagramModel::new(2), path(0.05, 20), 40 * MS, 100, 20_000);
         let arrived = took.len() as f64 / 20_000.0;
         assert!((0.945..0.955).contains(&arrived), "{arrived}");
         assert!(took.iter().all(|(_, took)| (20 * MS..=22 * MS).contains(took)));
@@ -307,10 +308,10 @@ mod tests {
     #[test]
     fn a_stream_loses_nothing_and_keeps_the_order_at_any_loss() {
         for (seed, loss) in (1..).zip([0.01, 0.05, 0.2, 0.5]) {
-            let mut line = Reliable::new(Recovery::TCP, seed);
-            let took = carry(&mut line, path(loss, 30), 15 * MS, 3000, 2000);
+            let mut model = StreamModel::new(Recovery::TCP, seed);
+            let took = carry(&mut model, path(loss, 30), 15 * MS, 3000, 2000);
             assert!(took.iter().map(|(number, _)| *number).eq(0..2000), "seed {seed}");
-            assert_eq!(line.bytes, 0);
+            assert_eq!(model.bytes, 0);
         }
     }
 
@@ -318,7 +319,7 @@ mod tests {
     fn an_isolated_loss_costs_a_timeout_that_doubles() {
         // One item per minute, so that no later item shows a loss.
         let took =
-            carry(&mut Reliable::new(Recovery::TCP, 3), path(0.2, 20), 60_000 * MS, 100, 2000);
+            carry(&mut StreamModel::new(Recovery::TCP, 3), path(0.2, 20), 60_000 * MS, 100, 2000);
         let extra = |took: Duration| took.as_millis() as u64 / 10 * 10;
         let mut seen: Vec<_> = took.iter().map(|(_, took)| extra(*took)).collect();
         seen.sort_unstable();
@@ -330,7 +331,7 @@ mod tests {
     #[test]
     fn later_segments_show_a_loss_after_about_a_round_trip() {
         let took =
-            carry(&mut Reliable::new(Recovery::TCP, 4), path(0.01, 50), 33 * MS, 100, 20_000);
+            carry(&mut StreamModel::new(Recovery::TCP, 4), path(0.01, 50), 33 * MS, 100, 20_000);
         let (_, p99) = mean_and_p99(&took);
         // The next segment shows the loss after 33 ms and a round trip of 100 ms and more; the retransmission takes 50
         // ms.
@@ -347,8 +348,8 @@ mod tests {
         for (loss, mean, p99) in
             [(0.0, 20.0, 20.0), (0.02, 22.8, 100.0), (0.03, 24.3, 100.0), (0.05, 27.5, 100.0)]
         {
-            let line = &mut Reliable::new(Recovery::TCP, 10);
-            let measured = mean_and_p99(&carry(line, path(loss, 20), 40 * MS, 80, 20_000));
+            let model = &mut StreamModel::new(Recovery::TCP, 10);
+            let measured = mean_and_p99(&carry(model, path(loss, 20), 40 * MS, 80, 20_000));
             assert!((measured.0 - 1.0 - mean).abs() < 0.1 * mean, "{loss}: {measured:?}");
             assert!((measured.1 - p99).abs() < 0.1 * p99, "{loss}: {measured:?}");
         }
@@ -357,8 +358,8 @@ mod tests {
     #[test]
     fn quic_detects_an_isolated_loss_sooner_than_tcp() {
         let alone = |recovery| {
-            let line = &mut Reliable::new(recovery, 5);
-            mean_and_p99(&carry(line, path(0.05, 20), 60_000 * MS, 100, 5000)).1
+            let model = &mut StreamModel::new(recovery, 5);
+            mean_and_p99(&carry(model, path(0.05, 20), 60_000 * MS, 100, 5000)).1
         };
         let (tcp, quic) = (alone(Recovery::TCP), alone(Recovery::QUIC));
         assert!(tcp > 255.0 && quic < 95.0, "{tcp} {quic}");
@@ -367,8 +368,8 @@ mod tests {
     #[test]
     fn a_long_packet_is_lost_more_often() {
         let late = |bytes| {
-            let line = &mut Reliable::new(Recovery::TCP, 6);
-            let took = carry(line, path(0.02, 10), 1000 * MS, bytes, 5000);
+            let model = &mut StreamModel::new(Recovery::TCP, 6);
+            let took = carry(model, path(0.02, 10), 1000 * MS, bytes, 5000);
             took.iter().filter(|(_, took)| *took > 50 * MS).count()
         };
         let (one, ten) = (late(1200), late(12_000));
@@ -377,18 +378,18 @@ mod tests {
 
     #[test]
     fn the_same_seed_loses_the_same_datagrams() {
-        let run = |seed| carry(&mut Lossy::new(seed), path(0.3, 5), MS, 10, 100);
+        let run = |seed| carry(&mut DatagramModel::new(seed), path(0.3, 5), MS, 10, 100);
         assert_eq!(run(7), run(7));
         assert_ne!(run(7), run(8));
     }
 
     #[test]
     fn no_more_is_under_way_than_a_socket_buffer_holds() {
-        let mut line = Reliable::new(Recovery::TCP, 9);
+        let mut model = StreamModel::new(Recovery::TCP, 9);
         let now = Instant::now();
         let mut count = 0;
-        while line.has_room() {
-            line.enter(now, path(0.0, 1000), count, 10_000);
+        while model.has_space() {
+            model.send(now, path(0.0, 1000), count, 10_000);
             count += 1;
         }
         assert_eq!(count, 27);
