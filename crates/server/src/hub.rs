@@ -119,7 +119,7 @@ impl Hub {
         }
         rooms.remove(name);
         let mut closed = self.closed.lock().unwrap_or_else(PoisonError::into_inner);
-        *closed += stats.into();
+        *closed += Totals::from(stats).counters();
         true
     }
 

@@ -59,6 +59,13 @@ totals! {
     memory: usize,
 }
 
+impl Totals {
+    /// What a closed room adds to later sums: its counters, but not what it held.
+    pub(crate) fn counters(self) -> Totals {
+        Totals { here: 0, memory: 0, ..self }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -100,5 +107,7 @@ mod tests {
             "room_memory_bytes": 1300,
         });
         assert_eq!(serde_json::to_value(sum).unwrap(), expected);
+        let closed = sum.counters();
+        assert_eq!((closed.here, closed.memory, closed.messages_in), (0, 0, 200));
     }
 }
