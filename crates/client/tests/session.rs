@@ -357,10 +357,10 @@ async fn invalid_arguments_are_refused() {
     assert!(matches!(error, Error::Session(SessionError::Malformed { .. })), "{error}");
 }
 
-fn left(event: &Event, who: ParticipantId) -> Option<()> {
+fn left(event: &Event, participant: ParticipantId) -> Option<()> {
     let Event::Participants { changes, .. } = event else { return None };
     let gone = |change: &groupwire_client::ParticipantChange| {
-        change.id == who && change.state == PresenceState::Left
+        change.id == participant && change.state == PresenceState::Left
     };
     changes.iter().any(gone).then_some(())
 }

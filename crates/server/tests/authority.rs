@@ -35,7 +35,7 @@ impl Authority for Answers {
     }
 }
 
-/// What a client is told that asks this authority for [`WANTED`].
+/// The event of a client that asks a server with this authority for [`WANTED`].
 async fn answer_of(authority: Answers) -> Event {
     let config = Config { authority: Arc::new(authority), ..Config::default() };
     let (_, address) = servers_with(config).await;

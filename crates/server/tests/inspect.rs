@@ -85,7 +85,7 @@ async fn two_inspectors_see_the_same_packets_and_without_inspectors_nothing_is_t
     one.next().await;
     two.next().await;
     ana.send(r#"{"x":1}"#).await;
-    ben.hear(1).await;
+    ben.receive(1).await;
     let (seen, also) = (one.until(has_message).await, two.until(has_message).await);
     assert_eq!(seen["packets"], also["packets"]);
     let packet = &seen["packets"][0];
@@ -102,7 +102,7 @@ async fn two_inspectors_see_the_same_packets_and_without_inspectors_nothing_is_t
     drop(two);
     tokio::time::sleep(Duration::from_secs(1)).await;
     ana.send(r#"{"x":3}"#).await;
-    ben.hear(3).await;
+    ben.receive(3).await;
     let report = Inspector::join(address, "seen").await.next().await;
     assert_eq!(report["flows"], Value::Array(Vec::new()));
     let templates = get(address, "/inspect/templates?room=seen&participant=2", &[]).await;
@@ -171,7 +171,7 @@ async fn a_recording_has_all_published_messages() {
     let (address, socket) = servers_with(config).await;
     let mut ana = Person::join(wire::socket(socket).await, "../kept").await;
     ana.send("before").await;
-    ana.hear(0).await;
+    ana.receive(0).await;
     let path = "/inspect/record?room=..%2Fkept";
     let record = async |on: bool| {
         json(&post(address, path, &[JSON], format!(r#"{{"on":{on}}}"#).into()).await)
@@ -210,7 +210,7 @@ async fn the_network_of_one_running_participant_is_emulated() {
     assert_eq!(json(&get(address, &format!("{path}1"), &[]).await)["delay_ms"], 0.0);
     let start = Instant::now();
     ana.send("hello").await;
-    ben.hear(1).await;
+    ben.receive(1).await;
     assert!(start.elapsed() >= Duration::from_secs(1), "{:?}", start.elapsed());
     let mut inspector = Inspector::join(address, "worse").await;
     let report = inspector.next().await;

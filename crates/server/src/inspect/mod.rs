@@ -17,7 +17,6 @@ use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderName, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use groupwire_session::ParticipantId;
 use groupwire_session::limits::MAX_ROOM_NAME;
 use serde::{Deserialize, Serialize};
 
@@ -26,7 +25,7 @@ use crate::config::Inspect;
 use crate::hub::Hub;
 use crate::secret::is_same_secret;
 
-use query::RoomQuery;
+use query::{ParticipantQuery, RoomQuery};
 use refusal::Refusal;
 pub(crate) use stream::stream;
 
@@ -117,21 +116,13 @@ pub(crate) async fn rooms(State(hub): State<Arc<Hub>>) -> impl IntoResponse {
     ([NO_SNIFF, NO_STORE], Json(rooms))
 }
 
-#[derive(Deserialize)]
-pub(crate) struct ParticipantQuery {
-    room: String,
-    participant: u32,
-}
-
 /// Lists the templates of the models that compress the messages to a participant.
 pub(crate) async fn templates(
     State(hub): State<Arc<Hub>>,
     query: Result<Query<ParticipantQuery>, QueryRejection>,
 ) -> Result<impl IntoResponse, Refusal> {
     let Query(ParticipantQuery { room, participant }) = query.map_err(Refusal::Query)?;
-    let templates = hub
-        .with_room(&room, move |driver, _| driver.room.templates(ParticipantId(participant)))
-        .await;
+    let templates = hub.with_room(&room, move |driver, _| driver.room.templates(participant)).await;
     let (stream, datagrams) = templates.ok_or(Refusal::NoRoom)?;
     Ok(([NO_SNIFF, NO_STORE], Json(view::Templates::new(&stream, &datagrams))))
 }

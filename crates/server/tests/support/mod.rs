@@ -2,8 +2,8 @@
 #![allow(dead_code, reason = "no test uses all of it")]
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
-pub(crate) mod carrier;
 pub(crate) mod http;
+pub(crate) mod http_transport;
 pub(crate) mod person;
 pub(crate) mod wire;
 

@@ -18,7 +18,7 @@ pub(crate) struct Person {
     origin: Instant,
     pub(crate) events: Vec<Event>,
     /// All messages so far, own ones included: sender and text.
-    pub(crate) heard: Vec<(u32, String)>,
+    pub(crate) messages: Vec<(ParticipantId, String)>,
 }
 
 impl Person {
@@ -26,7 +26,7 @@ impl Person {
     pub(crate) async fn join(wire: Wire, room: &str) -> Self {
         let client = Client::new(Duration::ZERO, ClientConfig::new(room)).unwrap();
         let origin = Instant::now();
-        let mut person = Person { client, wire, origin, events: Vec::new(), heard: Vec::new() };
+        let mut person = Person { client, wire, origin, events: Vec::new(), messages: Vec::new() };
         person.client.channel("draw", Qos::transaction()).unwrap();
         person.until(|event| matches!(event, Event::Synced { channel: None })).await;
         person
@@ -60,17 +60,17 @@ impl Person {
                 return self.events.drain(..=at).next_back().unwrap();
             }
             assert!(Instant::now() < deadline, "{:?}", self.events);
-            assert!(self.take_in(Duration::from_millis(50)).await, "closed: {:?}", self.events);
+            assert!(self.handle_next(Duration::from_millis(50)).await, "closed: {:?}", self.events);
         }
     }
 
     /// Waits until `count` messages have arrived in all.
-    pub(crate) async fn hear(&mut self, count: usize) {
+    pub(crate) async fn receive(&mut self, count: usize) {
         let deadline = Instant::now() + PATIENCE;
         self.drive().await;
-        while self.heard.len() < count {
-            assert!(Instant::now() < deadline, "{} of {count}", self.heard.len());
-            assert!(self.take_in(Duration::from_millis(50)).await, "closed: {:?}", self.events);
+        while self.messages.len() < count {
+            assert!(Instant::now() < deadline, "{} of {count}", self.messages.len());
+            assert!(self.handle_next(Duration::from_millis(50)).await, "closed: {:?}", self.events);
         }
     }
 
@@ -82,13 +82,13 @@ impl Person {
             if left.is_zero() {
                 return true;
             }
-            if !self.take_in(left).await {
+            if !self.handle_next(left).await {
                 return false;
             }
         }
     }
 
-    async fn take_in(&mut self, wait: Duration) -> bool {
+    async fn handle_next(&mut self, wait: Duration) -> bool {
         let came = timeout(wait, self.wire.incoming.recv()).await;
         let now = self.origin.elapsed();
         match came {
@@ -111,8 +111,12 @@ impl Person {
                     self.client.handle_input(now, Input::Sent);
                 }
                 Output::Event(Event::Message(message)) => {
-                    self.heard.push((message.sender, String::from_utf8(message.bytes).unwrap()));
-                    assert_eq!(message.position.get(), self.heard.len() as u64, "in order, once");
+                    self.messages.push((message.sender, String::from_utf8(message.bytes).unwrap()));
+                    assert_eq!(
+                        message.position.get(),
+                        self.messages.len() as u64,
+                        "in order, once"
+                    );
                 }
                 Output::Event(event) => self.events.push(event),
                 Output::Hangup | Output::Timeout(_) => return,

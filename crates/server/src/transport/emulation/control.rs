@@ -25,11 +25,18 @@ const MAX_DELAY: Duration = Duration::from_millis(1000);
 /// Most bytes of a request's body; settings take about 30.
 pub(crate) const MAX_BODY: usize = 1024;
 
+/// The query of a request: what the settings apply to.
 #[derive(Deserialize)]
 pub(crate) struct Target {
     room: String,
     /// If given, the settings are those of this participant alone, over all its connections.
     participant: Option<u32>,
+}
+
+impl Target {
+    fn parts(self) -> (String, Option<ParticipantId>) {
+        (self.room, self.participant.map(ParticipantId))
+    }
 }
 
 /// Settings as JSON.
@@ -45,38 +52,36 @@ pub(crate) struct SettingsJson {
 /// Answers with the settings of a room or of a participant.
 pub(crate) async fn get(
     State(hub): State<Arc<Hub>>,
-    Query(Target { room, participant }): Query<Target>,
+    Query(target): Query<Target>,
 ) -> Result<Json<SettingsJson>, Refusal> {
+    let (room, participant) = target.parts();
     check(&hub, &room)?;
     let Some(participant) = participant else {
         return Ok(Json(hub.emulations.settings(&room).into()));
     };
-    let settings =
-        hub.with_room(&room, move |driver, _| driver.emulated(ParticipantId(participant))).await;
+    let settings = hub.with_room(&room, move |driver, _| driver.emulated(participant)).await;
     Ok(Json(settings.flatten().unwrap_or_default().into()))
 }
 
 /// Changes the settings of a room or of a participant.
 pub(crate) async fn set(
     State(hub): State<Arc<Hub>>,
-    Query(Target { room, participant }): Query<Target>,
+    Query(target): Query<Target>,
     wanted: Result<Json<SettingsJson>, JsonRejection>,
 ) -> Result<Json<SettingsJson>, Refusal> {
+    let (room, participant) = target.parts();
     check(&hub, &room)?;
     let Json(wanted) = wanted.map_err(Refusal::Unreadable)?;
     let settings = Settings::try_from(wanted)?;
     match participant {
         Some(participant) => {
-            let set = hub
-                .with_room(&room, move |driver, _| {
-                    driver.emulate(ParticipantId(participant), settings)
-                })
-                .await;
+            let set =
+                hub.with_room(&room, move |driver, _| driver.emulate(participant, settings)).await;
             set.unwrap_or_default().then_some(()).ok_or(Refusal::NoParticipant)?;
         }
         None => hub.emulations.path(&room).ok_or(Refusal::TooMany)?.set(settings),
     }
-    tracing::info!(loss = settings.loss, delay = ?settings.delay, participant, "emulated network set");
+    tracing::info!(loss = settings.loss, delay = ?settings.delay, participant = participant.map(tracing::field::display), "emulated network set");
     Ok(Json(settings.into()))
 }
 

@@ -56,7 +56,8 @@ struct State {
 }
 
 /// Numbers the responses of one transport.
-pub(super) type ResponseNumber = u64;
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ResponseNumber(u64);
 
 /// What a response has to do next.
 pub(super) enum Step {
@@ -85,7 +86,7 @@ impl HttpTransport {
             sent: 0,
             sent_ever: 0,
             current: None,
-            last_response: 0,
+            last_response: ResponseNumber(0),
             idle_since: Instant::now(),
             is_ending: false,
             closed: false,
@@ -113,7 +114,7 @@ impl HttpTransport {
             if !goes_on {
                 state.sent = state.acknowledged;
             }
-            state.last_response += 1;
+            state.last_response.0 += 1;
             let (response, first) = (state.last_response, state.sent + 1);
             state.current = Some((response, first));
             Some((response, first))

@@ -12,8 +12,8 @@ use groupwire_server::session::PresenceState;
 use groupwire_server::session::client::Event;
 use groupwire_server::session::name_of;
 use groupwire_server::{Config, HttpLimits, Origins};
-use support::carrier::{Kind, Luck, Response, carrier, upload};
 use support::http::{get, post, read, send};
+use support::http_transport::{Failures, Kind, Response, http_transport, upload};
 use support::person::Person;
 use support::wire::{framed, socket, take_packet};
 use support::{PATIENCE, opening, server, server_with, servers_with, status};
@@ -65,7 +65,7 @@ async fn ending(mut response: Response) -> Option<&'static str> {
 #[tokio::test]
 async fn requests_without_a_valid_id_are_refused() {
     let address = server().await;
-    let (ann, _) = carrier(address, Kind::Multipart, Luck::default()).await;
+    let (ann, _) = http_transport(address, Kind::Multipart, Failures::default()).await;
     let mut ann = Person::join(ann, "demo").await;
     let unknown = "0123456789abcdef0123456789abcdef";
     assert_eq!(up(address, upload(unknown, 1, 0, &[PING])).await, 404, "T17");
@@ -77,7 +77,7 @@ async fn requests_without_a_valid_id_are_refused() {
     assert_eq!(down(address, "x".repeat(4000)).await, 413);
     assert_eq!(post(address, "/http/unknown", &[], Vec::new()).await.status, 404);
     ann.send("still here").await;
-    ann.hear(1).await;
+    ann.receive(1).await;
 }
 
 #[tokio::test]
@@ -219,7 +219,7 @@ async fn held_requests_are_answered_in_time() {
 async fn a_transport_without_down_requests_is_closed_and_its_participant_away() {
     let http = HttpLimits { alone: Duration::from_millis(500), ..HttpLimits::default() };
     let address = server_with(Config { http, ..Config::default() }).await;
-    let (ann, _) = carrier(address, Kind::Poll, Luck::default()).await;
+    let (ann, _) = http_transport(address, Kind::Poll, Failures::default()).await;
     let mut ann = Person::join(ann, "demo").await;
     let response = joined(address, Kind::Poll).await;
     let id = response.id.clone();
@@ -287,7 +287,7 @@ async fn a_client_that_does_not_read_is_disconnected_and_slows_nobody() {
     let bytes = reading.await.unwrap();
     assert!((100_000..=256 << 10).contains(&bytes), "T10: {bytes}");
     ann.send("after").await;
-    tokio::join!(ann.hear(sent + 1), bob.hear(sent + 1));
+    tokio::join!(ann.receive(sent + 1), bob.receive(sent + 1));
     drop(not_reading);
 }
 

@@ -40,7 +40,7 @@ impl Kind {
 
 /// The simulated failures, and how often a response is renewed.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Luck {
+pub(crate) struct Failures {
     /// A streamed response is renewed after this time (T12).
     pub(crate) renewal: Duration,
     /// A response is broken off after this number of packets, and requested again.
@@ -49,15 +49,15 @@ pub(crate) struct Luck {
     pub(crate) repeat: u64,
 }
 
-impl Default for Luck {
+impl Default for Failures {
     fn default() -> Self {
-        Luck { renewal: Duration::from_millis(150), break_after: usize::MAX, repeat: u64::MAX }
+        Failures { renewal: Duration::from_millis(150), break_after: usize::MAX, repeat: u64::MAX }
     }
 }
 
 /// Counts of what happened.
 #[derive(Default)]
-pub(crate) struct Tally {
+pub(crate) struct Counts {
     pub(crate) responses: AtomicU64,
     pub(crate) breaks: AtomicU64,
     pub(crate) repeats: AtomicU64,
@@ -65,34 +65,38 @@ pub(crate) struct Tally {
 }
 
 /// Opens an HTTP transport.
-pub(crate) async fn carrier(address: SocketAddr, kind: Kind, luck: Luck) -> (Wire, Arc<Tally>) {
-    let tally = Arc::new(Tally::default());
+pub(crate) async fn http_transport(
+    address: SocketAddr,
+    kind: Kind,
+    failures: Failures,
+) -> (Wire, Arc<Counts>) {
+    let counts = Arc::new(Counts::default());
     let (outgoing, to_send) = mpsc::channel(1);
     let (received, incoming) = mpsc::channel(64);
-    let (tell, id) = watch::channel(String::new());
+    let (id_sender, id) = watch::channel(String::new());
     let mut tasks = JoinSet::new();
-    let client = Client { address, kind, luck, tally: Arc::clone(&tally) };
-    tasks.spawn(client.down(received, tell));
-    let client = Client { address, kind, luck, tally: Arc::clone(&tally) };
+    let client = Client { address, kind, failures, counts: Arc::clone(&counts) };
+    tasks.spawn(client.down(received, id_sender));
+    let client = Client { address, kind, failures, counts: Arc::clone(&counts) };
     tasks.spawn(client.up(to_send, id));
-    (Wire { outgoing, incoming, tasks }, tally)
+    (Wire { outgoing, incoming, tasks }, counts)
 }
 
 struct Client {
     address: SocketAddr,
     kind: Kind,
-    luck: Luck,
-    tally: Arc<Tally>,
+    failures: Failures,
+    counts: Arc<Counts>,
 }
 
 impl Client {
     /// Reads responses until the transport is closed.
-    async fn down(self, received: mpsc::Sender<Vec<u8>>, tell: watch::Sender<String>) {
+    async fn down(self, received: mpsc::Sender<Vec<u8>>, id: watch::Sender<String>) {
         let Some(mut response) = self.ask("").await else { return };
-        tell.send_replace(response.id.clone());
+        id.send_replace(response.id.clone());
         let mut older: Option<Response> = None;
-        let mut renewal = Instant::now() + self.luck.renewal;
-        let mut left = self.luck.break_after;
+        let mut renewal = Instant::now() + self.failures.renewal;
+        let mut left = self.failures.break_after;
         loop {
             let is_current = older.is_none();
             let step = tokio::select! {
@@ -111,8 +115,8 @@ impl Client {
                         continue;
                     }
                     // The response is broken off.
-                    left = self.luck.break_after;
-                    self.tally.breaks.fetch_add(1, Ordering::Relaxed);
+                    left = self.failures.break_after;
+                    self.counts.breaks.fetch_add(1, Ordering::Relaxed);
                     older = None;
                 }
                 // The older response has ended: read the newer one.
@@ -127,13 +131,13 @@ impl Client {
                 None => {
                     let Some(newer) = self.ask(&response.id).await else { return };
                     older = Some(std::mem::replace(&mut response, newer));
-                    renewal = Instant::now() + self.luck.renewal;
+                    renewal = Instant::now() + self.failures.renewal;
                     continue;
                 }
             }
             let Some(next) = self.ask(&response.id).await else { return };
             response = next;
-            renewal = Instant::now() + self.luck.renewal;
+            renewal = Instant::now() + self.failures.renewal;
         }
     }
 
@@ -142,19 +146,19 @@ impl Client {
     }
 
     fn received(&self) -> u64 {
-        self.tally.received.load(Ordering::Relaxed)
+        self.counts.received.load(Ordering::Relaxed)
     }
 
     async fn deliver(&self, number: u64, packet: Vec<u8>, to: &mpsc::Sender<Vec<u8>>) -> bool {
         if number <= self.received() {
             return true;
         }
-        self.tally.received.store(number, Ordering::Relaxed);
+        self.counts.received.store(number, Ordering::Relaxed);
         to.send(packet).await.is_ok()
     }
 
     async fn ask(&self, id: &str) -> Option<Response> {
-        self.tally.responses.fetch_add(1, Ordering::Relaxed);
+        self.counts.responses.fetch_add(1, Ordering::Relaxed);
         let received = self.received();
         let body = match id {
             "" => String::new(),
@@ -169,13 +173,13 @@ impl Client {
         while let Some(packet) = packets.recv().await {
             number += 1;
             let body = upload(&id, number, self.received(), &[&packet]);
-            let times = if number % self.luck.repeat == 0 { 2 } else { 1 };
+            let times = if number % self.failures.repeat == 0 { 2 } else { 1 };
             for _ in 0..times {
                 if post(self.address, "/http/up", &[], body.clone()).await.status != 204 {
                     return;
                 }
             }
-            self.tally.repeats.fetch_add(times - 1, Ordering::Relaxed);
+            self.counts.repeats.fetch_add(times - 1, Ordering::Relaxed);
         }
     }
 }
