@@ -15,12 +15,15 @@ use crate::totals::Totals;
 #[derive(Debug, Serialize)]
 pub(crate) struct Report {
     version: &'static str,
+    /// Time since the server started.
     uptime_seconds: f64,
     /// User and system CPU time of this process; `null` if the operating system does not report it.
     cpu_seconds: Option<f64>,
     /// Resident memory of this process; `null` if the operating system does not report it.
     rss_bytes: Option<u64>,
+    /// Open connections, over all transports.
     connections: usize,
+    /// Open rooms.
     rooms: usize,
     #[serde(flatten)]
     totals: Totals,
@@ -28,15 +31,21 @@ pub(crate) struct Report {
 
 pub(crate) async fn report(State(hub): State<Arc<Hub>>) -> Json<Report> {
     let (rooms, totals) = hub.stats().await;
-    Json(Report {
-        version: env!("CARGO_PKG_VERSION"),
-        uptime_seconds: hub.started.elapsed().as_secs_f64(),
-        cpu_seconds: cpu_seconds(),
-        rss_bytes: rss_bytes(),
-        connections: hub.connections.load(Ordering::Relaxed),
-        rooms,
-        totals,
-    })
+    Json(Report::new(&hub, rooms, totals))
+}
+
+impl Report {
+    fn new(hub: &Hub, rooms: usize, totals: Totals) -> Self {
+        Report {
+            version: env!("CARGO_PKG_VERSION"),
+            uptime_seconds: hub.started.elapsed().as_secs_f64(),
+            cpu_seconds: cpu_seconds(),
+            rss_bytes: rss_bytes(),
+            connections: hub.connections.load(Ordering::Relaxed),
+            rooms,
+            totals,
+        }
+    }
 }
 
 /// CPU time of this process. Linux counts it in clock ticks, 100 per second on every platform it supports (proc(5),
@@ -50,8 +59,26 @@ fn cpu_seconds() -> Option<f64> {
     Some(ticks as f64 / 100.0)
 }
 
+/// Resident memory of this process.
 fn rss_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
     Some(line.trim().trim_end_matches("kB").trim().parse::<u64>().ok()? * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+
+    #[tokio::test]
+    async fn the_documentation_lists_every_field() {
+        let hub = Hub::new(Config::default(), None);
+        let report = Report::new(&hub, 0, Totals::default());
+        let report = serde_json::to_value(report).unwrap();
+        let documentation = include_str!("../../../docs/operations.md");
+        for field in report.as_object().unwrap().keys() {
+            assert!(documentation.contains(&format!("`{field}`")), "{field}");
+        }
+    }
 }
