@@ -1,4 +1,4 @@
-//! The address of a server, which also says the transport.
+//! The address of a server, which also selects the transport.
 
 use std::net::IpAddr;
 

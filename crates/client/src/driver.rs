@@ -1,5 +1,5 @@
 //! The task that drives one session: it feeds what the transport receives to the session's state machine and carries
-//! out what that says.
+//! out the outputs of that state machine.
 
 use std::future::Future;
 use std::pin::{Pin, pin};
@@ -11,7 +11,7 @@ use tokio_tungstenite::tungstenite::Bytes;
 
 use crate::address::Address;
 use crate::error::Error;
-use crate::shared::{Next, Outgoing, Progress, Shared};
+use crate::shared::{Next, Outgoing, Progress, SharedSession};
 use crate::transport::Transport;
 use crate::transport::event::TransportEvent;
 use crate::trust::Trust;
@@ -26,26 +26,26 @@ enum TransportState {
 }
 
 /// A result of waiting for the transport.
-enum News {
+enum TransportNews {
     Opened(Result<Transport, Error>),
     Transport(TransportEvent),
 }
 
 impl TransportState {
-    async fn next(&mut self, read: bool) -> News {
+    async fn next(&mut self, read: bool) -> TransportNews {
         match self {
             TransportState::None | TransportState::Wanted => std::future::pending().await,
-            TransportState::Dialing(dialing) => News::Opened(dialing.await),
-            TransportState::Open(transport) => News::Transport(transport.next(read).await),
+            TransportState::Dialing(dialing) => TransportNews::Opened(dialing.await),
+            TransportState::Open(transport) => TransportNews::Transport(transport.next(read).await),
         }
     }
 }
 
 /// Drives the session until it ends.
-pub(crate) async fn drive(shared: Arc<Shared>, address: Arc<Address>, trust: Arc<Trust>) {
+pub(crate) async fn drive(shared: Arc<SharedSession>, address: Arc<Address>, trust: Arc<Trust>) {
     let mut transport_state = TransportState::None;
     let mut outgoing = Vec::new();
-    let mut news: Option<News> = None;
+    let mut news: Option<TransportNews> = None;
     let mut timer = pin!(sleep_until(Instant::now()));
     loop {
         let next = turn(&shared, &mut transport_state, news.take(), &mut outgoing);
@@ -70,7 +70,7 @@ pub(crate) async fn drive(shared: Arc<Shared>, address: Arc<Address>, trust: Arc
                 {
                     transport.close().await;
                 }
-                news = Some(News::Transport(TransportEvent::Closed));
+                news = Some(TransportNews::Transport(TransportEvent::Closed));
                 continue;
             }
             Next::End => break,
@@ -91,44 +91,44 @@ pub(crate) async fn drive(shared: Arc<Shared>, address: Arc<Address>, trust: Arc
             () = timer.as_mut(), if at.is_some() => {}
         }
     }
-    shared.news.notify_one();
+    shared.event_ready.notify_one();
 }
 
 /// Feeds `news`, or the passing of time, to the session. Returns what to do next.
 fn turn(
-    shared: &Shared,
+    shared: &SharedSession,
     transport_state: &mut TransportState,
-    news: Option<News>,
+    news: Option<TransportNews>,
     outgoing: &mut Vec<Outgoing>,
 ) -> Next {
     let packet: Bytes;
     let mut inputs = Vec::new();
     match news {
         None => inputs.push(Input::Timeout),
-        Some(News::Opened(Ok(transport))) => {
+        Some(TransportNews::Opened(Ok(transport))) => {
             inputs.push(Input::Opened { max_datagram: transport.max_datagram() });
             *transport_state = TransportState::Open(transport);
         }
-        Some(News::Opened(Err(error))) => {
+        Some(TransportNews::Opened(Err(error))) => {
             *transport_state = TransportState::None;
             shared.progress.send_replace(Progress::Unreachable(error));
             inputs.push(Input::Closed);
         }
-        Some(News::Transport(TransportEvent::Packet(bytes))) => {
+        Some(TransportNews::Transport(TransportEvent::Packet(bytes))) => {
             packet = bytes;
             inputs.push(Input::Packet(&packet));
         }
-        Some(News::Transport(TransportEvent::Datagram(bytes))) => {
+        Some(TransportNews::Transport(TransportEvent::Datagram(bytes))) => {
             packet = bytes;
             inputs.push(Input::Datagram(&packet));
         }
-        Some(News::Transport(TransportEvent::DatagramsSent(count))) => {
+        Some(TransportNews::Transport(TransportEvent::DatagramsSent(count))) => {
             inputs.extend((0..count).map(|_| Input::DatagramSent));
         }
-        Some(News::Transport(TransportEvent::Sent(count))) => {
+        Some(TransportNews::Transport(TransportEvent::Sent(count))) => {
             inputs.extend((0..count).map(|_| Input::Sent));
         }
-        Some(News::Transport(TransportEvent::Closed)) => {
+        Some(TransportNews::Transport(TransportEvent::Closed)) => {
             *transport_state = TransportState::None;
             inputs.push(Input::Closed);
         }

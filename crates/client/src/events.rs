@@ -5,19 +5,19 @@ use std::sync::Arc;
 
 use groupwire_session::client::Event;
 
-use crate::shared::Shared;
+use crate::shared::SharedSession;
 
 /// The events of a room, in order. Dropping this ends only the events, not the session.
 ///
 /// The crate's documentation says what happens to an application that [does not
 /// read](crate#an-application-that-does-not-read).
 pub struct Events {
-    shared: Arc<Shared>,
+    shared: Arc<SharedSession>,
     batch: VecDeque<Event>,
 }
 
 impl Events {
-    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+    pub(crate) fn new(shared: Arc<SharedSession>) -> Self {
         Events { shared, batch: VecDeque::new() }
     }
 
@@ -28,7 +28,7 @@ impl Events {
                 return None;
             }
             if self.batch.is_empty() {
-                self.shared.news.notified().await;
+                self.shared.event_ready.notified().await;
             }
         }
         self.batch.pop_front()
@@ -59,6 +59,6 @@ impl Events {
 
 impl Drop for Events {
     fn drop(&mut self) {
-        self.shared.stop_telling();
+        self.shared.drop_events();
     }
 }

@@ -16,7 +16,7 @@ use crate::costs;
 use crate::driver::drive;
 use crate::error::Error;
 use crate::events::Events;
-use crate::shared::{Framing, Progress, Shared};
+use crate::shared::{Framing, Progress, SharedSession};
 use crate::trust::Trust;
 
 /// A session in a room. Clones share the session; dropping the last clone, and the last [`Channel`], leaves the room.
@@ -86,7 +86,7 @@ impl Room {
         options.clock.get_or_insert(costs::clock);
         let mut client = Client::new(Duration::ZERO, options)?;
         client.set_reason(address.reason());
-        let shared = Arc::new(Shared::new(client, address.scheme));
+        let shared = Arc::new(SharedSession::new(client, address.scheme));
         tokio::spawn(drive(Arc::clone(&shared), address, Arc::new(trust)));
         let events = Events::new(Arc::clone(&shared));
         Ok((Room { handle: Arc::new(Handle { shared }) }, events))
@@ -192,7 +192,7 @@ impl Room {
         }
     }
 
-    fn shared(&self) -> &Arc<Shared> {
+    fn shared(&self) -> &Arc<SharedSession> {
         &self.handle.shared
     }
 
@@ -298,7 +298,7 @@ impl<'a, const N: usize> From<&'a [u8; N]> for Payload<'a> {
 
 /// Leaves the room when the last handle is dropped.
 struct Handle {
-    shared: Arc<Shared>,
+    shared: Arc<SharedSession>,
 }
 
 impl Drop for Handle {

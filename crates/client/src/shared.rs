@@ -52,7 +52,9 @@ pub(crate) enum Outgoing {
 /// What the driver has to do next, besides sending.
 #[derive(Debug)]
 pub(crate) enum Next {
+    /// Open a transport.
     Dial,
+    /// Close the transport.
     Hangup,
     /// Wait for the transport or the application, until this time at most.
     Wait(Option<Duration>),
@@ -60,14 +62,17 @@ pub(crate) enum Next {
     End,
 }
 
-pub(crate) struct Shared {
+/// A session, shared by the handles of its room and by its driver.
+pub(crate) struct SharedSession {
+    /// The session's clock counts from here.
     origin: Instant,
     scheme: Scheme,
     state: Mutex<State>,
     /// Wakes the driver.
     pub(crate) wake: Notify,
     /// Wakes the reader of events.
-    pub(crate) news: Notify,
+    pub(crate) event_ready: Notify,
+    /// Informs [`Room::joined`](crate::Room::joined) and [`Room::leave`](crate::Room::leave).
     pub(crate) progress: watch::Sender<Progress>,
 }
 
@@ -77,13 +82,13 @@ pub(crate) struct State {
     unread: VecDeque<Event>,
     unread_bytes: usize,
     /// True if the application dropped its [`Events`](crate::Events).
-    deaf: bool,
+    drops_events: bool,
     ended: bool,
 }
 
-impl Shared {
+impl SharedSession {
     pub(crate) fn new(client: Client, scheme: Scheme) -> Self {
-        Shared {
+        SharedSession {
             origin: Instant::now(),
             scheme,
             state: Mutex::new(State {
@@ -91,11 +96,11 @@ impl Shared {
                 framing: Framing::default(),
                 unread: VecDeque::new(),
                 unread_bytes: 0,
-                deaf: false,
+                drops_events: false,
                 ended: false,
             }),
             wake: Notify::new(),
-            news: Notify::new(),
+            event_ready: Notify::new(),
             progress: watch::Sender::new(Progress::Connecting),
         }
     }
@@ -127,7 +132,7 @@ impl Shared {
             }
             state.client.handle_input(now, input);
         }
-        let had_news = !state.unread.is_empty();
+        let had_unread = !state.unread.is_empty();
         let next = loop {
             match state.client.poll_output(now) {
                 Output::Send(packet) => {
@@ -145,8 +150,8 @@ impl Shared {
                 Output::Timeout(at) => break Next::Wait(at),
             }
         };
-        if !had_news && !state.unread.is_empty() {
-            self.news.notify_one();
+        if !had_unread && !state.unread.is_empty() {
+            self.event_ready.notify_one();
         }
         next
     }
@@ -196,7 +201,7 @@ impl Shared {
             }
             _ => {}
         }
-        if !state.deaf {
+        if !state.drops_events {
             state.unread_bytes += cost(&event);
             state.unread.push_back(event);
         }
@@ -224,9 +229,9 @@ impl Shared {
     }
 
     /// The application dropped its [`Events`](crate::Events): drops the queue and queues no more.
-    pub(crate) fn stop_telling(&self) {
+    pub(crate) fn drop_events(&self) {
         let mut state = self.lock();
-        state.deaf = true;
+        state.drops_events = true;
         state.unread = VecDeque::new();
         state.unread_bytes = 0;
         self.wake.notify_one();

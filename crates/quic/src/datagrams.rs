@@ -118,8 +118,8 @@ impl DatagramSink {
 fn outcome(sent: Result<(), SendDatagramError>) -> Result<(), ConnectionClosed> {
     match sent {
         Err(SendDatagramError::ConnectionLost(_)) => Err(ConnectionClosed),
-        // The datagram is too large for the path as it is now; or the other end takes none, which the session was
-        // told.
+        // The datagram is too large for the path as it is now; or the other end takes none, as
+        // [`Datagrams::max`] reports.
         _ => Ok(()),
     }
 }

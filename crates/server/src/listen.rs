@@ -42,7 +42,7 @@ pub(crate) async fn serve(listener: TcpListener, router: Router, hub: Arc<Hub>) 
     loop {
         let (socket, peer) = accept(&listener).await;
         let Ok(permit) = Arc::clone(&sockets).try_acquire_owned() else {
-            tracing::warn!(%peer, "turned away: too many sockets");
+            tracing::warn!(%peer, "connection refused: too many HTTP connections");
             continue;
         };
         let serving = serve_one(socket, peer, router.clone(), hub.config.http.idle);
@@ -67,7 +67,7 @@ async fn serve_one(socket: TcpStream, peer: SocketAddr, router: Router, idle: Du
         .serve_connection(TokioIo::new(socket), service)
         .with_upgrades();
     if let Err(error) = connection.await {
-        tracing::debug!(%peer, %error, "HTTP");
+        tracing::debug!(%peer, %error, "HTTP connection failed");
     }
 }
 
@@ -98,10 +98,10 @@ pub(crate) async fn accept(listener: &TcpListener) -> (TcpStream, SocketAddr) {
 
 fn prepare(socket: &TcpStream) {
     if let Err(error) = socket.set_nodelay(true) {
-        tracing::debug!(%error, "TCP_NODELAY");
+        tracing::debug!(%error, "cannot set TCP_NODELAY");
     }
     #[cfg(any(target_os = "linux", target_os = "macos"))]
     if let Err(error) = socket2::SockRef::from(socket).set_tcp_notsent_lowat(UNSENT) {
-        tracing::debug!(%error, "TCP_NOTSENT_LOWAT");
+        tracing::debug!(%error, "cannot set TCP_NOTSENT_LOWAT");
     }
 }

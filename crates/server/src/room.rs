@@ -1,5 +1,5 @@
-//! The task that drives one room: it feeds messages of connections to the room's state machine and carries out what
-//! that says.
+//! The task that drives one room: it feeds messages of connections to the room's state machine and carries out the
+//! outputs of that state machine.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -22,47 +22,23 @@ use crate::transport::socket_writer::SocketWriter;
 /// A message to a room's task.
 pub(crate) enum Message {
     /// The first packet of a connection, whose form is already checked.
-    Join {
-        link: LinkId,
-        opening: Bytes,
-        secret: Secret,
-        connection: Connection,
-    },
+    Join { link: LinkId, opening: Bytes, secret: Secret, connection: Connection },
     /// A later packet. Its permit lets the connection read on once the room has handled the packet.
-    Packet {
-        link: LinkId,
-        packet: Bytes,
-        _permit: OwnedSemaphorePermit,
-    },
+    Packet { link: LinkId, packet: Bytes, _permit: OwnedSemaphorePermit },
     /// A datagram; its permit works like that of a packet.
-    Datagram {
-        link: LinkId,
-        packet: Bytes,
-        _permit: OwnedSemaphorePermit,
-    },
+    Datagram { link: LinkId, packet: Bytes, _permit: OwnedSemaphorePermit },
     /// The connection handed one packet to the kernel or to QUIC.
-    Sent {
-        link: LinkId,
-    },
+    Sent { link: LinkId },
     /// The connection sent one datagram, or dropped it.
-    DatagramSent {
-        link: LinkId,
-    },
+    DatagramSent { link: LinkId },
     /// The client broke a rule of its transport.
-    Fail {
-        link: LinkId,
-        error: Error,
-    },
+    Fail { link: LinkId, error: Error },
     /// The connection is closed.
-    Closed {
-        link: LinkId,
-    },
-    Shutdown {
-        retry: Duration,
-    },
-    Stats {
-        answer: oneshot::Sender<Stats>,
-    },
+    Closed { link: LinkId },
+    /// The server stops: close all connections, and ask clients to reconnect after `retry`.
+    Shutdown { retry: Duration },
+    /// Asks for what the room counted.
+    Stats { answer: oneshot::Sender<Stats> },
     /// A closure of another task, to be run with the room.
     Call(Call),
 }
@@ -72,6 +48,7 @@ pub(crate) type Call = Box<dyn FnOnce(&mut Driver, Duration) + Send>;
 
 /// What the room's task knows of one connection: where its packets and datagrams go.
 pub(crate) struct Connection {
+    /// Packets for the connection's task.
     pub(crate) packets: Outbox<Outbound>,
     /// The socket, if the room's task can write packets to it directly.
     pub(crate) socket_writer: Option<Arc<SocketWriter>>,
@@ -113,7 +90,9 @@ impl Connection {
 
 /// A message to a connection's task.
 pub(crate) enum Outbound {
+    /// Send this packet.
     Packet(Vec<u8>),
+    /// Send a last packet and close the connection.
     Close(Box<Close>),
 }
 
@@ -172,7 +151,9 @@ pub(crate) async fn drive(
     }
 }
 
+/// A room with its connections.
 pub(crate) struct Driver {
+    /// The room's clock counts from here.
     started: Instant,
     pub(crate) room: Room,
     pub(crate) connections: Connections,
@@ -312,6 +293,7 @@ impl Driver {
         self.emulated.get(&participant).map(|path| path.settings())
     }
 
+    /// Sets the emulated path of a participant's current connection, if it has one.
     fn apply_path(&self, participant: ParticipantId, link: LinkId) {
         let slot = self.connections.get(&link).and_then(|connection| connection.info.path.as_ref());
         if let (Some(slot), Some(path)) = (slot, self.emulated.get(&participant)) {
@@ -323,19 +305,21 @@ impl Driver {
 fn log(room: &str, event: &Event) {
     match event {
         Event::Joined { participant, link, resumed } => {
-            tracing::info!(room, %participant, %link, resumed, "joined");
+            tracing::info!(room, %participant, %link, resumed, "participant joined");
         }
-        Event::Refused { link, error } => tracing::info!(room, %link, %error, "refused"),
+        Event::Refused { link, error } => tracing::info!(room, %link, %error, "join refused"),
         Event::Away { participant, error: Some(error) } => {
-            tracing::warn!(room, %participant, %error, fault = ?error.fault(), "disconnected");
+            tracing::warn!(room, %participant, %error, fault = ?error.fault(), "participant disconnected");
         }
-        Event::Away { participant, error: None } => tracing::info!(room, %participant, "away"),
-        Event::Left { participant } => tracing::info!(room, %participant, "left"),
-        Event::Channel { name, qos } => tracing::debug!(room, name, ?qos, "channel"),
+        Event::Away { participant, error: None } => {
+            tracing::info!(room, %participant, "participant away")
+        }
+        Event::Left { participant } => tracing::info!(room, %participant, "participant left"),
+        Event::Channel { name, qos } => tracing::debug!(room, name, ?qos, "channel opened"),
         Event::Changed { name, qos, participant } => {
-            tracing::debug!(room, name, ?qos, %participant, "channel changed");
+            tracing::debug!(room, name, ?qos, %participant, "channel QoS changed");
         }
-        Event::Snapshot { as_of, size } => tracing::info!(room, %as_of, size, "snapshot"),
+        Event::Snapshot { as_of, size } => tracing::info!(room, %as_of, size, "snapshot stored"),
         _ => {}
     }
 }

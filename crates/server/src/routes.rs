@@ -53,10 +53,10 @@ async fn upgrade(
     request: Request,
 ) -> Response {
     if hub.connections.load(Ordering::Relaxed) >= hub.config.max_connections {
-        tracing::warn!(%peer, "turned away: too many connections");
+        tracing::warn!(%peer, "connection refused: too many connections");
         return too_many();
     }
-    tracing::debug!(%peer, "connected");
+    tracing::debug!(%peer, transport = "WebSocket", "connected");
     let emulate = emulation::is_wanted(&hub, request.uri().query());
     websocket::upgrade(hub, request, emulate)
 }

@@ -138,8 +138,10 @@ struct Transport {
     reason: Option<String>,
     datagrams: bool,
     coded: bool,
+    /// The fan-out groups whose stream and datagrams the participant receives.
     stream_class: Option<u32>,
     datagram_class: Option<u32>,
+    /// The newest epoch that the participant acknowledged.
     epoch: Option<u32>,
     /// Packet error rate of the datagrams to the participant, from 0 to 1.
     lost_to: Option<f64>,
@@ -336,8 +338,12 @@ struct PacketView {
     participant: u32,
     out: bool,
     datagram: bool,
+    /// The fan-out group that shares the packet's payload.
     class: Option<u32>,
+    /// The epoch that the packet is coded under.
     epoch: Option<u32>,
+    /// Bytes of the packet, and those of them that are for this participant alone, that are feedback, and that belong to
+    /// no message.
     octets: usize,
     private: usize,
     feedback: usize,

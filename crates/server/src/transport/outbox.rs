@@ -9,17 +9,17 @@ use tokio::sync::Notify;
 /// Makes the two ends of a queue that holds at most `most` items.
 pub(crate) fn outbox<T>(most: usize) -> (Outbox<T>, Outgoing<T>) {
     let state = State { waiting: VecDeque::new(), most, is_over: false };
-    let shared = Arc::new(Shared { state: Mutex::new(state), wake: Notify::new() });
-    (Outbox(Arc::clone(&shared)), Outgoing(shared))
+    let queue = Arc::new(Queue { state: Mutex::new(state), wake: Notify::new() });
+    (Outbox(Arc::clone(&queue)), Outgoing(queue))
 }
 
 /// The sending end; dropping it closes the queue.
-pub(crate) struct Outbox<T>(Arc<Shared<T>>);
+pub(crate) struct Outbox<T>(Arc<Queue<T>>);
 
 /// The receiving end.
-pub(crate) struct Outgoing<T>(Arc<Shared<T>>);
+pub(crate) struct Outgoing<T>(Arc<Queue<T>>);
 
-struct Shared<T> {
+struct Queue<T> {
     state: Mutex<State<T>>,
     /// Notified when an item was added or the queue was closed.
     wake: Notify,
@@ -80,7 +80,7 @@ impl<T> Drop for Outgoing<T> {
     }
 }
 
-impl<T> Shared<T> {
+impl<T> Queue<T> {
     fn lock(&self) -> MutexGuard<'_, State<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

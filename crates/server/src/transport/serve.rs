@@ -17,22 +17,23 @@ use crate::room::{Close, Connection, Message, Outbound};
 use crate::secret::random_secret;
 
 /// How long a new connection may take to send its first packet (T3).
-const HELLO: Duration = Duration::from_secs(5);
+const OPENING_LIMIT: Duration = Duration::from_secs(5);
 
 /// Packets of one connection that may wait for the room. With more, the transport is not read, so that TCP or QUIC
 /// slows the client down.
-const UNREAD: usize = 16;
+const MAX_UNREAD: usize = 16;
 
 /// Messages that may wait for a connection's task: the two packets that a room has under way at most, and a close.
-const OUTBOUND: usize = 3;
+const MAX_PACKETS: usize = 3;
 
 /// Datagrams that may wait for a connection's task: two payloads are under way at most, each of which may need several
 /// datagrams.
-const OUTBOUND_DATAGRAMS: usize = 16;
+const MAX_DATAGRAMS: usize = 16;
 
 /// How long the last packet and the closing handshake of the transport may take.
-const GOODBYE: Duration = Duration::from_secs(1);
+const CLOSE_LIMIT: Duration = Duration::from_secs(1);
 
+/// Sends messages to the task of a room.
 type ToRoom = mpsc::UnboundedSender<Message>;
 
 /// Serves a connection until it ends. `datagrams` comes with the most bytes of one datagram.
@@ -45,11 +46,11 @@ pub(crate) async fn serve<R: Receive, T: Transmit, D: Datagrams>(
 ) {
     let counted = Counted::new(&hub);
     let link = hub.next_link();
-    let (outbound, mut packets) = outbox(OUTBOUND);
+    let (outbound, mut packets) = outbox(MAX_PACKETS);
     let datagram_sink = datagrams.as_ref().map(|(datagrams, _)| datagrams.sink());
     let (to_datagrams, datagrams) = match datagrams {
         Some((datagrams, largest)) => {
-            let (to_datagrams, outgoing) = outbox(OUTBOUND_DATAGRAMS);
+            let (to_datagrams, outgoing) = outbox(MAX_DATAGRAMS);
             (Some((to_datagrams, largest)), Some((datagrams, outgoing)))
         }
         None => (None, None),
@@ -65,7 +66,7 @@ pub(crate) async fn serve<R: Receive, T: Transmit, D: Datagrams>(
     let room = match join(&hub, link, &mut receive, connection).await {
         Ok(room) => room,
         Err(error) => {
-            tracing::info!(%link, %error, "refused");
+            tracing::info!(%link, %error, "connection refused");
             return close(&mut transmit, refusal(&error), Some(&error)).await;
         }
     };
@@ -79,7 +80,7 @@ pub(crate) async fn serve<R: Receive, T: Transmit, D: Datagrams>(
             () = writing_datagrams => {}
             () = read(&room, link, &mut receive) => {
                 // The room may still send an error that says why.
-                let _ = timeout(GOODBYE, writing).await;
+                let _ = timeout(CLOSE_LIMIT, writing).await;
             }
         }
     }
@@ -94,7 +95,7 @@ async fn join(
     receive: &mut impl Receive,
     connection: Connection,
 ) -> Result<ToRoom, Error> {
-    let opening = match timeout(HELLO, receive.receive()).await {
+    let opening = match timeout(OPENING_LIMIT, receive.receive()).await {
         Ok(Ok(Some(Incoming::Packet(packet)))) => packet,
         Ok(Ok(Some(Incoming::Datagram(_)))) => {
             return Err(Error::Malformed { what: "opening: it came as a datagram" });
@@ -103,7 +104,7 @@ async fn join(
             return Err(Error::Malformed { what: "opening: the connection was closed" });
         }
         Ok(Err(error)) => return Err(error),
-        Err(_) => return Err(Error::Silent { ms: HELLO.as_millis() as u64 }),
+        Err(_) => return Err(Error::Silent { ms: OPENING_LIMIT.as_millis() as u64 }),
     };
     let room = Opening::read(&opening)?.room().to_owned();
     hub.join(&room, Message::Join { link, opening, secret: random_secret(), connection })
@@ -111,7 +112,7 @@ async fn join(
 
 /// Passes received packets and datagrams to the room until the connection ends.
 async fn read(room: &ToRoom, link: LinkId, receive: &mut impl Receive) {
-    let unread = Arc::new(Semaphore::new(UNREAD));
+    let unread = Arc::new(Semaphore::new(MAX_UNREAD));
     loop {
         let Ok(permit) = Arc::clone(&unread).acquire_owned().await else { return };
         let message = match receive.receive().await {
@@ -167,7 +168,7 @@ async fn write(
 /// Sends a last packet and closes the transport, within a time limit. The future is boxed, so that an idle connection
 /// does not hold memory for it.
 async fn close(transmit: &mut impl Transmit, packet: Vec<u8>, reason: Option<&Error>) {
-    let _ = timeout(GOODBYE, Box::pin(transmit.close(packet, reason))).await;
+    let _ = timeout(CLOSE_LIMIT, Box::pin(transmit.close(packet, reason))).await;
 }
 
 /// Flushes what the kernel did not take at once, and tells the room when it has; ends when the socket breaks.

@@ -85,7 +85,7 @@ pub(super) struct Facts {
     pub(super) hash: Option<[u8; 32]>,
     /// Beginning of the validity, in seconds since 1970.
     not_before: i64,
-    /// End of the validity, likewise.
+    /// End of the validity, in seconds since 1970.
     not_after: i64,
     /// When the server makes the next certificate; `None` if it is from files.
     renew: Option<i64>,

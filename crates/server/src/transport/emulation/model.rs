@@ -254,7 +254,8 @@ mod tests {
         Settings { loss, delay: ms * MS }
     }
 
-    /// Sends `count` things of `bytes`, one each `every`, and tells when each came out, in the order of coming out.
+    /// Sends `count` items of `bytes` bytes, one per interval `every`. Returns their numbers and delays, in the order of
+    /// arrival.
     fn carry(
         model: &mut impl PathModel<u32>,
         path: Settings,
