@@ -7,7 +7,7 @@ use groupwire_session::{Authority, ChangeRequest, Grant, JoinRequest, OpenReques
 /// Forwards every question of a room to the authority of the server's configuration.
 pub(crate) struct SharedAuthority(pub(crate) Arc<dyn Authority + Send + Sync>);
 
-// A method with a default implementation that is missing here would silently replace the server's own rule by that default.
+// A missing method would silently replace the rule of the configured authority by the trait's default.
 #[deny(clippy::missing_trait_methods)]
 impl Authority for SharedAuthority {
     fn join(&self, request: &JoinRequest<'_>) -> Result<Vec<u8>, String> {

@@ -13,7 +13,7 @@ pub(crate) fn random_secret() -> [u8; 16] {
     bytes
 }
 
-/// A random number, as [`random_secret`].
+/// A random number from the operating system.
 pub(crate) fn random_number() -> u64 {
     let [a, b, c, d, e, f, g, h, ..] = random_secret();
     u64::from_le_bytes([a, b, c, d, e, f, g, h])

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 macro_rules! totals {
     ($($(#[$attribute:meta])* $field:ident: $type:ty,)*) => {
-        /// What one room counted, or the sum over several rooms; serialized as the part of `GET /status` that is about rooms.
+        /// What one room counted, or the sum over several rooms: a part of the answer to `GET /status`.
         #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
         pub(crate) struct Totals {
             $($(#[$attribute])* pub(crate) $field: $type,)*

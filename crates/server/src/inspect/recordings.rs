@@ -16,6 +16,7 @@ pub(crate) struct State {
     pub(super) bytes: u64,
     /// Messages lost because they came faster than they were written.
     pub(super) missed: u64,
+    /// True once nothing more is written.
     pub(super) is_over: bool,
     /// The error that ended the recording.
     pub(super) error: Option<String>,
@@ -25,7 +26,7 @@ pub(crate) struct State {
 #[derive(Default)]
 pub(crate) struct Recordings(Mutex<HashMap<String, Running>>);
 
-/// A recording: how it is doing, and how to stop it.
+/// A recording: its state, and a switch that stops it.
 pub(super) struct Running {
     pub(super) state: watch::Receiver<State>,
     pub(super) stop: watch::Sender<bool>,

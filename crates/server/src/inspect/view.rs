@@ -342,11 +342,13 @@ struct PacketView {
     class: Option<u32>,
     /// The epoch that the packet is coded under.
     epoch: Option<u32>,
-    /// Bytes of the packet, and those of them that are for this participant alone, that are feedback, and that belong to
-    /// no message.
+    /// Bytes of the packet.
     octets: usize,
+    /// Bytes that are for this participant alone.
     private: usize,
+    /// Bytes of acknowledgements and other feedback.
     feedback: usize,
+    /// Bytes that belong to no message.
     overhead: usize,
     /// For each message: channel, sender, index, purpose (0 new, 1 repeated, 2 state, 3 the receiver's own), bytes
     /// before compression, age, cost.

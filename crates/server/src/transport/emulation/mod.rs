@@ -2,8 +2,8 @@
 //! (`emulate` in their address's query) go over the path that [`control`] sets for their room.
 //!
 //! Datagrams are dropped and delayed. Bytes of a reliable transport cannot be dropped here without breaking it, so the
-//! effect of a lost segment on a stream is modelled: the segment arrives one retransmission later, and all behind it
-//! waits. `docs/operations.md` describes the model.
+//! effect of a lost segment on a stream is modelled: the segment arrives one retransmission later, and all bytes behind
+//! it wait. `docs/operations.md` describes the model.
 
 pub(crate) mod control;
 mod ends;
@@ -29,8 +29,8 @@ pub(crate) fn is_wanted(hub: &Hub, query: Option<&str>) -> bool {
     hub.emulations.are_allowed() && words.any(|word| word == Some(PARAMETER))
 }
 
-/// Serves a connection until it ends, as [`super::serve::serve`] does: over its room's emulated path if that is `wanted`,
-/// else over a path of its own once one is set.
+/// Serves a connection until it ends, as [`super::serve::serve`] does: over its room's emulated path if that is
+/// `wanted`, else over a path of its own once one is set.
 pub(crate) async fn serve<R, T, D>(
     hub: Arc<Hub>,
     transport: &'static str,

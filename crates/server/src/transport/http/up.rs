@@ -79,7 +79,7 @@ async fn take_upload(hub: &Hub, body: Body) -> Result<(), Refusal> {
     }
 }
 
-/// Marks that an upload is being read; dropping it ends that.
+/// An upload that is being read. Dropping it tells the transport that the upload has ended.
 struct Uploading(Arc<HttpTransport>);
 
 impl Drop for Uploading {
@@ -92,6 +92,7 @@ impl Drop for Uploading {
 enum Unread {
     /// The connection broke.
     Broken,
+    /// The client broke a rule.
     Wrong(Error),
 }
 
