@@ -1,12 +1,15 @@
-//! A transport made of HTTP requests: down responses bring packets, uploads take them (docs/transports.md, HTTP).
+//! A transport made of HTTP requests: responses to down requests carry packets to the client, uploads carry packets to
+//! the server (docs/transports.md, HTTP).
 //!
-//! A [`Carrier`](state::Carrier) is what lasts from one request to the next. Requests change it and wait for it to be
-//! changed; its ends, which its connection's task reads and writes, do the same.
+//! An [`HttpTransport`](state::HttpTransport) holds the state between requests. Requests change it and wait for
+//! changes; so do its two ends, which the connection's task reads and writes.
 
 mod down;
 mod ends;
 mod form;
-mod registry;
+mod headers;
+mod open;
+pub(crate) mod registry;
 mod state;
 mod up;
 
@@ -21,25 +24,18 @@ use bytes::BytesMut;
 use http_body_util::BodyExt;
 use tokio::time::timeout;
 
-use crate::http::{NO_SNIFF, too_many};
+use crate::answers::too_many;
 use crate::hub::Hub;
-use crate::origin::is_origin;
+use crate::origins::is_origin;
 use down::{Down, answer, stream};
 use form::{Form, Stream};
-pub(crate) use registry::Registry;
+use headers::{HEADERS, NOT_OPEN_TEXT, refusal};
 pub(crate) use up::up;
 
-/// Octets of `id=<id>&received=<n>`, and some more.
+/// Most bytes of a down request's body: `id=<id>&received=<n>` takes up to 65.
 const MAX_DOWN: usize = 128;
 
-/// T19.
-const HEADERS: [(HeaderName, HeaderValue); 3] = [
-    (header::CACHE_CONTROL, HeaderValue::from_static("no-store, no-transform")),
-    (HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no")),
-    NO_SNIFF,
-];
-
-/// Inline scripts and nothing else (T14).
+/// Content security policy of `iframe` responses: inline scripts and nothing else (T14).
 const POLICY: (HeaderName, HeaderValue) = (
     header::CONTENT_SECURITY_POLICY,
     HeaderValue::from_static("default-src 'none'; script-src 'unsafe-inline'"),
@@ -57,27 +53,32 @@ pub(crate) async fn down(
         ("iframe", Some(origin)) if is_origin(origin) => {
             Form::Stream(Stream::Iframe { origin: origin.to_owned() })
         }
-        ("iframe", _) => return refusal(StatusCode::FORBIDDEN, "it is for pages with an origin"),
+        ("iframe", _) => {
+            return refusal(
+                StatusCode::FORBIDDEN,
+                "the iframe transport needs a page with an origin",
+            );
+        }
         ("longpoll", _) => Form::Held,
         ("poll", _) => Form::AtOnce,
-        _ => return refusal(StatusCode::NOT_FOUND, "there is no such transport"),
+        _ => return refusal(StatusCode::NOT_FOUND, "unknown transport"),
     };
     let asked = match timeout(hub.config.http.request, read(request.into_body(), MAX_DOWN)).await {
         Ok(Ok(asked)) => asked,
-        Ok(Err(status)) => return refusal(status, "the request does not come whole"),
+        Ok(Err(status)) => return refusal(status, "the request is incomplete"),
         Err(_) => return refusal(StatusCode::REQUEST_TIMEOUT, "the request takes too long"),
     };
     let is_new = asked.is_empty();
     let down = match is_new {
-        true => match hub.carriers.open(&hub) {
-            Some(carrier) => Down::begin(carrier, 0),
+        true => match open::open(&hub) {
+            Some(transport) => Down::begin(transport, 0),
             None => return too_many(),
         },
         false => form::read_asked(&asked)
-            .and_then(|(id, received)| Some((hub.carriers.find(id)?, received)))
-            .and_then(|(carrier, received)| Down::begin(carrier, received)),
+            .and_then(|(id, received)| Some((hub.http_transports.find(id)?, received)))
+            .and_then(|(transport, received)| Down::begin(transport, received)),
     };
-    let Some(down) = down else { return refusal(StatusCode::NOT_FOUND, GONE) };
+    let Some(down) = down else { return refusal(StatusCode::NOT_FOUND, NOT_OPEN_TEXT) };
     let limits = &hub.config.http;
     match form {
         Form::Stream(form) => {
@@ -91,22 +92,16 @@ pub(crate) async fn down(
     }
 }
 
-const GONE: &str = "there is no such carrier, or it is over";
-
-fn refusal(status: StatusCode, why: &str) -> Response {
-    (status, HEADERS, format!("{why}\n")).into_response()
-}
-
-/// Reads a body that is small.
+/// Reads a body of at most `limit` bytes.
 async fn read(mut body: Body, limit: usize) -> Result<Bytes, StatusCode> {
-    let mut octets = BytesMut::new();
+    let mut bytes = BytesMut::new();
     while let Some(frame) = body.frame().await {
         let Ok(frame) = frame else { return Err(StatusCode::BAD_REQUEST) };
         let Ok(data) = frame.into_data() else { continue };
-        if octets.len() + data.len() > limit {
+        if bytes.len() + data.len() > limit {
             return Err(StatusCode::PAYLOAD_TOO_LARGE);
         }
-        octets.extend_from_slice(&data);
+        bytes.extend_from_slice(&data);
     }
-    Ok(octets.freeze())
+    Ok(bytes.freeze())
 }

@@ -1,5 +1,5 @@
-//! A TCP socket that a room's task writes itself: with one call of the kernel, and without waking anybody, unless the
-//! kernel takes no more.
+//! A TCP socket to which the room's task writes packets itself: with one system call, and without waking the
+//! connection's task unless the kernel's buffer is full.
 
 use std::io::{self, ErrorKind, IoSlice};
 use std::pin::Pin;
@@ -10,61 +10,61 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::sync::Notify;
 
-use super::Gone;
 use super::framing::MAX_VARINT;
 
-/// What stands before a packet.
+/// What precedes each packet on the socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Framing {
     /// The header of a binary WebSocket message in one frame, from a server (RFC 6455, section 5.2).
     WebSocket,
-    /// Its length (T1).
+    /// The packet's length (T1).
     Length,
 }
 
-/// Octets of a header, at most.
+/// Most bytes of a header: those of a length; a WebSocket header has as many at most.
 const MAX_HEADER: usize = MAX_VARINT;
 
-/// Octets that may wait here: two packets, and answers to what the other end asks of its WebSocket. Who reads nothing and
-/// asks on is cut off.
+/// Most unsent bytes: two packets, and answers to WebSocket pings. A client that reads nothing and keeps sending pings
+/// is disconnected.
 const MAX_UNSENT: usize = 256 << 10;
 
-/// Packets of up to so many octets go to the kernel as one piece: there, `writev` costs more than a short copy and `send`.
+/// Packets up to this size are copied into one buffer: for them `writev` costs more than a copy and `send`.
 const SHORT: usize = 512;
 
-/// A final binary frame; a final close frame.
+/// First byte of a final binary frame and of a final close frame (RFC 6455, section 5.2).
 const BINARY: u8 = 0x82;
 const CLOSE: u8 = 0x88;
 
-/// The socket of one connection.
-pub(crate) struct Line {
+/// Writes packets to the socket of one connection.
+pub(crate) struct SocketWriter {
     socket: TcpStream,
     framing: Framing,
     state: Mutex<State>,
-    /// Something waits, or the socket broke.
+    /// Notified when there are unsent bytes or the socket broke.
     wake: Notify,
 }
 
 #[derive(Default)]
 struct State {
     unsent: Vec<u8>,
-    /// Packets that end in there.
+    /// Packets that end within `unsent`.
     packets: usize,
     broken: bool,
 }
 
-impl Line {
+impl SocketWriter {
     pub(crate) fn new(socket: TcpStream, framing: Framing) -> Arc<Self> {
         let (state, wake) = (Mutex::default(), Notify::new());
-        Arc::new(Line { socket, framing, state, wake })
+        Arc::new(SocketWriter { socket, framing, state, wake })
     }
 
-    /// Sends a packet of two parts. `false`: it has not left yet; [`Line::flush`] says when it has.
-    pub(crate) fn send(&self, packet: &[u8], body: &[u8]) -> bool {
-        let mut header = [0; MAX_HEADER];
-        let header = self.framing.header(packet.len() + body.len(), &mut header);
+    /// Sends a packet, given as header and payload. Returns false if some of it is still unsent; then
+    /// [`SocketWriter::flush`] reports it later.
+    pub(crate) fn send(&self, header: &[u8], payload: &[u8]) -> bool {
+        let mut prefix = [0; MAX_HEADER];
+        let prefix = self.framing.header(header.len() + payload.len(), &mut prefix);
         let mut state = self.lock();
-        let is_sent = self.write(&mut state, [header, packet, body]);
+        let is_sent = self.write(&mut state, [prefix, header, payload]);
         if !is_sent {
             state.packets += 1;
             drop(state);
@@ -73,7 +73,7 @@ impl Line {
         is_sent
     }
 
-    /// Ends a WebSocket, in its own words.
+    /// Sends a WebSocket close frame; other framings have none.
     pub(crate) fn send_close(&self, code: u16, reason: &str) {
         if self.framing == Framing::WebSocket {
             let length = [CLOSE, 2 + reason.len() as u8];
@@ -81,29 +81,29 @@ impl Line {
         }
     }
 
-    /// Waits until something does not leave at once.
-    pub(crate) async fn waits(&self) {
+    /// Waits until there are unsent bytes.
+    pub(crate) async fn wait_for_unsent(&self) {
         self.wake.notified().await;
     }
 
-    /// Waits until all has left: how many packets that were.
-    pub(crate) async fn flush(&self) -> Result<usize, Gone> {
+    /// Waits until nothing is unsent. Returns the number of packets that were sent meanwhile.
+    pub(crate) async fn flush(&self) -> io::Result<usize> {
         loop {
             {
                 let mut state = self.lock();
-                self.push(&mut state);
+                self.write_unsent(&mut state);
                 if state.broken {
-                    return Err(Gone);
+                    return Err(ErrorKind::BrokenPipe.into());
                 }
                 if state.unsent.is_empty() {
                     return Ok(std::mem::take(&mut state.packets));
                 }
             }
-            self.socket.writable().await.map_err(|_| Gone)?;
+            self.socket.writable().await?;
         }
     }
 
-    /// Tells the other end that nothing more comes.
+    /// Shuts the sending direction down, so that the client sees the end of the stream.
     pub(crate) fn finish(&self) {
         let _ = socket2::SockRef::from(&self.socket).shutdown(std::net::Shutdown::Write);
     }
@@ -112,12 +112,12 @@ impl Line {
         &self.socket
     }
 
-    /// `true`: all of it has left.
+    /// Writes the parts, or keeps what the kernel does not take. Returns true if nothing is unsent.
     fn write(&self, state: &mut State, parts: [&[u8]; 3]) -> bool {
         let mut sent = 0;
         if state.unsent.is_empty() && !state.broken {
             match self.try_write(parts) {
-                Ok(octets) => sent = octets,
+                Ok(bytes) => sent = bytes,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {}
                 Err(_) => state.broken = true,
             }
@@ -151,18 +151,18 @@ impl Line {
         self.socket.try_write(whole)
     }
 
-    /// Sends what the kernel takes of what waits.
-    fn push(&self, state: &mut State) {
+    /// Writes as many unsent bytes as the kernel takes.
+    fn write_unsent(&self, state: &mut State) {
         let mut sent = 0;
         while sent < state.unsent.len() && !state.broken {
             match self.socket.try_write(&state.unsent[sent..]) {
-                Ok(octets) => sent += octets,
+                Ok(bytes) => sent += bytes,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => break,
                 Err(_) => state.broken = true,
             }
         }
         match sent == state.unsent.len() {
-            // An idle connection keeps no buffer.
+            // Drop the buffer, so that an idle connection holds no memory for it.
             true => state.unsent = Vec::new(),
             false => drop(state.unsent.drain(..sent)),
         }
@@ -174,7 +174,7 @@ impl Line {
 }
 
 impl Framing {
-    /// Writes what stands before a packet of so many octets.
+    /// Writes the header of a packet of `length` bytes.
     fn header(self, length: usize, header: &mut [u8; MAX_HEADER]) -> &[u8] {
         let size = match (self, length) {
             (Framing::Length, _) => {
@@ -206,10 +206,10 @@ impl Framing {
     }
 }
 
-/// The socket as a library wants it that reads from it, and writes an answer now and then.
-pub(crate) struct Stream(pub(crate) Arc<Line>);
+/// The socket as a stream, for a library that reads from it and now and then writes an answer.
+pub(crate) struct SocketStream(pub(crate) Arc<SocketWriter>);
 
-impl AsyncRead for Stream {
+impl AsyncRead for SocketStream {
     fn poll_read(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -218,8 +218,8 @@ impl AsyncRead for Stream {
         loop {
             ready!(self.0.socket.poll_read_ready(cx))?;
             match self.0.socket.try_read(buffer.initialize_unfilled()) {
-                Ok(octets) => {
-                    buffer.advance(octets);
+                Ok(bytes) => {
+                    buffer.advance(bytes);
                     return Poll::Ready(Ok(()));
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {}
@@ -229,14 +229,14 @@ impl AsyncRead for Stream {
     }
 }
 
-impl AsyncWrite for Stream {
+impl AsyncWrite for SocketStream {
     fn poll_write(
         self: Pin<&mut Self>,
         _: &mut Context<'_>,
-        octets: &[u8],
+        bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let mut state = self.0.lock();
-        let is_sent = self.0.write(&mut state, [octets, &[], &[]]);
+        let is_sent = self.0.write(&mut state, [bytes, &[], &[]]);
         if state.broken {
             return Poll::Ready(Err(ErrorKind::BrokenPipe.into()));
         }
@@ -244,7 +244,7 @@ impl AsyncWrite for Stream {
         if !is_sent {
             self.0.wake.notify_one();
         }
-        Poll::Ready(Ok(octets.len()))
+        Poll::Ready(Ok(bytes.len()))
     }
 
     fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {

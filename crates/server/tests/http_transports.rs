@@ -1,4 +1,4 @@
-//! Transports of requests, and plain TCP, with clients that do everything wrong.
+//! HTTP transports and plain TCP, with clients that break every rule.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 mod support;
@@ -12,8 +12,8 @@ use groupwire_server::session::PresenceState;
 use groupwire_server::session::client::Event;
 use groupwire_server::session::name_of;
 use groupwire_server::{Config, HttpLimits, Origins};
-use support::carrier::{Kind, Luck, Response, carrier, upload};
 use support::http::{get, post, read, send};
+use support::http_transport::{Failures, Kind, Response, http_transport, upload};
 use support::person::Person;
 use support::wire::{framed, socket, take_packet};
 use support::{PATIENCE, opening, server, server_with, servers_with, status};
@@ -21,7 +21,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-/// A carrier whose client has said hello and knows the answer.
+/// An HTTP transport whose client has uploaded its first packet.
 async fn joined(address: SocketAddr, kind: Kind) -> Response {
     let response = Response::open(address, kind, String::new()).await.unwrap();
     assert_eq!((response.id.len(), response.first), (32, 1), "T9");
@@ -42,10 +42,10 @@ async fn down(address: SocketAddr, body: String) -> u16 {
     post(address, "/http/poll", &[], body.into_bytes()).await.status
 }
 
-/// PING with a time of 5, which is answered.
+/// A PING with a time of 5, which the server answers.
 const PING: &[u8] = &[0x0e, 1, 5];
 
-/// The code of an ERROR frame that stands alone in its packet.
+/// The name of the error, if the packet consists of an ERROR frame.
 fn error_code(packet: &[u8]) -> Option<&'static str> {
     match packet {
         [1, 0x10, _, code, ..] | [0x10, _, code, ..] => Some(name_of(u32::from(*code))),
@@ -53,7 +53,7 @@ fn error_code(packet: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// What the last ERROR was that came.
+/// The name of the last error that the response carried.
 async fn ending(mut response: Response) -> Option<&'static str> {
     let mut ending = None;
     while let Ok(Some((_, packet))) = timeout(PATIENCE, response.next()).await {
@@ -63,25 +63,25 @@ async fn ending(mut response: Response) -> Option<&'static str> {
 }
 
 #[tokio::test]
-async fn nobody_without_an_id_gets_in() {
+async fn requests_without_a_valid_id_are_refused() {
     let address = server().await;
-    let (ann, _) = carrier(address, Kind::Multipart, Luck::default()).await;
+    let (ann, _) = http_transport(address, Kind::Multipart, Failures::default()).await;
     let mut ann = Person::join(ann, "demo").await;
-    let stranger = "0123456789abcdef0123456789abcdef";
-    assert_eq!(up(address, upload(stranger, 1, 0, &[PING])).await, 404, "T17");
-    assert_eq!(up(address, stranger.to_uppercase().into_bytes()).await, 404);
+    let unknown = "0123456789abcdef0123456789abcdef";
+    assert_eq!(up(address, upload(unknown, 1, 0, &[PING])).await, 404, "T17");
+    assert_eq!(up(address, unknown.to_uppercase().into_bytes()).await, 404);
     assert_eq!(up(address, Vec::new()).await, 404);
     assert_eq!(up(address, vec![b'a'; 31]).await, 404);
-    assert_eq!(down(address, asked(stranger, 0)).await, 404);
-    assert_eq!(down(address, format!("id={stranger}")).await, 404);
+    assert_eq!(down(address, asked(unknown, 0)).await, 404);
+    assert_eq!(down(address, format!("id={unknown}")).await, 404);
     assert_eq!(down(address, "x".repeat(4000)).await, 413);
-    assert_eq!(post(address, "/http/telepathy", &[], Vec::new()).await.status, 404);
+    assert_eq!(post(address, "/http/unknown", &[], Vec::new()).await.status, 404);
     ann.send("still here").await;
-    ann.hear(1).await;
+    ann.receive(1).await;
 }
 
 #[tokio::test]
-async fn the_upload_that_was_taken_in_is_answered_again_and_any_other_ends_the_carrier() {
+async fn the_last_upload_is_answered_again_and_any_other_number_closes_the_transport() {
     let address = server().await;
     for wrong in [0, 1, 4] {
         let response = joined(address, Kind::Poll).await;
@@ -89,27 +89,27 @@ async fn the_upload_that_was_taken_in_is_answered_again_and_any_other_ends_the_c
         assert_eq!(up(address, upload(id, 2, 0, &[PING])).await, 204);
         assert_eq!(up(address, upload(id, 2, 0, &[PING])).await, 204, "T16: repeated");
         assert_eq!(up(address, upload(id, wrong, 0, &[PING])).await, 409, "T16: {wrong}");
-        assert_eq!(up(address, upload(id, 3, 0, &[PING])).await, 404, "T17: over");
+        assert_eq!(up(address, upload(id, 3, 0, &[PING])).await, 404, "T17: closed");
         assert_eq!(down(address, asked(id, 0)).await, 404);
     }
 }
 
 #[tokio::test]
-async fn two_uploads_at_once_end_the_carrier() {
+async fn two_uploads_at_once_close_the_transport() {
     let address = server().await;
     let response = joined(address, Kind::Poll).await;
     let head = Bytes::from(upload(&response.id, 2, 0, &[]));
-    // It begins, and never goes on.
+    // The upload begins and never continues.
     let endless = stream::once(async { Ok::<_, std::io::Error>(head) });
     let endless = Body::from_stream(futures_util::StreamExt::chain(endless, stream::pending()));
     let first = send(address, "POST", "/http/up", &[], endless);
     let second = async {
         let started = Instant::now();
         loop {
-            // The next number, so that the other one is what is wrong with it. While that has not arrived this is the
-            // right one, once.
+            // The number is that of the endless upload, so that they collide. Until the server has seen the endless
+            // one, this one is accepted once.
             match up(address, upload(&response.id, 2, 0, &[PING])).await {
-                // Whichever of the two is refused: the carrier is over for both.
+                // Either of the two may be refused; the transport is closed for both.
                 409 | 404 => return,
                 status => assert_eq!(status, 204),
             }
@@ -124,7 +124,7 @@ async fn two_uploads_at_once_end_the_carrier() {
 }
 
 #[tokio::test]
-async fn an_upload_that_does_not_end_is_given_up_and_may_be_repeated() {
+async fn an_endless_upload_times_out_and_may_be_repeated() {
     let http = HttpLimits { request: Duration::from_millis(300), ..HttpLimits::default() };
     let address = server_with(Config { http, ..Config::default() }).await;
     let mut response = joined(address, Kind::Multipart).await;
@@ -138,7 +138,7 @@ async fn an_upload_that_does_not_end_is_given_up_and_may_be_repeated() {
 }
 
 #[tokio::test]
-async fn uploads_that_are_too_large_or_malformed_end_the_session_with_the_reason() {
+async fn excessive_and_malformed_uploads_close_the_connection_with_the_reason() {
     let address = server().await;
     let large = vec![0; 200_000];
     let cut = &framed(PING)[..2];
@@ -153,7 +153,7 @@ async fn uploads_that_are_too_large_or_malformed_end_the_session_with_the_reason
         assert_eq!(ending(response).await, Some(name));
         assert_eq!(down(address, asked(&id, 0)).await, 404);
     }
-    // T1: a packet over the limit is refused for its length.
+    // T1: a packet above the limit is refused because of its length.
     let response = joined(address, Kind::Iframe).await;
     let body = upload(&response.id, 2, 0, &[&vec![0; 70_000]]);
     assert_eq!(up(address, body).await, 413);
@@ -161,45 +161,45 @@ async fn uploads_that_are_too_large_or_malformed_end_the_session_with_the_reason
 }
 
 #[tokio::test]
-async fn nobody_has_what_was_never_sent() {
+async fn acknowledging_packets_that_were_never_sent_closes_the_transport() {
     let address = server().await;
     let response = joined(address, Kind::Poll).await;
     assert_eq!(up(address, upload(&response.id, 2, 1000, &[PING])).await, 409);
     let response = joined(address, Kind::Poll).await;
     assert_eq!(down(address, asked(&response.id, 1000)).await, 404);
-    assert_eq!(down(address, asked(&response.id, 0)).await, 404, "it is over");
+    assert_eq!(down(address, asked(&response.id, 0)).await, 404, "the transport is closed");
 }
 
 #[tokio::test]
-async fn a_newer_response_takes_over_and_one_that_misses_something_gets_it() {
+async fn a_newer_response_continues_and_resends_missing_packets() {
     let address = server().await;
     let mut one = joined(address, Kind::Multipart).await;
     let (first, welcome) = one.next().await.unwrap();
     assert_eq!(first, 1);
-    // T11: goes on after what the older one has, which ends.
+    // T11: continues after the packets of the older response, which ends.
     let two = Response::open(address, Kind::Iframe, asked(&one.id, 0)).await.unwrap();
     while one.next().await.is_some() {}
     assert!(two.first > 1, "{}", two.first);
     assert_eq!(two.id, one.id);
-    // The client has lost the older one after all.
+    // The client lost the packets of the older response.
     let mut three = Response::open(address, Kind::Multipart, asked(&one.id, 0)).await.unwrap();
     assert_eq!(three.first, 1, "T10");
     assert_eq!(three.next().await.unwrap(), (1, welcome));
-    // What was acknowledged is not sent again.
+    // Acknowledged packets are not sent again.
     assert_eq!(up(address, upload(&one.id, 2, 1, &[PING])).await, 204);
     drop((one, two, three));
     let started = Instant::now();
     let four = loop {
-        let four = Response::open(address, Kind::Longpoll, asked_last(started)).await;
+        let four = Response::open(address, Kind::Longpoll, empty_request(started)).await;
         if let Ok(four) = four {
             break four;
         }
     };
-    assert_eq!(four.first, 1, "another carrier");
+    assert_eq!(four.first, 1, "a new transport");
 }
 
-/// An empty request, for as long as there is patience.
-fn asked_last(started: Instant) -> String {
+/// An empty request body; fails when the time limit has passed.
+fn empty_request(started: Instant) -> String {
     assert!(started.elapsed() < PATIENCE);
     String::new()
 }
@@ -209,17 +209,17 @@ async fn held_requests_are_answered_in_time() {
     let http = HttpLimits { held: Duration::from_millis(100), ..HttpLimits::default() };
     let address = server_with(Config { http, ..Config::default() }).await;
     let first = Response::open(address, Kind::Longpoll, String::new()).await.unwrap();
-    // Nothing was said, so there is nothing to answer.
+    // The client sent nothing, so the server has no packet for it.
     let mut second = Response::open(address, Kind::Longpoll, asked(&first.id, 0)).await.unwrap();
     assert_eq!(second.first, 1);
     assert!(second.next().await.is_none(), "T15");
 }
 
 #[tokio::test]
-async fn a_carrier_that_nobody_asks_is_over_and_its_participant_away() {
+async fn a_transport_without_down_requests_is_closed_and_its_participant_away() {
     let http = HttpLimits { alone: Duration::from_millis(500), ..HttpLimits::default() };
     let address = server_with(Config { http, ..Config::default() }).await;
-    let (ann, _) = carrier(address, Kind::Poll, Luck::default()).await;
+    let (ann, _) = http_transport(address, Kind::Poll, Failures::default()).await;
     let mut ann = Person::join(ann, "demo").await;
     let response = joined(address, Kind::Poll).await;
     let id = response.id.clone();
@@ -235,7 +235,7 @@ async fn a_carrier_that_nobody_asks_is_over_and_its_participant_away() {
 }
 
 #[tokio::test]
-async fn a_carrier_that_says_nothing_is_over() {
+async fn a_transport_without_a_first_packet_is_closed() {
     let address = server().await;
     let response = Response::open(address, Kind::Multipart, String::new()).await.unwrap();
     let id = response.id.clone();
@@ -244,7 +244,7 @@ async fn a_carrier_that_says_nothing_is_over() {
     assert_eq!(status(address, "connections").await, 0);
 }
 
-/// Nothing that could be compressed, so that buffers fill.
+/// Text that hardly compresses, so that buffers fill.
 fn noise(seed: &mut u64) -> String {
     let mut letter = || {
         *seed ^= *seed << 13;
@@ -256,24 +256,24 @@ fn noise(seed: &mut u64) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_does_not_read_is_closed_and_disturbs_nobody() {
+async fn a_client_that_does_not_read_is_disconnected_and_slows_nobody() {
     let (address, tcp) = servers_with(Config::default()).await;
     let mut ann = Person::join(socket(tcp).await, "demo").await;
     let mut bob = Person::join(socket(tcp).await, "demo").await;
-    // One that does not read; one that reads and never says so, for which the server keeps it all.
-    let deaf = joined(address, Kind::Multipart).await;
-    let mut mute = joined(address, Kind::Multipart).await;
+    // One client does not read. The other one reads but never acknowledges, so the server keeps its packets.
+    let not_reading = joined(address, Kind::Multipart).await;
+    let mut not_acknowledging = joined(address, Kind::Multipart).await;
     let reading = tokio::spawn(async move {
-        let mut octets = 0;
-        while let Some((_, packet)) = mute.next().await {
-            octets += packet.len();
+        let mut bytes = 0;
+        while let Some((_, packet)) = not_acknowledging.next().await {
+            bytes += packet.len();
         }
-        octets
+        bytes
     });
     let (mut seed, mut sent) = (1, 0);
     let started = Instant::now();
     while status(address, "connections").await > 2 {
-        assert!(started.elapsed() < PATIENCE, "still there");
+        assert!(started.elapsed() < PATIENCE, "the clients are still connected");
         if ann.pending() < 4 {
             ann.send(&noise(&mut seed)).await;
             sent += 1;
@@ -284,15 +284,15 @@ async fn who_does_not_read_is_closed_and_disturbs_nobody() {
         );
     }
     assert!(sent > 6, "{sent}");
-    let octets = reading.await.unwrap();
-    assert!((100_000..=256 << 10).contains(&octets), "T10: {octets}");
+    let bytes = reading.await.unwrap();
+    assert!((100_000..=256 << 10).contains(&bytes), "T10: {bytes}");
     ann.send("after").await;
-    tokio::join!(ann.hear(sent + 1), bob.hear(sent + 1));
-    drop(deaf);
+    tokio::join!(ann.receive(sent + 1), bob.receive(sent + 1));
+    drop(not_reading);
 }
 
 #[tokio::test]
-async fn pages_of_other_sites_are_refused() {
+async fn pages_of_other_origins_are_refused() {
     let address = server().await;
     let own = format!("http://{address}");
     for (path, method) in [
@@ -303,10 +303,10 @@ async fn pages_of_other_sites_are_refused() {
         ("/http/iframe", "POST"),
         ("/http/poll", "OPTIONS"),
     ] {
-        for stranger in ["https://evil.example", "null", "http://127.0.0.1"] {
-            let headers = [("origin", stranger)];
+        for foreign in ["https://evil.example", "null", "http://127.0.0.1"] {
+            let headers = [("origin", foreign)];
             let answer = send(address, method, path, &headers, Body::empty()).await.unwrap();
-            assert_eq!(answer.status(), 403, "T2: {method} {path} {stranger}");
+            assert_eq!(answer.status(), 403, "T2: {method} {path} {foreign}");
             let answer = read(answer).await.unwrap();
             assert_eq!(answer.header("access-control-allow-origin"), "");
             assert_eq!(answer.header("vary"), "origin");
@@ -319,26 +319,26 @@ async fn pages_of_other_sites_are_refused() {
 }
 
 #[tokio::test]
-async fn pages_of_listed_sites_are_served() {
-    let friend = "https://friend.example";
-    let origins = Origins::own().and(friend).unwrap();
+async fn pages_of_listed_origins_are_served() {
+    let listed = "https://listed.example";
+    let origins = Origins::own().and(listed).unwrap();
     let address = server_with(Config { origins, ..Config::default() }).await;
-    let answer = get(address, "/transports", &[("origin", friend)]).await;
-    assert_eq!((answer.status, answer.header("access-control-allow-origin")), (200, friend));
+    let answer = get(address, "/transports", &[("origin", listed)]).await;
+    assert_eq!((answer.status, answer.header("access-control-allow-origin")), (200, listed));
     let transports: serde_json::Value = serde_json::from_slice(&answer.body).unwrap();
     let names = transports["transports"].as_array().unwrap();
     for name in ["websocket", "multipart", "iframe", "longpoll", "poll"] {
         assert!(names.contains(&name.into()), "T4: {transports}");
     }
-    let asks = [("origin", friend), ("access-control-request-method", "POST")];
+    let asks = [("origin", listed), ("access-control-request-method", "POST")];
     let answer = send(address, "OPTIONS", "/http/up", &asks, Body::empty()).await.unwrap();
     let answer = read(answer).await.unwrap();
-    assert_eq!((answer.status, answer.header("access-control-allow-origin")), (204, friend));
+    assert_eq!((answer.status, answer.header("access-control-allow-origin")), (204, listed));
     assert_eq!(answer.header("access-control-allow-headers"), "authorization, content-type");
 }
 
 #[tokio::test]
-async fn responses_say_how_they_are_to_be_treated() {
+async fn responses_have_the_required_headers() {
     let address = server().await;
     let own = format!("http://{address}");
     for kind in Kind::ALL {
@@ -362,7 +362,7 @@ async fn responses_say_how_they_are_to_be_treated() {
 }
 
 #[tokio::test]
-async fn there_are_no_more_carriers_than_connections_are_allowed() {
+async fn http_transports_count_as_connections() {
     let address = server_with(Config { max_connections: 2, ..Config::default() }).await;
     let held = [joined(address, Kind::Multipart).await, joined(address, Kind::Iframe).await];
     let third = Response::open(address, Kind::Poll, String::new()).await;
@@ -371,7 +371,7 @@ async fn there_are_no_more_carriers_than_connections_are_allowed() {
 }
 
 #[tokio::test]
-async fn a_header_that_does_not_end_is_not_waited_for() {
+async fn an_endless_request_header_times_out() {
     let http = HttpLimits { idle: Duration::from_millis(200), ..HttpLimits::default() };
     let address = server_with(Config { http, ..Config::default() }).await;
     for begun in ["", "POST /http/up HTTP/1.1\r\nHost: "] {
@@ -382,10 +382,10 @@ async fn a_header_that_does_not_end_is_not_waited_for() {
     }
 }
 
-/// What comes over plain TCP in answer to these octets, to the end.
-async fn over_tcp(address: SocketAddr, octets: &[u8]) -> Option<&'static str> {
+/// Sends these bytes over plain TCP; the name of the last error in the answer.
+async fn over_tcp(address: SocketAddr, bytes: &[u8]) -> Option<&'static str> {
     let mut stream = TcpStream::connect(address).await.unwrap();
-    stream.write_all(octets).await.unwrap();
+    stream.write_all(bytes).await.unwrap();
     let mut answer = Vec::new();
     timeout(PATIENCE, stream.read_to_end(&mut answer)).await.unwrap().unwrap();
     let mut ending = None;
@@ -396,7 +396,7 @@ async fn over_tcp(address: SocketAddr, octets: &[u8]) -> Option<&'static str> {
 }
 
 #[tokio::test]
-async fn plain_tcp_with_anything_but_packets() {
+async fn plain_tcp_refuses_malformed_streams() {
     let (_, address) = servers_with(Config::default()).await;
     let mut hello = framed(&opening("demo"));
     assert_eq!(over_tcp(address, &[0xff, 0xff, 0x7f]).await, Some("too-large"), "T1");

@@ -1,4 +1,4 @@
-//! A client of the transports over HTTP that keeps to the rules, and on purpose has bad luck.
+//! A client of the HTTP transports that keeps the rules, with simulated failures.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 use std::net::SocketAddr;
@@ -38,61 +38,65 @@ impl Kind {
     }
 }
 
-/// What goes wrong, and how often a response is renewed.
+/// The simulated failures, and how often a response is renewed.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Luck {
-    /// A streamed response is renewed after this long (T12).
+pub(crate) struct Failures {
+    /// A streamed response is renewed after this time (T12).
     pub(crate) renewal: Duration,
-    /// A response is broken off after so many packets, and asked for again.
+    /// A response is broken off after this number of packets, and requested again.
     pub(crate) break_after: usize,
-    /// Each so-manyth upload is sent a second time, as if its answer had been lost.
+    /// Every upload whose number is a multiple of this is sent twice, as if the first answer had been lost.
     pub(crate) repeat: u64,
 }
 
-impl Default for Luck {
+impl Default for Failures {
     fn default() -> Self {
-        Luck { renewal: Duration::from_millis(150), break_after: usize::MAX, repeat: u64::MAX }
+        Failures { renewal: Duration::from_millis(150), break_after: usize::MAX, repeat: u64::MAX }
     }
 }
 
-/// What happened, for tests to see that it did.
+/// Counts of what happened.
 #[derive(Default)]
-pub(crate) struct Tally {
+pub(crate) struct Counts {
     pub(crate) responses: AtomicU64,
     pub(crate) breaks: AtomicU64,
     pub(crate) repeats: AtomicU64,
     received: AtomicU64,
 }
 
-/// Opens a carrier.
-pub(crate) async fn carrier(address: SocketAddr, kind: Kind, luck: Luck) -> (Wire, Arc<Tally>) {
-    let tally = Arc::new(Tally::default());
+/// Opens an HTTP transport.
+pub(crate) async fn http_transport(
+    address: SocketAddr,
+    kind: Kind,
+    failures: Failures,
+) -> (Wire, Arc<Counts>) {
+    let counts = Arc::new(Counts::default());
     let (outgoing, to_send) = mpsc::channel(1);
     let (received, incoming) = mpsc::channel(64);
-    let (tell, id) = watch::channel(String::new());
+    let (id_sender, id) = watch::channel(String::new());
     let mut tasks = JoinSet::new();
-    let client = Client { address, kind, luck, tally: Arc::clone(&tally) };
-    tasks.spawn(client.down(received, tell));
-    let client = Client { address, kind, luck, tally: Arc::clone(&tally) };
+    let client = Client { address, kind, failures, counts: Arc::clone(&counts) };
+    tasks.spawn(client.down(received, id_sender));
+    let client = Client { address, kind, failures, counts: Arc::clone(&counts) };
     tasks.spawn(client.up(to_send, id));
-    (Wire { outgoing, incoming, tasks }, tally)
+    (Wire { outgoing, incoming, tasks }, counts)
 }
 
 struct Client {
     address: SocketAddr,
     kind: Kind,
-    luck: Luck,
-    tally: Arc<Tally>,
+    failures: Failures,
+    counts: Arc<Counts>,
 }
 
 impl Client {
-    /// Reads responses until the carrier is over.
-    async fn down(self, received: mpsc::Sender<Vec<u8>>, tell: watch::Sender<String>) {
+    /// Reads responses until the transport is closed.
+    async fn down(self, received: mpsc::Sender<Vec<u8>>, id: watch::Sender<String>) {
         let Some(mut response) = self.ask("").await else { return };
-        tell.send_replace(response.id.clone());
+        id.send_replace(response.id.clone());
         let mut older: Option<Response> = None;
-        let mut renewal = Instant::now() + self.luck.renewal;
-        let mut left = self.luck.break_after;
+        let mut renewal = Instant::now() + self.failures.renewal;
+        let mut left = self.failures.break_after;
         loop {
             let is_current = older.is_none();
             let step = tokio::select! {
@@ -100,7 +104,7 @@ impl Client {
                 () = sleep_until(renewal), if is_current && self.is_stream() => None,
             };
             match step {
-                // T11: the older one broke before it was read to its end, which the server did not see.
+                // T11: the older response broke before it was read to its end, which the server did not notice.
                 Some(Some((number, _))) if number > self.received() + 1 => older = None,
                 Some(Some((number, packet))) => {
                     if !self.deliver(number, packet, &received).await {
@@ -110,12 +114,12 @@ impl Client {
                     if left > 0 {
                         continue;
                     }
-                    // It breaks.
-                    left = self.luck.break_after;
-                    self.tally.breaks.fetch_add(1, Ordering::Relaxed);
+                    // The response is broken off.
+                    left = self.failures.break_after;
+                    self.counts.breaks.fetch_add(1, Ordering::Relaxed);
                     older = None;
                 }
-                // The older one is over: on with the newer.
+                // The older response has ended: read the newer one.
                 Some(None) if !is_current => {
                     older = None;
                     continue;
@@ -127,13 +131,13 @@ impl Client {
                 None => {
                     let Some(newer) = self.ask(&response.id).await else { return };
                     older = Some(std::mem::replace(&mut response, newer));
-                    renewal = Instant::now() + self.luck.renewal;
+                    renewal = Instant::now() + self.failures.renewal;
                     continue;
                 }
             }
             let Some(next) = self.ask(&response.id).await else { return };
             response = next;
-            renewal = Instant::now() + self.luck.renewal;
+            renewal = Instant::now() + self.failures.renewal;
         }
     }
 
@@ -142,19 +146,19 @@ impl Client {
     }
 
     fn received(&self) -> u64 {
-        self.tally.received.load(Ordering::Relaxed)
+        self.counts.received.load(Ordering::Relaxed)
     }
 
     async fn deliver(&self, number: u64, packet: Vec<u8>, to: &mpsc::Sender<Vec<u8>>) -> bool {
         if number <= self.received() {
             return true;
         }
-        self.tally.received.store(number, Ordering::Relaxed);
+        self.counts.received.store(number, Ordering::Relaxed);
         to.send(packet).await.is_ok()
     }
 
     async fn ask(&self, id: &str) -> Option<Response> {
-        self.tally.responses.fetch_add(1, Ordering::Relaxed);
+        self.counts.responses.fetch_add(1, Ordering::Relaxed);
         let received = self.received();
         let body = match id {
             "" => String::new(),
@@ -169,13 +173,13 @@ impl Client {
         while let Some(packet) = packets.recv().await {
             number += 1;
             let body = upload(&id, number, self.received(), &[&packet]);
-            let times = if number % self.luck.repeat == 0 { 2 } else { 1 };
+            let times = if number % self.failures.repeat == 0 { 2 } else { 1 };
             for _ in 0..times {
                 if post(self.address, "/http/up", &[], body.clone()).await.status != 204 {
                     return;
                 }
             }
-            self.tally.repeats.fetch_add(times - 1, Ordering::Relaxed);
+            self.counts.repeats.fetch_add(times - 1, Ordering::Relaxed);
         }
     }
 }
@@ -189,18 +193,18 @@ pub(crate) fn upload(id: &str, number: u64, received: u64, packets: &[&[u8]]) ->
     body
 }
 
-/// A down response that is read as it comes.
+/// A down response, read as it arrives.
 pub(crate) struct Response {
     kind: Kind,
     pub(crate) id: String,
     pub(crate) first: u64,
     next: u64,
     body: Incoming,
-    octets: Vec<u8>,
+    bytes: Vec<u8>,
 }
 
 impl Response {
-    /// Asks for one. An error is the status, and 0 if it broke.
+    /// Requests a response. An error is the HTTP status, or 0 if the connection broke.
     pub(crate) async fn open(address: SocketAddr, kind: Kind, body: String) -> Result<Self, u16> {
         let origin = format!("http://{address}");
         let headers = [("origin", origin.as_str())];
@@ -209,9 +213,9 @@ impl Response {
         if response.status() != 200 {
             return Err(response.status().as_u16());
         }
-        let octets = Vec::new();
+        let bytes = Vec::new();
         let (id, body) = (String::new(), response.into_body());
-        let mut response = Response { kind, id, first: 0, next: 0, body, octets };
+        let mut response = Response { kind, id, first: 0, next: 0, body, bytes };
         let (id, first) = loop {
             if let Some(preamble) = response.preamble() {
                 break preamble;
@@ -224,13 +228,13 @@ impl Response {
         Ok(response)
     }
 
-    /// The next packet and its number. Losing the future loses nothing.
+    /// The next packet and its number. The future may be dropped without losing a packet.
     pub(crate) async fn next(&mut self) -> Option<(u64, Vec<u8>)> {
         loop {
             let packet = match self.kind {
                 Kind::Multipart => self.part(),
                 Kind::Iframe => self.call().map(|text| STANDARD.decode(text).unwrap()),
-                Kind::Longpoll | Kind::Poll => take_packet(&mut self.octets),
+                Kind::Longpoll | Kind::Poll => take_packet(&mut self.bytes),
             };
             if let Some(packet) = packet {
                 self.next += 1;
@@ -247,10 +251,10 @@ impl Response {
             Kind::Multipart => String::from_utf8(self.part()?).unwrap(),
             Kind::Iframe => self.call()?,
             Kind::Longpoll | Kind::Poll => {
-                let mut rest = self.octets.get(32..)?.to_vec();
+                let mut rest = self.bytes.get(32..)?.to_vec();
                 let first = take_varint(&mut rest)?;
-                let id = String::from_utf8(self.octets[..32].to_vec()).unwrap();
-                self.octets = rest;
+                let id = String::from_utf8(self.bytes[..32].to_vec()).unwrap();
+                self.bytes = rest;
                 return Some((id, first));
             }
         };
@@ -259,33 +263,33 @@ impl Response {
     }
 
     fn part(&mut self) -> Option<Vec<u8>> {
-        let start = find(&self.octets, b"--gw\r\n")?;
-        let end = start + find(&self.octets[start..], b"\r\n\r\n")? + 4;
-        let header = std::str::from_utf8(&self.octets[start..end]).unwrap();
+        let start = find(&self.bytes, b"--gw\r\n")?;
+        let end = start + find(&self.bytes[start..], b"\r\n\r\n")? + 4;
+        let header = std::str::from_utf8(&self.bytes[start..end]).unwrap();
         let length = header.trim().rsplit_once("Content-Length: ").unwrap().1;
         let length: usize = length.parse().unwrap();
-        let part = self.octets.get(end..end + length)?.to_vec();
-        self.octets.drain(..end + length);
+        let part = self.bytes.get(end..end + length)?.to_vec();
+        self.bytes.drain(..end + length);
         Some(part)
     }
 
     fn call(&mut self) -> Option<String> {
-        let start = find(&self.octets, b"p(\"")? + 3;
-        let end = start + find(&self.octets[start..], b"\")</script>\n")?;
-        let text = String::from_utf8(self.octets[start..end].to_vec()).unwrap();
-        self.octets.drain(..end);
+        let start = find(&self.bytes, b"p(\"")? + 3;
+        let end = start + find(&self.bytes[start..], b"\")</script>\n")?;
+        let text = String::from_utf8(self.bytes[start..end].to_vec()).unwrap();
+        self.bytes.drain(..end);
         Some(text)
     }
 
     async fn more(&mut self) -> bool {
         let Some(Ok(frame)) = self.body.frame().await else { return false };
         frame.into_data().is_ok_and(|data| {
-            self.octets.extend_from_slice(&data);
+            self.bytes.extend_from_slice(&data);
             true
         })
     }
 }
 
-fn find(octets: &[u8], mark: &[u8]) -> Option<usize> {
-    octets.windows(mark.len()).position(|window| window == mark)
+fn find(bytes: &[u8], mark: &[u8]) -> Option<usize> {
+    bytes.windows(mark.len()).position(|window| window == mark)
 }

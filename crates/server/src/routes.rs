@@ -1,23 +1,23 @@
-//! HTTP: the pages, the status, and the doors to the transports.
+//! The routes of HTTP: web pages, status, inspector, and the requests that open transports.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use axum::extract::{ConnectInfo, DefaultBodyLimit, Request, State};
-use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use serde::Serialize;
 
+use crate::answers::{NO_SNIFF, NO_STORE, too_many};
 use crate::hub::Hub;
 use crate::transport::emulation::{self, control};
-use crate::transport::{carrier, websocket};
-use crate::{assets, inspect, origin, status};
+use crate::transport::{http, websocket};
+use crate::{assets, cross_origin, inspect, status};
 
-/// What is where.
+/// Maps paths to their handlers.
 pub(crate) fn router(hub: Arc<Hub>) -> Router {
     let inspector = Router::new()
         .route("/inspect/rooms", get(inspect::rooms))
@@ -25,7 +25,7 @@ pub(crate) fn router(hub: Arc<Hub>) -> Router {
         .route("/inspect/templates", get(inspect::templates))
         .route(
             "/inspect/record",
-            post(inspect::record).layer(DefaultBodyLimit::max(inspect::MOST_OCTETS)),
+            post(inspect::record).layer(DefaultBodyLimit::max(inspect::MAX_BODY)),
         )
         .layer(from_fn_with_state(Arc::clone(&hub), inspect::check));
     let doors = Router::new()
@@ -34,11 +34,11 @@ pub(crate) fn router(hub: Arc<Hub>) -> Router {
         .route("/transports", get(offer))
         .route(
             "/emulation",
-            get(control::get).post(control::set).layer(DefaultBodyLimit::max(control::MOST_OCTETS)),
+            get(control::get).post(control::set).layer(DefaultBodyLimit::max(control::MAX_BODY)),
         )
-        .route("/http/up", post(carrier::up))
-        .route("/http/{form}", post(carrier::down))
-        .layer(from_fn_with_state(Arc::clone(&hub), origin::check));
+        .route("/http/up", post(http::up))
+        .route("/http/{form}", post(http::down))
+        .layer(from_fn_with_state(Arc::clone(&hub), cross_origin::check));
     Router::new()
         .merge(doors)
         .route("/status", get(status::report))
@@ -53,19 +53,15 @@ async fn upgrade(
     request: Request,
 ) -> Response {
     if hub.connections.load(Ordering::Relaxed) >= hub.config.max_connections {
-        tracing::warn!(%peer, "turned away: too many connections");
+        tracing::warn!(%peer, "connection refused: too many connections");
         return too_many();
     }
-    tracing::debug!(%peer, "connected");
+    tracing::debug!(%peer, transport = "WebSocket", "connected");
     let emulate = emulation::is_wanted(&hub, request.uri().query());
     websocket::upgrade(hub, request, emulate)
 }
 
-pub(crate) fn too_many() -> Response {
-    (StatusCode::SERVICE_UNAVAILABLE, "too many connections, try again later\n").into_response()
-}
-
-/// What `/transports` answers (T4).
+/// The answer to `GET /transports` (T4).
 #[derive(Serialize)]
 struct Offer {
     transports: Vec<&'static str>,
@@ -88,11 +84,3 @@ async fn offer(State(hub): State<Arc<Hub>>) -> impl IntoResponse {
     let transports = first.into_iter().chain(others).collect();
     ([NO_SNIFF, NO_STORE], Json(Offer { transports, webtransport }))
 }
-
-/// Certificates change.
-pub(crate) const NO_STORE: (HeaderName, HeaderValue) =
-    (header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-
-/// Keeps browsers from guessing at content.
-pub(crate) const NO_SNIFF: (HeaderName, HeaderValue) =
-    (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));

@@ -1,18 +1,11 @@
-//! Which pages may use the server (T2).
+//! Which web pages may use the server, by their origin (T2).
 
-use std::sync::Arc;
-
-use axum::extract::{Request, State};
 use axum::http::uri::{Authority, Uri};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
-use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
 
-use crate::Error;
-use crate::hub::Hub;
+use crate::error::Error;
 
-/// The origins of pages that may use the server: its own, which is the default, and those that are listed here.
-/// Programs that are no browsers name none and are not held back.
+/// The origins whose web pages may use the server: the server's own, and those added with [`Origins::and`]. Programs
+/// other than browsers send no `Origin` and are always served.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Origins {
     any: bool,
@@ -20,20 +13,20 @@ pub struct Origins {
 }
 
 impl Origins {
-    /// Only the server's own.
+    /// Admits only pages that the server itself served.
     pub fn own() -> Self {
         Origins::default()
     }
 
-    /// Every page of every site.
+    /// Admits pages of every site.
     pub fn any() -> Self {
         Origins { any: true, listed: Vec::new() }
     }
 
-    /// This one too, such as `https://example.org`; `*` is any.
+    /// Admits pages of `origin` too, such as `https://example.org`; `*` admits every page.
     ///
     /// # Errors
-    /// [`Error::Origin`] if it is none: scheme, host and, unless it is the scheme's own, port.
+    /// [`Error::Origin`] if `origin` is not of the form scheme, host and, unless it is the scheme's default, port.
     pub fn and(mut self, origin: &str) -> Result<Self, Error> {
         if origin == "*" {
             return Ok(Origins::any());
@@ -45,13 +38,13 @@ impl Origins {
         Ok(self)
     }
 
-    /// Whether a page of `origin` may use the server that it calls `authority`: host, and port unless it is the
-    /// scheme's own.
-    fn admit(&self, origin: &str, authority: &str) -> bool {
+    /// True if a page of `origin` may use the server at `authority` (host, and port unless it is the scheme's
+    /// default).
+    pub(crate) fn admit(&self, origin: &str, authority: &str) -> bool {
         self.lists(origin) || is_same(origin, authority, |one, two| one == two)
     }
 
-    /// The same where the port may be another: the host counts.
+    /// Like [`Origins::admit`], but compares only the hosts, as WebTransport's port may differ from that of the page.
     pub(crate) fn admit_host(&self, origin: &str, authority: &str) -> bool {
         self.lists(origin) || is_same(origin, authority, |(one, _), (two, _)| one == two)
     }
@@ -61,7 +54,8 @@ impl Origins {
     }
 }
 
-/// Whether it is written as browsers write origins, with nothing in it that could end a string in a script.
+/// True if `origin` has the form in which browsers send origins. Such a text has no character that could end a string
+/// in a script.
 pub(crate) fn is_origin(origin: &str) -> bool {
     let Ok(uri) = origin.parse::<Uri>() else { return false };
     let Some((scheme, authority)) = origin.split_once("://") else { return false };
@@ -80,7 +74,7 @@ fn is_same(
     compare: impl Fn(&HostAndPort, &HostAndPort) -> bool,
 ) -> bool {
     let Some((scheme, of_origin)) = origin.split_once("://") else { return false };
-    // A server behind a proxy does not know whether it is reached by TLS, but the page does.
+    // The page's scheme decides the default port: a server behind a proxy does not know whether it is reached by TLS.
     let own = match scheme {
         "http" => 80,
         "https" => 443,
@@ -96,50 +90,13 @@ fn is_same(
     }
 }
 
-/// Refuses strangers, and tells browsers that the others may read the answers.
-pub(crate) async fn check(State(hub): State<Arc<Hub>>, request: Request, next: Next) -> Response {
-    let Some(origin) = request.headers().get(header::ORIGIN).cloned() else {
-        return vary(next.run(request).await);
-    };
-    if !is_admitted(&hub.config.origins, &origin, request.headers()) {
-        tracing::info!(?origin, "refused: a page of another site; --origin would admit it");
-        return vary((StatusCode::FORBIDDEN, "pages of this origin may not\n").into_response());
-    }
-    let mut answer = match *request.method() == Method::OPTIONS {
-        true => preflight(),
-        false => next.run(request).await,
-    };
-    answer.headers_mut().insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-    vary(answer)
-}
-
-fn is_admitted(origins: &Origins, origin: &HeaderValue, headers: &HeaderMap) -> bool {
-    let authority = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or("");
-    origin.to_str().is_ok_and(|origin| origins.admit(origin, authority))
-}
-
-/// Ours need none; whoever sends other content types has to ask first.
-fn preflight() -> Response {
-    const ALLOWED: [(HeaderName, &str); 3] = [
-        (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST"),
-        (header::ACCESS_CONTROL_ALLOW_HEADERS, "authorization, content-type"),
-        (header::ACCESS_CONTROL_MAX_AGE, "600"),
-    ];
-    (StatusCode::NO_CONTENT, ALLOWED).into_response()
-}
-
-fn vary(mut answer: Response) -> Response {
-    answer.headers_mut().append(header::VARY, HeaderValue::from_static("origin"));
-    answer
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
 
     #[test]
-    fn the_servers_own_pages_and_no_others() {
+    fn only_the_servers_own_pages_are_admitted_by_default() {
         let origins = Origins::own();
         assert!(origins.admit("http://localhost:8080", "localhost:8080"));
         assert!(origins.admit("https://Example.org", "example.ORG:443"));
@@ -160,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn those_that_are_listed() {
+    fn listed_origins_are_admitted() {
         let origins = Origins::own().and("https://App.example:8443").unwrap();
         assert!(origins.admit("https://app.example:8443", "server.example"));
         assert!(!origins.admit("https://app.example", "server.example"));

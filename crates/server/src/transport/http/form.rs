@@ -1,4 +1,4 @@
-//! What requests and responses of carriers look like (T9, T13 to T16).
+//! The format of requests and responses of HTTP transports (T9, T13 to T16).
 
 use std::fmt;
 
@@ -7,62 +7,63 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use groupwire_session::Error;
 
-use crate::hub::random_secret;
+use crate::secret::random_secret;
 use crate::transport::framing::varint;
 
-/// A carrier's name, which only its client knows.
+/// The secret id of an HTTP transport, known to its client only.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Id([u8; 16]);
+pub(super) struct HttpTransportId([u8; 16]);
 
-impl Id {
+impl HttpTransportId {
     pub(super) const DIGITS: usize = 32;
 
     pub(super) fn random() -> Self {
-        Id(random_secret())
+        HttpTransportId(random_secret())
     }
 
     pub(super) fn read(digits: &[u8]) -> Option<Self> {
         let digits: &[u8; Self::DIGITS] = digits.try_into().ok()?;
         let mut id = [0; 16];
-        for (octet, pair) in id.iter_mut().zip(digits.chunks_exact(2)) {
+        for (byte, pair) in id.iter_mut().zip(digits.chunks_exact(2)) {
             for &digit in pair {
                 let value = match digit {
                     b'0'..=b'9' => digit - b'0',
                     b'a'..=b'f' => digit - b'a' + 10,
                     _ => return None,
                 };
-                *octet = *octet << 4 | value;
+                *byte = *byte << 4 | value;
             }
         }
-        Some(Id(id))
+        Some(HttpTransportId(id))
     }
 }
 
-impl fmt::Display for Id {
+impl fmt::Display for HttpTransportId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|octet| write!(f, "{octet:02x}"))
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }
 }
 
 /// How a down request is answered.
 pub(super) enum Form {
     Stream(Stream),
-    /// When there is something (`longpoll`).
+    /// Once there is a packet (`longpoll`).
     Held,
-    /// `poll`.
+    /// Immediately (`poll`).
     AtOnce,
 }
 
-/// A response that grows.
+/// The format of a streamed response.
 pub(super) enum Stream {
     Multipart,
-    /// `origin` is safe to stand in a script.
+    /// A document of scripts for the page of `origin`, which has no character that could end a string in a script.
     Iframe {
         origin: String,
     },
 }
 
-/// What nobody on the way waits for more than (T13); browsers, too, look at a document only when there is some of it.
+/// Bytes of padding at the beginning: proxies that buffer the beginning of a response wait for fewer (T13), and
+/// browsers render a document only when there is some of it.
 const PADDING: usize = 2 << 10;
 
 impl Stream {
@@ -73,8 +74,8 @@ impl Stream {
         }
     }
 
-    /// How it starts.
-    pub(super) fn opening(&self, id: Id, first: u64) -> Bytes {
+    /// The beginning of the response, with the preamble (T9).
+    pub(super) fn opening(&self, id: HttpTransportId, first: u64) -> Bytes {
         let preamble = format!("{id} {first}");
         match self {
             Stream::Multipart => {
@@ -123,27 +124,27 @@ fn part(content: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(content);
 }
 
-/// Reads `id=<id>&received=<n>`.
-pub(super) fn read_asked(body: &[u8]) -> Option<(Id, u64)> {
+/// Parses the body of a down request, `id=<id>&received=<n>`.
+pub(super) fn read_asked(body: &[u8]) -> Option<(HttpTransportId, u64)> {
     let (id, received) = std::str::from_utf8(body).ok()?.strip_prefix("id=")?.split_once('&')?;
     let received = received.strip_prefix("received=")?;
-    let is_number = !received.is_empty() && received.bytes().all(|octet| octet.is_ascii_digit());
-    Some((Id::read(id.as_bytes())?, received.parse().ok().filter(|_| is_number)?))
+    let is_number = !received.is_empty() && received.bytes().all(|byte| byte.is_ascii_digit());
+    Some((HttpTransportId::read(id.as_bytes())?, received.parse().ok().filter(|_| is_number)?))
 }
 
-/// What stands before the packets of an upload.
+/// The numbers before the packets of an upload (T16).
 #[derive(Debug, PartialEq)]
 pub(super) struct Head {
     pub(super) number: u64,
     pub(super) received: u64,
-    /// Octets of number and received.
+    /// Bytes of both numbers together.
     pub(super) size: usize,
 }
 
-/// Reads what follows the id. `None`: it is not there whole.
-pub(super) fn read_head(octets: &[u8]) -> Result<Option<Head>, Error> {
-    let Some((number, size)) = varint(octets)? else { return Ok(None) };
-    let Some((received, more)) = varint(&octets[size..])? else { return Ok(None) };
+/// Parses the numbers that follow the id; `None` if they are not complete yet.
+pub(super) fn read_head(bytes: &[u8]) -> Result<Option<Head>, Error> {
+    let Some((number, size)) = varint(bytes)? else { return Ok(None) };
+    let Some((received, more)) = varint(&bytes[size..])? else { return Ok(None) };
     Ok(Some(Head { number, received, size: size + more }))
 }
 
@@ -162,8 +163,8 @@ mod tests {
         }
 
         #[test]
-        fn requests_are_read_as_they_were_written(number: u64, received: u64) {
-            let id = Id::random();
+        fn requests_round_trip(number: u64, received: u64) {
+            let id = HttpTransportId::random();
             let asked = format!("id={id}&received={received}");
             prop_assert!(read_asked(asked.as_bytes()) == Some((id, received)));
             let mut head = Vec::new();
@@ -177,8 +178,8 @@ mod tests {
     }
 
     #[test]
-    fn other_requests_are_none() {
-        let id = Id::random();
+    fn malformed_requests_are_refused() {
+        let id = HttpTransportId::random();
         for wrong in [
             String::new(),
             format!("id={id}"),
@@ -195,10 +196,10 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_delimited_and_say_how_long_they_are() {
+    fn parts_have_delimiters_and_a_length() {
         let packet = Stream::Multipart.packet(b"\r\n--gw\r\n");
         assert_eq!(packet, &b"\r\n--gw\r\nContent-Length: 8\r\n\r\n\r\n--gw\r\n"[..]);
-        assert!(Stream::Multipart.packet(&[0; 100]).len() <= 135, "about 35 octets on top");
+        assert!(Stream::Multipart.packet(&[0; 100]).len() <= 135, "about 35 bytes of overhead");
         let form = Stream::Iframe { origin: "https://a.example".to_owned() };
         assert_eq!(form.packet(b"abc"), "<script>p(\"YWJj\")</script>\n");
     }

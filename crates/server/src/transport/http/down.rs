@@ -1,4 +1,4 @@
-//! Down responses: streamed, held, or at once.
+//! Responses to down requests, which carry packets to the client: streamed, held, or answered at once (T12 to T15).
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -9,34 +9,34 @@ use futures_util::stream::{Stream as Chunks, unfold};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::form::Stream;
-use super::state::{Carrier, Step, Turn};
-use crate::HttpLimits;
+use super::state::{HttpTransport, ResponseNumber, Step};
+use crate::config::HttpLimits;
 use crate::transport::framing::{put, put_varint};
 
-/// How long an answer that has a packet waits for another. The room makes the second once the first has gone, and the
-/// newer it is the better.
+/// How long an answer that has a packet waits for another one: the room builds the second packet once the first was
+/// sent.
 const GATHER: Duration = Duration::from_millis(1);
 
-/// How long it does so at most, whatever comes.
-const GATHER_AT_MOST: Duration = Duration::from_millis(5);
+/// How long an answer waits for further packets in all.
+const MAX_GATHER: Duration = Duration::from_millis(5);
 
-/// A response that takes packets from its carrier.
+/// A response that sends the packets of its transport.
 pub(super) struct Down {
-    carrier: Arc<Carrier>,
-    turn: Turn,
+    transport: Arc<HttpTransport>,
+    number: ResponseNumber,
     first: u64,
 }
 
 impl Down {
-    /// Takes over from any response before it (T11). `None`: the carrier is over.
-    pub(super) fn begin(carrier: Arc<Carrier>, received: u64) -> Option<Self> {
-        let (turn, first) = carrier.begin(received)?;
-        Some(Down { carrier, turn, first })
+    /// Begins a response and ends the one before it (T11); `None` if the transport is closed.
+    pub(super) fn begin(transport: Arc<HttpTransport>, received: u64) -> Option<Self> {
+        let (number, first) = transport.begin(received)?;
+        Some(Down { transport, number, first })
     }
 
-    /// The next packet. `None`: the response is to end.
+    /// The next packet; `None` if the response has to end.
     async fn next(&self) -> Option<Bytes> {
-        match self.carrier.step(self.turn).await {
+        match self.transport.step(self.number).await {
             Step::Packet(packet) => Some(packet),
             Step::End => None,
         }
@@ -45,16 +45,16 @@ impl Down {
 
 impl Drop for Down {
     fn drop(&mut self) {
-        self.carrier.finish(self.turn);
+        self.transport.finish(self.number);
     }
 }
 
-/// The whole of an answer that does not grow (T15). Waits so long for something to be there.
+/// The body of an answer that is not streamed (T15). Waits up to `wait` for the first packet.
 pub(super) async fn answer(down: Down, wait: Duration) -> Bytes {
-    let mut body = down.carrier.id.to_string().into_bytes();
+    let mut body = down.transport.id.to_string().into_bytes();
     put_varint(down.first, &mut body);
     let mut packet = timeout(wait, down.next()).await.ok().flatten();
-    let until = Instant::now() + GATHER_AT_MOST;
+    let until = Instant::now() + MAX_GATHER;
     while let Some(bytes) = packet {
         put(&bytes, &mut body);
         let wait = until.min(Instant::now() + GATHER);
@@ -63,7 +63,7 @@ pub(super) async fn answer(down: Down, wait: Duration) -> Bytes {
     body.into()
 }
 
-/// A response that grows until its time or its size is over, or another takes over (T12).
+/// The body of a streamed response, which ends after its time or size limit, or when the next response begins (T12).
 pub(super) fn stream(
     down: Down,
     form: Stream,
@@ -84,11 +84,11 @@ enum Streaming {
 }
 
 impl Streaming {
-    /// The next chunk, which ends where a packet does.
+    /// The next chunk: a whole number of packets.
     async fn next(self, form: &Stream) -> Option<(Bytes, Self)> {
         match self {
             Streaming::Opening { down, until, left } => {
-                let opening = form.opening(down.carrier.id, down.first);
+                let opening = form.opening(down.transport.id, down.first);
                 Some((opening, Streaming::Running { down, until, left }))
             }
             Streaming::Running { down, until, left } => {
@@ -102,7 +102,7 @@ impl Streaming {
                         let chunk = form.packet(&packet);
                         Some((chunk, Streaming::Running { down, until, left }))
                     }
-                    // What comes from now on is for the next response.
+                    // Later packets go into the next response.
                     None => Some((form.closing(), Streaming::Over)),
                 }
             }
