@@ -111,6 +111,7 @@ fn print(row: &Row, heading: &mut Heading) {
         )
     });
     let scheme = match row.repeat_bytes {
+        Some(bytes) if row.computed => format!("{} ({bytes} B, computed)", row.scheme),
         Some(bytes) => format!("{} ({bytes} B)", row.scheme),
         None => row.scheme.clone(),
     };
