@@ -75,7 +75,7 @@ pub(super) fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
     let mut rows = Rows::new(args.common.json)?;
     let mut table = Table::default();
     let mut tell = |update| {
-        rows.tell(update, |row: &Row| row.verified, |row| table.print(row));
+        rows.tell(update, |row: &Row| !row.is_wrong(), |row| table.print(row));
     };
     contract::run(&options, &mut tell)?;
     rows.finish("what came was not what was sent", "there is no such run")
