@@ -11,7 +11,8 @@ use std::time::Duration;
 use clap::Args as ClapArgs;
 use groupwire_server::session::{Authority, Grant, JoinRequest, OpenRequest, Timing};
 use groupwire_server::{
-    Certificate, Config, Inspect, Origins, Server, WebTransportConfig, codecs_named, is_same_secret,
+    Certificate, CertificateError, Config, Error as ServerError, Inspect, Origins, Server,
+    WebTransportConfig, codecs_named, is_same_secret,
 };
 
 use crate::process::{Format, Level, asked_to_stop, start_log};
@@ -147,9 +148,7 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
     if let Some(token) = args.token {
         config.authority = Arc::new(OneToken(token.into_bytes()));
     }
-    let server = Server::bind(config).await.map_err(|error| {
-        format!("{error}\nIs another server running? --listen chooses another address.")
-    })?;
+    let server = Server::bind(config).await.map_err(|error| format!("{error}{}", advice(&error)))?;
     announce(server.local_addr())?;
     server.run(asked_to_stop()).await?;
     Ok(ExitCode::SUCCESS)
@@ -172,6 +171,24 @@ impl Args {
         let listen = self.webtransport;
         let config = WebTransportConfig { listen, certificate, ..WebTransportConfig::default() };
         (!self.no_webtransport).then_some(config)
+    }
+}
+
+/// What the user can do about an error, as lines below it.
+fn advice(error: &ServerError) -> &'static str {
+    match error {
+        ServerError::Listen { .. } => {
+            "\nIs another server running? --listen chooses another address."
+        }
+        ServerError::Certificate(CertificateError::Unusable { .. }) => {
+            "\n--cert and --key must name a certificate and its own private key. Without both options the \
+             server makes a certificate itself."
+        }
+        ServerError::Certificate(_) => {
+            "\n--cert and --key must name two PEM files that this user may read. Without both options the \
+             server makes a certificate itself."
+        }
+        _ => "",
     }
 }
 
