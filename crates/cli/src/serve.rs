@@ -148,7 +148,8 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
     if let Some(token) = args.token {
         config.authority = Arc::new(OneToken(token.into_bytes()));
     }
-    let server = Server::bind(config).await.map_err(|error| format!("{error}{}", advice(&error)))?;
+    let server =
+        Server::bind(config).await.map_err(|error| format!("{error}{}", advice(&error)))?;
     announce(server.local_addr())?;
     server.run(asked_to_stop()).await?;
     Ok(ExitCode::SUCCESS)

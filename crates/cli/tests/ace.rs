@@ -22,11 +22,11 @@ fn folder(name: &str) -> PathBuf {
 }
 
 /// A file of text, in which each block differs from the last.
-fn text(folder: &Path, octets: usize) -> String {
+fn text(folder: &Path, bytes: usize) -> String {
     let path = folder.join("text");
     let lines = (0..).map(|nth: u32| format!("line {nth} of {}\n", nth * nth % 7919));
-    let mut text: Vec<u8> = lines.take(octets / 8).flat_map(String::into_bytes).collect();
-    text.truncate(octets);
+    let mut text: Vec<u8> = lines.take(bytes / 8).flat_map(String::into_bytes).collect();
+    text.truncate(bytes);
     fs::write(&path, text).unwrap();
     path.into_os_string().into_string().unwrap()
 }

@@ -1,4 +1,4 @@
-//! What a tunnel costs where compression never pays: octets that do not compress, over loopback, through a plain pair of
+//! What a tunnel costs where compression never pays: bytes that do not compress, over loopback, through a plain pair of
 //! proxies and through the tunnel. With `idle COUNT`: what so many connections take of memory.
 //!
 //! ```sh
@@ -16,7 +16,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::time::sleep;
 
 const HERE: &str = "127.0.0.1:0";
-/// Octets of a transfer.
+/// Bytes of a transfer.
 const LENGTH: usize = 2 << 30;
 /// Transfers by each way, in turns; the median counts.
 const ROUNDS: usize = 5;
@@ -172,7 +172,7 @@ async fn idle(count: usize) -> Outcome<()> {
             programs.push(program??);
         }
     }
-    println!("while each echoes {} octets: {}", text.len(), per(busy, before, count));
+    println!("while each echoes {} bytes: {}", text.len(), per(busy, before, count));
     sleep(Duration::from_secs(3)).await;
     println!("idle again: {}", per(resident()?, before, count));
     Ok(())
@@ -197,7 +197,7 @@ fn per(now: usize, before: usize, count: usize) -> String {
     format!("{} MB more, {} kB each", more / 1_000_000, more / 1000 / count)
 }
 
-/// Octets of memory that this process has.
+/// Bytes of memory that this process has.
 fn resident() -> Outcome<usize> {
     let status = std::fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).ok_or("no VmRSS")?;

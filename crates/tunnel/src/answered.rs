@@ -25,7 +25,7 @@ pub(crate) struct Answered<T> {
 }
 
 impl<T> Answered<T> {
-    /// The answer says whether octets may be packed.
+    /// The answer says whether bytes may be packed.
     pub(crate) fn new(transport: T, peer: String, permission: Permission) -> Self {
         Answered { transport, peer, came: Vec::new(), permission: Some(permission) }
     }
@@ -58,8 +58,8 @@ impl<T: AsyncRead + Unpin> Answered<T> {
                     None => return Poll::Ready(Err(self.no_tunnel())),
                 }
             }
-            let mut octets = [0; ANSWER_HEAD + u8::MAX as usize];
-            let mut buf = ReadBuf::new(&mut octets[..due - self.came.len()]);
+            let mut bytes = [0; ANSWER_HEAD + u8::MAX as usize];
+            let mut buf = ReadBuf::new(&mut bytes[..due - self.came.len()]);
             ready!(Pin::new(&mut self.transport).poll_read(cx, &mut buf))?;
             if buf.filled().is_empty() {
                 return Poll::Ready(Err(self.no_tunnel()));
@@ -90,9 +90,9 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Answered<T> {
     fn poll_write(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-        octets: &[u8],
+        bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.get_mut().transport).poll_write(cx, octets)
+        Pin::new(&mut self.get_mut().transport).poll_write(cx, bytes)
     }
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -111,13 +111,13 @@ mod tests {
     use super::*;
     use crate::preface::{Reason, Refusal};
 
-    /// Reads an answer that comes octet by octet, and what comes after it.
-    async fn read(octets: &[u8]) -> (io::Result<Vec<u8>>, Permission) {
+    /// Reads an answer that comes byte by byte, and what comes after it.
+    async fn read(bytes: &[u8]) -> (io::Result<Vec<u8>>, Permission) {
         let (mut there, here) = tokio::io::duplex(1);
         let permission = Permission::default();
         let mut answered = Answered::new(here, "there".to_owned(), permission.clone());
-        let octets = octets.to_vec();
-        tokio::spawn(async move { there.write_all(&octets).await });
+        let bytes = bytes.to_vec();
+        tokio::spawn(async move { there.write_all(&bytes).await });
         let mut came = Vec::new();
         let outcome = answered.read_to_end(&mut came).await;
         (outcome.map(|_| came), permission)
@@ -126,8 +126,8 @@ mod tests {
     #[tokio::test]
     async fn what_follows_the_answer_is_the_stream() {
         for never in [false, true] {
-            let octets = [&Answer::Go { never }.to_octets()[..], b"the stream"].concat();
-            let (came, permission) = read(&octets).await;
+            let bytes = [&Answer::Go { never }.to_bytes()[..], b"the stream"].concat();
+            let (came, permission) = read(&bytes).await;
             assert_eq!(came.unwrap(), b"the stream");
             assert_eq!((permission.is_answered(), permission.is_denied()), (true, never));
         }
@@ -136,11 +136,11 @@ mod tests {
     #[tokio::test]
     async fn a_refusal_is_told_in_words_and_anything_else_is_no_tunnel() {
         let refusal = Refusal::new(Reason::Token, "wrong token");
-        let (came, permission) = read(&Answer::Refused(refusal).to_octets()).await;
+        let (came, permission) = read(&Answer::Refused(refusal).to_bytes()).await;
         assert!(came.unwrap_err().to_string().contains("refused: wrong token"));
         assert!(!permission.is_answered());
-        for octets in [&b"HTTP/1.1 400 Bad Request\r\n\r\n"[..], b"GWT", b"GWT\x02\0\0\0", b""] {
-            let (came, _) = read(octets).await;
+        for bytes in [&b"HTTP/1.1 400 Bad Request\r\n\r\n"[..], b"GWT", b"GWT\x02\0\0\0", b""] {
+            let (came, _) = read(bytes).await;
             assert!(came.unwrap_err().to_string().contains("no groupwire tunnel"));
         }
     }

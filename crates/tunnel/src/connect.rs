@@ -36,7 +36,7 @@ pub struct ConnectConfig {
     pub forwards: Vec<Forward>,
     /// The host and port of the listening end.
     pub server: String,
-    /// The secret that it asks for, at most 255 octets.
+    /// The secret that it asks for, at most 255 bytes.
     pub token: Vec<u8>,
     /// How it is known. `None`: no TLS, only on a loopback address.
     pub trust: Option<Trust>,
@@ -179,7 +179,7 @@ impl Shared {
     ) -> Result<(), ConnectionError> {
         let (token, route) = (self.token.clone(), forward.route.clone());
         let request = Request { never: forward.never, token, route };
-        transport.write_all(&request.to_octets()).await.map_err(ConnectionError::Tunnel)?;
+        transport.write_all(&request.to_bytes()).await.map_err(ConnectionError::Tunnel)?;
         let permission = Permission::default();
         if forward.never {
             permission.deny();

@@ -27,7 +27,7 @@ pub struct Status {
     pub age: Duration,
     /// What was done; `None` if it did not come so far.
     pub report: Option<Report>,
-    /// Whether its octets may be packed; otherwise both ends leave them as they are.
+    /// Whether its bytes may be packed; otherwise both ends leave them as they are.
     pub may_pack: bool,
     /// How it ended, in words if it failed. `None`: it is open.
     pub outcome: Option<Result<(), String>>,

@@ -62,8 +62,8 @@ pub enum StartError {
     /// This build cannot do what is asked of it.
     #[error(transparent)]
     Settings(#[from] SettingsError),
-    /// A token that is too long: so many octets.
-    #[error("a token has at most 255 octets, not {0}")]
+    /// A token that is too long: so many bytes.
+    #[error("a token has at most 255 bytes, not {0}")]
     Token(usize),
     /// Something that is left open must not be, where others can reach it.
     #[error("{0} is for this machine alone: listen on a loopback address, or leave it out")]

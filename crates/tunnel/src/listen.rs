@@ -33,10 +33,10 @@ pub(crate) const TARGET_WITHIN: Duration = Duration::from_secs(10);
 /// After a wrong token, so that guessing is slow.
 const AFTER_WRONG_TOKEN: Duration = Duration::from_millis(500);
 
-/// After a refusal, what was sent meanwhile is taken for so long and thrown away, up to so many octets: else the system
+/// After a refusal, what was sent meanwhile is taken for so long and thrown away, up to so many bytes: else the system
 /// might throw away the refusal.
 const REFUSED_FOR: Duration = Duration::from_secs(2);
-const REFUSED_OCTETS: u64 = 1 << 20;
+const REFUSED_BYTES: u64 = 1 << 20;
 
 /// What the listening end is started with.
 #[derive(Debug, Clone)]
@@ -45,7 +45,7 @@ pub struct ListenConfig {
     pub listen: SocketAddr,
     /// What it may ask for.
     pub routes: Vec<Route>,
-    /// The secret that it has to show, at most 255 octets. May be empty only on a loopback address.
+    /// The secret that it has to show, at most 255 bytes. May be empty only on a loopback address.
     pub token: Vec<u8>,
     /// A PEM file with the certificate and its key, made at the first start. `None`: no TLS, only on a loopback address.
     pub identity: Option<PathBuf>,
@@ -253,7 +253,7 @@ async fn refuse<T: AsyncRead + AsyncWrite + Unpin>(
     let farewell = async {
         answer.write(&mut transport).await?;
         transport.shutdown().await?;
-        tokio::io::copy(&mut transport.take(REFUSED_OCTETS), &mut tokio::io::sink()).await
+        tokio::io::copy(&mut transport.take(REFUSED_BYTES), &mut tokio::io::sink()).await
     };
     // The other end may have gone already.
     let _ = timeout(REFUSED_FOR, farewell).await;

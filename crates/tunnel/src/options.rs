@@ -29,9 +29,9 @@ impl Default for Options {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Sizes {
-    /// The most octets of a block that is sent.
+    /// The most bytes of a block that is sent.
     pub block: usize,
-    /// Octets of history, of each direction.
+    /// Bytes of history, of each direction.
     pub history: usize,
 }
 

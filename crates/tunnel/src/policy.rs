@@ -91,7 +91,7 @@ impl fmt::Display for Codecs {
     }
 }
 
-/// Whether octets may be packed. Both ends have a say, so it is not before the listening end has answered. Clones share.
+/// Whether bytes may be packed. Both ends have a say, so it is not before the listening end has answered. Clones share.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Permission(Arc<AtomicU8>);
 
@@ -193,7 +193,7 @@ mod tests {
 
     use super::*;
 
-    /// What so many octets are on the wire.
+    /// What so many bytes are on the wire.
     fn wire(codecs: &Codecs, permission: &Permission) -> usize {
         let mut duplex = codecs.duplex(Sizes::LARGE, permission, &Workbench::new()).unwrap();
         assert_eq!(duplex.write(&[b'a'; 30_000]), 30_000);

@@ -7,7 +7,7 @@
 //! request = "GWTUNNEL" version flags token route
 //! version = 0x01
 //! flags   = u8                 bit 0: never compress; others 0
-//! token   = u8 length, octets  empty: none
+//! token   = u8 length, bytes  empty: none
 //! route   = u8 length, UTF-8
 //!
 //! answer  = "GWT" version code flags message
@@ -31,13 +31,13 @@ const NEVER: u8 = 1;
 /// An answer without its message.
 pub(crate) const ANSWER_HEAD: usize = ANSWER.len() + 4;
 
-/// The most octets of a token and of a route's name.
+/// The most bytes of a token and of a route's name.
 pub(crate) const MAX_TEXT: usize = u8::MAX as usize;
 
 /// What the connecting end asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Request {
-    /// Its octets must not be packed.
+    /// Its bytes must not be packed.
     pub(crate) never: bool,
     pub(crate) token: Vec<u8>,
     pub(crate) route: String,
@@ -48,7 +48,7 @@ pub(crate) struct Request {
 pub(crate) enum Answer {
     /// The stream begins.
     Go {
-        /// Its octets must not be packed.
+        /// Its bytes must not be packed.
         never: bool,
     },
     Refused(Refusal),
@@ -91,15 +91,15 @@ pub(crate) enum RequestError {
 }
 
 impl Request {
-    pub(crate) fn to_octets(&self) -> Vec<u8> {
-        let mut octets = REQUEST.to_vec();
-        octets.extend([VERSION, u8::from(self.never) * NEVER]);
-        push_text(&self.token, &mut octets);
-        push_text(self.route.as_bytes(), &mut octets);
-        octets
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = REQUEST.to_vec();
+        bytes.extend([VERSION, u8::from(self.never) * NEVER]);
+        push_text(&self.token, &mut bytes);
+        push_text(self.route.as_bytes(), &mut bytes);
+        bytes
     }
 
-    /// Reads a request, and not an octet more.
+    /// Reads a request, and not an byte more.
     pub(crate) async fn read(from: &mut (impl AsyncRead + Unpin)) -> Result<Self, RequestError> {
         let mut head = [0; REQUEST.len() + 2];
         from.read_exact(&mut head).await?;
@@ -118,32 +118,32 @@ impl Request {
 }
 
 impl Answer {
-    pub(crate) fn to_octets(&self) -> Vec<u8> {
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let (code, never, message) = match self {
             Answer::Go { never } => (0, *never, ""),
             Answer::Refused(refusal) => (refusal.reason.code(), false, refusal.message.as_str()),
         };
-        let mut octets = ANSWER.to_vec();
-        octets.extend([VERSION, code, u8::from(never) * NEVER]);
-        push_text(message.as_bytes(), &mut octets);
-        octets
+        let mut bytes = ANSWER.to_vec();
+        bytes.extend([VERSION, code, u8::from(never) * NEVER]);
+        push_text(message.as_bytes(), &mut bytes);
+        bytes
     }
 
     pub(crate) async fn write(&self, to: &mut (impl AsyncWrite + Unpin)) -> io::Result<()> {
-        to.write_all(&self.to_octets()).await?;
+        to.write_all(&self.to_bytes()).await?;
         to.flush().await
     }
 
-    /// How many octets an answer has that begins so; `None` if it is none.
+    /// How many bytes an answer has that begins so; `None` if it is none.
     pub(crate) fn length(head: &[u8; ANSWER_HEAD]) -> Option<usize> {
         let is_answer = head.starts_with(ANSWER) && head[ANSWER.len()] == VERSION;
         is_answer.then(|| ANSWER_HEAD + usize::from(head[ANSWER_HEAD - 1]))
     }
 
     /// Reads a whole answer, whose [`length`](Self::length) is known.
-    pub(crate) fn parse(octets: &[u8]) -> Option<Self> {
-        let (head, message) = octets.split_first_chunk::<ANSWER_HEAD>()?;
-        if Answer::length(head) != Some(octets.len()) {
+    pub(crate) fn parse(bytes: &[u8]) -> Option<Self> {
+        let (head, message) = bytes.split_first_chunk::<ANSWER_HEAD>()?;
+        if Answer::length(head) != Some(bytes.len()) {
             return None;
         }
         let [.., code, flags, _] = *head;
@@ -183,10 +183,10 @@ impl Reason {
     }
 }
 
-fn push_text(text: &[u8], octets: &mut Vec<u8>) {
+fn push_text(text: &[u8], bytes: &mut Vec<u8>) {
     let text = &text[..text.len().min(MAX_TEXT)];
-    octets.push(text.len() as u8);
-    octets.extend_from_slice(text);
+    bytes.push(text.len() as u8);
+    bytes.extend_from_slice(text);
 }
 
 async fn read_text(from: &mut (impl AsyncRead + Unpin)) -> io::Result<Vec<u8>> {
@@ -201,10 +201,10 @@ mod tests {
 
     use super::*;
 
-    fn read(mut octets: &[u8]) -> (Result<Request, RequestError>, usize) {
+    fn read(mut bytes: &[u8]) -> (Result<Request, RequestError>, usize) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let request = runtime.block_on(Request::read(&mut octets));
-        (request, octets.len())
+        let request = runtime.block_on(Request::read(&mut bytes));
+        (request, bytes.len())
     }
 
     proptest! {
@@ -215,21 +215,21 @@ mod tests {
             route in "[a-z0-9é]{0,80}",
         ) {
             let request = Request { never, token, route };
-            let mut octets = request.to_octets();
-            octets.extend(b"more");
-            let (came, left) = read(&octets);
+            let mut bytes = request.to_bytes();
+            bytes.extend(b"more");
+            let (came, left) = read(&bytes);
             prop_assert_eq!((came.unwrap(), left), (request.clone(), 4));
-            for end in 0..octets.len() - 4 {
-                prop_assert!(matches!(read(&octets[..end]).0, Err(RequestError::Io(_))));
+            for end in 0..bytes.len() - 4 {
+                prop_assert!(matches!(read(&bytes[..end]).0, Err(RequestError::Io(_))));
             }
         }
 
         #[test]
-        fn whatever_comes_is_read_or_refused(octets in prop::collection::vec(any::<u8>(), 0..64)) {
-            let _ = read(&octets);
-            let _ = read(&[REQUEST, &octets[..]].concat());
-            let _ = Answer::parse(&octets);
-            let _ = Answer::parse(&[ANSWER, &octets[..]].concat());
+        fn whatever_comes_is_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
+            let _ = read(&bytes);
+            let _ = read(&[REQUEST, &bytes[..]].concat());
+            let _ = Answer::parse(&bytes);
+            let _ = Answer::parse(&[ANSWER, &bytes[..]].concat());
         }
 
         #[test]
@@ -238,17 +238,17 @@ mod tests {
                 0 => Answer::Go { never },
                 code => Answer::Refused(Refusal::new(Reason::of(code), message)),
             };
-            let octets = answer.to_octets();
-            let head = octets.first_chunk().unwrap();
-            prop_assert_eq!(Answer::length(head), Some(octets.len()));
-            prop_assert_eq!(Answer::parse(&octets), Some(answer));
+            let bytes = answer.to_bytes();
+            let head = bytes.first_chunk().unwrap();
+            prop_assert_eq!(Answer::length(head), Some(bytes.len()));
+            prop_assert_eq!(Answer::parse(&bytes), Some(answer));
         }
     }
 
     #[test]
     fn a_refusal_cannot_write_on_the_terminal_what_it_likes() {
         let refusal = Refusal::new(Reason::Route, "no\x1b[2J such\n route");
-        let came = Answer::parse(&Answer::Refused(refusal).to_octets());
+        let came = Answer::parse(&Answer::Refused(refusal).to_bytes());
         let clean = Refusal::new(Reason::Route, "no[2J such route");
         assert_eq!(came, Some(Answer::Refused(clean)));
     }

@@ -60,14 +60,14 @@ fn place(data: Option<OsString>, home: Option<OsString>) -> Option<PathBuf> {
 /// If there is none, or something else.
 pub fn load(path: &Path) -> Result<Training, ProfileError> {
     let read = || -> io::Result<Vec<u8>> {
-        let mut octets = Vec::new();
+        let mut bytes = Vec::new();
         let most = Training::LONGEST_TEXT as u64 + 1;
-        File::open(path)?.take(most).read_to_end(&mut octets)?;
-        Ok(octets)
+        File::open(path)?.take(most).read_to_end(&mut bytes)?;
+        Ok(bytes)
     };
-    let octets = read().map_err(|error| ProfileError::Read { path: path.to_owned(), error })?;
+    let bytes = read().map_err(|error| ProfileError::Read { path: path.to_owned(), error })?;
     // What is no text has no first line of a profile either.
-    Training::parse(&String::from_utf8_lossy(&octets))
+    Training::parse(&String::from_utf8_lossy(&bytes))
         .map_err(|error| ProfileError::Content { path: path.to_owned(), error })
 }
 
@@ -91,9 +91,9 @@ pub fn check(path: &Path) -> Result<(), ProfileError> {
         .map_err(|error| ProfileError::Write { path: path.to_owned(), error })
 }
 
-fn write(path: &Path, octets: &[u8]) -> io::Result<()> {
+fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     beside(path, |mut file, beside| {
-        file.write_all(octets)?;
+        file.write_all(bytes)?;
         file.sync_all()?;
         fs::rename(beside, path)
     })

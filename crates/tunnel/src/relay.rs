@@ -1,4 +1,4 @@
-//! Carries octets between a program and the stream to the other end, in both directions at once.
+//! Carries bytes between a program and the stream to the other end, in both directions at once.
 
 use std::error::Error;
 use std::future::{Future, poll_fn};
@@ -21,7 +21,7 @@ use crate::{Sizes, Stream, Workbench};
 /// How often a connection's report is renewed, at most.
 const REPORT_EVERY: Duration = Duration::from_millis(200);
 
-/// Carries octets until both directions have ended. Only then does the program see an end when its connection is dropped,
+/// Carries bytes until both directions have ended. Only then does the program see an end when its connection is dropped,
 /// and not a reset.
 pub(crate) async fn relay<T: AsyncRead + AsyncWrite + Unpin>(
     program: &mut TcpStream,
@@ -71,7 +71,7 @@ struct Relay<'a, T> {
     program: &'a mut TcpStream,
     stream: Stream<T>,
     workbench: &'a Workbench,
-    /// Octets that are read of the program at once: what the stream may not take yet is held.
+    /// Bytes that are read of the program at once: what the stream may not take yet is held.
     at_once: usize,
     up: Up,
     /// The stream was written to since it was flushed.
@@ -85,7 +85,7 @@ struct Relay<'a, T> {
 enum Up {
     /// Nothing is held.
     Idle,
-    /// Octets that the stream has not taken yet: these of the chunk.
+    /// Bytes that the stream has not taken yet: these of the chunk.
     Holding {
         chunk: Chunk,
         from: usize,
@@ -182,12 +182,12 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Relay<'_, T> {
     fn poll_down(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), ConnectionError>> {
         let Relay { program, stream, down, .. } = self;
         while *down == Down::Open {
-            let octets = ready!(Pin::new(&mut *stream).poll_fill_buf(cx)).map_err(told)?;
-            if octets.is_empty() {
+            let bytes = ready!(Pin::new(&mut *stream).poll_fill_buf(cx)).map_err(told)?;
+            if bytes.is_empty() {
                 *down = Down::Ending;
                 break;
             }
-            let written = ready!(Pin::new(&mut **program).poll_write(cx, octets));
+            let written = ready!(Pin::new(&mut **program).poll_write(cx, bytes));
             match written.map_err(ConnectionError::Program)? {
                 0 => {
                     return Poll::Ready(Err(ConnectionError::Program(

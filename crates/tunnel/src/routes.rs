@@ -43,7 +43,7 @@ pub enum RouteError {
     #[error("{0:?} is no option of a route: there is only never")]
     Option(String),
     /// A name that cannot be one.
-    #[error("a route's name has 1 to 255 octets, and no control characters, spaces, = or commas")]
+    #[error("a route's name has 1 to 255 bytes, and no control characters, spaces, = or commas")]
     Name,
     /// The address is none.
     #[error("{0:?} is no address with a port, such as 127.0.0.1:8080, nor a port")]

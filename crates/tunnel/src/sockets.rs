@@ -15,11 +15,11 @@ const PROBE_AFTER: Duration = Duration::from_secs(60);
 const PROBES_EVERY: Duration = Duration::from_secs(10);
 const PROBES: u32 = 6;
 
-/// Octets that are under way and not acknowledged for so long end the connection, for the same reason.
+/// Bytes that are under way and not acknowledged for so long end the connection, for the same reason.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const UNACKNOWLEDGED: Duration = Duration::from_secs(120);
 
-/// What the system may hold that the network has not taken yet, octets. What waits there was packed by a choice that
+/// What the system may hold that the network has not taken yet, bytes. What waits there was packed by a choice that
 /// may be out of date, and cannot be taken back; to fill the gap until we are asked for more is enough.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const NOT_SENT: u32 = 96 << 10;
@@ -69,7 +69,7 @@ pub(crate) fn tune_tunnel(stream: &TcpStream) {
     tune(stream);
     #[cfg(any(target_os = "linux", target_os = "android"))]
     if let Err(error) = SockRef::from(stream).set_tcp_notsent_lowat(NOT_SENT) {
-        tracing::debug!(%error, "the system keeps more unsent octets than it should");
+        tracing::debug!(%error, "the system keeps more unsent bytes than it should");
     }
 }
 

@@ -29,7 +29,7 @@ use crate::StartError;
 /// So that neither end takes something else that speaks TLS, such as a web server, for the other one.
 const ALPN: &[u8] = b"groupwire-tunnel/1";
 
-/// Encrypted octets that wait for the socket, at most: what waits there cannot be taken back.
+/// Encrypted bytes that wait for the socket, at most: what waits there cannot be taken back.
 pub(crate) const BUFFER: usize = 32 << 10;
 
 /// The SHA-256 hash of a certificate, by which the connecting end knows the listening one. 64 hexadecimal digits.
@@ -162,7 +162,7 @@ fn push_pem(what: &str, der: &[u8], pem: &mut String) {
 }
 
 /// Whole or not at all, and for this user alone.
-fn write_secret(path: &Path, octets: &[u8]) -> io::Result<()> {
+fn write_secret(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if let Some(directory) = path.parent() {
         fs::create_dir_all(directory)?;
     }
@@ -170,7 +170,7 @@ fn write_secret(path: &Path, octets: &[u8]) -> io::Result<()> {
     name.push(format!(".{}.new", std::process::id()));
     let new = path.with_file_name(name);
     let outcome = create_secret(&new)
-        .and_then(|mut file| file.write_all(octets).and_then(|()| file.sync_all()))
+        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
         .and_then(|()| fs::rename(&new, path));
     if outcome.is_err() {
         let _ = fs::remove_file(&new);
@@ -269,16 +269,16 @@ impl FromStr for Fingerprint {
             .collect();
         let digits = digits.filter(|digits| digits.len() == 64);
         let digits = digits.ok_or("a fingerprint has 64 hexadecimal digits")?;
-        let mut octets = [0; 32];
+        let mut bytes = [0; 32];
         let (pairs, _) = digits.as_chunks::<2>();
-        octets.iter_mut().zip(pairs).for_each(|(octet, [high, low])| *octet = high << 4 | low);
-        Ok(Fingerprint(octets))
+        bytes.iter_mut().zip(pairs).for_each(|(byte, [high, low])| *byte = high << 4 | low);
+        Ok(Fingerprint(bytes))
     }
 }
 
 impl fmt::Display for Fingerprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|octet| write!(f, "{octet:02x}"))
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }
 }
 
@@ -311,7 +311,7 @@ mod tests {
         let fingerprint = Fingerprint(std::array::from_fn(|at| at as u8 * 7));
         assert_eq!(fingerprint.to_string().parse(), Ok(fingerprint));
         assert_eq!(fingerprint.to_string().to_uppercase().parse(), Ok(fingerprint));
-        let colons: Vec<_> = fingerprint.0.iter().map(|octet| format!("{octet:02X}")).collect();
+        let colons: Vec<_> = fingerprint.0.iter().map(|byte| format!("{byte:02X}")).collect();
         assert_eq!(colons.join(":").parse(), Ok(fingerprint));
         for wrong in ["", "ff", "+f", &"g".repeat(64), &"f".repeat(63), &"f".repeat(65)] {
             assert!(wrong.parse::<Fingerprint>().is_err(), "{wrong}");

@@ -8,7 +8,7 @@ use groupwire_ace::Coders;
 
 use crate::contention::Contention;
 
-/// The most octets that are taken from a socket at once: as many as a block has, so that a system call is a small part
+/// The most bytes that are taken from a socket at once: as many as a block has, so that a system call is a small part
 /// of the work.
 pub(crate) const CHUNK: usize = 64 << 10;
 
@@ -30,7 +30,7 @@ struct Free {
     contention: Contention,
 }
 
-/// [`CHUNK`] octets, whatever is in them.
+/// [`CHUNK`] bytes, whatever is in them.
 pub(crate) type Chunk = Box<[u8]>;
 
 impl Workbench {
@@ -39,7 +39,7 @@ impl Workbench {
         Self::default()
     }
 
-    /// Octets that are held for the next who needs them.
+    /// Bytes that are held for the next who needs them.
     pub fn memory(&self) -> usize {
         let free = self.free();
         free.coders.iter().map(Coders::memory).sum::<usize>() + free.chunks.len() * CHUNK

@@ -47,12 +47,12 @@ fn cause(error: &io::Error) -> &StreamError {
 
 #[tokio::test]
 async fn every_candidate_brings_what_was_written() {
-    let octets = mixed(700_000, 1);
+    let bytes = mixed(700_000, 1);
     for name in ["none", "lz4", "zstd-3+history", "zlib", "lzo", "bzip2", "zstd-19"] {
         let (here, there) = duplex(10_000);
         let settings = Settings::always(name.parse().unwrap());
         let (mut here, mut there) = (stream(here, &settings), stream(there, &settings));
-        let sending = octets.clone();
+        let sending = bytes.clone();
         let sender = tokio::spawn(async move {
             here.write_all(&sending).await.unwrap();
             here.shutdown().await.unwrap();
@@ -61,11 +61,11 @@ async fn every_candidate_brings_what_was_written() {
         });
         let mut came = Vec::new();
         in_time(there.read_to_end(&mut came)).await.unwrap();
-        assert!(came == octets, "{name}");
+        assert!(came == bytes, "{name}");
         in_time(there.shutdown()).await.unwrap();
         let report = in_time(sender).await.unwrap();
-        assert_eq!(report.plain_out, octets.len() as u64);
-        assert_eq!(there.report().plain_in, octets.len() as u64);
+        assert_eq!(report.plain_out, bytes.len() as u64);
+        assert_eq!(there.report().plain_in, bytes.len() as u64);
     }
 }
 
@@ -97,24 +97,24 @@ async fn both_directions_saturated_from_four_tasks() {
 async fn a_direction_goes_on_while_the_other_one_is_not_read() {
     let (mut here, there) = pair(20_000);
     let (mut reader, mut writer) = split(there);
-    let octets = mixed(3_000_000, 5);
-    let to_send = octets.clone();
+    let bytes = mixed(3_000_000, 5);
+    let to_send = bytes.clone();
     let blocked = tokio::spawn(async move {
         writer.write_all(&to_send).await.unwrap();
         writer.shutdown().await.unwrap();
     });
-    let expected = octets.clone();
+    let expected = bytes.clone();
     let reading = tokio::spawn(async move {
         let mut came = Vec::new();
         reader.read_to_end(&mut came).await.unwrap();
         assert!(came == expected);
     });
     // Nothing is read before everything was written, although the other end writes more than any buffer holds.
-    in_time(here.write_all(&octets)).await.unwrap();
+    in_time(here.write_all(&bytes)).await.unwrap();
     in_time(here.shutdown()).await.unwrap();
     let mut came = Vec::new();
     in_time(here.read_to_end(&mut came)).await.unwrap();
-    assert!(came == octets);
+    assert!(came == bytes);
     in_time(blocked).await.unwrap();
     in_time(reading).await.unwrap();
 }
@@ -146,13 +146,13 @@ async fn a_flush_brings_a_question_and_its_answer() {
 async fn a_half_that_is_closed_leaves_the_other_open() {
     let (here, there) = tcp().await;
     let (mut here, mut there) = (stream(here, &settings()), stream(there, &settings()));
-    let octets = mixed(2_000_000, 6);
-    let expected = octets.clone();
+    let bytes = mixed(2_000_000, 6);
+    let expected = bytes.clone();
     let answering = tokio::spawn(async move {
         let mut question = String::new();
         there.read_to_string(&mut question).await.unwrap();
         assert_eq!(question, "all of it, please");
-        there.write_all(&octets).await.unwrap();
+        there.write_all(&bytes).await.unwrap();
         there.shutdown().await.unwrap();
     });
     here.write_all(b"all of it, please").await.unwrap();
@@ -168,8 +168,8 @@ async fn a_half_that_is_closed_leaves_the_other_open() {
 #[tokio::test]
 async fn what_is_cancelled_can_be_done_again() {
     let (mut here, mut there) = pair(3000);
-    let octets = mixed(500_000, 7);
-    let expected = octets.clone();
+    let bytes = mixed(500_000, 7);
+    let expected = bytes.clone();
     let reading = tokio::spawn(async move {
         let (mut came, mut piece) = (Vec::new(), [0; 4000]);
         loop {
@@ -183,7 +183,7 @@ async fn what_is_cancelled_can_be_done_again() {
         assert!(came == expected);
         there.shutdown().await.unwrap();
     });
-    let mut rest = &octets[..];
+    let mut rest = &bytes[..];
     let work = async {
         while !rest.is_empty() {
             if let Some(written) = once_or_twice(here.write(rest)).await {
@@ -244,14 +244,14 @@ async fn an_end_that_is_gone_is_noticed_by_who_writes() {
     drop(there);
     let mut came = Vec::new();
     in_time(here.read_to_end(&mut came)).await.unwrap();
-    let octets = mixed(1_000_000, 8);
-    let error = in_time(here.write_all(&octets)).await.unwrap_err();
+    let bytes = mixed(1_000_000, 8);
+    let error = in_time(here.write_all(&bytes)).await.unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
 }
 
 #[tokio::test]
 async fn what_is_no_stream_is_told() {
-    for (octets, is_hello) in [
+    for (bytes, is_hello) in [
         (&b"HTTP/1.1 400 Bad Request\r\n\r\n"[..], false),
         (b"GWA\x01\xff\xff\x14\x14\xff\xff\xff\xff\xff", true),
         (b"GWA\x01\xff\xff\x14\x14\x01\x05\x00\x00lies!", true),
@@ -259,7 +259,7 @@ async fn what_is_no_stream_is_told() {
     ] {
         let (mut there, here) = duplex(1000);
         let mut here = stream(here, &settings());
-        there.write_all(octets).await.unwrap();
+        there.write_all(bytes).await.unwrap();
         let error = in_time(here.read(&mut [0; 100])).await.unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::InvalidData, "{error}");
         assert_eq!(matches!(cause(&error), StreamError::NoPeer), !is_hello);
@@ -281,20 +281,20 @@ async fn lines_are_read_where_they_lie() {
 #[tokio::test]
 async fn an_idle_stream_gives_memory_back_and_goes_on() {
     let (mut here, mut there) = pair(100_000);
-    let octets = mixed(400_000, 9);
+    let bytes = mixed(400_000, 9);
     for _ in 0..2 {
         let (sent, came) = tokio::join!(
             async {
-                here.write_all(&octets).await?;
+                here.write_all(&bytes).await?;
                 here.flush().await
             },
             async {
-                let mut came = vec![0; octets.len()];
+                let mut came = vec![0; bytes.len()];
                 there.read_exact(&mut came).await.map(|_| came)
             }
         );
         sent.unwrap();
-        assert!(came.unwrap() == octets);
+        assert!(came.unwrap() == bytes);
         let busy = there.report().memory;
         assert!(busy > 30_000, "{busy}");
         for _ in 0..100 {
@@ -311,7 +311,7 @@ async fn an_idle_stream_gives_memory_back_and_goes_on() {
     }
 }
 
-/// Takes and gives a few octets at a time, and keeps others waiting now and then.
+/// Takes and gives a few bytes at a time, and keeps others waiting now and then.
 struct Whimsical<S> {
     inner: S,
     calls: usize,
@@ -349,13 +349,13 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Whimsical<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-        octets: &[u8],
+        bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         if !self.is_in_the_mood(cx) {
             return Poll::Pending;
         }
-        let few = octets.len().min(5);
-        Pin::new(&mut self.inner).poll_write(cx, &octets[..few])
+        let few = bytes.len().min(5);
+        Pin::new(&mut self.inner).poll_write(cx, &bytes[..few])
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {

@@ -147,15 +147,15 @@ async fn echo() -> SocketAddr {
     address
 }
 
-/// Sends these octets to whoever connects, and an end.
-async fn sender(octets: Vec<u8>) -> SocketAddr {
+/// Sends these bytes to whoever connects, and an end.
+async fn sender(bytes: Vec<u8>) -> SocketAddr {
     let listener = TcpListener::bind(HERE).await.unwrap();
     let address = listener.local_addr().unwrap();
     tokio::spawn(async move {
         while let Ok((mut program, _)) = listener.accept().await {
-            let octets = octets.clone();
+            let bytes = bytes.clone();
             tokio::spawn(async move {
-                let _ = program.write_all(&octets).await;
+                let _ = program.write_all(&bytes).await;
                 let _ = program.shutdown().await;
                 let _ = program.read_to_end(&mut Vec::new()).await;
             });
@@ -165,13 +165,13 @@ async fn sender(octets: Vec<u8>) -> SocketAddr {
 }
 
 /// Writes, ends, and reads what comes back, at the same time.
-async fn exchange(address: SocketAddr, octets: &[u8]) -> io::Result<Vec<u8>> {
+async fn exchange(address: SocketAddr, bytes: &[u8]) -> io::Result<Vec<u8>> {
     let mut program = TcpStream::connect(address).await?;
     let (mut reader, mut writer) = program.split();
     let mut came = Vec::new();
     let (written, read) = tokio::join!(
         async {
-            writer.write_all(octets).await?;
+            writer.write_all(bytes).await?;
             writer.shutdown().await
         },
         reader.read_to_end(&mut came)
@@ -182,13 +182,13 @@ async fn exchange(address: SocketAddr, octets: &[u8]) -> io::Result<Vec<u8>> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_program_meets_its_server_through_the_tunnel() {
     let tunnel = Tunnel::to(echo().await, Different::default()).await;
-    for octets in [mixed(3_000_000, 1), mixed(17, 2), Vec::new()] {
-        let came = in_time(exchange(tunnel.web, &octets)).await.unwrap();
-        assert!(came == octets);
+    for bytes in [mixed(3_000_000, 1), mixed(17, 2), Vec::new()] {
+        let came = in_time(exchange(tunnel.web, &bytes)).await.unwrap();
+        assert!(came == bytes);
         let status = Tunnel::ended(&tunnel.connecting).await;
         assert_eq!((status.outcome, status.route.as_str()), (Some(Ok(())), "web"));
         let report = status.report.unwrap();
-        let length = octets.len() as u64;
+        let length = bytes.len() as u64;
         assert_eq!((report.plain_out, report.plain_in), (length, length));
         assert_eq!(Tunnel::ended(&tunnel.listening).await.outcome, Some(Ok(())));
     }
@@ -214,9 +214,9 @@ async fn two_hundred_programs_at_once() {
         .map(|number| {
             let web = tunnel.web;
             tokio::spawn(async move {
-                let octets = mixed(50_000, number);
-                let came = exchange(web, &octets).await.unwrap();
-                assert!(came == octets);
+                let bytes = mixed(50_000, number);
+                let came = exchange(web, &bytes).await.unwrap();
+                assert!(came == bytes);
             })
         })
         .collect();
@@ -227,10 +227,10 @@ async fn two_hundred_programs_at_once() {
 
 #[tokio::test]
 async fn what_must_not_be_compressed_is_not_whoever_says_so() {
-    let octets = vec![b'a'; 400_000];
+    let bytes = vec![b'a'; 400_000];
     let tunnel = Tunnel::to(echo().await, Different::default()).await;
     for (address, may_pack) in [(tunnel.secret, false), (tunnel.quiet, false), (tunnel.web, true)] {
-        assert!(in_time(exchange(address, &octets)).await.unwrap() == octets);
+        assert!(in_time(exchange(address, &bytes)).await.unwrap() == bytes);
         for end in [&tunnel.connecting, &tunnel.listening] {
             let status = Tunnel::ended(end).await;
             let report = status.report.unwrap();
@@ -302,7 +302,7 @@ async fn a_client_of_something_else_is_told_apart() {
     }
 }
 
-/// Hands on octets both ways. After so many from the server it cuts the connection, or changes one.
+/// Hands on bytes both ways. After so many from the server it cuts the connection, or changes one.
 async fn middleman(server: SocketAddr, after: usize, does: Mischief) -> SocketAddr {
     let listener = TcpListener::bind(HERE).await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -316,8 +316,8 @@ async fn middleman(server: SocketAddr, after: usize, does: Mischief) -> SocketAd
                 let down = async {
                     copy(&mut (&mut from_server).take(after as u64), &mut to_client).await?;
                     if matches!(does, Mischief::Change) {
-                        let octet = from_server.read_u8().await?;
-                        to_client.write_u8(octet ^ 0x55).await?;
+                        let byte = from_server.read_u8().await?;
+                        to_client.write_u8(byte ^ 0x55).await?;
                         copy(&mut from_server, &mut to_client).await?;
                     }
                     io::Result::Ok(())
@@ -340,7 +340,7 @@ enum Mischief {
 
 #[tokio::test]
 async fn what_is_cut_off_or_changed_never_looks_complete() {
-    let octets = mixed(400_000, 3);
+    let bytes = mixed(400_000, 3);
     for (plain, does) in [
         (false, Mischief::Cut),
         (true, Mischief::Cut),
@@ -348,7 +348,7 @@ async fn what_is_cut_off_or_changed_never_looks_complete() {
         (true, Mischief::Change),
     ] {
         for after in [3, 1500, 30_000, 120_000] {
-            let target = sender(octets.clone()).await;
+            let target = sender(bytes.clone()).await;
             let different = Different { plain, ..Different::default() };
             let real = Tunnel::to(target, different).await;
             let between = middleman(real.listen, after, does).await;
@@ -356,14 +356,14 @@ async fn what_is_cut_off_or_changed_never_looks_complete() {
             let mut program = TcpStream::connect(tunnel).await.unwrap();
             let mut came = Vec::new();
             let outcome = in_time(program.read_to_end(&mut came)).await;
-            // A changed octet that was never packed may be anybody's without TLS.
+            // A changed byte that was never packed may be anybody's without TLS.
             let is_plain_change = plain && matches!(does, Mischief::Change);
             if is_plain_change && outcome.is_ok() {
-                assert_eq!(came.len(), octets.len());
+                assert_eq!(came.len(), bytes.len());
                 continue;
             }
-            assert!(outcome.is_err(), "{} octets, and an end", came.len());
-            assert!(is_plain_change || octets.starts_with(&came));
+            assert!(outcome.is_err(), "{} bytes, and an end", came.len());
+            assert!(is_plain_change || bytes.starts_with(&came));
         }
     }
 }

@@ -49,7 +49,7 @@ pub(super) struct Args {
 /// A file to train with.
 struct Sample {
     name: String,
-    octets: Vec<u8>,
+    bytes: Vec<u8>,
 }
 
 pub(super) fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
@@ -77,19 +77,19 @@ pub(super) fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
 /// The training files of the experiment `ace`, with which it measures nothing else.
 fn built_in() -> Vec<Sample> {
     let files = Files::load(None, SEED).training.into_iter();
-    files.map(|file| Sample { name: file.name.to_owned(), octets: file.octets }).collect()
+    files.map(|file| Sample { name: file.name.to_owned(), bytes: file.octets }).collect()
 }
 
 fn read(path: &Path) -> Result<Sample, String> {
     let name = path.display().to_string();
-    let mut octets = Vec::new();
-    let file = File::open(path).and_then(|file| file.take(LARGEST).read_to_end(&mut octets));
+    let mut bytes = Vec::new();
+    let file = File::open(path).and_then(|file| file.take(LARGEST).read_to_end(&mut bytes));
     match file {
         Err(error) => Err(format!("cannot read {name}: {error}")),
-        Ok(_) if Training::blocks(&octets).next().is_none() => {
+        Ok(_) if Training::blocks(&bytes).next().is_none() => {
             Err(format!("{name} is too small to train with: it has not one block of 32 KiB"))
         }
-        Ok(_) => Ok(Sample { name, octets }),
+        Ok(_) => Ok(Sample { name, bytes }),
     }
 }
 
@@ -110,9 +110,9 @@ fn measure(samples: &[Sample], most: usize, repeat: u32) -> Result<Bench, Box<dy
 
 /// Blocks from all over a sample.
 fn chosen(sample: &Sample, most: usize) -> impl Iterator<Item = (&str, &[u8])> {
-    let count = Training::blocks(&sample.octets).count();
+    let count = Training::blocks(&sample.bytes).count();
     let step = count.div_ceil(most).max(1);
-    let blocks = Training::blocks(&sample.octets).step_by(step);
+    let blocks = Training::blocks(&sample.bytes).step_by(step);
     blocks.map(|block| (&sample.name[..], block))
 }
 

@@ -2,7 +2,7 @@
 
 use groupwire_tunnel::ace::{Bench, Line};
 
-/// Octets of a block per microsecond are MB/s.
+/// Bytes of a block per microsecond are MB/s.
 const BLOCK: f64 = 32_768.0;
 
 pub(super) fn print(bench: &Bench, files: &[&str], repeat: u32) {

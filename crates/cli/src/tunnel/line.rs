@@ -22,7 +22,7 @@ pub(super) fn heading() -> String {
     })
 }
 
-/// A connection as it is now or was at its end. `size` is the octets on the wire in percent of the program's.
+/// A connection as it is now or was at its end. `size` is the bytes on the wire in percent of the program's.
 pub(super) fn line(status: &Status) -> String {
     let note = match &status.outcome {
         None => "",
@@ -74,21 +74,21 @@ fn columns(columns: Columns<'_>) -> String {
     text.trim_end().to_owned()
 }
 
-/// Octets in three digits.
-fn size(octets: u64) -> String {
-    let mut value = octets as f64;
+/// Bytes in three digits.
+fn size(bytes: u64) -> String {
+    let mut value = bytes as f64;
     for unit in ["B", "kB", "MB", "GB"] {
         if value < 999.5 {
-            return format!("{} {unit}", three_digits(value, octets < 1000));
+            return format!("{} {unit}", three_digits(value, bytes < 1000));
         }
         value /= 1000.0;
     }
     format!("{} TB", three_digits(value, false))
 }
 
-/// Octets per second as bits per second; 0 is not known.
-fn rate(octets: f64) -> String {
-    let mut value = octets * 8.0 / 1000.0;
+/// Bytes per second as bits per second; 0 is not known.
+fn rate(bytes: f64) -> String {
+    let mut value = bytes * 8.0 / 1000.0;
     if value <= 0.0 || !value.is_finite() {
         return "-".to_owned();
     }

@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use groupwire_tunnel::Status;
 use serde_json::{Value, json};
 
-/// What is known of a connection. Times in seconds, `time` since 1970; sizes in octets; rates in octets per second, null
+/// What is known of a connection. Times in seconds, `time` since 1970; sizes in bytes; rates in bytes per second, null
 /// if not known.
 pub(super) fn record(status: &Status) -> Value {
     let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();

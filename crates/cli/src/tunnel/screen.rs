@@ -76,7 +76,7 @@ fn cut(row: &str, columns: usize) -> String {
 pub(super) struct Log(Arc<Screen>);
 
 impl Write for Log {
-    fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut drawn = self.0.drawn();
         if *drawn > 0 {
             // It comes back with the next turn.
@@ -85,8 +85,8 @@ impl Write for Log {
             out.flush()?;
             *drawn = 0;
         }
-        io::stderr().write_all(octets)?;
-        Ok(octets.len())
+        io::stderr().write_all(bytes)?;
+        Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -1,4 +1,4 @@
-//! What drives a stream: octets to and from the transport, a block packed or unpacked, and who is to be woken.
+//! What drives a stream: bytes to and from the transport, a block packed or unpacked, and who is to be woken.
 
 use std::future::Future;
 use std::io;
@@ -39,7 +39,7 @@ pub(super) struct Engine<S> {
     worked: Duration,
     /// No more will be written.
     is_finishing: bool,
-    /// The transport took octets that it may still hold.
+    /// The transport took bytes that it may still hold.
     is_unflushed: bool,
     /// The transport has ended.
     is_over: bool,
@@ -158,15 +158,15 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Engine<S> {
         }
     }
 
-    pub(super) fn poll_write(&mut self, octets: &[u8]) -> Poll<io::Result<usize>> {
+    pub(super) fn poll_write(&mut self, bytes: &[u8]) -> Poll<io::Result<usize>> {
         if let Some(failure) = self.write_failure() {
             return Poll::Ready(Err(failure.into()));
         }
         if self.is_finishing {
             return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
         }
-        match self.duplex.write(octets) {
-            0 if !octets.is_empty() => Poll::Pending,
+        match self.duplex.write(bytes) {
+            0 if !bytes.is_empty() => Poll::Pending,
             taken => Poll::Ready(Ok(taken)),
         }
     }

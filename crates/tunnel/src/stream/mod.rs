@@ -130,10 +130,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Stream<S> {
     fn poll_write(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-        octets: &[u8],
+        bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let engine = &mut self.get_mut().engine;
-        engine.drive(Half::Writing, cx, |engine| engine.poll_write(octets))
+        engine.drive(Half::Writing, cx, |engine| engine.poll_write(bytes))
     }
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {

@@ -13,7 +13,7 @@ pub(crate) async fn in_time<T>(work: impl Future<Output = T>) -> T {
     tokio::time::timeout(GENEROUS, work).await.expect("it hangs")
 }
 
-/// Octets of which some pieces compress well and some not at all.
+/// Bytes of which some pieces compress well and some not at all.
 pub(crate) fn mixed(length: usize, seed: u64) -> Vec<u8> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut random = move || {
@@ -22,19 +22,19 @@ pub(crate) fn mixed(length: usize, seed: u64) -> Vec<u8> {
         state ^= state << 17;
         state
     };
-    let mut octets = Vec::with_capacity(length + 100_000);
-    while octets.len() < length {
+    let mut bytes = Vec::with_capacity(length + 100_000);
+    while bytes.len() < length {
         let piece = 1000 + random() as usize % 60_000;
         if random() % 2 == 0 {
-            octets.extend((0..piece).map(|_| random() as u8));
+            bytes.extend((0..piece).map(|_| random() as u8));
         } else {
-            let end = octets.len() + piece;
-            while octets.len() < end {
+            let end = bytes.len() + piece;
+            while bytes.len() < end {
                 let (number, word) = (random() % 1000, random() % 7);
-                octets.extend(format!("<item n=\"{number}\">{word} and more</item>\n").bytes());
+                bytes.extend(format!("<item n=\"{number}\">{word} and more</item>\n").bytes());
             }
         }
     }
-    octets.truncate(length);
-    octets
+    bytes.truncate(length);
+    bytes
 }
