@@ -1,7 +1,7 @@
-//! What the two ends say before the stream begins.
+//! The messages that the two ends exchange before the stream begins.
 //!
-//! The connecting end says which route it wants and shows its token; it does not wait for the answer, but goes on with
-//! the stream at once:
+//! The connecting end sends the name of a route and its token. It does not wait for the answer but sends the stream at
+//! once:
 //!
 //! ```text
 //! request = "GWTUNNEL" version flags token route
@@ -16,52 +16,52 @@
 //! message = u8 length, UTF-8   of a refusal: why, for people
 //! ```
 //!
-//! After an answer of 0 the answering end's stream begins; after any other nothing.
+//! The stream of the listening end follows an answer with code 0; nothing follows a refusal.
 
 use std::io;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
-/// What a request begins with.
+/// The first bytes of a request.
 const REQUEST: &[u8; 8] = b"GWTUNNEL";
-/// What an answer begins with.
+/// The first bytes of an answer.
 pub(crate) const ANSWER: &[u8; 3] = b"GWT";
 const VERSION: u8 = 1;
 const NEVER: u8 = 1;
-/// An answer without its message.
+/// The length of an answer without its message, in bytes.
 pub(crate) const ANSWER_HEAD: usize = ANSWER.len() + 4;
 
-/// The most bytes of a token and of a route's name.
+/// The largest length of a token, a route's name and a message: their length is one byte.
 pub(crate) const MAX_TEXT: usize = u8::MAX as usize;
 
-/// What the connecting end asks for.
+/// The request of the connecting end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Request {
-    /// Its bytes must not be packed.
+    /// Whether compression is forbidden on this connection.
     pub(crate) never: bool,
     pub(crate) token: Vec<u8>,
     pub(crate) route: String,
 }
 
-/// What the listening end answers.
+/// The answer of the listening end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Answer {
     /// The stream begins.
     Go {
-        /// Its bytes must not be packed.
+        /// Whether compression is forbidden on this connection.
         never: bool,
     },
     Refused(Refusal),
 }
 
-/// Why the listening end does not take a connection.
+/// Why the listening end refuses a connection.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 #[non_exhaustive]
 pub struct Refusal {
-    /// What kind of reason it is.
+    /// The kind of reason.
     pub reason: Reason,
-    /// The reason in its words.
+    /// The reason as a sentence, written by the listening end.
     pub message: String,
 }
 
@@ -69,22 +69,22 @@ pub struct Refusal {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reason {
-    /// The token is missing, or another one.
+    /// The token is missing or wrong.
     Token,
-    /// There is no such route.
+    /// The listening end has no route of this name.
     Route,
     /// The route's target cannot be reached.
     Target,
-    /// Something else, which a newer version may know.
+    /// A code that this version does not know.
     Other(u8),
 }
 
-/// What is wrong with a request.
+/// Why a request cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RequestError {
-    #[error("this is no groupwire tunnel that connects")]
+    #[error("this is no connecting end of a groupwire tunnel")]
     NoTunnel,
-    #[error("its version {0} of the tunnel is not known here")]
+    #[error("version {0} of the tunnel protocol is not supported")]
     Version(u8),
     #[error(transparent)]
     Io(#[from] io::Error),
@@ -99,7 +99,7 @@ impl Request {
         bytes
     }
 
-    /// Reads a request, and not an byte more.
+    /// Reads a request and leaves the bytes behind it unread.
     pub(crate) async fn read(from: &mut (impl AsyncRead + Unpin)) -> Result<Self, RequestError> {
         let mut head = [0; REQUEST.len() + 2];
         from.read_exact(&mut head).await?;
@@ -134,13 +134,13 @@ impl Answer {
         to.flush().await
     }
 
-    /// How many bytes an answer has that begins so; `None` if it is none.
+    /// The length of the answer that begins with `head`, in bytes; `None` if it is no answer.
     pub(crate) fn length(head: &[u8; ANSWER_HEAD]) -> Option<usize> {
         let is_answer = head.starts_with(ANSWER) && head[ANSWER.len()] == VERSION;
         is_answer.then(|| ANSWER_HEAD + usize::from(head[ANSWER_HEAD - 1]))
     }
 
-    /// Reads a whole answer, whose [`length`](Self::length) is known.
+    /// Parses a whole answer; `None` if it is not as long as [`length`](Self::length) says.
     pub(crate) fn parse(bytes: &[u8]) -> Option<Self> {
         let (head, message) = bytes.split_first_chunk::<ANSWER_HEAD>()?;
         if Answer::length(head) != Some(bytes.len()) {
@@ -148,8 +148,8 @@ impl Answer {
         }
         let [.., code, flags, _] = *head;
         let message = String::from_utf8_lossy(message);
-        // It goes to a terminal.
-        let message = message.chars().filter(|letter| !letter.is_control()).collect();
+        // The message is shown on a terminal, so escape sequences are removed.
+        let message = message.chars().filter(|char| !char.is_control()).collect();
         Some(match code {
             0 => Answer::Go { never: flags & NEVER != 0 },
             code => Answer::Refused(Refusal { reason: Reason::of(code), message }),
@@ -209,7 +209,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_request_comes_as_it_went(
+        fn a_request_is_read_as_it_was_written(
             never: bool,
             token in prop::collection::vec(any::<u8>(), 0..=MAX_TEXT),
             route in "[a-z0-9é]{0,80}",
@@ -217,15 +217,15 @@ mod tests {
             let request = Request { never, token, route };
             let mut bytes = request.to_bytes();
             bytes.extend(b"more");
-            let (came, left) = read(&bytes);
-            prop_assert_eq!((came.unwrap(), left), (request.clone(), 4));
+            let (received, left) = read(&bytes);
+            prop_assert_eq!((received.unwrap(), left), (request.clone(), 4));
             for end in 0..bytes.len() - 4 {
                 prop_assert!(matches!(read(&bytes[..end]).0, Err(RequestError::Io(_))));
             }
         }
 
         #[test]
-        fn whatever_comes_is_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
+        fn arbitrary_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
             let _ = read(&bytes);
             let _ = read(&[REQUEST, &bytes[..]].concat());
             let _ = Answer::parse(&bytes);
@@ -233,7 +233,7 @@ mod tests {
         }
 
         #[test]
-        fn an_answer_comes_as_it_went(code: u8, never: bool, message in "[a-z ]{0,255}") {
+        fn an_answer_is_read_as_it_was_written(code: u8, never: bool, message in "[a-z ]{0,255}") {
             let answer = match code {
                 0 => Answer::Go { never },
                 code => Answer::Refused(Refusal::new(Reason::of(code), message)),
@@ -246,15 +246,15 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_cannot_write_on_the_terminal_what_it_likes() {
+    fn a_refusal_contains_no_control_characters() {
         let refusal = Refusal::new(Reason::Route, "no\x1b[2J such\n route");
-        let came = Answer::parse(&Answer::Refused(refusal).to_bytes());
+        let received = Answer::parse(&Answer::Refused(refusal).to_bytes());
         let clean = Refusal::new(Reason::Route, "no[2J such route");
-        assert_eq!(came, Some(Answer::Refused(clean)));
+        assert_eq!(received, Some(Answer::Refused(clean)));
     }
 
     #[test]
-    fn other_protocols_are_told_apart() {
+    fn other_protocols_and_versions_are_refused() {
         let http = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n";
         assert!(matches!(read(http).0, Err(RequestError::NoTunnel)));
         let newer = b"GWTUNNEL\x02\0\0\0";

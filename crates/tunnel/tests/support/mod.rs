@@ -1,19 +1,19 @@
-//! What the tests share.
+//! Helpers of the tests.
 
-#![allow(dead_code, reason = "each test takes what it needs")]
+#![allow(dead_code, reason = "each test file uses some of the helpers")]
 
 use std::future::Future;
 use std::time::Duration;
 
-/// Far more than anything here takes; a test that needs it hangs.
-const GENEROUS: Duration = Duration::from_secs(120);
+/// The tests take some seconds on a slow machine; one that takes longer than this hangs.
+const HANGS_AFTER: Duration = Duration::from_secs(120);
 
-/// Fails if something hangs.
+/// Panics if `work` hangs.
 pub(crate) async fn in_time<T>(work: impl Future<Output = T>) -> T {
-    tokio::time::timeout(GENEROUS, work).await.expect("it hangs")
+    tokio::time::timeout(HANGS_AFTER, work).await.expect("it hangs")
 }
 
-/// Bytes of which some pieces compress well and some not at all.
+/// Pieces of text and of random bytes in turns.
 pub(crate) fn mixed(length: usize, seed: u64) -> Vec<u8> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut random = move || {
