@@ -25,58 +25,60 @@ use report::Report;
 /// The options of `groupwire replay`.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Args {
-    /// The recording: *.bin or *.csv, each also with .gz; a table *.tsv beside a *.bin says who sent what when.
+    /// The recording: *.bin or *.csv, each also with .gz. A table *.tsv beside a *.bin has the sender and time of each
+    /// message.
     #[arg(long, value_name = "FILE")]
     trace: PathBuf,
 
-    /// The room to play it in.
+    /// The room that the recording is replayed in.
     #[arg(long, value_name = "NAME", default_value = "replay")]
     room: String,
 
-    /// Participants that send and receive; the recording's senders are dealt out to them in turn. Default: as many as
-    /// the recording has, at least 2.
+    /// The number of participants that send and receive. The senders of the recording are assigned to them round-robin.
+    /// Default: as many as the recording has, at least 2.
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=1000))]
     participants: Option<u32>,
 
-    /// Participants that only receive, besides.
+    /// The number of further participants, which only receive.
     #[arg(long, value_name = "COUNT", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=2000))]
     receivers: u32,
 
-    /// How many times faster than recorded.
+    /// The factor by which the replay is faster than the recording.
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = positive)]
     speed: f64,
 
-    /// Instead of the recorded times: so many messages per second from each sender, ...
+    /// Messages per second from each sender, instead of the recorded times.
     #[arg(long, value_name = "HZ", value_parser = positive, conflicts_with = "speed")]
     rate: Option<f64>,
 
-    /// ... for so many seconds, each sender repeating the messages of one person of the recording.
+    /// How long to send with --rate. Each sender repeats the messages of one sender of the recording.
     #[arg(long, value_name = "SECONDS", default_value_t = 20.0, value_parser = positive, requires = "rate")]
     seconds: f64,
 
-    /// What the channels promise. A room that has a channel of this name already keeps what it promised.
-    #[arg(long, value_enum, default_value_t = Promise::ByKind)]
-    qos: Promise,
+    /// The quality of service of the channels. A channel that the room has already keeps its own.
+    #[arg(long, value_enum, default_value_t = QosChoice::ByKind)]
+    qos: QosChoice,
 
-    /// Participants that compare every byte; the others only count. Default: all.
+    /// The number of participants that compare every byte; the others only count messages. Default: all.
     #[arg(long, value_name = "COUNT")]
     sample: Option<usize>,
 
-    /// The server: ws://host:port for WebSocket, https://host:port for WebTransport, tcp://host:port for its TCP port.
+    /// The URL of the server: ws://host:port for WebSocket, https://host:port for WebTransport, tcp://host:port for its TCP
+    /// port.
     #[arg(long, value_name = "URL", default_value = "ws://127.0.0.1:8080")]
     url: String,
 
-    /// How to know the server over https://: "roots" are the system's root certificates; "ask" asks it over HTTP, at the
-    /// same port, which is for networks one trusts; or hashes of certificates, with commas. Default: ask on this machine,
-    /// else roots.
+    /// How the server is authenticated over https://: by the system's root certificates ("roots"), by a hash that is
+    /// requested over plain HTTP at the same port ("ask", for trusted networks only), or by hashes of certificates,
+    /// separated by commas. Default: ask on this machine, otherwise roots.
     #[arg(long, value_name = "HOW")]
     trust: Option<Trust>,
 
-    /// The token that the server asks for.
+    /// The token that the server requires.
     #[arg(long, value_name = "SECRET", env = "GROUPWIRE_TOKEN", hide_env_values = true)]
     token: Option<String>,
 
-    /// How long to wait for what is missing before it is called lost.
+    /// How long to wait without any arrival before missing messages count as lost.
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0, value_parser = positive)]
     patience: f64,
 
@@ -85,16 +87,16 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// What channels promise.
+/// The quality of service of the channels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Promise {
-    /// Everything arrives, in the room's one order.
+enum QosChoice {
+    /// Every message arrives, in the one order of the room.
     Transaction,
-    /// Everything arrives, in fewer packets.
+    /// Every message arrives; messages share packets.
     Aggregate,
-    /// The newest of each sender and kind arrives.
+    /// The newest message of each sender and kind arrives.
     Conflate,
-    /// Pointers aggregate, everything else are transactions.
+    /// Kinds of pointers aggregate, other kinds are transactions.
     ByKind,
 }
 
@@ -129,7 +131,7 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
 }
 
 impl Args {
-    /// As reports name it.
+    /// The name of the transport in reports.
     fn transport(&self) -> &'static str {
         match self.url.split("://").next() {
             Some("https") => "webtransport",
@@ -146,6 +148,6 @@ impl Args {
 fn positive(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(number) if number > 0.0 && number <= 1e6 => Ok(number),
-        _ => Err("a number above 0, at most a million, is due".to_owned()),
+        _ => Err("the number must be above 0 and at most 1,000,000".to_owned()),
     }
 }
