@@ -58,16 +58,16 @@ impl Policy for Telling {
     }
 }
 
-fn random(octets: usize) -> Vec<u8> {
+fn random(bytes: usize) -> Vec<u8> {
     let mut random = oorandom::Rand32::new(3);
-    (0..octets).map(|_| random.rand_u32() as u8).collect()
+    (0..bytes).map(|_| random.rand_u32() as u8).collect()
 }
 
-/// Writes and packs until nothing more is packed, without acknowledgements; returns the octets that the transport took.
-fn pack_all(pair: &mut Pair, octets: &[u8]) -> usize {
+/// Writes and packs until nothing more is packed, without acknowledgements; returns the bytes that the transport took.
+fn pack_all(pair: &mut Pair, bytes: &[u8]) -> usize {
     let mut taken = 0;
     loop {
-        let wrote = pair.ends[0].write(octets);
+        let wrote = pair.ends[0].write(bytes);
         let worked = pair.work(0);
         let took = pair.take(0, usize::MAX);
         taken += took;
@@ -83,29 +83,29 @@ fn no_more_is_in_flight_than_the_window_and_a_block() {
     let policy = Box::new(Telling { window: 100_000, tell });
     let block = Settings { block: 10_000, ..settings("none") };
     let mut pair = Pair::with(&block, [policy, InTurn::new(&["none"])]);
-    let octets = random(1 << 20);
-    let before_hello = pack_all(&mut pair, &octets);
+    let bytes = random(1 << 20);
+    let before_hello = pack_all(&mut pair, &bytes);
     assert!((256 << 10..280 << 10).contains(&before_hello), "{before_hello}");
     pair.read(1);
     while told.try_recv().is_ok() {}
-    let after = pack_all(&mut pair, &octets);
+    let after = pack_all(&mut pair, &bytes);
     assert!((80_000..120_000).contains(&after), "{after}");
     let in_flight = told.try_iter().filter_map(|told| match told {
         Told::Choose(situation) => Some(situation.in_flight),
         _ => None,
     });
     let in_flight = in_flight.max();
-    assert!(in_flight.is_some_and(|octets| (90_000..=100_000).contains(&octets)), "{in_flight:?}");
+    assert!(in_flight.is_some_and(|bytes| (90_000..=100_000).contains(&bytes)), "{in_flight:?}");
 }
 
 #[test]
 fn the_transport_has_one_block_and_one_waits() {
     let mut pair = Pair::of(&settings("none"));
     pair.settle();
-    let octets = random(1 << 20);
+    let bytes = random(1 << 20);
     let mut written = 0;
     loop {
-        let wrote = pair.ends[0].write(&octets[written..]);
+        let wrote = pair.ends[0].write(&bytes[written..]);
         written += wrote;
         if wrote == 0 && !pair.work(0) {
             break;
@@ -138,14 +138,14 @@ fn a_writer_whose_application_does_not_read_is_not_stopped_by_that() {
     };
     let mut pair = Pair::with(&settings("none"), [policies(), policies()]);
     pair.settle();
-    let octets = random(4 << 20);
+    let bytes = random(4 << 20);
     // What end 0 does not read stays before the acknowledgements for it.
-    let mut unread = &octets[..];
+    let mut unread = &bytes[..];
     for _ in 0..10 {
         unread = &unread[pair.ends[1].write(unread)..];
         pair.settle();
     }
-    let (mut rest, mut came) = (&octets[..], 0);
+    let (mut rest, mut came) = (&bytes[..], 0);
     while !rest.is_empty() {
         let taken = pair.ends[0].write(rest);
         rest = &rest[taken..];
@@ -153,7 +153,7 @@ fn a_writer_whose_application_does_not_read_is_not_stopped_by_that() {
         came += read;
         assert!(taken + read > 0, "it hangs after {came}");
     }
-    assert!(came >= octets.len() - (256 << 10), "{came}");
+    assert!(came >= bytes.len() - (256 << 10), "{came}");
 }
 
 #[test] // A11 A12 A13
@@ -229,13 +229,13 @@ fn a_stream_at_rest_holds_next_to_nothing_and_goes_on() {
                 assert!(pair.carry(from, &text) == text, "{name}");
             }
             let busy = pair.ends.each_ref().map(|end| end.report().memory);
-            assert!(busy.iter().all(|octets| *octets < 1 << 20), "{name}: {busy:?}");
+            assert!(busy.iter().all(|bytes| *bytes < 1 << 20), "{name}: {busy:?}");
             for end in [0, 1, 0, 1] {
                 pair.ends[end].rest();
                 pair.settle();
             }
             let resting = pair.ends.each_ref().map(|end| end.report().memory);
-            assert!(resting.iter().all(|octets| *octets < 4 << 10), "{name}: {resting:?}");
+            assert!(resting.iter().all(|bytes| *bytes < 4 << 10), "{name}: {resting:?}");
         }
     }
 }

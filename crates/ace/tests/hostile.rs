@@ -1,4 +1,4 @@
-//! Whatever comes from the other end: a typed error, bounded memory, no octet that was not sent.
+//! Whatever comes from the other end: a typed error, bounded memory, no byte that was not sent.
 
 mod pair;
 
@@ -19,9 +19,9 @@ fn end() -> Duplex {
     Duplex::new(&settings()).expect("the settings are right")
 }
 
-/// What comes of a hello and these octets.
-fn after_hello(octets: &[u8]) -> Result<Vec<u8>, StreamError> {
-    hear(&mut end(), &[&HELLO, octets].concat())
+/// What comes of a hello and these bytes.
+fn after_hello(bytes: &[u8]) -> Result<Vec<u8>, StreamError> {
+    hear(&mut end(), &[&HELLO, bytes].concat())
 }
 
 /// A block by the codec of this number.
@@ -31,7 +31,7 @@ fn block(tag: u8, packed: &[u8]) -> Vec<u8> {
 }
 
 #[test] // A1
-fn what_is_no_tunnel_is_found_by_its_first_octets() {
+fn what_is_no_tunnel_is_found_by_its_first_bytes() {
     for said in [&b"GET / HTTP/1.1\r\n"[..], b"\x16\x03\x01\x02", b"SSH-2.0", b"\0", b"GWA\x02"] {
         assert_eq!(hear(&mut end(), said), Err(StreamError::NoPeer));
     }
@@ -39,16 +39,16 @@ fn what_is_no_tunnel_is_found_by_its_first_octets() {
 
 #[test] // A15
 fn a_transport_that_ends_too_early_is_told_from_one_that_does_not() {
-    let octets = [&HELLO[..], &block(0, b"abc"), &[0x40, 0, 0, 0]].concat();
-    for length in 0..octets.len() {
+    let bytes = [&HELLO[..], &block(0, b"abc"), &[0x40, 0, 0, 0]].concat();
+    for length in 0..bytes.len() {
         let mut end = end();
-        assert!(hear(&mut end, &octets[..length]).is_ok());
+        assert!(hear(&mut end, &bytes[..length]).is_ok());
         assert_eq!(end.ended(), Err(StreamError::Truncated), "{length}");
         assert_eq!(end.receive(Duration::ZERO, b"x"), Err(StreamError::Truncated));
         assert_eq!((end.output(), end.wanted()), (&[][..], 0));
     }
     let mut end = end();
-    assert_eq!(hear(&mut end, &octets), Ok(b"abc".to_vec()));
+    assert_eq!(hear(&mut end, &bytes), Ok(b"abc".to_vec()));
     assert_eq!(end.ended(), Ok(()));
     assert!(end.is_at_end());
 }
@@ -82,7 +82,7 @@ fn a_kilobyte_that_claims_four_gigabytes_is_refused() {
         assert_eq!(outcome, Err(StreamError::Block(CodecError::TooLarge)));
         assert!(end.report().memory < 4 << 20, "{}", end.report().memory);
     }
-    // A megabyte and an octet, honestly packed.
+    // A megabyte and a byte, honestly packed.
     let mut packed = Vec::new();
     Zstd.compress(&vec![0; (1 << 20) + 1], &mut packed);
     let outcome = after_hello(&block(7, &packed));
@@ -134,7 +134,7 @@ fn many_small_frames_do_not_take_much_memory() {
         loop {
             match end.receive(Duration::ZERO, &frames[taken..]).unwrap() {
                 0 => break,
-                octets => taken += octets,
+                bytes => taken += bytes,
             }
         }
         assert!(taken <= 65 << 10, "{taken}");
@@ -164,9 +164,9 @@ fn an_application_that_does_not_read_is_not_flooded() {
 #[test] // A15
 fn after_an_error_nothing_more_comes() {
     let mut end = end();
-    let octets = [&HELLO[..], &block(0, b"abc"), &block(7, b"wrong")].concat();
-    let taken = end.receive(Duration::ZERO, &octets).unwrap();
-    assert_eq!(taken, octets.len());
+    let bytes = [&HELLO[..], &block(0, b"abc"), &block(7, b"wrong")].concat();
+    let taken = end.receive(Duration::ZERO, &bytes).unwrap();
+    assert_eq!(taken, bytes.len());
     let work = |end: &mut Duplex| end.work(&mut Coders::new(), &mut || Duration::ZERO);
     assert_eq!(work(&mut end), Ok(true));
     assert_eq!(end.readable(), b"abc", "what was before is right");
@@ -185,10 +185,10 @@ proptest! {
     })]
 
     #[test]
-    fn whatever_comes_memory_is_bounded(octets: Vec<u8>, is_tunnel: bool) {
+    fn whatever_comes_memory_is_bounded(bytes: Vec<u8>, is_tunnel: bool) {
         let hello = if is_tunnel { &HELLO[..] } else { &[] };
         let mut end = end();
-        let _ = hear(&mut end, &[hello, &octets].concat());
+        let _ = hear(&mut end, &[hello, &bytes].concat());
         prop_assert!(end.report().memory < 4 << 20);
     }
 
@@ -199,24 +199,24 @@ proptest! {
         let mut pair = Pair::with(&settings(), [InTurn::new(&names), InTurn::new(&names)]);
         pair.settle();
         let text = text(300_000);
-        let mut octets = HELLO.to_vec();
+        let mut bytes = HELLO.to_vec();
         let mut lengths = Vec::new();
         for piece in text.chunks(20_000) {
             pair.ends[0].write(piece);
             pair.ends[0].flush();
             while pair.work(0) {}
             while !pair.ends[0].output().is_empty() {
-                octets.extend_from_slice(pair.ends[0].output());
+                bytes.extend_from_slice(pair.ends[0].output());
                 pair.take(0, usize::MAX);
             }
-            lengths.push(octets.len());
+            lengths.push(bytes.len());
             pair.read(1);
         }
-        let place = 8 + at.index(octets.len() - 8);
-        octets[place] ^= 1 << bit;
+        let place = 8 + at.index(bytes.len() - 8);
+        bytes[place] ^= 1 << bit;
         let whole = lengths.iter().filter(|length| **length <= place).count() * 20_000;
         let (mut end, mut coders, mut heard) = (end(), Coders::new(), Vec::new());
-        let mut rest = &octets[..];
+        let mut rest = &bytes[..];
         while let Ok(taken) = end.receive(Duration::ZERO, rest) {
             rest = &rest[taken..];
             let worked = end.work(&mut coders, &mut || Duration::ZERO);

@@ -12,7 +12,7 @@ fn settings(name: &str) -> Settings {
 }
 
 #[test]
-fn octets_pass_in_both_directions() {
+fn bytes_pass_in_both_directions() {
     for name in ["none", "lz4", "zstd-1", "zstd-3+history", "zlib-6", "bzip2", "lzma-1+history"] {
         let mut pair = Pair::of(&settings(name));
         let text = text(300_000);
@@ -43,7 +43,7 @@ fn blocks_of_all_kinds_alternate() {
 }
 
 #[test]
-fn every_policy_carries_octets() {
+fn every_policy_carries_bytes() {
     let text = text(2 << 20);
     let all = [Settings::adaptive(Costs::reference()), Settings::ace2005(Training::reference())];
     for settings in all {
@@ -83,14 +83,14 @@ enum Step {
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    let octets = || prop_oneof![1usize..20, 100usize..5000, 50_000usize..200_000];
+    let bytes = || prop_oneof![1usize..20, 100usize..5000, 50_000usize..200_000];
     prop_oneof![
-        6 => octets().prop_map(Step::Write),
+        6 => bytes().prop_map(Step::Write),
         2 => Just(Step::Flush),
         8 => Just(Step::Work),
-        8 => octets().prop_map(Step::Take),
-        8 => octets().prop_map(Step::Give),
-        6 => octets().prop_map(Step::Read),
+        8 => bytes().prop_map(Step::Take),
+        8 => bytes().prop_map(Step::Give),
+        6 => bytes().prop_map(Step::Read),
         1 => Just(Step::Starve),
         1 => Just(Step::Rest),
     ]
@@ -144,12 +144,12 @@ proptest! {
                     pair.give(end, most);
                 }
                 Step::Read(most) => {
-                    let octets = pair.ends[end].readable();
-                    let octets = &octets[..octets.len().min(most)];
-                    prop_assert!(source[read[end]..].starts_with(octets));
-                    read[end] += octets.len();
-                    let octets = octets.len();
-                    pair.ends[end].read(octets);
+                    let bytes = pair.ends[end].readable();
+                    let bytes = &bytes[..bytes.len().min(most)];
+                    prop_assert!(source[read[end]..].starts_with(bytes));
+                    read[end] += bytes.len();
+                    let bytes = bytes.len();
+                    pair.ends[end].read(bytes);
                 }
                 Step::Starve => pair.ends[end].starved(pair.now),
                 Step::Rest => pair.ends[end].rest(),
@@ -161,9 +161,9 @@ proptest! {
         while pair.ends.iter().any(|end| !end.is_at_end()) {
             let before = read;
             for end in [0, 1] {
-                let octets = pair.read(end);
-                prop_assert!(source[read[end]..].starts_with(&octets));
-                read[end] += octets.len();
+                let bytes = pair.read(end);
+                prop_assert!(source[read[end]..].starts_with(&bytes));
+                read[end] += bytes.len();
             }
             prop_assert!(before != read || pair.ends.iter().all(|end| end.is_at_end()), "it hangs");
         }

@@ -11,7 +11,7 @@ use super::Line;
 /// One block by one codec.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Point {
-    /// Octets after per octet before. Above 1 if the block became larger.
+    /// Bytes after per byte before. Above 1 if the block became larger.
     pub ratio: f64,
     /// To pack it, seconds, the mean of all repetitions.
     pub packing: f64,
@@ -62,7 +62,7 @@ impl Bench {
         Ok(Bench { repeat: repeat.max(1), coders, points, packed: Vec::new(), plain: Vec::new() })
     }
 
-    /// Measures one more block, by the time that `clock` gives. A block of no octets is left out.
+    /// Measures one more block, by the time that `clock` gives. A block of no bytes is left out.
     ///
     /// # Errors
     /// If a codec cannot read what it wrote.

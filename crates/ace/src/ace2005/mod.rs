@@ -57,7 +57,7 @@ pub struct Ace2005 {
     /// What the other end unpacks, a bit each by number.
     allowed: u16,
     network: Network,
-    /// The application's seconds per octet, and the shares of the processors.
+    /// The application's seconds per byte, and the shares of the processors.
     generation: Forecaster,
     local: Forecaster,
     remote: Forecaster,
@@ -94,7 +94,7 @@ struct Expected {
 }
 
 impl Ace2005 {
-    /// After a training run, for blocks of `block` octets (the paper: 32 KiB).
+    /// After a training run, for blocks of `block` bytes (the paper: 32 KiB).
     pub fn new(training: Training, block: usize) -> Self {
         Ace2005 {
             training,
@@ -127,12 +127,12 @@ impl Ace2005 {
     }
 
     /// Learns how fast data come: not at all slowly if there is always more.
-    fn watch(&mut self, now: Duration, octets: usize, situation: &Situation) {
+    fn watch(&mut self, now: Duration, bytes: usize, situation: &Situation) {
         let ahead = self.had_more || situation.more > 0;
         let idle = self.packed.map(|packed| now.saturating_sub(packed));
         if let Some(idle) = idle {
-            let per_octet = idle.as_secs_f64() / octets.max(1) as f64;
-            self.generation.add(if ahead { 0.0 } else { per_octet });
+            let per_byte = idle.as_secs_f64() / bytes.max(1) as f64;
+            self.generation.add(if ahead { 0.0 } else { per_byte });
         }
         self.had_more = situation.more > 0;
         self.chosen = Chosen { now, held: ahead, alone: self.flights.is_empty(), is_probe: false };

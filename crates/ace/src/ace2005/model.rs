@@ -3,9 +3,9 @@
 /// What is known of the ends and of what lies between.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Conditions {
-    /// Octets per second of the network.
+    /// Bytes per second of the network.
     pub(super) bandwidth: f64,
-    /// Seconds that the application takes for an octet; 0 if it has always something ready.
+    /// Seconds that the application takes for a byte; 0 if it has always something ready.
     pub(super) generation: f64,
     /// How much of the processor of the training run is left here: 0.5 for half of it.
     pub(super) local: f64,
@@ -28,7 +28,7 @@ impl Conditions {
         self.generation * self.bandwidth < 1.0
     }
 
-    /// A block of `plain` octets, with `ratio`, and times as in the training run.
+    /// A block of `plain` bytes, with `ratio`, and times as in the training run.
     ///
     /// The paper prints the transfer as 32KB / (CR * BW), but defines CR as compressed by uncompressed size (section
     /// 3.1), as here: then it is 32KB * CR / BW.
@@ -52,7 +52,7 @@ impl Conditions {
     }
 
     /// What a block takes: by the sequential model the stages after another, by the pipeline model the slowest of them.
-    /// Both are times here where the paper's pipeline has rates, which are the block's octets divided by them.
+    /// Both are times here where the paper's pipeline has rates, which are the block's bytes divided by them.
     pub(super) fn seconds(&self, stages: &Stages) -> f64 {
         match self.is_pipeline() {
             true => stages.slowest(),

@@ -9,25 +9,25 @@ use super::flights::Flight;
 use super::nws::Forecaster;
 use crate::Delivered;
 
-/// Octets of a sensor's measurement (the NWS's default), which is also what is sent before anything is known.
+/// Bytes of a sensor's measurement (the NWS's default), which is also what is sent before anything is known.
 pub(super) const SENSOR: usize = 64 << 10;
-/// What a socket of the paper's time held (Linux 2.4: `tcp_wmem` up to 128 KB): octets in flight on a short path.
+/// What a socket of the paper's time held (Linux 2.4: `tcp_wmem` up to 128 KB): bytes in flight on a short path.
 const SOCKET: f64 = (128 << 10) as f64;
 /// The time between measurements. The NWS's was longer; but it watches hosts, and this a stream that may last seconds.
 const PERIOD: Duration = Duration::from_secs(1);
 /// Over this time at least, what was carried is a lower bound of what can be.
 const TRAIN: Duration = Duration::from_millis(100);
-/// If the other end waited for octets for this share of the time, it was not what held the stream up.
+/// If the other end waited for bytes for this share of the time, it was not what held the stream up.
 const WAITED: f64 = 0.05;
 /// Blocks that come so much further apart than they were packed were held up by the network.
 const DISPERSED: f64 = 1.2;
-/// A round trip of so few octets is the latency alone.
+/// A round trip of so few bytes is the latency alone.
 const SMALL: usize = 2048;
 
 /// Forecasts of one direction.
 #[derive(Debug, Clone)]
 pub(super) struct Network {
-    /// Octets per second.
+    /// Bytes per second.
     bandwidth: Forecaster,
     /// Seconds there and back.
     latency: Forecaster,
@@ -70,7 +70,7 @@ impl Network {
         }
     }
 
-    /// Octets per second; `None`: nothing was measured yet.
+    /// Bytes per second; `None`: nothing was measured yet.
     pub(super) fn bandwidth(&self) -> Option<f64> {
         self.bandwidth.forecast().map(|bandwidth| bandwidth.max(1.0))
     }
@@ -81,7 +81,7 @@ impl Network {
         self.latency.forecast().unwrap_or(least)
     }
 
-    /// Octets that may be in flight: what a socket of the paper's time held, or twice what the path does.
+    /// Bytes that may be in flight: what a socket of the paper's time held, or twice what the path does.
     pub(super) fn window(&self) -> usize {
         match self.bandwidth() {
             Some(bandwidth) => SOCKET.max(2.0 * bandwidth * self.round_trip()) as usize,

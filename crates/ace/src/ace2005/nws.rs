@@ -181,7 +181,7 @@ mod tests {
         forecaster
     }
 
-    /// Octets without a pattern, from 0 to 1.
+    /// Bytes without a pattern, from 0 to 1.
     fn noise(nth: u32) -> f64 {
         let mixed = (nth.wrapping_mul(0x9e37_79b9) ^ 0x5bd1_e995).wrapping_mul(0x85eb_ca6b);
         f64::from((mixed ^ mixed >> 13) >> 8 & 0xffff) / 65_536.0

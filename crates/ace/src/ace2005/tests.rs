@@ -34,7 +34,7 @@ fn training() -> Training {
 
 /// Conditions of a scripted network, which may change at any time.
 struct Script {
-    /// Octets per second.
+    /// Bytes per second.
     bandwidth: f64,
     /// Seconds, each way.
     latency: f64,

@@ -1,7 +1,7 @@
 //! A training run as text, to be kept in a file.
 //!
 //! ```text
-//! profile  = "groupwire ace profile 1" LF "block" SP octets LF codec{1..15} "end" LF
+//! profile  = "groupwire ace profile 1" LF "block" SP bytes LF codec{1..15} "end" LF
 //! codec    = "codec" SP name SP ratio LF
 //!            "packing" SP line LF "unpacking" SP line LF
 //!            ("ratio" SP name SP line LF){one for each codec, in order}
@@ -46,7 +46,7 @@ pub enum ParseTrainingError {
 }
 
 impl Training {
-    /// The longest text that [`parse`](Self::parse) takes, octets: files beyond are no profiles.
+    /// The longest text that [`parse`](Self::parse) takes, bytes: files beyond are no profiles.
     pub const LONGEST_TEXT: usize = 64 << 10;
 
     /// As text, for a file.
@@ -239,11 +239,11 @@ mod tests {
 
         #[test]
         fn damage_never_gives_numbers_out_of_bounds(
-            training in any_training(), at: prop::sample::Index, octet in b' '..b'~',
+            training in any_training(), at: prop::sample::Index, byte in b' '..b'~',
         ) {
             let mut text = training.to_text().into_bytes();
             let at = at.index(text.len());
-            text[at] = octet;
+            text[at] = byte;
             let text = String::from_utf8(text).unwrap();
             if let Ok(training) = Training::parse(&text) {
                 for codec in &training.codecs {

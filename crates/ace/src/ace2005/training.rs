@@ -7,7 +7,7 @@ use groupwire_codecs::{Choice, CodecError, OptionsError};
 
 use super::{Bench, Line, reference};
 
-/// Octets of a block (paper, section 3).
+/// Bytes of a block (paper, section 3).
 pub(super) const BLOCK: usize = 32 << 10;
 /// The paper's codecs (section 3.1): LZO, zlib at its default level, bzip2.
 const CHOICES: [Choice; 3] = [Choice::codec(4), Choice::codec(2), Choice::codec(9)];
@@ -20,7 +20,7 @@ const LEAST: f64 = 0.02;
 /// It is kept as text: [`to_text`](Self::to_text) and [`parse`](Self::parse).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Training {
-    /// Octets of the blocks that were measured.
+    /// Bytes of the blocks that were measured.
     pub(super) block: usize,
     pub(super) codecs: Vec<Trained>,
 }
@@ -45,12 +45,12 @@ pub(super) struct Trained {
 pub enum TrainingError {
     /// The samples are too small, or too few.
     #[error(
-        "a training run needs two blocks of {block} octets at least, better hundreds; here are {blocks}"
+        "a training run needs two blocks of {block} bytes at least, better hundreds; here are {blocks}"
     )]
     TooFew {
         /// Blocks that there were.
         blocks: usize,
-        /// Octets of a block.
+        /// Bytes of a block.
         block: usize,
     },
     /// The paper's codecs are not all in this build.
@@ -156,7 +156,7 @@ impl Training {
         }
     }
 
-    /// Seconds to pack and to unpack `plain` octets that have `ratio`, on the machine of the training run.
+    /// Seconds to pack and to unpack `plain` bytes that have `ratio`, on the machine of the training run.
     pub(super) fn times(&self, place: usize, ratio: f64, plain: usize) -> (f64, f64) {
         let codec = &self.codecs[place];
         let share = plain as f64 / self.block as f64;

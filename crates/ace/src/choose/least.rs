@@ -1,11 +1,11 @@
-//! The least round trip, without what the link takes for the octets.
+//! The least round trip, without what the link takes for the bytes.
 //!
-//! A block that meets no queue takes a round trip and what its octets take. So of the least times by size the smallest
-//! is about a round trip, and how much longer the larger ones took says what of it is due to octets. That is limited by
+//! A block that meets no queue takes a round trip and what its bytes take. So of the least times by size the smallest
+//! is about a round trip, and how much longer the larger ones took says what of it is due to bytes. That is limited by
 //! the bandwidth as it was measured at its best: more would be subtracted the slower the link seems, and the more is
 //! subtracted, the slower it would seem.
 
-/// Sizes that are told apart, by powers of two of octets from this one on.
+/// Sizes that are told apart, by powers of two of bytes from this one on.
 const SMALLEST: u32 = 10;
 const SIZES: usize = 8;
 /// Times count for so long, and for as long again, seconds. Routes change; but while the link is kept busy no block meets
@@ -22,7 +22,7 @@ pub(super) struct Least {
     wants_pause: bool,
 }
 
-/// Of one stretch of time: by size, the least time and the octets that it took it for, and the largest bandwidth.
+/// Of one stretch of time: by size, the least time and the bytes that it took it for, and the largest bandwidth.
 #[derive(Debug, Clone, Copy)]
 struct Stretch {
     times: [(f64, f64); SIZES],
@@ -48,22 +48,22 @@ impl Least {
         self.wants_pause
     }
 
-    /// Learns when word came of so many octets, seconds after they went; `alone` if they met no queue of ours.
-    pub(super) fn learn(&mut self, now: f64, time: f64, octets: f64, alone: bool) {
+    /// Learns when word came of so many bytes, seconds after they went; `alone` if they met no queue of ours.
+    pub(super) fn learn(&mut self, now: f64, time: f64, bytes: f64, alone: bool) {
         self.wants_pause = now - self.since > STRETCH && !alone;
         if now - self.since > STRETCH && alone {
             self.stretches = [NOTHING, self.stretches[0]];
             self.since = now;
         }
-        let size = (octets as u32).max(1).ilog2().saturating_sub(SMALLEST) as usize;
+        let size = (bytes as u32).max(1).ilog2().saturating_sub(SMALLEST) as usize;
         let known = &mut self.stretches[0].times[size.min(SIZES - 1)];
         if time < known.0 {
-            *known = (time.max(1e-6), octets);
+            *known = (time.max(1e-6), bytes);
         }
         self.round_trip = self.reckoned();
     }
 
-    /// Learns what the link carried, octets per second.
+    /// Learns what the link carried, bytes per second.
     pub(super) fn carried(&mut self, bandwidth: f64) {
         self.stretches[0].fastest = self.stretches[0].fastest.max(bandwidth);
     }
@@ -72,14 +72,14 @@ impl Least {
         let [late, before] = &self.stretches;
         let all = late.times.iter().chain(&before.times).filter(|(time, _)| time.is_finite());
         let least = all.clone().min_by(|a, b| a.0.total_cmp(&b.0));
-        let Some(&(time, octets)) = least else { return 0.0 };
+        let Some(&(time, bytes)) = least else { return 0.0 };
         let fastest = late.fastest.max(before.fastest);
         let mut slope = if fastest > 0.0 { 1.0 / fastest } else { 0.0 };
         let mut is_known = false;
-        for &(longer, more) in all.filter(|(_, more)| *more > LARGER * octets) {
-            slope = slope.min((longer - time) / (more - octets));
+        for &(longer, more) in all.filter(|(_, more)| *more > LARGER * bytes) {
+            slope = slope.min((longer - time) / (more - bytes));
             is_known = true;
         }
-        if is_known { (time - slope * octets).max(1e-6) } else { time }
+        if is_known { (time - slope * bytes).max(1e-6) } else { time }
     }
 }

@@ -22,9 +22,9 @@ use self::pipe::Pipe;
 use self::reference::Row;
 use crate::{Candidate, Decision, Delivered, Forecast, Packed, Policy, Situation};
 
-/// Octets of a block's header.
+/// Bytes of a block's header.
 const HEADER: f64 = 4.0;
-/// No compression takes so long at each end, seconds per octet: it is copied.
+/// No compression takes so long at each end, seconds per byte: it is copied.
 const COPY: f64 = 0.05e-9;
 /// Nothing is compressed that is not expected to gain this share of a block's time.
 const WORTH: f64 = 0.02;
@@ -39,7 +39,7 @@ const LIGHT: f64 = 2.0;
 const SKIPPED: f64 = 0.93;
 /// Blocks whose ratio is so far from what was expected are of another kind.
 const OTHER: f64 = 0.1;
-/// Octets of a message by which machines are compared: costs were measured with such.
+/// Bytes of a message by which machines are compared: costs were measured with such.
 const MESSAGE: usize = 1400;
 /// Beforehand a machine is taken to be no faster or slower than this.
 const FACTORS: [f64; 2] = [0.25, 4.0];

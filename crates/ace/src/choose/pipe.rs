@@ -12,17 +12,17 @@ use crate::Delivered;
 const APART: usize = 512;
 /// Bandwidth is what was carried in about so long, seconds; of what took longer, what was last.
 const MEMORY: f64 = 0.1;
-/// The other end waited for octets if it did for this share of the time.
+/// The other end waited for bytes if it did for this share of the time.
 const WAITED: f64 = 0.05;
-/// It was kept from taking octets, by its application or for want of a processor, if it was for this share.
+/// It was kept from taking bytes, by its application or for want of a processor, if it was for this share.
 const KEPT_AWAY: f64 = 0.3;
 /// Blocks were handed over faster than they came if they were in this share of the time.
 const FASTER: f64 = 0.7;
 /// What a word of arrival may be late for no reason, seconds.
 const JITTER: f64 = 50e-6;
-/// As long as the bandwidth is not known it is taken for this, octets per second, ...
+/// As long as the bandwidth is not known it is taken for this, bytes per second, ...
 const UNKNOWN: f64 = 125e6;
-/// ... and so many octets may be under way, and all that have arrived once more.
+/// ... and so many bytes may be under way, and all that have arrived once more.
 const FIRST: f64 = 64.0 * 1024.0;
 /// The link is to have work for so long beyond what is under way, seconds.
 const AHEAD: f64 = 0.004;
@@ -33,25 +33,25 @@ const LARGER: f64 = 4.0;
 const FASTER_LINK: f64 = 1.5;
 /// ... and later by the factor e for each such time, seconds.
 const FASTER_LATER: f64 = 0.03;
-/// No link is thought to be faster, or slower, octets per second.
+/// No link is thought to be faster, or slower, bytes per second.
 const FASTEST: f64 = 5e9;
 const SLOWEST: f64 = 10.0;
 /// Each measurement counts for so much at least.
 const LEAST: f64 = 0.1;
 
-/// What so little is under way before meets no queue, octets: the other end may owe word of as much (docs/ace.md).
+/// What so little is under way before meets no queue, bytes: the other end may owe word of as much (docs/ace.md).
 const ALONE: f64 = 16.0 * 1024.0;
 
 #[derive(Debug, Clone)]
 pub(super) struct Pipe {
     sent: VecDeque<Sent>,
-    /// Octets carried, and in what time, of late.
+    /// Bytes carried, and in what time, of late.
     carried: (f64, f64),
     /// How often that was measured.
     measured: u32,
     /// How much faster the link is thought to be than was measured.
     hope: f64,
-    /// What counts together, since the other end did not wait: octets and time.
+    /// What counts together, since the other end did not wait: bytes and time.
     pending: (f64, f64),
     least: Least,
     /// When the link had carried the last block of which we heard, and when that had been packed.
@@ -61,7 +61,7 @@ pub(super) struct Pipe {
     receiver_free: f64,
     arrived: f64,
     under_way: f64,
-    /// The largest block, octets.
+    /// The largest block, bytes.
     block: f64,
 }
 
@@ -72,7 +72,7 @@ struct Sent {
     /// When the first was packed, and the last.
     at: (f64, f64),
     wire: f64,
-    /// Octets of the last.
+    /// Bytes of the last.
     last: f64,
     /// Unpacking, with a processor to oneself.
     unpacking: f64,
@@ -105,7 +105,7 @@ impl Pipe {
         }
     }
 
-    /// Octets per second.
+    /// Bytes per second.
     pub(super) fn bandwidth(&self) -> f64 {
         (self.hope * self.carried.0 / self.carried.1).clamp(SLOWEST, FASTEST)
     }
@@ -172,13 +172,13 @@ impl Pipe {
         let (span, waited) = (seconds(word.span), seconds(word.waited));
         let unpacking = seconds(word.unpacking);
         let last = unpacking / f64::from(word.blocks.max(1));
-        // From the first octet of what met no queue, or else of the last block, which did.
-        let (since, octets) = if blocks.alone {
+        // From the first byte of what met no queue, or else of the last block, which did.
+        let (since, bytes) = if blocks.alone {
             (blocks.at.0, wire)
         } else {
             (now - seconds(word.round_trip), blocks.last)
         };
-        self.least.learn(now, now - since - last, octets, blocks.alone);
+        self.least.learn(now, now - since - last, bytes, blocks.alone);
         let has_waited = waited > WAITED * span;
         let mut finished = now - self.round_trip() - last;
         if !has_waited && self.finished.is_some() {
@@ -264,7 +264,7 @@ impl Pipe {
 
     /// The link was idle before it carried these blocks.
     fn learn_bound(&mut self, blocks: &Sent, wire: f64, span: f64, finished: f64) {
-        // The first word says nothing of octets: all of its time may be a round trip.
+        // The first word says nothing of bytes: all of its time may be a round trip.
         let Some((before, _)) = self.finished else { return };
         let service = finished - blocks.at.0.max(before);
         let bound = wire / span.min(service.max(JITTER)).max(1e-6);

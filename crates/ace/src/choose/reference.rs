@@ -10,11 +10,11 @@ pub(super) struct Row {
     pub(super) candidate: Candidate,
     /// How its ratio r lies to that of zstd-1, u: r = u + bend * u * (1 - u).
     pub(super) bend: f64,
-    /// Packing, ns per octet, of blocks that zstd-1 packs to half.
+    /// Packing, ns per byte, of blocks that zstd-1 packs to half.
     pub(super) packing: f64,
     /// What packing incompressible blocks takes of that.
     pub(super) dull: f64,
-    /// Unpacking, ns per octet.
+    /// Unpacking, ns per byte.
     pub(super) unpacking: f64,
 }
 

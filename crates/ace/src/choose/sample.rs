@@ -1,17 +1,17 @@
-//! What octets look like: a guess at how far a block can be packed, for about a microsecond.
+//! What bytes look like: a guess at how far a block can be packed, for about a microsecond.
 
-/// Octets that are looked at, in so many stretches all over the block.
+/// Bytes that are looked at, in so many stretches all over the block.
 const STRETCHES: usize = 16;
 const STRETCH: usize = 64;
 
-/// Bits per octet if octets were drawn at random as often as they occur in a sample: 0 to 8.
+/// Bits per byte if bytes were drawn at random as often as they occur in a sample: 0 to 8.
 pub(super) fn entropy(block: &[u8]) -> f64 {
     let mut counts = [0u16; 256];
     let mut total = 0;
     let apart = (block.len() / STRETCHES).max(STRETCH);
     for stretch in block.chunks(apart).take(STRETCHES) {
         let stretch = &stretch[..stretch.len().min(STRETCH)];
-        stretch.iter().for_each(|octet| counts[usize::from(*octet)] += 1);
+        stretch.iter().for_each(|byte| counts[usize::from(*byte)] += 1);
         total += stretch.len();
     }
     if total == 0 {
@@ -22,7 +22,7 @@ pub(super) fn entropy(block: &[u8]) -> f64 {
     (libm::log2(total) - f64::from(bits) / total).max(0.0)
 }
 
-/// n * log2(n). A count beyond is rare: then the octets are much the same, and it matters little.
+/// n * log2(n). A count beyond is rare: then the bytes are much the same, and it matters little.
 static BITS: [f32; 1025] = bits();
 
 const fn bits() -> [f32; 1025] {

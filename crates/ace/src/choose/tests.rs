@@ -52,7 +52,7 @@ impl World {
         }
     }
 
-    /// Sends blocks for some seconds, and returns the plain octets per second.
+    /// Sends blocks for some seconds, and returns the plain bytes per second.
     fn run(&mut self, seconds: f64, block: &[u8], conditions: Conditions) -> f64 {
         let (start, plain) = (self.now, self.plain);
         self.chosen.clear();
@@ -128,11 +128,11 @@ fn text() -> Vec<u8> {
 
 fn noise() -> Vec<u8> {
     let mut state = 7u64;
-    let mut octet = || {
+    let mut byte = || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         (state >> 56) as u8
     };
-    (0..BLOCK).map(|_| octet()).collect()
+    (0..BLOCK).map(|_| byte()).collect()
 }
 
 fn is_none(candidate: Candidate) -> bool {

@@ -15,7 +15,7 @@ pub(crate) struct Pair {
     pub(crate) now: Duration,
     pub(crate) ends: [Duplex; 2],
     pub(crate) coders: Coders,
-    /// Octets on their way to each end.
+    /// Bytes on their way to each end.
     pub(crate) travelling: [VecDeque<u8>; 2],
 }
 
@@ -49,21 +49,21 @@ impl Pair {
         self.ends[end].work(&mut self.coders, &mut clock).expect("nothing is wrong")
     }
 
-    /// The transport takes at most so many octets from an end; returns how many.
+    /// The transport takes at most so many bytes from an end; returns how many.
     pub(crate) fn take(&mut self, end: usize, most: usize) -> usize {
         let output = self.ends[end].output();
-        let octets = output.len().min(most);
-        self.travelling[1 - end].extend(&output[..octets]);
-        self.ends[end].sent(self.now, octets);
-        octets
+        let bytes = output.len().min(most);
+        self.travelling[1 - end].extend(&output[..bytes]);
+        self.ends[end].sent(self.now, bytes);
+        bytes
     }
 
-    /// The transport gives at most so many octets to an end; returns how many.
+    /// The transport gives at most so many bytes to an end; returns how many.
     pub(crate) fn give(&mut self, end: usize, most: usize) -> usize {
         let wanted = self.ends[end].wanted().min(most).min(self.travelling[end].len());
-        let octets: Vec<u8> = self.travelling[end].drain(..wanted).collect();
-        let taken = self.ends[end].receive(self.now, &octets).expect("nothing is wrong");
-        assert_eq!(taken, octets.len(), "what is wanted is taken");
+        let bytes: Vec<u8> = self.travelling[end].drain(..wanted).collect();
+        let taken = self.ends[end].receive(self.now, &bytes).expect("nothing is wrong");
+        assert_eq!(taken, bytes.len(), "what is wanted is taken");
         taken
     }
 
@@ -91,22 +91,22 @@ impl Pair {
         let mut read = Vec::new();
         loop {
             self.settle();
-            let octets = self.ends[end].readable();
-            if octets.is_empty() {
+            let bytes = self.ends[end].readable();
+            if bytes.is_empty() {
                 return read;
             }
-            read.extend_from_slice(octets);
-            let octets = octets.len();
-            self.ends[end].read(octets);
+            read.extend_from_slice(bytes);
+            let bytes = bytes.len();
+            self.ends[end].read(bytes);
         }
     }
 
     /// Writes all of it, and reads at the other end as it comes.
-    pub(crate) fn carry(&mut self, from: usize, mut octets: &[u8]) -> Vec<u8> {
+    pub(crate) fn carry(&mut self, from: usize, mut bytes: &[u8]) -> Vec<u8> {
         let mut read = Vec::new();
-        while !octets.is_empty() {
-            let taken = self.ends[from].write(octets);
-            octets = &octets[taken..];
+        while !bytes.is_empty() {
+            let taken = self.ends[from].write(bytes);
+            bytes = &bytes[taken..];
             let came = self.read(1 - from);
             assert!(taken > 0 || !came.is_empty(), "it moves");
             read.extend(came);
@@ -168,24 +168,24 @@ impl Policy for InTurn {
     }
 }
 
-/// Octets that compress by about a half, and are never the same twice.
-pub(crate) fn text(octets: usize) -> Vec<u8> {
+/// Bytes that compress by about a half, and are never the same twice.
+pub(crate) fn text(bytes: usize) -> Vec<u8> {
     let mut random = oorandom::Rand32::new(7);
-    let mut text = Vec::with_capacity(octets + 40);
-    while text.len() < octets {
+    let mut text = Vec::with_capacity(bytes + 40);
+    while text.len() < bytes {
         let line = format!("{} at {:08x}; ", random.rand_range(0..90), random.rand_u32());
         text.extend_from_slice(line.as_bytes());
     }
-    text.truncate(octets);
+    text.truncate(bytes);
     text
 }
 
-/// What is wrong in the end, if octets come to an end that knows nothing of them.
-pub(crate) fn hear(end: &mut Duplex, mut octets: &[u8]) -> Result<Vec<u8>, StreamError> {
+/// What is wrong in the end, if bytes come to an end that knows nothing of them.
+pub(crate) fn hear(end: &mut Duplex, mut bytes: &[u8]) -> Result<Vec<u8>, StreamError> {
     let (mut coders, mut heard) = (Coders::new(), Vec::new());
     loop {
-        let taken = end.receive(Duration::ZERO, octets)?;
-        octets = &octets[taken..];
+        let taken = end.receive(Duration::ZERO, bytes)?;
+        bytes = &bytes[taken..];
         let worked = end.work(&mut coders, &mut || Duration::ZERO)?;
         heard.extend_from_slice(end.readable());
         end.read(usize::MAX);
