@@ -1,5 +1,5 @@
-//! What a stream costs: bytes through two ends, with all that is done at both. The transport costs nothing, and the
-//! application only looks at what it reads.
+//! The throughput of two ends of a stream on one core. The transport takes no time, and the application only counts the
+//! bytes that it reads.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use std::time::Duration;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use groupwire_ace::{Coders, Duplex, Settings};
 
-/// What an application writes and reads at once, and a transport takes.
+/// The bytes that the application writes at once, and the transport accepts at once.
 const PIECE: usize = 64 << 10;
 const BYTES: usize = 16 << 20;
 
@@ -78,7 +78,7 @@ impl Pair {
         self.ends[end].work(&mut self.coders, &mut clock).expect("all is well");
     }
 
-    /// The transport takes what it can, and gives it to the other end.
+    /// Moves output of one end to the other end.
     fn pass(&mut self, end: usize) {
         let now = Duration::from_micros(self.ticks.into());
         let [first, second] = &mut self.ends;

@@ -1,7 +1,7 @@
-//! Every block and every choice of some simulated streams, as a hash that is compared with a committed one.
+//! Recordings of simulated streams: hashes of all blocks and choices are compared with committed ones.
 //!
-//! A change of structure or of words must not change a hash. A change of the algorithm changes it on purpose: then the
-//! test's message shows the new value.
+//! A change of structure must not change a hash. A change of the algorithm does; then the message of the failed test shows
+//! the new value to commit.
 
 #![cfg(feature = "all")]
 
@@ -12,13 +12,13 @@ use groupwire_ace::{Coders, Duplex, Settings, Training};
 use groupwire_codecs::Costs;
 use oorandom::Rand64;
 
-/// The simulation advances in steps of this length.
+/// The step of the simulated time.
 const STEP: Duration = Duration::from_micros(250);
-/// One way, from either end to the other.
+/// The one-way delay of the link.
 const DELAY: Duration = Duration::from_millis(3);
-/// The simulated time of one recording.
+/// The length of a recording in simulated time.
 const LENGTH: Duration = Duration::from_secs(2);
-/// The time after which link and processors change.
+/// The time after which bandwidth and load change.
 const PHASE: Duration = Duration::from_millis(250);
 
 #[test]
@@ -38,7 +38,7 @@ fn adaptive_streams_with_small_blocks_and_no_history_are_as_recorded() {
 }
 
 #[test]
-fn streams_of_the_paper_s_system_are_as_recorded() {
+fn streams_with_the_policy_of_2005_are_as_recorded() {
     let settings = Settings::ace2005(Training::reference());
     assert_eq!(record(&settings, 4), "4124c6c6db8fc06a 1630 9021990");
 }
@@ -57,15 +57,17 @@ fn streams_of_one_candidate_are_as_recorded() {
     );
 }
 
-/// Sends text, JSON and noise over a link whose bandwidth changes, between processors whose load changes, while the other
-/// end answers with short flushed messages. Returns a digest of the wire bytes, choices and forecasts of both ends, with the numbers of
-/// blocks and of digested bytes.
+/// Simulates a stream and returns a digest of the wire bytes, choices and forecasts of both ends, with the numbers of
+/// choices and of digested bytes.
+///
+/// One end sends text, JSON and noise over a link whose bandwidth changes, between processors whose load changes. The
+/// other end sends short flushed messages.
 fn record(settings: &Settings, seed: u128) -> String {
     let mut random = Rand64::new(seed);
     let mut digest = Digest::new();
     let mut coders = Coders::new();
     let mut ends = [0, 1].map(|_| Duplex::new(settings).expect("the settings are right"));
-    // Bytes on their way to each end, with the time at which they arrive.
+    // The bytes in flight to each end, with their time of arrival.
     let mut links: [VecDeque<(Duration, Vec<u8>)>; 2] = [VecDeque::new(), VecDeque::new()];
     let mut waiting: [Vec<u8>; 2] = [Vec::new(), Vec::new()];
     let mut source = Source::new(seed);
@@ -74,6 +76,7 @@ fn record(settings: &Settings, seed: u128) -> String {
     while now < LENGTH {
         now += STEP;
         let phase = (now.as_nanos() / PHASE.as_nanos()) as usize;
+        // In phase 5 the application sends single messages with pauses.
         if phase != 5 || random.rand_range(0..40) == 0 {
             let offered = source.next(phase);
             let taken = ends[0].write(&offered);
@@ -89,7 +92,7 @@ fn record(settings: &Settings, seed: u128) -> String {
         }
         for end in [0, 1] {
             let mut budget = (RATES[phase] * STEP.as_secs_f64()) as usize;
-            // A few blocks in a step: each look at the clock lets some time pass.
+            // At most four blocks in a step. Each call of the clock lets some time pass.
             for _ in 0..4 {
                 let load = LOADS[phase];
                 let mut clock = || {
@@ -137,13 +140,13 @@ fn record(settings: &Settings, seed: u128) -> String {
 
 /// Bytes per second of the link in each phase: 2 to 200 Mbit/s and 1 Gbit/s.
 const RATES: [f64; 9] = [1.25e6, 2.5e5, 2.5e7, 1.25e8, 1.25e6, 1.25e6, 1.25e7, 2.5e5, 1.25e6];
-/// How much slower the processors are in each phase.
+/// The factor by which work takes longer in each phase.
 const LOADS: [u64; 9] = [1, 1, 1, 8, 8, 1, 20, 1, 1];
 
-/// What the application of the first end writes.
+/// The data that the first end sends.
 struct Source {
     random: Rand64,
-    /// What the stream had no room for.
+    /// Bytes that the stream has not accepted yet.
     kept: Vec<u8>,
     count: u64,
 }
@@ -153,7 +156,7 @@ impl Source {
         Source { random: Rand64::new(seed + 1000), kept: Vec::new(), count: 0 }
     }
 
-    /// About 16 KiB: text, JSON, noise or a repeated byte, by phase.
+    /// The next 16 KiB, or less in the phase of single messages: text, JSON, noise and repeated bytes in turns.
     fn next(&mut self, phase: usize) -> Vec<u8> {
         if !self.kept.is_empty() {
             return std::mem::take(&mut self.kept);
@@ -180,7 +183,7 @@ impl Source {
     }
 }
 
-/// FNV-1a with 64 bits, and the number of bytes.
+/// A 64-bit FNV-1a hash and the number of hashed bytes.
 struct Digest {
     hash: u64,
     length: usize,
