@@ -3,7 +3,7 @@
 use groupwire_client::Qos;
 use groupwire_lab::Trace;
 
-use super::QosChoice;
+use super::options::QosChoice;
 
 /// Kinds of messages that show a position, so that the next message replaces a lost one. The names are those in this
 /// project's recordings, of the whiteboard's channels, and common ones.

@@ -8,8 +8,8 @@ use std::time::Duration;
 use groupwire_client::{Channel, ChannelId, Event, Events, Options, ParticipantId, Qos, Room};
 use tokio::time::timeout;
 
-use super::Args;
 use super::channels::Open;
+use super::options::Args;
 
 /// The time in which each participant must have joined, once those before it have. A loaded server takes seconds.
 const JOIN_PATIENCE: Duration = Duration::from_secs(30);

@@ -15,8 +15,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, sleep_until};
 
-use super::Args;
 use super::clients::{Client, Clients};
+use super::options::Args;
 use super::plan::Plan;
 use super::verify::{Found, Verifier};
 

@@ -3,8 +3,8 @@
 use groupwire_lab::Trace;
 use serde_json::{Value, json};
 
-use super::Args;
 use super::load::{KindOutcome, Outcome};
+use super::options::Args;
 use super::plan::Plan;
 use super::status::Cost;
 use super::verify::Found;
