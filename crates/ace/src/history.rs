@@ -83,13 +83,13 @@ impl History {
         *self = History::new(self.most);
     }
 
-    /// Bytes.
+    /// The memory of the history in bytes.
     pub(crate) fn memory(&self) -> usize {
         let apart: usize = self.blocks.iter().map(|block| block.buffer.capacity()).sum();
         self.joined.capacity() + apart
     }
 
-    /// Drops the blocks that are too long ago.
+    /// Drops blocks and joined bytes that lie before the history.
     fn drop_old(&mut self, spare: &mut Spare) {
         while let Some(block) = self.blocks.front()
             && self.apart - block.bytes().len() >= self.most

@@ -14,7 +14,7 @@ use crate::outbox::Outbox;
 use crate::spare::{Spare, append, packed_capacity, reserve_up_to};
 use crate::{Candidate, Coders, Decision, Packed, Policy, Situation, StreamError};
 
-/// The most bytes in flight before the hello of the other end has arrived: four blocks, as much as a socket holds.
+/// The most bytes in flight before the hello of the other end has arrived: four blocks of the usual size.
 const BEFORE_HELLO: usize = 256 << 10;
 /// The most compressed blocks that wait for the transport: the one that it is accepting, and the next. More would be
 /// compressed by choices that are out of date.

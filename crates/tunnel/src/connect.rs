@@ -23,7 +23,7 @@ use crate::sockets;
 use crate::tls::{self, BUFFER, Trust, why};
 use crate::{ConnectionError, Options, StartError, Stream, Workbench, costs};
 
-/// Limit for the TCP connection to the listening end, the same as for its targets. Slower networks are out of use.
+/// Limit for the TCP connection to the listening end, the same as the listening end has for its targets.
 const REACH_WITHIN: Duration = Duration::from_secs(10);
 
 /// Limit for the answer: the listening end has to connect to its target first.

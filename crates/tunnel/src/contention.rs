@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-/// Time constant of the exponential forgetting: long enough to average over some turns of each of 64 streams, and shorter
-/// than a person notices.
+/// Time constant of the exponential forgetting. A turn takes about 0.5 ms, so each of 64 streams has about nine turns in this
+/// time.
 const FORGET: Duration = Duration::from_millis(300);
 
 /// Upper bound of the factor, for a process that was suspended. A chosen value, not a measured one.

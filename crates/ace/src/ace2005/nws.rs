@@ -4,8 +4,8 @@
 
 use super::sorted::Sorted;
 
-/// The lengths of the sliding means, in values. These and the constants below are a selection of the predictors in
-/// Wolski's paper.
+/// The lengths of the sliding means, in values. The papers do not fix these parameters; the values in this file are this
+/// implementation's choice.
 const MEANS: [usize; 4] = [5, 10, 20, 50];
 /// The lengths of the sliding medians and trimmed means, in values.
 const MEDIANS: [usize; 3] = [5, 21, 51];

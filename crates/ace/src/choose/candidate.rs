@@ -13,7 +13,8 @@ const CLASSES: [f64; 4] = [0.25, 0.55, COMPRESSIBLE, f64::INFINITY];
 const LEARNING_RATE: f64 = 0.1;
 /// The same for a candidate that has not been chosen for long.
 const LEARNING_RATE_UNKNOWN: f64 = 0.4;
-/// The largest factor by which learned times may differ from the cost table: machines in use differ by less.
+/// The largest factor by which learned times may differ from the cost table, which is the largest factor that is assumed
+/// between machines, too.
 const TIME_LIMIT: f64 = 4.0;
 /// The largest factor by which one measurement may differ from the learned time. A larger one is due to load.
 const STEP_LIMIT: f64 = 1.5;

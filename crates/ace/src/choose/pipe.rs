@@ -24,8 +24,8 @@ const JITTER: f64 = 50e-6;
 const UNKNOWN: f64 = 125e6;
 /// The window before any measurement, in bytes; it grows by the bytes that have been acknowledged, as in slow start.
 const FIRST: f64 = 64.0 * 1024.0;
-/// The time in seconds for which the window keeps the link busy beyond the bandwidth-delay product: the longest usual delay
-/// of a scheduler.
+/// The time in seconds for which the window keeps the link busy beyond the bandwidth-delay product, so that a short delay of
+/// this process does not make the link idle.
 const AHEAD: f64 = 0.004;
 /// The largest factor by which a lower bound may raise the estimate of the bandwidth at once.
 const BOUND_STEP: f64 = 4.0;

@@ -55,7 +55,8 @@ impl RoundTrip {
         self.needs_pause
     }
 
-    /// Learns that `bytes` were acknowledged `time` seconds after they were sent. `alone`: nothing else was in flight.
+    /// Learns that `bytes` were acknowledged `time` seconds after they were sent. `alone`: they met no
+    /// queue of other blocks of this stream.
     pub(super) fn learn(&mut self, now: f64, time: f64, bytes: f64, alone: bool) {
         self.needs_pause = now - self.since > PERIOD && !alone;
         if now - self.since > PERIOD && alone {

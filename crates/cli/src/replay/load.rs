@@ -20,7 +20,7 @@ use super::options::Args;
 use super::plan::Plan;
 use super::verify::{Found, Verifier};
 
-/// The pause of a sender after the client answered *not now*: about as long as a packet is in flight on a local network.
+/// The pause of a sender after the client answered *not now*: short compared with the tick of a room (40 ms).
 const HOLD: Duration = Duration::from_millis(5);
 
 /// The interval at which progress is checked and shown.

@@ -20,7 +20,8 @@ use crate::Workbench;
 /// slow one. Being polled again costs a microsecond at most.
 const TURN: Duration = Duration::from_micros(500);
 
-/// The idle time after which a stream releases memory. A pause in typing is shorter, so an active stream keeps it.
+/// The idle time after which a stream releases memory. It is longer than a round trip, so a stream of questions and answers
+/// keeps its memory.
 const REST: Duration = Duration::from_secs(1);
 
 /// How long the other end may take to close the transport after both directions have ended. Its close takes one round

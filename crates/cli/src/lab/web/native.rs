@@ -20,8 +20,7 @@ use super::receiver::Receiver as MessageReceiver;
 /// The limit of joining, the same as for pages.
 const JOINING: Duration = Duration::from_secs(15);
 
-/// The pause between values that replace each other. It is much shorter than a send takes, so that each send has a new
-/// value.
+/// The pause between values that replace each other: short, so that a new value is ready whenever the transport can send.
 const NEWER: Duration = Duration::from_micros(100);
 
 /// Creates stages of native participants on this runtime.
