@@ -29,7 +29,7 @@ const REACH_WITHIN: Duration = Duration::from_secs(10);
 /// Limit for the answer: the listening end has to connect to its target first.
 const ANSWER_WITHIN: Duration = TARGET_WITHIN.saturating_add(HANDSHAKE_WITHIN);
 
-/// What the connecting end is started with.
+/// The configuration of the connecting end.
 #[derive(Debug, Clone)]
 pub struct ConnectConfig {
     /// The addresses to listen on, each with the route that its connections take.

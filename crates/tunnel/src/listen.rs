@@ -38,7 +38,7 @@ const AFTER_WRONG_TOKEN: Duration = Duration::from_millis(500);
 const REFUSED_FOR: Duration = Duration::from_secs(2);
 const REFUSED_BYTES: u64 = 1 << 20;
 
-/// What the listening end is started with.
+/// The configuration of the listening end.
 #[derive(Debug, Clone)]
 pub struct ListenConfig {
     /// The address that connecting ends connect to.

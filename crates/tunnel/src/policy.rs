@@ -132,7 +132,8 @@ const OVERLOADED: f64 = 2.0;
 /// `groupwire-ace`).
 const LIGHT_LEVEL: i8 = 3;
 
-/// The candidate itself if it is fast (lz4, snappy, lzo and the low levels of zstd are), otherwise zstd-1.
+/// The candidate itself if it is fast, otherwise zstd-1. All codecs are fast except zlib, brotli, bzip2, lzma and the higher
+/// levels of zstd.
 fn lighter(candidate: Candidate) -> Candidate {
     let choice = candidate.choice;
     let is_light = match by_number(choice.codec).map(|codec| codec.name()) {

@@ -7,13 +7,13 @@
 //! request = "GWTUNNEL" version flags token route
 //! version = 0x01
 //! flags   = u8                 bit 0: never compress; others 0
-//! token   = u8 length, bytes  empty: none
+//! token   = u8 length, bytes   empty: no token
 //! route   = u8 length, UTF-8
 //!
 //! answer  = "GWT" version code flags message
-//! code    = u8                 0 go on, else a refusal
+//! code    = u8                 0: accepted, other codes: refused
 //! flags   = u8                 bit 0: never compress; others 0
-//! message = u8 length, UTF-8   of a refusal: why, for people
+//! message = u8 length, UTF-8   the reason of a refusal
 //! ```
 //!
 //! The stream of the listening end follows an answer with code 0; nothing follows a refusal.
