@@ -112,7 +112,10 @@ impl<'a> Report<'a> {
             println!("Connections broke and sessions resumed {} times.", stats.reconnects);
         }
         if self.outcome.held > 0 {
-            println!("Senders were told to wait {} times.", self.outcome.held);
+            println!(
+                "Senders had to wait {} times, because their client answered *not now*.",
+                self.outcome.held
+            );
         }
         let found = self.found();
         if found.conflated > 0 {
@@ -126,7 +129,7 @@ impl<'a> Report<'a> {
                     format!("compared byte for byte and in order at {sample} receivers")
                 }
             };
-            println!("All that must arrive did: {arrived} deliveries, {checked}.");
+            println!("Every expected message arrived: {arrived} deliveries, {checked}.");
         }
     }
 
