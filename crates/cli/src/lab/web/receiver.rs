@@ -1,4 +1,4 @@
-//! What a native participant hears.
+//! The receiving side of a native participant.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,36 +12,37 @@ use tokio::sync::watch;
 
 use super::play::Log;
 
-/// Listens to a room.
-pub(super) struct Ear {
+/// Counts and times the messages that a participant receives.
+pub(super) struct Receiver {
     names: HashMap<ChannelId, &'static str>,
-    heard: Mutex<Heard>,
+    state: Mutex<State>,
     synced: watch::Sender<bool>,
     complete: watch::Sender<bool>,
     drained: Notify,
 }
 
+/// The measurements that are in progress.
 #[derive(Default)]
-struct Heard {
+struct State {
     tally: Option<Tally>,
     log: Option<Arc<Log>>,
 }
 
-/// What has come of a load.
+/// The received messages of one load.
 struct Tally {
     load: Receive,
     received: Received,
     first: Option<Instant>,
     next: u32,
-    /// The turn in which the last came.
-    turn: u64,
+    /// The batch of events with the last message.
+    batch: u64,
 }
 
-impl Ear {
+impl Receiver {
     pub(super) fn new(names: HashMap<ChannelId, &'static str>) -> Self {
-        Ear {
+        Receiver {
             names,
-            heard: Mutex::default(),
+            state: Mutex::default(),
             synced: watch::Sender::new(false),
             complete: watch::Sender::new(false),
             drained: Notify::new(),
@@ -50,13 +51,13 @@ impl Ear {
 
     pub(super) async fn listen(self: Arc<Self>, mut events: Events) {
         let mut batch = VecDeque::new();
-        let mut turn = 0;
+        let mut batches = 0;
         while events.next_batch(&mut batch).await {
-            turn += 1;
+            batches += 1;
             let now = Instant::now();
             for event in batch.drain(..) {
                 match event {
-                    Event::Message(message) => self.take(&message, now, turn),
+                    Event::Message(message) => self.take(&message, now, batches),
                     Event::Synced { channel: None } => drop(self.synced.send_replace(true)),
                     Event::Drain => self.drained.notify_waiters(),
                     _ => {}
@@ -66,7 +67,7 @@ impl Ear {
     }
 
     pub(super) async fn synced(&self) {
-        // The sender is here, so it does not go.
+        // This cannot fail, because `self` holds the sender.
         let _ = self.synced.subscribe().wait_for(|synced| *synced).await;
     }
 
@@ -74,43 +75,43 @@ impl Ear {
         self.drained.notified()
     }
 
-    /// Counts what comes of a load from now on.
+    /// Starts to count the messages of a load.
     pub(super) fn expect(&self, load: &Receive) {
         self.complete.send_replace(false);
         let received = Received::default();
         self.lock().tally =
-            Some(Tally { load: load.clone(), received, first: None, next: 0, turn: 0 });
+            Some(Tally { load: load.clone(), received, first: None, next: 0, batch: 0 });
     }
 
     pub(super) async fn complete(&self) {
         let _ = self.complete.subscribe().wait_for(|complete| *complete).await;
     }
 
-    /// What has come, and no more of it.
+    /// Ends the count and returns it.
     pub(super) fn received(&self) -> Received {
         self.lock().tally.take().map(|tally| tally.received).unwrap_or_default()
     }
 
-    /// Where times are noted, until there is another or none.
+    /// Sets the log that times are written to, or none.
     pub(super) fn note_in(&self, log: Option<Arc<Log>>) {
         self.lock().log = log;
     }
 
-    fn take(&self, message: &Incoming, now: Instant, turn: u64) {
+    fn take(&self, message: &Incoming, now: Instant, batch: u64) {
         let Some(name) = self.names.get(&message.channel) else { return };
-        let mut heard = self.lock();
-        if let Some(log) = heard.log.as_ref().filter(|_| !message.own && !message.state) {
+        let mut state = self.lock();
+        if let Some(log) = state.log.as_ref().filter(|_| !message.own && !message.state) {
             log.take(message.sender, name, &message.bytes, now);
         }
-        if let Some(tally) = heard.tally.as_mut().filter(|tally| tally.is_of(name))
-            && tally.take(message, now, turn)
+        if let Some(tally) = state.tally.as_mut().filter(|tally| tally.is_of(name))
+            && tally.take(message, now, batch)
         {
             self.complete.send_replace(true);
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Heard> {
-        self.heard.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -119,33 +120,33 @@ impl Tally {
         channel == if self.load.latest { "latest" } else { "bulk" }
     }
 
-    /// Returns whether that was the last.
-    fn take(&mut self, message: &Incoming, now: Instant, turn: u64) -> bool {
+    /// Counts a message and returns whether it was the last of the load.
+    fn take(&mut self, message: &Incoming, now: Instant, batch: u64) -> bool {
         let received = &mut self.received;
         let Some(load) = Load::read(&message.bytes) else {
-            received.wrong.get_or_insert_with(|| "a message was not as it was sent".into());
+            received.wrong.get_or_insert_with(|| "a message differs from the sent one".into());
             return false;
         };
         if load.run != self.load.run || message.state {
             return false;
         }
-        // Values may be skipped; over datagrams they may come late.
+        // Values of `latest` may be skipped, and datagrams may arrive out of order.
         if !self.load.latest && load.number != self.next {
-            let (came, due) = (load.number, self.next);
+            let (number, expected) = (load.number, self.next);
             received
                 .wrong
-                .get_or_insert_with(|| format!("message {came} came where {due} was due"));
+                .get_or_insert_with(|| format!("message {number} arrived instead of {expected}"));
         }
         if message.bytes.len() != self.load.size {
-            let (came, due) = (message.bytes.len(), self.load.size);
-            received.wrong.get_or_insert_with(|| format!("{came} bytes came of {due}"));
+            let (bytes, expected) = (message.bytes.len(), self.load.size);
+            received.wrong.get_or_insert_with(|| format!("{bytes} bytes arrived of {expected}"));
         }
         self.next = load.number + 1;
         let first = *self.first.get_or_insert(now);
         received.span_ms = (now - first).as_secs_f64() * 1e3;
         received.messages += 1;
-        received.arrivals += u32::from(turn != self.turn);
-        self.turn = turn;
+        received.arrivals += u32::from(batch != self.batch);
+        self.batch = batch;
         received.complete |= load.is_last;
         load.is_last
     }
