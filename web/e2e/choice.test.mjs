@@ -52,7 +52,7 @@ test("a chain of failures ends in a working session each time, in under 3 s, and
   const ada = await join("chain", "Ada");
   await ada.isOn("webtransport");
   await ada.run(({ chatter }) => chatter("a", 50));
-  await pause(1000);
+  await ada.gotMore(20);
   const steps = [
     ["UDP is blocked", () => (road.udp = false), ["websocket"]],
     [
@@ -70,7 +70,8 @@ test("a chain of failures ends in a working session each time, in under 3 s, and
     block();
     await until(`moved when ${what}`, async () => names.includes((await ada.transport())?.name));
     const { name, why } = await ada.transport();
-    await pause(1500);
+    // The gap around the move, and some time on the new transport.
+    await ada.gotMore(30);
     const gap = await ada.run(({ longestGap }, since) => longestGap(since), since);
     t.diagnostic(`${what}: on ${name} (${why}), nothing came for ${Math.round(gap)} ms at most`);
     assert.ok(gap < 3000, `${what}: nothing came for ${gap} ms`);
@@ -78,7 +79,7 @@ test("a chain of failures ends in a working session each time, in under 3 s, and
   const since = await ada.run(() => performance.now());
   road.open();
   await ada.isOn("webtransport", 100_000);
-  await pause(500);
+  await ada.gotMore(10);
   const sent = await ada.run(({ chatter }) => chatter());
   const texts = await ada.got(sent);
   const gap = await ada.run(({ longestGap }, since) => longestGap(since), since);
@@ -121,7 +122,7 @@ test("the application chooses while it runs, and no message is lost", options, a
   for (const name of ["poll", "iframe", "websocket", "longpoll", "multipart", "webtransport"]) {
     await ada.run(({ room }, name) => room.setTransports([name]), name);
     await ada.isOn(name);
-    await pause(300);
+    await ada.gotMore(15);
   }
   await ada.run(({ room }) => room.setTransports(undefined));
   const sent = await ada.run(({ chatter }) => chatter());

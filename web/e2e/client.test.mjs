@@ -80,13 +80,13 @@ test("presence: who comes, changes and leaves is known to the others at once", a
 });
 
 test("a late joiner gets all transactions and the newest awareness, marked as state", async () => {
-  const ada = join("late");
-  await synced(ada);
+  const [ada, witness] = [join("late"), join("late")];
+  await Promise.all([synced(ada), synced(witness)]);
   for (let i = 0; i < 500; i++) ada.draw.send({ stroke: i });
   ada.pointer.send("old");
   await until("all ordered", () => ada.told.messages.length === 500);
   ada.pointer.send("new");
-  await pause(200);
+  await until("the server has the newest pointer", () => witness.texts().includes("new"));
   const bo = join("late");
   await synced(bo);
   await until("the pointer", () => bo.texts().includes("new"));

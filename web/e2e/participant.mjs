@@ -58,7 +58,12 @@ export class Participant {
     return this.run(({ told }) => told.texts.map(({ text }) => text.slice(0, 40)));
   }
 
-  /** Waits for so many transactions. */
+  /** Waits until `count` transactions have come after this call. */
+  async gotMore(count, timeout) {
+    return this.got((await this.texts()).length + count, timeout);
+  }
+
+  /** Waits until `count` transactions have come in all, and gives their texts. */
   async got(count, timeout) {
     const length = () => this.run(({ told }) => told.texts.length);
     let last;

@@ -83,13 +83,13 @@ for (const name of TRANSPORTS) {
     const id = await ada.run(({ room }) => room.self.id);
     await Promise.all([ada.run(({ chatter }) => chatter("a", 20)), bo.run(({ chatter }) => chatter("b", 20))]);
     for (let i = 0; i < 3; i++) {
-      await pause(700);
+      await Promise.all([ada, bo].map((person) => person.gotMore(40, 30_000)));
       if (name === "webtransport") road.udp = false;
       else road.cut();
       await pause(name === "webtransport" ? 1500 : 100);
       road.udp = true;
     }
-    await pause(1000);
+    await Promise.all([ada, bo].map((person) => person.gotMore(40, 30_000)));
     const counts = [];
     for (const person of [ada, bo]) counts.push(await person.run(({ chatter }) => chatter()));
     await agree([ada, bo], [...numbered("a", counts[0]), ...numbered("b", counts[1])]);
@@ -152,7 +152,7 @@ test("multipart: a response is renewed after 25 s, while people draw", options, 
   const before = road.counts["/http/multipart"];
   await Promise.all([ada.run(({ chatter }) => chatter("a", 50)), bo.run(({ chatter }) => chatter("b", 50))]);
   await until("both renewed", () => road.counts["/http/multipart"] >= before + 2, 40_000);
-  await pause(500);
+  await Promise.all([ada, bo].map((person) => person.gotMore(20)));
   const counts = [];
   for (const person of [ada, bo]) counts.push(await person.run(({ chatter }) => chatter()));
   await agree([ada, bo], [...numbered("a", counts[0]), ...numbered("b", counts[1])]);
