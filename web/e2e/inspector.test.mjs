@@ -112,7 +112,7 @@ test("by keyboard alone, and what its words mean", options, async () => {
   const first = await page.getByTestId("packet").innerText();
   await page.keyboard.press("ArrowLeft");
   await until("the packet before", async () => (await page.getByTestId("packet").innerText()) !== first);
-  assert.equal(await page.getByTestId("pause").innerText(), "Go on");
+  assert.equal(await page.getByTestId("pause").innerText(), "Resume");
   await page.getByTestId("help").click();
   await page.getByText("A version of what both ends have learned.").waitFor();
   await shot(page, "words");
@@ -136,7 +136,7 @@ test("one participant: its transport, its templates, and a worse network", optio
   // It is measured seldom, and smoothed.
   await until("a longer round trip", async () => (await trip(person(page, /emulated/).first())) > before + 20, 60_000);
   await shot(page, "participant");
-  await page.getByText("As it is").click();
+  await page.getByText("No emulation").click();
   await until("as it was", async () => (await person(page, /emulated/).count()) === 0);
 });
 
@@ -146,19 +146,21 @@ test("what a participant misses, loses and why it has its transport", options, a
   // What all receivers tell, together.
   const missed = page.locator(".channel-card[data-channel=pointer]").getByTestId("missed");
   await until("what receivers make of it", () => missed.isVisible(), 30_000);
-  assert.match(await missed.innerText(), /^[\d.]+ %, 0 % may$/);
+  assert.match(await missed.innerText(), /^[\d.]+ %, target 0 %$/);
   await person(page, /WebTransport/)
     .first()
     .click();
   await page.getByText("The address that the program was given asks for WebTransport.").waitFor();
   await page.getByTestId("emulate-loss").fill("20");
   const facts = page.getByTestId("facts");
-  const losses = ["Lost to it", "Lost from it"].map((way) => RegExp(`${way} \\(PER\\)\\s+([\\d.]+) %`));
+  const losses = ["Loss to participant", "Loss from participant"].map((name) =>
+    RegExp(`${name} \\(PER\\)\\s+([\\d.]+) %`),
+  );
   const lost = await until(
     "losses both ways",
     async () => {
       const text = await facts.innerText();
-      const found = losses.map((way) => Number(way.exec(text)?.[1] ?? 0));
+      const found = losses.map((loss) => Number(loss.exec(text)?.[1] ?? 0));
       return found.every((percent) => percent > 8 && percent < 40) ? found : undefined;
     },
     60_000,
@@ -167,7 +169,7 @@ test("what a participant misses, loses and why it has its transport", options, a
   const latency = page.locator(".channel-card[data-channel=pointer] .histogram-title");
   await until("latencies", async () => /application to application/.test(await latency.innerText()));
   await shot(page, "losing");
-  await page.getByText("As it is").click();
+  await page.getByText("No emulation").click();
   await until("as it was", async () => (await person(page, /emulated/).count()) === 0);
 });
 
