@@ -1,4 +1,4 @@
-// Every way of compression, chosen by name in the whiteboard's panel, while people draw.
+// All codecs, chosen in the whiteboard's panel while people draw.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -31,7 +31,7 @@ const IDLE = ["rle", "null"];
 
 const stage = new Stage(Board, "--codecs", "all");
 
-/** `fetched`: how often a module with other codecs was asked for. */
+/** Opens a window with its panel. `fetched` counts the requests for modules with codecs. */
 async function open(room, name, settings) {
   const board = await stage.open(room, name, settings);
   board.fetched = 0;
@@ -78,14 +78,14 @@ async function measure(board, name, top) {
   await choice(board).selectOption(name);
   await until("the panel begins anew", async () => Number.isNaN(await bytes(board, "up-after")));
   let [written, counted] = [0, 0];
-  const isSaid = async () => {
+  const isCounted = async () => {
     await write(board, top, (written += 1));
     // The panel leaves out what was sent while the setting changed.
     if (Number.isNaN(await bytes(board, "up-after"))) return false;
     counted += 1;
     return counted >= TEXTS && (await bytes(board, "up-before")) >= MEAN_OF_TEXTS;
   };
-  await until(`the panel shows texts by ${name}`, isSaid, 30_000);
+  await until(`the panel shows texts by ${name}`, isCounted, 30_000);
   return bytes(board, "up-after");
 }
 
@@ -99,8 +99,8 @@ test("two pages draw by every codec, one after the other", options, async (t) =>
   let drawn = 0;
   for (const name of [...OWN, ...rest]) {
     await Promise.all([ada, bo].map((board) => choice(board).selectOption(name)));
-    const isSaid = async () => {
-      // Both go on until both panels know what travels how.
+    const isCounted = async () => {
+      // Both continue to draw until both panels show the codec in both directions.
       const to = (x) => WAVE.map(([left, top]) => [left + x, top + (drawn % 9)]);
       await Promise.all([work(ada, to(0), 500, drawn), work(bo, to(60), 580, drawn)]);
       drawn += 2;
@@ -110,7 +110,7 @@ test("two pages draw by every codec, one after the other", options, async (t) =>
     };
     await until(`both draw by ${name}`, isSaid);
     if (name === OWN.at(-1)) assert.deepEqual([ada.fetched, bo.fetched], [0, 0], "loaded before it was needed");
-    // Beside the lines the two texts, whose last words may still be on their way.
+    // The lines and the two texts; the last edit of a text may still be on its way.
     await until(`both see the same by ${name}`, async () => {
       const [here, there] = await Promise.all([ada, bo].map((board) => board.objects(drawn + 2)));
       return isDeepStrictEqual(here, there);
@@ -126,7 +126,7 @@ test("two pages draw by every codec, one after the other", options, async (t) =>
   await ada.screenshot("compress");
 });
 
-/** Whether the panel says that messages go up and down in this way. */
+/** Returns true if the panel's text says that messages are compressed by this codec in both directions. */
 function says(why, name) {
   if (name === "template") return /earlier ones/.test(why);
   if (name === "off") return /as they are/.test(why);
@@ -135,20 +135,24 @@ function says(why, name) {
   return new RegExp(`: up [^,]*\\b${by}\\b.*, down [^,]*\\b${by}\\b`, "i").test(why);
 }
 
-test("the address chooses, the panel remembers, and a module that does not come is told of", options, async (t) => {
-  const ada = await open("chosen&compress=zstd-19", "Ada Lovelace");
-  await until("the choice", async () => (await choice(ada).inputValue()) === "zstd-19");
-  await choice(ada).selectOption("brotli");
-  await ada.page.reload();
-  await ada.isConnected();
-  await until("it is remembered", async () => (await choice(ada).inputValue()) === "brotli");
-  t.diagnostic("Bo's network does not let the module through");
-  const bo = await open("chosen", "Bo Diddley");
-  await bo.page.route(isCodecs, (route) => route.abort());
-  await choice(bo).selectOption("zstd");
-  await until("it is off", async () => (await choice(bo).inputValue()) === "off");
-  assert.match(await bo.page.getByText("could not be loaded").first().innerText(), /codecs/);
-  await bo.choose("pen");
-  await bo.drag(WAVE);
-  assert.deepEqual(await ada.objects(1), await bo.objects(1));
-});
+test(
+  "the address sets the codec, the panel remembers it, and a module that cannot be loaded is reported",
+  options,
+  async (t) => {
+    const ada = await open("chosen&compress=zstd-19", "Ada Lovelace");
+    await until("the choice", async () => (await choice(ada).inputValue()) === "zstd-19");
+    await choice(ada).selectOption("brotli");
+    await ada.page.reload();
+    await ada.isConnected();
+    await until("it is remembered", async () => (await choice(ada).inputValue()) === "brotli");
+    t.diagnostic("Bo's network does not let the module through");
+    const bo = await open("chosen", "Bo Diddley");
+    await bo.page.route(isCodecs, (route) => route.abort());
+    await choice(bo).selectOption("zstd");
+    await until("it is off", async () => (await choice(bo).inputValue()) === "off");
+    assert.match(await bo.page.getByText("could not be loaded").first().innerText(), /codecs/);
+    await bo.choose("pen");
+    await bo.drag(WAVE);
+    assert.deepEqual(await ada.objects(1), await bo.objects(1));
+  },
+);
