@@ -5,6 +5,7 @@
 
 import type { Transport, TransportName } from "./api.js";
 import type { Memory } from "./memory.js";
+import { Ranking } from "./ranking.js";
 import { explain } from "./reasons.js";
 import { FULL, type Link, type LinkEvents } from "./transport/link.js";
 
@@ -85,12 +86,7 @@ const NONE: Link = { send() {}, sendDatagram() {}, release() {}, close() {} };
 
 export class Choice {
   readonly #options: ChoiceOptions;
-  #names: readonly TransportName[];
-  /**
-   * True when all responses that a browser can hold are taken (T20). Polling is then allowed, too, because it holds
-   * none.
-   */
-  #mayPoll = false;
+  readonly #ranking: Ranking;
   #attempts: Attempt[] = [];
   /** The transports of the current race that have not been started. */
   #queue: TransportName[] = [];
@@ -102,8 +98,6 @@ export class Choice {
   /** True once the session has joined on the transport in use. */
   #hasJoined = false;
   #isQuiet = false;
-  /** The transports whose last attempt failed, each with the reason. */
-  readonly #reasons = new Map<TransportName, string>();
   #retry = RETRY_MS;
   #usedSince = 0;
   #reported: Transport | undefined;
@@ -114,13 +108,12 @@ export class Choice {
 
   constructor(options: ChoiceOptions) {
     this.#options = options;
-    this.#names = options.names;
-    this.#recallFailures();
+    this.#ranking = new Ranking(options.names, options.memory);
   }
 
   /** The allowed transports, best first. */
   get names(): readonly TransportName[] {
-    return this.#names;
+    return this.#ranking.names;
   }
 
   /** The transport in use. */
@@ -143,7 +136,7 @@ export class Choice {
   /** Starts to connect before the session asks for a transport. Reports no event. */
   preconnect(): void {
     this.#isPreconnecting = true;
-    this.#race(this.#order(), STAGGER_MS);
+    this.#race(this.#ranking.order(), STAGGER_MS);
   }
 
   /** The session wants a transport. The answer is the event `opened` or `closed`. */
@@ -152,7 +145,7 @@ export class Choice {
     this.#isDialing = true;
     const ready = this.#ready();
     if (ready) this.#use(ready);
-    else this.#race(this.#order(), STAGGER_MS);
+    else this.#race(this.#ranking.order(), STAGGER_MS);
   }
 
   /** Closes the transport in use at the session's request. It reports no further event. */
@@ -170,10 +163,8 @@ export class Choice {
     this.#hasJoined = true;
     this.#isQuiet = false;
     this.#cancelJoining();
-    this.#reasons.delete(used.name);
-    const [best] = this.#names;
-    if (best) this.#options.memory.worked(used.name, best);
-    this.#remember();
+    this.#ranking.forgive(used.name);
+    this.#ranking.carries(used.name);
     this.#settle();
     const ready = this.#ready();
     if (ready) this.#use(ready);
@@ -193,9 +184,9 @@ export class Choice {
     if (!used || !this.#isQuiet) return;
     // Another link of the same kind, and the next kind: either the connection is dead, or all connections of this kind
     // are.
-    const others = this.#order().filter((other) => other !== used.name);
+    const others = this.#ranking.order().filter((other) => other !== used.name);
     const first = others.find((name) => !this.#attempts.some((attempt) => attempt.name === name));
-    if (this.#isAllowed(used.name)) this.#start(used.name);
+    if (this.#ranking.isAllowed(used.name)) this.#start(used.name);
     if (first) this.#start(first);
     this.#race(others, QUIET_STAGGER_MS);
   }
@@ -207,24 +198,22 @@ export class Choice {
       // Attempts that are this old may hang on a network that is gone.
       const { clock } = this.#options;
       this.#drop((attempt) => attempt.ready === undefined && clock.now() - attempt.since > JOINING_MS);
-      this.#race(this.#order(), STAGGER_MS);
+      this.#race(this.#ranking.order(), STAGGER_MS);
     } else if (this.#used) this.#tryBetter();
   }
 
   /** Changes the allowed transports. The one in use stays until one of them is open or all have failed. */
   choose(names: readonly TransportName[]): void {
-    this.#names = names;
-    this.#mayPoll = false;
+    this.#ranking.names = names;
     this.#retry = RETRY_MS;
-    this.#reasons.clear();
     this.#drop(({ name }) => !names.includes(name));
     this.#queue = [];
-    if (this.#isDialing) return this.#race(this.#order(), STAGGER_MS);
+    if (this.#isDialing) return this.#race(this.#ranking.order(), STAGGER_MS);
     if (!this.#used) return;
-    if (this.#isAllowed(this.#used.name)) {
+    if (this.#ranking.isAllowed(this.#used.name)) {
       this.#tryBetter();
       this.#report();
-    } else this.#race(this.#order(), STAGGER_MS);
+    } else this.#race(this.#ranking.order(), STAGGER_MS);
   }
 
   /** Closes all links for good. */
@@ -296,13 +285,14 @@ export class Choice {
     const used = this.#used;
     if (!used && this.#isPreconnecting) return this.#settle(attempt.name);
     if (!used) return this.#use(attempt);
-    const isWanted = this.#isQuiet || !this.#isAllowed(used.name) || this.#isBetter(attempt.name, used.name);
+    const isWanted =
+      this.#isQuiet || !this.#ranking.isAllowed(used.name) || this.#ranking.isBetter(attempt.name, used.name);
     if (!isWanted) return this.#drop((other) => other === attempt);
     // Before the session has joined it cannot move: the server could keep the first attempt as a participant of its
     // own.
     if (this.#hasJoined) return this.#use(attempt);
     if (!this.#isQuiet) return;
-    this.#reasons.set(used.name, "opened, but carried nothing");
+    this.#ranking.failed(used.name, "opened, but carried nothing");
     this.#use(attempt);
   }
 
@@ -310,7 +300,7 @@ export class Choice {
   #use(attempt: Attempt): void {
     const { clock, events } = this.#options;
     const before = this.#used;
-    if (before && this.#isQuiet && this.#hasJoined) this.#reasons.set(before.name, "fell silent");
+    if (before && this.#isQuiet && this.#hasJoined) this.#ranking.failed(before.name, "fell silent");
     before?.link.close();
     this.#attempts = this.#attempts.filter((other) => other !== attempt);
     this.#resetUsed();
@@ -331,7 +321,7 @@ export class Choice {
     this.#cancelNext();
     const goesOn = ({ name, ready }: Attempt): boolean =>
       winner !== undefined &&
-      (this.#isBetter(name, winner) || (this.#isPreconnecting && name === winner && ready !== undefined));
+      (this.#ranking.isBetter(name, winner) || (this.#isPreconnecting && name === winner && ready !== undefined));
     this.#drop((attempt) => !goesOn(attempt));
   }
 
@@ -341,11 +331,11 @@ export class Choice {
     if (!used || this.#hasJoined) return;
     const ready = this.#ready();
     if (ready) {
-      this.#reasons.set(used.name, "opened, but carried nothing");
+      this.#ranking.failed(used.name, "opened, but carried nothing");
       return this.#use(ready);
     }
     this.#isQuiet = true;
-    const others = this.#order().filter((name) => name !== used.name);
+    const others = this.#ranking.order().filter((name) => name !== used.name);
     this.#race(others, QUIET_STAGGER_MS);
   }
 
@@ -361,8 +351,8 @@ export class Choice {
     const used = this.#used;
     if (!used) return;
     // A transport that never carried a session goes to the end of the order; one that did most likely works again.
-    if (this.#hasJoined) this.#reasons.delete(used.name);
-    else this.#reasons.set(used.name, `opened, but ${reason}`);
+    if (this.#hasJoined) this.#ranking.forgive(used.name);
+    else this.#ranking.failed(used.name, `opened, but ${reason}`);
     this.#used = undefined;
     this.#resetUsed();
     this.#cancelRetry();
@@ -375,13 +365,10 @@ export class Choice {
     if (!this.#attempts.includes(attempt)) return;
     attempt.cancel();
     this.#attempts = this.#attempts.filter((other) => other !== attempt);
-    if (reason === FULL && !this.#mayPoll && !this.#names.includes("poll")) {
-      this.#mayPoll = true;
-      this.#queue.push("poll");
-    }
+    if (reason === FULL && this.#ranking.allowPolling()) this.#queue.push("poll");
     // An attempt that was open and waited for too long is not a failure of its transport.
-    if (attempt.ready === undefined) this.#reasons.set(attempt.name, reason);
-    this.#remember();
+    if (attempt.ready === undefined) this.#ranking.failed(attempt.name, reason);
+    if (this.#hasJoined && this.#used) this.#ranking.remember(this.#used.name);
     if (this.#queue.length > 0) this.#next(this.#isQuiet ? QUIET_STAGGER_MS : STAGGER_MS);
     else this.#checkAttempts();
     this.#report();
@@ -391,7 +378,7 @@ export class Choice {
   #checkAttempts(): void {
     this.#cancelPatience();
     const { clock, events } = this.#options;
-    const isEvicted = this.#used !== undefined && !this.#isAllowed(this.#used.name);
+    const isEvicted = this.#used !== undefined && !this.#ranking.isAllowed(this.#used.name);
     if (this.#isQuiet && this.#queue.length + this.#attempts.length === 0) {
       this.#cancelPatience = clock.after(QUIET_AGAIN_MS, () => this.#tryOthers());
       return;
@@ -399,19 +386,19 @@ export class Choice {
     if (this.#queue.length > 0 || !(this.#isDialing || isEvicted)) return;
     const waits = this.#attempts.map(({ since }) => since + PATIENCE_MS - clock.now());
     const wait = Math.max(...waits);
-    const isAlone = this.#attempts.length > 0 && this.#attempts.length >= this.#effective.length;
+    const isAlone = this.#attempts.length > 0 && this.#attempts.length >= this.#ranking.all.length;
     // A transport that drops all packets must not keep the session from trying the others again.
     if (waits.length > 0 && (wait > 0 || isAlone)) {
       if (!isAlone) this.#cancelPatience = clock.after(wait, () => this.#checkAttempts());
       return;
     }
     // If nothing works, the transports are not the cause: the next search begins with the best again.
-    this.#reasons.clear();
+    this.#ranking.forgiveAll();
     this.#isDialing = false;
     if (this.#used) {
       this.#used.link.close();
       this.#clearUsed("is not allowed any more");
-      this.#reasons.clear();
+      this.#ranking.forgiveAll();
     }
     events.closed();
   }
@@ -420,7 +407,7 @@ export class Choice {
   #scheduleRetry(): void {
     this.#cancelRetry();
     const used = this.#used;
-    if (!used || this.#better(used.name).length === 0) return;
+    if (!used || this.#ranking.better(used.name).length === 0) return;
     this.#cancelRetry = this.#options.clock.after(this.#retry, () => {
       this.#retry = Math.min(this.#retry * 2, LONGEST_RETRY_MS);
       this.#tryBetter();
@@ -431,43 +418,15 @@ export class Choice {
   #tryBetter(): void {
     const used = this.#used;
     if (!used) return;
-    for (const name of this.#better(used.name)) {
+    for (const name of this.#ranking.better(used.name)) {
       if (!this.#attempts.some((attempt) => attempt.name === name)) this.#start(name);
     }
     this.#scheduleRetry();
   }
 
-  /**
-   * The allowed transports in the order to try them: first those that have not failed, then the rest, each best first.
-   */
-  #order(): TransportName[] {
-    const names = this.#effective;
-    const hasFailed = (name: TransportName): boolean => this.#reasons.has(name);
-    return [...names.filter((name) => !hasFailed(name)), ...names.filter(hasFailed)];
-  }
-
-  get #effective(): readonly TransportName[] {
-    return this.#mayPoll ? [...this.#names, "poll"] : this.#names;
-  }
-
-  #isAllowed(name: TransportName): boolean {
-    return this.#effective.includes(name);
-  }
-
-  #better(name: TransportName): readonly TransportName[] {
-    const names = this.#effective;
-    const at = names.indexOf(name);
-    // All transports are better than one that is no longer allowed.
-    return at < 0 ? names : names.slice(0, at);
-  }
-
-  #isBetter(one: TransportName, other: TransportName): boolean {
-    return this.#better(other).includes(one);
-  }
-
   /** The best attempt whose link is open and waits to be used. */
   #ready(): Attempt | undefined {
-    const names = this.#effective;
+    const names = this.#ranking.all;
     const ready = this.#attempts.filter((attempt) => attempt.ready !== undefined);
     return ready.sort((a, b) => names.indexOf(a.name) - names.indexOf(b.name))[0];
   }
@@ -490,21 +449,6 @@ export class Choice {
     this.#cancelPatience();
   }
 
-  /** Puts transports that have never worked with this server at the end of the order. */
-  #recallFailures(): void {
-    const [best] = this.#names;
-    const instead = best && this.#options.memory.recall(best);
-    if (!instead) return;
-    for (const name of this.#better(instead)) this.#reasons.set(name, "did not work here before");
-  }
-
-  #remember(): void {
-    const [best] = this.#names;
-    const name = this.#hasJoined && this.#used?.name;
-    if (!best || !name || name === best || !this.#reasons.has(best)) return;
-    this.#options.memory.fellBack(name, best);
-  }
-
   #report(): void {
     const { events } = this.#options;
     const used = this.#used;
@@ -512,8 +456,8 @@ export class Choice {
       name: used.name,
       why: explain({
         name: used.name,
-        names: this.#names,
-        reasons: this.#reasons,
+        names: this.#ranking.names,
+        reasons: this.#ranking.reasons,
         opening: new Map(this.#attempts.map(({ name, overtakenAfter = 0 }) => [name, overtakenAfter])),
         retry: this.#retry,
       }),
