@@ -1,4 +1,5 @@
-// A road to the server that can be blocked: TCP and UDP on the server's own port number, at another loopback address.
+// A proxy to the server whose paths can be blocked: TCP and UDP on the server's own port number, at another loopback
+// address.
 
 import { createSocket } from "node:dgram";
 import { readFile } from "node:fs/promises";
@@ -16,42 +17,42 @@ const TYPES = {
   ".wasm": "application/wasm",
 };
 
-/** What a proxy that buffers keeps back of a response that is not over. */
+/** The delay (ms) of a buffering proxy for the parts of a response that is not complete. */
 const BUFFERED_MS = 5000;
 
-export class Road {
+export class NetworkProxy {
   #port;
   #http;
   #udp;
   #agent = new Agent({ keepAlive: true });
   #sockets = new Set();
-  /** Of each of the browser's UDP ports, the socket that speaks for it. */
+  /** For each UDP port of the browser, the socket that forwards its packets to the server. */
   #clients = new Map();
-  /** Whether UDP comes through. */
+  /** False blocks UDP. */
   udp = true;
-  /** Whether TCP comes through; if not, connections are refused. */
+  /** False refuses TCP connections. */
   tcp = true;
-  /** Whether WebSockets are let through. */
+  /** False refuses WebSockets. */
   websocket = true;
-  /** Whether responses come through as they are made; if not, their parts come 5 s late, or when they are over. */
+  /** False buffers responses: their parts are delivered 5 s late, or when the response is complete. */
   streams = true;
   /** Paths that are answered with 403. */
   refused = new Set();
-  /** How often each path was asked for. */
+  /** The number of requests for each path. */
   counts = {};
 
   static async to(server) {
-    const road = new Road();
-    road.#port = Number(new URL(server.url).port);
-    road.url = `http://${HOST}:${road.#port}`;
-    road.#http = createServer((from, to) => road.#forward(from, to));
-    road.#http.on("upgrade", (from, socket, head) => road.#tunnel(from, socket, head));
-    road.#http.on("connection", (socket) => road.#accept(socket));
-    await new Promise((resolve) => road.#http.listen(road.#port, HOST, resolve));
-    road.#udp = createSocket("udp4");
-    road.#udp.on("message", (data, from) => road.#carry(data, from));
-    await new Promise((resolve) => road.#udp.bind(road.#port, HOST, resolve));
-    return road;
+    const proxy = new NetworkProxy();
+    proxy.#port = Number(new URL(server.url).port);
+    proxy.url = `http://${HOST}:${proxy.#port}`;
+    proxy.#http = createServer((from, to) => proxy.#forward(from, to));
+    proxy.#http.on("upgrade", (from, socket, head) => proxy.#tunnel(from, socket, head));
+    proxy.#http.on("connection", (socket) => proxy.#accept(socket));
+    await new Promise((resolve) => proxy.#http.listen(proxy.#port, HOST, resolve));
+    proxy.#udp = createSocket("udp4");
+    proxy.#udp.on("message", (data, from) => proxy.#forwardDatagram(data, from));
+    await new Promise((resolve) => proxy.#udp.bind(proxy.#port, HOST, resolve));
+    return proxy;
   }
 
   /** Breaks all TCP connections. */
@@ -59,7 +60,7 @@ export class Road {
     this.#sockets.forEach((socket) => socket.destroy());
   }
 
-  /** Lifts every block. */
+  /** Removes all blocks. */
   open() {
     Object.assign(this, { udp: true, tcp: true, websocket: true, streams: true });
     this.refused.clear();
@@ -136,14 +137,14 @@ export class Road {
     }
   }
 
-  #carry(data, { address, port }) {
+  #forwardDatagram(data, { address, port }) {
     if (!this.udp) return;
     const key = `${address}:${port}`;
     let socket = this.#clients.get(key);
     if (!socket) {
       socket = createSocket("udp4");
       socket.on("message", (data) => this.udp && this.#udp.send(data, port, address));
-      // The server is down: what comes is lost, as on any road.
+      // The server is down, so the packet is lost.
       socket.on("error", () => {});
       this.#clients.set(key, socket);
     }
@@ -151,7 +152,7 @@ export class Road {
   }
 }
 
-/** `/e2e/page/...` is beside this file, `/e2e/client/...` the package. */
+/** Serves `/e2e/page/...` from this folder and `/e2e/client/...` from the package. */
 async function serveFile(path, to) {
   const file = path.startsWith("/e2e/client/") ? path.replace("/e2e/", "") : path.slice(1);
   try {
