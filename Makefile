@@ -1,15 +1,15 @@
-# `make help` lists what there is. Scripts that are more than a line stand in scripts/.
+# `make help` lists the targets. Scripts of more than one line are in scripts/.
 
-# The Cargo profile: release for users; the tests build everything once, in dev, and use that binary throughout.
+# The Cargo profile of the groupwire command: release for users, dev for tests, which need no second build then.
 GROUPWIRE_PROFILE ?= release
 CARGO_TARGET_DIR ?= target
 BINARY = $(CARGO_TARGET_DIR)/$(if $(filter dev,$(GROUPWIRE_PROFILE)),debug,$(GROUPWIRE_PROFILE))/groupwire
-# In CI the lock files say what is built.
+# In CI the versions in the lock files are used as they are.
 LOCKED := $(if $(CI),--locked)
 
 NPM := web/node_modules/.package-lock.json
 WASM := web/client/wasm/groupwire_wasm_bg.wasm
-# What is built last.
+# The last file that `make web` writes.
 WEB := web/puzzle/dist/index.html
 WEB_SOURCES := $(shell find web \( -name node_modules -o -name dist -o -path web/client/wasm -o -path web/e2e \) -prune \
 	-o -type f -print)
@@ -18,11 +18,11 @@ SOAK_CASES ?= 10000
 SOAK_SESSIONS ?= 100000
 FUZZ_SECONDS ?= 60
 FUZZ_TARGETS ?= $$(cargo +nightly fuzz list)
-# Sessions of some dozens of steps, and long ones soon: a session of few steps finds nothing. Address sanitizers only
-# cost time, as there is no unsafe code.
+# Inputs of up to 1024 bytes are sessions of some dozens of steps; the fuzzer grows them early, because sessions of few
+# steps find nothing. The address sanitizer is off: it only costs time where there is no unsafe code.
 FUZZ_OPTIONS := -max_len=1024 -len_control=10 -timeout=20
 
-.PHONY: help run build test fmt fmt-check clippy licences core-check doc test-rust wasm web size test-scripts test-web \
+.PHONY: help run build test fmt fmt-check conflicts clippy licences core-check doc test-rust wasm web size test-scripts test-web \
 	test-browser test-readme soak fuzz clean FORCE
 .DELETE_ON_ERROR:
 
@@ -45,6 +45,9 @@ fmt: $(NPM) ## format Rust and TypeScript
 fmt-check: $(NPM) ## check the format
 	cargo fmt --all --check
 	cd web && npm run --silent format:check
+
+conflicts: ## check that no file holds conflict markers of an unfinished merge
+	@node scripts/check-conflicts.mjs
 
 clippy: web ## lint Rust
 	cargo clippy $(LOCKED) --workspace --all-targets -- --deny warnings
@@ -92,7 +95,7 @@ fuzz: ## fuzz each target (FUZZ_SECONDS=60 FUZZ_TARGETS=...); needs nightly Rust
 	set -e; for target in $(FUZZ_TARGETS); do \
 		cargo +nightly fuzz run --sanitizer none "$$target" -- -max_total_time=$(FUZZ_SECONDS) $(FUZZ_OPTIONS); done
 
-# Leaves .cache/: the tools in there take minutes to build and do not depend on our sources.
+# Keeps .cache/: building the tools in it takes minutes, and they do not depend on our sources.
 clean: ## remove what was built
 	cargo clean
 	rm -rf target web/node_modules web/*/dist web/client/wasm
@@ -101,7 +104,7 @@ $(NPM): web/package-lock.json web/package.json $(wildcard web/*/package.json)
 	cd web && npm ci --no-audit --no-fund
 	@touch $@
 
-# Asked at every build, as Cargo alone knows the sources; leaves the file alone if it is up to date.
+# Runs at every build, because only Cargo knows the sources; the script does not touch a file that is up to date.
 $(WASM): $(NPM) FORCE
 	@scripts/wasm.sh
 

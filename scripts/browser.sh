@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Prints the path of a Chromium or Chrome for the browser tests, installing Debian's if there is none.
-# GROUPWIRE_BROWSER, if set, is taken as it is.
+# GROUPWIRE_BROWSER, if set, comes first.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,6 +1,7 @@
-// Checks two laws of the house (ARCHITECTURE.md has the map):
-//   1. the core crates have no clock, socket, thread, file or random source, themselves or in what they depend on;
-//   2. arrows point one way: no crate of ours depends on one around its neighbour.
+// Checks two rules of the architecture (ARCHITECTURE.md has the map of crates):
+//   1. law 4 of docs/laws.md: the core crates have no clock, socket, thread, file or random source, neither in their own
+//      code nor in their dependencies;
+//   2. dependencies point one way: each crate of the workspace depends only on the crates that ARROWS lists for it.
 //
 // Run it from anywhere: node scripts/check-core.mjs
 

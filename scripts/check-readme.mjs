@@ -1,11 +1,11 @@
-// Runs the README's commands: every ```sh block, in order, in bash, from the root. A comment on the line before a
-// block changes that:
+// Runs the README's commands: every ```sh block, in order, in bash, from the root of the repository. A comment on the
+// line before a block changes that:
 //
 //   <!-- no-test -->                             the block is not run
-//   <!-- test: background until "http://" -->    it is started, must print that text, and runs until the end
+//   <!-- test: background until "http://" -->    the block is started, must print that text, and runs until the end
 //
-// The README speaks of the release build; with GROUPWIRE_PROFILE=dev the commands use the binary that the
-// other tests have built already.
+// The README names the release build; with GROUPWIRE_PROFILE=dev the commands use the binary that the other tests have
+// built already.
 
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -16,7 +16,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 // A block that builds may take minutes on a small machine.
 const TIMEOUT_MS = 15 * 60_000;
 
-/** The ```sh blocks of a Markdown text that are to be run: { line, script, until }. */
+/** The ```sh blocks of a Markdown text that are run: { line, script, until }. */
 export function blocks(markdown) {
   const lines = markdown.split("\n");
   const found = [];
@@ -37,7 +37,7 @@ export function blocks(markdown) {
   return found;
 }
 
-/** Runs blocks one after the other; throws at the first that fails. Ends what it started in the background. */
+/** Runs blocks one after the other; throws at the first that fails. Ends all blocks in the background. */
 export async function run(blocks, { cwd = root, env = process.env, timeout = TIMEOUT_MS } = {}) {
   const background = [];
   try {
@@ -67,7 +67,7 @@ function start(script, cwd, env) {
   return { child, exit };
 }
 
-// Waits for the exit of a block, or for its text if it is to stay in the background.
+// Waits until a block ends, or until a block in the background has printed its text.
 async function finished(process_, { line, until }, timeout) {
   const { child, exit } = process_;
   let timer;
@@ -102,14 +102,14 @@ async function end({ child, exit }) {
     try {
       process.kill(-child.pid, name);
     } catch {
-      // The group is gone, which is what we want.
+      // The process group has ended already.
     }
   };
   signal("SIGTERM");
   const kill = setTimeout(signal, 5000, "SIGKILL");
   await exit;
   clearTimeout(kill);
-  // What ignored the first signal and outlived its parent.
+  // Ends processes of the group that ignored the first signal.
   signal("SIGKILL");
   child.stdout?.destroy();
   child.stderr?.destroy();

@@ -1,6 +1,6 @@
-// Checks what a browser loads before the first message, gzipped: the core, and the client's JavaScript with the core's
-// glue, bundled and minified as an application would. And what it loads when a channel asks for a codec that the core
-// lacks: a module with most of them, and one with brotli. What else is imported later does not count.
+// Checks the sizes that a browser downloads, gzipped. Before the first message: the core, and the client's JavaScript
+// with the core's glue, bundled and minified as an application would do it. When a channel asks for a codec that the core
+// lacks: a module with most codecs, and one with brotli. Modules that are imported later for other reasons do not count.
 //
 // Run it after `make web`: node scripts/check-size.mjs
 
@@ -11,8 +11,8 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
 
 /**
- * The most bytes, gzipped. The goal for the core is 120,000, which it misses yet; this is what it was brought down to, so
- * that it does not grow again.
+ * The largest permitted sizes, in bytes gzipped. The goal for the core is 120,000, which it does not reach yet; its limit
+ * is the size that it had when the limit was set, so that it does not grow.
  */
 export const LIMITS = { core: 228_500, javascript: 15_000, codecs: 160_000, brotli: 560_000 };
 
@@ -23,7 +23,7 @@ const CODECS = `${root}web/client/wasm/groupwire_wasm_codecs_bg.wasm`;
 const BROTLI = `${root}web/client/wasm/groupwire_wasm_brotli_bg.wasm`;
 const GLUE = "groupwire_wasm.js";
 
-/** A line for each size, and whether all keep their limits. */
+/** A line of text for each size, and whether all sizes keep their limits. */
 export function judge(sizes, limits = LIMITS) {
   const names = Object.keys(limits);
   const lines = names.map((name) => {
@@ -33,7 +33,7 @@ export function judge(sizes, limits = LIMITS) {
   return { lines, keeps: names.every((name) => sizes[name] <= limits[name]) };
 }
 
-/** The chunks that are loaded before the first message: the entry, the glue, and what they import at once. */
+/** The chunks that are loaded before the first message: the entry, the glue, and their static imports. */
 export function loadedFirst(chunks) {
   const first = new Set();
   const add = (chunk) => {
@@ -48,7 +48,7 @@ export function loadedFirst(chunks) {
 }
 
 async function bundle() {
-  // The bundler that Vite has inside.
+  // Rolldown, the bundler that Vite depends on.
   const require = createRequire(createRequire(`${root}web/package.json`).resolve("vite"));
   const { build } = await import(pathToFileURL(require.resolve("rolldown")));
   const { output } = await build({

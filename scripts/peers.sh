@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs the servers that `groupwire lab fanout` measures Groupwire beside, into .cache/peers. They are peers, not
-# dependencies: nothing of ours is built from them. What cannot be installed is named and left out.
+# Installs the servers that `groupwire lab fanout` compares with Groupwire into .cache/peers. Nothing of Groupwire is built
+# from them. The script names the servers that it cannot install, and goes on without them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -14,7 +14,7 @@ miss() {
     missing=1
 }
 
-# The scripts of packages stay off but for bun's, which puts its binary into place.
+# Install scripts of packages are off, except the one of bun, which installs its binary.
 if command -v npm >/dev/null; then
     (cd "$peers" && npm ci --ignore-scripts --no-audit --no-fund && node node_modules/bun/install.js) >&2 ||
         miss "ws, Socket.IO, y-websocket, Bun: npm failed, see above"

@@ -3,11 +3,12 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# Some tools colour their output in CI even where no terminal is to show it.
+# Some tools colour their output in CI even if it goes to no terminal.
 if [[ ! -t 1 ]]; then export NO_COLOR=1; fi
 
-# What fails fast comes first. The web parts come before the Rust steps, as the server has them inside.
+# Fast checks come first. The web pages are built before the Rust steps, because the server embeds them.
 steps=(
+    "conflict markers:conflicts"
     "format:fmt-check"
     "licences:licences"
     "core and arrows:core-check"

@@ -1,12 +1,12 @@
-// Makes panics in a WebAssembly module end it at once, so that the optimiser drops what they would have said: nobody
-// reads it in a browser, and it is a tenth of the module. Run it before names are stripped:
-// node scripts/trim-wasm.mjs FROM TO
+// Replaces the functions that panic in a WebAssembly module by an instruction that ends the module at once. The optimiser
+// then removes the panic messages, which nobody reads in a browser and which are a tenth of the module. Run it before
+// names are stripped: node scripts/trim-wasm.mjs FROM TO
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
-// What Rust's core and alloc call when they give up, by their names in the module. Each is of type `-> !`.
+// The names of the functions in Rust's core and alloc that only panic. Each has the return type `!`.
 const PANICS =
   /(?:^|\W)(?:core|alloc)\b.*::(?:panicking::\w+(?:::\w+)?|(?:option|result)::\w*(?:unwrap|expect)_failed|slice_\w*_fail|slice_error_fail_rt|len_mismatch_fail|raw_vec::(?:handle_error|capacity_overflow)|handle_alloc_error|panic_on_ord_violation)(?:::h[0-9a-f]{16})?$/;
 
@@ -27,7 +27,7 @@ async function main([from, to]) {
     count++;
   }
   writeFileSync(to, module.emitBinary());
-  // Other compilers may name them otherwise: the module works all the same.
+  // Another compiler may use other names; the module works without trimming too.
   if (count === 0) console.log("wasm: found no panics to trim; the core is larger than it has to be");
 }
 

@@ -1,4 +1,4 @@
-//! Pages are embedded as they were built last; this notices when they were built again.
+//! Rebuilds the crate when the embedded web pages were built again.
 
 fn main() {
     for page in ["whiteboard", "puzzle", "inspector"] {

@@ -1,7 +1,8 @@
-//! The compressor of the 2006 paper: what goes in comes out, though packets are lost; whatever is announced or comes
-//! as a packet, a decoder stands and keeps to its limits.
+//! The compressor of the 2006 paper: messages come back although packets are lost, and a decoder takes any
+//! announcements and packets and keeps to its limits.
 //!
-//! The input is a configuration and steps. One decoder is honestly treated, the other one not.
+//! The input is a configuration and steps. One decoder gets everything that the encoder makes, the other one gets
+//! damaged and invented bytes.
 
 #![no_main]
 
@@ -43,7 +44,7 @@ struct Session {
     decoder: Decoder,
     victim: Decoder,
     messages: Messages,
-    /// The last ones.
+    /// The announcements made with the last packet.
     announcements: Vec<u8>,
     packet: Vec<u8>,
 }

@@ -1,5 +1,5 @@
-//! The encoder's side of datagrams: whatever comes as an acknowledgement, it stands and does not grow, and what it
-//! refuses does no harm to the next packets.
+//! Any bytes as acknowledgements: an encoder for datagrams does not panic or grow, and an acknowledgement that it
+//! refuses does not harm the next packets.
 //!
 //! The input is a configuration, the length of the session before, and steps.
 

@@ -1,5 +1,5 @@
-//! An encoder and its decoders over a link that loses, repeats, reorders and damages: what comes undamaged is what was
-//! sent, or is answered with `UnknownEpoch` or `Duplicate`.
+//! An encoder and its decoders over a link that loses, repeats, reorders and damages packets: an undamaged packet
+//! decodes to the messages that were sent, or is answered with `UnknownEpoch` or `Duplicate`.
 //!
 //! The input is a configuration and steps.
 
@@ -8,7 +8,8 @@
 use groupwire_fuzz::{Input, Link};
 use libfuzzer_sys::fuzz_target;
 
-/// Packets that are sent at once, if many are: more than an encoder sends without an answer.
+/// The most packets that an input sends at once: more than an encoder sends without an acknowledgement before it starts
+/// anew.
 const MANY: u32 = 1100;
 
 fuzz_target!(|data: &[u8]| {
@@ -35,7 +36,7 @@ fuzz_target!(|data: &[u8]| {
             115..118 => link.damage_acknowledgement(end, input.place(4), &mut input),
             118..122 => link.resend(end),
             122..125 => link.restart(),
-            // More than an encoder sends without an answer is rare: it takes as long as a hundred inputs.
+            // This is rare, since it takes as long as a hundred other inputs.
             _ if input.number() > 0xffc0 => link.send_many(std::mem::take(&mut left)),
             _ => link.send_many(u32::from(input.byte() % 20)),
         }

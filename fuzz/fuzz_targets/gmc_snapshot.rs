@@ -1,4 +1,4 @@
-//! Any bytes as a snapshot: an error, or a decoder that takes packets without harm.
+//! Any bytes as a snapshot: they give an error, or a decoder that takes any packets.
 
 #![no_main]
 
@@ -13,7 +13,7 @@ fuzz_target!(|data: &[u8]| {
         _ => Delivery::Room,
     };
     let config = Config { delivery, memory: 16 << 10, ..Config::default() };
-    // The bytes as they are, and messages made of them in a snapshot that is damaged somewhere.
+    // The bytes themselves as a snapshot, and then a damaged snapshot of a model that has learned them as messages.
     try_snapshot(&config, data, data);
     let mut encoder = Encoder::new(config.clone());
     for message in data.chunks(24).take(40) {

@@ -1,11 +1,11 @@
-/** What the page's address says: the room and the server. */
+/** Reads the room and the server from the page's address. */
 
 export interface Address {
   readonly room: string;
   readonly server: string;
 }
 
-/** The server prints a URL with this room; without one everybody meets here. */
+/** The default room; the URL that the server prints names it, too. */
 const ROOM = "demo";
 
 export function readAddress(url: URL): Address {
@@ -16,7 +16,7 @@ export function readAddress(url: URL): Address {
   };
 }
 
-/** The address that is shown and shared names the room. */
+/** The address of a room, for sharing. */
 export function withRoom(url: URL, room: string): string {
   const named = new URL(url);
   named.searchParams.set("room", room);

@@ -1,4 +1,4 @@
-/** Reading what others sent: it may be anything. */
+/** Parses what other participants sent, which may be any JSON. */
 
 import type { Message } from "groupwire";
 
@@ -6,7 +6,7 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Ids are made by `newId`; anything up to 40 characters is let in. */
+/** Ids are made by `newId`; any string of up to 40 characters is accepted. */
 export function isId(value: unknown): value is string {
   return typeof value === "string" && value.length > 0 && value.length <= 40;
 }
@@ -20,12 +20,12 @@ export function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) >= 0;
 }
 
-/** The items that make sense. */
+/** The valid items of a list. */
 export function parseList<T>(value: unknown, parse: (item: unknown) => T | undefined): T[] {
   return Array.isArray(value) ? value.map(parse).filter((item) => item !== undefined) : [];
 }
 
-/** A message as JSON; undefined, which no parser accepts, if it is none. */
+/** The message parsed as JSON; undefined, which no parser accepts, if it is not JSON. */
 export function readJson(message: Message): unknown {
   try {
     return message.json();

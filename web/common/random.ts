@@ -1,4 +1,4 @@
-/** Random numbers from a seed: the same everywhere, so that a failing test can be run again. */
+/** Pseudo-random numbers from a seed, so that a failing test can be repeated. */
 
 /** mulberry32 */
 export function seeded(seed: number): () => number {

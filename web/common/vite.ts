@@ -1,4 +1,4 @@
-/** How both applications are built. */
+/** The build configuration of all applications. */
 
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,10 @@ import type { Plugin, UserConfig } from "vite";
 
 const DOUBLE = fileURLToPath(new URL("test/double.ts", import.meta.url));
 
-/** `--mode double` joins windows by an in-memory room instead of a server: for work on looks, never shipped. */
+/**
+ * `--mode double` connects windows by an in-memory room instead of a server, for work on the design; it is never
+ * shipped.
+ */
 export function config(mode: string): UserConfig {
   return {
     base: "./",
@@ -17,7 +20,7 @@ export function config(mode: string): UserConfig {
   };
 }
 
-/** Leaves a compressed copy beside each file, which the server hands out to whoever takes it. */
+/** Writes a compressed copy beside each file; the server sends it to browsers that accept gzip. */
 function gzip(): Plugin {
   return {
     name: "gzip",

@@ -1,15 +1,15 @@
-// The whiteboard as a person uses it, in headless Chromium.
+// A window of the whiteboard, used as a person uses it, in headless Chromium.
 
 import { until } from "./wait.mjs";
 import { Window } from "./window.mjs";
 
 export class Board extends Window {
-  /** A window of its own user, as `options` say, who draws in `room`. */
+  /** Opens a window of a new user in `room`. `options` are those of the browser context. */
   static open(browser, server, room, name, options) {
     return new Board("groupwireBoard").open(browser, `${server.url}/?room=${room}`, name, options);
   }
 
-  /** The kinds of what is drawn, when there are so many. */
+  /** Waits until the board has `count` objects, and returns them. */
   async objects(count, timeout) {
     await until(`${count} objects`, async () => (await this.read("objects")).length === count, timeout);
     return this.read("objects");

@@ -1,4 +1,4 @@
-// People at the whiteboard: real pages, a real server. Each test says what it does and leaves a screenshot.
+// The whiteboard with real pages and a real server. Each test leaves a screenshot.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -51,7 +51,7 @@ test("two pages draw, and each sees the other's strokes, shapes and pointer", op
   await ada.screenshot("two-ada");
   await bo.screenshot("two-bo");
 
-  t.diagnostic("Ada undoes her stroke; it goes from both");
+  t.diagnostic("Ada undoes her stroke; it disappears on both pages");
   await ada.page.getByTestId("undo").click();
   const left = await bo.objects(1);
   assert.equal(left[0].kind, "rectangle");
@@ -75,55 +75,59 @@ test("a page that joins late sees the drawing", options, async (t) => {
   const bo = await stage.open("late", "Bo Diddley");
   assert.deepEqual(await bo.objects(3), drawn);
   await bo.screenshot("late");
-  t.diagnostic("Ada closes her tab; Bo is told at once, and Cy still finds the drawing");
+  t.diagnostic("Ada closes her tab; Bo sees it at once, and Cy still finds the drawing");
   await ada.closeTab();
   await until("Ada has left", async () => (await bo.read("participants")).length === 0, 3000);
   const cy = await stage.open("late", "Cy Twombly");
   assert.deepEqual(await cy.objects(3), drawn);
 });
 
-test("a killed server comes back: both pages reconnect and the drawing is restored", options, async (t) => {
-  const [ada, bo] = await Promise.all([stage.open("killed", "Ada Lovelace"), stage.open("killed", "Bo Diddley")]);
-  await ada.choose("pen");
-  await ada.drag(WAVE);
-  await bo.choose("rectangle");
-  await bo.drag([
-    [500, 150],
-    [700, 300],
-  ]);
-  const drawn = await ada.objects(2);
-  await bo.objects(2);
-  t.diagnostic("the server is killed; both pages say so, and Ada draws on");
-  await stage.server.kill();
-  for (const board of [ada, bo]) await until("noticed", async () => (await board.read("status")) === "reconnecting");
-  await ada.drag(WAVE.map(([x, y]) => [x + 40, y + 120]));
-  assert.equal((await ada.objects(3)).length, 3);
-  await ada.screenshot("killed-ada");
-  t.diagnostic("it starts again, empty; the pages give it back what they have");
-  await stage.server.restart();
-  await Promise.all([ada.isConnected(), bo.isConnected()]);
-  const restored = await bo.objects(3, 20_000);
-  assert.deepEqual(
-    restored.filter(({ id }) => drawn.some((shape) => shape.id === id)),
-    drawn,
-  );
-  await until("ordered", async () => (await ada.read("waiting")) + (await bo.read("waiting")) === 0);
-  await bo.screenshot("killed-bo");
-  t.diagnostic("a newcomer finds all of it");
-  const cy = await stage.open("killed", "Cy Twombly");
-  const byId = (list) => list.map(({ id }) => id).sort();
-  assert.deepEqual(byId(await cy.objects(3, 20_000)), byId(restored));
-});
+test(
+  "after a server was killed and restarted, both pages reconnect and the drawing is restored",
+  options,
+  async (t) => {
+    const [ada, bo] = await Promise.all([stage.open("killed", "Ada Lovelace"), stage.open("killed", "Bo Diddley")]);
+    await ada.choose("pen");
+    await ada.drag(WAVE);
+    await bo.choose("rectangle");
+    await bo.drag([
+      [500, 150],
+      [700, 300],
+    ]);
+    const drawn = await ada.objects(2);
+    await bo.objects(2);
+    t.diagnostic("the server is killed; both pages show it, and Ada goes on drawing");
+    await stage.server.kill();
+    for (const board of [ada, bo]) await until("noticed", async () => (await board.read("status")) === "reconnecting");
+    await ada.drag(WAVE.map(([x, y]) => [x + 40, y + 120]));
+    assert.equal((await ada.objects(3)).length, 3);
+    await ada.screenshot("killed-ada");
+    t.diagnostic("it starts again, empty; the pages send their drawing back");
+    await stage.server.restart();
+    await Promise.all([ada.isConnected(), bo.isConnected()]);
+    const restored = await bo.objects(3, 20_000);
+    assert.deepEqual(
+      restored.filter(({ id }) => drawn.some((shape) => shape.id === id)),
+      drawn,
+    );
+    await until("ordered", async () => (await ada.read("waiting")) + (await bo.read("waiting")) === 0);
+    await bo.screenshot("killed-bo");
+    t.diagnostic("a newcomer finds all of it");
+    const cy = await stage.open("killed", "Cy Twombly");
+    const byId = (list) => list.map(({ id }) => id).sort();
+    assert.deepEqual(byId(await cy.objects(3, 20_000)), byId(restored));
+  },
+);
 
-test("a tab that slept is back at once, with what it missed", options, async (t) => {
+test("a suspended tab is up to date at once after it resumes", options, async (t) => {
   const [ada, bo] = await Promise.all([stage.open("sleep", "Ada Lovelace"), stage.open("sleep", "Bo Diddley")]);
-  t.diagnostic("Ada's tab sleeps; the server takes her for gone, Bo draws");
+  t.diagnostic("Ada's tab is suspended; the server marks her as away, and Bo draws");
   const wake = await ada.freeze();
   await until("Ada is away", async () => (await bo.read("participants"))[0]?.away === true, 15_000);
   await bo.choose("pen");
   await bo.drag(WAVE);
   const drawn = await bo.objects(1);
-  t.diagnostic("it wakes");
+  t.diagnostic("it resumes");
   await wake();
   assert.deepEqual(await ada.objects(1, 3000), drawn);
   await until("Ada is here", async () => (await bo.read("participants"))[0]?.away === false, 3000);
@@ -156,7 +160,7 @@ test("a phone, 400 pixels wide: drawing with a finger", options, async (t) => {
   await ada.screenshot("phone");
 });
 
-test("who is here: names, their change, who leaves", options, async (t) => {
+test("the participants' names, their changes, and who has left", options, async (t) => {
   const ada = await stage.open("people", "Ada Lovelace");
   const bo = await stage.open("people", "Bo Diddley");
   t.diagnostic("each page shows the other by name");
@@ -174,7 +178,7 @@ test("who is here: names, their change, who leaves", options, async (t) => {
   await bo.screenshot("people-rename");
   await bo.page.keyboard.press("Enter");
   await until("the new name", async () => /^Ellas McDaniel/.test((await faces.getAttribute("title")) ?? ""));
-  t.diagnostic("a third comes and goes");
+  t.diagnostic("a third participant joins and leaves");
   const cy = await stage.open("people", "Cy Twombly");
   await until("two faces", async () => (await faces.count()) === 2);
   await ada.screenshot("people");
@@ -182,7 +186,7 @@ test("who is here: names, their change, who leaves", options, async (t) => {
   await until("one face", async () => (await faces.count()) === 1, 3000);
 });
 
-test("what Groupwire does is shown, and is less than was sent", options, async (t) => {
+test("the panel shows the savings: fewer bytes on the wire than were sent", options, async (t) => {
   const [ada, bo] = await Promise.all([stage.open("panel", "Ada Lovelace"), stage.open("panel", "Bo Diddley")]);
   t.diagnostic("Ada draws for a while with the panel open");
   await bo.page.getByTestId("panel-toggle").click();
@@ -207,14 +211,14 @@ test("the transport in use is shown with the reason, and another can be chosen",
   const choose = (name) => ada.page.getByTestId("transport-choice").selectOption(name);
   await ada.page.getByTestId("panel-toggle").click();
   await until("WebTransport", async () => (await why.innerText()) === "WebTransport. The best there is here.");
-  t.diagnostic("Ada takes long polling, and draws");
+  t.diagnostic("Ada chooses long polling, and draws");
   await choose("longpoll");
   await until("long polling", async () => /^Long polling\. The only one that may be used/.test(await why.innerText()));
   await ada.choose("pen");
   await ada.drag(WAVE);
   await until("ordered", async () => (await ada.read("waiting")) === 0);
   await ada.screenshot("transport");
-  t.diagnostic("and back to what is best");
+  t.diagnostic("and back to the best transport");
   await choose("automatic");
   await until("WebTransport again", async () => /^WebTransport\./.test(await why.innerText()));
   assert.equal((await ada.read("objects")).length, 1);
@@ -228,21 +232,21 @@ test(
     const isHeard = (board) => board.page.locator('[data-testid="talk"].heard').count();
     await until("they see each other", async () => (await bo.page.getByTestId("participant").count()) === 1);
 
-    t.diagnostic("Ada talks; Bo's page knows");
+    t.diagnostic("Ada talks; Bo's page shows it");
     await ada.page.getByTestId("talk").click();
-    await until("Bo's page to know", async () => (await isHeard(bo)) === 1);
+    await until("Bo's page to show it", async () => (await isHeard(bo)) === 1);
 
-    t.diagnostic("her pointer moves, and Bo's panel says how it comes");
+    t.diagnostic("her pointer moves, and Bo's panel shows how well its contract is kept");
     await bo.page.getByTestId("panel-toggle").click();
     const pointers = bo.page.getByTestId("contract-pointer");
-    await until("a judgement", async () => {
+    await until("the state of the contract", async () => {
       await ada.page.mouse.move(300 + Math.random() * 300, 200 + Math.random() * 200, { steps: 20 });
       return /\d %\s+\d+ ms/.test(await pointers.innerText());
     });
     await bo.screenshot("talking");
     await ada.screenshot("talking-ada");
 
-    t.diagnostic("she goes without a word; nobody talks any more");
+    t.diagnostic("she leaves without a message; nobody talks any more");
     await ada.page.close();
     await until("nobody to talk", async () => (await isHeard(bo)) === 0, 30_000);
   },

@@ -1,4 +1,4 @@
-// The inspector, in headless Chromium, on a room in which a recording is played.
+// The inspector in headless Chromium, on a room in which a recording is replayed.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -40,7 +40,7 @@ after(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** What three people did, again and again. */
+/** Replays the recording of three people again and again. */
 function play(url) {
   const more = ["--participants", "3", "--rate", "12", "--seconds", "600", "--url", url];
   return spawn(process.env.GROUPWIRE_BINARY, ["replay", "--trace", TRACE, "--room", ROOM, ...more], {
@@ -62,8 +62,8 @@ const shot = (page, name) => page.screenshot({ path: new URL(`inspector-${name}.
 const bars = (page) => page.getByTestId("packets").getByRole("option");
 const person = (page, name) => page.getByTestId("participants").getByRole("button", { name });
 
-/** Waits until packets of a kind come, and takes one apart. */
-async function takeApart(page, least = 2) {
+/** Waits for a packet with at least `least` messages, and selects it. */
+async function openPacket(page, least = 2) {
   const found = await until(
     "a packet of several messages",
     () =>
@@ -81,16 +81,16 @@ async function takeApart(page, least = 2) {
 }
 
 for (const colorScheme of ["light", "dark"]) {
-  test(`a packet of a running replay is taken apart, ${colorScheme}`, options, async () => {
+  test(`the contents of a packet of a running replay, ${colorScheme}`, options, async () => {
     const page = await open(`/inspector/?room=${ROOM}`, { colorScheme });
     await until("packets", async () => (await bars(page).count()) > 60, 60_000);
     await until("the models have learned", async () => /smaller/.test(await page.getByTestId("summary").innerText()));
     await shot(page, `running-${colorScheme}`);
-    await takeApart(page);
+    await openPacket(page);
     assert.match(await page.getByTestId("sentence").innerText(), /^This packet carried \d+ .+ messages?.* bytes/);
     const rows = await page.getByTestId("message").count();
     assert.ok(rows >= 2, `${rows} messages`);
-    // What it was made of adds up to its size.
+    // The parts of the packet add up to its size.
     const [parts, label] = await page.evaluate(() => {
       const { shadowRoot } = document.querySelector("groupwire-inspector");
       const parts = [...shadowRoot.querySelectorAll("[data-testid=parts] b")].map((b) => parseFloat(b.textContent));
@@ -103,7 +103,7 @@ for (const colorScheme of ["light", "dark"]) {
   });
 }
 
-test("by keyboard alone, and what its words mean", options, async () => {
+test("the inspector works by keyboard, and explains its terms", options, async () => {
   const page = await open("/inspector/");
   await until("packets of the room with most people", async () => (await bars(page).count()) > 20, 60_000);
   assert.match(page.url(), new RegExp(`room=${ROOM}`));
@@ -112,14 +112,14 @@ test("by keyboard alone, and what its words mean", options, async () => {
   const first = await page.getByTestId("packet").innerText();
   await page.keyboard.press("ArrowLeft");
   await until("the packet before", async () => (await page.getByTestId("packet").innerText()) !== first);
-  assert.equal(await page.getByTestId("pause").innerText(), "Go on");
+  assert.equal(await page.getByTestId("pause").innerText(), "Resume");
   await page.getByTestId("help").click();
   await page.getByText("A version of what both ends have learned.").waitFor();
   await shot(page, "words");
   await page.keyboard.press("Escape");
 });
 
-test("one participant: its transport, its templates, and a worse network", options, async () => {
+test("one participant: its transport, its templates, and an emulated network", options, async () => {
   const page = await open(`/inspector/?room=${ROOM}`);
   await until("participants", async () => (await person(page, /WebTransport/).count()) > 0, 60_000);
   await person(page, /WebTransport/)
@@ -133,47 +133,49 @@ test("one participant: its transport, its templates, and a worse network", optio
   await person(page, /emulated/)
     .first()
     .waitFor();
-  // It is measured seldom, and smoothed.
+  // The round trip is measured rarely and smoothed.
   await until("a longer round trip", async () => (await trip(person(page, /emulated/).first())) > before + 20, 60_000);
   await shot(page, "participant");
-  await page.getByText("As it is").click();
-  await until("as it was", async () => (await person(page, /emulated/).count()) === 0);
+  await page.getByText("No emulation").click();
+  await until("no emulation", async () => (await person(page, /emulated/).count()) === 0);
 });
 
-test("what a participant misses, loses and why it has its transport", options, async (t) => {
+test("a participant's message and packet error rates, and the reason for its transport", options, async (t) => {
   const page = await open(`/inspector/?room=${ROOM}`);
   await until("participants", async () => (await person(page, /WebTransport/).count()) > 0, 60_000);
-  // What all receivers tell, together.
+  // The sum of all receivers' reports.
   const missed = page.locator(".channel-card[data-channel=pointer]").getByTestId("missed");
-  await until("what receivers make of it", () => missed.isVisible(), 30_000);
-  assert.match(await missed.innerText(), /^[\d.]+ %, 0 % may$/);
+  await until("the receivers' reports", () => missed.isVisible(), 30_000);
+  assert.match(await missed.innerText(), /^[\d.]+ %, target 0 %$/);
   await person(page, /WebTransport/)
     .first()
     .click();
   await page.getByText("The address that the program was given asks for WebTransport.").waitFor();
   await page.getByTestId("emulate-loss").fill("20");
   const facts = page.getByTestId("facts");
-  const losses = ["Lost to it", "Lost from it"].map((way) => RegExp(`${way} \\(PER\\)\\s+([\\d.]+) %`));
+  const losses = ["Loss to participant", "Loss from participant"].map((name) =>
+    RegExp(`${name} \\(PER\\)\\s+([\\d.]+) %`),
+  );
   const lost = await until(
     "losses both ways",
     async () => {
       const text = await facts.innerText();
-      const found = losses.map((way) => Number(way.exec(text)?.[1] ?? 0));
+      const found = losses.map((loss) => Number(loss.exec(text)?.[1] ?? 0));
       return found.every((percent) => percent > 8 && percent < 40) ? found : undefined;
     },
     60_000,
   );
-  t.diagnostic(`packets lost at 20 %: ${lost[0]} % to it, ${lost[1]} % from it`);
+  t.diagnostic(`packets lost at 20 %: ${lost[0]} % to the participant, ${lost[1]} % from it`);
   const latency = page.locator(".channel-card[data-channel=pointer] .histogram-title");
   await until("latencies", async () => /application to application/.test(await latency.innerText()));
   await shot(page, "losing");
-  await page.getByText("As it is").click();
-  await until("as it was", async () => (await person(page, /emulated/).count()) === 0);
+  await page.getByText("No emulation").click();
+  await until("no emulation", async () => (await person(page, /emulated/).count()) === 0);
 });
 
-test("a room is recorded, and the recording can be played", options, async () => {
+test("a room is recorded, and the recording can be replayed", options, async () => {
   const page = await open(`/inspector/?room=${ROOM}`);
-  await until("it may be", () => page.getByTestId("record").isVisible());
+  await until("the button", () => page.getByTestId("record").isVisible());
   await page.getByTestId("record").click();
   const status = page.locator(".record-status");
   await until("messages", async () => / (\d\d|\d,\d*|\d{3,}) messages/.test(await status.innerText()), 60_000);
@@ -191,10 +193,10 @@ test("a room is recorded, and the recording can be played", options, async () =>
   assert.equal(code, 0);
 });
 
-test("a phone, and below the whiteboard", options, async () => {
+test("the inspector on a phone, and below the whiteboard", options, async () => {
   const phone = await open(`/inspector/?room=${ROOM}`, { viewport: { width: 400, height: 820 }, deviceScaleFactor: 2 });
   await until("packets", async () => (await bars(phone).count()) > 10, 60_000);
-  await takeApart(phone);
+  await openPacket(phone);
   assert.equal(await phone.evaluate(() => document.documentElement.scrollWidth), 400);
   await shot(phone, "phone");
   const board = await open(`/?room=${ROOM}&inspect`);

@@ -1,25 +1,25 @@
-// A page that takes part in a room and tells the tests what it is told.
+// A browser page that takes part in a room, controlled by the tests.
 
 import { until } from "./wait.mjs";
 
 export class Participant {
-  /** Errors of the page's own code: there must be none. */
+  /** Uncaught errors of the page, of which there must be none. */
   errors = [];
 
-  /** In a browser context of its own, or in the one given: another tab of the same user. */
-  static async open(browser, road, room, { name = "Ada", transports, context } = {}) {
+  /** Opens a page in a new browser context, or in `context` as another tab of the same user. */
+  static async open(browser, proxy, room, { name = "Ada", transports, context } = {}) {
     const it = new Participant();
     it.context = context ?? (await browser.newContext());
     it.ownsContext = !context;
     it.page = await it.context.newPage();
     it.page.on("pageerror", (error) => it.errors.push(String(error)));
     const query = new URLSearchParams({ room, name, ...(transports ? { transports: transports.join() } : {}) });
-    await it.page.goto(`${road.url}/e2e/page/index.html?${query}`);
+    await it.page.goto(`${proxy.url}/e2e/page/index.html?${query}`);
     await until(`${name} has joined`, () => it.has("synced"), 20_000);
     return it;
   }
 
-  /** Runs in the page, with `window.participant` first. */
+  /** Runs a function in the page; its first argument is `window.participant`. */
   run(act, argument) {
     return this.page.evaluate(`(${act})(window.participant, ${JSON.stringify(argument)})`);
   }
@@ -28,7 +28,7 @@ export class Participant {
     await (this.ownsContext ? this.context : this.page).close();
   }
 
-  /** As a person closes a tab. */
+  /** Closes the tab as a person does. */
   async closeTab() {
     await this.page.close({ runBeforeUnload: true });
   }
@@ -46,21 +46,26 @@ export class Participant {
   }
 
   events() {
-    return this.run(({ told }) => told.events);
+    return this.run(({ seen }) => seen.events);
   }
 
   async has(event) {
-    return this.run((it, event) => it?.told.events.includes(event) ?? false, event);
+    return this.run((it, event) => it?.seen.events.includes(event) ?? false, event);
   }
 
-  /** The transactions as they came; long ones by their beginnings. */
+  /** The texts of the transactions in their order, cut to 40 characters. */
   texts() {
-    return this.run(({ told }) => told.texts.map(({ text }) => text.slice(0, 40)));
+    return this.run(({ seen }) => seen.texts.map(({ text }) => text.slice(0, 40)));
   }
 
-  /** Waits for so many transactions. */
+  /** Waits until `count` more transactions have come. */
+  async gotMore(count, timeout) {
+    return this.got((await this.texts()).length + count, timeout);
+  }
+
+  /** Waits until `count` transactions have come in all, and returns their texts. */
   async got(count, timeout) {
-    const length = () => this.run(({ told }) => told.texts.length);
+    const length = () => this.run(({ seen }) => seen.texts.length);
     let last;
     try {
       await until(`${count} transactions`, async () => (last = await length()) >= count, timeout);

@@ -1,15 +1,15 @@
-// The puzzle as a person plays it, in headless Chromium.
+// A window of the puzzle, used as a person uses it, in headless Chromium.
 
 import { until } from "./wait.mjs";
 import { Window } from "./window.mjs";
 
 export class Puzzle extends Window {
-  /** A window of its own user, as `options` say, who plays in `room`. */
+  /** Opens a window of a new user in `room`. `options` are those of the browser context. */
   static open(browser, server, room, name, options) {
     return new Puzzle("groupwirePuzzle").open(browser, `${server.url}/puzzle/?room=${room}`, name, options);
   }
 
-  /** Every puzzle that is started here is from one seed, so that the pieces lie alike in each run. */
+  /** Fixes the random seed of new puzzles, so that the pieces lie at the same places in each run. */
   async prepare(context) {
     await context.addInitScript(() => {
       const random = crypto.getRandomValues.bind(crypto);
@@ -17,13 +17,13 @@ export class Puzzle extends Window {
     });
   }
 
-  /** When what was done here has its place in the room's order, the groups of pieces. */
+  /** Waits until this window's operations are ordered, and returns the groups of pieces. */
   async settled() {
     await until("ordered", async () => (await this.read("waiting")) === 0);
     return this.read("groups");
   }
 
-  /** Starts a puzzle of so many pieces. */
+  /** Starts a puzzle with this number of pieces. */
   async start(picture, pieces) {
     const { page } = this;
     const game = await this.read("game");
@@ -35,7 +35,7 @@ export class Puzzle extends Window {
     await this.rests();
   }
 
-  /** Nothing glides any more. */
+  /** Waits until no piece moves any more. */
   async rests() {
     let before = "";
     await until("rest", async () => {
@@ -46,12 +46,12 @@ export class Puzzle extends Window {
     });
   }
 
-  /** Where a piece is seen on the screen. */
+  /** The position of a piece on the screen. */
   async center(piece) {
     return (await this.read("centers"))[piece];
   }
 
-  /** Takes a piece up by its centre. */
+  /** Grabs a piece at its centre. */
   async grab(piece) {
     const { x, y } = await this.center(piece);
     await this.page.mouse.move(x, y);
@@ -59,7 +59,7 @@ export class Puzzle extends Window {
     return { x, y };
   }
 
-  /** Drags a piece to where it fits beside another one, missing it by a few pixels, and drops it. */
+  /** Drags a piece to its place beside another one, a few pixels off, and drops it. */
   async join(piece, other, { columns, rows }) {
     const [zoom, to] = [await this.read("zoom"), await this.center(other)];
     const at = (i) => ({ x: ((i % columns) * 1200) / columns, y: (Math.floor(i / columns) * 900) / rows });

@@ -1,4 +1,4 @@
-// People at the puzzle: real pages, a real server. Each test says what it does and leaves a screenshot.
+// The puzzle with real pages and a real server. Each test leaves a screenshot.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -13,7 +13,7 @@ const NAMES = ["Ada Lovelace", "Bo Diddley", "Cy Twombly", "Dee Dee", "Emmy Noet
 
 const stage = new Stage(Puzzle);
 
-test("a drag is seen live, a drop snaps, and whoever comes late finds it so", options, async (t) => {
+test("others see a drag live, a drop snaps, and a late joiner sees the result", options, async (t) => {
   const [ada, bo] = [await stage.open("two", NAMES[0]), await stage.open("two", NAMES[1])];
   await ada.start("reef", 12);
   await until("the same puzzle", async () => (await bo.read("game")) === 1);
@@ -30,7 +30,7 @@ test("a drag is seen live, a drop snaps, and whoever comes late finds it so", op
   assert.match(await bo.page.getByTestId("telepointer").innerText(), /Ada Lovelace/);
   await bo.screenshot("puzzle-drag");
 
-  t.diagnostic("Bo cannot have it meanwhile, and is told why");
+  t.diagnostic("Bo cannot grab it meanwhile, and is told why");
   await bo.grab(5);
   assert.match(await bo.page.getByTestId("toast").innerText(), /^Ada Lovelace has this piece/);
   assert.equal(await bo.read("holding"), undefined);
@@ -39,7 +39,7 @@ test("a drag is seen live, a drop snaps, and whoever comes late finds it so", op
   await until("dropped", async () => groupOf(await bo.read("groups"), 5).holder === undefined);
   assert.deepEqual(groupOf(await bo.read("groups"), 5), groupOf(await ada.settled(), 5));
 
-  t.diagnostic("she drops it beside its neighbour; it clicks into its place, for both");
+  t.diagnostic("she drops it beside its neighbour; it snaps to its place on both pages");
   await ada.join(5, 6, SMALL);
   assert.deepEqual(groupOf(await ada.settled(), 5).pieces, [5, 6]);
   await until("joined", async () => groupOf(await bo.read("groups"), 6).pieces.length === 2);
@@ -53,14 +53,14 @@ test("a drag is seen live, a drop snaps, and whoever comes late finds it so", op
   assert.deepEqual(moved.pieces, [5, 6]);
   assert.ok(moved.x > x && moved.y < y);
 
-  t.diagnostic("Cy comes late and finds the same");
+  t.diagnostic("Cy joins late and sees the same");
   const cy = await stage.open("two", NAMES[2]);
   await until("synced", async () => (await cy.read("game")) === 1);
   assert.deepEqual(await cy.read("groups"), await bo.read("groups"));
   await cy.screenshot("puzzle-late");
 });
 
-test("two grab the same piece: one has it, the other is told who was first", options, async (t) => {
+test("if two grab the same piece, one gets it and the other is told who was first", options, async (t) => {
   const [ada, bo] = [await stage.open("both", NAMES[0]), await stage.open("both", NAMES[1])];
   await ada.start("hills", 12);
   await until("the same puzzle", async () => (await bo.read("game")) === 1);
@@ -82,12 +82,12 @@ test("two grab the same piece: one has it, the other is told who was first", opt
   }
 });
 
-test("two put it together: the last piece is a moment of its own", options, async (t) => {
+test("two participants solve a puzzle, and the last piece is celebrated", options, async (t) => {
   const [ada, bo] = [await stage.open("solve", NAMES[0]), await stage.open("solve", NAMES[1])];
   await ada.start("town", 12);
   await until("the same puzzle", async () => (await bo.read("game")) === 1);
   await bo.rests();
-  t.diagnostic("Ada moves the first piece to where all of the picture has room");
+  t.diagnostic("Ada moves the first piece to a place where the whole picture fits");
   const { x, y } = await ada.center(0);
   await ada.drag([
     [x, y],
@@ -114,14 +114,14 @@ test("two put it together: the last piece is a moment of its own", options, asyn
   assert.match(await ada.page.getByTestId("progress").innerText(), /Solved/);
   await ada.page.waitForTimeout(2500);
   await ada.screenshot("puzzle-solved");
-  t.diagnostic("the next one starts from there, for both");
+  t.diagnostic("a new puzzle starts for both");
   await ada.page.getByTestId("solved-new").click();
   await ada.page.getByTestId("start").click();
   await until("a new puzzle", async () => (await bo.read("game")) === 2);
   await bo.page.getByTestId("solved").waitFor({ state: "hidden" });
 });
 
-test("seven at one table", options, async (t) => {
+test("seven participants at one table", options, async (t) => {
   const people = [];
   for (const name of NAMES) people.push(await stage.open("seven", name, { viewport: { width: 1000, height: 700 } }));
   const [ada] = people;
@@ -146,14 +146,14 @@ test("seven at one table", options, async (t) => {
   await ada.screenshot("puzzle-seven");
   await Promise.all(people.map(({ page }) => page.mouse.up()));
   for (const person of people) await person.settled();
-  t.diagnostic("all have the same in the end");
+  t.diagnostic("all see the same in the end");
   const groups = await ada.read("groups");
   for (const person of people) {
     await until("all dropped", async () => (await person.read("groups")).every(({ holder }) => holder == null));
     assert.deepEqual(await person.read("groups"), await ada.read("groups"));
   }
   assert.equal(groups.length, 48);
-  t.diagnostic("the panel tells what that took");
+  t.diagnostic("the panel shows the figures");
   await ada.page.getByTestId("settings-toggle").click();
   const figures = await until("figures", async () => {
     const now = await ada.read("figures");
@@ -166,7 +166,7 @@ test("seven at one table", options, async (t) => {
 });
 
 for (const transport of ["webtransport", "websocket", "multipart", "iframe", "longpoll", "poll"]) {
-  test(`over ${transport}: seen live, dropped, found by a third`, options, async (t) => {
+  test(`over ${transport}: a drag is seen live, and the drop by a late joiner`, options, async (t) => {
     const room = `over-${transport}`;
     const only = `${room}&transport=${transport}`;
     const [ada, bo] = [await stage.open(only, NAMES[0]), await stage.open(only, NAMES[1])];
@@ -176,11 +176,11 @@ for (const transport of ["webtransport", "websocket", "multipart", "iframe", "lo
     }
     const before = await bo.center(3);
     const from = await ada.grab(3);
-    // Slowly enough for all to be seen on their way.
+    // Slow enough for others to see each step.
     for (let step = 1; step <= 10; step++) await ada.page.mouse.move(from.x + 6 * step, from.y + 4 * step);
     await until("the drag", async () => (await bo.read("drags")).some(({ piece }) => piece === 3));
     await until("the piece", async () => Math.abs((await bo.center(3)).x - before.x - 60) < 2);
-    // What Bo was told on joining says nothing of latency: Ada moves on.
+    // The state that Bo received on joining has no latency, so Ada moves on.
     let step = 10;
     const { latency, jitter } = await until("measured", async () => {
       step += 1;
@@ -198,7 +198,7 @@ for (const transport of ["webtransport", "websocket", "multipart", "iframe", "lo
   });
 }
 
-test("the transport is chosen in the panel, while a piece is in the hand", options, async (t) => {
+test("the transport is changed in the panel while a piece is held", options, async (t) => {
   const [ada, bo] = [await stage.open("choice", NAMES[0]), await stage.open("choice", NAMES[1])];
   await ada.rests();
   const from = await ada.grab(3);
@@ -219,7 +219,7 @@ test("the transport is chosen in the panel, while a piece is in the hand", optio
   assert.equal(await ada.read("self"), 1, "the same participant all along");
 });
 
-test("a killed server comes back: the puzzle is restored", options, async (t) => {
+test("after a server was killed and restarted, the puzzle is restored", options, async (t) => {
   const own = await Server.start();
   t.after(() => own.kill());
   const people = [];
@@ -230,7 +230,7 @@ test("a killed server comes back: the puzzle is restored", options, async (t) =>
   await ada.settled();
   await own.kill();
   for (const window of people) await until("noticed", async () => (await window.read("status")) === "reconnecting");
-  t.diagnostic("Ada plays on, alone");
+  t.diagnostic("Ada goes on playing");
   await ada.join(2, 1, SMALL);
   await own.restart();
   await Promise.all([ada.isConnected(), bo.isConnected()]);

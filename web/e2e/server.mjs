@@ -3,7 +3,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 
-/** Generous: a debug build on a busy machine. */
+/** Long enough for a debug build on a busy machine. */
 const START_MS = 20_000;
 
 const children = new Set();
@@ -12,10 +12,10 @@ process.on("exit", () => children.forEach((child) => child.kill("SIGKILL")));
 export class Server {
   #child;
   #options;
-  /** `http://127.0.0.1:PORT`; stays the same over restarts. */
+  /** `http://127.0.0.1:PORT`; the port stays the same over restarts. */
   url = "http://127.0.0.1:0";
 
-  /** `options`: of `groupwire serve`, beside the usual ones. */
+  /** Starts a server. `options` are added to those of `groupwire serve`. */
   static async start(...options) {
     const server = new Server();
     server.#options = options;
@@ -23,7 +23,7 @@ export class Server {
     return server;
   }
 
-  /** Starts it on the port it had, or at first on any free one. */
+  /** Starts the server again on its port; the first time on any free port. */
   async restart() {
     const binary = process.env.GROUPWIRE_BINARY;
     if (!binary) throw new Error("set GROUPWIRE_BINARY to the groupwire command");
@@ -35,7 +35,7 @@ export class Server {
     this.url = await address(this.#child);
   }
 
-  /** The power cord: no goodbye, nothing saved. */
+  /** Kills the server without a chance to say goodbye or to save. */
   async kill() {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
     const gone = once(this.#child, "exit");
@@ -45,7 +45,7 @@ export class Server {
   }
 }
 
-/** What the server prints when it can be reached. */
+/** Resolves with the address that the server prints when it is reachable. */
 function address(child) {
   return new Promise((resolve, reject) => {
     let said = "";

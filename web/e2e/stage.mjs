@@ -1,4 +1,4 @@
-// What the tests of one file play on: a browser and a server, and windows that are closed after each test.
+// The browser, the server and the windows of one test file. Windows are closed after each test.
 
 import assert from "node:assert/strict";
 import { after, afterEach, before } from "node:test";
@@ -11,7 +11,7 @@ export class Stage {
   windows = [];
   #kind;
 
-  /** For windows of one kind, such as `Board`; `options` are of `groupwire serve`, beside the usual ones. */
+  /** `kind` is the class of the windows, such as `Board`; `options` are added to those of `groupwire serve`. */
   constructor(kind, ...options) {
     this.#kind = kind;
     before(async () => ([this.browser, this.server] = await Promise.all([launch(), Server.start(...options)])));
@@ -26,7 +26,7 @@ export class Stage {
     });
   }
 
-  /** A window of its own user, on this server unless another is given. */
+  /** Opens a window of a new user on `server`. */
   async open(room, name, settings, server = this.server) {
     const window = await this.#kind.open(this.browser, server, room, name, settings);
     this.windows.push(window);

@@ -1,10 +1,10 @@
-// Every transport a browser has, in a browser: the same session over each of them.
+// The same session over each transport of a browser.
 
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
 import { launch } from "./window.mjs";
 import { Participant } from "./participant.mjs";
-import { Road } from "./road.mjs";
+import { NetworkProxy } from "./proxy.mjs";
 import { Server } from "./server.mjs";
 import { pause, until } from "./wait.mjs";
 
@@ -13,32 +13,32 @@ const TRANSPORTS = ["webtransport", "websocket", "multipart", "iframe", "longpol
 
 let browser;
 let server;
-let road;
+let proxy;
 const people = [];
 
 before(async () => {
   [browser, server] = await Promise.all([launch(), Server.start()]);
-  road = await Road.to(server);
+  proxy = await NetworkProxy.to(server);
 });
 afterEach(async () => {
-  road.open();
+  proxy.open();
   const errors = people.flatMap((person) => person.errors);
   await Promise.all(people.splice(0).map((person) => person.close()));
   assert.deepEqual(errors, [], "errors in the pages");
 });
 after(async () => {
   await browser?.close();
-  road?.close();
+  proxy?.close();
   await server?.kill();
 });
 
 async function join(room, name, settings = {}) {
-  const person = await Participant.open(browser, road, room, { name, ...settings });
+  const person = await Participant.open(browser, proxy, room, { name, ...settings });
   people.push(person);
   return person;
 }
 
-/** Nothing lost, nothing twice, the same order for all, and each sender's own order kept. */
+/** Asserts that all participants have received all texts once in the same order, which keeps each sender's order. */
 async function agree(everybody, expected) {
   const [first, ...rest] = await Promise.all(everybody.map((person) => person.got(expected.length, 30_000)));
   for (const other of rest) assert.deepEqual(other, first);
@@ -54,7 +54,7 @@ const numbered = (prefix, count) => Array.from({ length: count }, (_, i) => `${p
 for (const name of TRANSPORTS) {
   const transports = [name];
 
-  test(`${name}: join, draw, see each other, join late`, options, async () => {
+  test(`${name}: participants draw, see each other, and join late`, options, async () => {
     const [ada, bo] = await Promise.all([join(name, "Ada", { transports }), join(name, "Bo", { transports })]);
     for (const person of [ada, bo]) {
       assert.deepEqual(await person.transport(), { name, why: "The only one that may be used here." });
@@ -67,29 +67,29 @@ for (const name of TRANSPORTS) {
     }
     const expected = [...numbered("a", 20), ...numbered("b", 20)];
     await agree([ada, bo], expected);
-    await until("the newest pointer", () => bo.run(({ told }) => told.pointers.at(-1) === "19"));
+    await until("the newest pointer", () => bo.run(({ seen }) => seen.pointers.at(-1) === "19"));
     const cy = await join(name, "Cy", { transports });
     await agree([cy, ada], expected);
-    await until("the state of the pointer", () => cy.run(({ told }) => told.pointers.includes("19")));
+    await until("the state of the pointer", () => cy.run(({ seen }) => seen.pointers.includes("19")));
     await cy.closeTab();
     people.splice(people.indexOf(cy), 1);
     await until("Cy has left", () => ada.run(({ room }) => room.participants.size === 1), 3000);
-    for (const person of [ada, bo]) assert.deepEqual(await person.run(({ told }) => told.errors), []);
+    for (const person of [ada, bo]) assert.deepEqual(await person.run(({ seen }) => seen.errors), []);
   });
 
-  test(`${name}: the path breaks again and again, the session goes on`, options, async () => {
+  test(`${name}: the session survives when the path breaks several times`, options, async () => {
     const room = `${name}-breaks`;
     const [ada, bo] = await Promise.all([join(room, "Ada", { transports }), join(room, "Bo", { transports })]);
     const id = await ada.run(({ room }) => room.self.id);
     await Promise.all([ada.run(({ chatter }) => chatter("a", 20)), bo.run(({ chatter }) => chatter("b", 20))]);
     for (let i = 0; i < 3; i++) {
-      await pause(700);
-      if (name === "webtransport") road.udp = false;
-      else road.cut();
+      await Promise.all([ada, bo].map((person) => person.gotMore(40, 30_000)));
+      if (name === "webtransport") proxy.udp = false;
+      else proxy.cut();
       await pause(name === "webtransport" ? 1500 : 100);
-      road.udp = true;
+      proxy.udp = true;
     }
-    await pause(1000);
+    await Promise.all([ada, bo].map((person) => person.gotMore(40, 30_000)));
     const counts = [];
     for (const person of [ada, bo]) counts.push(await person.run(({ chatter }) => chatter()));
     await agree([ada, bo], [...numbered("a", counts[0]), ...numbered("b", counts[1])]);
@@ -101,7 +101,7 @@ for (const name of TRANSPORTS) {
     }
   });
 
-  test(`${name}: a server that is restarted is found again`, options, async () => {
+  test(`${name}: participants reconnect to a restarted server`, options, async () => {
     const room = `${name}-restart`;
     const [ada, bo] = await Promise.all([join(room, "Ada", { transports }), join(room, "Bo", { transports })]);
     await ada.run(({ draw }) => draw("a0"));
@@ -112,7 +112,7 @@ for (const name of TRANSPORTS) {
     await server.restart();
     for (const person of [ada, bo]) {
       await until("reconnected", async () => (await person.status()) === "connected", 20_000);
-      await until("told of the gap", () => person.has("incarnation"));
+      await until("the gap event", () => person.has("incarnation"));
     }
     await bo.run(({ draw }) => draw("b0"));
     await bo.got(3);
@@ -127,12 +127,13 @@ for (const name of ["multipart", "iframe"]) {
     const room = `${name}-size`;
     const transports = [name];
     const [ada, bo] = await Promise.all([join(room, "Ada", { transports }), join(room, "Bo", { transports })]);
-    const before = road.counts[`/http/${name}`];
+    const before = proxy.counts[`/http/${name}`];
     for (let i = 0; i < 40; i++) {
       await ada.run(({ drawRandom }) => drawRandom(40_000));
       await bo.run(({ draw }, i) => draw(`b${i}`), i);
     }
-    // 40 of 40,000 characters of 6 bits to Bo, a renewal each 512 KiB; to Ada, who sent them, next to nothing.
+    // Bo receives 40 texts of 40,000 characters of 6 bits, so a response is renewed every 512 KiB. Ada, who sent them,
+    // receives only confirmations.
     const texts = await ada.got(80, 60_000);
     assert.deepEqual(await bo.got(80, 60_000), texts);
     assert.equal(new Set(texts).size, 80);
@@ -140,7 +141,7 @@ for (const name of ["multipart", "iframe"]) {
       texts.filter((text) => /^b\d+$/.test(text)),
       numbered("b", 40),
     );
-    const renewals = road.counts[`/http/${name}`] - before;
+    const renewals = proxy.counts[`/http/${name}`] - before;
     assert.ok(renewals >= 2, `${renewals} renewals`);
     for (const person of [ada, bo]) assert.equal(await person.run(({ room }) => room.stats.reconnects), 0);
   });
@@ -149,10 +150,10 @@ for (const name of ["multipart", "iframe"]) {
 test("multipart: a response is renewed after 25 s, while people draw", options, async () => {
   const transports = ["multipart"];
   const [ada, bo] = await Promise.all([join("time", "Ada", { transports }), join("time", "Bo", { transports })]);
-  const before = road.counts["/http/multipart"];
+  const before = proxy.counts["/http/multipart"];
   await Promise.all([ada.run(({ chatter }) => chatter("a", 50)), bo.run(({ chatter }) => chatter("b", 50))]);
-  await until("both renewed", () => road.counts["/http/multipart"] >= before + 2, 40_000);
-  await pause(500);
+  await until("both renewed", () => proxy.counts["/http/multipart"] >= before + 2, 40_000);
+  await Promise.all([ada, bo].map((person) => person.gotMore(20)));
   const counts = [];
   for (const person of [ada, bo]) counts.push(await person.run(({ chatter }) => chatter()));
   await agree([ada, bo], [...numbered("a", counts[0]), ...numbered("b", counts[1])]);

@@ -1,4 +1,4 @@
-/** Waits until `check` gives something true, and gives that. */
+/** Waits until `check` returns a truthy value, and returns that value. */
 export async function until(what, check, timeout = 10_000) {
   const end = performance.now() + timeout;
   for (;;) {

@@ -1,4 +1,4 @@
-// A window of one person's browser, on a page that shows itself to tests by a hook in `window`.
+// A browser window of one user, on a page that offers a hook in `window` to tests.
 
 import { mkdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
@@ -7,7 +7,8 @@ import { until } from "./wait.mjs";
 
 const SCREENSHOTS = fileURLToPath(new URL("screenshots/", import.meta.url));
 
-// Without a sandbox, as tests run as root in containers; the rest keeps the browser from talking to its maker.
+// Without a sandbox, because tests run as root in containers. The other flags prevent the browser's own network
+// traffic.
 const FLAGS = `--no-sandbox --disable-gpu --no-first-run --disable-background-networking --disable-component-update
   --disable-sync`.split(/\s+/);
 
@@ -21,14 +22,14 @@ export async function launch() {
 export class Window {
   #context;
   #hook;
-  /** Errors of the page's own code: there must be none. */
+  /** Uncaught errors of the page, of which there must be none. */
   errors = [];
 
   constructor(hook) {
     this.#hook = hook;
   }
 
-  /** Of its own user, whose name is `name`; `options` are the browser's. */
+  /** Opens the page for a new user with this name. `options` are those of the browser context. */
   async open(browser, url, name, options) {
     this.#context = await browser.newContext({ viewport: { width: 900, height: 640 }, ...options });
     await this.#context.addInitScript((name) => {
@@ -43,21 +44,21 @@ export class Window {
     return this;
   }
 
-  /** What a kind of page needs before it is loaded. */
+  /** Prepares the context before the page is loaded. */
   async prepare() {}
 
   async close() {
     await this.#context.close();
   }
 
-  /** As a person closes a tab: the page may say goodbye. */
+  /** Closes the tab as a person does, so that the page can send a goodbye. */
   async closeTab() {
     await this.page.close({ runBeforeUnload: true });
   }
 
   /**
-   * Nothing runs in the page any more, as in a suspended tab, until the returned function is called. By the debugger,
-   * since headless Chromium did not freeze pages when told to (`Page.setWebLifecycleState`).
+   * Suspends the page, as a browser does with a background tab, until the returned function is called. The debugger
+   * pauses it, because `Page.setWebLifecycleState` did not suspend pages in headless Chromium.
    */
   async freeze() {
     const session = await this.#context.newCDPSession(this.page);
@@ -81,7 +82,7 @@ export class Window {
     await until("connected", async () => (await this.read("status")) === "connected", timeout);
   }
 
-  /** Presses at the first of the points (CSS pixels), moves over the others, lets go. */
+  /** Presses at the first point (CSS pixels), moves over the others, and releases. */
   async drag(points, steps = 8) {
     const { mouse } = this.page;
     const [[x, y], ...rest] = points;

@@ -1,4 +1,4 @@
-//! What a choice costs, with all that a policy is told of its block, on a steady link of 71 Mbit/s.
+//! The time of a choice with all calls of a policy for its block, on a steady link of 71 Mbit/s.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -29,7 +29,7 @@ fn choose(criterion: &mut Criterion) {
 criterion_group!(benches, choose);
 criterion_main!(benches);
 
-/// A block from its choice to the word of its arrival.
+/// The calls for one block, from its choice to its acknowledgement.
 fn one(policy: &mut dyn Policy, now: &mut Duration, block: &[u8]) {
     let situation = Situation { more: BLOCK, in_flight: 4 * BLOCK, ..Situation::default() };
     let candidate = policy.choose(*now, block, &situation).candidate;

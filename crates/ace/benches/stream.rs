@@ -1,5 +1,5 @@
-//! What a stream costs: octets through two ends, with all that is done at both. The transport costs nothing, and the
-//! application only looks at what it reads.
+//! The throughput of two ends of a stream on one core. The transport takes no time, and the application only counts the
+//! bytes that it reads.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -7,14 +7,14 @@ use std::time::Duration;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use groupwire_ace::{Coders, Duplex, Settings};
 
-/// What an application writes and reads at once, and a transport takes.
+/// The bytes that the application writes at once, and the transport accepts at once.
 const PIECE: usize = 64 << 10;
-const OCTETS: usize = 16 << 20;
+const BYTES: usize = 16 << 20;
 
 fn stream(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("stream");
     group.sample_size(10).measurement_time(Duration::from_secs(4));
-    group.throughput(Throughput::Bytes(OCTETS as u64));
+    group.throughput(Throughput::Bytes(BYTES as u64));
     let text = text();
     let mut buffer = vec![0; PIECE];
     group.bench_function("copied once", |bencher| {
@@ -48,12 +48,12 @@ impl Pair {
         Pair { ends, coders: Coders::new(), ticks: 0 }
     }
 
-    fn carry(&mut self, mut octets: &[u8]) {
-        let mut missing = octets.len();
+    fn carry(&mut self, mut bytes: &[u8]) {
+        let mut missing = bytes.len();
         while missing > 0 {
-            let taken = self.ends[0].write(octets);
-            octets = &octets[taken..];
-            if octets.is_empty() {
+            let taken = self.ends[0].write(bytes);
+            bytes = &bytes[taken..];
+            if bytes.is_empty() {
                 self.ends[0].flush();
             }
             self.work(0);
@@ -78,15 +78,15 @@ impl Pair {
         self.ends[end].work(&mut self.coders, &mut clock).expect("all is well");
     }
 
-    /// The transport takes what it can, and gives it to the other end.
+    /// Moves output of one end to the other end.
     fn pass(&mut self, end: usize) {
         let now = Duration::from_micros(self.ticks.into());
         let [first, second] = &mut self.ends;
         let (from, to) = if end == 0 { (first, second) } else { (second, first) };
         loop {
-            let octets = from.output();
-            let octets = &octets[..octets.len().min(PIECE)];
-            let taken = to.receive(now, octets).expect("all is well");
+            let bytes = from.output();
+            let bytes = &bytes[..bytes.len().min(PIECE)];
+            let taken = to.receive(now, bytes).expect("all is well");
             if taken == 0 {
                 return;
             }
@@ -97,11 +97,11 @@ impl Pair {
 
 fn text() -> Vec<u8> {
     let mut random = oorandom::Rand32::new(7);
-    let mut text = Vec::with_capacity(OCTETS + 40);
-    while text.len() < OCTETS {
+    let mut text = Vec::with_capacity(BYTES + 40);
+    while text.len() < BYTES {
         let line = format!("{} at {:08x}; ", random.rand_range(0..90), random.rand_u32());
         text.extend_from_slice(line.as_bytes());
     }
-    text.truncate(OCTETS);
+    text.truncate(BYTES);
     text
 }

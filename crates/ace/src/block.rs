@@ -1,23 +1,23 @@
-//! What can be done with a block.
+//! The ways to compress a block.
 
 use core::fmt;
 use core::str::FromStr;
 
 use groupwire_codecs::{Choice, ChoiceError};
 
-/// One way to pack a block: a codec with its level, alone or with what was sent before as history.
+/// One way to compress a block: a codec with its level, with or without the history of the stream as its dictionary.
 ///
-/// Written as a name: `zstd-3`, and `zstd-3+history`.
+/// Its text form is `zstd-3`, and `zstd-3+history`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Candidate {
     /// The codec and its level; no filter.
     pub choice: Choice,
-    /// Whether the block is packed against the history of the stream.
+    /// Whether the history of the stream is the dictionary.
     pub history: bool,
 }
 
 impl Candidate {
-    /// As it is.
+    /// No compression.
     pub const NONE: Candidate = Candidate { choice: Choice::NONE, history: false };
 }
 

@@ -1,4 +1,4 @@
-//! The codecs' working memory, which any number of streams share.
+//! The working memory of the codecs, which any number of streams share.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -11,28 +11,28 @@ use groupwire_codecs::{
 
 use crate::Candidate;
 
-/// Working memory of codecs. A stream needs it only while it packs or unpacks one block, so that thousands of streams
-/// can share one for each thread. It remembers nothing of what was packed.
+/// Working memory of codecs. A stream needs it only while it compresses or decompresses one block, so thousands of streams
+/// can share one for each thread. It keeps no content of earlier blocks.
 #[derive(Default)]
 pub struct Coders {
-    /// By codec and level; few, so a list.
+    /// The coders that were used, by codec and level. There are few, so a list is enough.
     known: Vec<(Choice, Box<dyn Coder>)>,
 }
 
 impl Coders {
-    /// None yet: each codec takes memory when it is first used, and keeps it.
+    /// An empty set. Each codec allocates its memory when it is first used, and keeps it.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Octets that it holds. Blocks with history take more while they are packed or unpacked: as much again, and a
-    /// copy of the history by some codecs.
+    /// The size of the memory in bytes. Blocks with history need more temporarily: the same amount again, and for some
+    /// codecs a copy of the history.
     pub fn memory(&self) -> usize {
         let memory = self.known.iter().map(|(_, coder)| coder.memory());
         memory.map(|memory| memory.compress + memory.decompress).sum()
     }
 
-    /// Whether there is such a codec with such a level, that takes a history if it has to, and nothing else is asked.
+    /// Whether this build has the codec and the level of a candidate, and the codec takes a dictionary if it needs one.
     pub(crate) fn can_pack(candidate: Candidate) -> bool {
         let Candidate { choice, history } = candidate;
         let level_exists = |codec: &dyn Codec| match (codec.levels(), choice.level) {
@@ -45,10 +45,10 @@ impl Coders {
                 .is_some_and(|codec| level_exists(codec) && (!history || codec.takes_dictionary()))
     }
 
-    /// Appends the packed form of a block to `out`; by a candidate with history, with matches in `history`.
+    /// Appends the compressed block to `out`. A candidate with history uses `history` as the dictionary.
     ///
     /// # Errors
-    /// If the candidate cannot be packed here.
+    /// A codec or level that this build does not have.
     pub(crate) fn pack(
         &mut self,
         candidate: Candidate,
@@ -64,10 +64,10 @@ impl Coders {
         Ok(())
     }
 
-    /// Appends the original of a block, at most `limit` octets, to `out`; with matches in `history` if there is one.
+    /// Appends the decompressed block, at most `limit` bytes, to `out`. `history` is the dictionary, if the block has one.
     ///
     /// # Errors
-    /// What is wrong with the block. `out` is as it was.
+    /// A block that is not valid or too large. `out` is unchanged.
     pub(crate) fn unpack(
         &mut self,
         number: u8,

@@ -4,40 +4,40 @@ use alloc::boxed::Box;
 use core::time::Duration;
 
 use crate::frame::{Hello, LARGEST_BLOCK, LONGEST_HISTORY};
-use crate::incoming::{Incoming, Word};
+use crate::incoming::{Control, Incoming};
 use crate::outgoing::Outgoing;
 use crate::spare::Spare;
 use crate::{Coders, Policy, Profile, Report, Settings, SettingsError, StreamError};
 
-/// One end of a stream: plain octets on the application's side, packed ones on the transport's.
+/// One end of a stream, with plain bytes on the application's side and compressed blocks on the transport's.
 ///
-/// It is driven from outside. Whenever something happened: [`work`](Self::work) as long as it returns `true`, give
-/// [`output`](Self::output) to the transport, and give it what comes as long as it [wants](Self::wanted) any. Nothing
-/// happens by the mere passing of time.
+/// The owner drives it. After each event it calls [`work`](Self::work) until that returns `false`, gives
+/// [`output`](Self::output) to the transport, and passes received bytes to [`receive`](Self::receive) as long as some are
+/// [`wanted`](Self::wanted). There are no timers.
 ///
-/// Its memory, with blocks of `b` octets, a history of `h`, and blocks of `p` octets that the other end sends (at most
-/// 1 MiB, whatever it is): at most `8 b + 4 h` for what goes, `5 p + 4 h` for what comes and `8 max(b, p)` for buffers
-/// that are used again, and 256 KiB; 1 MiB more if the other end sends frames of a few octets only. It is taken as it is
-/// needed. After [`rest`](Self::rest) at both ends a stream that is idle holds less than 4 KiB.
+/// Memory, with blocks of `b` bytes, a history of `h` bytes, and blocks of `p` bytes from the other end (at most 1 MiB):
+/// at most `8 b + 4 h` for outgoing bytes, `5 p + 4 h` for incoming bytes, `8 max(b, p)` for buffers that are reused, and
+/// 256 KiB; 1 MiB more if the other end sends frames of a few bytes only. It is allocated as needed. After
+/// [`rest`](Self::rest) at both ends an idle stream holds less than 4 KiB.
 #[derive(Debug)]
 pub struct Duplex {
     outgoing: Outgoing,
     incoming: Incoming,
     spare: Spare,
-    /// Whose turn it is, if there is work in both directions.
+    /// Whether decompression is next, if there is work in both directions.
     unpack_next: bool,
     transport_ended: bool,
     failed: Option<StreamError>,
 }
 
-/// Blocks are not smaller, or headers and calls cost more than the blocks.
+/// The smallest block size. With smaller blocks the headers and calls would cost more than the blocks.
 const SMALLEST_BLOCK: usize = 1 << 10;
 
 impl Duplex {
-    /// An end that says hello in its first octets.
+    /// An end whose first output is its hello.
     ///
     /// # Errors
-    /// Settings out of their bounds.
+    /// Settings that are out of bounds.
     pub fn new(settings: &Settings) -> Result<Self, SettingsError> {
         let candidates = match &settings.profile {
             Profile::Adaptive { candidates, .. } => &candidates[..],
@@ -51,11 +51,11 @@ impl Duplex {
         Self::with_policy(settings, settings.policy())
     }
 
-    /// An end with a policy of its own; of `settings` only the sizes count. Where the policy decides for what the other
-    /// end cannot unpack, or this one not pack, the block goes as it is, and alone if there is no history.
+    /// An end with a custom policy, which uses only the sizes of `settings`. If the policy chooses a codec that either end
+    /// lacks, the block is sent uncompressed; if it chooses a history and there is none, without history.
     ///
     /// # Errors
-    /// Settings out of their bounds.
+    /// Settings that are out of bounds.
     pub fn with_policy(
         settings: &Settings,
         policy: Box<dyn Policy>,
@@ -72,59 +72,58 @@ impl Duplex {
         })
     }
 
-    // The application's side.
+    // Calls for the application.
 
-    /// Takes octets to send, as many as there is room for: one whole block and one that becomes so. 0: not now, or
-    /// after [`finish`](Self::finish).
-    pub fn write(&mut self, octets: &[u8]) -> usize {
-        self.outgoing.write(octets, &mut self.spare)
+    /// Accepts bytes to send and returns how many were accepted. The buffer holds two blocks. 0 if it is full, or after
+    /// [`finish`](Self::finish).
+    pub fn write(&mut self, bytes: &[u8]) -> usize {
+        self.outgoing.write(bytes, &mut self.spare)
     }
 
-    /// What was written so far shall go without waiting for a whole block.
+    /// Makes all written bytes be sent, including an incomplete block.
     pub fn flush(&mut self) {
         self.outgoing.flush();
     }
 
-    /// Whether all that was written, and the end after [`finish`](Self::finish), has been packed and taken by the
-    /// transport.
+    /// Whether the transport has accepted all written bytes, and the end after [`finish`](Self::finish).
     pub fn is_flushed(&self) -> bool {
         self.outgoing.is_flushed()
     }
 
-    /// No more will be written: the other end reads an end after what was written. The other direction goes on.
+    /// Ends the outgoing direction: the other end reads an end after the written bytes. The opposite direction stays open.
     pub fn finish(&mut self) {
         self.outgoing.finish();
     }
 
-    /// Octets that came and were not read yet. They stay until [`read`](Self::read).
+    /// Decompressed bytes that were not read yet. They stay until [`read`](Self::read).
     pub fn readable(&self) -> &[u8] {
         self.incoming.readable()
     }
 
-    /// So many octets of [`readable`](Self::readable) were read.
-    pub fn read(&mut self, octets: usize) {
-        self.incoming.read(octets, &mut self.spare);
+    /// Removes the first `bytes` bytes of [`readable`](Self::readable), which the application has read.
+    pub fn read(&mut self, bytes: usize) {
+        self.incoming.read(bytes, &mut self.spare);
     }
 
-    /// Whether the other end finished and everything was read.
+    /// Whether the other end has finished and everything was read.
     pub fn is_at_end(&self) -> bool {
         self.incoming.is_at_end()
     }
 
-    /// Whether both ends finished, everything was read here, and the transport took all: it may be closed. Before that
-    /// it may not, nor may its direction away from us, as the other end waits for acknowledgements.
+    /// Whether the transport may be closed: both ends have finished, everything was read here, and the transport has
+    /// accepted all output. Until then its outgoing direction must stay open for acknowledgements.
     pub fn is_over(&self) -> bool {
         self.incoming.is_at_end() && self.outgoing.is_over()
     }
 
-    // The work between.
+    // Compression and decompression.
 
-    /// Packs or unpacks at most one block, if there is one and room for its outcome. `clock` gives the time, and is
-    /// asked before and after: what lies between is what the work took. Returns whether there was work: if so there may
-    /// be more.
+    /// Compresses or decompresses at most one block, if there is one and space for the result. `clock` gives the time; it
+    /// is called before and after the work to measure its duration. Returns whether there was work: then there may be
+    /// more.
     ///
     /// # Errors
-    /// What is wrong with what came. The stream is over: nothing more comes out of it.
+    /// Received bytes that are not valid. The stream has failed and gives no more output.
     pub fn work(
         &mut self,
         coders: &mut Coders,
@@ -132,7 +131,7 @@ impl Duplex {
     ) -> Result<bool, StreamError> {
         self.check()?;
         let unpack = self.incoming.has_work();
-        let pack = self.outgoing.has_work(self.acknowledgements_come());
+        let pack = self.outgoing.has_work(self.can_receive_acknowledgements());
         if unpack && (self.unpack_next || !pack) {
             self.unpack_next = false;
             let now = self.incoming.unpack(coders, &mut self.spare, clock);
@@ -149,70 +148,71 @@ impl Duplex {
         Ok(unpack || pack)
     }
 
-    /// Acknowledgements are behind what the application has not read, and none come after the transport's end.
-    fn acknowledgements_come(&self) -> bool {
+    /// Whether acknowledgements can arrive: not while earlier input waits for the application, and not after the end of the
+    /// transport.
+    fn can_receive_acknowledgements(&self) -> bool {
         !self.transport_ended && (self.wanted() > 0 || self.incoming.has_work())
     }
 
+    /// Sends an acknowledgement if one is due, or with `at_once` if there is anything to acknowledge.
     fn acknowledge(&mut self, now: Duration, at_once: bool) {
-        if self.outgoing.outbox.has_room_for_acknowledgement()
-            && let Some(word) = self.incoming.acknowledgement(now, at_once)
+        if self.outgoing.outbox.can_take_acknowledgement()
+            && let Some(acknowledgement) = self.incoming.acknowledgement(now, at_once)
         {
-            self.outgoing.outbox.acknowledge(&word);
+            self.outgoing.outbox.acknowledge(&acknowledgement);
         }
     }
 
-    // The transport's side.
+    // Calls for the transport.
 
-    /// Octets for the transport. They stay until [`sent`](Self::sent).
+    /// Bytes for the transport. They stay until [`sent`](Self::sent).
     pub fn output(&self) -> &[u8] {
         if self.failed.is_some() { &[] } else { self.outgoing.outbox.output() }
     }
 
-    /// The transport took so many octets of [`output`](Self::output).
-    pub fn sent(&mut self, now: Duration, octets: usize) {
+    /// Removes the first `bytes` bytes of [`output`](Self::output), which the transport has accepted.
+    pub fn sent(&mut self, now: Duration, bytes: usize) {
         let Outgoing { outbox, ledger, .. } = &mut self.outgoing;
-        outbox.sent(now, octets, ledger, &mut self.spare);
+        outbox.sent(now, bytes, ledger, &mut self.spare);
         self.acknowledge(now, false);
     }
 
-    /// How many octets of the transport there is room for; 0: [`work`](Self::work), or the application has to read
-    /// first.
+    /// How many received bytes can be accepted. If 0, [`work`](Self::work) or a read of the application must come first.
     pub fn wanted(&self) -> usize {
         if self.failed.is_some() { 0 } else { self.incoming.wanted() }
     }
 
-    /// Takes octets that came, at most as many as are [`wanted`](Self::wanted); returns how many it took: all of them,
-    /// or as many as were wanted.
+    /// Accepts received bytes, at most as many as are [`wanted`](Self::wanted), and returns how many were accepted.
     ///
     /// # Errors
-    /// What is wrong with them.
-    pub fn receive(&mut self, now: Duration, octets: &[u8]) -> Result<usize, StreamError> {
+    /// Received bytes that are not valid.
+    pub fn receive(&mut self, now: Duration, bytes: &[u8]) -> Result<usize, StreamError> {
         self.check()?;
-        let octets = &octets[..octets.len().min(self.wanted())];
+        let bytes = &bytes[..bytes.len().min(self.wanted())];
         let outgoing = &mut self.outgoing;
         let outcome =
-            self.incoming.receive(now, octets, &mut self.spare, |word, spare| match word {
-                Word::Hello(hello) => {
+            self.incoming.receive(now, bytes, &mut self.spare, |control, spare| match control {
+                Control::Hello(hello) => {
                     outgoing.hello(hello, spare);
                     Ok(())
                 }
-                Word::Acknowledgement(word) => outgoing.acknowledge(now, &word),
+                Control::Acknowledgement(acknowledgement) => {
+                    outgoing.acknowledge(now, &acknowledgement)
+                }
             });
         outcome.inspect_err(|error| self.failed = Some(*error))?;
-        Ok(octets.len())
+        Ok(bytes.len())
     }
 
-    /// The transport has nothing at present: what passes until the next octets is time in which we waited for the
-    /// network.
+    /// Notes that the transport has no input at present. The time until the next input counts as waiting for the network.
     pub fn starved(&mut self, now: Duration) {
         self.incoming.starved(now);
     }
 
-    /// The transport ended.
+    /// Notes the end of the transport.
     ///
     /// # Errors
-    /// If the stream did not.
+    /// [`StreamError::Truncated`] if the stream has not ended.
     pub fn ended(&mut self) -> Result<(), StreamError> {
         self.check()?;
         self.transport_ended = true;
@@ -226,22 +226,22 @@ impl Duplex {
         self.failed.map_or(Ok(()), Err)
     }
 
-    /// Nothing has happened for a while: gives back memory (buffers, history), which is taken again when needed.
+    /// Releases the buffers and the history of an idle stream. They are allocated again when needed.
     pub fn rest(&mut self) {
         self.outgoing.rest();
         self.incoming.rest();
         self.spare.free();
     }
 
-    /// What was done so far.
+    /// Counters and forecasts of this end.
     pub fn report(&self) -> Report {
         let Duplex { outgoing, incoming, .. } = self;
         Report {
             candidate: outgoing.candidate,
-            plain_out: outgoing.plain_octets,
-            wire_out: outgoing.wire_octets,
-            plain_in: incoming.plain_octets,
-            wire_in: incoming.wire_octets,
+            plain_out: outgoing.plain_bytes,
+            wire_out: outgoing.wire_bytes,
+            plain_in: incoming.plain_bytes,
+            wire_in: incoming.wire_bytes,
             packing: outgoing.packing,
             unpacking: incoming.unpacking,
             forecast: outgoing.policy.forecast(),

@@ -1,4 +1,4 @@
-//! The wire format, as docs/ace.md has it: the hello, the frames after it, and what an acknowledgement says.
+//! The wire format of docs/ace.md: the hello, frame headers and acknowledgements.
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -7,39 +7,41 @@ use groupwire_codecs::{ALL, CodecError, by_number};
 
 use crate::StreamError;
 
-/// Octets of a frame before its payload, as many as in the paper.
+/// The length of a frame header in bytes, the same as in the paper.
 pub(crate) const HEADER: usize = 4;
-/// Octets of a hello.
+/// The length of a hello in bytes.
 pub(crate) const HELLO: usize = 8;
-/// No block stands for more octets, nor has more on the wire.
+/// The limit of a block in bytes, compressed or not. It bounds the memory that a peer can make this end allocate.
 pub(crate) const LARGEST_BLOCK: usize = 1 << 20;
-/// What every end takes, so that blocks can go before its hello has come.
+/// The block size that every end accepts, so that blocks can be sent before its hello has arrived.
 pub(crate) const SURE_BLOCK: usize = 64 << 10;
-/// As far back as a history goes.
+/// The limit of a history in bytes.
 pub(crate) const LONGEST_HISTORY: usize = 1 << 20;
-/// No history is shorter, but none.
+/// The shortest history in bytes, apart from none: a shorter one would not help a codec.
 pub(crate) const SHORTEST_HISTORY: usize = 1 << 10;
 
-/// Name and version.
+/// The first bytes of a hello: name and version.
 const MAGIC: [u8; 4] = *b"GWA\x01";
-/// Every end unpacks none and lz4.
+/// The codecs that every end can decompress: none and lz4.
 const SURE_CODECS: u16 = 0b11;
+/// A varint of 64 bits has at most ten groups of seven bits.
 const LONGEST_VARINT: usize = 10;
+/// The number of varints in an acknowledgement.
 const VARINTS: usize = 5;
 
-/// What an end says of itself before anything else.
+/// The capabilities of an end, which it sends first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Hello {
-    /// The codecs that it unpacks, a bit each by number.
+    /// The codecs that it can decompress, one bit for each codec number.
     pub(crate) codecs: u16,
-    /// The largest block that it takes. Octets, a power of two.
+    /// The largest block that it accepts, in bytes, a power of two.
     pub(crate) block: usize,
-    /// The history that it keeps of each direction. Octets, a power of two, or 0.
+    /// The history that it keeps of each direction, in bytes, a power of two or 0.
     pub(crate) history: usize,
 }
 
 impl Hello {
-    /// That of an end with at most so much history.
+    /// The hello of an end with at most `history` bytes of history, rounded down to a power of two.
     pub(crate) fn new(history: usize) -> Self {
         let codecs = ALL.iter().fold(0, |mask, codec| mask | 1 << codec.number());
         let history = history.checked_ilog2().map_or(0, |log| 1 << log);
@@ -47,20 +49,20 @@ impl Hello {
         Hello { codecs, block: LARGEST_BLOCK, history }
     }
 
-    pub(crate) fn octets(self) -> [u8; HELLO] {
+    pub(crate) fn bytes(self) -> [u8; HELLO] {
         let [g, w, a, version] = MAGIC;
         let [low, high] = self.codecs.to_le_bytes();
         let history = self.history.checked_ilog2().unwrap_or(0);
         [g, w, a, version, low, high, self.block.ilog2() as u8, history as u8]
     }
 
-    /// The hello in so many octets of it as have come; `None`: they may become one.
-    pub(crate) fn read(octets: &[u8]) -> Result<Option<Self>, StreamError> {
-        let name = octets.len().min(MAGIC.len());
-        if octets[..name] != MAGIC[..name] {
+    /// Parses the bytes of a hello that have arrived. `None` if they are valid but not complete.
+    pub(crate) fn read(bytes: &[u8]) -> Result<Option<Self>, StreamError> {
+        let name = bytes.len().min(MAGIC.len());
+        if bytes[..name] != MAGIC[..name] {
             return Err(StreamError::NoPeer);
         }
-        let &[_, _, _, _, low, high, block, history] = octets else { return Ok(None) };
+        let &[_, _, _, _, low, high, block, history] = bytes else { return Ok(None) };
         let codecs = u16::from_le_bytes([low, high]);
         let blocks = SURE_BLOCK.ilog2()..=LARGEST_BLOCK.ilog2();
         let histories = SHORTEST_HISTORY.ilog2()..=LONGEST_HISTORY.ilog2();
@@ -76,33 +78,34 @@ impl Hello {
     }
 }
 
-/// What a frame is.
+/// The kind of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// A block, packed by the codec of this number.
+    /// A block, compressed by the codec of this number.
     Block { codec: u8, history: bool },
-    /// How blocks of the other direction fared.
+    /// Measurements of blocks of the opposite direction.
     Acknowledgement,
-    /// No block follows.
+    /// The end of the direction.
     End,
-    /// The history of this direction begins anew.
+    /// Makes both ends empty the history of this direction.
     Forget,
 }
 
-/// The first octets of a frame.
+/// The header of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Header {
     pub(crate) kind: Kind,
-    /// Octets that follow.
+    /// The length of the payload in bytes.
     pub(crate) length: usize,
 }
 
+/// The bits of a tag: the codec number, whether the history is used, and above them the kind.
 const CODEC: u8 = 0x0f;
 const HISTORY: u8 = 0x10;
 const KIND_SHIFT: u32 = 5;
 
 impl Header {
-    pub(crate) fn octets(self) -> [u8; HEADER] {
+    pub(crate) fn bytes(self) -> [u8; HEADER] {
         let tag = match self.kind {
             Kind::Block { codec, history: false } => codec,
             Kind::Block { codec, history: true } => codec | HISTORY,
@@ -114,7 +117,7 @@ impl Header {
         [tag, low, middle, high]
     }
 
-    /// Reads a header, and refuses whatever no end of this version sends.
+    /// Parses a header and refuses every header that no end of this version sends.
     pub(crate) fn read([tag, low, middle, high]: [u8; HEADER]) -> Result<Self, StreamError> {
         let length = u32::from_le_bytes([low, middle, high, 0]) as usize;
         let (kind, lengths) = match (tag >> KIND_SHIFT, tag & (CODEC | HISTORY)) {
@@ -144,23 +147,23 @@ fn block(tag: u8) -> Result<Kind, StreamError> {
     Ok(Kind::Block { codec: number, history })
 }
 
-/// How some blocks fared, in the words of the end that unpacked them.
+/// Measurements of some blocks by the end that decompressed them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Acknowledgement {
-    /// Blocks since the acknowledgement before; the end is one.
+    /// The number of blocks since the previous acknowledgement. The end of the direction counts as a block.
     pub(crate) blocks: u64,
-    /// Octets of them on the wire, headers included.
+    /// Their bytes on the wire, including headers.
     pub(crate) wire: u64,
-    /// What unpacking took.
+    /// The time of their decompression.
     pub(crate) unpacking: Duration,
-    /// Since the acknowledgement before.
+    /// The time since the previous acknowledgement.
     pub(crate) span: Duration,
-    /// Of that, time without any octets to work on.
+    /// The part of `span` in which this end waited for bytes of the network.
     pub(crate) waited: Duration,
 }
 
 impl Acknowledgement {
-    /// Appends it as a frame.
+    /// Appends the acknowledgement as a frame.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         let at = out.len();
         out.extend_from_slice(&[0; HEADER]);
@@ -171,24 +174,24 @@ impl Acknowledgement {
         }
         let length = out.len() - at - HEADER;
         let header = Header { kind: Kind::Acknowledgement, length };
-        out[at..at + HEADER].copy_from_slice(&header.octets());
+        out[at..at + HEADER].copy_from_slice(&header.bytes());
     }
 
-    /// Reads the payload of the frame.
-    pub(crate) fn read(mut octets: &[u8]) -> Option<Self> {
-        let octets = &mut octets;
+    /// Parses the payload of an acknowledgement frame.
+    pub(crate) fn read(mut bytes: &[u8]) -> Option<Self> {
+        let bytes = &mut bytes;
         let acknowledgement = Acknowledgement {
-            blocks: read_varint(octets)?,
-            wire: read_varint(octets)?,
-            unpacking: Duration::from_micros(read_varint(octets)?),
-            span: Duration::from_micros(read_varint(octets)?),
-            waited: Duration::from_micros(read_varint(octets)?),
+            blocks: read_varint(bytes)?,
+            wire: read_varint(bytes)?,
+            unpacking: Duration::from_micros(read_varint(bytes)?),
+            span: Duration::from_micros(read_varint(bytes)?),
+            waited: Duration::from_micros(read_varint(bytes)?),
         };
-        octets.is_empty().then_some(acknowledgement)
+        bytes.is_empty().then_some(acknowledgement)
     }
 }
 
-/// Seven bits at a time, the lowest first, with the highest bit of all octets but the last set (LEB128).
+/// Appends a number as LEB128: seven bits per byte, the lowest first; the highest bit is set in all bytes but the last.
 fn varint(mut number: u64, out: &mut Vec<u8>) {
     while number >= 0x80 {
         out.push(number as u8 | 0x80);
@@ -197,18 +200,18 @@ fn varint(mut number: u64, out: &mut Vec<u8>) {
     out.push(number as u8);
 }
 
-fn read_varint(octets: &mut &[u8]) -> Option<u64> {
+fn read_varint(bytes: &mut &[u8]) -> Option<u64> {
     let mut number = 0;
     for shift in (0..).step_by(7).take(LONGEST_VARINT) {
-        let (&octet, rest) = octets.split_first()?;
-        *octets = rest;
-        let bits = u64::from(octet & 0x7f);
-        // The tenth octet has room for one bit.
+        let (&byte, rest) = bytes.split_first()?;
+        *bytes = rest;
+        let bits = u64::from(byte & 0x7f);
+        // The tenth byte may hold one bit only.
         if bits << shift >> shift != bits {
             return None;
         }
         number |= bits << shift;
-        if octet < 0x80 {
+        if byte < 0x80 {
             return Some(number);
         }
     }
@@ -221,34 +224,34 @@ mod tests {
     use proptest::prelude::*;
 
     #[test] // A1 A3 A4
-    fn a_hello_is_read_as_far_as_it_has_come() {
+    fn an_incomplete_hello_is_recognised() {
         let hello = Hello::new(128 << 10);
-        let octets = hello.octets();
-        assert_eq!(octets[..4], *b"GWA\x01");
-        assert_eq!(octets[6..], [20, 17]);
+        let bytes = hello.bytes();
+        assert_eq!(bytes[..4], *b"GWA\x01");
+        assert_eq!(bytes[6..], [20, 17]);
         for length in 0..HELLO {
-            assert_eq!(Hello::read(&octets[..length]), Ok(None), "{length}");
+            assert_eq!(Hello::read(&bytes[..length]), Ok(None), "{length}");
         }
-        assert_eq!(Hello::read(&octets), Ok(Some(hello)));
+        assert_eq!(Hello::read(&bytes), Ok(Some(hello)));
         assert_eq!(Hello::new(1023).history, 0);
         assert_eq!(Hello::new(5000).history, 4096);
     }
 
     #[test] // A1 to A4
-    fn whoever_says_something_else_is_no_peer() {
-        let right = Hello::new(0).octets();
+    fn other_first_bytes_are_no_peer() {
+        let right = Hello::new(0).bytes();
         for wrong in [&b"H"[..], b"GET ", b"GWA\x02", b"SSH-2.0-"] {
             assert_eq!(Hello::read(wrong), Err(StreamError::NoPeer));
         }
-        for (place, octet) in [(4, 0xfd), (6, 15), (6, 21), (7, 9), (7, 21)] {
-            let mut octets = right;
-            octets[place] = octet;
-            assert_eq!(Hello::read(&octets), Err(StreamError::NoPeer), "{place} {octet}");
+        for (place, byte) in [(4, 0xfd), (6, 15), (6, 21), (7, 9), (7, 21)] {
+            let mut bytes = right;
+            bytes[place] = byte;
+            assert_eq!(Hello::read(&bytes), Err(StreamError::NoPeer), "{place} {byte}");
         }
     }
 
     #[test] // A15
-    fn what_no_end_sends_is_refused() {
+    fn headers_that_no_end_sends_are_refused() {
         let too_long = |length, limit| Err(StreamError::TooLong { length, limit });
         let frame = |tag| Err(StreamError::Frame { tag });
         assert_eq!(Header::read([0x00, 1, 0, 0x10]), too_long(0x10_0001, 1 << 20));
@@ -282,14 +285,14 @@ mod tests {
             for history in [false, true] {
                 let header = Header { kind: Kind::Block { codec, history }, length };
                 let takes = by_number(codec).is_some_and(|codec| codec.takes_dictionary());
-                let tag = header.octets()[0];
+                let tag = header.bytes()[0];
                 let expected =
                     if history && !takes { Err(StreamError::Frame { tag }) } else { Ok(header) };
-                prop_assert_eq!(Header::read(header.octets()), expected);
+                prop_assert_eq!(Header::read(header.bytes()), expected);
             }
             for kind in [Kind::End, Kind::Forget] {
                 let header = Header { kind, length: 0 };
-                prop_assert_eq!(Header::read(header.octets()), Ok(header));
+                prop_assert_eq!(Header::read(header.bytes()), Ok(header));
             }
         }
 
@@ -308,9 +311,9 @@ mod tests {
         }
 
         #[test]
-        fn hostile_octets_do_no_harm(octets: [u8; HEADER], payload: Vec<u8>) {
-            if let Ok(header) = Header::read(octets) {
-                prop_assert_eq!(header.octets(), octets);
+        fn arbitrary_bytes_are_parsed_or_refused(bytes: [u8; HEADER], payload: Vec<u8>) {
+            if let Ok(header) = Header::read(bytes) {
+                prop_assert_eq!(header.bytes(), bytes);
             }
             let _ = Acknowledgement::read(&payload);
             let _ = Hello::read(&payload);

@@ -1,50 +1,50 @@
-//! What was sent in one direction: matches are found in it.
+//! The history of one direction: the dictionary of codecs that use one.
 
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use crate::spare::{Spare, append, make_room};
+use crate::spare::{Spare, append, reserve_up_to};
 
-/// The last octets of one direction.
+/// The last bytes of one direction.
 ///
-/// Blocks are kept as they come and joined only when a codec asks for them, so that a stream without compression copies
-/// nothing. At most twice the history is held joined, and buffers twice as large as the history and a block beside it.
+/// Blocks are kept in their buffers and joined only when a codec needs them, so that a stream without compression copies
+/// nothing. The joined bytes are at most twice the history, and the buffers at most twice the history and a block.
 #[derive(Debug)]
 pub(crate) struct History {
-    /// Octets that are kept.
+    /// The length of the history in bytes.
     most: usize,
-    /// In one piece; at most twice `most`.
+    /// The older part in one piece, at most twice `most` bytes.
     joined: Vec<u8>,
-    /// What came later.
+    /// The newer part.
     blocks: VecDeque<Block>,
-    /// Octets in `blocks`.
+    /// Bytes in `blocks`.
     apart: usize,
 }
 
 #[derive(Debug)]
 struct Block {
     buffer: Arc<Vec<u8>>,
-    /// Octets before those of the block.
+    /// Bytes of the buffer before the block.
     skip: usize,
 }
 
 impl Block {
-    fn octets(&self) -> &[u8] {
+    fn bytes(&self) -> &[u8] {
         &self.buffer[self.skip..]
     }
 }
 
-/// A buffer that is filled by less than half is not kept for what it holds.
+/// A buffer is kept only if at least one byte in this many is used. Otherwise it would waste more memory than it holds.
 const FILLED: usize = 2;
 
 impl History {
-    /// None yet; of at most so many octets.
+    /// An empty history of at most `most` bytes.
     pub(crate) fn new(most: usize) -> Self {
         History { most, joined: Vec::new(), blocks: VecDeque::new(), apart: 0 }
     }
 
-    /// From now on it has at most so many octets.
+    /// Limits the history to `most` bytes, if that is less than before.
     pub(crate) fn shorten(&mut self, most: usize, spare: &mut Spare) {
         if most < self.most {
             self.most = most;
@@ -58,7 +58,7 @@ impl History {
         self.joined.is_empty() && self.blocks.is_empty()
     }
 
-    /// Adds a block: what follows the first `skip` octets of a buffer.
+    /// Adds a block: the bytes of a buffer after the first `skip`.
     pub(crate) fn push(&mut self, buffer: Arc<Vec<u8>>, skip: usize, spare: &mut Spare) {
         if self.most == 0 {
             return spare.give_shared(buffer);
@@ -72,29 +72,29 @@ impl History {
         }
     }
 
-    /// The last octets, at most so many as are kept.
-    pub(crate) fn octets(&mut self, spare: &mut Spare) -> &[u8] {
+    /// The last bytes of the direction, in one piece.
+    pub(crate) fn bytes(&mut self, spare: &mut Spare) -> &[u8] {
         self.join(spare);
         &self.joined[self.joined.len().saturating_sub(self.most)..]
     }
 
-    /// Begins anew, and gives the memory back.
+    /// Empties the history and releases its memory.
     pub(crate) fn forget(&mut self) {
         *self = History::new(self.most);
     }
 
-    /// Octets.
+    /// The memory of the history in bytes.
     pub(crate) fn memory(&self) -> usize {
         let apart: usize = self.blocks.iter().map(|block| block.buffer.capacity()).sum();
         self.joined.capacity() + apart
     }
 
-    /// Drops the blocks that are too long ago.
+    /// Drops blocks and joined bytes that lie before the history.
     fn drop_old(&mut self, spare: &mut Spare) {
         while let Some(block) = self.blocks.front()
-            && self.apart - block.octets().len() >= self.most
+            && self.apart - block.bytes().len() >= self.most
         {
-            self.apart -= block.octets().len();
+            self.apart -= block.bytes().len();
             if let Some(block) = self.blocks.pop_front() {
                 spare.give_shared(block.buffer);
             }
@@ -106,14 +106,14 @@ impl History {
 
     fn join(&mut self, spare: &mut Spare) {
         while let Some(block) = self.blocks.pop_front() {
-            let octets = block.octets();
-            let octets = &octets[octets.len().saturating_sub(self.most)..];
-            let length = self.joined.len() + octets.len();
+            let bytes = block.bytes();
+            let bytes = &bytes[bytes.len().saturating_sub(self.most)..];
+            let length = self.joined.len() + bytes.len();
             if length > 2 * self.most {
                 self.joined.drain(..length - self.most);
             }
-            make_room(&mut self.joined, octets.len(), 2 * self.most);
-            append(&mut self.joined, octets);
+            reserve_up_to(&mut self.joined, bytes.len(), 2 * self.most);
+            append(&mut self.joined, bytes);
             spare.give_shared(block.buffer);
         }
         self.apart = 0;
@@ -127,7 +127,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_is_the_last_octets(
+        fn the_history_is_the_last_bytes(
             most in 1usize..300,
             shorter in 1usize..300,
             blocks in proptest::collection::vec((0usize..200, 1usize..800, any::<bool>()), 1..40),
@@ -142,13 +142,13 @@ mod tests {
                 history.push(Arc::new(buffer), 4, &mut spare);
                 if ask {
                     let last = &all[all.len().saturating_sub(most)..];
-                    prop_assert_eq!(history.octets(&mut spare), last);
+                    prop_assert_eq!(history.bytes(&mut spare), last);
                 }
                 prop_assert!(history.memory() <= 4 * most + 2 * 200, "{}", history.memory());
             }
             history.shorten(shorter, &mut spare);
             let last = &all[all.len().saturating_sub(most.min(shorter))..];
-            prop_assert_eq!(history.octets(&mut spare), last);
+            prop_assert_eq!(history.bytes(&mut spare), last);
             history.forget();
             prop_assert!(history.is_empty() && history.memory() == 0);
         }

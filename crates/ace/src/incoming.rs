@@ -1,4 +1,4 @@
-//! The direction towards us: from the transport's octets to the application's.
+//! The incoming direction: from bytes of the transport to bytes of the application.
 
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
@@ -9,85 +9,87 @@ use groupwire_codecs::CodecError;
 
 use crate::frame::{Acknowledgement, HEADER, HELLO, Header, Hello, Kind, LARGEST_BLOCK};
 use crate::history::History;
-use crate::spare::{Spare, append, make_room};
+use crate::spare::{Spare, append, reserve_up_to};
 use crate::{Coders, StreamError};
 
-/// Octets of the transport that may wait, beyond the frame that is coming.
+/// The most received bytes that may wait for decompression, besides the frame that is being received: one block of the
+/// usual size.
 const WAITING: usize = 64 << 10;
-/// A frame takes so much memory at first, whatever length it claims: that of a usual block.
+/// The memory that is allocated when a frame begins, however long it claims to be: one block of the usual size.
 const FIRST: usize = 64 << 10;
-/// Frames up to this length have a buffer of their own length, so that many of them do not take much.
+/// Frames below this length get a buffer of exactly their length, so that many small frames take little memory.
 const SMALL: usize = 4 << 10;
 
-/// An acknowledgement is owed at the latest for so many octets on the wire, or blocks.
-pub(crate) const OWED_OCTETS: usize = 16 << 10;
-const OWED_BLOCKS: u64 = 64;
+/// An acknowledgement is due after this many bytes on the wire or blocks (rule A13): a quarter of a usual block, so that
+/// the sender's measurements are fresh, and few enough blocks for its memory.
+pub(crate) const ACKNOWLEDGE_BYTES: usize = 16 << 10;
+const ACKNOWLEDGE_BLOCKS: u64 = 64;
 
-/// What the other end says to the other direction.
-pub(crate) enum Word {
+/// A message of the other end that concerns the outgoing direction.
+pub(crate) enum Control {
     Hello(Hello),
     Acknowledgement(Acknowledgement),
 }
 
-/// What came, and is unpacked block by block as the application reads.
+/// The incoming direction. Blocks are decompressed one by one as the application reads.
 #[derive(Debug)]
 pub(crate) struct Incoming {
     state: State,
-    /// Whole frames.
+    /// Complete frames that wait for decompression.
     waiting: VecDeque<Frame>,
-    /// Octets of these.
+    /// The bytes of the waiting frames.
     held: usize,
-    /// No block follows those that wait.
+    /// Whether the end of the direction has been received.
     is_complete: bool,
-    /// Everything was unpacked.
+    /// Whether the end of the direction has been reached by decompression.
     is_unpacked: bool,
-    /// The last block that was unpacked.
+    /// The last block that was decompressed.
     plain: Vec<u8>,
-    /// How much of it was read.
+    /// The number of its bytes that were read.
     read: usize,
     history: History,
     tally: Tally,
-    pub(crate) plain_octets: u64,
-    pub(crate) wire_octets: u64,
+    pub(crate) plain_bytes: u64,
+    pub(crate) wire_bytes: u64,
     pub(crate) unpacking: Duration,
 }
 
-/// Where in the octets of the transport we are.
+/// The part of the byte stream that is being received.
 #[derive(Debug)]
 enum State {
-    Hello { octets: [u8; HELLO], have: usize },
-    Header { octets: [u8; HEADER], have: usize },
-    Payload { header: Header, octets: Vec<u8> },
+    Hello { bytes: [u8; HELLO], have: usize },
+    Header { bytes: [u8; HEADER], have: usize },
+    Payload { header: Header, bytes: Vec<u8> },
 }
 
-const NEXT: State = State::Header { octets: [0; HEADER], have: 0 };
+const NEXT: State = State::Header { bytes: [0; HEADER], have: 0 };
 
 #[derive(Debug)]
 enum Frame {
-    Block { codec: u8, history: bool, octets: Vec<u8> },
+    Block { codec: u8, history: bool, bytes: Vec<u8> },
     End,
     Forget,
 }
 
-/// What the next acknowledgement says.
+/// Measurements for the next acknowledgement.
 #[derive(Debug, Default)]
 struct Tally {
     blocks: u64,
     wire: u64,
     unpacking: Duration,
     waited: Duration,
-    /// When the last one was made, or the first octet came.
+    /// The time of the last acknowledgement, or of the first byte.
     since: Option<Duration>,
-    /// We have been waiting for the network from then on.
+    /// The time since which this end waits for the network, if it does.
     starved: Option<Duration>,
     is_end: bool,
 }
 
 impl Incoming {
-    /// Keeps so much history.
+    /// A direction with at most `history` bytes of history.
     pub(crate) fn new(history: usize) -> Self {
         Incoming {
-            state: State::Hello { octets: [0; HELLO], have: 0 },
+            state: State::Hello { bytes: [0; HELLO], have: 0 },
             waiting: VecDeque::new(),
             held: 0,
             is_complete: false,
@@ -96,62 +98,64 @@ impl Incoming {
             read: 0,
             history: History::new(history),
             tally: Tally::default(),
-            plain_octets: 0,
-            wire_octets: 0,
+            plain_bytes: 0,
+            wire_bytes: 0,
             unpacking: Duration::ZERO,
         }
     }
 
-    // The transport's side.
+    // Calls for the transport.
 
-    /// How many octets there is room for.
+    /// How many received bytes can be accepted.
     pub(crate) fn wanted(&self) -> usize {
         let (coming, length) = match &self.state {
-            State::Payload { header, octets } => (octets.len(), header.length),
+            State::Payload { header, bytes } => (bytes.len(), header.length),
             _ => (0, 0),
         };
         (WAITING + length).saturating_sub(self.held + coming)
     }
 
-    /// Takes octets, and hands on what they say to the other direction.
+    /// Accepts received bytes and passes messages for the outgoing direction to `emit`.
     pub(crate) fn receive(
         &mut self,
         now: Duration,
-        mut octets: &[u8],
+        mut bytes: &[u8],
         spare: &mut Spare,
-        mut hand_on: impl FnMut(Word, &mut Spare) -> Result<(), StreamError>,
+        mut emit: impl FnMut(Control, &mut Spare) -> Result<(), StreamError>,
     ) -> Result<(), StreamError> {
         self.tally.since.get_or_insert(now);
         self.tally.stop_waiting(now);
-        while !octets.is_empty() {
+        while !bytes.is_empty() {
             match &mut self.state {
-                State::Hello { octets: hello, have } => {
-                    fill(hello, have, &mut octets);
+                State::Hello { bytes: hello, have } => {
+                    fill(hello, have, &mut bytes);
                     if let Some(hello) = Hello::read(&hello[..*have])? {
                         self.state = NEXT;
                         self.history.shorten(hello.history, spare);
-                        hand_on(Word::Hello(hello), spare)?;
+                        emit(Control::Hello(hello), spare)?;
                     }
                 }
-                State::Header { octets: header, have } => {
-                    fill(header, have, &mut octets);
+                State::Header { bytes: header, have } => {
+                    fill(header, have, &mut bytes);
                     if *have == HEADER {
                         let header = Header::read(*header)?;
-                        self.begin(header, spare)?;
+                        self.start_frame(header, spare)?;
                     }
                 }
-                State::Payload { header, octets: payload } => {
+                State::Payload { header, bytes: payload } => {
                     let missing = header.length - payload.len();
-                    let (piece, rest) = octets.split_at(missing.min(octets.len()));
-                    make_room(payload, piece.len(), header.length);
+                    let (piece, rest) = bytes.split_at(missing.min(bytes.len()));
+                    reserve_up_to(payload, piece.len(), header.length);
                     append(payload, piece);
-                    octets = rest;
+                    bytes = rest;
                     if piece.len() == missing {
                         let kind = header.kind;
                         let payload = core::mem::take(payload);
                         self.state = NEXT;
-                        match self.whole(kind, payload) {
-                            Some(Ok(word)) => hand_on(Word::Acknowledgement(word), spare)?,
+                        match self.end_frame(kind, payload) {
+                            Some(Ok(acknowledgement)) => {
+                                emit(Control::Acknowledgement(acknowledgement), spare)?;
+                            }
                             Some(Err(error)) => return Err(error),
                             None => {}
                         }
@@ -162,23 +166,23 @@ impl Incoming {
         Ok(())
     }
 
-    /// A header has come.
-    fn begin(&mut self, header: Header, spare: &mut Spare) -> Result<(), StreamError> {
-        let [tag, ..] = header.octets();
+    /// Starts a frame whose header has been received.
+    fn start_frame(&mut self, header: Header, spare: &mut Spare) -> Result<(), StreamError> {
+        let [tag, ..] = header.bytes();
         if self.is_complete && header.kind != Kind::Acknowledgement {
             return Err(StreamError::Frame { tag });
         }
         match header.kind {
             Kind::Block { .. } | Kind::Acknowledgement => {
-                let octets = match header.length {
+                let bytes = match header.length {
                     ..SMALL => Vec::with_capacity(header.length),
                     length => {
-                        let mut octets = spare.take();
-                        make_room(&mut octets, length.min(FIRST), FIRST);
-                        octets
+                        let mut bytes = spare.take();
+                        reserve_up_to(&mut bytes, length.min(FIRST), FIRST);
+                        bytes
                     }
                 };
-                self.state = State::Payload { header, octets };
+                self.state = State::Payload { header, bytes };
                 return Ok(());
             }
             Kind::End => {
@@ -192,30 +196,29 @@ impl Incoming {
         Ok(())
     }
 
-    /// A payload has come whole. Returns what it says of the other direction.
-    fn whole(
+    /// Ends a frame whose payload has been received. Returns the acknowledgement if it is one.
+    fn end_frame(
         &mut self,
         kind: Kind,
-        octets: Vec<u8>,
+        bytes: Vec<u8>,
     ) -> Option<Result<Acknowledgement, StreamError>> {
         let Kind::Block { codec, history } = kind else {
-            let word = Acknowledgement::read(&octets);
-            return Some(word.ok_or(StreamError::Acknowledgement));
+            let acknowledgement = Acknowledgement::read(&bytes);
+            return Some(acknowledgement.ok_or(StreamError::Acknowledgement));
         };
-        self.held += HEADER + octets.len();
-        self.waiting.push_back(Frame::Block { codec, history, octets });
+        self.held += HEADER + bytes.len();
+        self.waiting.push_back(Frame::Block { codec, history, bytes });
         None
     }
 
-    /// The transport has nothing. Only if there is nothing to read either do we wait for the network, and not for our
-    /// application.
+    /// Notes that the transport has no input. This end waits for the network only if the application has read everything.
     pub(crate) fn starved(&mut self, now: Duration) {
         if self.waiting.is_empty() && self.is_read() {
             self.tally.starved.get_or_insert(now);
         }
     }
 
-    /// We worked, and so did not wait.
+    /// Excludes the time of work from the time of waiting.
     pub(crate) fn worked(&mut self, before: Duration, after: Duration) {
         if self.tally.starved.is_some() {
             self.tally.stop_waiting(before);
@@ -223,19 +226,19 @@ impl Incoming {
         }
     }
 
-    /// Whether the end has come, if only on the transport's side.
+    /// Whether the end of the direction has been received. Blocks before it may still wait.
     pub(crate) fn is_complete(&self) -> bool {
         self.is_complete
     }
 
-    // The work between.
+    // Decompression.
 
-    /// Whether there is something to unpack, and what was unpacked before was read.
+    /// Whether there is a frame to decompress, and the previous block was read.
     pub(crate) fn has_work(&self) -> bool {
         self.is_read() && !self.waiting.is_empty()
     }
 
-    /// Unpacks one block. Returns when it was done.
+    /// Decompresses one block. Returns the time at its end.
     pub(crate) fn unpack(
         &mut self,
         coders: &mut Coders,
@@ -244,8 +247,8 @@ impl Incoming {
     ) -> Result<Duration, StreamError> {
         let Some(frame) = self.waiting.pop_front() else { return Ok(clock()) };
         self.held -= HEADER;
-        let (codec, history, octets) = match frame {
-            Frame::Block { codec, history, octets } => (codec, history, octets),
+        let (codec, history, bytes) = match frame {
+            Frame::Block { codec, history, bytes } => (codec, history, bytes),
             Frame::Forget => {
                 self.history.forget();
                 return Ok(clock());
@@ -258,18 +261,18 @@ impl Incoming {
                 return Ok(clock());
             }
         };
-        self.held -= octets.len();
-        self.tally.count(HEADER + octets.len());
-        self.wire_octets += (HEADER + octets.len()) as u64;
+        self.held -= bytes.len();
+        self.tally.count(HEADER + bytes.len());
+        self.wire_bytes += (HEADER + bytes.len()) as u64;
         let before = clock();
         self.read = 0;
         if codec == 0 {
-            self.plain = octets;
+            self.plain = bytes;
         } else {
             let mut plain = spare.take();
-            let history = history.then(|| self.history.octets(spare));
-            coders.unpack(codec, history, &octets, LARGEST_BLOCK, &mut plain)?;
-            spare.give(octets);
+            let history = history.then(|| self.history.bytes(spare));
+            coders.unpack(codec, history, &bytes, LARGEST_BLOCK, &mut plain)?;
+            spare.give(bytes);
             self.plain = plain;
         }
         let after = clock();
@@ -280,22 +283,22 @@ impl Incoming {
         if self.plain.is_empty() {
             return Err(StreamError::Block(CodecError::Malformed));
         }
-        self.plain_octets += self.plain.len() as u64;
+        self.plain_bytes += self.plain.len() as u64;
         Ok(after)
     }
 
-    /// What the other end should hear now: if it is owed, or if there is anything and `at_once`.
+    /// The acknowledgement to send now, if one is due; with `at_once`, if there is any block to acknowledge.
     pub(crate) fn acknowledgement(
         &mut self,
         now: Duration,
         at_once: bool,
     ) -> Option<Acknowledgement> {
         let tally = &mut self.tally;
-        let is_owed = tally.is_end
-            || tally.wire >= OWED_OCTETS as u64
-            || tally.blocks >= OWED_BLOCKS
+        let is_due = tally.is_end
+            || tally.wire >= ACKNOWLEDGE_BYTES as u64
+            || tally.blocks >= ACKNOWLEDGE_BLOCKS
             || at_once && tally.blocks > 0;
-        if !is_owed {
+        if !is_due {
             return None;
         }
         let was_starved = tally.starved.is_some();
@@ -314,14 +317,14 @@ impl Incoming {
         })
     }
 
-    // The application's side.
+    // Calls for the application.
 
     pub(crate) fn readable(&self) -> &[u8] {
         &self.plain[self.read..]
     }
 
-    pub(crate) fn read(&mut self, octets: usize, spare: &mut Spare) {
-        self.read += octets.min(self.plain.len() - self.read);
+    pub(crate) fn read(&mut self, bytes: usize, spare: &mut Spare) {
+        self.read += bytes.min(self.plain.len() - self.read);
         if self.is_read() && !self.plain.is_empty() {
             let plain = core::mem::take(&mut self.plain);
             self.read = 0;
@@ -340,21 +343,21 @@ impl Incoming {
         self.is_unpacked && self.is_read()
     }
 
-    /// Gives back memory that holds nothing.
+    /// Releases unused memory.
     pub(crate) fn rest(&mut self) {
         if self.waiting.is_empty() {
             self.waiting = VecDeque::new();
         }
     }
 
-    /// Octets.
+    /// The memory of this direction in bytes.
     pub(crate) fn memory(&self) -> usize {
         let coming = match &self.state {
-            State::Payload { octets, .. } => octets.capacity(),
+            State::Payload { bytes, .. } => bytes.capacity(),
             _ => 0,
         };
         let frames = self.waiting.iter().map(|frame| match frame {
-            Frame::Block { octets, .. } => octets.capacity(),
+            Frame::Block { bytes, .. } => bytes.capacity(),
             Frame::End | Frame::Forget => 0,
         });
         let places = self.waiting.capacity() * size_of::<Frame>();
@@ -368,7 +371,7 @@ impl Tally {
         self.wire += wire as u64;
     }
 
-    /// What passed without anything to work on.
+    /// Ends the time of waiting, if this end waits.
     fn stop_waiting(&mut self, now: Duration) {
         if let Some(starved) = self.starved.take() {
             self.waited += now.saturating_sub(starved);
@@ -376,11 +379,11 @@ impl Tally {
     }
 }
 
-/// Fills the rest of an array, as far as there are octets.
-fn fill(array: &mut [u8], have: &mut usize, octets: &mut &[u8]) {
+/// Moves bytes to the unfilled part of an array, as many as fit. `have` is the number of filled bytes.
+fn fill(array: &mut [u8], have: &mut usize, bytes: &mut &[u8]) {
     let missing = array.len() - *have;
-    let (piece, rest) = octets.split_at(missing.min(octets.len()));
+    let (piece, rest) = bytes.split_at(missing.min(bytes.len()));
     array[*have..*have + piece.len()].copy_from_slice(piece);
     *have += piece.len();
-    *octets = rest;
+    *bytes = rest;
 }

@@ -1,4 +1,4 @@
-//! What was sent and not yet spoken of by the other end.
+//! The blocks that were sent and not acknowledged yet.
 
 use alloc::collections::VecDeque;
 use core::time::Duration;
@@ -6,53 +6,54 @@ use core::time::Duration;
 use crate::frame::Acknowledgement;
 use crate::{Delivered, StreamError};
 
-/// A peer speaks of 64 blocks at the latest, and a window holds some dozens of usual size. Beyond this, as when the
-/// peer's words cannot come because our application does not read, the latest are counted together.
+/// The most blocks that have an entry of their own. A peer acknowledges at least every 64 blocks, and a window holds some
+/// dozens. More accumulate if acknowledgements cannot arrive because the application does not read; then further blocks
+/// are merged into the last entry.
 const MOST: usize = 1024;
 
-/// The newest measurement counts for so much of the average.
+/// The weight of a new measurement in the moving average of the bandwidth. It is for display, so it need not be exact.
 const NEWEST: f64 = 0.25;
-/// Who waits for less of its time was not slowed by the network.
+/// The share of its time for which the other end must wait for a measurement to show the speed of the network.
 const WAITED: f64 = 0.1;
 
-/// A block on its way.
+/// A block that was sent.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sent {
-    /// Octets of the application; 0 for the end of the stream.
+    /// Bytes of the application; 0 for the end of the stream.
     pub(crate) plain: usize,
-    /// Octets on the wire, with the header.
+    /// Bytes on the wire, with the header.
     pub(crate) wire: usize,
-    /// Time of packing in which the network had nothing else to do, seconds.
+    /// The part of its compression time in which the network was idle, in seconds.
     pub(crate) exposed: f64,
 }
 
-/// The blocks that the transport took and the other end has not yet spoken of.
+/// The blocks that the transport has accepted and the other end has not acknowledged.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
     entries: VecDeque<Entry>,
-    /// Octets of all of them on the wire.
+    /// The bytes of all entries on the wire.
     wire: usize,
-    /// When the last word came.
+    /// The time of the last acknowledgement.
     last: Option<Duration>,
     bandwidth: f64,
-    /// Whether the bandwidth was measured, and is not only what the network carried at least.
+    /// Whether the bandwidth was measured. If not, it is a lower bound.
     is_measured: bool,
     saved: f64,
 }
 
-/// One block, or several that are counted together.
+/// One block, or several that were merged.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     blocks: u64,
-    /// Of these, ends of the stream.
+    /// The number of ends of the stream among the blocks.
     ends: u64,
     sent: Sent,
-    /// When the transport had taken the last of them.
+    /// The time at which the transport had accepted the last of them.
     at: Duration,
 }
 
 impl Ledger {
-    /// The transport has taken a block.
+    /// Adds a block that the transport has accepted.
     pub(crate) fn push(&mut self, now: Duration, sent: Sent) {
         self.wire += sent.wire;
         let ends = u64::from(sent.plain == 0);
@@ -70,51 +71,51 @@ impl Ledger {
         self.entries.push_back(Entry { blocks: 1, ends, sent, at: now });
     }
 
-    /// Octets on the wire that the other end has not yet spoken of.
+    /// Bytes on the wire that are not acknowledged.
     pub(crate) fn wire(&self) -> usize {
         self.wire
     }
 
-    /// What the network carries, octets per second; 0: not known.
+    /// The bandwidth of the network in bytes per second; 0 if unknown.
     pub(crate) fn bandwidth(&self) -> f64 {
         self.bandwidth
     }
 
-    /// Time saved, seconds.
+    /// The time that compression saved, in seconds.
     pub(crate) fn saved(&self) -> f64 {
         self.saved
     }
 
-    /// Octets of memory.
+    /// The memory of the ledger in bytes.
     pub(crate) fn memory(&self) -> usize {
         self.entries.capacity() * size_of::<Entry>()
     }
 
-    /// Gives back memory if there is nothing in it.
+    /// Releases memory if there are no entries.
     pub(crate) fn rest(&mut self) {
         if self.entries.is_empty() {
             self.entries = VecDeque::new();
         }
     }
 
-    /// The other end speaks of the oldest blocks. `None`: of nothing but the end.
+    /// Removes the oldest blocks, which the other end has acknowledged. `None` if they are only the end of the stream.
     ///
     /// # Errors
-    /// If they were never sent, or were others.
+    /// An acknowledgement that does not match the blocks that were sent.
     pub(crate) fn acknowledge(
         &mut self,
         now: Duration,
-        word: &Acknowledgement,
+        acknowledgement: &Acknowledgement,
     ) -> Result<Option<Delivered>, StreamError> {
-        let taken = self.take(word)?;
+        let taken = self.take(acknowledgement)?;
         let before = self.last.replace(now);
         let blocks = u32::try_from(taken.blocks - taken.ends).unwrap_or(u32::MAX);
         let delivered = Delivered {
             blocks,
             wire: taken.sent.wire,
-            unpacking: word.unpacking,
-            span: word.span,
-            waited: word.waited,
+            unpacking: acknowledgement.unpacking,
+            span: acknowledgement.span,
+            waited: acknowledgement.waited,
             round_trip: now.saturating_sub(taken.at),
             backlogged: before.is_some_and(|before| taken.at <= before),
         };
@@ -127,16 +128,16 @@ impl Ledger {
         Ok((blocks > 0).then_some(delivered))
     }
 
-    /// Takes out what the word is about.
-    fn take(&mut self, word: &Acknowledgement) -> Result<Entry, StreamError> {
+    /// Removes the acknowledged blocks and returns their sum.
+    fn take(&mut self, acknowledgement: &Acknowledgement) -> Result<Entry, StreamError> {
         let wrong = StreamError::Acknowledgement;
-        let wire = usize::try_from(word.wire).map_err(|_| wrong)?;
+        let wire = usize::try_from(acknowledgement.wire).map_err(|_| wrong)?;
         let mut left = wire;
         let sent = Sent { plain: 0, wire, exposed: 0.0 };
         let mut taken = Entry { blocks: 0, ends: 0, sent, at: Duration::ZERO };
-        while taken.blocks < word.blocks {
+        while taken.blocks < acknowledgement.blocks {
             let front = self.entries.front_mut().ok_or(wrong)?;
-            let asked = word.blocks - taken.blocks;
+            let asked = acknowledgement.blocks - taken.blocks;
             taken.at = front.at;
             if front.blocks <= asked {
                 left = left.checked_sub(front.sent.wire).ok_or(wrong)?;
@@ -146,7 +147,7 @@ impl Ledger {
                 taken.sent.exposed += front.sent.exposed;
                 self.entries.pop_front();
             } else {
-                // Some of those that are counted together: how long each was is known to the other end only.
+                // A part of a merged entry: only the other end knows the length of each block.
                 let share = asked as f64 / front.blocks as f64;
                 let plain = (front.sent.plain as f64 * share) as usize;
                 front.sent.wire = front.sent.wire.checked_sub(left).ok_or(wrong)?;
@@ -164,7 +165,7 @@ impl Ledger {
         Ok(taken)
     }
 
-    /// Follows what the network carries.
+    /// Updates the bandwidth.
     fn measure(&mut self, delivered: &Delivered) {
         let seconds = delivered.span.as_secs_f64();
         if seconds <= 0.0 {
@@ -176,7 +177,7 @@ impl Ledger {
             (true, true) => self.bandwidth += (rate - self.bandwidth) * NEWEST,
             (true, false) => (self.bandwidth, self.is_measured) = (rate, true),
             (false, false) => self.bandwidth = rate.max(self.bandwidth),
-            // There was less to carry, or the other end was too slow, or took what had waited for it.
+            // The network was idle in between, or the other end was slower than the network: no measurement.
             (false, true) => {}
         }
     }
@@ -192,33 +193,38 @@ mod tests {
         Sent { plain, wire, exposed: 0.0 }
     }
 
-    fn word(blocks: u64, wire: u64) -> Acknowledgement {
+    fn acknowledgement(blocks: u64, wire: u64) -> Acknowledgement {
         Acknowledgement { blocks, wire, span: MS, waited: MS, ..Acknowledgement::default() }
     }
 
     #[test]
-    fn a_word_is_about_the_oldest_blocks() {
+    fn an_acknowledgement_is_for_the_oldest_blocks() {
         let mut ledger = Ledger::default();
         for nth in 1..=4u32 {
             ledger.push(nth * MS, sent(1000, 104));
         }
-        let first = ledger.acknowledge(10 * MS, &word(1, 104)).unwrap().unwrap();
+        let first = ledger.acknowledge(10 * MS, &acknowledgement(1, 104)).unwrap().unwrap();
         assert_eq!((first.blocks, first.wire, first.round_trip), (1, 104, 9 * MS));
         assert!(!first.backlogged);
         ledger.push(11 * MS, sent(1000, 104));
-        let second = ledger.acknowledge(12 * MS, &word(3, 312)).unwrap().unwrap();
+        let second = ledger.acknowledge(12 * MS, &acknowledgement(3, 312)).unwrap().unwrap();
         assert_eq!((second.blocks, second.round_trip, second.backlogged), (3, 8 * MS, true));
         assert_eq!(ledger.bandwidth(), 312_000.0);
-        let third = ledger.acknowledge(13 * MS, &word(1, 104)).unwrap().unwrap();
-        assert!(third.backlogged, "it was sent before the second word came");
+        let third = ledger.acknowledge(13 * MS, &acknowledgement(1, 104)).unwrap().unwrap();
+        assert!(third.backlogged, "it was sent before the second acknowledgement arrived");
         assert_eq!(ledger.wire(), 0);
     }
 
     #[test]
-    fn what_was_never_sent_is_refused() {
-        for wrong in
-            [word(0, 0), word(1, 103), word(1, 105), word(1, 208), word(2, 209), word(3, 312)]
-        {
+    fn acknowledgements_of_other_blocks_are_refused() {
+        for wrong in [
+            acknowledgement(0, 0),
+            acknowledgement(1, 103),
+            acknowledgement(1, 105),
+            acknowledgement(1, 208),
+            acknowledgement(2, 209),
+            acknowledgement(3, 312),
+        ] {
             let mut ledger = Ledger::default();
             ledger.push(MS, sent(1000, 104));
             ledger.push(MS, sent(1000, 104));
@@ -228,14 +234,14 @@ mod tests {
     }
 
     #[test]
-    fn the_end_is_no_block() {
+    fn the_end_gives_no_measurement() {
         let mut ledger = Ledger::default();
         ledger.push(MS, sent(0, 4));
-        assert_eq!(ledger.acknowledge(2 * MS, &word(1, 4)), Ok(None));
+        assert_eq!(ledger.acknowledge(2 * MS, &acknowledgement(1, 4)), Ok(None));
     }
 
     #[test]
-    fn memory_is_bounded_however_long_the_other_end_is_silent() {
+    fn memory_is_bounded_without_acknowledgements() {
         let mut ledger = Ledger::default();
         for _ in 0..10 * MOST {
             ledger.push(MS, sent(1000, 104));
@@ -243,23 +249,23 @@ mod tests {
         let memory = ledger.memory();
         assert!(memory < 128 << 10, "{memory}");
         for _ in 0..10 * MOST / 64 {
-            ledger.acknowledge(2 * MS, &word(64, 64 * 104)).unwrap();
+            ledger.acknowledge(2 * MS, &acknowledgement(64, 64 * 104)).unwrap();
         }
         assert_eq!((ledger.wire(), ledger.entries.len()), (0, 0));
-        assert!(ledger.acknowledge(2 * MS, &word(1, 104)).is_err());
+        assert!(ledger.acknowledge(2 * MS, &acknowledgement(1, 104)).is_err());
     }
 
     #[test]
-    fn time_is_saved_by_what_did_not_travel() {
+    fn bytes_that_were_not_sent_save_time() {
         let mut ledger = Ledger::default();
         let late = Sent { exposed: 0.5, ..sent(1_000_104, 104) };
         ledger.push(MS, late);
         ledger.push(MS, sent(1_000_104, 104));
-        // 104 octets in a millisecond.
-        ledger.acknowledge(2 * MS, &word(1, 104)).unwrap();
+        // 104 bytes in a millisecond.
+        ledger.acknowledge(2 * MS, &acknowledgement(1, 104)).unwrap();
         let saved = ledger.saved();
         assert!((saved - (1e6 / 104e3 - 0.5)).abs() < 1e-6, "{saved}");
-        ledger.acknowledge(3 * MS, &word(1, 104)).unwrap();
+        ledger.acknowledge(3 * MS, &acknowledgement(1, 104)).unwrap();
         assert!((ledger.saved() - (2e6 / 104e3 - 0.5)).abs() < 1e-6);
     }
 }

@@ -1,11 +1,12 @@
-//! Adaptive stream compression: chooses a codec for each block of a byte stream, by forecast (the paper ACE).
+//! Adaptive stream compression: chooses a codec for each block of a byte stream by forecast (paper: C. Krintz, S. Sucu,
+//! "Adaptive On-the-Fly Compression", called ACE).
 //!
-//! - [`Duplex`] is one end of a stream in both directions. It has no I/O, clock or thread: octets of the application go
-//!   in and octets for the transport come out, and the other way round; `now` is the time since any moment, never less
-//!   than before. docs/ace.md has the wire format and says how an end is driven.
-//! - A [`Policy`] chooses for each block: [`Adaptive`] by what it measures, [`Ace2005`] as the paper did, [`Always`] the
-//!   same.
-//! - [`Coders`] are the codecs' memory, which all streams of a thread share.
+//! - [`Duplex`] is one end of a stream in both directions. It has no I/O, clock or thread: its owner moves bytes between
+//!   it, the application and the transport. `now` is the time since an arbitrary moment and never decreases. docs/ace.md
+//!   specifies the wire format and the calls.
+//! - A [`Policy`] chooses a codec for each block: [`Adaptive`] by measurements, [`Ace2005`] as in the paper, [`Always`]
+//!   the same one.
+//! - [`Coders`] hold the working memory of the codecs, which all streams of a thread share.
 //!
 //! ```
 //! use groupwire_ace::{Coders, Duplex, Settings};

@@ -1,4 +1,4 @@
-//! What the transport has not yet taken.
+//! Frames that the transport has not accepted yet.
 
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
@@ -9,18 +9,18 @@ use crate::frame::Acknowledgement;
 use crate::ledger::{Ledger, Sent};
 use crate::spare::Spare;
 
-/// Frames for the transport, in their order; what is small and urgent goes between blocks.
+/// Frames for the transport in order. Small urgent frames are inserted between blocks.
 #[derive(Debug)]
 pub(crate) struct Outbox {
-    /// The hello, an acknowledgement, a frame to forget.
+    /// Urgent frames: the hello, an acknowledgement, a forget.
     urgent: Vec<u8>,
-    /// How much of it was taken.
+    /// The number of urgent bytes that the transport has accepted.
     urgent_taken: usize,
     has_acknowledgement: bool,
     blocks: VecDeque<(Arc<Vec<u8>>, Sent)>,
-    /// How much of the first block was taken.
+    /// The number of bytes of the first block that the transport has accepted.
     taken: usize,
-    /// Octets of all blocks, taken or not.
+    /// The bytes of all blocks, including the accepted bytes of the first.
     wire: usize,
 }
 
@@ -42,8 +42,8 @@ impl Outbox {
         self.blocks.push_back((block, sent));
     }
 
-    /// Whether an acknowledgement can go: one at a time, as the next can say more when it goes later.
-    pub(crate) fn has_room_for_acknowledgement(&self) -> bool {
+    /// Whether no acknowledgement waits. Only one waits at a time, because a later one covers more blocks.
+    pub(crate) fn can_take_acknowledgement(&self) -> bool {
         !self.has_acknowledgement
     }
 
@@ -52,12 +52,12 @@ impl Outbox {
         acknowledgement.write(&mut self.urgent);
     }
 
-    /// Adds a frame that goes before the blocks.
+    /// Adds a frame before the waiting blocks.
     pub(crate) fn push_urgent(&mut self, frame: &[u8]) {
         self.urgent.extend_from_slice(frame);
     }
 
-    /// What the transport is to take next.
+    /// The next bytes for the transport.
     pub(crate) fn output(&self) -> &[u8] {
         match self.blocks.front() {
             Some((block, _)) if self.taken > 0 || self.urgent.is_empty() => &block[self.taken..],
@@ -65,17 +65,17 @@ impl Outbox {
         }
     }
 
-    /// The transport took so many octets of [`output`](Self::output).
+    /// Removes the first `bytes` bytes of [`output`](Self::output), which the transport has accepted.
     pub(crate) fn sent(
         &mut self,
         now: Duration,
-        octets: usize,
+        bytes: usize,
         ledger: &mut Ledger,
         spare: &mut Spare,
     ) {
-        let octets = octets.min(self.output().len());
+        let bytes = bytes.min(self.output().len());
         if self.taken == 0 && !self.urgent.is_empty() {
-            self.urgent_taken += octets;
+            self.urgent_taken += bytes;
             if self.urgent_taken == self.urgent.len() {
                 self.urgent.clear();
                 self.urgent_taken = 0;
@@ -83,7 +83,7 @@ impl Outbox {
             }
             return;
         }
-        self.taken += octets;
+        self.taken += bytes;
         if let Some((block, _)) = self.blocks.front()
             && self.taken == block.len()
             && let Some((block, sent)) = self.blocks.pop_front()
@@ -95,22 +95,22 @@ impl Outbox {
         }
     }
 
-    /// How many blocks there are, with the one that is being taken.
+    /// The number of blocks, including a partly accepted one.
     pub(crate) fn blocks(&self) -> usize {
         self.blocks.len()
     }
 
-    /// Octets of the blocks on the wire, with what was taken of the first.
+    /// The bytes of the blocks, including the accepted bytes of the first.
     pub(crate) fn wire(&self) -> usize {
         self.wire
     }
 
-    /// Octets of the blocks that were not taken.
+    /// The bytes of the blocks that the transport has not accepted.
     pub(crate) fn unsent(&self) -> usize {
         self.wire - self.taken
     }
 
-    /// Gives back memory that holds nothing.
+    /// Releases unused memory.
     pub(crate) fn rest(&mut self) {
         if self.urgent.is_empty() {
             self.urgent = Vec::new();
@@ -120,7 +120,7 @@ impl Outbox {
         }
     }
 
-    /// Octets, without those that the history holds as well.
+    /// The memory of the outbox in bytes, without buffers that the history shares.
     pub(crate) fn memory(&self) -> usize {
         let own = self.blocks.iter().filter(|(block, _)| Arc::strong_count(block) == 1);
         self.urgent.capacity() + own.map(|(block, _)| block.capacity()).sum::<usize>()

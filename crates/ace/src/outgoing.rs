@@ -1,4 +1,4 @@
-//! The direction away from us: from the application's octets to the transport's.
+//! The outgoing direction: from bytes of the application to bytes of the transport.
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -8,29 +8,30 @@ use core::time::Duration;
 
 use crate::frame::{Acknowledgement, HEADER, Header, Hello, Kind, SURE_BLOCK};
 use crate::history::History;
-use crate::incoming::OWED_OCTETS;
+use crate::incoming::ACKNOWLEDGE_BYTES;
 use crate::ledger::{Ledger, Sent};
 use crate::outbox::Outbox;
-use crate::spare::{Spare, append, make_room, room_to_pack};
+use crate::spare::{Spare, append, packed_capacity, reserve_up_to};
 use crate::{Candidate, Coders, Decision, Packed, Policy, Situation, StreamError};
 
-/// What may be in flight before the other end has said what it is.
+/// The most bytes in flight before the hello of the other end has arrived: four blocks of the usual size.
 const BEFORE_HELLO: usize = 256 << 10;
-/// The block that the transport is taking, and the next.
+/// The most compressed blocks that wait for the transport: the one that it is accepting, and the next. More would be
+/// compressed by choices that are out of date.
 const UNSENT: usize = 2;
-/// Blocks that the application may write ahead: one that is whole, and one that becomes so.
+/// The most blocks that wait for compression: a complete one, and one that the application is filling.
 const WRITTEN: usize = 2;
 
-/// What the application wrote, and is packed block by block as the network takes it.
+/// The outgoing direction. Blocks are compressed one by one as the network accepts them.
 #[derive(Debug)]
 pub(crate) struct Outgoing {
     pub(crate) policy: Box<dyn Policy>,
     block: usize,
     own: Hello,
     peer: Option<Hello>,
-    /// Each begins with room for a header. None is empty, and all but the last are whole.
+    /// Blocks that wait for compression, each behind space for a header. None is empty, and all but the last are complete.
     written: VecDeque<Vec<u8>>,
-    /// What was written shall go.
+    /// Whether an incomplete block is to be sent too.
     is_flushed: bool,
     is_finished: bool,
     end_is_sent: bool,
@@ -39,8 +40,8 @@ pub(crate) struct Outgoing {
     pub(crate) ledger: Ledger,
     pub(crate) candidate: Candidate,
     pub(crate) ratio: f64,
-    pub(crate) plain_octets: u64,
-    pub(crate) wire_octets: u64,
+    pub(crate) plain_bytes: u64,
+    pub(crate) wire_bytes: u64,
     pub(crate) packing: Duration,
 }
 
@@ -56,17 +57,17 @@ impl Outgoing {
             is_finished: false,
             end_is_sent: false,
             history: History::new(own.history),
-            outbox: Outbox::new(&own.octets()),
+            outbox: Outbox::new(&own.bytes()),
             ledger: Ledger::default(),
             candidate: Candidate::NONE,
             ratio: 1.0,
-            plain_octets: 0,
-            wire_octets: 0,
+            plain_bytes: 0,
+            wire_bytes: 0,
             packing: Duration::ZERO,
         }
     }
 
-    // What the other end says.
+    // Messages of the other end.
 
     pub(crate) fn hello(&mut self, hello: Hello, spare: &mut Spare) {
         self.peer = Some(hello);
@@ -75,7 +76,7 @@ impl Outgoing {
         self.policy.peer_has(hello.codecs, history > 0);
     }
 
-    /// What both ends keep of each direction.
+    /// The history that both ends keep of each direction, in bytes.
     fn agreed_history(&self) -> usize {
         self.own.history.min(self.peer.map_or(usize::MAX, |peer| peer.history))
     }
@@ -83,22 +84,22 @@ impl Outgoing {
     pub(crate) fn acknowledge(
         &mut self,
         now: Duration,
-        word: &Acknowledgement,
+        acknowledgement: &Acknowledgement,
     ) -> Result<(), StreamError> {
-        if let Some(delivered) = self.ledger.acknowledge(now, word)? {
+        if let Some(delivered) = self.ledger.acknowledge(now, acknowledgement)? {
             self.policy.delivered(now, &delivered);
         }
         Ok(())
     }
 
-    // The application's side.
+    // Calls for the application.
 
-    pub(crate) fn write(&mut self, mut octets: &[u8], spare: &mut Spare) -> usize {
+    pub(crate) fn write(&mut self, mut bytes: &[u8], spare: &mut Spare) -> usize {
         if self.is_finished {
             return 0;
         }
-        let (block, all) = (HEADER + self.block(), octets.len());
-        while !octets.is_empty() {
+        let (block, all) = (HEADER + self.block(), bytes.len());
+        while !bytes.is_empty() {
             if self.written.back().is_none_or(|last| last.len() >= block) {
                 if self.written.len() >= WRITTEN {
                     break;
@@ -108,16 +109,16 @@ impl Outgoing {
                 self.written.push_back(next);
             }
             if let Some(last) = self.written.back_mut() {
-                let (piece, rest) = octets.split_at(octets.len().min(block - last.len()));
-                make_room(last, piece.len(), room_to_pack(block - HEADER));
+                let (piece, rest) = bytes.split_at(bytes.len().min(block - last.len()));
+                reserve_up_to(last, piece.len(), packed_capacity(block - HEADER));
                 append(last, piece);
-                octets = rest;
+                bytes = rest;
             }
         }
-        all - octets.len()
+        all - bytes.len()
     }
 
-    /// Octets of a whole block.
+    /// The size of a complete block in bytes.
     fn block(&self) -> usize {
         self.block.min(self.peer.map_or(SURE_BLOCK, |peer| peer.block))
     }
@@ -137,16 +138,16 @@ impl Outgoing {
             && (self.end_is_sent || !self.is_finished)
     }
 
-    /// Whether the end was taken by the transport.
+    /// Whether the transport has accepted the end of the direction and all other output.
     pub(crate) fn is_over(&self) -> bool {
         self.end_is_sent && self.outbox.output().is_empty()
     }
 
-    // The work between.
+    // Compression.
 
-    /// Whether there is a block to pack, or the end to be told, and the network can do with it. Where no acknowledgement
-    /// can come there is no window.
-    pub(crate) fn has_work(&self, acknowledgements_come: bool) -> bool {
+    /// Whether there is a block to compress or the end to send, and the window permits it. The window does not apply while
+    /// no acknowledgement can arrive.
+    pub(crate) fn has_work(&self, has_acknowledgements: bool) -> bool {
         if self.outbox.blocks() >= UNSENT {
             return false;
         }
@@ -154,14 +155,15 @@ impl Outgoing {
             return self.is_finished && !self.end_is_sent;
         };
         let is_due = self.is_flushed || first.len() >= HEADER + self.block();
-        is_due && (!acknowledgements_come || self.in_flight() <= self.window())
+        is_due && (!has_acknowledgements || self.in_flight() <= self.window())
     }
 
-    /// Never less than what the other end may leave unacknowledged, or both would wait.
+    /// The window in bytes. It is at least as large as the bytes that the other end may leave unacknowledged; with less
+    /// both ends could wait for each other.
     fn window(&self) -> usize {
         match self.peer {
             None => BEFORE_HELLO,
-            Some(_) => self.policy.window().max(OWED_OCTETS),
+            Some(_) => self.policy.window().max(ACKNOWLEDGE_BYTES),
         }
     }
 
@@ -169,7 +171,7 @@ impl Outgoing {
         self.ledger.wire() + self.outbox.wire()
     }
 
-    /// Packs a block, or tells the end. Returns when it began and ended, if there was a block.
+    /// Compresses a block, or sends the end. Returns the times at the begin and end of the work, if there was a block.
     pub(crate) fn pack(
         &mut self,
         coders: &mut Coders,
@@ -203,7 +205,7 @@ impl Outgoing {
             }
             None => {
                 let kind = Kind::Block { codec: 0, history: false };
-                plain[..HEADER].copy_from_slice(&Header { kind, length }.octets());
+                plain[..HEADER].copy_from_slice(&Header { kind, length }.bytes());
                 let plain = Arc::new(plain);
                 self.history.push(Arc::clone(&plain), HEADER, spare);
                 plain
@@ -213,8 +215,8 @@ impl Outgoing {
         self.outbox.push(block, Sent { plain: length, wire, exposed });
         self.is_flushed &= !self.written.is_empty();
         self.ratio = wire as f64 / length as f64;
-        self.plain_octets += length as u64;
-        self.wire_octets += wire as u64;
+        self.plain_bytes += length as u64;
+        self.wire_bytes += wire as u64;
         self.packing += took;
         let wire = wire - HEADER;
         self.policy.packed(after, &Packed { candidate, plain: length, wire, took });
@@ -226,10 +228,10 @@ impl Outgoing {
         self.history.forget();
         let end = Header { kind: Kind::End, length: 0 };
         let sent = Sent { plain: 0, wire: HEADER, exposed: 0.0 };
-        self.outbox.push(Arc::new(end.octets().into()), sent);
+        self.outbox.push(Arc::new(end.bytes().into()), sent);
     }
 
-    /// What was decided, as far as the other end can unpack it and there is a history.
+    /// The candidate of a decision if both ends have its codec, otherwise none; with history only if there is one.
     fn possible(&self, Decision { mut candidate }: Decision) -> Candidate {
         let known = |peer: Hello| peer.codecs >> candidate.choice.codec & 1 != 0;
         let sure = candidate.choice.codec <= 1;
@@ -241,7 +243,7 @@ impl Outgoing {
         candidate
     }
 
-    /// The block with its header, if that makes it smaller.
+    /// The compressed block with its header; `None` if it would not be smaller.
     fn try_pack(
         &mut self,
         candidate: Candidate,
@@ -253,10 +255,10 @@ impl Outgoing {
             return None;
         }
         let mut packed = spare.take();
-        let room = room_to_pack(plain.len());
-        make_room(&mut packed, room, room);
+        let capacity = packed_capacity(plain.len());
+        reserve_up_to(&mut packed, capacity, capacity);
         packed.extend_from_slice(&[0; HEADER]);
-        let history = if candidate.history { self.history.octets(spare) } else { &[] };
+        let history = if candidate.history { self.history.bytes(spare) } else { &[] };
         let outcome = coders.pack(candidate, history, plain, &mut packed);
         let length = packed.len() - HEADER;
         if outcome.is_err() || length == 0 || length >= plain.len() {
@@ -264,22 +266,22 @@ impl Outgoing {
             return None;
         }
         let kind = Kind::Block { codec: candidate.choice.codec, history: candidate.history };
-        packed[..HEADER].copy_from_slice(&Header { kind, length }.octets());
+        packed[..HEADER].copy_from_slice(&Header { kind, length }.bytes());
         Some(packed)
     }
 
-    /// Of the time that packing took, what the network did not need for octets that it had already. Seconds.
+    /// The part of the compression time in which the network had no other bytes to carry, in seconds.
     fn exposed(&self, took: Duration, in_flight: usize) -> f64 {
         let bandwidth = self.ledger.bandwidth();
         let busy = if bandwidth > 0.0 { in_flight as f64 / bandwidth } else { 0.0 };
         (took.as_secs_f64() - busy).max(0.0)
     }
 
-    /// Gives back memory, and the history, of which the other end is told.
+    /// Releases unused memory and the history. A forget frame makes the other end release its history too.
     pub(crate) fn rest(&mut self) {
         if self.outbox.blocks() == 0 && !self.history.is_empty() {
             self.history.forget();
-            self.outbox.push_urgent(&Header { kind: Kind::Forget, length: 0 }.octets());
+            self.outbox.push_urgent(&Header { kind: Kind::Forget, length: 0 }.bytes());
         }
         if self.written.is_empty() {
             self.written = VecDeque::new();
@@ -288,7 +290,7 @@ impl Outgoing {
         self.ledger.rest();
     }
 
-    /// Octets.
+    /// The memory of this direction in bytes.
     pub(crate) fn memory(&self) -> usize {
         let written: usize = self.written.iter().map(Vec::capacity).sum();
         written + self.outbox.memory() + self.history.memory() + self.ledger.memory()

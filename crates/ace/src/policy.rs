@@ -1,113 +1,114 @@
-//! How a codec is chosen: what every policy is told, and what it answers.
+//! The interface of policies: the calls that choose a codec, and the measurements that they are based on.
 
 use core::fmt;
 use core::time::Duration;
 
 use crate::Candidate;
 
-/// Chooses for the blocks of one direction of one stream.
+/// Chooses a candidate for each block of one direction of one stream.
 ///
-/// For each block [`Policy::choose`] is called, then the block is packed and [`Policy::packed`] called, and later, when
-/// the other end has said so, [`Policy::delivered`]; blocks are acknowledged in order, several at once.
+/// For each block the stream calls [`Policy::choose`], compresses the block and calls [`Policy::packed`]. When blocks are
+/// acknowledged, in order and often several at once, it calls [`Policy::delivered`].
 pub trait Policy: fmt::Debug + Send {
-    /// Chooses how to pack the next block.
+    /// Chooses the candidate for the next block.
     fn choose(&mut self, now: Duration, block: &[u8], situation: &Situation) -> Decision;
 
-    /// What became of the block that was chosen for last.
+    /// Reports the result of compressing the block of the last choice.
     fn packed(&mut self, now: Duration, packed: &Packed);
 
-    /// What the other end says of the oldest blocks that it had not yet spoken of.
+    /// Reports the measurements of the other end for the oldest blocks that were not acknowledged.
     fn delivered(&mut self, now: Duration, delivered: &Delivered);
 
-    /// Which codecs the other end can unpack, a bit each by number, and whether it keeps history. Until this is called
-    /// it is none and lz4, and no history.
+    /// Reports the codecs that the other end can decompress, one bit for each codec number, and whether it keeps history.
+    /// Before this call only none and lz4 without history are known to work.
     fn peer_has(&mut self, codecs: u16, history: bool);
 
-    /// Octets that may be in flight before the next block is packed: enough to keep the network busy, and few, so that a
-    /// new choice is soon felt.
+    /// The most bytes that may be in flight when the next block is compressed: enough to keep the network busy, and few
+    /// enough that a new choice takes effect soon.
     fn window(&self) -> usize {
         usize::MAX
     }
 
-    /// What is expected of the network and of the last block, for people.
+    /// The current forecasts of the network and of the last block, for display.
     fn forecast(&self) -> Forecast;
 }
 
-/// What the stream knows when it asks for a choice. Sizes in octets.
+/// The state of the stream at a choice. Sizes are in bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Situation {
-    /// Further octets that the application has written already: the data comes faster than it is packed.
+    /// Further bytes that the application has written already. If there are any, data arrive faster than they are sent.
     pub more: usize,
-    /// Whether the application waits for this block (it flushed): then its time counts, and not only the throughput.
+    /// Whether the application has flushed and waits for this block. Then its latency matters, not only the throughput.
     pub flushed: bool,
-    /// Packed octets that the transport or we hold, or that are under way: not yet acknowledged.
+    /// Compressed bytes that are not acknowledged, including those that wait for the transport.
     pub in_flight: usize,
-    /// Of these, octets that the transport has not taken yet.
+    /// The part of `in_flight` that the transport has not accepted yet.
     pub unsent: usize,
 }
 
-/// What a policy answers.
+/// The decision of a policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Decision {
-    /// How the block is to be packed.
+    /// The way to compress the block.
     pub candidate: Candidate,
 }
 
-/// A block that was packed.
+/// The result of compressing a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Packed {
-    /// How. What was decided, even if the block went as it is because it would have become larger.
+    /// The candidate of the decision, even if the block was sent uncompressed because it would have become larger.
     pub candidate: Candidate,
-    /// Octets before.
+    /// The bytes before compression.
     pub plain: usize,
-    /// Octets after, without the header.
+    /// The bytes after compression, without the header.
     pub wire: usize,
-    /// What packing took, wall time: with what other programs took of the processor.
+    /// The duration of the compression by the clock on the wall, which includes time of other programs.
     pub took: Duration,
 }
 
-/// What the other end says of some blocks together. All durations are by its clock.
+/// The measurements of the other end for some acknowledged blocks. Durations are by its clock unless stated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Delivered {
-    /// How many blocks.
+    /// The number of blocks.
     pub blocks: u32,
-    /// Octets on the wire, headers included.
+    /// Their bytes on the wire, including headers.
     pub wire: usize,
-    /// What unpacking them took, wall time.
+    /// The duration of their decompression.
     pub unpacking: Duration,
-    /// The time since it spoke of the blocks before (of the first: since the first octet of the stream came).
+    /// The time since its previous acknowledgement; for the first one since the first byte of the stream.
     pub span: Duration,
-    /// Of that, time in which it waited for octets of the network.
+    /// The part of `span` in which it waited for bytes of the network.
     pub waited: Duration,
-    /// From handing the last of these blocks to the transport to this word's coming, by our clock.
+    /// The time from passing the last of the blocks to the transport to the arrival of the acknowledgement, by the clock of
+    /// this end.
     pub round_trip: Duration,
-    /// Whether all of them had been handed to the transport before the word before this one came: the network had
-    /// work all the time, so that `wire` in `span` is what it carries, if the other end waited for it.
+    /// Whether all of the blocks had been passed to the transport before the previous acknowledgement arrived. Then the
+    /// network was busy all the time, and if the other end also waited, `wire` in `span` is its bandwidth.
     pub backlogged: bool,
 }
 
-/// What is expected.
+/// The forecasts of a policy.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Forecast {
-    /// What the network carries, octets per second. 0: not known.
+    /// The bandwidth of the network in bytes per second; 0 if unknown.
     pub bandwidth: f64,
-    /// From handing over a block until the word of its arrival without any queue, seconds.
+    /// The round trip without queues in seconds.
     pub round_trip: f64,
-    /// The last block's wire octets per plain octet as expected.
+    /// The expected ratio of the last block: wire bytes per plain byte.
     pub ratio: f64,
-    /// Time that the last block was expected to take in the slowest stage, seconds.
+    /// The expected time of the last block in the slowest stage, in seconds.
     pub seconds: f64,
-    /// The same without compression.
+    /// The expected time of the last block without compression, in seconds.
     pub seconds_plain: f64,
-    /// Whether blocks are expected to overlap (the paper's pipeline model) or to come one at a time (sequential).
+    /// Whether the stages of blocks are expected to overlap (the pipeline model of the paper) or not (the sequential model).
     pub is_pipeline: bool,
-    /// How much slower than measured beforehand this processor is at present: 1.0 for not.
+    /// The load of this processor: the duration of work divided by its expected duration; 1.0 without load.
     pub local_load: f64,
-    /// The same of the other end.
+    /// The load of the processor of the other end.
     pub remote_load: f64,
 }
 
-/// The same for every block.
+/// A policy that chooses the same candidate for every block.
 #[derive(Debug, Clone, Copy)]
 pub struct Always(pub Candidate);
 

@@ -1,36 +1,36 @@
-//! What a stream has done so far, for people.
+//! Counters and forecasts of a stream, for display.
 
 use core::time::Duration;
 
 use crate::{Candidate, Forecast};
 
-/// One end of a stream, so far.
+/// Counters and forecasts of one end of a stream.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Report {
-    /// How the last block was packed.
+    /// The candidate of the last block.
     pub candidate: Candidate,
-    /// Octets that the application wrote, of blocks that were packed.
+    /// Bytes that the application wrote, of the blocks that were compressed so far.
     pub plain_out: u64,
-    /// What they became, with all that goes with them.
+    /// The bytes of these blocks on the wire, including headers.
     pub wire_out: u64,
-    /// Octets that the application could read.
+    /// Bytes that were decompressed for the application.
     pub plain_in: u64,
-    /// What they were on the wire.
+    /// The bytes of these blocks on the wire, including headers.
     pub wire_in: u64,
-    /// Packing, in all.
+    /// The total duration of compression.
     pub packing: Duration,
-    /// Unpacking, in all.
+    /// The total duration of decompression.
     pub unpacking: Duration,
-    /// What is expected at present.
+    /// The current forecasts of the policy.
     pub forecast: Forecast,
-    /// What the network carried lately, octets per second, as measured. 0: not known.
+    /// The measured bandwidth of the network in bytes per second; 0 if unknown.
     pub bandwidth: f64,
-    /// The last block's wire octets per plain octet.
+    /// The ratio of the last block: wire bytes per plain byte.
     pub ratio: f64,
-    /// Time that was saved so far, against sending everything as it is, by the measured bandwidth; negative if lost.
-    /// Seconds.
+    /// The time that compression saved compared with sending everything uncompressed at the measured bandwidth, in seconds;
+    /// negative if it lost time.
     pub saved: f64,
-    /// Working memory of this end, octets.
+    /// The memory of this end in bytes.
     pub memory: usize,
 }

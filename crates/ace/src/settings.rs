@@ -1,4 +1,4 @@
-//! What a stream is made with.
+//! The settings of a stream.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -7,52 +7,52 @@ use groupwire_codecs::Costs;
 
 use crate::{Ace2005, Adaptive, Always, Candidate, Policy, Training};
 
-/// What both ends of a stream are made with. They need not be the same.
+/// The settings of one end of a stream. The two ends need not have the same.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// The most octets of a block that we send, 1 KiB to 1 MiB. We take blocks of up to 1 MiB.
+    /// The largest block that this end sends, in bytes, 1 KiB to 1 MiB. It accepts blocks of up to 1 MiB.
     pub block: usize,
-    /// Octets of history that we keep in each direction, 0 to 1 MiB; 0 for none.
+    /// The history that this end keeps of each direction, in bytes, 0 to 1 MiB; 0 for none.
     pub history: usize,
     /// How codecs are chosen.
     pub profile: Profile,
 }
 
-/// How codecs are chosen.
+/// The policy of a stream.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Profile {
-    /// By what is measured while the stream flows.
+    /// Chooses by measurements of the running stream.
     Adaptive {
-        /// What may be chosen; empty for [`Adaptive::candidates`].
+        /// The candidates to choose from; empty for [`Adaptive::candidates`].
         candidates: Vec<Candidate>,
-        /// What codecs cost here, before anything is measured.
+        /// The costs of codecs on this machine, used until blocks have been measured.
         costs: Costs,
     },
-    /// As the paper did in 2005, after a training run. Its blocks have 32 KiB and its history is none.
+    /// Chooses as the paper of 2005 did, after a training run, with blocks of 32 KiB and no history.
     Ace2005(Training),
-    /// Always the same.
+    /// Always chooses the same candidate.
     Always(Candidate),
 }
 
 impl Settings {
-    /// Adaptive, 64 KiB blocks, 128 KiB of history.
+    /// The adaptive policy with blocks of 64 KiB and a history of 128 KiB.
     pub fn adaptive(costs: Costs) -> Self {
         let profile = Profile::Adaptive { candidates: Vec::new(), costs };
         Settings { block: 64 << 10, history: 128 << 10, profile }
     }
 
-    /// Every block by the same candidate.
+    /// The same candidate for every block, with the sizes of the adaptive policy.
     pub fn always(candidate: Candidate) -> Self {
         Settings { block: 64 << 10, history: 128 << 10, profile: Profile::Always(candidate) }
     }
 
-    /// The paper's system: blocks of 32 KiB, no history.
+    /// The policy of the paper with its blocks of 32 KiB (section 3) and no history.
     pub fn ace2005(training: Training) -> Self {
         Settings { block: 32 << 10, history: 0, profile: Profile::Ace2005(training) }
     }
 
-    /// What chooses so: for another policy that asks it, and for [`Duplex::with_policy`](crate::Duplex::with_policy).
+    /// Creates the policy, for use inside another policy with [`Duplex::with_policy`](crate::Duplex::with_policy).
     pub fn policy(&self) -> Box<dyn Policy> {
         match &self.profile {
             Profile::Adaptive { candidates, costs } => {

@@ -1,15 +1,15 @@
-//! Buffers that are used again.
+//! Buffers that are reused.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use crate::frame::HEADER;
 
-/// A stream at work has a few buffers at once in each direction; more are not kept.
+/// The most free buffers that are kept: a busy stream uses about two in each direction at the same time.
 const MOST: usize = 4;
 
-/// Makes room for `more` octets, growing as vectors do, but to no more than `most` unless that is too little.
-pub(crate) fn make_room(buffer: &mut Vec<u8>, more: usize, most: usize) {
+/// Reserves capacity for `more` bytes. Doubles the capacity as vectors do, but not beyond `most` unless that is too little.
+pub(crate) fn reserve_up_to(buffer: &mut Vec<u8>, more: usize, most: usize) {
     let needed = buffer.len() + more;
     if needed > buffer.capacity() {
         let capacity = (2 * buffer.capacity()).min(most).max(needed);
@@ -17,34 +17,33 @@ pub(crate) fn make_room(buffer: &mut Vec<u8>, more: usize, most: usize) {
     }
 }
 
-/// Octets that are copied at once. From some thousand on C libraries leave it to one instruction, which takes four times
-/// as long on some processors if both places have about the same distance from the beginning of a page (glibc bug
-/// 30994); in large buffers they do.
+/// The bytes of one copy. C libraries copy some thousand bytes or more with one instruction, which takes four times as long
+/// on some processors if source and target have about the same offset in a page (glibc bug 30994), as in large buffers.
 const COPIED: usize = 1 << 10;
 
-/// Appends octets to a buffer that has [room](make_room).
-pub(crate) fn append(buffer: &mut Vec<u8>, octets: &[u8]) {
-    for piece in octets.chunks(COPIED) {
+/// Appends bytes to a buffer whose capacity was [reserved](reserve_up_to).
+pub(crate) fn append(buffer: &mut Vec<u8>, bytes: &[u8]) {
+    for piece in bytes.chunks(COPIED) {
         buffer.extend_from_slice(piece);
     }
 }
 
-/// Room for a block of so many octets with its header, whatever codec packs it: most say that they need no more.
-pub(crate) fn room_to_pack(block: usize) -> usize {
+/// The capacity for a compressed block of `block` bytes with its header. Most codecs state that they need no more.
+pub(crate) fn packed_capacity(block: usize) -> usize {
     HEADER + block + block / 64 + 256
 }
 
-/// Buffers of one stream that hold nothing at present.
+/// The free buffers of one stream.
 #[derive(Debug, Default)]
 pub(crate) struct Spare(Vec<Vec<u8>>);
 
 impl Spare {
-    /// An empty buffer.
+    /// Returns an empty buffer.
     pub(crate) fn take(&mut self) -> Vec<u8> {
         self.0.pop().unwrap_or_default()
     }
 
-    /// Takes a buffer back.
+    /// Keeps a buffer for reuse.
     pub(crate) fn give(&mut self, mut buffer: Vec<u8>) {
         if self.0.len() < MOST && buffer.capacity() > 0 {
             buffer.clear();
@@ -52,19 +51,19 @@ impl Spare {
         }
     }
 
-    /// The same for one that others may still have: then the last of them gives it back.
+    /// Keeps a shared buffer for reuse if this was the last reference to it.
     pub(crate) fn give_shared(&mut self, buffer: Arc<Vec<u8>>) {
         if let Some(buffer) = Arc::into_inner(buffer) {
             self.give(buffer);
         }
     }
 
-    /// Gives the memory back to the system.
+    /// Frees all buffers.
     pub(crate) fn free(&mut self) {
         self.0 = Vec::new();
     }
 
-    /// Octets.
+    /// The capacity of all free buffers in bytes.
     pub(crate) fn memory(&self) -> usize {
         self.0.iter().map(Vec::capacity).sum()
     }

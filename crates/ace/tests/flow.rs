@@ -1,4 +1,4 @@
-//! How much is in flight, what acknowledgements say, and what a stream at rest holds.
+//! The window, acknowledgements, and the memory of an idle stream.
 
 mod pair;
 
@@ -8,7 +8,7 @@ use std::time::Duration;
 use groupwire_ace::{
     Candidate, Coders, Decision, Delivered, Duplex, Forecast, Packed, Policy, Settings, Situation,
 };
-use pair::{InTurn, Pair, text};
+use pair::{Pair, RoundRobin, text};
 
 const MS: Duration = Duration::from_millis(1);
 
@@ -16,7 +16,7 @@ fn settings(name: &str) -> Settings {
     Settings::always(name.parse().expect("a candidate"))
 }
 
-/// Tells what it is told, and has this window.
+/// A policy that records its calls, with a fixed candidate and window.
 #[derive(Debug)]
 struct Telling {
     window: usize,
@@ -58,16 +58,16 @@ impl Policy for Telling {
     }
 }
 
-fn random(octets: usize) -> Vec<u8> {
+fn random(bytes: usize) -> Vec<u8> {
     let mut random = oorandom::Rand32::new(3);
-    (0..octets).map(|_| random.rand_u32() as u8).collect()
+    (0..bytes).map(|_| random.rand_u32() as u8).collect()
 }
 
-/// Writes and packs until nothing more is packed, without acknowledgements; returns the octets that the transport took.
-fn pack_all(pair: &mut Pair, octets: &[u8]) -> usize {
+/// Writes and compresses without acknowledgements until nothing more is compressed. Returns the bytes of the transport.
+fn pack_all(pair: &mut Pair, bytes: &[u8]) -> usize {
     let mut taken = 0;
     loop {
-        let wrote = pair.ends[0].write(octets);
+        let wrote = pair.ends[0].write(bytes);
         let worked = pair.work(0);
         let took = pair.take(0, usize::MAX);
         taken += took;
@@ -78,46 +78,46 @@ fn pack_all(pair: &mut Pair, octets: &[u8]) -> usize {
 }
 
 #[test]
-fn no_more_is_in_flight_than_the_window_and_a_block() {
+fn at_most_a_window_and_a_block_are_in_flight() {
     let (tell, told) = channel();
     let policy = Box::new(Telling { window: 100_000, tell });
     let block = Settings { block: 10_000, ..settings("none") };
-    let mut pair = Pair::with(&block, [policy, InTurn::new(&["none"])]);
-    let octets = random(1 << 20);
-    let before_hello = pack_all(&mut pair, &octets);
+    let mut pair = Pair::with(&block, [policy, RoundRobin::new(&["none"])]);
+    let bytes = random(1 << 20);
+    let before_hello = pack_all(&mut pair, &bytes);
     assert!((256 << 10..280 << 10).contains(&before_hello), "{before_hello}");
     pair.read(1);
     while told.try_recv().is_ok() {}
-    let after = pack_all(&mut pair, &octets);
+    let after = pack_all(&mut pair, &bytes);
     assert!((80_000..120_000).contains(&after), "{after}");
     let in_flight = told.try_iter().filter_map(|told| match told {
         Told::Choose(situation) => Some(situation.in_flight),
         _ => None,
     });
     let in_flight = in_flight.max();
-    assert!(in_flight.is_some_and(|octets| (90_000..=100_000).contains(&octets)), "{in_flight:?}");
+    assert!(in_flight.is_some_and(|bytes| (90_000..=100_000).contains(&bytes)), "{in_flight:?}");
 }
 
 #[test]
-fn the_transport_has_one_block_and_one_waits() {
+fn one_block_waits_behind_the_one_that_the_transport_accepts() {
     let mut pair = Pair::of(&settings("none"));
     pair.settle();
-    let octets = random(1 << 20);
+    let bytes = random(1 << 20);
     let mut written = 0;
     loop {
-        let wrote = pair.ends[0].write(&octets[written..]);
+        let wrote = pair.ends[0].write(&bytes[written..]);
         written += wrote;
         if wrote == 0 && !pair.work(0) {
             break;
         }
     }
-    assert_eq!(written, 4 * (64 << 10), "two packed, one whole, one that became so");
+    assert_eq!(written, 4 * (64 << 10), "two compressed blocks, two that wait for compression");
 }
 
 #[test] // A13
-fn a_window_of_nothing_still_moves() {
+fn a_window_of_zero_does_not_stop_the_stream() {
     let policies = || {
-        let mut policy = InTurn::new(&["none", "zstd-1+history"]);
+        let mut policy = RoundRobin::new(&["none", "zstd-1+history"]);
         policy.window = 0;
         policy as _
     };
@@ -130,37 +130,37 @@ fn a_window_of_nothing_still_moves() {
 }
 
 #[test] // A14
-fn a_writer_whose_application_does_not_read_is_not_stopped_by_that() {
+fn an_application_that_does_not_read_can_still_write() {
     let policies = || {
-        let mut policy = InTurn::new(&["none"]);
+        let mut policy = RoundRobin::new(&["none"]);
         policy.window = 100_000;
         policy as _
     };
     let mut pair = Pair::with(&settings("none"), [policies(), policies()]);
     pair.settle();
-    let octets = random(4 << 20);
-    // What end 0 does not read stays before the acknowledgements for it.
-    let mut unread = &octets[..];
+    let bytes = random(4 << 20);
+    // Acknowledgements for end 0 wait behind the bytes that it does not read.
+    let mut unread = &bytes[..];
     for _ in 0..10 {
         unread = &unread[pair.ends[1].write(unread)..];
         pair.settle();
     }
-    let (mut rest, mut came) = (&octets[..], 0);
+    let (mut rest, mut received) = (&bytes[..], 0);
     while !rest.is_empty() {
         let taken = pair.ends[0].write(rest);
         rest = &rest[taken..];
         let read = pair.read(1).len();
-        came += read;
-        assert!(taken + read > 0, "it hangs after {came}");
+        received += read;
+        assert!(taken + read > 0, "it hangs after {received}");
     }
-    assert!(came >= octets.len() - (256 << 10), "{came}");
+    assert!(received >= bytes.len() - (256 << 10), "{received}");
 }
 
 #[test] // A11 A12 A13
-fn what_is_told_of_blocks_is_what_happened() {
+fn measurements_of_blocks_are_correct() {
     let (tell, told) = channel();
     let policy = Box::new(Telling { window: usize::MAX, tell });
-    let mut pair = Pair::with(&settings("none"), [policy, InTurn::new(&["none"])]);
+    let mut pair = Pair::with(&settings("none"), [policy, RoundRobin::new(&["none"])]);
     pair.settle();
     assert_eq!(told.try_iter().collect::<Vec<_>>(), [Told::Peer(0x1fff, true)]);
     let mut times = [0; 2];
@@ -170,7 +170,7 @@ fn what_is_told_of_blocks_is_what_happened() {
         assert!(pair.work(0));
         *time = pair.take(0, usize::MAX);
     }
-    // The other end has waited since the beginning; its word takes 40 ms.
+    // The other end has waited since the beginning; its acknowledgement takes 40 ms.
     pair.now = 340 * MS;
     while pair.give(1, usize::MAX) > 0 || pair.work(1) {
         pair.ends[1].read(usize::MAX);
@@ -203,7 +203,7 @@ fn what_is_told_of_blocks_is_what_happened() {
 }
 
 #[test] // A6
-fn one_direction_ends_and_the_other_goes_on() {
+fn the_end_of_one_direction_leaves_the_other_open() {
     let mut pair = Pair::of(&settings("zstd-1+history"));
     let text = text(500_000);
     assert!(pair.carry(0, &text) == text);
@@ -220,7 +220,7 @@ fn one_direction_ends_and_the_other_goes_on() {
 }
 
 #[test] // A10
-fn a_stream_at_rest_holds_next_to_nothing_and_goes_on() {
+fn an_idle_stream_releases_memory_and_continues() {
     for name in ["none", "zstd-1+history"] {
         let mut pair = Pair::of(&settings(name));
         let text = text(1 << 20);
@@ -229,20 +229,20 @@ fn a_stream_at_rest_holds_next_to_nothing_and_goes_on() {
                 assert!(pair.carry(from, &text) == text, "{name}");
             }
             let busy = pair.ends.each_ref().map(|end| end.report().memory);
-            assert!(busy.iter().all(|octets| *octets < 1 << 20), "{name}: {busy:?}");
+            assert!(busy.iter().all(|bytes| *bytes < 1 << 20), "{name}: {busy:?}");
             for end in [0, 1, 0, 1] {
                 pair.ends[end].rest();
                 pair.settle();
             }
             let resting = pair.ends.each_ref().map(|end| end.report().memory);
-            assert!(resting.iter().all(|octets| *octets < 4 << 10), "{name}: {resting:?}");
+            assert!(resting.iter().all(|bytes| *bytes < 4 << 10), "{name}: {resting:?}");
         }
     }
 }
 
 #[test] // A2 A4 A7
-fn what_the_other_end_cannot_unpack_is_not_sent() {
-    // It has lz4 only, and no history.
+fn codecs_that_the_other_end_lacks_are_not_used() {
+    // The other end has lz4 only, and no history.
     let hello = [b'G', b'W', b'A', 1, 0b11, 0, 16, 0];
     for (name, tag) in [("zstd-1+history", 0), ("lz4+history", 1), ("zlib-1", 0), ("lz4", 1)] {
         let (mut end, mut coders) = (Duplex::new(&settings(name)).unwrap(), Coders::new());
@@ -258,7 +258,7 @@ fn what_the_other_end_cannot_unpack_is_not_sent() {
 }
 
 #[test]
-fn wrong_settings_are_refused() {
+fn settings_out_of_bounds_are_refused() {
     let none = || settings("none");
     for wrong in [
         Settings { block: 1023, ..none() },

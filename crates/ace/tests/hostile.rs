@@ -1,4 +1,4 @@
-//! Whatever comes from the other end: a typed error, bounded memory, no octet that was not sent.
+//! Hostile peers: errors are typed, memory is bounded, and no byte is read that was not sent.
 
 mod pair;
 
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use groupwire_ace::{Coders, Duplex, Settings, StreamError};
 use groupwire_codecs::{Codec, CodecError, Zstd};
-use pair::{InTurn, Pair, hear, text};
+use pair::{Pair, RoundRobin, receive_all, text};
 use proptest::prelude::*;
 
 const HELLO: [u8; 8] = [b'G', b'W', b'A', 1, 0xff, 0x1f, 20, 17];
@@ -19,56 +19,56 @@ fn end() -> Duplex {
     Duplex::new(&settings()).expect("the settings are right")
 }
 
-/// What comes of a hello and these octets.
-fn after_hello(octets: &[u8]) -> Result<Vec<u8>, StreamError> {
-    hear(&mut end(), &[&HELLO, octets].concat())
+/// Passes a hello and these bytes to an end and returns what it reads.
+fn after_hello(bytes: &[u8]) -> Result<Vec<u8>, StreamError> {
+    receive_all(&mut end(), &[&HELLO, bytes].concat())
 }
 
-/// A block by the codec of this number.
+/// A block frame with this tag.
 fn block(tag: u8, packed: &[u8]) -> Vec<u8> {
     let [low, middle, high, _] = (packed.len() as u32).to_le_bytes();
     [&[tag, low, middle, high], packed].concat()
 }
 
 #[test] // A1
-fn what_is_no_tunnel_is_found_by_its_first_octets() {
+fn other_protocols_are_refused_by_their_first_bytes() {
     for said in [&b"GET / HTTP/1.1\r\n"[..], b"\x16\x03\x01\x02", b"SSH-2.0", b"\0", b"GWA\x02"] {
-        assert_eq!(hear(&mut end(), said), Err(StreamError::NoPeer));
+        assert_eq!(receive_all(&mut end(), said), Err(StreamError::NoPeer));
     }
 }
 
 #[test] // A15
-fn a_transport_that_ends_too_early_is_told_from_one_that_does_not() {
-    let octets = [&HELLO[..], &block(0, b"abc"), &[0x40, 0, 0, 0]].concat();
-    for length in 0..octets.len() {
+fn an_early_end_of_the_transport_is_an_error() {
+    let bytes = [&HELLO[..], &block(0, b"abc"), &[0x40, 0, 0, 0]].concat();
+    for length in 0..bytes.len() {
         let mut end = end();
-        assert!(hear(&mut end, &octets[..length]).is_ok());
+        assert!(receive_all(&mut end, &bytes[..length]).is_ok());
         assert_eq!(end.ended(), Err(StreamError::Truncated), "{length}");
         assert_eq!(end.receive(Duration::ZERO, b"x"), Err(StreamError::Truncated));
         assert_eq!((end.output(), end.wanted()), (&[][..], 0));
     }
     let mut end = end();
-    assert_eq!(hear(&mut end, &octets), Ok(b"abc".to_vec()));
+    assert_eq!(receive_all(&mut end, &bytes), Ok(b"abc".to_vec()));
     assert_eq!(end.ended(), Ok(()));
     assert!(end.is_at_end());
 }
 
 #[test] // A15
-fn lengths_that_lie_are_refused_before_they_cost_anything() {
+fn false_lengths_allocate_no_memory() {
     let mut end = end();
     let header = [0x07, 0xff, 0xff, 0xff];
-    let outcome = hear(&mut end, &[&HELLO[..], &header].concat());
+    let outcome = receive_all(&mut end, &[&HELLO[..], &header].concat());
     assert_eq!(outcome, Err(StreamError::TooLong { length: 0xff_ffff, limit: 1 << 20 }));
-    // A megabyte is allowed, and costs nothing before it comes.
+    // A megabyte is allowed and is not allocated before it arrives.
     let mut end = self::end();
     let header = [0x07, 0, 0, 0x10];
-    assert!(hear(&mut end, &[&HELLO[..], &header].concat()).is_ok());
+    assert!(receive_all(&mut end, &[&HELLO[..], &header].concat()).is_ok());
     assert!(end.report().memory < 80 << 10, "{}", end.report().memory);
 }
 
 #[test] // A6
 fn a_kilobyte_that_claims_four_gigabytes_is_refused() {
-    // A zstd frame that tells a length of 4 GiB, one that tells none, and 256 MiB by LZ4.
+    // A zstd frame that claims 4 GiB, one without a length, and 256 MiB in LZ4.
     let frame = [&[0xe0, 0, 0, 0, 0, 1, 0, 0, 0][..], &[0; 1000]].concat();
     let mut runs = vec![0x00, 0xa0];
     for _ in 0..249 {
@@ -78,11 +78,11 @@ fn a_kilobyte_that_claims_four_gigabytes_is_refused() {
     let lz4 = [&[0xff, 0xff, 0xff, 0x7f, 0x1f, 0, 1, 0][..], &[0xff; 1000]].concat();
     for bomb in [block(7, &frame), block(7, &runs), block(1, &lz4), block(0x17, &frame)] {
         let mut end = end();
-        let outcome = hear(&mut end, &[&HELLO[..], &bomb].concat());
+        let outcome = receive_all(&mut end, &[&HELLO[..], &bomb].concat());
         assert_eq!(outcome, Err(StreamError::Block(CodecError::TooLarge)));
         assert!(end.report().memory < 4 << 20, "{}", end.report().memory);
     }
-    // A megabyte and an octet, honestly packed.
+    // A megabyte and one byte, correctly compressed.
     let mut packed = Vec::new();
     Zstd.compress(&vec![0; (1 << 20) + 1], &mut packed);
     let outcome = after_hello(&block(7, &packed));
@@ -90,7 +90,7 @@ fn a_kilobyte_that_claims_four_gigabytes_is_refused() {
 }
 
 #[test] // A6
-fn nothing_is_not_a_block() {
+fn empty_blocks_are_refused() {
     let mut packed = Vec::new();
     Zstd.compress(b"", &mut packed);
     let malformed = Err(StreamError::Block(CodecError::Malformed));
@@ -99,22 +99,22 @@ fn nothing_is_not_a_block() {
 }
 
 #[test] // A11
-fn what_never_was_sent_cannot_be_acknowledged() {
+fn acknowledgements_of_unsent_blocks_are_refused() {
     for word in [[1, 4, 0, 0, 0], [0, 0, 0, 0, 0], [1, 0, 0, 0, 0]] {
         let outcome = after_hello(&block(0x20, &word));
         assert_eq!(outcome, Err(StreamError::Acknowledgement), "{word:?}");
     }
-    // Nor what the transport has not taken.
+    // A block that the transport has not accepted cannot be acknowledged either.
     let mut end = end();
     end.write(b"abc");
     end.flush();
     let word = block(0x20, &[1, 7, 0, 0, 0]);
-    let outcome = hear(&mut end, &[&HELLO[..], &word].concat());
+    let outcome = receive_all(&mut end, &[&HELLO[..], &word].concat());
     assert_eq!(outcome, Err(StreamError::Acknowledgement));
 }
 
 #[test] // A6
-fn nothing_but_acknowledgements_follows_the_end() {
+fn only_acknowledgements_may_follow_the_end() {
     let end = [0x40, 0, 0, 0];
     for tag in [0x00, 0x07, 0x40, 0x60] {
         let next = if tag < 0x20 { block(tag, b"abc") } else { block(tag, b"") };
@@ -122,11 +122,15 @@ fn nothing_but_acknowledgements_follows_the_end() {
         assert_eq!(outcome, Err(StreamError::Frame { tag }));
     }
     let outcome = after_hello(&[&end[..], &block(0x20, &[1, 4, 0, 0, 0])].concat());
-    assert_eq!(outcome, Err(StreamError::Acknowledgement), "it may, but this one is wrong");
+    assert_eq!(
+        outcome,
+        Err(StreamError::Acknowledgement),
+        "acknowledgements may follow, but this one is wrong"
+    );
 }
 
 #[test]
-fn many_small_frames_do_not_take_much_memory() {
+fn many_small_frames_take_little_memory() {
     for frame in [&block(0, b"x")[..], &[0x60, 0, 0, 0]] {
         let (mut end, frames) = (end(), frame.repeat(100_000));
         end.receive(Duration::ZERO, &HELLO).unwrap();
@@ -134,7 +138,7 @@ fn many_small_frames_do_not_take_much_memory() {
         loop {
             match end.receive(Duration::ZERO, &frames[taken..]).unwrap() {
                 0 => break,
-                octets => taken += octets,
+                bytes => taken += bytes,
             }
         }
         assert!(taken <= 65 << 10, "{taken}");
@@ -143,7 +147,7 @@ fn many_small_frames_do_not_take_much_memory() {
 }
 
 #[test]
-fn an_application_that_does_not_read_is_not_flooded() {
+fn input_is_bounded_while_the_application_does_not_read() {
     let mut pair = Pair::of(&settings());
     let text = text(8 << 20);
     let (mut rest, mut unmoved) = (&text[..], 0);
@@ -152,8 +156,8 @@ fn an_application_that_does_not_read_is_not_flooded() {
         rest = &rest[taken..];
         pair.settle();
         unmoved = if taken == 0 { unmoved + 1 } else { 0 };
-        let most = pair.travelling[1].len();
-        assert!(most < 1 << 20, "more was packed than a transport holds: {most}");
+        let most = pair.in_flight[1].len();
+        assert!(most < 1 << 20, "more was compressed than a transport holds: {most}");
         if most > 256 << 10 {
             break;
         }
@@ -162,14 +166,14 @@ fn an_application_that_does_not_read_is_not_flooded() {
 }
 
 #[test] // A15
-fn after_an_error_nothing_more_comes() {
+fn after_an_error_there_is_no_more_output() {
     let mut end = end();
-    let octets = [&HELLO[..], &block(0, b"abc"), &block(7, b"wrong")].concat();
-    let taken = end.receive(Duration::ZERO, &octets).unwrap();
-    assert_eq!(taken, octets.len());
+    let bytes = [&HELLO[..], &block(0, b"abc"), &block(7, b"wrong")].concat();
+    let taken = end.receive(Duration::ZERO, &bytes).unwrap();
+    assert_eq!(taken, bytes.len());
     let work = |end: &mut Duplex| end.work(&mut Coders::new(), &mut || Duration::ZERO);
     assert_eq!(work(&mut end), Ok(true));
-    assert_eq!(end.readable(), b"abc", "what was before is right");
+    assert_eq!(end.readable(), b"abc", "earlier bytes are correct");
     end.read(3);
     let malformed = Err(StreamError::Block(CodecError::Malformed));
     assert_eq!(work(&mut end), malformed);
@@ -185,48 +189,48 @@ proptest! {
     })]
 
     #[test]
-    fn whatever_comes_memory_is_bounded(octets: Vec<u8>, is_tunnel: bool) {
+    fn memory_is_bounded_for_arbitrary_bytes(bytes: Vec<u8>, is_tunnel: bool) {
         let hello = if is_tunnel { &HELLO[..] } else { &[] };
         let mut end = end();
-        let _ = hear(&mut end, &[hello, &octets].concat());
+        let _ = receive_all(&mut end, &[hello, &bytes].concat());
         prop_assert!(end.report().memory < 4 << 20);
     }
 
-    /// What was sent comes, up to the damage; behind it there may be something else, as nothing here authenticates.
+    /// Bytes before the damage are correct. Later bytes may differ, because the stream has no checksums.
     #[test]
-    fn damage_is_no_harm_to_what_came_before(at in any::<prop::sample::Index>(), bit in 0u8..8) {
+    fn bytes_before_damage_are_correct(at in any::<prop::sample::Index>(), bit in 0u8..8) {
         let names = ["zstd-1+history", "none", "lz4", "zlib-1"];
-        let mut pair = Pair::with(&settings(), [InTurn::new(&names), InTurn::new(&names)]);
+        let mut pair = Pair::with(&settings(), [RoundRobin::new(&names), RoundRobin::new(&names)]);
         pair.settle();
         let text = text(300_000);
-        let mut octets = HELLO.to_vec();
+        let mut bytes = HELLO.to_vec();
         let mut lengths = Vec::new();
         for piece in text.chunks(20_000) {
             pair.ends[0].write(piece);
             pair.ends[0].flush();
             while pair.work(0) {}
             while !pair.ends[0].output().is_empty() {
-                octets.extend_from_slice(pair.ends[0].output());
+                bytes.extend_from_slice(pair.ends[0].output());
                 pair.take(0, usize::MAX);
             }
-            lengths.push(octets.len());
+            lengths.push(bytes.len());
             pair.read(1);
         }
-        let place = 8 + at.index(octets.len() - 8);
-        octets[place] ^= 1 << bit;
+        let place = 8 + at.index(bytes.len() - 8);
+        bytes[place] ^= 1 << bit;
         let whole = lengths.iter().filter(|length| **length <= place).count() * 20_000;
-        let (mut end, mut coders, mut heard) = (end(), Coders::new(), Vec::new());
-        let mut rest = &octets[..];
+        let (mut end, mut coders, mut read) = (end(), Coders::new(), Vec::new());
+        let mut rest = &bytes[..];
         while let Ok(taken) = end.receive(Duration::ZERO, rest) {
             rest = &rest[taken..];
             let worked = end.work(&mut coders, &mut || Duration::ZERO);
-            heard.extend_from_slice(end.readable());
+            read.extend_from_slice(end.readable());
             end.read(usize::MAX);
             if worked != Ok(true) && taken == 0 {
                 break;
             }
         }
-        let sure = heard.len().min(whole);
-        prop_assert!(heard[..sure] == text[..sure]);
+        let sure = read.len().min(whole);
+        prop_assert!(read[..sure] == text[..sure]);
     }
 }

@@ -1,10 +1,10 @@
-//! Streams as they should be: what is read is what was written, and nothing hangs.
+//! Streams between correct ends: the read bytes are the written ones, and nothing hangs.
 
 mod pair;
 
 use groupwire_ace::{Candidate, Settings, Training};
 use groupwire_codecs::Costs;
-use pair::{InTurn, Pair, text};
+use pair::{Pair, RoundRobin, text};
 use proptest::prelude::*;
 
 fn settings(name: &str) -> Settings {
@@ -12,7 +12,7 @@ fn settings(name: &str) -> Settings {
 }
 
 #[test]
-fn octets_pass_in_both_directions() {
+fn both_directions_deliver() {
     for name in ["none", "lz4", "zstd-1", "zstd-3+history", "zlib-6", "bzip2", "lzma-1+history"] {
         let mut pair = Pair::of(&settings(name));
         let text = text(300_000);
@@ -30,9 +30,9 @@ fn octets_pass_in_both_directions() {
 }
 
 #[test] // A8 A9
-fn blocks_of_all_kinds_alternate() {
+fn candidates_can_change_with_each_block() {
     let candidates = ["zstd-1+history", "none", "lz4+history", "lz4", "zstd-3", "zlib-1+history"];
-    let policies = || [InTurn::new(&candidates) as _, InTurn::new(&candidates) as _];
+    let policies = || [RoundRobin::new(&candidates) as _, RoundRobin::new(&candidates) as _];
     for block in [1 << 10, 10_000, 64 << 10, 1 << 20] {
         let settings = Settings { block, ..settings("none") };
         let mut pair = Pair::with(&settings, policies());
@@ -43,7 +43,7 @@ fn blocks_of_all_kinds_alternate() {
 }
 
 #[test]
-fn every_policy_carries_octets() {
+fn every_policy_delivers() {
     let text = text(2 << 20);
     let all = [Settings::adaptive(Costs::reference()), Settings::ace2005(Training::reference())];
     for settings in all {
@@ -57,7 +57,7 @@ fn every_policy_carries_octets() {
 }
 
 #[test]
-fn nothing_waits_after_a_flush() {
+fn a_flush_sends_an_incomplete_block() {
     let mut pair = Pair::of(&settings("lz4"));
     pair.ends[0].write(b"a line");
     pair.settle();
@@ -69,7 +69,7 @@ fn nothing_waits_after_a_flush() {
     assert_eq!(pair.ends[0].report().candidate, Candidate::NONE, "it would not become smaller");
 }
 
-/// What may happen to an end: the number is how much, or of what.
+/// A step of one end. The number is an amount, or the index of a block or candidate.
 #[derive(Debug, Clone, Copy)]
 enum Step {
     Write(usize),
@@ -83,14 +83,14 @@ enum Step {
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    let octets = || prop_oneof![1usize..20, 100usize..5000, 50_000usize..200_000];
+    let bytes = || prop_oneof![1usize..20, 100usize..5000, 50_000usize..200_000];
     prop_oneof![
-        6 => octets().prop_map(Step::Write),
+        6 => bytes().prop_map(Step::Write),
         2 => Just(Step::Flush),
         8 => Just(Step::Work),
-        8 => octets().prop_map(Step::Take),
-        8 => octets().prop_map(Step::Give),
-        6 => octets().prop_map(Step::Read),
+        8 => bytes().prop_map(Step::Take),
+        8 => bytes().prop_map(Step::Give),
+        6 => bytes().prop_map(Step::Read),
         1 => Just(Step::Starve),
         1 => Just(Step::Rest),
     ]
@@ -102,9 +102,9 @@ proptest! {
         ..ProptestConfig::with_cases(48)
     })]
 
-    /// However the transport divides it, whenever something is flushed and whatever codec it is packed by.
+    /// For every division by the transport, every pattern of flushes and every codec.
     #[test]
-    fn what_is_read_is_what_was_written(
+    fn read_bytes_are_the_written_ones(
         steps in proptest::collection::vec((0usize..2, step()), 1..300),
         block in prop_oneof![Just(1usize << 10), 1024usize..100_000, Just(1 << 20)],
         history in prop_oneof![Just(0usize), 1024usize..10_000, Just(128 << 10)],
@@ -116,7 +116,7 @@ proptest! {
             "zlib-1", "lzma-0+history", "zstd-9+history",
         ];
         let policy = |turn: usize| {
-            let mut policy = InTurn::new(&names);
+            let mut policy = RoundRobin::new(&names);
             policy.window = window;
             policy.nth = turn;
             policy as _
@@ -125,7 +125,7 @@ proptest! {
         let policies = [policy(order.index(10)), policy(order.index(7))];
         let mut pair = Pair::with(&sizes, policies);
         let source = text(1 << 20);
-        // How much each end wrote, and how much of the other's it read.
+        // The bytes that each end wrote, and the bytes of the other end that it read.
         let (mut written, mut read) = ([0; 2], [0; 2]);
         for (end, step) in steps {
             match step {
@@ -144,12 +144,12 @@ proptest! {
                     pair.give(end, most);
                 }
                 Step::Read(most) => {
-                    let octets = pair.ends[end].readable();
-                    let octets = &octets[..octets.len().min(most)];
-                    prop_assert!(source[read[end]..].starts_with(octets));
-                    read[end] += octets.len();
-                    let octets = octets.len();
-                    pair.ends[end].read(octets);
+                    let bytes = pair.ends[end].readable();
+                    let bytes = &bytes[..bytes.len().min(most)];
+                    prop_assert!(source[read[end]..].starts_with(bytes));
+                    read[end] += bytes.len();
+                    let bytes = bytes.len();
+                    pair.ends[end].read(bytes);
                 }
                 Step::Starve => pair.ends[end].starved(pair.now),
                 Step::Rest => pair.ends[end].rest(),
@@ -161,9 +161,9 @@ proptest! {
         while pair.ends.iter().any(|end| !end.is_at_end()) {
             let before = read;
             for end in [0, 1] {
-                let octets = pair.read(end);
-                prop_assert!(source[read[end]..].starts_with(&octets));
-                read[end] += octets.len();
+                let bytes = pair.read(end);
+                prop_assert!(source[read[end]..].starts_with(&bytes));
+                read[end] += bytes.len();
             }
             prop_assert!(before != read || pair.ends.iter().all(|end| end.is_at_end()), "it hangs");
         }

@@ -1,4 +1,4 @@
-//! `groupwire ace`: streams whose codecs are chosen by forecast.
+//! `groupwire ace`: tools for streams that choose codecs by forecast.
 
 mod profile;
 mod table;
@@ -17,8 +17,8 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Measure what the codecs of 2005 do on this machine, for streams with the policy ace-2005. Do it once, and again
-    /// when the hardware changes, while nothing else runs.
+    /// Measure the codecs of the policy ace-2005 on this machine. Run it once, and again when the hardware changes, on an
+    /// idle machine.
     Profile(profile::Args),
 }
 

@@ -1,4 +1,4 @@
-//! `groupwire lab`: experiments that run Groupwire beside its peers.
+//! `groupwire lab`: experiments that compare Groupwire with similar software.
 
 mod ace;
 mod afec;
@@ -26,21 +26,21 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Experiment {
-    /// Which codec for which block of a stream, and what choosing gains.
+    /// Measure the choice of a codec for each block of a stream.
     Ace(ace::Args),
-    /// Which share of messages misses its deadline, and what holding a target costs.
+    /// Measure the share of messages that miss their deadline, and the cost of meeting a target.
     Afec(afec::Args),
-    /// Whether channels get what they were promised, from application to application.
+    /// Measure whether channels meet their QoS contract, from application to application.
     Contract(contract::Args),
-    /// What a delivery costs when few send and everybody receives, beside other servers.
+    /// Measure the cost of a delivery when few participants send and all receive, for several servers.
     Fanout(fanout::Args),
-    /// How small messages get, how fast, with how much memory.
+    /// Measure size, time and memory of message compression.
     Gmc(gmc::Args),
-    /// What codecs under every message gain, by size and link.
+    /// Measure the gain of lossless codecs for single messages, by size and link.
     Lossless(lossless::Args),
-    /// One page with plots of rows that were saved with --json.
+    /// Write a page with plots of rows that were saved with --json.
     Report(report::Args),
-    /// How fast messages get from browser to browser, over every transport and network.
+    /// Measure latency and rate of messages from browser to browser, over each transport and network.
     Web(web::Args),
 }
 

@@ -23,13 +23,13 @@ struct Cli {
 enum Command {
     /// Run a server, with the whiteboard and the puzzle on it.
     Serve(serve::Args),
-    /// Send a recorded session through a running server and check what arrives.
+    /// Send a recorded session through a running server and compare the messages that arrive.
     Replay(replay::Args),
-    /// Carry programs' connections compressed and encrypted between two machines.
+    /// Carry the connections of programs compressed and encrypted between two machines.
     Tunnel(tunnel::Args),
-    /// Measure Groupwire beside its peers.
+    /// Measure Groupwire and comparable software.
     Lab(lab::Args),
-    /// Prepare streams that choose codecs as in 2005.
+    /// Prepare the policy ace-2005, which chooses codecs as the paper ACE of 2005 did.
     Ace(ace::Args),
 }
 

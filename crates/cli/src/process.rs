@@ -1,10 +1,10 @@
-//! What every long-running command does: it logs, and stops when asked to.
+//! Logging and shutdown of the commands that run until they are stopped.
 
 use clap::ValueEnum;
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::fmt::MakeWriter;
 
-/// How much is logged.
+/// The least severe messages that are logged.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum Level {
     Off,
@@ -14,14 +14,14 @@ pub(crate) enum Level {
     Debug,
 }
 
-/// How it is logged.
+/// The format of the log.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum Format {
     Text,
     Json,
 }
 
-/// Logs from now on.
+/// Starts the log.
 pub(crate) fn start_log<W>(level: Level, format: Format, writer: W)
 where
     W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
@@ -40,8 +40,8 @@ where
     }
 }
 
-/// Ctrl-C or, from a service manager, SIGTERM.
-pub(crate) async fn asked_to_stop() {
+/// Waits for Ctrl-C or, on Unix, for SIGTERM, which service managers send.
+pub(crate) async fn stop_signal() {
     let interrupt = async {
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;

@@ -1,4 +1,4 @@
-//! `groupwire serve`: one process, nothing else to install.
+//! `groupwire serve`: the server in one process, without other services.
 
 use std::error::Error;
 use std::io::{self, Write};
@@ -11,15 +11,16 @@ use std::time::Duration;
 use clap::Args as ClapArgs;
 use groupwire_server::session::{Authority, Grant, JoinRequest, OpenRequest, Timing};
 use groupwire_server::{
-    Certificate, Config, Inspect, Origins, Server, WebTransportConfig, codecs_named, is_same_secret,
+    Certificate, CertificateError, Config, Error as ServerError, Inspect, Origins, Server,
+    WebTransportConfig, codecs_named, is_same_secret,
 };
 
-use crate::process::{Format, Level, asked_to_stop, start_log};
+use crate::process::{Format, Level, start_log, stop_signal};
 
 /// The options of `groupwire serve`.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Args {
-    /// Where to listen. Use 0.0.0.0:8080 to be reached from other machines, port 0 for any free port.
+    /// The address to listen on. 0.0.0.0:8080 is open to other machines; port 0 is any free port.
     #[arg(
         long,
         value_name = "ADDRESS:PORT",
@@ -28,29 +29,29 @@ pub(crate) struct Args {
     )]
     listen: SocketAddr,
 
-    /// No WebTransport.
+    /// Do not offer WebTransport.
     #[arg(long, conflicts_with_all = ["webtransport", "cert"])]
     no_webtransport: bool,
 
-    /// Where to listen for WebTransport, UDP. Default: the address and port number of --listen.
+    /// The UDP address to listen on for WebTransport. Default: the address and port number of --listen.
     #[arg(long, value_name = "ADDRESS:PORT", env = "GROUPWIRE_WEBTRANSPORT")]
     webtransport: Option<SocketAddr>,
 
-    /// A certificate for WebTransport and those between it and the root, PEM; read again when it changes. Without it the
-    /// server makes its own, which clients pin.
+    /// A PEM file with the certificate for WebTransport and its intermediate certificates, read again when it changes.
+    /// Default: the server makes its own certificate, which clients pin.
     #[arg(long, value_name = "FILE", requires = "key", env = "GROUPWIRE_CERT")]
     cert: Option<PathBuf>,
 
-    /// The certificate's private key, PEM.
+    /// A PEM file with the certificate's private key.
     #[arg(long, value_name = "FILE", requires = "cert", env = "GROUPWIRE_KEY")]
     key: Option<PathBuf>,
 
-    /// Where to listen for native programs that speak packets over plain TCP; by default nowhere.
+    /// The address to listen on for native programs that send packets over plain TCP. Default: none.
     #[arg(long, value_name = "ADDRESS:PORT", env = "GROUPWIRE_SOCKET")]
     socket: Option<SocketAddr>,
 
-    /// Pages of this origin, such as `https://example.org`, may use the server, besides its own; * for all. May be
-    /// given several times.
+    /// A further origin whose pages may use the server, such as `https://example.org`, or * for all. May be given several
+    /// times.
     #[arg(
         long = "origin",
         value_name = "ORIGIN",
@@ -59,32 +60,32 @@ pub(crate) struct Args {
     )]
     origins: Vec<String>,
 
-    /// How long messages are collected before they are sent to everybody, in milliseconds; 0 sends at once.
+    /// How long messages are collected before they are sent to the participants, in milliseconds; 0 sends at once.
     #[arg(long, value_name = "MS", default_value_t = 40, value_parser = clap::value_parser!(u64).range(0..=1000))]
     tick: u64,
 
-    /// Only clients that present this token may join. Without it everybody may.
+    /// The token that clients must present to join. Default: everybody may join.
     #[arg(long, value_name = "SECRET", env = "GROUPWIRE_TOKEN", hide_env_values = true)]
     token: Option<String>,
 
-    /// How long a room that nobody is in keeps its content, in seconds.
+    /// How long an empty room keeps its content, in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 3600)]
     keep_empty: u64,
 
-    /// Rooms at the same time.
+    /// The limit of rooms.
     #[arg(long, value_name = "COUNT", default_value_t = 10_000)]
     max_rooms: usize,
 
-    /// Connections at the same time.
+    /// The limit of simultaneous connections.
     #[arg(long, value_name = "COUNT", default_value_t = 20_000)]
     max_connections: usize,
 
-    /// Send messages as they are, for debugging and measuring, or if they are encrypted anyway.
+    /// Do not compress messages: for debugging, for measurements, or if applications encrypt them.
     #[arg(long)]
     no_compression: bool,
 
-    /// What messages of channels that ask for a codec are unpacked and packed with, such as lz4,zstd; or all. Clients
-    /// may make the server work by any of them. Default: all but bzip2 and lzma.
+    /// The codecs that channels may ask for, such as lz4,zstd; or all. Clients can make the server compress and decompress
+    /// with any of them. Default: all but bzip2 and lzma.
     #[arg(
         long,
         value_name = "LIST",
@@ -94,30 +95,30 @@ pub(crate) struct Args {
     )]
     codecs: Vec<String>,
 
-    /// Whether pages may ask for a bad network (whiteboard: ?compare); only those connections that ask get it. Default:
-    /// if --listen is a loopback address.
+    /// Whether pages may ask for an emulated bad network (whiteboard: ?compare) for their own connections. Default: only if
+    /// --listen is a loopback address.
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     emulate: Option<bool>,
 
-    /// Only who has this token may look on at rooms (/inspector/). Without it whoever sits at this machine may, if --listen
-    /// is a loopback address. Messages' sizes and types are seen there.
+    /// The token for the inspector (/inspector/), which shows sizes and types of messages. Default: the inspector needs no
+    /// token and is open to this machine only, if --listen is a loopback address.
     #[arg(long, value_name = "SECRET", env = "GROUPWIRE_INSPECT_TOKEN", hide_env_values = true)]
     inspect_token: Option<String>,
 
-    /// Nobody may look on at rooms.
+    /// Disable the inspector.
     #[arg(long, conflicts_with = "inspect_token")]
     no_inspect: bool,
 
-    /// Where who looks on may have rooms recorded, all their messages; `groupwire replay --trace` reads them. By default
-    /// nowhere.
+    /// The folder for recordings that users of the inspector may start. They contain all messages of a room; `groupwire
+    /// replay --trace` reads them. Default: no recordings.
     #[arg(long, value_name = "FOLDER", env = "GROUPWIRE_RECORD_DIR")]
     record_dir: Option<PathBuf>,
 
-    /// How much to log on standard error.
+    /// The least severe messages to log on standard error.
     #[arg(long, value_enum, default_value_t = Level::Info)]
     log: Level,
 
-    /// How to log: for people, or one JSON object per line.
+    /// The format of the log: text, or one JSON object per line.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     log_format: Format,
 }
@@ -147,11 +148,10 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
     if let Some(token) = args.token {
         config.authority = Arc::new(OneToken(token.into_bytes()));
     }
-    let server = Server::bind(config).await.map_err(|error| {
-        format!("{error}\nIs another server running? --listen chooses another address.")
-    })?;
+    let server =
+        Server::bind(config).await.map_err(|error| format!("{error}{}", advice(&error)))?;
     announce(server.local_addr())?;
-    server.run(asked_to_stop()).await?;
+    server.run(stop_signal()).await?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -175,7 +175,25 @@ impl Args {
     }
 }
 
-/// The one line on standard output: where to go.
+/// What the user can do about an error, as lines below it.
+fn advice(error: &ServerError) -> &'static str {
+    match error {
+        ServerError::Listen { .. } => {
+            "\nIs another server running? --listen chooses another address."
+        }
+        ServerError::Certificate(CertificateError::Unusable { .. }) => {
+            "\n--cert and --key must name a certificate and its own private key. Without both options the \
+             server makes a certificate itself."
+        }
+        ServerError::Certificate(_) => {
+            "\n--cert and --key must name two PEM files that this user may read. Without both options the \
+             server makes a certificate itself."
+        }
+        _ => "",
+    }
+}
+
+/// Prints the address to open, the only line on standard output.
 fn announce(address: SocketAddr) -> io::Result<()> {
     let host = match address.ip() {
         ip if ip.is_unspecified() => format!("localhost:{}", address.port()),
@@ -186,7 +204,7 @@ fn announce(address: SocketAddr) -> io::Result<()> {
     out.flush()
 }
 
-/// Whoever knows the token may do everything.
+/// An authority that permits everything to clients with one token.
 struct OneToken(Vec<u8>);
 
 impl Authority for OneToken {

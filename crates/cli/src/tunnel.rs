@@ -1,4 +1,4 @@
-//! `groupwire tunnel`: two proxies that carry programs' connections packed and over TLS.
+//! `groupwire tunnel`: two proxies that carry the connections of programs compressed and over TLS.
 
 mod line;
 mod record;
@@ -23,9 +23,9 @@ use groupwire_tunnel::{
 
 use self::screen::{LogTo, Screen};
 use self::status::StatusArgs;
-use crate::process::{Format, Level, asked_to_stop, start_log};
+use crate::process::{Format, Level, start_log, stop_signal};
 
-/// Where the token is looked for, unless it is in a file.
+/// The environment variable with the token, used without --token-file.
 const TOKEN: &str = "GROUPWIRE_TUNNEL_TOKEN";
 
 /// The options of `groupwire tunnel`.
@@ -37,31 +37,31 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum End {
-    /// The end at the servers: takes connections of the other end, and makes those to programs.
+    /// The end at the servers: accepts connections of the other end and connects to programs.
     Listen(ListenArgs),
-    /// The end at the clients: takes connections of programs, and makes those to the other end.
+    /// The end at the clients: accepts connections of programs and connects to the other end.
     Connect(ConnectArgs),
 }
 
 #[derive(Debug, ClapArgs)]
 struct ListenArgs {
-    /// Where the other end connects to. Other machines reach 0.0.0.0 or an address of a network.
+    /// The address to listen on. A port alone is open on this machine only; 0.0.0.0:PORT is open to other machines.
     #[arg(long, value_name = "[ADDRESS:]PORT", value_parser = address_of)]
     listen: SocketAddr,
 
-    /// The program that connections go to if the other end names no route.
+    /// The program that connections of the route "default" go to.
     #[arg(long, value_name = "HOST:PORT", value_parser = target_of, required_unless_present = "routes")]
     to: Option<String>,
 
-    /// Never compress what goes --to the program: for what is secret and mixed with what others can choose.
+    /// Never compress connections that go --to the program, for secrets beside text that others can choose.
     #[arg(long, requires = "to")]
     never: bool,
 
-    /// A further program, by a name; with ,never nothing that goes there is ever compressed. May be given several times.
+    /// A further program with a name; ,never forbids compression of its connections. May be given several times.
     #[arg(long = "route", value_name = "NAME=HOST:PORT[,never]")]
     routes: Vec<Route>,
 
-    /// A PEM file with a certificate and its key. If there is none, a certificate is made and kept there. Default:
+    /// A PEM file with a certificate and its key. If it does not exist, it is created with a new certificate. Default:
     /// groupwire/tunnel.pem in $XDG_DATA_HOME or ~/.local/share.
     #[arg(long, value_name = "FILE")]
     identity: Option<PathBuf>,
@@ -76,28 +76,28 @@ struct ConnectArgs {
     #[arg(long, value_name = "HOST:PORT", value_parser = target_of)]
     server: String,
 
-    /// Where programs connect to. A port alone is open on this machine only.
+    /// The address that programs connect to. A port alone is open on this machine only.
     #[arg(long, value_name = "[ADDRESS:]PORT", value_parser = address_of, required_unless_present = "forwards")]
     listen: Option<SocketAddr>,
 
-    /// Never compress what comes in by --listen.
+    /// Never compress connections to --listen.
     #[arg(long, requires = "listen")]
     never: bool,
 
-    /// Where programs connect to, and the route by which it goes; with ,never nothing of it is ever compressed. May be
+    /// An address that programs connect to and the route that their connections take; ,never forbids compression. May be
     /// given several times.
     #[arg(long = "forward", value_name = "[ADDRESS:]PORT=NAME[,never]")]
     forwards: Vec<Forward>,
 
-    /// The fingerprint of the other end's certificate, which it prints when it starts.
+    /// The fingerprint of the listening end's certificate, which it prints when it starts.
     #[arg(long, value_name = "HEX", required_unless_present_any = ["ca", "insecure_plain"], conflicts_with = "ca")]
     fingerprint: Option<Fingerprint>,
 
-    /// Certificates of authorities, PEM, one of which has to stand behind the other end's certificate.
+    /// A PEM file of certificate authorities, one of which has issued the listening end's certificate.
     #[arg(long, value_name = "FILE")]
     ca: Option<PathBuf>,
 
-    /// The name that the certificate has to be for. Default: the host of --server.
+    /// The name that the certificate must contain. Default: the host of --server.
     #[arg(long, value_name = "NAME", requires = "ca")]
     name: Option<String>,
 
@@ -107,36 +107,36 @@ struct ConnectArgs {
 
 #[derive(Debug, ClapArgs)]
 struct CommonArgs {
-    /// A file with the secret that both ends share, so that not everybody can use the tunnel. Default: the environment's
-    /// GROUPWIRE_TUNNEL_TOKEN.
+    /// A file with the secret that both ends share, without which nobody can use the tunnel. Default: the environment
+    /// variable GROUPWIRE_TUNNEL_TOKEN.
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
 
-    /// No TLS, for tests and measurements on this machine: whoever sees the connection reads and changes it.
+    /// Use no TLS, for tests and measurements on this machine: anyone on the network path could read and change the bytes.
     #[arg(long)]
     insecure_plain: bool,
 
-    /// How codecs are chosen for what this end sends: adaptive, never, ace-2005 (after groupwire ace profile), or always
-    /// one codec, such as lz4 or zstd-3+history.
+    /// How codecs are chosen for the bytes that this end sends: adaptive, never, ace-2005 (after groupwire ace profile), or
+    /// one codec for all, such as lz4 or zstd-3+history.
     #[arg(long, value_name = "POLICY", default_value = "adaptive")]
     policy: String,
 
-    /// Connections at the same time; further ones are reset. Default: 4096, or as many as the system allows.
+    /// The limit of simultaneous connections; further ones are reset. Default: 4096, or as many as the system allows.
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     max_connections: Option<u32>,
 
-    /// When asked to stop: how long to wait for open connections, in seconds.
+    /// How long to wait for open connections when the tunnel is stopped, in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     drain: u64,
 
     #[command(flatten)]
     status: StatusArgs,
 
-    /// How much to log on standard error.
+    /// The least severe messages to log on standard error.
     #[arg(long, value_enum, default_value_t = Level::Warn)]
     log: Level,
 
-    /// How to log: for people, or one JSON object per line.
+    /// The format of the log: text, or one JSON object per line.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     log_format: Format,
 }
@@ -157,24 +157,29 @@ async fn listen(args: ListenArgs) -> Result<(), Box<dyn Error>> {
         (true, _) => None,
         (false, Some(path)) => Some(path),
         (false, None) => {
-            return Err("there is no home to keep the certificate in: --identity".into());
+            return Err("there is no home directory to keep the certificate in: name a file with --identity FILE".into());
         }
     };
     let (token, options) = (common.token()?, common.options()?);
     let config = ListenConfig { listen, routes: routes.clone(), token, identity, options };
     let end = Listen::bind(config)?;
-    screen.say(&format!("Listening on {}", end.local_addr()))?;
+    screen.print(&format!("Listening on {}", end.local_addr()))?;
     for route in routes {
-        screen.say(&format!("  {} to {}{}", route.name, route.target, unpacked(route.never)))?;
+        screen.print(&format!(
+            "  {} to {}{}",
+            route.name,
+            route.target,
+            compression_note(route.never)
+        ))?;
     }
     match end.fingerprint() {
         Some(fingerprint) => {
-            screen.say(&format!("At the other end: --fingerprint {fingerprint}"))?
+            screen.print(&format!("At the other end: --fingerprint {fingerprint}"))?
         }
-        None => screen.say("Without TLS: for tests and measurements on this machine")?,
+        None => screen.print("Without TLS: for tests and measurements on this machine")?,
     }
     let status = common.status.start(end.connections(), screen)?;
-    end.run(asked_to_stop()).await;
+    end.run(stop_signal()).await;
     status.stop();
     Ok(())
 }
@@ -193,25 +198,27 @@ async fn connect(args: ConnectArgs) -> Result<(), Box<dyn Error>> {
         _ if common.insecure_plain => None,
         (Some(fingerprint), _) => Some(Trust::Pinned(fingerprint)),
         (None, Some(file)) => Some(Trust::Authority { file, name: name.unwrap_or(host) }),
-        (None, None) => return Err("say how the other end is known: --fingerprint or --ca".into()),
+        (None, None) => {
+            return Err("the listening end must be authenticated: use --fingerprint or --ca".into());
+        }
     };
     let (token, options) = (common.token()?, common.options()?);
     let end =
         Connect::bind(ConnectConfig { forwards, server: server.clone(), token, trust, options })?;
     for Forward { listen, route, never } in end.forwards() {
-        screen.say(&format!("{listen} to {route} at {server}{}", unpacked(*never)))?;
+        screen.print(&format!("{listen} to {route} at {server}{}", compression_note(*never)))?;
     }
     let status = common.status.start(end.connections(), screen)?;
-    end.run(asked_to_stop()).await;
+    end.run(stop_signal()).await;
     status.stop();
     Ok(())
 }
 
-fn unpacked(never: bool) -> &'static str {
+fn compression_note(never: bool) -> &'static str {
     if never { ", never compressed" } else { "" }
 }
 
-/// Beside the profile of this machine.
+/// The default file of the certificate, in the folder of the profile.
 fn default_identity() -> Option<PathBuf> {
     profile::default_path().map(|profile| profile.with_file_name("tunnel.pem"))
 }
@@ -241,7 +248,7 @@ impl CommonArgs {
         options.codecs = match self.policy.as_str() {
             "ace-2005" => {
                 let path =
-                    profile::default_path().ok_or("there is no home to find a profile in")?;
+                    profile::default_path().ok_or("there is no home directory with a profile")?;
                 let training = profile::load(&path)
                     .map_err(|error| format!("{error}\nRun groupwire ace profile first."))?;
                 Codecs::Ace2005(training)
@@ -255,8 +262,8 @@ impl CommonArgs {
 }
 
 impl Screen {
-    /// Says something at the start.
-    fn say(&self, text: &str) -> io::Result<()> {
+    /// Prints a line before the table is drawn.
+    fn print(&self, text: &str) -> io::Result<()> {
         let mut out = io::stdout().lock();
         writeln!(out, "{text}")?;
         out.flush()

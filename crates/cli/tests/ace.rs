@@ -1,4 +1,4 @@
-//! `groupwire ace profile`, as a person would run it.
+//! Runs of `groupwire ace profile`.
 
 #![allow(clippy::unwrap_used, reason = "a failure here is a failed test")]
 
@@ -13,7 +13,7 @@ fn run(arguments: &[&str], data: &Path) -> Output {
     command.env("XDG_DATA_HOME", data).args(["ace", "profile"]).args(arguments).output().unwrap()
 }
 
-/// A folder of its own, empty.
+/// Creates an empty folder.
 fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("ace").join(name);
     let _ = fs::remove_dir_all(&folder);
@@ -21,12 +21,12 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// A file of text, in which each block differs from the last.
-fn text(folder: &Path, octets: usize) -> String {
+/// Writes a file of text in which no two blocks are equal.
+fn text(folder: &Path, bytes: usize) -> String {
     let path = folder.join("text");
     let lines = (0..).map(|nth: u32| format!("line {nth} of {}\n", nth * nth % 7919));
-    let mut text: Vec<u8> = lines.take(octets / 8).flat_map(String::into_bytes).collect();
-    text.truncate(octets);
+    let mut text: Vec<u8> = lines.take(bytes / 8).flat_map(String::into_bytes).collect();
+    text.truncate(bytes);
     fs::write(&path, text).unwrap();
     path.into_os_string().into_string().unwrap()
 }
@@ -37,7 +37,7 @@ fn error(output: &Output) -> String {
 }
 
 #[test]
-fn a_profile_lies_where_it_is_looked_for() {
+fn the_profile_is_written_to_the_default_path() {
     let folder = folder("default");
     let file = text(&folder, 200_000);
     let output = run(&["--quick", "--repeat", "1", "--files", &file], &folder);
@@ -51,7 +51,7 @@ fn a_profile_lies_where_it_is_looked_for() {
 }
 
 #[test]
-fn what_is_missing_is_said_before_the_work() {
+fn errors_are_reported_before_the_measurement() {
     let folder = folder("wrong");
     let file = text(&folder, 40_000);
     let note = text(&self::folder("small"), 1000);

@@ -1,4 +1,4 @@
-//! `groupwire lab fanout`, as a person would run it, with few clients and for a short time.
+//! Runs of `groupwire lab fanout` with few clients and for a short time.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a failure here is a failed test")]
@@ -25,7 +25,7 @@ fn row(system: &str) -> Value {
 }
 
 #[test]
-fn over_websocket_everybody_receives_everything_and_it_is_compared() {
+fn over_websocket_every_message_arrives_and_is_compared() {
     let row = row("groupwire-websocket");
     assert_eq!(row["verified"], true, "{row}");
     assert_eq!(
@@ -42,7 +42,7 @@ fn over_websocket_everybody_receives_everything_and_it_is_compared() {
 }
 
 #[test]
-fn over_webtransport_what_comes_is_what_was_sent() {
+fn over_webtransport_messages_arrive_as_sent() {
     let row = row("groupwire-webtransport");
     assert_eq!(row["verified"], true, "{row}");
     assert!(row["deliveries"].as_u64().unwrap() > 0, "{row}");
@@ -60,7 +60,7 @@ fn peers_that_are_not_installed_are_named_and_left_out() {
 }
 
 #[test]
-fn what_cannot_be_measured_is_refused() {
+fn impossible_options_are_refused() {
     for (option, value, says) in
         [("--system", "carrier-pigeon", "uwebsockets"), ("--senders", "11", "senders are 1 to 100")]
     {

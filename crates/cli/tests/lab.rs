@@ -1,4 +1,4 @@
-//! `groupwire lab`, as a person would run it.
+//! Runs of `groupwire lab`.
 
 #![allow(clippy::unwrap_used, reason = "a failure here is a failed test")]
 
@@ -11,7 +11,7 @@ fn lab(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_groupwire")).arg("lab").args(arguments).output().unwrap()
 }
 
-/// A short recording in a file of its own.
+/// Writes a short recording to a file.
 fn trace(name: &str) -> String {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let mut records = Vec::new();
@@ -44,7 +44,7 @@ fn gmc_prints_a_row_of_json_per_line() {
 }
 
 #[test]
-fn gmc_prints_tables_for_people() {
+fn gmc_prints_tables() {
     let trace = trace("table.bin");
     let output =
         lab(&["gmc", "--trace", &trace, "--quick", "--mode", "datagram", "--technique", "lz4"]);
@@ -54,7 +54,7 @@ fn gmc_prints_tables_for_people() {
 }
 
 #[test]
-fn gmc_says_what_it_does_not_know() {
+fn gmc_names_unknown_options() {
     let trace = trace("unknown.bin");
     for (option, value) in [("--technique", "gzip"), ("--mode", "letter")] {
         let output = lab(&["gmc", "--trace", &trace, option, value]);
@@ -83,7 +83,7 @@ fn afec_prints_a_row_of_json_per_line() {
 }
 
 #[test]
-fn afec_prints_tables_for_people() {
+fn afec_prints_tables() {
     let output = lab(&["afec", "--part", "narrow", "--scheme", "udp", "--messages", "1200"]);
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("narrow: rand20, 50 ms round trip, 250 ms deadline"), "{text}");
@@ -91,7 +91,7 @@ fn afec_prints_tables_for_people() {
 }
 
 #[test]
-fn afec_says_what_it_does_not_know() {
+fn afec_names_unknown_options() {
     let unknown = [("--scheme", "fec-1"), ("--channel", "rain"), ("--path", "50"), ("--part", "x")];
     for (option, value) in unknown {
         let output = lab(&["afec", option, value]);
@@ -119,7 +119,7 @@ fn contract_prints_a_row_of_json_per_line() {
 }
 
 #[test]
-fn contract_prints_tables_for_people() {
+fn contract_prints_tables() {
     let output = lab(&["contract", "--setup", "lossy", "--length", "3"]);
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("lossy: 10 participants, webtransport, rand3, 80 ms"), "{text}");
@@ -127,7 +127,7 @@ fn contract_prints_tables_for_people() {
 }
 
 #[test]
-fn contract_says_what_it_does_not_know() {
+fn contract_names_unknown_options() {
     for (option, value) in [("--setup", "moon"), ("--ablation", "no-luck"), ("--loss", "rain")] {
         let output = lab(&["contract", option, value]);
         assert!(!output.status.success());
@@ -135,7 +135,7 @@ fn contract_says_what_it_does_not_know() {
     }
 }
 
-/// Runs `web` if the machine permits it and has a browser; else says why not.
+/// Runs `web`. Returns `None` and prints the reason if the machine has no browser or permits no emulated network.
 fn web(arguments: &[&str]) -> Option<Output> {
     let output = lab(&[&["web", "--quick"], arguments].concat());
     let said = String::from_utf8_lossy(&output.stderr);
@@ -178,7 +178,7 @@ fn web_measures_in_a_browser_and_natively() {
 }
 
 #[test]
-fn web_says_what_it_does_not_know() {
+fn web_names_unknown_options() {
     for (option, value) in [("--network", "moon"), ("--measure", "joy"), ("--loss", "rain")] {
         let output = lab(&["web", "--proxy", option, value]);
         assert!(!output.status.success());

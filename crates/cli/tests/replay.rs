@@ -1,4 +1,4 @@
-//! `groupwire replay` against `groupwire serve`, as a person would run them.
+//! Runs of `groupwire replay` against `groupwire serve`.
 
 #![allow(clippy::unwrap_used, reason = "a failure here is a failed test")]
 
@@ -11,15 +11,15 @@ const GROUPWIRE: &str = env!("CARGO_BIN_EXE_groupwire");
 /// A running `groupwire serve`.
 struct Server {
     process: Child,
-    /// Host and port of HTTP, and of WebTransport.
+    /// Host and port for HTTP and for WebTransport.
     address: String,
-    /// Of TCP alone.
+    /// Host and port for plain TCP.
     socket: String,
 }
 
 impl Server {
     fn start() -> Self {
-        // A port that was free a moment ago.
+        // Port 0 gives a free port, which is used after the listener is closed.
         let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let socket = free.local_addr().unwrap().to_string();
         drop(free);
@@ -60,7 +60,7 @@ fn samples() -> Vec<PathBuf> {
 }
 
 #[test]
-fn the_samples_arrive() {
+fn all_messages_of_the_samples_arrive() {
     let samples = samples();
     if samples.is_empty() {
         eprintln!("skipped: there are no recordings in samples/");
@@ -93,7 +93,7 @@ fn the_samples_arrive() {
 }
 
 #[test]
-fn each_promise_is_kept_at_a_fixed_rate() {
+fn every_qos_is_met_at_a_fixed_rate() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("replay");
     std::fs::create_dir_all(&folder).unwrap();
     let trace = folder.join("pointer.csv");
@@ -101,16 +101,16 @@ fn each_promise_is_kept_at_a_fixed_rate() {
         (0..100).map(|n| format!("{},NoButton,Move,{},{}\n", n * 40, 3 * n % 97, 5 * n % 89));
     std::fs::write(&trace, rows.collect::<String>()).unwrap();
     let server = Server::start();
-    let promises = ["transaction", "aggregate", "conflate", "by-kind"];
-    for (url, promise) in server.urls().iter().flat_map(|url| promises.map(|one| (url, one))) {
-        let room = format!("{promise} {url}");
+    let choices = ["transaction", "aggregate", "conflate", "by-kind"];
+    for (url, qos) in server.urls().iter().flat_map(|url| choices.map(|one| (url, one))) {
+        let room = format!("{qos} {url}");
         let output = replay(&[
             "--trace",
             trace.to_str().unwrap(),
             "--room",
             &room,
             "--qos",
-            promise,
+            qos,
             "--rate",
             "100",
             "--seconds",
@@ -125,15 +125,15 @@ fn each_promise_is_kept_at_a_fixed_rate() {
         let text = String::from_utf8_lossy(&output.stdout);
         let error = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{room}: {error}\n{text}");
-        assert!(text.contains("All that must arrive did"), "{text}");
-        // Beside TCP alone there is no status.
+        assert!(text.contains("Every expected message arrived"), "{text}");
+        // The port for plain TCP has no status.
         let asks_status = cfg!(target_os = "linux") && !url.starts_with("tcp:");
         assert_eq!(text.contains("per delivery"), asks_status, "{text}");
     }
 }
 
 #[test]
-fn failures_say_what_to_do() {
+fn errors_say_what_to_do() {
     for (arguments, words) in [
         (&["--trace", "nowhere.bin"][..], "nowhere.bin"),
         (&["--trace", "Cargo.toml"], "*.bin"),
@@ -145,7 +145,7 @@ fn failures_say_what_to_do() {
         assert!(error.contains(words), "{arguments:?}: {error}");
     }
     let Some(trace) = samples().pop() else { return };
-    // A port that was free a moment ago.
+    // Port 0 gives a free port, which is used after the listener is closed.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let url = format!("ws://127.0.0.1:{port}");
     let output = replay(&["--trace", trace.to_str().unwrap(), "--url", &url]);

@@ -1,17 +1,17 @@
-//! Where a server is, and by which transport to reach it.
+//! The address of a server, which also selects the transport.
 
 use std::net::IpAddr;
 
 use tokio_tungstenite::tungstenite::http::Uri;
 
-use crate::Error;
+use crate::error::Error;
 
 /// The transport that an address asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scheme {
     /// WebSocket.
     Ws,
-    /// A TCP connection with packets on it and nothing else.
+    /// Length-prefixed packets over TCP.
     Tcp,
     /// WebTransport.
     Https,
@@ -20,17 +20,17 @@ pub(crate) enum Scheme {
 /// A parsed address.
 #[derive(Debug, Clone)]
 pub(crate) struct Address {
-    /// In full, for the WebSocket request and for messages.
+    /// The full URL, for the WebSocket request and for messages to people.
     pub(crate) url: String,
     pub(crate) scheme: Scheme,
     pub(crate) host: String,
     pub(crate) port: u16,
-    /// With query; empty for TCP.
+    /// The path with its query; empty for TCP.
     pub(crate) path: String,
 }
 
 impl Address {
-    /// Reads an address. Without a path it means the server's own for that transport: `/ws` or `/wt`.
+    /// Parses an address. Without a path it means the server's default path of the transport: `/ws` or `/wt`.
     pub(crate) fn parse(url: &str) -> Result<Self, Error> {
         let wrong = |why| Error::Address { url: url.to_owned(), why };
         let form = "write it as ws://host:port, tcp://host:port or https://host:port";
@@ -42,12 +42,12 @@ impl Address {
             Some("wss") => return Err(wrong("TLS is not built in: use ws:// or a TLS proxy")),
             _ => return Err(wrong(form)),
         };
-        // An IPv6 host stands in brackets in a URL, but not in a socket address.
+        // An IPv6 address is in brackets in a URL, but not in a socket address.
         let host = uri.host().unwrap_or_default().trim_matches(['[', ']']).to_owned();
         if host.is_empty() {
             return Err(wrong(form));
         }
-        let port = uri.port_u16().or(default_port).ok_or_else(|| wrong("it lacks the port"))?;
+        let port = uri.port_u16().or(default_port).ok_or_else(|| wrong("the port is missing"))?;
         let path = match uri.path_and_query().map_or("", |path| path.as_str()) {
             "" | "/" => default_path,
             _ if scheme == Scheme::Tcp => return Err(wrong("a TCP address has no path")),
@@ -59,7 +59,7 @@ impl Address {
         Ok(Address { url, scheme, host, port, path: path.to_owned() })
     }
 
-    /// Why it is reached as it is, for who inspects a room.
+    /// The reason for the transport, for the inspector.
     pub(crate) fn reason(&self) -> &'static str {
         match self.scheme {
             Scheme::Ws => "The address that the program was given asks for WebSocket.",
@@ -68,12 +68,12 @@ impl Address {
         }
     }
 
-    /// As in a URL.
+    /// The host as it is written in a URL.
     pub(crate) fn bracketed_host(&self) -> String {
         if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() }
     }
 
-    /// Whether it is certainly on this machine.
+    /// True if the server is certainly on this machine.
     pub(crate) fn is_loopback(&self) -> bool {
         let is_loopback_ip = self.host.parse().is_ok_and(|ip: IpAddr| ip.is_loopback());
         is_loopback_ip || self.host.eq_ignore_ascii_case("localhost")
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bare_server_means_its_own_path() {
+    fn without_a_path_the_default_one_is_meant() {
         for url in ["ws://127.0.0.1:8080", "ws://127.0.0.1:8080/", "ws://127.0.0.1:8080/ws"] {
             let address = Address::parse(url).unwrap();
             assert_eq!(address.url, "ws://127.0.0.1:8080/ws");
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn other_addresses_say_what_to_write() {
+    fn malformed_addresses_are_refused() {
         for url in [
             "",
             "127.0.0.1:8080",
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn this_machine_is_known_by_its_names() {
+    fn names_of_this_machine_are_recognized() {
         for (host, is_loopback) in [
             ("localhost", true),
             ("127.9.9.9", true),

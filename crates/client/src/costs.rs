@@ -1,17 +1,17 @@
-//! What codecs cost on this machine, and a clock to measure it with.
+//! The CPU time that codecs take on this machine, measured once, and the clock to measure it with.
 
 use std::sync::{Arc, LazyLock, OnceLock};
 use std::time::{Duration, Instant};
 
 use groupwire_session::codecs::{ALL, Costs};
 
-use crate::shared::Shared;
+use crate::shared::SharedSession;
 
 static MEASURED: OnceLock<Costs> = OnceLock::new();
 
-/// Tells the machine what codecs cost, once that is known: it is measured in the background, once in the life of the
-/// process, which takes some 30 ms of one processor. Until then it has what is built in.
-pub(crate) fn measure(shared: Arc<Shared>) {
+/// Gives the session the measured costs of codecs. The first call in a process measures them in the background, which
+/// takes about 30 ms of one processor; until then the session uses the built-in reference costs.
+pub(crate) fn measure(shared: Arc<SharedSession>) {
     if let Some(costs) = MEASURED.get() {
         return shared.lock().client.set_costs(costs.clone());
     }
@@ -25,7 +25,7 @@ pub(crate) fn measure(shared: Arc<Shared>) {
     });
 }
 
-/// The time since it was first asked for.
+/// The time since the first call of this function.
 pub(crate) fn clock() -> Duration {
     static START: LazyLock<Instant> = LazyLock::new(Instant::now);
     START.elapsed()

@@ -1,4 +1,5 @@
-//! The task that does what the session's state machine says.
+//! The task that drives one session: it feeds what the transport receives to the session's state machine and carries
+//! out the outputs of that state machine.
 
 use std::future::Future;
 use std::pin::{Pin, pin};
@@ -9,44 +10,46 @@ use tokio::time::{Instant, sleep_until};
 use tokio_tungstenite::tungstenite::Bytes;
 
 use crate::address::Address;
-use crate::shared::{Next, Outgoing, Progress, Shared};
-use crate::transport::{Happening, Transport};
-use crate::{Error, Trust};
+use crate::error::Error;
+use crate::shared::{Next, Outgoing, Progress, SharedSession};
+use crate::transport::Transport;
+use crate::transport::event::TransportEvent;
+use crate::trust::Trust;
 
-/// What carries outgoing now.
-enum Link {
+/// The state of the transport.
+enum TransportState {
     None,
-    /// To be opened once the application has read enough.
+    /// The session wants a transport, which is opened once the application has read enough.
     Wanted,
     Dialing(Pin<Box<dyn Future<Output = Result<Transport, Error>> + Send>>),
     Open(Transport),
 }
 
-/// What happened to the link.
-enum News {
+/// A result of waiting for the transport.
+enum TransportNews {
     Opened(Result<Transport, Error>),
-    Transport(Happening),
+    Transport(TransportEvent),
 }
 
-impl Link {
-    async fn next(&mut self, read: bool) -> News {
+impl TransportState {
+    async fn next(&mut self, read: bool) -> TransportNews {
         match self {
-            Link::None | Link::Wanted => std::future::pending().await,
-            Link::Dialing(dialing) => News::Opened(dialing.await),
-            Link::Open(transport) => News::Transport(transport.next(read).await),
+            TransportState::None | TransportState::Wanted => std::future::pending().await,
+            TransportState::Dialing(dialing) => TransportNews::Opened(dialing.await),
+            TransportState::Open(transport) => TransportNews::Transport(transport.next(read).await),
         }
     }
 }
 
-/// Runs until the session ends.
-pub(crate) async fn drive(shared: Arc<Shared>, address: Arc<Address>, trust: Arc<Trust>) {
-    let mut link = Link::None;
+/// Drives the session until it ends.
+pub(crate) async fn drive(shared: Arc<SharedSession>, address: Arc<Address>, trust: Arc<Trust>) {
+    let mut transport_state = TransportState::None;
     let mut outgoing = Vec::new();
-    let mut news: Option<News> = None;
+    let mut news: Option<TransportNews> = None;
     let mut timer = pin!(sleep_until(Instant::now()));
     loop {
-        let next = turn(&shared, &mut link, news.take(), &mut outgoing);
-        if let Link::Open(transport) = &mut link {
+        let next = turn(&shared, &mut transport_state, news.take(), &mut outgoing);
+        if let TransportState::Open(transport) = &mut transport_state {
             for one in outgoing.drain(..) {
                 match one {
                     Outgoing::Packet(packet) => transport.send(packet),
@@ -58,71 +61,75 @@ pub(crate) async fn drive(shared: Arc<Shared>, address: Arc<Address>, trust: Arc
         let at = match next {
             Next::Wait(at) => at,
             Next::Dial => {
-                link = Link::Wanted;
+                transport_state = TransportState::Wanted;
                 continue;
             }
             Next::Hangup => {
-                if let Link::Open(transport) = std::mem::replace(&mut link, Link::None) {
+                if let TransportState::Open(transport) =
+                    std::mem::replace(&mut transport_state, TransportState::None)
+                {
                     transport.close().await;
                 }
-                news = Some(News::Transport(Happening::Closed));
+                news = Some(TransportNews::Transport(TransportEvent::Closed));
                 continue;
             }
             Next::End => break,
         };
         let credit = shared.has_credit();
-        if credit && matches!(link, Link::Wanted) {
+        if credit && matches!(transport_state, TransportState::Wanted) {
             let (address, trust) = (Arc::clone(&address), Arc::clone(&trust));
-            link = Link::Dialing(Box::pin(async move { Transport::dial(&address, &trust).await }));
+            transport_state = TransportState::Dialing(Box::pin(async move {
+                Transport::dial(&address, &trust).await
+            }));
         }
         if let Some(at) = at.map(|at| shared.instant(at)).filter(|at| *at != timer.deadline()) {
             timer.as_mut().reset(at);
         }
         tokio::select! {
-            happened = link.next(credit) => news = Some(happened),
+            occurred = transport_state.next(credit) => news = Some(occurred),
             () = shared.wake.notified() => {}
             () = timer.as_mut(), if at.is_some() => {}
         }
     }
-    shared.news.notify_one();
+    shared.event_ready.notify_one();
 }
 
-/// Tells the machine what happened and asks what to do.
+/// Feeds `news`, or the passing of time, to the session. Returns what to do next.
 fn turn(
-    shared: &Shared,
-    link: &mut Link,
-    news: Option<News>,
+    shared: &SharedSession,
+    transport_state: &mut TransportState,
+    news: Option<TransportNews>,
     outgoing: &mut Vec<Outgoing>,
 ) -> Next {
     let packet: Bytes;
     let mut inputs = Vec::new();
     match news {
         None => inputs.push(Input::Timeout),
-        Some(News::Opened(Ok(transport))) => {
+        Some(TransportNews::Opened(Ok(transport))) => {
             inputs.push(Input::Opened { max_datagram: transport.max_datagram() });
-            *link = Link::Open(transport);
+            *transport_state = TransportState::Open(transport);
         }
-        Some(News::Opened(Err(error))) => {
-            *link = Link::None;
+        Some(TransportNews::Opened(Err(error))) => {
+            *transport_state = TransportState::None;
             shared.progress.send_replace(Progress::Unreachable(error));
             inputs.push(Input::Closed);
         }
-        Some(News::Transport(Happening::Packet(bytes))) => {
+        Some(TransportNews::Transport(TransportEvent::Packet(bytes))) => {
             packet = bytes;
             inputs.push(Input::Packet(&packet));
         }
-        Some(News::Transport(Happening::Datagram(bytes))) => {
+        Some(TransportNews::Transport(TransportEvent::Datagram(bytes))) => {
             packet = bytes;
             inputs.push(Input::Datagram(&packet));
         }
-        Some(News::Transport(Happening::DatagramsSent(count))) => {
+        Some(TransportNews::Transport(TransportEvent::DatagramsSent(count))) => {
             inputs.extend((0..count).map(|_| Input::DatagramSent));
         }
-        Some(News::Transport(Happening::Sent(count))) => {
+        Some(TransportNews::Transport(TransportEvent::Sent(count))) => {
             inputs.extend((0..count).map(|_| Input::Sent));
         }
-        Some(News::Transport(Happening::Closed)) => {
-            *link = Link::None;
+        Some(TransportNews::Transport(TransportEvent::Closed)) => {
+            *transport_state = TransportState::None;
             inputs.push(Input::Closed);
         }
     }

@@ -1,39 +1,41 @@
-//! The application's end of a room's events.
+//! The application's receiver of a room's events.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use crate::Event;
-use crate::shared::Shared;
+use groupwire_session::client::Event;
 
-/// What happens in a room, in order. Dropping it ends the telling, not the session.
+use crate::shared::SharedSession;
+
+/// The events of a room, in order. Dropping this ends only the events, not the session.
 ///
-/// The crate's documentation says what happens to an application that [does not read](crate#an-application-that-does-not-read).
+/// The crate's documentation says what happens to an application that [does not
+/// read](crate#an-application-that-does-not-read).
 pub struct Events {
-    shared: Arc<Shared>,
+    shared: Arc<SharedSession>,
     batch: VecDeque<Event>,
 }
 
 impl Events {
-    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+    pub(crate) fn new(shared: Arc<SharedSession>) -> Self {
         Events { shared, batch: VecDeque::new() }
     }
 
-    /// The next event; `None` when the session is over. Losing the future loses no event.
+    /// The next event; `None` when the session is over. The future may be dropped without losing an event.
     pub async fn next(&mut self) -> Option<Event> {
         while self.batch.is_empty() {
             if !self.shared.take_unread(&mut self.batch) {
                 return None;
             }
             if self.batch.is_empty() {
-                self.shared.news.notified().await;
+                self.shared.event_ready.notified().await;
             }
         }
         self.batch.pop_front()
     }
 
-    /// Waits for events and swaps all there are for the empty `batch`: cheaper than one by one where many come.
-    /// `false`: the session is over. Losing the future loses no event.
+    /// Waits for events and swaps all that are queued for the empty `batch`, which is cheaper than one by one where
+    /// many come. Returns false if the session is over. The future may be dropped without losing an event.
     ///
     /// ```no_run
     /// # async fn example(mut events: groupwire_client::Events) {
@@ -57,6 +59,6 @@ impl Events {
 
 impl Drop for Events {
     fn drop(&mut self) {
-        self.shared.stop_telling();
+        self.shared.drop_events();
     }
 }

@@ -1,5 +1,5 @@
-//! The native Groupwire client: joins a room over WebSocket, WebTransport or TCP and stays in it, through broken
-//! connections, until told to leave.
+//! The native Groupwire client: joins a room over WebSocket, WebTransport or TCP, and reconnects after broken
+//! connections until the application leaves.
 //!
 //! ```no_run
 //! use groupwire_client::{Event, Options, Qos, Room, SendOptions};
@@ -20,16 +20,16 @@
 //!
 //! # Compression
 //!
-//! By default all messages of a packet are made small together, by what they have in common. A channel may ask for something
-//! else, for the link between this program and the server, both ways: a codec for each message alone, `auto` for whatever
-//! gets each message there soonest, or `off`.
+//! By default all messages of a packet are compressed together, by what they have in common. A channel may choose
+//! another compression for the link between this program and the server, in both directions: a codec for each message
+//! alone, `auto` for the codec that gets each message across soonest, or `off`.
 //!
 //! ```no_run
 //! # use groupwire_client::{ChannelOptions, Compress, Qos, Room};
 //! # fn example(room: &Room) -> Result<(), groupwire_client::Error> {
 //! let options = ChannelOptions { compress: Compress::Auto, ..ChannelOptions::default() };
 //! let telemetry = room.channel_with("telemetry", Qos::awareness(), options)?;
-//! // Later, and for what is sent from then on:
+//! // Later, for messages sent from then on:
 //! telemetry.compress("zstd-3".parse()?)?;
 //! println!("{:?}", telemetry.stats());
 //! # Ok(())
@@ -38,14 +38,15 @@
 //!
 //! # Contracts
 //!
-//! A channel's QoS is a contract, and its receivers say whether it is kept. It may change while people use it.
+//! A channel's QoS is a contract, and its receivers report whether it is kept. It can change while the channel is in
+//! use.
 //!
 //! ```no_run
 //! # use groupwire_client::{Channel, Event, Events, Qos};
 //! # async fn example(pointer: Channel, mut events: Events) -> Result<(), groupwire_client::Error> {
-//! // People begin to talk: the pointer has to keep up.
+//! // People begin to talk: the pointer has to keep up with their words.
 //! pointer.set_qos(Qos::awareness().loss_per_mille(100).rate(20, 30))?;
-//! // This one is far away: ten positions per second of each person are enough.
+//! // On a slow link, ten positions per second of each person are enough.
 //! pointer.limit_rate(Some(10_000))?;
 //! while let Some(event) = events.next().await {
 //!     if let Event::Contract(news) = event {
@@ -59,16 +60,16 @@
 //!
 //! # How it works
 //!
-//! The protocol is [`groupwire_session::Client`], a state machine that does no I/O; here one task per room (`driver`)
-//! does what it says. The machine stands behind a mutex that is never held across an await, so that
-//! [`Channel::send`] answers at once and truly: accepted, conflated or not now.
+//! The protocol is [`groupwire_session::Client`], a state machine without I/O; one task per room (`driver`) carries
+//! out what it says. The state machine is behind a mutex that is never held across an await, so that [`Channel::send`]
+//! returns at once and says what became of the message: accepted, conflated or not now.
 //!
 //! # An application that does not read
 //!
-//! Events wait in memory up to [`MAX_UNREAD_BYTES`]. Beyond that the transport is no longer read, nor opened again
-//! should it break, until the application has taken them; what this holds back waits in the server, which conflates,
-//! and after 5 s takes the participant to be away. It resumes when the application reads on. Whoever wants no events
-//! drops [`Events`].
+//! Events wait in memory up to [`MAX_UNREAD_BYTES`]. Beyond that the client reads no more from the transport, and does
+//! not reopen a broken one, until the application has read the events. Messages then wait in the server, which
+//! conflates them, and after 5 s reports the participant as away. The session resumes when the application reads on.
+//! An application that wants no events drops [`Events`].
 
 mod address;
 mod costs;
@@ -80,7 +81,7 @@ mod shared;
 mod transport;
 mod trust;
 
-pub use error::Error;
+pub use error::{DialError, Error};
 pub use events::Events;
 pub use groupwire_session::client::{
     ChannelId, ChannelOptions, Config as Options, Event, GapReason, Incoming, ParticipantChange,

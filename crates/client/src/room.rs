@@ -4,52 +4,55 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::time::Duration;
 
-use groupwire_session::client::Outgoing;
-use groupwire_session::{Client, ParticipantId, Position};
+use groupwire_session::client::{
+    ChannelId, ChannelOptions, Config as Options, Outgoing, Sent, Stats,
+};
+use groupwire_session::{
+    ChannelStats, Client, Compress, ContractReport, ParticipantId, Position, Qos,
+};
 
 use crate::address::Address;
 use crate::costs;
 use crate::driver::drive;
-use crate::shared::{Framing, Progress, Shared};
-use crate::{
-    ChannelId, ChannelOptions, ChannelStats, Compress, ContractReport, Error, Events, Options, Qos,
-    Sent, Stats, Trust,
-};
+use crate::error::Error;
+use crate::events::Events;
+use crate::shared::{Framing, Progress, SharedSession};
+use crate::trust::Trust;
 
-/// A session in a room. Clones are the same session; it is left when the last one, and the last [`Channel`], goes.
+/// A session in a room. Clones share the session; dropping the last clone, and the last [`Channel`], leaves the room.
 #[derive(Clone)]
 pub struct Room {
     handle: Arc<Handle>,
 }
 
-/// A channel of a room, for sending. Its messages come as events with its [`id`](Channel::id).
+/// A channel of a room, for sending. Its messages arrive as events with its [`id`](Channel::id).
 #[derive(Clone)]
 pub struct Channel {
     room: Room,
     id: ChannelId,
 }
 
-/// A message: text that is handed to the receivers as text, or bytes.
+/// The payload of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Payload<'a> {
-    /// UTF-8.
+    /// Text, which receivers get as text.
     Text(&'a str),
-    /// Anything.
+    /// Any bytes.
     Bytes(&'a [u8]),
 }
 
-/// What to say of a message besides its bytes.
+/// Options of a message.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SendOptions<'a> {
-    /// On a conflated channel: only the newest value of each of this participant's keys matters.
+    /// The key of the value, on a conflated channel: of each key of a sender, only the newest value matters.
     pub key: Option<&'a [u8]>,
-    /// Instead of the channel's.
+    /// The priority of this message; `None` for that of the channel.
     pub priority: Option<u8>,
 }
 
 impl Room {
-    /// Joins a room and stays in it until told to leave: connects, and connects again when the transport breaks.
-    /// The address says by which transport:
+    /// Joins a room, and reconnects when the transport breaks, until the application leaves. The address says the
+    /// transport:
     ///
     /// | address | transport |
     /// | --- | --- |
@@ -57,21 +60,22 @@ impl Room {
     /// | `tcp://host:port` | a TCP connection, to the port that the server has for that |
     /// | `https://host:port` | WebTransport, with datagrams; the path is `/wt` unless one is given |
     ///
-    /// Over `https://`, [`Trust::Auto`] says what is taken for the server. Returns at once; [`Room::joined`] waits. Call
-    /// it within a tokio runtime.
+    /// Over `https://`, [`Trust::Auto`] decides how the server is authenticated. Returns at once; [`Room::joined`]
+    /// waits. Has to be called within a tokio runtime.
     ///
-    /// `options.seed` is mixed with a random number, so that clients which lost their server do not return in step.
+    /// `options.seed` is mixed with a random number, so that clients which lost their server at the same time do not
+    /// reconnect at the same times.
     ///
     /// # Errors
-    /// An address that cannot be; a room name, token or presence over its limit.
+    /// An address that is malformed; a room name, token or presence above its limit.
     pub fn connect(url: &str, options: Options) -> Result<(Room, Events), Error> {
         Room::connect_trusting(url, Trust::default(), options)
     }
 
-    /// Like [`Room::connect`], and says how to know the server over `https://`.
+    /// Like [`Room::connect`], with a choice of how the server is authenticated over `https://`.
     ///
     /// # Errors
-    /// The same.
+    /// Those of [`Room::connect`].
     pub fn connect_trusting(
         url: &str,
         trust: Trust,
@@ -82,17 +86,17 @@ impl Room {
         options.clock.get_or_insert(costs::clock);
         let mut client = Client::new(Duration::ZERO, options)?;
         client.set_reason(address.reason());
-        let shared = Arc::new(Shared::new(client, address.scheme));
+        let shared = Arc::new(SharedSession::new(client, address.scheme));
         tokio::spawn(drive(Arc::clone(&shared), address, Arc::new(trust)));
         let events = Events::new(Arc::clone(&shared));
         Ok((Room { handle: Arc::new(Handle { shared }) }, events))
     }
 
-    /// Waits until this participant is in the room and returns its number.
+    /// Waits until this participant is in the room and returns its id.
     ///
     /// # Errors
-    /// [`Error::Unreachable`] if the last attempt to connect failed; there will be others, and one may wait again.
-    /// [`Error::Session`] if the server does not want it, [`Error::Over`] after [`Room::leave`].
+    /// [`Error::Unreachable`] if the last attempt to connect failed; the client keeps trying, and this function may be
+    /// called again. [`Error::Session`] if the server refuses the participant, [`Error::Over`] after [`Room::leave`].
     pub async fn joined(&self) -> Result<ParticipantId, Error> {
         let mut progress = self.shared().progress.subscribe();
         loop {
@@ -110,16 +114,16 @@ impl Room {
     /// Opens a channel for sending and receiving, now or as soon as there is a connection.
     ///
     /// # Errors
-    /// A QoS that contradicts itself, too long a name, too many channels.
+    /// A QoS that contradicts itself, a name that is too long, or too many channels.
     pub fn channel(&self, name: &str, qos: Qos) -> Result<Channel, Error> {
         let id = self.change(|client, _| client.channel(name, qos))?;
         Ok(Channel { room: self.clone(), id })
     }
 
-    /// The same for only sending or only receiving, or with a compression of its own.
+    /// Like [`Room::channel`], with options: only sending or only receiving, or another compression.
     ///
     /// # Errors
-    /// The same, and a level that the codec does not have.
+    /// Those of [`Room::channel`], and a level that the codec does not have.
     pub fn channel_with(
         &self,
         name: &str,
@@ -131,68 +135,68 @@ impl Room {
         Ok(Channel { room: self.clone(), id })
     }
 
-    /// Changes what the others are told of this participant.
+    /// Changes the presence of this participant, which all others see.
     ///
     /// # Errors
-    /// A presence over 4,096 octets.
+    /// A presence above 4,096 bytes.
     pub fn set_presence(&self, presence: &[u8]) -> Result<(), Error> {
         self.change(|client, _| client.set_presence(presence))
     }
 
-    /// Answers [`Event::SnapshotWanted`](crate::Event::SnapshotWanted): `bytes` stands for all transactions up to the
-    /// `as_of` that it names, that is for all events before it.
+    /// Answers [`Event::SnapshotWanted`](crate::Event::SnapshotWanted): `bytes` replace all transactions up to
+    /// `as_of`, which is that of the event: all transactions that came before it.
     ///
     /// # Errors
-    /// A snapshot over the server's limit; the room then goes on without.
+    /// A snapshot above the server's limit; the room then continues without one.
     pub fn snapshot(&self, as_of: Position, bytes: &[u8]) -> Result<(), Error> {
         self.change(|client, _| client.snapshot(as_of, bytes))
     }
 
-    /// Says goodbye and waits until that is done. Own transactions that are not yet ordered are given up; while
-    /// [`Room::pending`] is above 0 there are some.
+    /// Leaves the room and waits until the server knows. Own transactions that are not yet ordered are lost;
+    /// [`Room::pending`] counts them.
     pub async fn leave(&self) {
         self.shared().leave();
         let mut progress = self.shared().progress.subscribe();
         let _ = progress.wait_for(|progress| matches!(progress, Progress::Ended(_))).await;
     }
 
-    /// Own transactions that are not yet ordered.
+    /// The number of own transactions that are not yet ordered.
     pub fn pending(&self) -> usize {
         self.shared().lock().client.pending()
     }
 
-    /// The position of the last transaction that was, or is about to be, told.
+    /// The position of the last transaction that was, or is about to be, handed to the application.
     pub fn position(&self) -> Position {
         self.shared().lock().client.position()
     }
 
-    /// Smoothed round trip to the server, once it is known.
+    /// The smoothed round-trip time to the server, once it is known.
     pub fn round_trip(&self) -> Option<Duration> {
         self.shared().lock().client.round_trip()
     }
 
-    /// Totals since the room was made.
+    /// Totals since this handle was made.
     pub fn stats(&self) -> Stats {
         self.shared().lock().client.stats()
     }
 
-    /// What the transport adds to the packets that [`Room::stats`] counts.
+    /// The bytes that the transport adds to the packets which [`Room::stats`] counts.
     pub fn framing(&self) -> Framing {
         self.shared().lock().framing
     }
 
-    /// Whoever leaves the choice to Groupwire has it made by what codecs cost on this machine.
+    /// Measures the codecs if `compress` leaves the choice to Groupwire, which chooses by their costs on this machine.
     fn prepare(&self, compress: Compress) {
         if compress == Compress::Auto {
             costs::measure(Arc::clone(self.shared()));
         }
     }
 
-    fn shared(&self) -> &Arc<Shared> {
+    fn shared(&self) -> &Arc<SharedSession> {
         &self.handle.shared
     }
 
-    /// Calls the machine and lets the driver see to the consequences.
+    /// Calls the session, then wakes the driver to carry out the consequences.
     fn change<T>(
         &self,
         call: impl FnOnce(&mut Client, Duration) -> Result<T, groupwire_session::Error>,
@@ -205,12 +209,11 @@ impl Room {
 }
 
 impl Channel {
-    /// Hands over a message. The answer is the truth at this moment: on its way, in the place of an older value of
-    /// its key, or not taken because too much is waiting; then [`Event::Drain`](crate::Event::Drain) says when to
-    /// try again.
+    /// Sends a message. The result says what became of it: accepted, it replaced an older value of its key, or not
+    /// taken because too much is waiting; then [`Event::Drain`](crate::Event::Drain) says when to try again.
     ///
     /// # Errors
-    /// A message or key over its limit, or a channel that may not be sent to.
+    /// A message or key above its limit, or a channel on which this participant may not publish.
     pub fn send<'a>(
         &self,
         payload: impl Into<Payload<'a>>,
@@ -224,7 +227,8 @@ impl Channel {
         self.room.change(|client, now| client.send(now, self.id, message))
     }
 
-    /// Changes how messages become small, both ways between this program and the server. Holds over broken connections.
+    /// Changes the compression between this program and the server, in both directions. It stays in force after
+    /// reconnecting.
     ///
     /// # Errors
     /// A level that the codec does not have.
@@ -234,8 +238,8 @@ impl Channel {
         Ok(())
     }
 
-    /// Asks for another QoS for the channel, for everybody; its kind and overflow stay. The server's word is final:
-    /// [`Event::Changed`](crate::Event::Changed) says what holds from then on.
+    /// Asks for another QoS of the channel, for all its participants; its kind and overflow stay. The server decides:
+    /// [`Event::Changed`](crate::Event::Changed) says the QoS from then on.
     ///
     /// # Errors
     /// A QoS that contradicts itself or is of another kind.
@@ -243,8 +247,8 @@ impl Channel {
         self.room.change(|client, _| client.set_qos(self.id, qos))
     }
 
-    /// Asks the server for at most so many values of each key of a conflated channel, in 1/1000 per second, always the
-    /// newest; `None`: for all. Holds over broken connections.
+    /// Asks the server for at most `rate` values of each key of a conflated channel, in 1/1000 per second, always the
+    /// newest; `None` for all values. The limit stays in force after reconnecting.
     ///
     /// # Errors
     /// A channel that does not conflate.
@@ -252,23 +256,23 @@ impl Channel {
         self.room.change(|client, _| client.limit_rate(self.id, rate))
     }
 
-    /// How the channel's contract stands, judged by what comes here.
-    /// [`Event::Contract`](crate::Event::Contract) tells when it begins to be missed and when it is kept again.
+    /// Whether the channel's contract is kept, judged by what this participant receives.
+    /// [`Event::Contract`](crate::Event::Contract) says when that changes.
     pub fn contract(&self) -> Option<ContractReport> {
         self.room.shared().lock().client.contract(self.id)
     }
 
-    /// What the channel carried, before and after compression.
+    /// The messages and bytes of the channel, before and after compression.
     pub fn stats(&self) -> ChannelStats {
         self.room.shared().lock().client.channel_stats(self.id).unwrap_or_default()
     }
 
-    /// How events name this channel.
+    /// The channel's id in events.
     pub fn id(&self) -> ChannelId {
         self.id
     }
 
-    /// The QoS that holds: what was asked for, until the server answers.
+    /// The QoS in force; until the server answers, the QoS that was asked for.
     pub fn qos(&self) -> Option<Qos> {
         self.room.shared().lock().client.describe(self.id).map(|(_, qos)| *qos)
     }
@@ -292,9 +296,9 @@ impl<'a, const N: usize> From<&'a [u8; N]> for Payload<'a> {
     }
 }
 
-/// Ends the session when the last handle goes.
+/// Leaves the room when the last handle is dropped.
 struct Handle {
-    shared: Arc<Shared>,
+    shared: Arc<SharedSession>,
 }
 
 impl Drop for Handle {

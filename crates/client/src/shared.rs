@@ -1,4 +1,4 @@
-//! What the handles and the driver of a room share.
+//! The state that the handles and the driver of a room share.
 
 use std::collections::VecDeque;
 use std::mem::size_of;
@@ -10,39 +10,39 @@ use groupwire_session::{Client, ParticipantId};
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 
-use crate::Error;
 use crate::address::Scheme;
-use crate::transport::prefix_len;
+use crate::error::Error;
+use crate::transport::framing::prefix_len;
 
-/// Bytes of events that may wait for the application, plus one packet's. About a minute of a busy room: 100 people
-/// at 25 messages of 120 bytes per second make 0.7 MB/s with the bookkeeping.
+/// Most bytes of events that may wait for the application, besides those of one packet. About 6 s of a busy room: 100
+/// people at 25 messages of 120 bytes per second make 0.7 MB/s with the bookkeeping.
 pub const MAX_UNREAD_BYTES: usize = 4 << 20;
 
-/// Octets that the transport puts around packets, on top of those that [`Stats`](crate::Stats) count: headers of
-/// WebSocket, or the lengths of packets on a stream. What lies below (TCP, QUIC) is not counted.
+/// Bytes that the transport adds to packets, besides those that [`Stats`](crate::Stats) count: headers of WebSocket,
+/// or lengths of packets on a stream. The overhead of TCP and QUIC is not counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Framing {
-    /// Around packets sent.
+    /// Bytes added to packets sent.
     pub bytes_out: u64,
-    /// Around packets received.
+    /// Bytes added to packets received.
     pub bytes_in: u64,
-    /// Packets sent as datagrams, or dropped because they could not leave soon.
+    /// Packets sent as datagrams, or dropped because they could not be sent soon.
     pub datagrams_out: u64,
-    /// Packets that came as datagrams.
+    /// Packets received as datagrams.
     pub datagrams_in: u64,
 }
 
-/// How joining goes.
+/// The progress of joining the room.
 #[derive(Debug, Clone)]
 pub(crate) enum Progress {
     Connecting,
-    /// The last attempt failed; there will be another.
+    /// The last attempt failed; the client will try again.
     Unreachable(Error),
     Joined(ParticipantId),
     Ended(Error),
 }
 
-/// What the driver has to send.
+/// A packet or datagram that the driver has to send.
 #[derive(Debug)]
 pub(crate) enum Outgoing {
     Packet(Vec<u8>),
@@ -52,22 +52,27 @@ pub(crate) enum Outgoing {
 /// What the driver has to do next, besides sending.
 #[derive(Debug)]
 pub(crate) enum Next {
+    /// Open a transport.
     Dial,
+    /// Close the transport.
     Hangup,
-    /// Wait for something to happen, or for this time.
+    /// Wait for the transport or the application, until this time at most.
     Wait(Option<Duration>),
     /// The session is over.
     End,
 }
 
-pub(crate) struct Shared {
+/// A session, shared by the handles of its room and by its driver.
+pub(crate) struct SharedSession {
+    /// The session's clock counts from here.
     origin: Instant,
     scheme: Scheme,
     state: Mutex<State>,
     /// Wakes the driver.
     pub(crate) wake: Notify,
     /// Wakes the reader of events.
-    pub(crate) news: Notify,
+    pub(crate) event_ready: Notify,
+    /// Informs [`Room::joined`](crate::Room::joined) and [`Room::leave`](crate::Room::leave).
     pub(crate) progress: watch::Sender<Progress>,
 }
 
@@ -76,14 +81,14 @@ pub(crate) struct State {
     pub(crate) framing: Framing,
     unread: VecDeque<Event>,
     unread_bytes: usize,
-    /// The application dropped its end.
-    deaf: bool,
+    /// True if the application dropped its [`Events`](crate::Events).
+    drops_events: bool,
     ended: bool,
 }
 
-impl Shared {
+impl SharedSession {
     pub(crate) fn new(client: Client, scheme: Scheme) -> Self {
-        Shared {
+        SharedSession {
             origin: Instant::now(),
             scheme,
             state: Mutex::new(State {
@@ -91,16 +96,16 @@ impl Shared {
                 framing: Framing::default(),
                 unread: VecDeque::new(),
                 unread_bytes: 0,
-                deaf: false,
+                drops_events: false,
                 ended: false,
             }),
             wake: Notify::new(),
-            news: Notify::new(),
+            event_ready: Notify::new(),
             progress: watch::Sender::new(Progress::Connecting),
         }
     }
 
-    /// The session's clock: time since the room was made.
+    /// The session's clock: the time since the room's handle was made.
     pub(crate) fn now(&self) -> Duration {
         self.origin.elapsed()
     }
@@ -110,11 +115,12 @@ impl Shared {
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
-        // A panic elsewhere while it was locked is reported there; the machine has no half-made states.
+        // A thread that panicked while it held the lock has reported that itself, and the session's state is
+        // consistent between its calls.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// One turn of the driving contract: takes in what happened, collects what to send, queues events.
+    /// One turn of the session's driving interface: handles the inputs, collects packets to send, and queues events.
     pub(crate) fn turn(&self, inputs: &mut Vec<Input<'_>>, outgoing: &mut Vec<Outgoing>) -> Next {
         let mut state = self.lock();
         let now = self.now();
@@ -126,7 +132,7 @@ impl Shared {
             }
             state.client.handle_input(now, input);
         }
-        let had_news = !state.unread.is_empty();
+        let had_unread = !state.unread.is_empty();
         let next = loop {
             match state.client.poll_output(now) {
                 Output::Send(packet) => {
@@ -144,13 +150,13 @@ impl Shared {
                 Output::Timeout(at) => break Next::Wait(at),
             }
         };
-        if !had_news && !state.unread.is_empty() {
-            self.news.notify_one();
+        if !had_unread && !state.unread.is_empty() {
+            self.event_ready.notify_one();
         }
         next
     }
 
-    /// Octets before a packet: a WebSocket header without mask (RFC 6455, section 5.2), or a length (T1).
+    /// Bytes before a packet: a WebSocket header without mask (RFC 6455, section 5.2), or a length (T1).
     fn header(&self, payload: usize) -> u64 {
         match (self.scheme, payload) {
             (Scheme::Tcp | Scheme::Https, payload) => prefix_len(payload) as u64,
@@ -160,7 +166,7 @@ impl Shared {
         }
     }
 
-    /// Octets of the mask of a WebSocket frame from a client.
+    /// Bytes of the mask of a WebSocket frame from a client.
     fn mask(&self) -> u64 {
         if self.scheme == Scheme::Ws { 4 } else { 0 }
     }
@@ -171,7 +177,7 @@ impl Shared {
                 self.progress.send_replace(Progress::Joined(*participant));
             }
             Event::Status(Status::Connecting | Status::Reconnecting) => {
-                // An attempt that failed stays known until the next one.
+                // A failed attempt stays visible until the next one has an outcome.
                 self.progress.send_if_modified(|progress| {
                     let joined = matches!(progress, Progress::Joined(_));
                     if joined {
@@ -195,24 +201,24 @@ impl Shared {
             }
             _ => {}
         }
-        if !state.deaf {
+        if !state.drops_events {
             state.unread_bytes += cost(&event);
             state.unread.push_back(event);
         }
     }
 
-    /// Says goodbye.
+    /// Leaves the room.
     pub(crate) fn leave(&self) {
         self.lock().client.leave();
         self.wake.notify_one();
     }
 
-    /// Whether the application may be given more.
+    /// True if more events may be queued for the application.
     pub(crate) fn has_credit(&self) -> bool {
         self.lock().unread_bytes < MAX_UNREAD_BYTES
     }
 
-    /// Swaps all unread events for the empty `out`. `false`: there are none and will be none.
+    /// Swaps all unread events for the empty `out`. Returns false if there are none and will be none.
     pub(crate) fn take_unread(&self, out: &mut VecDeque<Event>) -> bool {
         let mut state = self.lock();
         std::mem::swap(&mut state.unread, out);
@@ -222,17 +228,17 @@ impl Shared {
         !(out.is_empty() && state.ended)
     }
 
-    /// The application wants no more events.
-    pub(crate) fn stop_telling(&self) {
+    /// The application dropped its [`Events`](crate::Events): drops the queue and queues no more.
+    pub(crate) fn drop_events(&self) {
         let mut state = self.lock();
-        state.deaf = true;
+        state.drops_events = true;
         state.unread = VecDeque::new();
         state.unread_bytes = 0;
         self.wake.notify_one();
     }
 }
 
-/// What an unread event holds on to.
+/// Approximate bytes of memory of an unread event.
 fn cost(event: &Event) -> usize {
     let bytes = match event {
         Event::Message(message) => {

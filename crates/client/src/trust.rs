@@ -1,4 +1,4 @@
-//! Whom a client takes for the server, where the transport asks for that.
+//! How a client authenticates the server, where the transport is encrypted.
 
 use std::str::FromStr;
 
@@ -7,28 +7,30 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use crate::address::Address;
+use crate::error::DialError;
 
-/// How a client knows that it talks to the server it wants, over `https://`.
+/// How a client authenticates the server over `https://`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Trust {
-    /// [`Trust::Ask`] on this machine (`localhost`, `127.0.0.0/8`, `::1`), [`Trust::Roots`] elsewhere.
+    /// [`Trust::Ask`] for servers on this machine (`localhost`, `127.0.0.0/8`, `::1`), [`Trust::Roots`] for others.
     #[default]
     Auto,
-    /// By the root certificates of the system.
+    /// By the root certificates of the operating system.
     Roots,
-    /// By these SHA-256 hashes of certificates that a server made for itself, whatever name they are for. Such a
-    /// certificate is replaced after 10 days, and whenever the server starts.
+    /// By these SHA-256 hashes of certificates that a server made for itself, whatever names they are for. The server
+    /// replaces such a certificate after 10 days, and whenever it starts.
     Hashes(Vec<[u8; 32]>),
-    /// Each attempt asks the server itself, over HTTP, by `GET /transports`, for its UDP port and such hashes; so the
-    /// address is that of HTTP. Whoever can change what that answers can pose as the server: for networks one trusts.
+    /// By the hashes that the server itself answers to `GET /transports` over HTTP, which also names its UDP port; so
+    /// the address is that of HTTP. An attacker who can change this answer can pose as the server, so this is for
+    /// trusted networks.
     Ask,
 }
 
 impl FromStr for Trust {
     type Err = &'static str;
 
-    /// Reads `auto`, `roots`, `ask`, or hashes of 64 hexadecimal digits each, with commas between.
+    /// Parses `auto`, `roots`, `ask`, or hashes of 64 hexadecimal digits each, separated by commas.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match text {
             "auto" => Ok(Trust::Auto),
@@ -36,7 +38,7 @@ impl FromStr for Trust {
             "ask" => Ok(Trust::Ask),
             hashes => hashes
                 .split(',')
-                .map(octets)
+                .map(bytes)
                 .collect::<Option<_>>()
                 .map(Trust::Hashes)
                 .ok_or("write auto, roots, ask, or hashes of 64 hexadecimal digits"),
@@ -44,7 +46,7 @@ impl FromStr for Trust {
     }
 }
 
-/// Where to connect to, and what to take for the server.
+/// Where to connect to, and how to authenticate the server.
 #[derive(Debug)]
 pub(crate) struct Found {
     pub(crate) url: String,
@@ -58,7 +60,7 @@ pub(crate) enum Pins {
 }
 
 impl Trust {
-    pub(crate) async fn find(&self, address: &Address) -> Result<Found, String> {
+    pub(crate) async fn find(&self, address: &Address) -> Result<Found, DialError> {
         let url = |port| format!("https://{}:{port}{}", address.bracketed_host(), address.path);
         let as_given = |pins| Found { url: url(address.port), pins };
         match self {
@@ -66,10 +68,9 @@ impl Trust {
             Trust::Roots => Ok(as_given(Pins::Roots)),
             Trust::Hashes(hashes) => Ok(as_given(Pins::Hashes(hashes.clone()))),
             Trust::Auto | Trust::Ask => {
-                let answer = ask(address)
-                    .await
-                    .map_err(|error| format!("GET /transports over HTTP failed: {error}"))?;
-                let (port, hashes) = read(&answer)?;
+                let answer = ask(address).await;
+                let answer = answer.map_err(|source| DialError::Discovery { source })?;
+                let (port, hashes) = read(&answer).map_err(|why| DialError::Transports { why })?;
                 let pins = if hashes.is_empty() { Pins::Roots } else { Pins::Hashes(hashes) };
                 Ok(Found { url: url(port), pins })
             }
@@ -77,13 +78,13 @@ impl Trust {
     }
 }
 
-/// More than any answer to `GET /transports`.
+/// Most bytes of the answer to `GET /transports`, which has a few hundred.
 const MAX_ANSWER: u64 = 64 << 10;
 
 async fn ask(address: &Address) -> std::io::Result<String> {
     let mut stream = TcpStream::connect((address.host.as_str(), address.port)).await?;
     let (host, port) = (address.bracketed_host(), address.port);
-    // HTTP/1.0: the answer is not in chunks, and ends with the connection.
+    // HTTP/1.0: the answer is not chunked, and ends with the connection.
     let request = format!("GET /transports HTTP/1.0\r\nHost: {host}:{port}\r\n\r\n");
     stream.write_all(request.as_bytes()).await?;
     let mut answer = String::new();
@@ -91,33 +92,34 @@ async fn ask(address: &Address) -> std::io::Result<String> {
     Ok(answer)
 }
 
-/// The UDP port and the hashes in an answer (T4).
+/// Parses the UDP port and the hashes in an answer (T4).
 fn read(answer: &str) -> Result<(u16, Vec<[u8; 32]>), String> {
     let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_default();
     let status = head.split_whitespace().nth(1).unwrap_or_default();
     if status != "200" {
-        return Err(format!("it answers GET /transports with HTTP {status}"));
+        return Err(format!("its HTTP status is {status}"));
     }
     let answer: Value = serde_json::from_str(body).map_err(|error| error.to_string())?;
     let port = answer.pointer("/webtransport/port").and_then(Value::as_u64);
     let port = port.and_then(|port| u16::try_from(port).ok()).ok_or(
-        "it offers no WebTransport now: it was started without, or its certificate has expired",
+        "it names no WebTransport: the server was started without it, or its certificate has expired",
     )?;
     let hashes = answer.pointer("/webtransport/hashes").and_then(Value::as_array);
-    let hashes = hashes.into_iter().flatten().map(|hash| hash.as_str().and_then(octets));
-    let hashes = hashes.collect::<Option<Vec<_>>>().ok_or("it names hashes that are none")?;
+    let hashes = hashes.into_iter().flatten().map(|hash| hash.as_str().and_then(bytes));
+    let hashes =
+        hashes.collect::<Option<Vec<_>>>().ok_or("it names a malformed certificate hash")?;
     Ok((port, hashes))
 }
 
-fn octets(digits: &str) -> Option<[u8; 32]> {
-    let mut octets = [0; 32];
+fn bytes(digits: &str) -> Option<[u8; 32]> {
+    let mut bytes = [0; 32];
     if digits.len() != 64 || !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
         return None;
     }
-    for (at, octet) in octets.iter_mut().enumerate() {
-        *octet = u8::from_str_radix(digits.get(2 * at..2 * at + 2)?, 16).ok()?;
+    for (at, byte) in bytes.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(digits.get(2 * at..2 * at + 2)?, 16).ok()?;
     }
-    Some(octets)
+    Some(bytes)
 }
 
 #[cfg(test)]
@@ -125,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn t4_what_a_server_answers_is_read() {
+    fn t4_the_answer_of_a_server_is_parsed() {
         let hash = "0123456789abcdef".repeat(4);
         let answer = |body: &str| format!("HTTP/1.0 200 OK\r\ncontent-type: x\r\n\r\n{body}");
         let body =
@@ -147,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_written_as_one_says_it() {
+    fn trust_is_parsed_from_text() {
         assert_eq!("ask".parse(), Ok(Trust::Ask));
         let hash = "ff".repeat(32);
         let two = format!("{hash},{hash}");

@@ -1,4 +1,4 @@
-//! Channels on every codec, between native clients and the real server, over every transport.
+//! Channels with every codec, between native clients and the real server, over every transport.
 
 #![allow(clippy::unwrap_used, reason = "a failure here is a failed test")]
 
@@ -14,7 +14,7 @@ over_every_transport! {
     the_choice_changes_and_the_counters_show_it
 }
 
-/// Awareness, which over WebTransport goes in datagrams, and transactions.
+/// Transactions, and awareness, which goes in datagrams over WebTransport.
 const KINDS: [(&str, Qos); 2] =
     [("draw", Qos::transaction()), ("path", Qos::awareness().aggregate())];
 
@@ -39,7 +39,7 @@ async fn every_codec_both_ways(over: Over) {
     for (sender, events) in [(&ann, &mut to_bob), (&bob, &mut to_ann)] {
         for number in 0..channels * 2 {
             let message = message(number);
-            // A channel of this name is open already, and stays as it is.
+            // A channel of this name is open already, and keeps its options.
             let (kind, qos) = KINDS[number % 2];
             let compress = compress_of(number / 2);
             let channel = sender.channel(&format!("{kind} {compress}"), qos).unwrap();
@@ -79,7 +79,7 @@ async fn the_choice_changes_and_the_counters_show_it(over: Over) {
         channel.compress("lz4".parse().unwrap()).unwrap();
     }
     assert!(draw.compress("lz4-99".parse().unwrap()).is_err());
-    // The server learns of it with the next packet.
+    // The next packet tells the server.
     let is_packed = || seen.stats().received.codec == Some(Choice::codec(1));
     let mut number = 0;
     while !is_packed() && number < 100 {
@@ -93,7 +93,7 @@ async fn the_choice_changes_and_the_counters_show_it(over: Over) {
     assert!(stats.bytes_after < stats.bytes_before, "{stats:?}");
 }
 
-/// About a kilobyte that every codec makes smaller, and that goes into a datagram as it is.
+/// A message of about a kilobyte that every codec makes smaller, and that fits a datagram uncompressed.
 fn message(seed: usize) -> Vec<u8> {
     let mut message = format!("{{\"seed\": {seed}, \"values\": [").into_bytes();
     for at in 0..30 {
@@ -103,7 +103,7 @@ fn message(seed: usize) -> Vec<u8> {
     message
 }
 
-/// The next message of somebody else.
+/// The next message of the participant `from`.
 async fn next_message(events: &mut Events, from: &Room) -> Vec<u8> {
     let sender = from.joined().await.unwrap();
     let message = |event: &Event| match event {

@@ -19,22 +19,22 @@ use support::{
 use tokio::time::sleep;
 
 over_every_transport! {
-    two_people_exchange_messages_and_one_leaves
+    two_clients_exchange_messages_and_one_leaves
     dropping_all_handles_leaves
     transactions_survive_broken_connections
     a_channel_may_be_opened_while_joining
-    a_server_that_lost_its_state_is_told_of
-    a_server_that_is_not_there_yet_is_waited_for
+    a_restarted_server_causes_a_gap_event
+    the_client_waits_for_a_server_that_starts_later
     a_refusal_ends_the_session_with_its_reason
-    an_application_that_does_not_read_holds_back_the_transport
-    who_comes_late_is_told_everything_in_order
-    a_snapshot_is_packed_on_its_way_in_and_out
+    an_application_that_does_not_read_stops_the_transport
+    a_late_joiner_receives_everything_in_order
+    a_snapshot_is_compressed_in_both_directions
 }
 
 const DRAW: Qos = Qos::transaction();
 const POINTER: Qos = Qos::awareness();
 
-async fn a_snapshot_is_packed_on_its_way_in_and_out(over: Over) {
+async fn a_snapshot_is_compressed_in_both_directions(over: Over) {
     let server = Running::start(any_port()).await;
     let (ann, mut to_ann) = server.connect(over, "snapshot");
     let draw = ann.channel("draw", DRAW).unwrap();
@@ -42,7 +42,7 @@ async fn a_snapshot_is_packed_on_its_way_in_and_out(over: Over) {
     let line =
         |nth: u32| format!("{{\"id\":{nth},\"x\":{},\"y\":{}}}\n", nth * 7919 % 2000, nth % 1201);
     let state = (0..40_000).map(line).collect::<String>();
-    // Noise, so that what is sent is large enough for a snapshot to be asked for.
+    // Random bytes, so that enough is sent for the room to ask for a snapshot.
     let mut noise = 1u32;
     let noise: Vec<u8> = std::iter::repeat_with(|| {
         noise = noise.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -59,7 +59,7 @@ async fn a_snapshot_is_packed_on_its_way_in_and_out(over: Over) {
     };
     let as_of = until(&mut to_ann, wanted).await;
     ann.snapshot(as_of, state.as_bytes()).unwrap();
-    // Every packet takes a chunk along: when so many messages have come back, the snapshot is there.
+    // Every packet carries a chunk of the snapshot: after this number of messages the server has all of it.
     for nth in 0..100 {
         draw.send("after it", SendOptions::default()).unwrap();
         until_true("ordered", || ann.position().get() >= 6 + nth).await;
@@ -72,12 +72,12 @@ async fn a_snapshot_is_packed_on_its_way_in_and_out(over: Over) {
         _ => None,
     };
     assert!(until(&mut to_bob, came).await == state.as_bytes());
-    // On a loopback a fast codec is best, or none: in the beginning that is not known.
-    let octets = bob.stats().bytes_in_after as usize;
-    assert!(octets < state.len(), "{octets} of {}", state.len());
+    // On loopback a fast codec is best, or none; at first the client does not know that.
+    let bytes = bob.stats().bytes_in_after as usize;
+    assert!(bytes < state.len(), "{bytes} of {}", state.len());
 }
 
-async fn two_people_exchange_messages_and_one_leaves(over: Over) {
+async fn two_clients_exchange_messages_and_one_leaves(over: Over) {
     let server = Running::start(any_port()).await;
     let (ann, mut to_ann) = server.connect(over, "exchange");
     let (bob, mut to_bob) = server.connect(over, "exchange");
@@ -133,11 +133,11 @@ async fn dropping_all_handles_leaves(over: Over) {
     until(&mut to_ann, |event| left(event, bob_id)).await;
 }
 
-/// Issue 2: resume after a break; DESIGN law 2: every transaction, in order, once.
+/// Every transaction arrives in order and once, through broken connections.
 async fn transactions_survive_broken_connections(over: Over) {
     const COUNT: usize = 400;
     let ms = Duration::from_millis;
-    // QUIC is not told of a break, it hears nothing more: that shall not take long.
+    // QUIC notices a break only by its timeout, so that is short here.
     let timing = Timing { ping: ms(200), dead: ms(1000), ..Timing::default() };
     let server = Running::start(Config { timing, ..any_port() }).await;
     let proxy = Proxy::start(&server, over, ms(2)).await;
@@ -163,7 +163,7 @@ async fn transactions_survive_broken_connections(over: Over) {
                 let are_back = || {
                     people.iter().zip(before).all(|(one, before)| one.stats().reconnects > before)
                 };
-                until_true("both are back", are_back).await;
+                until_true("both clients reconnect", are_back).await;
             }
         }
         proxy
@@ -178,18 +178,18 @@ async fn transactions_survive_broken_connections(over: Over) {
     let count = expected.len();
     let (at_bob, at_ann) = tokio::join!(texts(&mut to_bob, count), texts(&mut to_ann, count));
     assert_eq!(at_bob, expected);
-    assert_eq!(at_ann, expected, "one's own come back in order, once");
+    assert_eq!(at_ann, expected, "own transactions come back in order, once");
     let _proxy = sending.await.unwrap();
     assert!(ann.stats().reconnects >= 5, "{} breaks", ann.stats().reconnects);
     assert_eq!(ann.pending(), 0);
-    // Nothing comes twice afterwards either.
+    // Nothing arrives twice afterwards either.
     bob.leave().await;
     while let Some(event) = to_bob.next().await {
         assert!(!matches!(event, Event::Message(_) | Event::Gap { .. }), "{event:?}");
     }
 }
 
-async fn who_comes_late_is_told_everything_in_order(over: Over) {
+async fn a_late_joiner_receives_everything_in_order(over: Over) {
     const COUNT: usize = 300;
     let server = Running::start(any_port()).await;
     let (ann, mut to_ann) = server.connect(over, "late");
@@ -208,7 +208,7 @@ async fn who_comes_late_is_told_everything_in_order(over: Over) {
     assert_eq!(texts(&mut to_bob, COUNT).await, expected);
 }
 
-/// A channel opened between HELLO and WELCOME was never opened at all.
+/// A channel may be opened between HELLO and WELCOME; once such a channel was never opened.
 async fn a_channel_may_be_opened_while_joining(over: Over) {
     let server = Running::start(any_port()).await;
     let proxy = Proxy::start(&server, over, Duration::from_millis(60)).await;
@@ -216,7 +216,7 @@ async fn a_channel_may_be_opened_while_joining(over: Over) {
     let draw = ann.channel("draw", DRAW).unwrap();
     synced(&mut to_ann).await;
     let (bob, mut to_bob) = proxy.connect("late");
-    // The WebSocket takes a round trip, 120 ms; HELLO and WELCOME another.
+    // Opening the WebSocket takes one round trip of 120 ms, HELLO and WELCOME another.
     sleep(Duration::from_millis(180)).await;
     let late = bob.channel("draw", DRAW).unwrap();
     bob.set_presence(b"Bob").unwrap();
@@ -237,7 +237,7 @@ async fn a_channel_may_be_opened_while_joining(over: Over) {
     until(&mut to_ann, presence).await;
 }
 
-async fn a_server_that_lost_its_state_is_told_of(over: Over) {
+async fn a_restarted_server_causes_a_gap_event(over: Over) {
     let server = Running::start(any_port()).await;
     let (ann, mut to_ann) = server.connect(over, "restart");
     let draw = ann.channel("draw", DRAW).unwrap();
@@ -258,7 +258,7 @@ async fn a_server_that_lost_its_state_is_told_of(over: Over) {
     assert_eq!(texts(&mut to_ann, 1).await, ["again"]);
 }
 
-async fn a_server_that_is_not_there_yet_is_waited_for(over: Over) {
+async fn the_client_waits_for_a_server_that_starts_later(over: Over) {
     let server = Running::start(any_port()).await;
     let place = server.stop().await;
     let (ann, _events) = place.connect(over, "early");
@@ -271,10 +271,10 @@ async fn a_server_that_is_not_there_yet_is_waited_for(over: Over) {
         }
         sleep(Duration::from_millis(50)).await;
     }
-    panic!("it never joined");
+    panic!("the client never joined");
 }
 
-/// Nobody may join.
+/// An authority that lets no one join.
 struct Closed;
 
 impl Authority for Closed {
@@ -298,14 +298,14 @@ async fn a_refusal_ends_the_session_with_its_reason(over: Over) {
     ann.leave().await;
 }
 
-/// Law 3: what an application does not read does not pile up in its memory, and is not lost, however long it takes.
-async fn an_application_that_does_not_read_holds_back_the_transport(over: Over) {
+/// Unread events stay within their limit of memory, and none is lost, however long the application does not read.
+async fn an_application_that_does_not_read_stops_the_transport(over: Over) {
     const SIZE: usize = 50_000;
     const COUNT: usize = 150;
     let ms = Duration::from_millis;
     let timing = Timing { ping: ms(200), dead: ms(600), ..Timing::default() };
     let server = Running::start(Config { timing, ..any_port() }).await;
-    // What cannot be compressed need not be tried.
+    // Without compression, as the messages are random bytes.
     let options = || Options { compress: false, ..Options::new("slow") };
     let url = server.place.url(over);
     let (ann, mut to_ann) = Room::connect(&url, options()).unwrap();
@@ -323,17 +323,19 @@ async fn an_application_that_does_not_read_holds_back_the_transport(over: Over) 
     while ann.pending() > 0 {
         to_ann.next().await;
     }
-    // The bytes of the messages alone use up what may wait unread, so from then on nothing more is taken in.
-    until_true("as much waits as may", || bob.stats().bytes_in_before as usize >= MAX_UNREAD_BYTES)
-        .await;
+    // The bytes of the messages alone reach the limit of unread events, so from then on the client reads nothing more.
+    until_true("the queue of unread events is full", || {
+        bob.stats().bytes_in_before as usize >= MAX_UNREAD_BYTES
+    })
+    .await;
     let held = bob.stats();
     let waiting = held.bytes_in_before as usize;
     assert!(waiting < MAX_UNREAD_BYTES + 2 * SIZE, "{waiting} bytes wait for an application");
-    // The connection that is not read is given up; until the application reads there is no new one.
-    until_true("it is taken for dead", || bob.joined().now_or_never().is_none()).await;
+    // The server closes the connection that is not read; the client opens no new one until the application reads.
+    until_true("the server closes the connection", || bob.joined().now_or_never().is_none()).await;
     let sent = bob.framing().bytes_out;
     sleep(ms(500)).await;
-    assert_eq!(bob.framing().bytes_out, sent, "it has greeted on a new connection");
+    assert_eq!(bob.framing().bytes_out, sent, "the client opened a new connection");
     let later = bob.stats();
     assert_eq!((later.bytes_in_before, later.reconnects), (held.bytes_in_before, held.reconnects));
     for number in 0..COUNT {
@@ -348,22 +350,22 @@ async fn an_application_that_does_not_read_holds_back_the_transport(over: Over) 
 }
 
 #[tokio::test]
-async fn wrong_arguments_are_named() {
+async fn invalid_arguments_are_refused() {
     let error = Room::connect("http://host", Options::new("x")).err().unwrap();
     assert!(matches!(error, Error::Address { .. }), "{error}");
     let error = Room::connect("ws://host", Options::new("")).err().unwrap();
     assert!(matches!(error, Error::Session(SessionError::Malformed { .. })), "{error}");
 }
 
-fn left(event: &Event, who: ParticipantId) -> Option<()> {
+fn left(event: &Event, participant: ParticipantId) -> Option<()> {
     let Event::Participants { changes, .. } = event else { return None };
     let gone = |change: &groupwire_client::ParticipantChange| {
-        change.id == who && change.state == PresenceState::Left
+        change.id == participant && change.state == PresenceState::Left
     };
     changes.iter().any(gone).then_some(())
 }
 
-/// Bytes that no compressor makes smaller.
+/// Random bytes, which do not compress.
 fn noise(seed: u64, size: usize) -> Vec<u8> {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     let next = || {

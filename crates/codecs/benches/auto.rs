@@ -1,4 +1,4 @@
-//! How long the adaptive choice takes: it runs for every message, and a message takes a few microseconds to pack.
+//! The time of the adaptive choice. It runs for every message, and packing a message takes a few microseconds.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -26,9 +26,9 @@ fn bench(criterion: &mut Criterion) {
     criterion.bench_function("heard", |bencher| {
         bencher.iter(|| {
             nth += 1;
-            let octets = 400 + nth * 377 % 2400;
-            link.heard(octets, Duration::from_nanos(60_000 + 8 * octets as u64 + nth as u64 % 999));
-            link.nanos_per_octet()
+            let bytes = 400 + nth * 377 % 2400;
+            link.heard(bytes, Duration::from_nanos(60_000 + 8 * bytes as u64 + nth as u64 % 999));
+            link.nanos_per_byte()
         });
     });
 }

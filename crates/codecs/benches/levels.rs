@@ -1,28 +1,30 @@
-//! What a message of 1400 octets costs with every codec and level: time, size and memory.
+//! Time, size and memory of a message of 1400 bytes with every codec and level.
 //!
 //! ```text
 //! cargo bench -p groupwire-codecs --bench levels -- [part of a codec's name]
 //! ```
 //!
-//! Two payloads: `text` is 1400 octets of English documentation, `binary` records of counters, times and small numbers
-//! as machines send them. Each run goes round many different messages, so that no branch is learnt by heart; the time
-//! is the best of several runs.
+//! There are two payloads: `text` is 1400 bytes of English documentation, `binary` has records of counters, times and
+//! small numbers. Each run uses many different messages, so that the branch predictor cannot learn one by heart; the
+//! time is the best of several runs.
 
 use std::time::{Duration, Instant};
 
 use groupwire_codecs::{ALL, Choice, Codec, Coder, Options};
 
-/// A message of the paper's largest size. Octets.
+/// The largest message of the LMC paper. Bytes.
 const SIZE: usize = 1400;
+/// Different messages of each payload.
 const MESSAGES: usize = 32;
+/// Timed runs, of which the best counts.
 const RUNS: usize = 5;
-/// The least time that a run takes.
+/// The minimum time of a run.
 const RUN: Duration = Duration::from_millis(4);
 
 fn main() {
     // Cargo passes options of its own.
     let wanted = std::env::args().skip(1).find(|arg| !arg.starts_with('-')).unwrap_or_default();
-    println!("{SIZE} octets; times in ns, memory in octets");
+    println!("{SIZE} bytes; times in ns, memory in bytes");
     println!(
         "{:<14} {:<7} {:>6} {:>9} {:>9} {:>9} {:>9}",
         "codec", "payload", "packed", "compress", "decompr.", "memory c", "memory d"
@@ -73,7 +75,7 @@ fn measure(codec: &dyn Codec, level: Option<i8>, payload: &str, messages: &[Vec<
     );
 }
 
-/// Nanoseconds for one of `items`.
+/// The time of `work` for one of `items`, nanoseconds.
 fn best(items: &[Vec<u8>], mut work: impl FnMut(&[u8])) -> u128 {
     let run = |work: &mut dyn FnMut(&[u8])| {
         let start = Instant::now();
@@ -88,12 +90,19 @@ fn best(items: &[Vec<u8>], mut work: impl FnMut(&[u8])) -> u128 {
 }
 
 fn text() -> Vec<Vec<u8>> {
-    let book = include_bytes!("../../../docs/wire.md");
+    let pages = [
+        &include_bytes!("../../../docs/qos.md")[..],
+        include_bytes!("../../../docs/inspector.md"),
+        include_bytes!("../../../docs/codecs.md"),
+        include_bytes!("../../../docs/laws.md"),
+        include_bytes!("../../../CONTRIBUTING.md"),
+    ];
+    let book = pages.concat();
     let step = (book.len() - SIZE) / MESSAGES;
     (0..MESSAGES).map(|n| book[n * step..][..SIZE].to_vec()).collect()
 }
 
-/// Records of 28 octets: kind, length, a counter, a time, two coordinates that wander, a state, a random word.
+/// Records of 28 bytes: kind, length, a counter, a time, two slowly changing coordinates, a state, a random number.
 fn binary() -> Vec<Vec<u8>> {
     let mut random = 1u32;
     let mut next = move || {

@@ -1,12 +1,13 @@
-//! How fast every codec is on messages of 500 and 1400 octets and on blocks of 32 KiB, with memory that is reused.
+//! The speed of every codec with messages of 500 and 1400 bytes and blocks of 32 KiB, with coders that reuse their
+//! memory.
 //!
 //! ```text
-//! cargo bench -p groupwire-codecs --bench throughput            all
-//! cargo bench -p groupwire-codecs --bench throughput -- 'lzo|lz4'   some
+//! cargo bench -p groupwire-codecs --bench throughput                all codecs
+//! cargo bench -p groupwire-codecs --bench throughput -- 'lzo|lz4'   some codecs
 //! ```
 //!
-//! The pieces are cut from the files of the Calgary corpus where it lies in `shared/data/corpus` beside the
-//! repository, and from a generated text where it does not. What they compress to is printed first.
+//! The messages are pieces of the files of the Calgary corpus, if they lie in `shared/data/corpus` beside the
+//! repository, else of a generated text. The compression ratios are printed first.
 
 use std::fs;
 use std::hint::black_box;
@@ -18,8 +19,9 @@ use groupwire_codecs::{ALL, Options};
 const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/corpus/calgary");
 const SIZES: [usize; 3] = [500, 1400, 32 << 10];
 
-/// Pieces of one size.
+/// Pieces of each size.
 const PIECES: usize = 60;
+/// The limit for decompression, bytes: above all sizes.
 const LIMIT: usize = 1 << 20;
 
 fn messages(criterion: &mut Criterion) {
@@ -64,7 +66,7 @@ fn messages(criterion: &mut Criterion) {
     }
 }
 
-/// Pieces from everywhere in all files, from each as many.
+/// Evenly spaced pieces of all files, the same number of each.
 fn pieces(files: &[Vec<u8>], size: usize) -> Vec<Vec<u8>> {
     let each = PIECES.div_ceil(files.len());
     let long = files.iter().filter(|file| file.len() >= size);
@@ -89,7 +91,7 @@ fn files() -> Vec<Vec<u8>> {
     files
 }
 
-/// Words of a small vocabulary, most of them its first ones.
+/// Words of a small vocabulary, in which the first words are frequent.
 fn generated() -> Vec<u8> {
     let mut state = 1u32;
     let mut random = |below: u32| {

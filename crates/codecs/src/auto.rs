@@ -1,32 +1,37 @@
-//! The choice of a codec for each message: what the paper LMC leaves to future work.
+//! Chooses a codec for each message. The LMC paper leaves this choice to future work.
 //!
-//! A message's time is what packing takes, its packed octets on the link, and what unpacking takes; what a packet costs
-//! besides is the same whatever is chosen. [`Auto`] reckons it for every candidate and takes the least. It knows
+//! The expected time of a message is the time to pack it, the time of its packed bytes on the link, and the time to
+//! unpack it. The fixed time of a packet is the same for all choices. [`Auto`] computes the expected time for every
+//! candidate and takes the smallest. It knows
 //!
-//! - what packing and unpacking take from [`Costs`], by size, and, if it is told, what they take among real messages
-//!   ([`Auto::took`], [`Auto::unpacked`]), which is more;
-//! - what an octet takes on the [`Link`];
-//! - how small messages become from those that were packed, by candidate and size class (powers of two).
+//! - the times to pack and unpack, by size, from [`Costs`], corrected by times measured among real messages
+//!   ([`Auto::took`], [`Auto::unpacked`]), where caches are colder than in a benchmark;
+//! - the time of a byte on the [`Link`];
+//! - the ratios of earlier messages, by candidate and size class (powers of two).
 //!
-//! A candidate that was never tried is hoped to shrink a message to a quarter. So whatever could be best is tried at
-//! once, the cheapest first, and what could not be best on this link never is. Later the losers are packed too now and
-//! then ([`Pick::also`]), at growing intervals, since content changes; that takes at most 0.5 % of the time that
-//! messages take. A loser is compared with what was chosen for the same message, so that odd messages deceive nobody.
+//! For a candidate that was never tried the ratio 1/4 is assumed. So every candidate that could be best is tried at
+//! once, the cheapest first, and a candidate that could not be best on this link is never tried. Later the others are
+//! tried again at growing intervals ([`Pick::also`]), because content changes. These trials take at most 0.5 % of the
+//! messages' time. A trial packs the same message as the choice did, so that an unusual message affects both ratios
+//! alike.
 //!
-//! As long as the link's rate is not known, now and then a message goes by another choice, so that there are two sizes.
-//! If none is best, that is the cheapest choice that shrinks messages, within 60 µs in all at the beginning and the
-//! 0.5 % after that; if no choice could pay even if all of the time were due to the octets, the rate does not matter.
+//! While the link's rate is unknown, some messages are sent by another choice, because the rate is learned from
+//! packets of different sizes. If no compression is the best choice, the other one is the cheapest choice that shrinks
+//! messages, within 60 µs in total at the beginning and within the 0.5 % later. If no choice could pay even on the
+//! slowest link that the measured times allow, the rate does not matter and no message is spent on it.
 //!
-//! A choice is kept for up to eight messages of about one size, and no compression is preferred to what is better by less
-//! than a hundredth of a packet's time.
+//! A choice is kept for up to eight messages of about the same size. No compression is preferred to a choice that is
+//! better by less than a hundredth of a packet's time.
 //!
-//! If content changes all at once, as from text to pictures, three messages show it, and what was known of their size
-//! class is forgotten. Against the best fixed choice for the new content less than 2 % is lost
+//! Three messages show an abrupt change of content, as from text to pictures; then the ratios of their size class are
+//! forgotten. The time lost against the best fixed choice for the new content falls below 2 %
 //!
 //! - 20 messages after text became noise;
-//! - 100, 150 and 300 messages after noise became text, at 10, 100 and 1000 Mbit/s: the less there is to gain, the more
-//!   rarely it is looked for;
-//! - 100 messages after the link became a hundred times slower, 200 after it became as much faster.
+//! - 100, 150 and 300 messages after noise became text, at 10, 100 and 1000 Mbit/s: the smaller the gain, the rarer
+//!   the trials;
+//! - 100 messages after the link became a hundred times slower, 200 after it became a hundred times faster.
+//!
+//! `tests/auto` measures these figures in simulated time.
 
 mod candidate;
 mod cost;
@@ -34,38 +39,41 @@ mod estimate;
 mod fit;
 mod link;
 mod measure;
-mod pace;
 mod reference;
+mod slowdown;
 
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use self::candidate::{CLASSES, Candidate, Message, News};
+use self::candidate::{CLASSES, Candidate, Message, Surprise};
 use crate::Choice;
 
-pub use cost::{Cost, Costs, Line};
+pub use cost::{Cost, Costs, LinearTime};
 pub use link::Link;
 
-/// The share of messages' time that may be spent to learn.
-const SHARE: f32 = 0.005;
-/// Beside it, to learn the link's rate at the beginning, ns in all.
-const GRANT: f32 = 60_000.0;
-/// While the link's rate is not known, one message of so many goes by another choice, so that there are two sizes...
-const OTHERWISE: u64 = 2;
-/// ... for so many messages; then one of so many.
-const OTHERWISE_FIRST: u64 = 128;
-const OTHERWISE_LATER: u64 = 16;
-/// So many messages at first go by the cheapest choice or by none: on an unknown link others may be far too slow.
-const FIRST: u64 = 10;
-/// Messages of about one size that a choice is kept for, at most, while nothing new is learned.
-const KEPT: u32 = 8;
-/// No compression is chosen if it is worse by no more than this share of a packet's time, or of a message's time on the
-/// link: so little is not known. To leave it takes twice as much.
-const NOISE: [f32; 2] = [0.01, 0.05];
-/// How fast the time of no compression follows.
-const FOLLOW: f32 = 1.0 / 16.0;
-/// Such a ratio makes another size.
-const SMALLER: f32 = 0.9;
+/// The share of the messages' time that trials may take: too little for an application to notice.
+const TRIAL_SHARE: f32 = 0.005;
+/// The time that may be spent in addition to learn the link's rate at the beginning. Nanoseconds in total.
+const RATE_BUDGET: f32 = 60_000.0;
+/// While the link's rate is unknown, every second of the first messages is sent by another choice, so that packets of
+/// two sizes are timed.
+const EXPLORE_EVERY: u64 = 2;
+/// The number of first messages for which that holds.
+const EXPLORE_EARLY: u64 = 128;
+/// After them, every sixteenth message is sent by another choice.
+const EXPLORE_LATER_EVERY: u64 = 16;
+/// The first messages on a new link are sent by the cheapest codec or uncompressed: others may be far too slow for it.
+const BLIND_MESSAGES: u64 = 10;
+/// Messages of about the same size for which a choice is kept, at most, while nothing new is learned.
+const MAX_KEPT: u32 = 8;
+/// No compression is chosen if it is slower by no more than this share of a packet's time, or of a message's time on
+/// the link, whichever is less: smaller differences are below the measurements' precision. A codec that replaces no
+/// compression has to be better by twice as much.
+const INDIFFERENT: [f32; 2] = [0.01, 0.05];
+/// The weight of a new time in the moving average of the time of no compression.
+const BASELINE_GAIN: f32 = 1.0 / 16.0;
+/// A ratio below this gives a packet of a clearly different size.
+const SMALLER_RATIO: f32 = 0.9;
 
 /// Chooses for the messages of one stream over one link.
 ///
@@ -89,43 +97,47 @@ const SMALLER: f32 = 0.9;
 #[derive(Debug, Clone)]
 pub struct Auto {
     candidates: Vec<Candidate>,
-    /// Chosen for so far.
+    /// Messages chosen for so far.
     messages: u64,
-    /// Time that may be spent to learn, ns.
-    credit: f32,
-    /// What the last message is packed by only to learn from it.
+    /// Time that trials may take now, ns.
+    trial_budget: f32,
+    /// The choice that the last message is packed by as a trial, in addition to the one that is sent.
     also: Option<Choice>,
-    /// How much worse the last message's ratio is than was expected.
-    odd: f32,
-    /// What is chosen while nothing new is learned, by size class.
+    /// By how much the last message's ratio exceeded the expected one.
+    excess: f32,
+    /// The choices that are kept while nothing new is learned, by size class.
     kept: [Kept; CLASSES],
-    /// What may still be spent at the beginning, ns.
-    grant: f32,
-    /// What packing and unpacking by no compression take, ns: so much less counts of others' times.
-    nothing: [Option<f32>; 2],
+    /// What is left of [`RATE_BUDGET`], ns.
+    rate_budget: f32,
+    /// Measured times of packing and of unpacking without compression, ns. They are subtracted from measured times of
+    /// codecs, since only the difference matters.
+    baseline: [Option<f32>; 2],
 }
 
-/// A choice that was made.
+/// A choice that is kept for the next messages of a size class.
 #[derive(Debug, Clone, Copy, Default)]
 struct Kept {
+    /// Size of the message that the choice was made for.
     size: usize,
+    /// The chosen candidate's index.
     at: usize,
-    /// Messages that it was made for and that it is still good for.
+    /// Messages that the choice was to be kept for when it was made.
     run: u32,
+    /// Messages that it is still kept for.
     left: u32,
 }
 
-/// What is chosen for a message.
+/// The choice for one message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pick {
-    /// What the message is to be packed by, and to be learned from.
+    /// The message is sent packed by this choice; the packed size is told to [`Auto::learn`].
     pub choice: Choice,
-    /// What it is to be packed by too, only to be learned from.
+    /// The message is also packed by this choice as a trial: the result is told to [`Auto::learn`] and discarded.
     pub also: Option<Choice>,
 }
 
 impl Auto {
-    /// Chooses among these. No compression is always among them.
+    /// Chooses among `candidates` and no compression.
     pub fn new(candidates: &[Choice], costs: &Costs) -> Self {
         let mut all: Vec<Candidate> = Vec::with_capacity(candidates.len() + 1);
         for &choice in [Choice::NONE].iter().chain(candidates) {
@@ -136,79 +148,80 @@ impl Auto {
         Auto {
             candidates: all,
             messages: 0,
-            credit: 0.0,
+            trial_budget: 0.0,
             also: None,
-            odd: 0.0,
+            excess: 0.0,
             kept: [Kept::default(); CLASSES],
-            grant: GRANT,
-            nothing: [None; 2],
+            rate_budget: RATE_BUDGET,
+            baseline: [None; 2],
         }
     }
 
-    /// The candidates that are worth while for messages, of the codecs that both ends have.
+    /// The default candidates for messages, limited to codecs for which `has` is true: those that both ends have.
     pub fn candidates(has: impl Fn(u8) -> bool) -> Vec<Choice> {
         reference::CANDIDATES.iter().copied().filter(|choice| has(choice.codec)).collect()
     }
 
-    /// Chooses for a message of `size` octets. Mostly in some nanoseconds, always well below a microsecond; allocates
-    /// nothing.
+    /// Chooses for a message of `size` bytes. Takes some nanoseconds mostly and less than a microsecond always;
+    /// allocates nothing.
     pub fn choose(&mut self, size: usize, link: &Link) -> Pick {
         self.messages += 1;
         let kept = &mut self.kept[Message::new(size, 0.0).class];
         if kept.left > 0 && kept.size.abs_diff(size) <= size / 32 {
             kept.left -= 1;
-            (self.also, self.odd) = (None, 0.0);
+            (self.also, self.excess) = (None, 0.0);
             return Pick { choice: self.candidates[kept.at].choice, also: None };
         }
-        self.choose_anew(size, link)
+        self.choose_again(size, link)
     }
 
-    fn choose_anew(&mut self, size: usize, link: &Link) -> Pick {
-        let message = Message::new(size, link.reckoned());
-        let best = self.best_for_sure(message, link);
+    fn choose_again(&mut self, size: usize, link: &Link) -> Pick {
+        let message = Message::new(size, link.assumed_nanos());
+        let best = self.preferred(message, link);
         let expected = self.candidates[best].expected(message);
         let since = self.kept[message.class].run + 1;
-        self.credit = (self.credit + since as f32 * SHARE * expected).min(message.plain);
-        let chosen = self.otherwise(best, message, link).unwrap_or(best);
+        self.trial_budget =
+            (self.trial_budget + since as f32 * TRIAL_SHARE * expected).min(message.plain);
+        let chosen = self.explore(best, message, link).unwrap_or(best);
         let also = self.trial(chosen, expected, message);
         self.keep(best, message, best == 0 || !link.is_unknown());
         let choice = |at: usize| self.candidates[at].choice;
         let pick = Pick { choice: choice(chosen), also: also.map(choice) };
-        (self.also, self.odd) = (pick.also, 0.0);
+        (self.also, self.excess) = (pick.also, 0.0);
         pick
     }
 
-    /// Keeps a choice for the next messages of about this size: the longer the more often it was the same.
+    /// Keeps a choice for the next messages of about this size: for twice as many whenever it is confirmed.
     fn keep(&mut self, best: usize, message: Message, is_sure: bool) {
         let kept = &mut self.kept[message.class];
         let is_same = kept.at == best && is_sure;
-        let run = if is_same { (2 * kept.run + 1).min(KEPT - 1) } else { 0 };
+        let run = if is_same { (2 * kept.run + 1).min(MAX_KEPT - 1) } else { 0 };
         *kept = Kept { size: message.size, at: best, run, left: run };
     }
 
-    /// Learns that packing a message of `size` octets by this choice took so long. Without it costs are those that
-    /// the choice was made with; with some of the messages, say one of eight, they become what they are among real
-    /// messages. What no compression takes should be told likewise, since only the difference counts.
+    /// Learns that packing a message of `size` bytes by `choice` took `time`. Optional: times of some messages, say
+    /// one of eight, correct the costs that [`Auto::new`] was given. Times of [`Choice::NONE`] should be told likewise,
+    /// since only the difference matters.
     pub fn took(&mut self, choice: Choice, size: usize, time: Duration) {
-        let time = self.beyond_nothing(0, choice, time);
+        let time = self.above_baseline(0, choice, time);
         let is_trial = self.also == Some(choice);
         let message = Message::new(size, 0.0);
         let found = self.candidates[1..].iter_mut().find(|candidate| candidate.choice == choice);
         found.into_iter().for_each(|candidate| candidate.took(message, time, is_trial));
     }
 
-    /// Learns that unpacking a message of `size` octets took so long. The level does not matter, as it is not known.
-    /// What this end needs to unpack is the best that is known of what the other one needs.
+    /// Learns that unpacking a message of `size` bytes took `time`. The level in `choice` is ignored, because a packed
+    /// message does not tell it. The time that this end needs is the best estimate of what the other end needs.
     pub fn unpacked(&mut self, choice: Choice, size: usize, time: Duration) {
-        let time = self.beyond_nothing(1, choice, time);
+        let time = self.above_baseline(1, choice, time);
         let message = Message::new(size, 0.0);
         let is_of = |other: Choice| (other.codec, other.filter) == (choice.codec, choice.filter);
         let of_codec = self.candidates[1..].iter_mut().filter(|candidate| is_of(candidate.choice));
         of_codec.for_each(|candidate| candidate.unpacked(message, time));
     }
 
-    /// What the other end probably needed to unpack a message that was packed by `sent` and to pack its answer of about
-    /// the same size by `came`, beyond what no compression takes: not a matter of the link.
+    /// Estimates the time that the other end needed to unpack a message that was packed by `sent`, and to pack its
+    /// answer of about the same size by `came`. It is part of a measured round trip, and not caused by the link.
     pub fn others_work(&self, sent: Choice, came: Choice, size: usize) -> Duration {
         let message = Message::new(size, 0.0);
         let of = |choice: Choice| {
@@ -221,33 +234,34 @@ impl Auto {
         Duration::from_nanos((unpacking + packing) as u64)
     }
 
-    /// The time, ns, less what no compression takes; which is learned, if this is it.
-    fn beyond_nothing(&mut self, which: usize, choice: Choice, time: Duration) -> f32 {
+    /// `time` less the baseline, ns; `which` is 0 for packing, 1 for unpacking. The time of no compression updates the
+    /// baseline.
+    fn above_baseline(&mut self, which: usize, choice: Choice, time: Duration) -> f32 {
         let nanos = time.as_nanos() as f32;
-        let nothing = &mut self.nothing[which];
+        let baseline = &mut self.baseline[which];
         if choice == Choice::NONE {
-            let before = nothing.unwrap_or(nanos);
-            *nothing = Some(before + FOLLOW * (nanos.min(2.0 * before + 1.0) - before));
+            let before = baseline.unwrap_or(nanos);
+            *baseline = Some(before + BASELINE_GAIN * (nanos.min(2.0 * before + 1.0) - before));
         }
-        (nanos - nothing.unwrap_or(0.0)).max(0.0)
+        (nanos - baseline.unwrap_or(0.0)).max(0.0)
     }
 
-    /// Learns that a message of `size` octets became one of `packed` by `choice`: the one that was asked for, even if
-    /// the packer left the message as it was. First [`Pick::choice`], then [`Pick::also`].
+    /// Learns that `choice` packed a message of `size` bytes into `packed` bytes. `choice` is the one that was asked
+    /// for, even if the packer left the message unchanged. Call it for [`Pick::choice`] first, then for [`Pick::also`].
     pub fn learn(&mut self, choice: Choice, size: usize, packed: usize) {
         let found = self.candidates.iter_mut().find(|candidate| candidate.choice == choice);
         let Some(candidate) = found.filter(|_| choice != Choice::NONE && size > 0) else { return };
         let message = Message::new(size, 0.0);
         let ratio = packed as f32 / size as f32;
         let is_trial = self.also == Some(choice);
-        // If the message is an odd one, it is for both, the chosen one and the one that is packed beside it.
-        let odd = if is_trial { self.odd } else { 0.0 };
-        self.odd = if is_trial { 0.0 } else { ratio - candidate.ratio(message) };
-        let news = candidate.learn(message, ratio - odd, self.messages);
-        if news != News::None {
+        // An unusual message is unusual for the choice and for the trial.
+        let excess = if is_trial { self.excess } else { 0.0 };
+        self.excess = if is_trial { 0.0 } else { ratio - candidate.ratio(message) };
+        let surprise = candidate.learn(message, ratio - excess, self.messages);
+        if surprise != Surprise::None {
             (self.kept[message.class].run, self.kept[message.class].left) = (0, 0);
         }
-        if news == News::OtherContent {
+        if surprise == Surprise::NewContent {
             let others = self.candidates.iter_mut().filter(|other| other.choice != choice);
             others.for_each(|other| other.forget(message));
         }
@@ -260,13 +274,14 @@ impl Auto {
         times.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(index, _)| index)
     }
 
-    /// The best, or no compression if that is hardly worse. What was chosen before has some advantage.
-    fn best_for_sure(&self, message: Message, link: &Link) -> usize {
-        if link.is_new() && self.messages <= FIRST {
+    /// The best candidate, or no compression if that is hardly slower. A small advantage for the choice that is kept
+    /// avoids needless changes.
+    fn preferred(&self, message: Message, link: &Link) -> usize {
+        if link.is_new() && self.messages <= BLIND_MESSAGES {
             return if self.messages.is_multiple_of(3) { 0 } else { self.cheapest(message) };
         }
         let expected = |at: usize| self.candidates[at].expected(message);
-        let noise = (NOISE[0] * link.way()).min(NOISE[1] * message.plain);
+        let noise = (INDIFFERENT[0] * link.one_way()).min(INDIFFERENT[1] * message.plain);
         let before = self.kept[message.class].at;
         let mut best = self.best(message, |_| true).unwrap_or(0);
         if expected(before) <= expected(best) + noise / 2.0 {
@@ -276,53 +291,54 @@ impl Auto {
         if message.plain - expected(best) > least { best } else { 0 }
     }
 
+    /// The codec that takes the least time to pack and unpack.
     fn cheapest(&self, message: Message) -> usize {
         let works = self.candidates.iter().map(|candidate| candidate.work(message)).enumerate();
         works.skip(1).min_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(at, _)| at)
     }
 
-    /// Another choice than the best, of another size, if the link needs that to be learned.
-    fn otherwise(&mut self, best: usize, message: Message, link: &Link) -> Option<usize> {
+    /// Another choice than `best`, which gives a packet of another size, if the link's rate is still to be learned.
+    fn explore(&mut self, best: usize, message: Message, link: &Link) -> Option<usize> {
         if !link.wants_sizes() {
             return None;
         }
         let is_unknown = link.is_unknown();
         if best != 0 && is_unknown {
-            let every = if self.messages < OTHERWISE_FIRST { OTHERWISE } else { OTHERWISE_LATER };
+            let every =
+                if self.messages < EXPLORE_EARLY { EXPLORE_EVERY } else { EXPLORE_LATER_EVERY };
             return self.messages.is_multiple_of(every).then_some(0);
         }
-        let other = if best == 0 { self.smaller(message, link)? } else { 0 };
+        let other = if best == 0 { self.cheapest_smaller(message, link)? } else { 0 };
         let work = |at: usize| self.candidates[at].work(message);
         let expected = |at: usize| self.candidates[at].expected(message);
         let time = if is_unknown { work(other) } else { expected(other) - expected(best) }.max(0.0);
-        if is_unknown && self.messages < OTHERWISE_FIRST && time <= self.grant {
-            // No more than every other message.
-            let is_turn = self.messages.is_multiple_of(OTHERWISE);
-            self.grant -= if is_turn { time } else { 0.0 };
+        if is_unknown && self.messages < EXPLORE_EARLY && time <= self.rate_budget {
+            let is_turn = self.messages.is_multiple_of(EXPLORE_EVERY);
+            self.rate_budget -= if is_turn { time } else { 0.0 };
             return is_turn.then_some(other);
         }
         self.spend(time).then_some(other)
     }
 
-    /// The cheapest one that makes another size and that would pay if an octet took as long as it may. If there is
-    /// none, the rate does not matter.
-    fn smaller(&self, message: Message, link: &Link) -> Option<usize> {
-        let most = link.most().min(f32::MAX / 1e12) * message.size as f32;
+    /// The cheapest candidate that gives a clearly smaller packet and that would pay on the slowest link which the
+    /// measured times allow. `None` if the rate does not matter.
+    fn cheapest_smaller(&self, message: Message, link: &Link) -> Option<usize> {
+        let most = link.most_nanos().min(f32::MAX / 1e12) * message.size as f32;
         let may = |candidate: &Candidate| {
             let ratio = candidate.ratio(message);
-            ratio < SMALLER && candidate.work(message) < (1.0 - ratio) * most
+            ratio < SMALLER_RATIO && candidate.work(message) < (1.0 - ratio) * most
         };
         let able = self.candidates.iter().enumerate().filter(|(_, candidate)| may(candidate));
         let works = able.map(|(at, candidate)| (at, candidate.work(message)));
         works.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(at, _)| at)
     }
 
-    /// A candidate whose turn it is, that could win if it were lucky, and that there is time for.
+    /// A candidate whose next trial is due, which could win if its ratio had improved, and which fits the budget.
     fn trial(&mut self, chosen: usize, expected: f32, message: Message) -> Option<usize> {
         let is_due = |candidate: &Candidate| {
             candidate.is_due(message, self.messages)
                 && candidate.at_best(message) < expected
-                && candidate.packing(message) <= self.credit
+                && candidate.packing(message) <= self.trial_budget
         };
         let mut candidates = self.candidates.iter().enumerate();
         let at = candidates.position(|(at, candidate)| at != chosen && is_due(candidate))?;
@@ -331,11 +347,11 @@ impl Auto {
         Some(at)
     }
 
-    /// Takes time to learn, ns, if there is so much.
+    /// Takes `time`, ns, from the trial budget. False if there is not enough.
     fn spend(&mut self, time: f32) -> bool {
-        let enough = time <= self.credit;
+        let enough = time <= self.trial_budget;
         if enough {
-            self.credit -= time;
+            self.trial_budget -= time;
         }
         enough
     }
@@ -352,7 +368,7 @@ mod tests {
         Auto::new(&[LZ4, LZMA], &Costs::reference())
     }
 
-    /// Chooses for a message of 1000 octets of which a choice leaves so many.
+    /// Chooses for a message of 1000 bytes; `left` says to how many bytes each choice packs it.
     fn send(auto: &mut Auto, link: &Link, left: impl Fn(Choice) -> usize) -> Pick {
         let pick = auto.choose(1000, link);
         for choice in [Some(pick.choice), pick.also].into_iter().flatten() {
@@ -373,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn the_link_decides() {
+    fn the_rate_of_the_link_decides() {
         let left = |choice| if choice == LZMA { 300 } else { 500 };
         for (rate, best) in [(1e5, LZMA), (1e8, LZ4), (1e11, Choice::NONE)] {
             let (mut auto, link) = (auto(), Link::of_rate(rate));
@@ -385,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_win_is_never_tried() {
+    fn a_candidate_that_cannot_win_is_never_tried() {
         let (mut auto, link) = (auto(), Link::of_rate(1e9));
         for _ in 0..10_000 {
             let pick = send(&mut auto, &link, |_| 500);
@@ -394,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn small_messages_are_left_alone() {
+    fn small_messages_are_not_compressed() {
         let (mut auto, link) = (auto(), Link::of_rate(1e9));
         auto.learn(LZ4, 20, 20);
         assert_eq!(auto.choose(20, &link).choice, Choice::NONE);
@@ -402,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn noise_is_left_alone_after_a_few_messages_and_tried_ever_more_rarely() {
+    fn noise_is_not_compressed_after_a_few_messages_and_trials_get_rarer() {
         let (mut auto, link) = (auto(), Link::of_rate(1e6));
         let picks: Vec<_> = (0..4000).map(|_| send(&mut auto, &link, |_| 1001)).collect();
         assert!(picks[3..].iter().all(|pick| pick.choice == Choice::NONE));
@@ -412,7 +428,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_told_apart() {
+    fn ratios_are_learned_for_each_size_class() {
         let (mut auto, link) = (auto(), Link::of_rate(1e6));
         for _ in 0..50 {
             for (size, left) in [(100, 102), (1000, 200)] {

@@ -1,4 +1,4 @@
-//! Brotli: smaller than zlib for text on the web, as it knows its words beforehand.
+//! Brotli: smaller than zlib for text on the web, by its built-in dictionary of frequent words.
 
 mod pool;
 
@@ -12,22 +12,23 @@ use brotli::enc::encode::BrotliEncoderParameter::{
 use brotli::enc::encode::{BrotliEncoderDestroyInstance, BrotliEncoderStateStruct};
 use brotli::{BrotliDecompressStream, BrotliResult, BrotliState};
 
-use self::pool::{Lent, Pool};
-use crate::room::Room;
+use self::pool::{Pool, PoolAllocator};
+use crate::output::Output;
 use crate::{Codec, CodecError, Coder, Levels, Memory, Options, OptionsError};
 
 /// One brotli stream (RFC 7932), with a window sized to the message. Streams with a large window are refused.
 ///
-/// The coder keeps up to 2 MiB of memory. For messages of up to 64 KiB compression takes at most 8 MiB, mostly tables of
-/// fixed size: for 1400 octets 0.6 MiB at level 4, 1.1 MiB at 5, 2.1 MiB from 6 to 9, which are the same for messages,
-/// and 1.5 MiB from 10. Decompression takes twice the length of the original, 64 KiB and what its Huffman trees claim,
-/// at most 4 MiB.
+/// The coder keeps up to 2 MiB of memory. For messages of up to 64 KiB compression takes at most 8 MiB, mostly tables
+/// of fixed size: for 1400 bytes 0.6 MiB at level 4, 1.1 MiB at 5, 2.1 MiB from 6 to 9, which are the same for
+/// messages, and 1.5 MiB from 10. Decompression takes twice the length of the original, 64 KiB and what its Huffman
+/// trees claim, at most 4 MiB.
 ///
 /// It takes no dictionary: with one the crate's encoder fails on short messages.
 #[derive(Debug, Clone, Copy)]
 pub struct Brotli;
 
-/// At 5 messages are much smaller than at 4, and not below until 10, which takes 30 times as long.
+/// At level 5 messages are much smaller than at 4; the next gain is at level 10, which takes 30 times as long
+/// (measured by `benches/levels.rs`).
 const LEVELS: Levels = Levels { min: 0, max: 11, default: 5 };
 
 impl Codec for Brotli {
@@ -49,7 +50,7 @@ impl Codec for Brotli {
         Ok(Box::new(BrotliCoder {
             level,
             compress: Pool::default(),
-            octets: Pool::default(),
+            bytes: Pool::default(),
             maps: Pool::default(),
             trees: Pool::default(),
         }))
@@ -58,36 +59,39 @@ impl Codec for Brotli {
 
 struct BrotliCoder {
     level: i8,
-    /// What compression uses.
+    /// Memory for compression.
     compress: Pool,
-    /// What decompression uses: the window, maps, Huffman trees.
-    octets: Pool,
+    /// Memory for decompression: the window, ...
+    bytes: Pool,
+    /// ... maps, ...
     maps: Pool,
+    /// ... and Huffman trees.
     trees: Pool,
 }
 
-/// The window is smaller by so many octets than its logarithm says.
+/// A window of logarithm n holds 2^n less this many bytes (RFC 7932, section 9.1).
 const WINDOW_GAP: usize = 16;
 
-/// Beyond this the levels 7 to 9 are other ones than 6.
+/// For messages up to this size the levels 7 to 9 equal level 6. Bytes.
 const LARGE: usize = 64 << 10;
 
-/// The quality and the logarithm of the window for a message of so many octets.
-fn parameters(level: i8, octets: usize) -> (u32, u32) {
+/// The encoder's quality and the logarithm of its window, for a message of `bytes` bytes.
+fn parameters(level: i8, bytes: usize) -> (u32, u32) {
     let quality = match level {
-        // They take 8 to 33 MB for tables, and it is not even smaller.
-        7..=9 if octets <= LARGE => 6,
+        // Their tables take 8 to 33 MB, and the results are not smaller.
+        7..=9 if bytes <= LARGE => 6,
         level => u32::from(level.unsigned_abs()),
     };
-    // 16 takes one bit to say and others four or seven. But at these levels the crate would take 33 MB for it.
+    // The header codes a window of 16 in one bit, others in four or seven. But for 16 at these levels the crate would
+    // take 33 MB.
     let least = if (5..=9).contains(&quality) { 18 } else { 16 };
-    (quality, (octets + WINDOW_GAP).next_power_of_two().ilog2().clamp(least, 22))
+    (quality, (bytes + WINDOW_GAP).next_power_of_two().ilog2().clamp(least, 22))
 }
 
 impl Coder for BrotliCoder {
     fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) {
         let (quality, window) = parameters(self.level, input.len());
-        let mut encoder = BrotliEncoderStateStruct::new(Lent(&mut self.compress));
+        let mut encoder = BrotliEncoderStateStruct::new(PoolAllocator(&mut self.compress));
         encoder.set_parameter(BROTLI_PARAM_QUALITY, quality);
         encoder.set_parameter(BROTLI_PARAM_LGWIN, window);
         encoder.set_parameter(BROTLI_PARAM_SIZE_HINT, input.len() as u32);
@@ -106,7 +110,7 @@ impl Coder for BrotliCoder {
                 &mut |_, _, _, _| (),
             );
             assert!(taken, "an encoder that is finished once is always in sequence");
-            // Asked for none it tells how much there is.
+            // Asked for 0 bytes, `take_output` returns all there are and their number.
             let output = encoder.take_output(&mut none);
             out.extend_from_slice(&output[..none]);
             if encoder.is_finished() {
@@ -124,25 +128,25 @@ impl Coder for BrotliCoder {
         limit: usize,
         out: &mut Vec<u8>,
     ) -> Result<(), CodecError> {
-        let mut room = Room::new(out, input.len(), limit);
-        self.octets.allow(limit);
+        let mut output = Output::new(out, input.len(), limit);
+        self.bytes.allow(limit);
         let mut decoder = BrotliState::new_strict(
-            Lent(&mut self.octets),
-            Lent(&mut self.maps),
-            Lent(&mut self.trees),
+            PoolAllocator(&mut self.bytes),
+            PoolAllocator(&mut self.maps),
+            PoolAllocator(&mut self.trees),
         );
-        let whole = read(&mut decoder, input, &mut room);
+        let whole = read(&mut decoder, input, &mut output);
         drop(decoder);
-        let refused = self.octets.refused();
-        for pool in [&mut self.octets, &mut self.maps, &mut self.trees] {
+        let refused = self.bytes.refused();
+        for pool in [&mut self.bytes, &mut self.maps, &mut self.trees] {
             pool.shrink();
         }
-        // The window grows with what is to come: too large a window is too large an original.
-        room.finish(if refused { Err(CodecError::TooLarge) } else { whole })
+        // The decoder sizes its window by the original, so a refused window means an original that is too large.
+        output.finish(if refused { Err(CodecError::TooLarge) } else { whole })
     }
 
     fn memory(&self) -> Memory {
-        let pools = [&self.octets, &self.maps, &self.trees];
+        let pools = [&self.bytes, &self.maps, &self.trees];
         Memory {
             compress: self.compress.memory(),
             decompress: pools.map(Pool::memory).iter().sum(),
@@ -151,13 +155,13 @@ impl Coder for BrotliCoder {
 }
 
 fn read(
-    decoder: &mut BrotliState<Lent<'_>, Lent<'_>, Lent<'_>>,
+    decoder: &mut BrotliState<PoolAllocator<'_>, PoolAllocator<'_>, PoolAllocator<'_>>,
     input: &[u8],
-    room: &mut Room<'_>,
+    output: &mut Output<'_>,
 ) -> Result<(), CodecError> {
     let (mut rest, mut from) = (input.len(), 0);
     loop {
-        let free = room.free();
+        let free = output.free();
         if free.is_empty() {
             return Err(CodecError::TooLarge);
         }
@@ -172,7 +176,7 @@ fn read(
             &mut 0,
             decoder,
         );
-        room.advance(written);
+        output.advance(written);
         match result {
             BrotliResult::ResultSuccess if rest == 0 => return Ok(()),
             BrotliResult::NeedsMoreOutput => {}

@@ -1,23 +1,23 @@
-//! Bzip2: made for large blocks, here because the paper measured it.
+//! Bzip2: made for large blocks; included because the LMC paper measured it.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use bzip2::{Action, Compress, Compression, Decompress, Status};
 
-use crate::room::Room;
+use crate::output::Output;
 use crate::{Codec, CodecError, Coder, Levels, Memory, Options, OptionsError};
 
 /// A bzip2 stream, as a file of bzip2 holds it.
 ///
-/// The crate can keep no memory between messages, so that every message pays for setting it up. Compression takes 400
-/// KiB and eight octets for each octet of a block (100,000 times the level): 1.2 MB at level 1, 7.6 MB at level 9.
-/// Decompression takes 100 KiB and four octets for each octet of a block, as the sender's level claims it: 0.5 MB to
-/// 3.7 MB. Most of it is never touched by a short message.
+/// The crate cannot keep its memory between messages, so every message pays for the set-up. Compression takes 400 KiB
+/// and eight bytes for each byte of a block (100,000 times the level): 1.2 MB at level 1, 7.6 MB at level 9.
+/// Decompression takes 100 KiB and four bytes for each byte of a block of the sender's level: 0.5 MB to 3.7 MB. A short
+/// message touches little of it.
 #[derive(Debug, Clone, Copy)]
 pub struct Bzip2;
 
-/// The level is nothing but the size of a block, and a message is smaller than the smallest.
+/// The level is the size of a block, and most messages are smaller than the smallest block.
 const LEVELS: Levels = Levels { min: 1, max: 9, default: 1 };
 
 impl Codec for Bzip2 {
@@ -43,11 +43,11 @@ impl Codec for Bzip2 {
 
 struct Bzip2Coder {
     level: u32,
-    /// The most that was taken.
+    /// The most memory taken so far, by bzip2's documentation.
     memory: Memory,
 }
 
-/// Octets of a block at level 1.
+/// Bytes of a block at level 1.
 const BLOCK: usize = 100_000;
 
 impl Coder for Bzip2Coder {
@@ -55,7 +55,7 @@ impl Coder for Bzip2Coder {
         self.memory.compress = (400 << 10) + 8 * BLOCK * self.level as usize;
         // The work factor is the crate's default.
         let mut compress = Compress::new(Compression::new(self.level), 0);
-        // What cannot be compressed grows by 1 % and 600 octets at most, says bzip2's manual.
+        // Incompressible input grows by at most 1 % and 600 bytes (bzip2's manual).
         out.reserve(input.len() + input.len() / 100 + 600);
         loop {
             let rest = &input[compress.total_in() as usize..];
@@ -77,9 +77,9 @@ impl Coder for Bzip2Coder {
             let memory = (100 << 10) + 4 * BLOCK * usize::from(level - b'0');
             self.memory.decompress = self.memory.decompress.max(memory);
         }
-        let mut room = Room::new(out, input.len(), limit);
-        let whole = read(input, &mut room);
-        room.finish(whole)
+        let mut output = Output::new(out, input.len(), limit);
+        let whole = read(input, &mut output);
+        output.finish(whole)
     }
 
     fn memory(&self) -> Memory {
@@ -87,17 +87,17 @@ impl Coder for Bzip2Coder {
     }
 }
 
-fn read(input: &[u8], room: &mut Room<'_>) -> Result<(), CodecError> {
+fn read(input: &[u8], output: &mut Output<'_>) -> Result<(), CodecError> {
     let mut decompress = Decompress::new(false);
     loop {
         let before = (decompress.total_in(), decompress.total_out());
-        let free = room.free();
+        let free = output.free();
         if free.is_empty() {
             return Err(CodecError::TooLarge);
         }
         let status = decompress.decompress(&input[before.0 as usize..], free);
         let after = (decompress.total_in(), decompress.total_out());
-        room.advance((after.1 - before.1) as usize);
+        output.advance((after.1 - before.1) as usize);
         match status {
             Ok(Status::StreamEnd) if after.0 as usize == input.len() => return Ok(()),
             Ok(Status::Ok) if after != before => {}

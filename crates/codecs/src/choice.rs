@@ -20,9 +20,9 @@ use crate::{ALL, ChoiceError, Filter, by_name, by_number};
 pub struct Choice {
     /// The codec's number.
     pub codec: u8,
-    /// Its level; `None` for the default.
+    /// The codec's level; `None` for the default.
     pub level: Option<i8>,
-    /// What happens before.
+    /// Applied before the codec.
     pub filter: Filter,
 }
 
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_names_say_what_there_is() {
+    fn errors_of_wrong_names_list_the_known_names() {
         let wrong = |name: &str| name.parse::<Choice>().unwrap_err().to_string();
         assert!(wrong("lz5").contains("lz4"), "{}", wrong("lz5"));
         assert!(wrong("delta9+lz4").contains("filter"));

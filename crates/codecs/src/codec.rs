@@ -1,4 +1,4 @@
-//! What every codec can do.
+//! The interface of all codecs.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -14,35 +14,37 @@ pub trait Codec: Sync {
     /// The codec's number on the wire, below 16. Never reused for another codec.
     fn number(&self) -> u8;
 
-    /// The levels there are, from fast to small. `None`: there is but one way.
+    /// The available levels; `None` for a codec without levels.
     fn levels(&self) -> Option<Levels> {
         None
     }
 
-    /// Whether it can start from a dictionary.
+    /// Whether coders of this codec can start from a dictionary.
     fn takes_dictionary(&self) -> bool {
         false
     }
 
-    /// A coder, whose memory serves one message after the other.
+    /// Makes a coder, which reuses its memory from message to message.
     ///
     /// # Errors
-    /// If the codec has no such level or takes no dictionary.
+    /// If the codec has no such level, or takes no dictionary and one is given.
     fn coder(&self, options: &Options<'_>) -> Result<Box<dyn Coder>, OptionsError>;
 
-    /// Appends the compressed form of `input` to `out`, at the default level, with memory that is given back at once.
+    /// Appends the compressed form of `input` to `out`, at the default level. Its memory is freed at
+    /// once.
     fn compress(&self, input: &[u8], out: &mut Vec<u8>) {
         if let Ok(mut coder) = self.coder(&Options::default()) {
             coder.compress(input, out);
         }
     }
 
-    /// Appends the original of `input` to `out`, at most `limit` bytes of it, with memory that is given back at once.
+    /// Appends the original of `input` to `out`, at most `limit` bytes of it. Its memory is freed
+    /// at once.
     ///
     /// On an error `out` is as it was.
     ///
     /// # Errors
-    /// What is wrong with `input`.
+    /// If `input` is malformed, or its original is longer than `limit`.
     fn decompress(&self, input: &[u8], limit: usize, out: &mut Vec<u8>) -> Result<(), CodecError> {
         match self.coder(&Options::default()) {
             Ok(mut coder) => coder.decompress(input, limit, out),
@@ -57,8 +59,7 @@ impl fmt::Debug for dyn Codec + '_ {
     }
 }
 
-/// A codec at work. Both directions remember nothing between calls but where their memory is, which they take with the
-/// first call.
+/// A codec with its memory, which is allocated by the first call. Results do not depend on earlier calls.
 pub trait Coder: Send {
     /// Appends the compressed form of `input` to `out`.
     fn compress(&mut self, input: &[u8], out: &mut Vec<u8>);
@@ -69,7 +70,7 @@ pub trait Coder: Send {
     /// `input` claims.
     ///
     /// # Errors
-    /// What is wrong with `input`.
+    /// If `input` is malformed, or its original is longer than `limit`.
     fn decompress(
         &mut self,
         input: &[u8],
@@ -77,41 +78,41 @@ pub trait Coder: Send {
         out: &mut Vec<u8>,
     ) -> Result<(), CodecError>;
 
-    /// The working memory it holds, beside the caller's buffers. Bytes.
+    /// The working memory that the coder holds, in bytes, without the caller's buffers.
     ///
-    /// Some codecs cannot keep their memory from one message to the next, as their documentation says: then it is the
-    /// most that they took.
+    /// A codec that cannot keep its memory from one message to the next, as its documentation says, reports the most
+    /// that it took so far.
     fn memory(&self) -> Memory;
 }
 
-/// How a coder is made.
+/// The settings of a coder.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Options<'a> {
     /// One of [`Codec::levels`]; `None` for the default.
     pub level: Option<i8>,
-    /// What messages resemble. Both ends need the very same; empty for none.
+    /// Bytes that messages resemble; empty for none. Both ends need the same.
     pub dictionary: &'a [u8],
 }
 
-/// The levels of a codec: a higher one is slower and smaller.
+/// The levels of a codec. A higher level is slower and gives smaller results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Levels {
-    /// The fastest.
+    /// The fastest level.
     pub min: i8,
-    /// The smallest.
+    /// The level with the smallest results.
     pub max: i8,
-    /// The one taken if none is asked for.
+    /// The level for [`Options::level`] `None`.
     pub default: i8,
 }
 
 impl Options<'_> {
-    /// For a codec that has neither levels nor dictionaries.
+    /// Refuses a level and a dictionary.
     pub(crate) fn expect_none(&self, codec: &'static str) -> Result<(), OptionsError> {
         self.expect_no_level(codec)?;
         self.expect_no_dictionary(codec)
     }
 
-    /// For a codec that has no levels.
+    /// Refuses a level.
     pub(crate) fn expect_no_level(&self, codec: &'static str) -> Result<(), OptionsError> {
         match self.level {
             Some(_) => Err(OptionsError::NoLevels { codec }),
@@ -119,7 +120,7 @@ impl Options<'_> {
         }
     }
 
-    /// For a codec that takes no dictionary.
+    /// Refuses a dictionary.
     pub(crate) fn expect_no_dictionary(&self, codec: &'static str) -> Result<(), OptionsError> {
         match self.dictionary {
             [] => Ok(()),
@@ -129,10 +130,10 @@ impl Options<'_> {
 }
 
 impl Levels {
-    /// The level asked for, or the default.
+    /// `level`, or the default.
     ///
     /// # Errors
-    /// If there is no such level.
+    /// If the codec has no such level.
     pub fn pick(self, codec: &'static str, level: Option<i8>) -> Result<i8, OptionsError> {
         let Levels { min, max, default } = self;
         match level {

@@ -1,48 +1,48 @@
-//! What can be wrong, and whose fault it is.
+//! The errors of this crate; each says who is at fault.
 
 use alloc::string::String;
 
-/// Why compressed bytes could not be decompressed. The fault is the sender's, or the link's.
+/// Why compressed bytes could not be decompressed. The sender or the link is at fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CodecError {
-    /// The bytes were not made by this codec, or were damaged since.
+    /// This codec did not make the bytes, or they were damaged afterwards.
     #[error("peer sent bytes that are not valid for this codec")]
     Malformed,
     /// The original is, or claims to be, larger than the caller's limit.
     #[error("peer sent bytes that expand beyond the limit")]
     TooLarge,
-    /// No codec here has this number.
+    /// This build has no codec with this number.
     #[error("peer used codec number {number}, which is not available here")]
     UnknownCodec {
         /// The number on the wire.
         number: u8,
     },
-    /// The sender's dictionary is another one than ours, or one of us has none.
+    /// The sender's dictionary differs from ours, or only one end has a dictionary.
     #[error("peer used a dictionary that differs from ours")]
     WrongDictionary,
-    /// What came out is not what went in: bytes were damaged on the way.
+    /// The checksum of the decompressed message is wrong: bytes were damaged on their way.
     #[error("bytes were damaged on their way: the checksum does not match")]
     Damaged,
 }
 
-/// Why a coder could not be made. The fault is the caller's.
+/// Why a coder could not be made. The caller is at fault.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OptionsError {
-    /// The codec has other levels.
+    /// The codec has no such level.
     #[error("{codec} has levels from {min} to {max}, not {level}")]
     Level {
         /// The codec's name.
         codec: &'static str,
         /// The level asked for.
         level: i8,
-        /// The lowest there is.
+        /// The lowest level.
         min: i8,
-        /// The highest there is.
+        /// The highest level.
         max: i8,
     },
-    /// The codec has but one level.
+    /// The codec has no levels.
     #[error("{codec} has no levels")]
     NoLevels {
         /// The codec's name.
@@ -54,7 +54,7 @@ pub enum OptionsError {
         /// The codec's name.
         codec: &'static str,
     },
-    /// This build, or this page, has no codec of this number.
+    /// This build, or this page, has no codec with this number.
     #[error("there is no codec of number {number} here")]
     Missing {
         /// The number on the wire.
@@ -62,30 +62,30 @@ pub enum OptionsError {
     },
 }
 
-/// Why a name is no [`Choice`](crate::Choice). The fault is the caller's.
+/// Why a name is no [`Choice`](crate::Choice). The caller is at fault.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChoiceError {
     /// No codec has this name.
     #[error("there is no codec {name:?}; there are: {known}")]
     Codec {
-        /// What was asked for.
+        /// The unknown name.
         name: String,
-        /// What there is.
+        /// All known names.
         known: String,
     },
     /// No filter has this name.
     #[error("there is no filter {name:?}; there are: {known}")]
     Filter {
-        /// What was asked for.
+        /// The unknown name.
         name: String,
-        /// What there is.
+        /// All known names.
         known: String,
     },
-    /// What follows the name is no level.
+    /// The part after the codec's name is no level.
     #[error("{level:?} is no level; write zstd-3, or zstd-fast-3 for -3")]
     Level {
-        /// What was there.
+        /// That part.
         level: String,
     },
 }

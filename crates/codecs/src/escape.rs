@@ -1,29 +1,29 @@
-//! What run-length encoding and null suppression share: an octet that says that the next ones are meant otherwise.
+//! The parts that run-length encoding and null suppression share: an escape byte marks runs among literal bytes.
 
 use alloc::vec::Vec;
 
 use crate::CodecError;
 
-/// How often each octet stands in `input`.
+/// How often each byte value occurs in `input`.
 pub(crate) fn frequencies(input: &[u8]) -> [u32; 256] {
     let mut frequencies = [0; 256];
-    for &octet in input {
-        frequencies[usize::from(octet)] += 1;
+    for &byte in input {
+        frequencies[usize::from(byte)] += 1;
     }
     frequencies
 }
 
-/// The octet that stands there least often: the first of them.
+/// The lowest byte value with the lowest frequency.
 pub(crate) fn rarest(frequencies: &[u32; 256]) -> u8 {
     let pairs = (0..=u8::MAX).zip(*frequencies);
-    // In a message there is nearly always one that it does not hold, and soon.
+    // Nearly every message lacks one of the first byte values, so this search is short.
     let absent = pairs.clone().find(|&(_, count)| count == 0);
-    absent.or_else(|| pairs.min_by_key(|&(_, count)| count)).map_or(0, |(octet, _)| octet)
+    absent.or_else(|| pairs.min_by_key(|&(_, count)| count)).map_or(0, |(byte, _)| byte)
 }
 
-/// Appends octets that are no run. The escape octet itself is told from an escape by a zero behind it.
-pub(crate) fn literals(octets: &[u8], escape: u8, out: &mut Vec<u8>) {
-    let mut pieces = octets.split(|&octet| octet == escape);
+/// Appends bytes that are no run. A zero follows each byte that equals the escape byte, to mark it as a literal.
+pub(crate) fn literals(bytes: &[u8], escape: u8, out: &mut Vec<u8>) {
+    let mut pieces = bytes.split(|&byte| byte == escape);
     if let Some(piece) = pieces.next() {
         out.extend_from_slice(piece);
     }
@@ -33,14 +33,14 @@ pub(crate) fn literals(octets: &[u8], escape: u8, out: &mut Vec<u8>) {
     }
 }
 
-/// The end of the run of equal octets that begins at `at`, or what there is of it up to the longest that can be told.
+/// The end of the run of equal bytes that begins at `at`; a longer run than `longest` is cut there.
 pub(crate) fn end_of_run(input: &[u8], at: usize, longest: usize) -> usize {
-    let run = input[at..].iter().take(longest).take_while(|&&octet| octet == input[at]);
+    let run = input[at..].iter().take(longest).take_while(|&&byte| byte == input[at]);
     at + run.count()
 }
 
-/// Appends what `items` stand for to `out`, at most `limit` octets: `read` reads what is escaped, which is not empty,
-/// as an octet, how often it stands there, and what follows. On an error `out` is as it was.
+/// Appends the original of `items` to `out`, at most `limit` bytes. `read` decodes the escape at the start of its
+/// argument into a byte, its number of repetitions, and the items that follow. On an error `out` is unchanged.
 pub(crate) fn expand<'a>(
     items: &'a [u8],
     escape: u8,
@@ -51,21 +51,21 @@ pub(crate) fn expand<'a>(
     let start = out.len();
     let mut rest = items;
     let error = loop {
-        let plain = rest.iter().position(|&octet| octet == escape).unwrap_or(rest.len());
+        let plain = rest.iter().position(|&byte| byte == escape).unwrap_or(rest.len());
         let (plain, escaped) = rest.split_at(plain);
-        let room = limit - (out.len() - start);
-        if plain.len() > room {
+        let remaining = limit - (out.len() - start);
+        if plain.len() > remaining {
             break CodecError::TooLarge;
         }
         out.extend_from_slice(plain);
         if escaped.is_empty() {
             return Ok(());
         }
-        let Some((octet, count, after)) = read(escaped) else { break CodecError::Malformed };
-        if count > room - plain.len() {
+        let Some((byte, count, after)) = read(escaped) else { break CodecError::Malformed };
+        if count > remaining - plain.len() {
             break CodecError::TooLarge;
         }
-        out.resize(out.len() + count, octet);
+        out.resize(out.len() + count, byte);
         rest = after;
     };
     out.truncate(start);
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_rarest_is_one_that_is_absent_if_there_is_one() {
+    fn the_rarest_byte_is_an_absent_one_if_there_is_one() {
         assert_eq!(rarest(&frequencies(&[0, 1, 1, 3])), 2);
         let mut all: Vec<u8> = (0..=255).chain(0..=255).collect();
         all.remove(77);

@@ -1,27 +1,27 @@
-//! What may happen to a message before a codec sees it (paper LMC, section 5.3).
+//! Reversible transformations of a message before it is compressed (LMC paper, section 5.3).
 
 use alloc::vec::Vec;
 
 use crate::CodecError;
 
-/// A change that can be undone and makes some messages easier to compress.
+/// A reversible transformation that makes some messages easier to compress.
 ///
-/// The four deltas are the paper's relative encoding (section 5.3.9): what is left of a message whose numbers change
-/// little is mostly zeros. Each octet is the difference, modulo 256, to the one so many octets before; the first
-/// ones stay as they are. The stride is the size of the numbers, or of a record of them: `delta4` for 32-bit samples,
-/// or 16-bit ones of two channels.
+/// The four deltas are the paper's relative encoding (section 5.3.9): if the numbers in a message change little, their
+/// differences are mostly zeros. Each byte is replaced by its difference, modulo 256, from the byte one stride before
+/// it; the first bytes stay as they are. The stride is the size of the numbers, or of a record of numbers: `delta4`
+/// suits 32-bit samples, or 16-bit samples of two channels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Filter {
-    /// None.
+    /// The message unchanged.
     #[default]
     None,
-    /// Each octet less the one before it.
+    /// Differences from the previous byte.
     Delta1,
-    /// Each octet less the one two before it.
+    /// Differences from the byte two places before.
     Delta2,
-    /// Each octet less the one four before it.
+    /// Differences from the byte four places before.
     Delta4,
-    /// Each octet less the one eight before it.
+    /// Differences from the byte eight places before.
     Delta8,
 }
 
@@ -51,7 +51,7 @@ impl Filter {
         Filter::ALL.get(usize::from(number)).copied()
     }
 
-    /// How far back the octet is that each is compared with. `None`: nothing is changed.
+    /// The distance of the bytes that are subtracted; `None` for no transformation.
     fn stride(self) -> Option<usize> {
         match self {
             Filter::None => None,
@@ -62,20 +62,15 @@ impl Filter {
         }
     }
 
-    /// Appends the changed form of `message` to `out`.
+    /// Appends the transformed `message`, which has the same length, to `out`.
     pub(crate) fn apply(self, message: &[u8], out: &mut Vec<u8>) {
         let unchanged = self.stride().unwrap_or(message.len()).min(message.len());
         out.extend_from_slice(&message[..unchanged]);
         let pairs = message[unchanged..].iter().zip(message);
-        out.extend(pairs.map(|(octet, before)| octet.wrapping_sub(*before)));
+        out.extend(pairs.map(|(byte, before)| byte.wrapping_sub(*before)));
     }
 
-    /// The most octets that the changed form of a message of `limit` octets has.
-    pub(crate) fn longest(self, limit: usize) -> usize {
-        limit
-    }
-
-    /// Appends the message to `out`, at most `limit` octets. On an error `out` is as it was.
+    /// Appends the original of `changed` to `out`, at most `limit` bytes. On an error `out` is unchanged.
     pub(crate) fn undo(
         self,
         changed: &[u8],
@@ -90,22 +85,22 @@ impl Filter {
         let message = &mut out[start..];
         match self {
             Filter::None => {}
-            Filter::Delta1 => sum::<1>(message),
-            Filter::Delta2 => sum::<2>(message),
-            Filter::Delta4 => sum::<4>(message),
-            Filter::Delta8 => sum::<8>(message),
+            Filter::Delta1 => add_up::<1>(message),
+            Filter::Delta2 => add_up::<2>(message),
+            Filter::Delta4 => add_up::<4>(message),
+            Filter::Delta8 => add_up::<8>(message),
         }
         Ok(())
     }
 }
 
-/// Adds to each octet what the one a stride before it became.
-fn sum<const STRIDE: usize>(octets: &mut [u8]) {
+/// Replaces each byte by its sum with the byte `STRIDE` places before it, from the front to the back.
+fn add_up<const STRIDE: usize>(bytes: &mut [u8]) {
     let mut before = [0u8; STRIDE];
-    for record in octets.chunks_mut(STRIDE) {
-        for (octet, before) in record.iter_mut().zip(&mut before) {
-            *octet = octet.wrapping_add(*before);
-            *before = *octet;
+    for record in bytes.chunks_mut(STRIDE) {
+        for (byte, before) in record.iter_mut().zip(&mut before) {
+            *byte = byte.wrapping_add(*before);
+            *before = *byte;
         }
     }
 }
@@ -118,11 +113,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_changed_can_be_undone(message: Vec<u8>) {
+        fn undo_reverses_apply(message: Vec<u8>) {
             for filter in Filter::ALL {
                 let mut changed = vec![1];
                 filter.apply(&message, &mut changed);
-                prop_assert!(changed.len() - 1 <= filter.longest(message.len()));
+                prop_assert_eq!(changed.len() - 1, message.len());
                 let mut out = vec![2];
                 filter.undo(&changed[1..], message.len(), &mut out).unwrap();
                 prop_assert_eq!((out[0], &out[1..]), (2, &message[..]));
@@ -131,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_grow_steadily_become_few() {
+    fn steadily_growing_numbers_become_equal_differences() {
         let numbers: Vec<u8> =
             (1000u32..1010).flat_map(|number| (50 * number).to_le_bytes()).collect();
         let mut changed = Vec::new();
@@ -140,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_holds() {
+    fn undo_keeps_the_limit() {
         for filter in Filter::ALL {
             let mut out = vec![3];
             assert_eq!(filter.undo(&[0; 10], 9, &mut out), Err(CodecError::TooLarge));
@@ -150,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_lead_back() {
+    fn every_filter_is_found_by_its_number() {
         for filter in Filter::ALL {
             assert_eq!(Filter::by_number(filter.number()), Some(*filter));
         }

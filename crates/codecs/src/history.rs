@@ -1,6 +1,7 @@
-//! A dictionary that serves but once: what came before in a stream.
+//! Compression with a dictionary that is used once: the bytes of a stream before a block.
 //!
-//! Not among what every codec can do, so that a module that does without has nothing of it.
+//! These are functions and not methods of [`Codec`], so that the linker leaves them out of modules that do not use
+//! them.
 
 use alloc::vec::Vec;
 
@@ -8,8 +9,8 @@ use crate::{Codec, CodecError, Options, OptionsError};
 #[cfg(feature = "pure")]
 use crate::{Zstd, zstd};
 
-/// Appends the form of `input` that `codec` makes with matches in `history` to `out`, with memory that is given back at
-/// once. zstd leaves the history where it is; other codecs copy it.
+/// Appends the compressed form of `input` to `out`; matches may lie in `history`. Memory is freed at once. zstd reads
+/// the history in place; other codecs copy it.
 ///
 /// ```
 /// use groupwire_codecs::{Zstd, compress_after, decompress_after};
@@ -21,7 +22,7 @@ use crate::{Zstd, zstd};
 /// ```
 ///
 /// # Errors
-/// If the codec has no such level or takes no dictionary. `out` is as it was.
+/// If the codec has no such level or takes no dictionary. `out` is unchanged.
 pub fn compress_after(
     codec: &dyn Codec,
     level: Option<i8>,
@@ -38,13 +39,14 @@ pub fn compress_after(
     Ok(())
 }
 
-/// Appends the original of `input` to `out`, at most `limit` bytes of it, where `history` is the very same that it was
-/// for [`compress_after`]. With memory that is given back at once.
+/// Appends the original of `input` to `out`, at most `limit` bytes of it. `history` must equal the history that
+/// [`compress_after`] was given. Memory is freed at once.
 ///
-/// On an error `out` is as it was.
+/// On an error `out` is unchanged.
 ///
 /// # Errors
-/// What is wrong with `input`; [`CodecError::WrongDictionary`] if the codec takes none.
+/// If `input` is malformed or its original longer than `limit`; [`CodecError::WrongDictionary`] if the codec takes no
+/// dictionary.
 pub fn decompress_after(
     codec: &dyn Codec,
     history: &[u8],

@@ -1,9 +1,10 @@
-//! The length of the original before a block that does not tell it: LEB128, at most four octets.
+//! The length of the original, as LEB128 in at most four bytes, before a block whose format does not state it.
 
 use alloc::vec::Vec;
 
 use crate::CodecError;
 
+/// Appends `length` to `out`.
 pub(crate) fn write(mut length: usize, out: &mut Vec<u8>) {
     while length >= 0x80 {
         out.push(length as u8 | 0x80);
@@ -12,7 +13,7 @@ pub(crate) fn write(mut length: usize, out: &mut Vec<u8>) {
     out.push(length as u8);
 }
 
-/// The length, not above `limit`, and the block after it.
+/// Reads the length, at most `limit`, and returns it with the block that follows.
 pub(crate) fn read(input: &[u8], limit: usize) -> Result<(usize, &[u8]), CodecError> {
     let mut length = 0;
     // Four groups of seven bits: 256 MiB, more than any limit in use.

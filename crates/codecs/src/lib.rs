@@ -1,14 +1,14 @@
 //! Lossless codecs behind one small trait, for one message or block at a time.
 //!
-//! A codec turns bytes into fewer bytes, alone: the result depends on nothing but the input, the level and the
-//! dictionary. Every codec has a name, for people, and a number, for the wire. Decompression takes a hard limit on its
-//! output, so that no input, however made, costs more memory than the caller allows.
+//! A codec compresses one message or block alone: the result depends only on the input, the level and the dictionary.
+//! Every codec has a name for people and a number for the wire. Decompression takes a limit for its output, so that no
+//! input, however made, costs more memory than the caller allows.
 //!
-//! - [`Codec`] is what there is to choose from ([`ALL`], [`by_name`], [`by_number`]); its [`Coder`] works with memory of
-//!   its own that serves one message after the other.
+//! - [`Codec`] is the trait of all codecs ([`ALL`], [`by_name`], [`by_number`]). Its [`Coder`] keeps working memory
+//!   from one message to the next.
 //! - [`Choice`] names a codec with a level and a [`Filter`], as in `zstd-3` or `delta4+lz4`.
-//! - [`Packer`] makes messages that say themselves how they are to be read.
-//! - [`Auto`] chooses for each message what gets it there soonest.
+//! - [`Packer`] makes messages that state how they are to be read.
+//! - [`Auto`] chooses for each message the codec with which it arrives soonest.
 //!
 //! ```
 //! let codec = groupwire_codecs::by_name("lz4").ok_or("no such codec")?;
@@ -48,10 +48,11 @@ mod lzw;
 #[cfg(feature = "pure")]
 mod matches;
 mod null;
+mod output;
 mod packer;
 mod plain;
+mod registry;
 mod rle;
-mod room;
 #[cfg(test)]
 mod samples;
 #[cfg(feature = "pure")]
@@ -60,7 +61,7 @@ mod zlib;
 #[cfg(feature = "pure")]
 mod zstd;
 
-pub use auto::{Auto, Cost, Costs, Line, Link, Pick};
+pub use auto::{Auto, Cost, Costs, LinearTime, Link, Pick};
 #[cfg(feature = "brotli")]
 pub use brotli::Brotli;
 #[cfg(feature = "pure")]
@@ -79,65 +80,10 @@ pub use lzw::Lzw;
 pub use null::Null;
 pub use packer::Packer;
 pub use plain::Plain;
+pub use registry::{ALL, MESSAGES, by_name, by_number, encoders_for_messages, for_messages};
 pub use rle::Rle;
 #[cfg(feature = "pure")]
 pub use snappy::Snappy;
 pub use zlib::Deflate;
 #[cfg(feature = "pure")]
 pub use zstd::Zstd;
-
-/// Every codec that this build has, in the order of their numbers.
-pub static ALL: &[&dyn Codec] = &[
-    &Plain,
-    &Lz4,
-    &Deflate,
-    #[cfg(feature = "pure")]
-    &Snappy,
-    #[cfg(feature = "pure")]
-    &Lzo,
-    #[cfg(feature = "pure")]
-    &Lzf,
-    #[cfg(feature = "pure")]
-    &Lzw,
-    #[cfg(feature = "pure")]
-    &Zstd,
-    #[cfg(feature = "brotli")]
-    &Brotli,
-    #[cfg(feature = "pure")]
-    &Bzip2,
-    #[cfg(feature = "pure")]
-    &Lzma,
-    #[cfg(feature = "pure")]
-    &Rle,
-    #[cfg(feature = "pure")]
-    &Null,
-];
-
-/// Other names by which codecs are known.
-const ALIASES: &[(&str, &str)] = &[("deflate", "zlib")];
-
-/// The codecs that gmc codes with: all that the module of a browser holds. A codec for other uses stands in [`ALL`]
-/// only, and is then left out of it by the linker.
-pub static MESSAGES: [&dyn Codec; 3] = [&Plain, &Lz4, &Deflate];
-
-/// Those of [`MESSAGES`] that make anything smaller in this build: Deflate only does with the feature `deflate-encoder`.
-pub fn encoders_for_messages() -> &'static [&'static dyn Codec] {
-    if cfg!(feature = "deflate-encoder") { &MESSAGES } else { &MESSAGES[..2] }
-}
-
-/// The codec for gmc with this number on the wire.
-pub fn for_messages(number: u8) -> Option<&'static dyn Codec> {
-    MESSAGES.into_iter().find(|codec| codec.number() == number)
-}
-
-/// The codec with this number on the wire.
-pub fn by_number(number: u8) -> Option<&'static dyn Codec> {
-    ALL.iter().copied().find(|codec| codec.number() == number)
-}
-
-/// The codec with this name; `deflate` is `zlib`.
-pub fn by_name(name: &str) -> Option<&'static dyn Codec> {
-    let alias = ALIASES.iter().find(|(alias, _)| *alias == name);
-    let name = alias.map_or(name, |(_, name)| name);
-    ALL.iter().copied().find(|codec| codec.name() == name)
-}

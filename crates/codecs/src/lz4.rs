@@ -1,4 +1,4 @@
-//! LZ4 blocks: the fastest codec that still helps.
+//! LZ4 blocks: a fast codec for fast links.
 
 #[cfg(feature = "pure")]
 mod compress;
@@ -12,13 +12,13 @@ use lz4_flex::block;
 
 use crate::{Codec, CodecError, Coder, Memory, Options, OptionsError, length};
 
-/// An LZ4 block after the length of the original as a LEB128 number.
+/// The length of the original as a LEB128 number, then an LZ4 block.
 ///
-/// The coder takes about 3 microseconds for a message of 1400 octets of text, and a fifth of that to read it. Its
-/// memory: 16 KiB for compression and, with a dictionary, 8 KiB, the dictionary (its last 65,535 octets) and the
-/// longest message more; none but the dictionary for decompression.
+/// The coder takes about 3 microseconds for 1400 bytes of text, and a fifth of that to decompress them. Its memory for
+/// compression is 16 KiB; with a dictionary 8 KiB, the dictionary (its last 65,535 bytes) and the longest message more.
+/// Decompression needs the dictionary only.
 ///
-/// Without the feature `pure`, as in the core of browsers, the coder has no memory and takes no dictionary.
+/// Without the feature `pure`, as in the browser's core, the coder keeps no memory and takes no dictionary.
 #[derive(Debug, Clone, Copy)]
 pub struct Lz4;
 

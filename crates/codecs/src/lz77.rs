@@ -1,34 +1,34 @@
-//! What our own Lempel-Ziv codecs share: where octets were seen before, how long they stay the same, and copying them.
+//! The parts that the LZF and LZO codecs share: a hash table of earlier positions, comparing, and copying.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use crate::CodecError;
 
-/// Slots of the table: as many as a first-level cache holds beside a message.
-const SLOTS: usize = 1 << SLOT_BITS;
-const SLOT_BITS: u32 = 13;
+/// Slots of the table: 32 KiB, which fit a first-level cache beside a message.
+const TABLE_SLOTS: usize = 1 << TABLE_BITS;
+const TABLE_BITS: u32 = 13;
 
-/// What is copied at once where there is room for it. More than asked for is written; the next copy is put over it.
+/// Bytes are copied in chunks of this size where the buffer allows it. The surplus is overwritten by the next copy.
 pub(crate) const STRIDE: usize = 16;
 
-/// The positions where short sequences were last seen, by their hash.
+/// A hash table of the last position of each sequence of three or four bytes.
 ///
-/// It is never cleared between messages. Positions go on counting from message to message, so what an earlier one left
-/// is further back than this one's beginning, and is not found.
+/// It is not cleared between messages. Positions continue from message to message, so that an earlier message's
+/// positions lie before the start of this one and are not found.
 #[derive(Default)]
-pub(crate) struct Seen {
-    slots: Option<Box<[u32; SLOTS]>>,
-    /// The position that the next message begins at.
+pub(crate) struct Table {
+    slots: Option<Box<[u32; TABLE_SLOTS]>>,
+    /// The position of the next message's first byte.
     next: u32,
 }
 
-impl Seen {
-    /// Begins a message of so many octets.
+impl Table {
+    /// Begins a message of `length` bytes.
     pub(crate) fn begin(&mut self, length: usize) -> Positions<'_> {
         let length = u32::try_from(length).unwrap_or(u32::MAX - 1);
-        let slots = self.slots.get_or_insert_with(|| Box::new([0; SLOTS]));
-        // Position 0 is that of nothing.
+        let slots = self.slots.get_or_insert_with(|| Box::new([0; TABLE_SLOTS]));
+        // 0 marks an empty slot.
         let base = self.next.max(1);
         let base = match base.checked_add(length) {
             Some(_) => base,
@@ -41,41 +41,41 @@ impl Seen {
         Positions { slots, base }
     }
 
-    /// Octets of memory held now.
+    /// Working memory, bytes.
     pub(crate) fn memory(&self) -> usize {
         self.slots.as_ref().map_or(0, |slots| size_of_val(&**slots))
     }
 }
 
-/// [`Seen`] for one message.
+/// A [`Table`] in use for one message.
 pub(crate) struct Positions<'a> {
-    slots: &'a mut [u32; SLOTS],
+    slots: &'a mut [u32; TABLE_SLOTS],
     base: u32,
 }
 
 impl Positions<'_> {
-    /// Notes that `sequence` is at `position`, and says how far back a sequence of its hash was: more than `position`
-    /// if there was none in this message.
+    /// Records that `sequence` is at `position`. Returns the distance of the last sequence with the same hash: more
+    /// than `position` if there was none in this message.
     #[inline(always)]
     pub(crate) fn note(&mut self, sequence: u32, position: usize) -> usize {
-        // Knuth's multiplicative hash: the golden ratio of 2 to the 32nd, a prime.
-        let hash = sequence.wrapping_mul(2_654_435_761) >> (u32::BITS - SLOT_BITS);
+        // Knuth's multiplicative hash; the factor is the prime next to 2^32 divided by the golden ratio.
+        let hash = sequence.wrapping_mul(2_654_435_761) >> (u32::BITS - TABLE_BITS);
         let slot = &mut self.slots[hash as usize];
         let here = self.base.wrapping_add(position as u32);
         here.wrapping_sub(core::mem::replace(slot, here)) as usize
     }
 }
 
-/// Four octets as a number, to compare and hash.
+/// Four bytes as a number; 0 beyond the end.
 #[inline(always)]
 pub(crate) fn four(input: &[u8], at: usize) -> u32 {
     match input.get(at..).and_then(|rest| rest.first_chunk()) {
-        Some(octets) => u32::from_le_bytes(*octets),
+        Some(bytes) => u32::from_le_bytes(*bytes),
         None => 0,
     }
 }
 
-/// How many octets before `end` are the same at two places.
+/// The number of equal bytes from `earlier` and from `at` on, up to `end`.
 #[inline(always)]
 pub(crate) fn same(buffer: &[u8], earlier: usize, at: usize, end: usize) -> usize {
     let here = &buffer[at..end];
@@ -91,7 +91,8 @@ pub(crate) fn same(buffer: &[u8], earlier: usize, at: usize, end: usize) -> usiz
     count + here[count..].iter().zip(&there[count..]).take_while(|(a, b)| a == b).count()
 }
 
-/// How many of the eight octets before `left` and before `right` are the same; none if there are not as many.
+/// The number of equal bytes among the eight before `left` and the eight before `right`; 0 if there are fewer than
+/// eight.
 #[inline(always)]
 pub(crate) fn same_before(input: &[u8], left: usize, right: usize) -> usize {
     let eight = |end: usize| input.get(..end).and_then(|before| before.last_chunk());
@@ -104,9 +105,9 @@ pub(crate) fn same_before(input: &[u8], left: usize, right: usize) -> usize {
     }
 }
 
-/// Appends the `length` octets that `block` stands for to `out`, if it stands for just as many: `read` writes them. An octet
-/// of a block stands for no more than `densest`, so that a length that lies is found before it costs memory. On an error
-/// `out` is as it was.
+/// Appends the original of `block` to `out` if it has exactly `length` bytes; `read` decodes it. A byte of a block
+/// never gives more than `densest` bytes, so that a false length is refused before memory is allocated. On an error
+/// `out` is unchanged.
 pub(crate) fn exactly(
     length: usize,
     block: &[u8],
@@ -119,7 +120,7 @@ pub(crate) fn exactly(
     }
     let start = out.len();
     out.resize(start + length, 0);
-    let mut writer = Writer { octets: &mut out[start..], at: 0 };
+    let mut writer = Writer { bytes: &mut out[start..], at: 0 };
     if read(&mut writer).is_ok() && writer.at == length {
         return Ok(());
     }
@@ -127,37 +128,39 @@ pub(crate) fn exactly(
     Err(CodecError::Malformed)
 }
 
-/// Where a codec writes, in memory of a length known beforehand.
+/// Writes into a buffer of known length.
 pub(crate) struct Writer<'a> {
-    pub(crate) octets: &'a mut [u8],
+    pub(crate) bytes: &'a mut [u8],
+    /// The position of the next byte.
     pub(crate) at: usize,
 }
 
 impl Writer<'_> {
+    /// Writes one byte.
     #[inline(always)]
-    pub(crate) fn push(&mut self, octet: u8) {
-        self.octets[self.at] = octet;
+    pub(crate) fn push(&mut self, byte: u8) {
+        self.bytes[self.at] = byte;
         self.at += 1;
     }
 
-    /// Copies `input[from..from + count]`, all of which exist.
+    /// Writes `input[from..from + count]`. The caller has checked the bounds.
     #[inline(always)]
     pub(crate) fn copy(&mut self, input: &[u8], from: usize, count: usize) {
         if count <= STRIDE
             && let Some(chunk) = input.get(from..from + STRIDE)
-            && let Some(to) = self.octets.get_mut(self.at..self.at + STRIDE)
+            && let Some(to) = self.bytes.get_mut(self.at..self.at + STRIDE)
         {
             to.copy_from_slice(chunk);
         } else {
-            self.octets[self.at..self.at + count].copy_from_slice(&input[from..from + count]);
+            self.bytes[self.at..self.at + count].copy_from_slice(&input[from..from + count]);
         }
         self.at += count;
     }
 
-    /// Copies `count` octets of a block from `from` on.
+    /// Writes `count` bytes of a block from `from` on.
     ///
     /// # Errors
-    /// If the block has not so many, or there is no room.
+    /// If the block or the buffer is too short.
     #[inline(always)]
     pub(crate) fn literals(
         &mut self,
@@ -165,30 +168,30 @@ impl Writer<'_> {
         from: usize,
         count: usize,
     ) -> Result<(), CodecError> {
-        if count > block.len() - from || count > self.octets.len() - self.at {
+        if count > block.len() - from || count > self.bytes.len() - self.at {
             return Err(CodecError::Malformed);
         }
         self.copy(block, from, count);
         Ok(())
     }
 
-    /// Repeats `count` octets from `distance` octets back, which may overlap with what they become.
+    /// Writes `count` bytes that begin `distance` bytes before; source and target may overlap.
     ///
     /// # Errors
-    /// If there are not so many before, or there is no room.
+    /// If the distance is 0 or reaches before the buffer, or the buffer is too short.
     #[inline(always)]
     pub(crate) fn repeat(&mut self, distance: usize, count: usize) -> Result<(), CodecError> {
         let Some(from) = self.at.checked_sub(distance) else { return Err(CodecError::Malformed) };
-        if count > self.octets.len() - self.at || distance == 0 {
+        if count > self.bytes.len() - self.at || distance == 0 {
             return Err(CodecError::Malformed);
         }
         let end = self.at + count;
-        if distance >= STRIDE && end + STRIDE <= self.octets.len() {
+        if distance >= STRIDE && end + STRIDE <= self.bytes.len() {
             let (mut from, mut to) = (from, self.at);
             while to < end {
                 let mut chunk = [0; STRIDE];
-                chunk.copy_from_slice(&self.octets[from..from + STRIDE]);
-                self.octets[to..to + STRIDE].copy_from_slice(&chunk);
+                chunk.copy_from_slice(&self.bytes[from..from + STRIDE]);
+                self.bytes[to..to + STRIDE].copy_from_slice(&chunk);
                 from += STRIDE;
                 to += STRIDE;
             }
@@ -199,12 +202,13 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Near the end, or with a short period: what is there doubles until it is enough.
+    /// [`Writer::repeat`] near the buffer's end and for short distances: doubles the repeated part until it is long
+    /// enough.
     fn repeat_slowly(&mut self, from: usize, end: usize) {
         let mut to = self.at;
         while to < end {
             let count = (to - from).min(end - to);
-            self.octets.copy_within(from..from + count, to);
+            self.bytes.copy_within(from..from + count, to);
             to += count;
         }
     }
@@ -217,10 +221,10 @@ mod tests {
     use alloc::vec;
 
     #[test]
-    fn positions_begin_anew_when_they_are_used_up() {
-        let mut seen = Seen { next: u32::MAX - 250, ..Seen::default() };
+    fn positions_restart_before_they_overflow() {
+        let mut table = Table { next: u32::MAX - 250, ..Table::default() };
         for _ in 0..5 {
-            let mut positions = seen.begin(100);
+            let mut positions = table.begin(100);
             assert!(positions.note(1, 50) > 50, "an earlier message");
             assert_eq!(positions.note(1, 99), 49);
         }
@@ -229,37 +233,37 @@ mod tests {
     #[test]
     fn what_is_the_same_before_is_counted() {
         for length in 1..40 {
-            let mut octets = noise(100, 1);
-            octets.extend_from_within(..length);
+            let mut bytes = noise(100, 1);
+            bytes.extend_from_within(..length);
             // Where there are not eight to compare, none is.
             let expected = if length < 8 { 0 } else { 8 };
-            assert_eq!(same_before(&octets, length, 100 + length), expected);
-            octets[100 + length / 2] ^= 1;
+            assert_eq!(same_before(&bytes, length, 100 + length), expected);
+            bytes[100 + length / 2] ^= 1;
             let expected = if length < 8 { 0 } else { (length - length / 2 - 1).min(8) };
-            assert_eq!(same_before(&octets, length, 100 + length), expected);
+            assert_eq!(same_before(&bytes, length, 100 + length), expected);
         }
     }
 
     #[test]
-    fn octets_are_repeated_at_all_distances() {
+    fn bytes_are_repeated_at_all_distances() {
         for (distance, count) in
             (1..40).flat_map(|distance| (0..80).map(move |count| (distance, count)))
         {
-            let mut octets = noise(40, 2);
-            let mut expected = octets.clone();
+            let mut bytes = noise(40, 2);
+            let mut expected = bytes.clone();
             for _ in 0..count {
                 expected.push(expected[expected.len() - distance]);
             }
             for spare in [0, 3, STRIDE, 50] {
-                octets.resize(40 + count + spare, 0);
-                let mut writer = Writer { octets: &mut octets, at: 40 };
+                bytes.resize(40 + count + spare, 0);
+                let mut writer = Writer { bytes: &mut bytes, at: 40 };
                 writer.repeat(distance, count).unwrap();
-                assert_eq!((writer.at, &octets[..40 + count]), (40 + count, &expected[..]));
+                assert_eq!((writer.at, &bytes[..40 + count]), (40 + count, &expected[..]));
             }
         }
-        let mut octets = vec![0; 10];
+        let mut bytes = vec![0; 10];
         for (distance, count) in [(0, 1), (6, 1), (1, 6), (usize::MAX, 1), (1, usize::MAX)] {
-            assert!(Writer { octets: &mut octets, at: 5 }.repeat(distance, count).is_err());
+            assert!(Writer { bytes: &mut bytes, at: 5 }.repeat(distance, count).is_err());
         }
     }
 }

@@ -1,21 +1,21 @@
-//! LZF: the simplest of the fast codecs.
+//! LZF: a simple and fast Lempel-Ziv codec.
 //!
 //! ```text
 //! 000LLLLL                    1 + L literals follow
-//! LLLDDDDD D                  copy 2 + L octets from 1 + D back (13 bits, the high ones first); L from 1 to 6
-//! 111DDDDD L D                copy 9 + L octets from 1 + D back
+//! LLLDDDDD D                  copy 2 + L bytes from 1 + D back (13 bits, the high ones first); L from 1 to 6
+//! 111DDDDD L D                copy 9 + L bytes from 1 + D back
 //! ```
 //!
-//! This is the block of LibLZF. LZFX describes its own as identical and reads and writes the same; only the headers
-//! that the two programs put before blocks in files differ, and those are not used here.
+//! This is the block format of LibLZF. The blocks of LZFX are the same; only the headers that the two programs write
+//! before blocks in files differ, and this codec has no such header.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use crate::lz77::{STRIDE, Seen, Writer, exactly, four, same, same_before};
+use crate::lz77::{STRIDE, Table, Writer, exactly, four, same, same_before};
 use crate::{Codec, CodecError, Coder, Memory, Options, OptionsError, length};
 
-/// An LZF block after the length of the original as a LEB128 number.
+/// The length of the original as a LEB128 number, then an LZF block.
 #[derive(Debug, Clone, Copy)]
 pub struct Lzf;
 
@@ -36,13 +36,13 @@ impl Codec for Lzf {
 
 #[derive(Default)]
 struct LzfCoder {
-    seen: Seen,
+    table: Table,
 }
 
 impl Coder for LzfCoder {
     fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) {
         length::write(input.len(), out);
-        compress(input, &mut self.seen, out);
+        compress(input, &mut self.table, out);
     }
 
     fn decompress(
@@ -56,42 +56,46 @@ impl Coder for LzfCoder {
     }
 
     fn memory(&self) -> Memory {
-        Memory { compress: self.seen.memory(), decompress: 0 }
+        Memory { compress: self.table.memory(), decompress: 0 }
     }
 }
 
+/// The longest distance of a copy: 13 bits.
 const WINDOW: usize = 8192;
+/// The shortest copy.
 const SHORTEST: usize = 3;
-/// The longest copy, and the longest in two octets.
+/// The longest copy.
 const LONGEST: usize = 264;
-const SHORT: usize = 8;
-/// The most literals behind one octet.
-const RUN: usize = 32;
+/// The longest copy whose instruction takes two bytes.
+const SHORT_COPY: usize = 8;
+/// The most literals after one instruction byte.
+const LITERALS: usize = 32;
 
-/// After so many octets without a copy (as a power of two), every second place only is looked at, then every third...
-const PATIENCE: u32 = 5;
+/// After 2^5 bytes without a copy only every second position is tried, after 2^6 every third, and so on.
+const SKIP_BITS: u32 = 5;
 
-fn compress(input: &[u8], seen: &mut Seen, out: &mut Vec<u8>) {
+fn compress(input: &[u8], table: &mut Table, out: &mut Vec<u8>) {
     let start = out.len();
-    // A copy is shorter than what it copies, by one at least, which pays for the octet before the literals behind it.
-    out.resize(start + input.len() + input.len() / RUN + 1 + STRIDE, 0);
-    let mut writer = Writer { octets: &mut out[start..], at: 0 };
-    let mut positions = seen.begin(input.len());
-    // Four octets are read at once.
+    // A copy instruction is at least one byte shorter than the copied bytes, which pays for the instruction byte of the
+    // literals after it.
+    out.resize(start + input.len() + input.len() / LITERALS + 1 + STRIDE, 0);
+    let mut writer = Writer { bytes: &mut out[start..], at: 0 };
+    let mut positions = table.begin(input.len());
+    // Four bytes are read at once.
     let end = input.len().saturating_sub(4);
     let (mut at, mut done) = (0, 0);
     while at < end {
         let sequence = three(input, at);
         let distance = positions.note(sequence, at);
-        // Whether there is such a place at all is asked last, as the rarer reason.
+        // The distance is checked last, because it is the rarer reason to fail.
         let from = at.saturating_sub(distance);
         if three(input, from) != sequence || distance > at.min(WINDOW) {
-            at += 1 + ((at - done) >> PATIENCE);
+            at += 1 + ((at - done) >> SKIP_BITS);
             continue;
         }
         let earlier = same_before(input, from, at).min(at - done);
         at -= earlier;
-        // Further than a copy reaches would be looked at again for the next one.
+        // Bytes beyond the longest copy would be compared again for the next copy.
         let reach = input.len().min(at + LONGEST);
         let known = earlier + SHORTEST;
         let length = known + same(input, from + SHORTEST, at + known, reach);
@@ -106,58 +110,61 @@ fn compress(input: &[u8], seen: &mut Seen, out: &mut Vec<u8>) {
     out.truncate(start + written);
 }
 
+/// Three bytes as a number.
 #[inline(always)]
 fn three(input: &[u8], at: usize) -> u32 {
     four(input, at) & 0xff_ffff
 }
 
+/// Writes `input[from..to]` as literals.
 #[inline(always)]
 fn literals(input: &[u8], mut from: usize, to: usize, writer: &mut Writer<'_>) {
     while from < to {
-        let count = (to - from).min(RUN);
+        let count = (to - from).min(LITERALS);
         writer.push(count as u8 - 1);
         writer.copy(input, from, count);
         from += count;
     }
 }
 
+/// Writes a copy of `length` bytes at distance `back` + 1.
 #[inline(always)]
 fn copy(back: usize, length: usize, writer: &mut Writer<'_>) {
     let high = (back >> 8) as u8;
-    if length <= SHORT {
+    if length <= SHORT_COPY {
         writer.push(((length - 2) << 5) as u8 | high);
     } else {
         writer.push(7 << 5 | high);
-        writer.push((length - SHORT - 1) as u8);
+        writer.push((length - SHORT_COPY - 1) as u8);
     }
     writer.push(back as u8);
 }
 
-/// Appends the `length` octets that `block` stands for to `out`. On an error `out` is as it was.
+/// Appends the `length` bytes of the original of `block` to `out`. On an error `out` is unchanged.
 fn decompress(block: &[u8], length: usize, out: &mut Vec<u8>) -> Result<(), CodecError> {
-    // Three octets stand for at most 264.
+    // Three bytes give at most 264.
     exactly(length, block, LONGEST / 3, out, |writer| instructions(block, writer))
 }
 
 fn instructions(block: &[u8], writer: &mut Writer<'_>) -> Result<(), CodecError> {
     let mut at = 0;
-    let octet =
-        |at: usize| block.get(at).map(|&octet| usize::from(octet)).ok_or(CodecError::Malformed);
+    let byte =
+        |at: usize| block.get(at).map(|&byte| usize::from(byte)).ok_or(CodecError::Malformed);
     while at < block.len() {
-        let first = octet(at)?;
+        let first = byte(at)?;
         at += 1;
-        if first < RUN {
+        if first < LITERALS {
             let count = first + 1;
             writer.literals(block, at, count)?;
             at += count;
             continue;
         }
         let mut length = (first >> 5) + 2;
-        if length > SHORT {
-            length += octet(at)?;
+        if length > SHORT_COPY {
+            length += byte(at)?;
             at += 1;
         }
-        let distance = 1 + ((first & 31) << 8 | octet(at)?);
+        let distance = 1 + ((first & 31) << 8 | byte(at)?);
         at += 1;
         writer.repeat(distance, length)?;
     }
@@ -167,13 +174,13 @@ fn instructions(block: &[u8], writer: &mut Writer<'_>) -> Result<(), CodecError>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::{noise, woven};
+    use crate::samples::{mixed, noise};
     use alloc::vec;
     use proptest::prelude::*;
 
     fn compressed(input: &[u8]) -> Vec<u8> {
         let mut out = Vec::new();
-        compress(input, &mut Seen::default(), &mut out);
+        compress(input, &mut Table::default(), &mut out);
         out
     }
 
@@ -185,7 +192,8 @@ mod tests {
         outcome.map(|()| out)
     }
 
-    /// Through both, in all four ways. The other one fails where a message hardly becomes smaller.
+    /// Compresses with each implementation and decompresses with both. The other implementation fails on messages that
+    /// hardly get smaller, so it gets some zeros more.
     fn agree(message: &[u8]) {
         let ours = compressed(message);
         assert_eq!(decompressed(&ours, message.len()).unwrap(), message);
@@ -201,12 +209,12 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
         #[test]
-        fn another_implementation_reads_and_writes_the_same(message in woven()) {
+        fn another_implementation_reads_and_writes_the_same(message in mixed()) {
             agree(&message);
         }
 
         #[test]
-        fn what_we_read_of_anything_the_other_reads_too(
+        fn arbitrary_blocks_that_we_read_the_other_reads_alike(
             block in proptest::collection::vec(prop_oneof![any::<u8>(), 0u8..36], 1..60),
             length in 1usize..600,
         ) {
@@ -216,7 +224,7 @@ mod tests {
         }
 
         #[test]
-        fn only_the_very_length_is_taken(message in woven(), cut: prop::sample::Index) {
+        fn only_the_exact_length_is_accepted(message in mixed(), cut: prop::sample::Index) {
             let block = compressed(&message);
             prop_assert!(decompressed(&block, message.len() + 1).is_err());
             if !message.is_empty() {
@@ -228,14 +236,14 @@ mod tests {
     }
 
     #[test]
-    fn every_form_is_written() {
+    fn every_instruction_is_written() {
         assert_eq!(compressed(b"abc"), b"\x02abc");
         assert_eq!(compressed(b"abcabcabc--"), b"\x02abc\x80\x02\x01--");
         assert_eq!(compressed(&[5; 30]), [0, 5, 0xe0, 20, 0]);
     }
 
     #[test]
-    fn every_distance_and_length_has_its_form() {
+    fn all_distances_and_lengths_are_coded() {
         for distance in [1, 2, 255, 256, 257, 8191, 8192, 8193] {
             for length in [3, 8, 9, 263, 264, 265, 600] {
                 let mut message = noise(distance, 3);
@@ -251,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn copies_from_before_the_beginning_are_refused() {
+    fn copies_from_before_the_start_are_refused() {
         for wrong in
             [&[32, 0][..], &[0, 1, 32, 1], &[0, 1, 224, 0, 1], &[0, 1, 32], &[0, 1, 224, 0], &[31]]
         {

@@ -1,4 +1,4 @@
-//! LZMA: the smallest for text, the slowest.
+//! LZMA: the smallest results for text, and the slowest codec.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -7,20 +7,21 @@ use lzma_rust2::{LzmaOptions, LzmaReader, LzmaWriter, Read, Write};
 
 use crate::{Codec, CodecError, Coder, Levels, Memory, Options, OptionsError, length};
 
-/// A raw LZMA1 stream (as of LZMA Utils' `.lzma`, without its header and without an end marker) after the length of the
-/// original as a LEB128 number; `lc=3,lp=0,pb=2`. Its dictionary is as large as the original (and the dictionary given
-/// before it), 4 KiB at least.
+/// The length of the original as a LEB128 number, then a raw LZMA1 stream with `lc=3,lp=0,pb=2` (as in `.lzma` files,
+/// without their header and without an end marker). LZMA's dictionary size is the length of the original and of the
+/// given dictionary, at least 4 KiB.
 ///
-/// The crate can keep no memory between messages, so that every message pays for setting it up. For messages of up to
-/// 64 KiB compression takes at most 2.5 MiB, mostly tables of fixed size of which a short message touches little.
+/// The crate cannot keep its memory between messages, so every message pays for the set-up. For messages of up to 64
+/// KiB compression takes at most 2.5 MiB, mostly tables of fixed size of which a short message touches little.
 /// Decompression takes the length of the original and 128 KiB.
 #[derive(Debug, Clone, Copy)]
 pub struct Lzma;
 
-/// Beyond 4 a message gains nothing.
+/// Beyond level 4 messages get no smaller (measured by `benches/levels.rs`).
 const LEVELS: Levels = Levels { min: 0, max: 9, default: 1 };
 
-/// How many octets of the last literal, how many bits of the place and of the place of a match are context: as always.
+/// Context bits for literals: the high bits of the previous byte (`LC`), the low bits of the position (`LP`); and for
+/// matches the low bits of the position (`PB`). These are LZMA's defaults.
 const LC: u32 = 3;
 const LP: u32 = 0;
 const PB: u32 = 2;
@@ -52,20 +53,21 @@ impl Codec for Lzma {
 struct LzmaCoder {
     level: i8,
     dictionary: Box<[u8]>,
-    /// The most that was taken.
+    /// The most memory taken so far, by the crate's estimate.
     memory: Memory,
 }
 
-/// LZMA knows no smaller dictionary.
+/// The smallest dictionary size of LZMA.
 const LEAST_DICTIONARY: usize = 4096;
 
 impl LzmaCoder {
-    /// The size of LZMA's dictionary for an original of this length.
+    /// LZMA's dictionary size for an original of this length.
     fn history(&self, length: usize) -> u32 {
         let wanted = length.saturating_add(self.dictionary.len()).max(LEAST_DICTIONARY);
         u32::try_from(wanted).unwrap_or(u32::MAX)
     }
 
+    /// The given dictionary, if there is one.
     fn preset(&self) -> Option<&[u8]> {
         (!self.dictionary.is_empty()).then_some(&self.dictionary)
     }
@@ -80,7 +82,6 @@ impl Coder for LzmaCoder {
         options.preset_dict = self.preset().map(<[u8]>::to_vec);
         let memory = (options.get_memory_usage() as usize) << 10;
         self.memory.compress = self.memory.compress.max(memory);
-        // A vector takes whatever is written to it.
         LzmaWriter::new_no_header(out, &options, false)
             .and_then(|mut writer| {
                 writer.write_all(input)?;
@@ -100,7 +101,7 @@ impl Coder for LzmaCoder {
         let memory = lzma_rust2::lzma_get_memory_usage(history, LC, LP).unwrap_or(0) as usize;
         self.memory.decompress = self.memory.decompress.max(memory << 10);
         let start = out.len();
-        // One octet more, as a reader is not asked for none.
+        // One byte more than the original: a read into an empty slice would not find the end.
         out.resize(start + length + 1, 0);
         let whole = read(stream, &mut out[start..], history, self.preset());
         out.truncate(start + if whole.is_some() { length } else { 0 });
@@ -113,7 +114,7 @@ impl Coder for LzmaCoder {
     }
 }
 
-/// Reads an original of one octet less than `out` has. `None`: there is something wrong with the stream.
+/// Decodes an original into `out`, which is one byte longer than the original. `None` if the stream is malformed.
 fn read(stream: &[u8], out: &mut [u8], history: u32, preset: Option<&[u8]>) -> Option<()> {
     let length = out.len() - 1;
     let mut reader = LzmaReader::new(stream, length as u64, LC, LP, PB, history, preset).ok()?;

@@ -1,24 +1,24 @@
-//! LZO1X: about as fast as LZ4, and what the paper's LZO is.
+//! LZO1X: about as fast as LZ4; the LZO of the LMC paper.
 //!
-//! A block is a row of instructions. Each copies octets from further back, or literals from the block; most say
-//! in two bits how many literals, up to three, come right behind.
+//! A block is a sequence of instructions. Each copies earlier bytes of the original, or literals of the block. Most
+//! state in two bits the number of literals, up to three, that follow.
 //!
 //! ```text
-//! first octet      what it does
-//! 1LLDDDSS H       copy 5 + L octets from 1 + H*8 + D back, then S literals
-//! 01LDDDSS H       copy 3 + L octets from 1 + H*8 + D back, then S literals
-//! 001LLLLL D:u16   copy 2 + L octets (L = 0: 33 + more) from 1 + D/4 back, then D%4 literals
-//! 0001HLLL D:u16   copy 2 + L octets (L = 0: 9 + more) from 16384*(1 + H) + D/4 back, then D%4 literals;
+//! first byte       what it does
+//! 1LLDDDSS H       copy 5 + L bytes from 1 + H*8 + D back, then S literals
+//! 01LDDDSS H       copy 3 + L bytes from 1 + H*8 + D back, then S literals
+//! 001LLLLL D:u16   copy 2 + L bytes (L = 0: 33 + more) from 1 + D/4 back, then D%4 literals
+//! 0001HLLL D:u16   copy 2 + L bytes (L = 0: 9 + more) from 16384*(1 + H) + D/4 back, then D%4 literals;
 //!                  17 0 0, a copy from 16384 back, ends the block
 //! 0000LLLL         after no literals: 3 + L literals (L = 0: 18 + more)
-//! 0000DDSS H       after 1 to 3 literals: copy 2 octets from 1 + H*4 + D back, then S literals
-//! 0000DDSS H       after 4 literals or more: copy 3 octets from 2049 + H*4 + D back, then S literals
-//! more             a zero for each 255, then an octet that is not zero, for the rest
+//! 0000DDSS H       after 1 to 3 literals: copy 2 bytes from 1 + H*4 + D back, then S literals
+//! 0000DDSS H       after 4 literals or more: copy 3 bytes from 2049 + H*4 + D back, then S literals
+//! more             a zero for each 255, then a byte that is not zero, for the rest
 //! ```
 //!
-//! Numbers are little-endian. As the first octet of a block, 18 to 255 stand for 1 to 238 literals. This is the
-//! original format, not the kernel's later LZO-RLE. Written from the description of it in the documentation of the
-//! Linux kernel (`staging/lzo.rst`), which is of the format alone.
+//! Numbers are little-endian. As the first byte of a block, 18 to 255 mean 1 to 238 literals. This is the original
+//! format, not the kernel's later LZO-RLE. It was written from the description of the format in the documentation of
+//! the Linux kernel (`staging/lzo.rst`), not from another implementation.
 
 mod compress;
 mod decompress;
@@ -26,10 +26,10 @@ mod decompress;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use crate::lz77::Seen;
+use crate::lz77::Table;
 use crate::{Codec, CodecError, Coder, Memory, Options, OptionsError, length};
 
-/// An LZO1X block after the length of the original as a LEB128 number.
+/// The length of the original as a LEB128 number, then an LZO1X block.
 #[derive(Debug, Clone, Copy)]
 pub struct Lzo;
 
@@ -50,13 +50,13 @@ impl Codec for Lzo {
 
 #[derive(Default)]
 struct LzoCoder {
-    seen: Seen,
+    table: Table,
 }
 
 impl Coder for LzoCoder {
     fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) {
         length::write(input.len(), out);
-        compress::block(input, &mut self.seen, out);
+        compress::block(input, &mut self.table, out);
     }
 
     fn decompress(
@@ -70,16 +70,16 @@ impl Coder for LzoCoder {
     }
 
     fn memory(&self) -> Memory {
-        Memory { compress: self.seen.memory(), decompress: 0 }
+        Memory { compress: self.table.memory(), decompress: 0 }
     }
 }
 
-/// The greatest distances that the three kinds of copies reach.
+/// The greatest distances of the three kinds of copies.
 const NEAR: usize = 2048;
 const MIDDLE: usize = 16384;
 const FAR: usize = 49151;
 
-/// The copy from 16384 octets back that ends a block.
+/// The copy from 16384 bytes back that ends a block.
 const END: [u8; 3] = [17, 0, 0];
 
 #[cfg(test)]

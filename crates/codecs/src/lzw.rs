@@ -1,14 +1,14 @@
-//! LZW, as `compress` writes it: a dictionary that both ends build as they go.
+//! LZW as the program `compress` writes it: both ends build the same dictionary while they go.
 //!
-//! The stream is a row of codes, the low bits first. A code below 256 stands for that octet, 256 says *clear*, and each
-//! code after that was made by an earlier one: it stands for what that one stood for, and one octet more, which is the
-//! first of what follows. So every code makes a new one. Codes have 9 bits at first, and one more as soon as the next
-//! new code needs it, up to 16; then no more are made. After a clear all begins anew, once the codes of the old width
-//! are filled up to a multiple of eight, with bits that mean nothing.
+//! The stream is a sequence of codes, low bits first. A code below 256 is that byte; 256 means *clear*. Every code but
+//! the first defines the next free code: the string of the code before it, and the first byte of its own string. Codes
+//! have 9 bits at first, and one bit more as soon as the next free code needs it, up to 16 bits; then no more codes are
+//! defined. After a clear everything starts again, once the codes of the old width are padded to a multiple of eight;
+//! the padding has no meaning.
 //!
-//! With the octets 1f 9d 90 before it a stream is what `compress` writes and `uncompress` and `gzip -d` read: block
-//! mode, 16 bits. It does not tell its length, so that one which is cut between two codes goes unnoticed but by a
-//! checksum.
+//! After the bytes 1f 9d 90 a stream is a file that `compress` writes and `uncompress` and `gzip -d` read: block mode,
+//! 16 bits. The stream does not state its length, so that only a checksum finds a stream that was truncated between
+//! codes.
 
 mod compress;
 mod decompress;
@@ -18,7 +18,7 @@ use alloc::vec::Vec;
 
 use crate::{Codec, CodecError, Coder, Memory, Options, OptionsError};
 
-/// The code stream of `compress`, without the three octets before it.
+/// The code stream of `compress`, without the three bytes at the start of its files.
 #[derive(Debug, Clone, Copy)]
 pub struct Lzw;
 
@@ -62,21 +62,24 @@ impl Coder for LzwCoder {
     }
 }
 
+/// The code that starts again with an empty dictionary.
 const CLEAR: u32 = 256;
-/// The first code that is made.
+/// The first code that the dictionary defines.
 const FIRST: u32 = 257;
-/// One more than the last code there can be.
+/// One more than the last possible code.
 const FULL: u32 = 1 << WIDEST;
+/// Bits of a code at first.
 const NARROWEST: u32 = 9;
+/// Bits of a code at most.
 const WIDEST: u32 = 16;
-/// Codes of one width come in groups of so many, which are a whole number of octets.
+/// Codes of one width come in groups of eight, which are a whole number of bytes.
 const GROUP: u32 = 8;
 
-/// How wide codes are, which both ends know from how many there were.
+/// The width of the next code, which both ends derive from the number of codes so far.
 #[derive(Clone, Copy)]
 struct Width {
     bits: u32,
-    /// Codes since the beginning or the last clear.
+    /// Codes since the start or the last clear.
     codes: u32,
 }
 
@@ -85,7 +88,7 @@ impl Width {
         Width { bits: NARROWEST, codes: 0 }
     }
 
-    /// One more code passed. The next one may be that which it made, or the one after.
+    /// Counts a code.
     #[inline(always)]
     fn advance(&mut self) {
         self.codes = self.codes.wrapping_add(1);
@@ -94,8 +97,8 @@ impl Width {
         }
     }
 
-    /// A clear passed. Returns how many codes of the old width fill up its group: each width but the last is that of a
-    /// multiple of eight codes, so that all codes count.
+    /// Starts again after a clear. Returns the number of codes of the old width that pad its group. All widths but the
+    /// last are used for a multiple of eight codes, so that the number of all codes gives the place in the group.
     fn clear(&mut self) -> u32 {
         let filling = (GROUP - 1 - self.codes % GROUP) % GROUP;
         *self = Width::new();

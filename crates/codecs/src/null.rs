@@ -1,15 +1,14 @@
-//! Null or blank suppression (paper LMC, section 5.3.1): runs of one octet that is known beforehand are told by their
-//! length.
+//! Null or blank suppression (LMC paper, section 5.3.1): runs of one byte, the blank, become a count.
 //!
 //! ```text
 //! stream  = [escape:u8 blank:u8 item*]  nothing for an empty message
-//! item    = octet                       any but the escape octet
-//!         | escape 0                    the escape octet
+//! item    = byte                       any but the escape byte
+//!         | escape 0                    the escape byte
 //!         | escape count:u8             2 + count times the blank
 //! ```
 //!
-//! The blank is 0 in messages that hold more zeros than spaces, and a space in others. The escape octet is the
-//! message's rarest.
+//! The blank is 0 in messages with more zeros than spaces, and a space in others. The escape byte is the message's
+//! rarest.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -36,9 +35,10 @@ impl Codec for Null {
     }
 }
 
-/// What a count stands for beyond itself. A run of one more is the shortest that gains.
-const BEYOND: usize = 2;
-const LONGEST: usize = BEYOND + u8::MAX as usize;
+/// A count c stands for a run of `BASE` + c bytes. A run of `BASE` + 1 is the shortest that saves anything.
+const BASE: usize = 2;
+/// The longest run that one count states.
+const LONGEST: usize = BASE + u8::MAX as usize;
 
 impl Coder for Null {
     fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) {
@@ -54,7 +54,7 @@ impl Coder for Null {
         while let Some(at) = find_run(input, done, blank) {
             literals(&input[done..at], escape, out);
             done = end_of_run(input, at, LONGEST);
-            out.extend_from_slice(&[escape, (done - at - BEYOND) as u8]);
+            out.extend_from_slice(&[escape, (done - at - BASE) as u8]);
         }
         literals(&input[done..], escape, out);
     }
@@ -72,7 +72,7 @@ impl Coder for Null {
         };
         expand(items, escape, limit, out, |escaped| match escaped {
             [_, 0, after @ ..] => Some((escape, 1, after)),
-            [_, count, after @ ..] => Some((blank, BEYOND + usize::from(*count), after)),
+            [_, count, after @ ..] => Some((blank, BASE + usize::from(*count), after)),
             _ => None,
         })
     }
@@ -82,10 +82,10 @@ impl Coder for Null {
     }
 }
 
-/// Where the first run of three blanks or more begins, from `at` on.
+/// The start of the first run of three or more blanks at or after `at`.
 fn find_run(input: &[u8], mut at: usize, blank: u8) -> Option<usize> {
-    while let Some(three) = input.get(at..at + BEYOND + 1) {
-        match three.iter().rposition(|&octet| octet != blank) {
+    while let Some(three) = input.get(at..at + BASE + 1) {
+        match three.iter().rposition(|&byte| byte != blank) {
             Some(other) => at += other + 1,
             None => return Some(at),
         }
@@ -108,20 +108,20 @@ mod tests {
     }
 
     #[test]
-    fn the_papers_example() {
-        // Table 2: what is left has 27 octets, and two for the escape and the blank.
+    fn the_example_of_the_paper() {
+        // Table 2: 27 bytes remain, plus two that state the escape byte and the blank.
         let lines = b"  Date           Name27-11-1931          Ziv";
         assert_eq!(compressed(lines), b"\0   Date\0\x09Name27-11-1931\0\x08Ziv");
         assert_eq!(compressed(lines).len(), 2 + 27);
     }
 
     #[test]
-    fn zeros_are_blanks_where_there_are_more_of_them() {
+    fn zero_is_the_blank_where_zeros_outnumber_spaces() {
         assert_eq!(compressed(&[7, 0, 0, 0, 0, b' ', 8]), [1, 0, 7, 1, 2, b' ', 8]);
     }
 
     #[test]
-    fn runs_of_every_length() {
+    fn runs_of_all_lengths() {
         for length in (0..12).chain(250..270).chain(510..530) {
             let size = compressed(&vec![b' '; length]).len();
             let runs = length.div_ceil(LONGEST);
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_off_or_too_long_is_refused() {
+    fn truncated_and_too_long_input_is_refused() {
         for wrong in [&[5][..], &[5, 1, 7], &[5, 0, 5]] {
             let outcome = Coder::decompress(&mut Null, wrong, 100, &mut Vec::new());
             assert_eq!(outcome, Err(CodecError::Malformed), "{wrong:?}");

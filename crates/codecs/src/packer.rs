@@ -1,4 +1,4 @@
-//! Messages that say themselves how they are to be read.
+//! Packed messages, which state how they are to be read.
 
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
@@ -7,16 +7,16 @@ use core::fmt;
 
 use crate::{Choice, Codec, CodecError, Coder, Filter, Memory, Options, OptionsError};
 
-/// Compresses messages one by one, each by a choice of its own, and reads what another packer made.
+/// Packs messages one by one, each with its own choice, and unpacks the messages of other packers.
 ///
 /// ```text
-/// packed  = first:u8 [dictionary:u32] octets [check:u32]     numbers little-endian
+/// packed  = first:u8 [dictionary:u32] bytes [check:u32]     numbers little-endian
 /// first   = codec number | 16 if a dictionary is used | filter number << 5
 /// ```
 ///
-/// `dictionary` is the checksum of the dictionary and `check` that of the message (xxHash32), if the packer was made
-/// with one. A message that a codec does not make smaller travels as it is, so that a packed message is at most one
-/// octet longer, and its check. Memory is taken when a codec is first used, and kept.
+/// `dictionary` is the xxHash32 of the dictionary and `check` that of the message; each is there if the packer was made
+/// with one. A message that a codec does not make smaller is sent unchanged, so that a packed message is at most one
+/// byte longer, plus its check. Memory is allocated when a codec is first used, and kept.
 ///
 /// ```
 /// use groupwire_codecs::{ALL, Packer};
@@ -32,20 +32,24 @@ pub struct Packer {
     codecs: &'static [&'static dyn Codec],
     dictionary: Vec<u8>,
     check: bool,
-    /// For one direction or both, by codec and level; few, so a list.
+    /// Coders by codec and level (the filter is `None` in the key). A list, as there are few.
     coders: Vec<(Choice, Box<dyn Coder>)>,
+    /// A buffer for filtered messages.
     filtered: Vec<u8>,
 }
 
+/// The bit of `first` that marks a dictionary.
 const DICTIONARY: u8 = 16;
+/// The bits of `first` that hold the codec's number.
 const CODEC: u8 = 15;
+/// The position of the filter's number in `first`.
 const FILTER_SHIFT: u32 = 5;
 
-/// Octets of a checksum.
+/// Length of a checksum, bytes.
 const CHECK: usize = 4;
 
 impl Packer {
-    /// A packer that has these codecs. It uses no dictionary and no check.
+    /// A packer with these codecs, without a dictionary and without checks.
     pub fn new(codecs: &'static [&'static dyn Codec]) -> Self {
         Packer {
             codecs,
@@ -56,28 +60,30 @@ impl Packer {
         }
     }
 
-    /// Both ends start from the same dictionary, with every codec that takes one.
+    /// Uses `dictionary` with every codec that takes one. Both ends need the same. Groupwire itself uses no
+    /// dictionaries.
     #[must_use]
     pub fn with_dictionary(self, dictionary: &[u8]) -> Self {
         Packer { dictionary: dictionary.to_owned(), coders: Vec::new(), ..self }
     }
 
-    /// Every message carries a checksum: for ways that damage bytes. Both ends say so, or none.
+    /// Adds a checksum to every message, for links that damage bytes. Both ends need the same setting. Groupwire itself
+    /// uses no checks: its transports do not damage messages.
     #[must_use]
     pub fn with_check(self) -> Self {
         Packer { check: true, ..self }
     }
 
-    /// Whether messages packed by this codec can be read here.
+    /// Whether this packer has the codec with this number.
     pub fn has(&self, codec: u8) -> bool {
         self.codec(codec).is_ok()
     }
 
-    /// Appends the packed form of `message` to `out`. Returns the choice that was taken: [`Choice::NONE`] if the
-    /// message would not have become smaller.
+    /// Appends the packed form of `message` to `out`. Returns the choice that was used: `choice`, or [`Choice::NONE`]
+    /// if `choice` does not make the message smaller.
     ///
     /// # Errors
-    /// If the codec of the choice is not among the packer's, or has no such level. `out` is as it was.
+    /// If the packer does not have the codec, or the codec has no such level. `out` is unchanged.
     pub fn pack(
         &mut self,
         choice: Choice,
@@ -97,7 +103,7 @@ impl Packer {
         Ok(if made && out[start] != 0 { choice } else { Choice::NONE })
     }
 
-    /// `false`: there is nothing to do.
+    /// Appends the form that `choice` gives, larger or not. Returns false if `choice` is no compression.
     fn try_pack(
         &mut self,
         choice: Choice,
@@ -130,10 +136,11 @@ impl Packer {
         outcome.map(|()| true)
     }
 
-    /// Appends the message that `packed` stands for to `out`, at most `limit` octets. On an error `out` is as it was.
+    /// Appends the original message of `packed` to `out`, at most `limit` bytes. On an error `out` is unchanged.
     ///
     /// # Errors
-    /// What is wrong with `packed`. Damage is noticed for certain only with a check.
+    /// If `packed` is malformed, too large, or made with a codec or dictionary that this packer lacks. Only a check
+    /// finds all damage.
     pub fn unpack(
         &mut self,
         packed: &[u8],
@@ -156,13 +163,14 @@ impl Packer {
         Ok(())
     }
 
+    /// [`Packer::unpack`] without the check.
     fn unpack_unchecked(
         &mut self,
         packed: &[u8],
         limit: usize,
         out: &mut Vec<u8>,
     ) -> Result<(), CodecError> {
-        let (&first, mut octets) = packed.split_first().ok_or(CodecError::Malformed)?;
+        let (&first, mut bytes) = packed.split_first().ok_or(CodecError::Malformed)?;
         let number = first & CODEC;
         let filter = Filter::by_number(first >> FILTER_SHIFT).ok_or(CodecError::Malformed)?;
         let codec = self.codec(number).map_err(|_| CodecError::UnknownCodec { number })?;
@@ -171,26 +179,26 @@ impl Packer {
             return Err(CodecError::WrongDictionary);
         }
         if takes_dictionary {
-            let (id, rest) = octets.split_first_chunk::<CHECK>().ok_or(CodecError::Malformed)?;
+            let (id, rest) = bytes.split_first_chunk::<CHECK>().ok_or(CodecError::Malformed)?;
             if u32::from_le_bytes(*id) != checksum(&self.dictionary) {
                 return Err(CodecError::WrongDictionary);
             }
-            octets = rest;
+            bytes = rest;
         }
         let mut filtered = core::mem::take(&mut self.filtered);
         filtered.clear();
         let coder = self.coder(Choice::codec(number)).map_err(|_| CodecError::Malformed)?;
         let outcome = match filter {
-            Filter::None => coder.decompress(octets, limit, out),
+            Filter::None => coder.decompress(bytes, limit, out),
             filter => coder
-                .decompress(octets, filter.longest(limit), &mut filtered)
+                .decompress(bytes, limit, &mut filtered)
                 .and_then(|()| filter.undo(&filtered, limit, out)),
         };
         self.filtered = filtered;
         outcome
     }
 
-    /// The working memory of all codecs used so far, bytes.
+    /// The working memory of all coders made so far, bytes.
     pub fn memory(&self) -> Memory {
         let add = |sum: Memory, one: Memory| Memory {
             compress: sum.compress + one.compress,
@@ -204,6 +212,7 @@ impl Packer {
         found.ok_or(OptionsError::Missing { number })
     }
 
+    /// The coder for a choice, made at its first use.
     fn coder(&mut self, choice: Choice) -> Result<&mut dyn Coder, OptionsError> {
         let key = Choice { filter: Filter::None, ..choice };
         let at = match self.coders.iter().position(|(other, _)| *other == key) {
@@ -264,7 +273,7 @@ mod tests {
         }
 
         #[test]
-        fn hostile_octets_are_refused(packed: Vec<u8>) {
+        fn arbitrary_bytes_keep_the_limit(packed: Vec<u8>) {
             let mut packer = Packer::new(ALL);
             let mut out = vec![7];
             match packer.unpack(&packed, 200, &mut out) {
@@ -286,7 +295,7 @@ mod tests {
                 *at.get_mut(&mut packed) ^= 1 << bit;
                 let mut out = Vec::new();
                 match packer.unpack(&packed, 1000, &mut out) {
-                    // An unused bit of padding.
+                    // The flipped bit was padding.
                     Ok(()) => prop_assert_eq!(&out, &message),
                     Err(_) => prop_assert!(out.is_empty()),
                 }
@@ -295,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn a_codec_that_one_end_lacks_is_named() {
+    fn errors_name_a_codec_that_one_end_lacks() {
         let mut packed = Vec::new();
         Packer::new(ALL).pack(Choice::codec(1), &[0; 99], &mut packed).unwrap();
         let mut poor = Packer::new(&ALL[..1]);
@@ -306,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_become_smaller_travels_as_it_is() {
+    fn an_incompressible_message_is_sent_unchanged() {
         let mut packed = Vec::new();
         let taken = Packer::new(ALL).pack(Choice::codec(1), b"abc", &mut packed).unwrap();
         assert_eq!((taken, &packed[..]), (Choice::NONE, &b"\0abc"[..]));

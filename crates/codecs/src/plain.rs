@@ -1,11 +1,11 @@
-//! No compression: what is left when nothing helps.
+//! No compression.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use crate::{Codec, CodecError, Coder, Memory, Options, OptionsError};
 
-/// Leaves bytes as they are.
+/// Copies its input.
 #[derive(Debug, Clone, Copy)]
 pub struct Plain;
 

@@ -1,14 +1,14 @@
-//! Run-length encoding (paper LMC, section 5.3.2): an octet that stands four times or more in a row is told once.
+//! Run-length encoding (LMC paper, section 5.3.2): four or more equal bytes in a row become one byte and a count.
 //!
 //! ```text
 //! stream  = [escape:u8 item*]           nothing for an empty message
-//! item    = octet                       any but the escape octet
-//!         | escape 0                    the escape octet
-//!         | escape count:u8 octet       3 + count times that octet
+//! item    = byte                       any but the escape byte
+//!         | escape 0                    the escape byte
+//!         | escape count:u8 byte       3 + count times that byte
 //! ```
 //!
-//! The escape octet is the message's rarest, so that few have to be told apart from it. The paper puts the count behind
-//! the octet; here it stands before, because then two octets, not three, say a lone escape.
+//! The escape byte is the message's rarest, so that few literals equal it. The paper puts the count after the byte;
+//! here the count comes first, so that a literal escape byte takes two bytes and not three.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -35,9 +35,10 @@ impl Codec for Rle {
     }
 }
 
-/// What a count stands for beyond itself. A run of one more is the shortest that gains.
-const BEYOND: usize = 3;
-const LONGEST: usize = BEYOND + u8::MAX as usize;
+/// A count c stands for a run of `BASE` + c bytes. A run of `BASE` + 1 is the shortest that saves anything.
+const BASE: usize = 3;
+/// The longest run that one count states.
+const LONGEST: usize = BASE + u8::MAX as usize;
 
 impl Coder for Rle {
     fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) {
@@ -50,7 +51,7 @@ impl Coder for Rle {
         while let Some(at) = find_run(input, done) {
             literals(&input[done..at], escape, out);
             done = end_of_run(input, at, LONGEST);
-            out.extend_from_slice(&[escape, (done - at - BEYOND) as u8, input[at]]);
+            out.extend_from_slice(&[escape, (done - at - BASE) as u8, input[at]]);
         }
         literals(&input[done..], escape, out);
     }
@@ -64,7 +65,7 @@ impl Coder for Rle {
         let Some((&escape, items)) = input.split_first() else { return Ok(()) };
         expand(items, escape, limit, out, |escaped| match escaped {
             [_, 0, after @ ..] => Some((escape, 1, after)),
-            [_, count, octet, after @ ..] => Some((*octet, BEYOND + usize::from(*count), after)),
+            [_, count, byte, after @ ..] => Some((*byte, BASE + usize::from(*count), after)),
             _ => None,
         })
     }
@@ -74,10 +75,10 @@ impl Coder for Rle {
     }
 }
 
-/// Where the first run of four or more begins, from `at` on.
+/// The start of the first run of four or more equal bytes at or after `at`.
 fn find_run(input: &[u8], mut at: usize) -> Option<usize> {
-    while let Some(four) = input.get(at..at + BEYOND + 1) {
-        // A run holds no two octets that differ, so it begins behind the last such two.
+    while let Some(four) = input.get(at..at + BASE + 1) {
+        // A run begins after the last pair of neighbours that differ.
         match four.windows(2).rposition(|two| two[0] != two[1]) {
             Some(before) => at += before + 1,
             None => return Some(at),
@@ -101,13 +102,13 @@ mod tests {
     }
 
     #[test]
-    fn the_papers_example() {
-        // Table 3: 12 octets become 5, and one for the escape.
+    fn the_example_of_the_paper() {
+        // Table 3: 12 bytes become 5, plus one that states the escape byte.
         assert_eq!(compressed(b"CAAAAAAAAAAT"), [0, b'C', 0, 7, b'A', b'T']);
     }
 
     #[test]
-    fn runs_of_every_length() {
+    fn runs_of_all_lengths() {
         for length in (0..12).chain(250..270).chain(510..530) {
             let size = compressed(&vec![9; length]).len();
             let runs = length.div_ceil(LONGEST);
@@ -116,13 +117,13 @@ mod tests {
     }
 
     #[test]
-    fn the_escape_octet_is_told_apart() {
+    fn the_escape_byte_can_be_a_literal() {
         let all: Vec<u8> = (0..=255).chain(0..=255).chain([7; 9]).chain(1..=255).collect();
         assert_eq!(compressed(&all).len(), 1 + all.len() - 9 + 3 + 2);
     }
 
     #[test]
-    fn what_is_cut_off_or_too_long_is_refused() {
+    fn truncated_and_too_long_input_is_refused() {
         for wrong in [&[5, 5][..], &[5, 5, 1], &[5, 1, 5, 2]] {
             let outcome = Coder::decompress(&mut Rle, wrong, 100, &mut Vec::new());
             assert_eq!(outcome, Err(CodecError::Malformed), "{wrong:?}");

@@ -1,10 +1,10 @@
-//! Messages for the tests of the codecs that look back.
+//! Messages for the tests of the Lempel-Ziv codecs.
 
 use alloc::vec::Vec;
 
 use proptest::prelude::*;
 
-/// Octets without a pattern, the same for the same seed.
+/// Pseudo-random bytes, the same for the same seed.
 pub(crate) fn noise(length: usize, seed: u32) -> Vec<u8> {
     let mut state = seed.wrapping_mul(747_796_405).wrapping_add(1);
     (0..length)
@@ -15,8 +15,8 @@ pub(crate) fn noise(length: usize, seed: u32) -> Vec<u8> {
         .collect()
 }
 
-/// Noise of all lengths, woven with repetitions of all lengths from all distances; up to some 100,000 octets.
-pub(crate) fn woven() -> impl Strategy<Value = Vec<u8>> {
+/// Pseudo-random bytes mixed with repetitions of all lengths and distances; up to some 100,000 bytes.
+pub(crate) fn mixed() -> impl Strategy<Value = Vec<u8>> {
     let length = || prop_oneof![4 => 0..20usize, 2 => 0..400usize, 1 => 0..6000usize];
     let distance = prop_oneof![1..20usize, 1..3000usize, 1..70_000usize];
     let piece = (length(), any::<u32>(), distance, length());

@@ -1,4 +1,4 @@
-//! Snappy: as fast as LZ4, and what other systems may have.
+//! Snappy: as fast as LZ4, for peers that have no LZ4.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -7,10 +7,9 @@ use snap::raw::{Decoder, Encoder, decompress_len, max_compress_len};
 
 use crate::{Codec, CodecError, Coder, Memory, Options, OptionsError};
 
-/// A raw snappy block, which tells the length of the original itself.
+/// A raw snappy block; its format states the length of the original.
 ///
-/// The coder keeps its tables: 2 KiB for messages of up to 1 KiB, 34 KiB once there was a longer one. Decompression
-/// takes no memory.
+/// The coder keeps its tables: 2 KiB, and 34 KiB from the first message above 1 KiB on. Decompression takes no memory.
 #[derive(Debug, Clone, Copy)]
 pub struct Snappy;
 
@@ -31,12 +30,13 @@ impl Codec for Snappy {
 
 struct SnappyCoder {
     encoder: Option<Encoder>,
-    /// Octets of the longest message so far.
+    /// Length of the longest message so far, bytes.
     longest: usize,
 }
 
-/// Longer messages take the large table.
+/// The crate allocates its large table for messages above this length. Bytes.
 const SMALL: usize = 1024;
+/// The size of that table, bytes: 2^14 entries of two bytes.
 const LARGE_TABLE: usize = 2 << 14;
 
 impl Coder for SnappyCoder {

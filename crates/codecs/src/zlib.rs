@@ -1,4 +1,4 @@
-//! Deflate, the codec of zlib: slower than LZ4, smaller, everywhere.
+//! Deflate, the codec of zlib: slower and smaller than LZ4, and available nearly everywhere.
 
 #[cfg(feature = "pure")]
 mod coder;
@@ -10,16 +10,16 @@ use miniz_oxide::inflate::TINFLStatus;
 use miniz_oxide::inflate::core::inflate_flags::TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF;
 use miniz_oxide::inflate::core::{DecompressorOxide, decompress};
 
-use crate::room::Room;
+use crate::output::Output;
 use crate::{Codec, CodecError, Coder, Levels, Memory, Options, OptionsError};
 
 /// Raw deflate (RFC 1951): zlib's stream without its header and checksum.
 ///
-/// The coder keeps its memory and sizes its window to the longest message so far, up to deflate's whole 32 KiB. For
-/// messages (with the dictionary) of up to 2 KiB compression takes 170 KiB, 128 KiB of it a table of fixed size; for
-/// those of 32 KiB and more 400 KiB. Decompression takes 56 KiB, whatever a stream claims. Both besides the dictionary.
+/// The coder keeps its memory. Its window suits the longest message so far, up to deflate's 32 KiB. For messages of up
+/// to 2 KiB (with the dictionary) compression takes 170 KiB, of which 128 KiB are a table of fixed size; for messages
+/// of 32 KiB and more 400 KiB. Decompression takes 56 KiB, whatever a stream claims. The dictionary is added to both.
 ///
-/// Without the feature `pure`, as in the core of browsers, the coder has no memory and takes no dictionary.
+/// Without the feature `pure`, as in the browser's core, the coder keeps no memory and takes no dictionary.
 #[derive(Debug, Clone, Copy)]
 pub struct Deflate;
 
@@ -53,24 +53,24 @@ impl Codec for Deflate {
     fn coder(&self, options: &Options<'_>) -> Result<Box<dyn Coder>, OptionsError> {
         let level = LEVELS.pick(self.name(), options.level)?;
         options.expect_no_dictionary(self.name())?;
-        Ok(Box::new(Forgetful { level: level.unsigned_abs() }))
+        Ok(Box::new(OneShot { level: level.unsigned_abs() }))
     }
 
     fn compress(&self, input: &[u8], out: &mut Vec<u8>) {
-        Forgetful { level: LEVELS.default.unsigned_abs() }.compress(input, out);
+        OneShot { level: LEVELS.default.unsigned_abs() }.compress(input, out);
     }
 
     fn decompress(&self, input: &[u8], limit: usize, out: &mut Vec<u8>) -> Result<(), CodecError> {
-        Forgetful { level: 0 }.decompress(input, limit, out)
+        OneShot { level: 0 }.decompress(input, limit, out)
     }
 }
 
-/// A coder that takes its memory anew for every message.
-struct Forgetful {
+/// A coder by miniz_oxide, which allocates its memory for every message.
+struct OneShot {
     level: u8,
 }
 
-impl Coder for Forgetful {
+impl Coder for OneShot {
     fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) {
         write(input, self.level, out);
     }
@@ -81,9 +81,9 @@ impl Coder for Forgetful {
         limit: usize,
         out: &mut Vec<u8>,
     ) -> Result<(), CodecError> {
-        let mut room = Room::new(out, input.len(), limit);
-        let whole = read(input, &mut room);
-        room.finish(whole)
+        let mut output = Output::new(out, input.len(), limit);
+        let whole = read(input, &mut output);
+        output.finish(whole)
     }
 
     fn memory(&self) -> Memory {
@@ -96,7 +96,7 @@ fn write(input: &[u8], level: u8, out: &mut Vec<u8>) {
     out.extend_from_slice(&miniz_oxide::deflate::compress_to_vec(input, level));
 }
 
-/// Stored blocks: what any decoder reads, and no smaller.
+/// Writes stored blocks, which every decoder reads and which save nothing.
 #[cfg(not(feature = "deflate-encoder"))]
 fn write(input: &[u8], _level: u8, out: &mut Vec<u8>) {
     let mut rest = input;
@@ -114,18 +114,18 @@ fn write(input: &[u8], _level: u8, out: &mut Vec<u8>) {
     }
 }
 
-fn read(input: &[u8], room: &mut Room<'_>) -> Result<(), CodecError> {
+fn read(input: &[u8], output: &mut Output<'_>) -> Result<(), CodecError> {
     let mut inflate = Box::<DecompressorOxide>::default();
     let mut from = 0;
     loop {
-        let (original, at) = room.original();
+        let (original, at) = output.original();
         if at == original.len() {
             return Err(CodecError::TooLarge);
         }
         let flags = TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF;
         let (status, read, written) = decompress(&mut inflate, &input[from..], original, at, flags);
         from += read;
-        room.advance(written);
+        output.advance(written);
         match status {
             TINFLStatus::Done if from == input.len() => return Ok(()),
             TINFLStatus::HasMoreOutput => {}
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whatever_the_build_can_do_it_reads_what_it_writes() {
+    fn every_build_reads_what_it_writes() {
         for length in [0, 1, 65_535, 65_536, 200_000] {
             let message = alloc::vec![7; length];
             let (mut packed, mut plain) = (Vec::new(), Vec::new());

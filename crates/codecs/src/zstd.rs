@@ -1,9 +1,9 @@
-//! Zstandard: the best of what is quick.
+//! Zstandard: the smallest results among the fast codecs.
 
 #[cfg(feature = "all")]
 mod c;
 mod frame;
-// Tested under `all` as well, against the other.
+// Tests of the feature `all` compare both implementations.
 #[cfg(any(not(feature = "all"), test))]
 mod rust;
 
@@ -16,18 +16,19 @@ pub(crate) use rust::{compress_after, decompress_after};
 
 use crate::{Codec, Coder, Levels, Options, OptionsError};
 
-/// One zstd frame (RFC 8878) without its four magic octets, without a checksum and without a dictionary's number.
+/// One zstd frame (RFC 8878) without its four magic bytes, checksum and dictionary number.
 ///
-/// With the feature `all` it is the reference implementation, in C. Its coder keeps its memory: for compression of
-/// messages of up to 64 KiB at most 1 MiB at the levels up to 12 and 6 MiB above, far less for short ones; for
-/// decompression 256 KiB, whatever a frame claims. Both with a copy of the dictionary and tables for it.
+/// With the feature `all` the codec is the reference implementation in C. Its coder keeps its memory. Compression of
+/// messages of up to 64 KiB takes at most 1 MiB at the levels up to 12 and 6 MiB above, far less for short messages;
+/// decompression takes 256 KiB, whatever a frame claims. A dictionary adds a copy of itself and tables.
 ///
-/// With the feature `pure` alone it is `ruzstd`, which has one level, about the reference's 1: every level is accepted
-/// and means that one. It takes at most 1 MiB for compression and, for decompression, 512 KiB and the length of the
-/// original. Each reads what the other writes.
+/// With the feature `pure` alone the codec is `ruzstd`, which has one level, about level 1 of the reference: it accepts
+/// every level and uses that one. It takes at most 1 MiB for compression and, for decompression, 512 KiB and the length
+/// of the original. Each implementation reads the frames of the other.
 #[derive(Debug, Clone, Copy)]
 pub struct Zstd;
 
+/// The default is the reference's. Its levels above 19 need far more memory.
 const LEVELS: Levels = Levels { min: -7, max: 19, default: 3 };
 
 impl Codec for Zstd {
@@ -53,7 +54,7 @@ impl Codec for Zstd {
     }
 }
 
-/// A level that there is, or the default.
+/// `level`, or the default level.
 pub(crate) fn level(level: Option<i8>) -> Result<i8, OptionsError> {
     LEVELS.pick(Zstd.name(), level)
 }
@@ -68,8 +69,8 @@ fn coder(_: i8, dictionary: &[u8]) -> Box<dyn Coder> {
     Box::new(rust::RustCoder::new(dictionary))
 }
 
-/// A dictionary as content and nothing but that: what was trained by zstd is told by its first octets, and would be read
-/// otherwise by one implementation than by the other.
+/// Makes both implementations use a dictionary as plain content. They recognise a dictionary trained by zstd by its
+/// magic number and treat it differently, so the first byte of the number is left out.
 fn as_content(dictionary: &[u8]) -> &[u8] {
     match dictionary.strip_prefix(&[0x37]) {
         Some(rest) if rest.starts_with(&[0xa4, 0x30, 0xec]) => rest,
@@ -92,7 +93,7 @@ mod tests {
         [c(-3), c(3), Box::new(rust::RustCoder::new(dictionary))]
     }
 
-    /// Each reads what any other writes, and refuses it below its length.
+    /// Each coder reads the frames of all coders, and refuses them if the limit is below the original's length.
     fn read_each_other(message: &[u8], dictionary: &[u8]) {
         let length = message.len();
         for writer in &mut coders(dictionary) {
@@ -129,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn the_one_in_rust_uses_a_dictionary_and_remembers_nothing_else() {
+    fn the_rust_coder_uses_a_dictionary_and_no_earlier_message() {
         let mut coder = rust::RustCoder::new(DICTIONARY);
         let mut sizes = Vec::new();
         for message in [&DICTIONARY[500..1900], b"another one", &DICTIONARY[500..1900]] {
@@ -143,8 +144,8 @@ mod tests {
     }
 
     #[test]
-    fn a_length_that_is_not_told_is_limited_too() {
-        // A window of 1 GiB; 128 KiB of one octet, three times.
+    fn frames_without_a_length_keep_the_limit() {
+        // A window of 1 GiB, then three blocks of 128 KiB of one repeated byte.
         let packed =
             [&[0x00, 0xa0][..], &[0x02, 0x00, 0x10, 7], &[0x02, 0, 0x10, 7], &[0x03, 0, 0x10, 7]];
         let (packed, length) = (packed.concat(), 3 * (128 << 10));
@@ -161,7 +162,7 @@ mod tests {
         }
     }
 
-    /// Compresses after a history, and reads that again.
+    /// Compresses after a history with all coders, and decompresses with all.
     struct After<'a>(&'a [u8]);
 
     impl After<'_> {
@@ -197,14 +198,14 @@ mod tests {
         });
         let random: Vec<u8> = random.take(1 << 20).collect();
         for history in [0, 1, 1000, 128 << 10, 300_000, 1 << 20] {
-            // Not at the same place: zstd would find that they overlap.
+            // The message is a copy, because zstd treats an overlap of history and message differently.
             let after = After(&random[..history]);
             for message in [0, 1, 1000, 64 << 10, 200_000, 1 << 20] {
                 let size = after.read_each_other(&random.clone()[..message]);
                 assert!(history < message || size < 60 + message / 4000, "{size} of {message}");
             }
         }
-        // As a dictionary that zstd trained begins.
+        // This history begins with the magic number of trained dictionaries.
         let trained = [&[0x37, 0xa4, 0x30, 0xec][..], &random[..5000]].concat();
         let size = After(&trained).read_each_other(&trained.clone()[..4500]);
         assert!(size < 40, "{size}");
@@ -212,7 +213,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn hostile_octets_after_a_history_are_refused(packed: Vec<u8>, history: Vec<u8>) {
+        fn arbitrary_bytes_after_a_history_keep_the_limit(packed: Vec<u8>, history: Vec<u8>) {
             for read in [c::decompress_after, rust::decompress_after] {
                 let mut plain = vec![7];
                 if read(&history, &packed, 100, &mut plain).is_err() {
@@ -223,7 +224,7 @@ mod tests {
         }
 
         #[test]
-        fn damage_after_a_history_does_no_harm(
+        fn damaged_bytes_after_a_history_keep_the_limit(
             message in proptest::collection::vec(0u8..4, 1..2000),
             history in proptest::collection::vec(0u8..4, 0..2000),
             at in any::<prop::sample::Index>(),
@@ -242,7 +243,7 @@ mod tests {
         }
 
         #[test]
-        fn damage_does_no_harm(
+        fn damaged_bytes_keep_the_limit(
             message in proptest::collection::vec(0u8..4, 1..2000),
             at in any::<prop::sample::Index>(),
             byte: u8,
@@ -262,7 +263,7 @@ mod tests {
         }
 
         #[test]
-        fn hostile_octets_are_refused(packed: Vec<u8>) {
+        fn arbitrary_bytes_keep_the_limit(packed: Vec<u8>) {
             for reader in &mut coders(b"") {
                 let mut plain = vec![7];
                 if reader.decompress(&packed, 100, &mut plain).is_err() {

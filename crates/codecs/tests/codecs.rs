@@ -4,7 +4,7 @@ use groupwire_codecs::{ALL, Codec, CodecError, Coder, Memory, Options, by_name, 
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// Enough for every input below, small enough that a bomb must be refused.
+/// Above the length of every input in these tests, and far below that of a bomb.
 const LIMIT: usize = 10_000;
 
 const DICTIONARY: &[u8] =
@@ -48,7 +48,7 @@ proptest! {
     }
 
     #[test]
-    fn a_coder_tells_nothing_of_earlier_messages(
+    fn results_do_not_depend_on_earlier_messages(
         messages in vec(vec(0u8..6, 0..800), 1..6),
         damage in vec(any::<u8>(), 0..50),
     ) {
@@ -68,9 +68,9 @@ proptest! {
         }
     }
 
-    /// A coder that met damage still reads the next message.
+    /// A coder that was given damaged input still decompresses the next message.
     #[test]
-    fn coders_forget(
+    fn coders_recover_from_damaged_input(
         messages in vec(vec(0u8..4, 0..2000), 1..4),
         at in any::<prop::sample::Index>(),
         byte: u8,
@@ -97,7 +97,7 @@ proptest! {
     }
 }
 
-/// Messages on which nearly everything is tried.
+/// Messages of different content and length.
 fn samples() -> Vec<Vec<u8>> {
     let text = include_bytes!("../src/codec.rs");
     let mut random = 7u32;
@@ -159,11 +159,11 @@ fn every_level_and_every_limit() {
 }
 
 #[test]
-fn what_is_cut_off_and_what_follows_is_refused() {
+fn truncated_input_and_added_bytes_are_refused() {
     for codec in ALL.iter().filter(|codec| codec.number() != 0) {
         let mut coder = codec.coder(&Options::default()).unwrap();
         for message in samples() {
-            let name = format!("{}, {} octets", codec.name(), message.len());
+            let name = format!("{}, {} bytes", codec.name(), message.len());
             let mut packed = Vec::new();
             coder.compress(&message, &mut packed);
             for length in 0..packed.len() {
@@ -188,7 +188,7 @@ fn refuse(coder: &mut dyn Coder, codec: &dyn Codec, packed: &[u8], message: &[u8
     assert_eq!(codec.decompress(packed, LIMIT, &mut plain), Err(CodecError::Malformed), "{name}");
 }
 
-/// Codecs whose format has no end: any beginning is the packed form of some beginning.
+/// Whether the codec's format has no end mark, so that a part of a stream is a stream.
 fn is_code_stream(codec: &dyn Codec) -> bool {
     ["lzw", "rle", "null"].contains(&codec.name())
 }
@@ -207,25 +207,25 @@ fn a_bomb_is_refused() {
     }
 }
 
-/// 1 KB that claims 4 GB, a window of terabytes, dictionaries and blocks as large as can be.
+/// Inputs of 1 KB that claim 4 GB, a window of terabytes, or the largest dictionaries and blocks.
 #[test]
-fn claims_are_refused() {
+fn false_claims_are_refused() {
     let with = |head: &[u8]| [head, &[0; 1000]].concat();
     for (name, packed) in [
         ("lz4", with(&[0xff, 0xff, 0xff, 0x7f])),
         ("lzma", with(&[0xff, 0xff, 0xff, 0x7f])),
         ("snappy", with(&[0xff, 0xff, 0xff, 0xff, 0x0f])),
-        // A single segment of 4 GB; a window of 3.75 TB with a block of 128 KB after it; 128 KB of one octet, and again.
+        // A single segment of 4 GB; a window of 3.75 TB and a block of 128 KB; many blocks of 128 KB of one byte.
         ("zstd", with(&[0xa0, 0xff, 0xff, 0xff, 0xff])),
         ("zstd", vec![0x00, 0xff, 0x03, 0x00, 0x10, 7]),
         (
             "zstd",
             [&[0x00, 0x88][..], &[0x02, 0x00, 0x10, 7].repeat(100), &[0x03, 0, 0x10, 7]].concat(),
         ),
-        // Windows of 16 MB (RFC 7932, section 9.1), then 16 MB that are not compressed; a large window.
+        // A window of 16 MB (RFC 7932, section 9.1) and 16 MB of uncompressed data; a large window.
         ("brotli", with(&[0x0f, 0x00, 0x00, 0xf0, 0x1f])),
         ("brotli", with(&[0x11, 0x1e, 0xff, 0xff])),
-        // Nine hundred thousand octets, of which nothing comes.
+        // A block of 900,000 bytes without its data.
         ("bzip2", with(b"BZh9\x31\x41\x59\x26\x53\x59")),
     ] {
         let Some(codec) = by_name(name) else { continue };
@@ -245,13 +245,13 @@ fn claims_are_refused() {
 }
 
 /// The codecs whose streams begin with the length of the original.
-fn told_lengths() -> impl Iterator<Item = &'static dyn Codec> {
+fn with_stated_length() -> impl Iterator<Item = &'static dyn Codec> {
     ["lz4", "snappy", "lzo", "lzf"].into_iter().filter_map(by_name)
 }
 
 #[test]
-fn a_length_that_lies_is_refused() {
-    for codec in told_lengths() {
+fn a_false_length_is_refused() {
+    for codec in with_stated_length() {
         let mut packed = Vec::new();
         codec.compress(b"ninety-nine red balloons", &mut packed);
         for length in [0, 1, 23, 25, 100, 127] {
@@ -266,8 +266,8 @@ fn a_length_that_lies_is_refused() {
 }
 
 #[test]
-fn one_kilobyte_that_claims_much_is_refused() {
-    for codec in told_lengths() {
+fn one_kilobyte_that_claims_256_megabytes_is_refused() {
+    for codec in with_stated_length() {
         let mut packed = vec![0xff, 0xff, 0xff, 0x7f];
         packed.resize(1000, 1);
         let mut plain = Vec::new();
@@ -277,7 +277,7 @@ fn one_kilobyte_that_claims_much_is_refused() {
 }
 
 #[test]
-fn a_dictionary_helps_and_its_lack_is_no_disaster() {
+fn a_dictionary_helps_and_a_missing_one_does_no_harm() {
     let message = [DICTIONARY, b" and more"].concat();
     for codec in ALL.iter().filter(|codec| codec.takes_dictionary()) {
         let with = &mut *codec.coder(&Options { level: None, dictionary: DICTIONARY }).unwrap();
@@ -328,7 +328,7 @@ fn wrong_levels_and_dictionaries_are_refused() {
     }
 }
 
-/// The bounds of each codec's documentation, for messages of up to 64 KiB, at any level.
+/// The memory that each codec's documentation states, for messages of up to 64 KiB at any level.
 fn bounds(name: &str) -> Memory {
     let kib = |compress: usize, decompress: usize| Memory {
         compress: compress << 10,
@@ -343,7 +343,7 @@ fn bounds(name: &str) -> Memory {
         "brotli" => kib(8 << 10, 4 << 10),
         "bzip2" => kib(7500, 3700),
         "lzma" => kib(2560, 256),
-        // Those of the formats made here.
+        // The codecs that this crate implements.
         _ => kib(1 << 10, 1 << 10),
     }
 }

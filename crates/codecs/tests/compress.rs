@@ -5,7 +5,7 @@ mod programs;
 use groupwire_codecs::by_name;
 use programs::{run, samples};
 
-/// What a file begins with: a magic, then block mode and 16 bits.
+/// The start of a file: the magic number, then block mode and 16 bits.
 const HEADER: [u8; 3] = [0x1f, 0x9d, 0x90];
 
 #[test]

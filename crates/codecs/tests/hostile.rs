@@ -1,12 +1,13 @@
-//! What a peer may send to do harm: damaged, cut off, lying about lengths, made to expand, of unknown codecs and filters,
-//! with other dictionaries. The answer is a typed error, nothing is delivered, and memory stays small.
+//! Hostile input (law 3): damaged, truncated, with false lengths, made to expand, with unknown codecs and filters, with
+//! other dictionaries. The result is a typed error, nothing is delivered, and memory stays small.
 
 use groupwire_codecs::{ALL, Choice, Codec, CodecError, Filter, Options, Packer};
 
+/// The limit for decompression, bytes.
 const LIMIT: usize = 10_000;
-/// What a codec may hold to decompress, whatever the input claims: bzip2 holds nearly 4 MB for its largest blocks.
+/// The most memory for decompression, whatever the input claims: bzip2 takes nearly 4 MB for its largest blocks. Bytes.
 const MEMORY: usize = 8 << 20;
-/// How a decompressor's output may grow beyond the limit before it is refused.
+/// The capacity that a decompressor's output may have beyond twice the limit. Bytes.
 const SLACK: usize = 8192;
 
 /// A message that every codec makes smaller.
@@ -27,7 +28,7 @@ fn packed(packer: &mut Packer, choice: Choice, message: &[u8]) -> Vec<u8> {
     packed
 }
 
-/// Decompresses what must be refused. Returns why it was.
+/// Decompresses input that must be refused. Returns the error.
 fn refused(codec: &dyn Codec, input: &[u8], what: &str) -> CodecError {
     let mut coder = codec.coder(&Options::default()).expect("every codec has a default level");
     let mut out = vec![1, 2, 3];
@@ -40,7 +41,7 @@ fn refused(codec: &dyn Codec, input: &[u8], what: &str) -> CodecError {
 }
 
 #[test]
-fn with_a_check_no_octet_is_delivered_that_was_not_sent() {
+fn with_a_check_no_damage_is_delivered() {
     let message = message();
     let mut packer = Packer::new(ALL).with_check();
     for choice in choices() {
@@ -48,7 +49,7 @@ fn with_a_check_no_octet_is_delivered_that_was_not_sent() {
         let mut refuse = |wrong: &[u8]| {
             let mut out = vec![9];
             match packer.unpack(wrong, LIMIT, &mut out) {
-                // Some bits of some formats mean nothing.
+                // Some formats have unused bits.
                 Ok(()) => assert!(out[1..] == message, "{choice}"),
                 Err(_) => assert_eq!(out, [9], "{choice}"),
             }
@@ -74,8 +75,8 @@ fn without_a_check_the_limit_holds() {
         let mut wrong = packed(&mut packer, choice, &message);
         for at in 0..wrong.len() {
             let right = wrong[at];
-            for octet in [0, 0x7f, 0xff, right ^ 0x10] {
-                wrong[at] = octet;
+            for byte in [0, 0x7f, 0xff, right ^ 0x10] {
+                wrong[at] = byte;
                 let mut out = vec![9];
                 let outcome = packer.unpack(&wrong, LIMIT, &mut out);
                 assert!(out.len() <= 1 + if outcome.is_ok() { LIMIT } else { 0 }, "{choice}");
@@ -87,8 +88,8 @@ fn without_a_check_the_limit_holds() {
 }
 
 #[test]
-fn lies_about_lengths_are_refused() {
-    // These begin with the length of the original, LEB128.
+fn false_lengths_are_refused() {
+    // The streams of these codecs begin with the length of the original, LEB128.
     for name in ["lz4", "snappy", "lzo", "lzf", "lzma"] {
         let Some(codec) = codec(name) else { continue };
         let message = message();
@@ -108,9 +109,9 @@ fn lies_about_lengths_are_refused() {
 }
 
 #[test]
-fn what_claims_gigabytes_is_refused() {
+fn claims_of_gigabytes_are_refused() {
     const FOUR_GIB: u64 = 1 << 32;
-    // Before each: what claims it. Behind each: a kilobyte.
+    // Each claim is followed by a kilobyte of filling.
     let claims: &[(&str, &[u8])] = &[
         ("lz4", &leb(FOUR_GIB)),
         ("lz4", &leb(FOUR_GIB - 1)),
@@ -121,7 +122,7 @@ fn what_claims_gigabytes_is_refused() {
         ("lzf", &leb(FOUR_GIB)),
         ("lzma", &leb(FOUR_GIB - 1)),
         ("lzma", &leb(FOUR_GIB)),
-        // A content of 4 GiB in one segment, and of more than there is memory anywhere.
+        // A content of 4 GiB in one segment, and a content of 16 EiB.
         ("zstd", &[0xe0, 0, 0, 0, 0, 1, 0, 0, 0]),
         ("zstd", &[0xe0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]),
         // A window of 2 GiB, of nearly 4 TiB, and one of 2 GiB with a content of 4.
@@ -144,7 +145,7 @@ fn what_claims_gigabytes_is_refused() {
 }
 
 #[test]
-fn a_kilobyte_of_anything_regular_stays_in_bounds() {
+fn regular_input_keeps_the_limits() {
     for codec in ALL {
         let mut coder = codec.coder(&Options::default()).expect("there is a default");
         for first in 0..=255 {
@@ -162,7 +163,7 @@ fn a_kilobyte_of_anything_regular_stays_in_bounds() {
 }
 
 #[test]
-fn unknown_codecs_and_filters_are_named() {
+fn errors_name_unknown_codecs_and_filters() {
     let mut packer = Packer::new(ALL);
     for first in 0..=255u8 {
         let mut out = Vec::new();
@@ -179,9 +180,9 @@ fn unknown_codecs_and_filters_are_named() {
 }
 
 #[test]
-fn another_dictionary_is_noticed() {
+fn a_different_dictionary_is_noticed() {
     let message = message();
-    let other = |octets: &[u8]| Packer::new(ALL).with_dictionary(octets);
+    let other = |bytes: &[u8]| Packer::new(ALL).with_dictionary(bytes);
     for codec in ALL.iter().filter(|codec| codec.takes_dictionary()) {
         let choice = Choice::codec(codec.number());
         let with = packed(&mut other(b"our words, their order"), choice, &message);
@@ -202,23 +203,23 @@ fn codec(name: &str) -> Option<&'static dyn Codec> {
 }
 
 fn leb(mut number: u64) -> Vec<u8> {
-    let mut octets = Vec::new();
+    let mut bytes = Vec::new();
     while number >= 0x80 {
-        octets.push(number as u8 | 0x80);
+        bytes.push(number as u8 | 0x80);
         number >>= 7;
     }
-    octets.push(number as u8);
-    octets
+    bytes.push(number as u8);
+    bytes
 }
 
-/// A kilobyte of zstd blocks that each repeat an octet 128 KiB times: 32 MiB.
+/// A kilobyte of zstd blocks that each repeat a byte 128 Ki times: 32 MiB.
 fn zstd_repeats() -> Vec<u8> {
     let size_and_kind = (128u32 << 10) << 3 | 1 << 1;
     let [a, b, c, _] = size_and_kind.to_le_bytes();
     [a, b, c, b'x'].repeat(256)
 }
 
-/// A literal and copies of it, to snappy: 64 octets from 1 octet ago.
+/// In snappy's format a literal and copies of 64 bytes at distance 1.
 fn literal_then_copies() -> Vec<u8> {
     let copies = [0xfe, 1, 0].repeat(340);
     [&[0, b'x'][..], &copies].concat()

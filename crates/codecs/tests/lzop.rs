@@ -1,9 +1,9 @@
 //! `lzop` reads what our LZO writes, and we read what it writes.
 //!
-//! Its files (numbers big-endian): a magic; the versions of the program, of its library and of the format; the method,
-//! level and flags; mode, time and name of the original; a checksum of all that but the magic. Then blocks: the lengths
-//! of the original and of the block, checksums if the flags say so, and the block; as it is if it is no smaller. A
-//! length of zero ends the file.
+//! Format of its files, with big-endian numbers: a magic number; the versions of the program, its library and the
+//! format; method, level and flags; mode, time and name of the original; a checksum of all fields after the magic
+//! number. Then blocks: the lengths of the original and of the block, checksums as the flags say, and the block, which
+//! is the original if it would be no smaller. A length of zero ends the file.
 
 mod programs;
 
@@ -11,9 +11,9 @@ use groupwire_codecs::by_name;
 use programs::{run, samples};
 
 const MAGIC: [u8; 9] = [0x89, b'L', b'Z', b'O', 0, b'\r', b'\n', 0x1a, b'\n'];
-/// The most octets of a block.
+/// The largest block of an lzop file, bytes.
 const BLOCK: usize = 256 << 10;
-/// The flag for a checksum of the original before each block.
+/// The flag of a checksum of each block's original.
 const CHECKED: usize = 1;
 
 #[test]
@@ -39,7 +39,7 @@ fn lzop_reads_what_we_write() {
 #[test]
 fn we_read_what_lzop_writes() {
     let Some(lzo) = by_name("lzo") else { return };
-    // From its fastest to its smallest, which uses all there is in the format.
+    // From the fastest level to the smallest, which uses all instructions of the format.
     for level in ["-1", "-3", "-7", "-9"] {
         for (name, original) in samples() {
             let Some(file) = run("lzop", &["-c", level], &format!("{name}{level}"), &original)
@@ -114,9 +114,9 @@ fn take(rest: &mut &[u8]) -> usize {
 }
 
 /// RFC 1950, section 9.
-fn adler32(octets: &[u8]) -> u32 {
-    let (a, b) = octets.iter().fold((1, 0), |(a, b), &octet| {
-        let a = (a + u32::from(octet)) % 65521;
+fn adler32(bytes: &[u8]) -> u32 {
+    let (a, b) = bytes.iter().fold((1, 0), |(a, b), &byte| {
+        let a = (a + u32::from(byte)) % 65521;
         (a, (b + a) % 65521)
     });
     b << 16 | a
@@ -133,6 +133,6 @@ fn leb128(mut length: usize) -> Vec<u8> {
 }
 
 fn without_length(packed: &[u8]) -> &[u8] {
-    let last = packed.iter().position(|&octet| octet < 0x80).expect("a length has an end");
+    let last = packed.iter().position(|&byte| byte < 0x80).expect("a length has an end");
     &packed[last + 1..]
 }

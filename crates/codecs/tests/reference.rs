@@ -1,14 +1,14 @@
-//! The programs that people have read what the codecs write, and the codecs read what they write.
+//! Common programs read what the codecs write, and the codecs read what those programs write.
 //!
-//! A codec's octets are put into the program's file format here and taken out of it again. A program that is not
-//! installed is passed over, with a line that says so.
+//! The tests convert between a codec's bytes and the program's file format. A test skips a program that is not
+//! installed, and prints that.
 
 use std::io::{ErrorKind, Write};
 use std::process::{Command, Stdio};
 
 use groupwire_codecs::{Options, by_name};
 
-/// What is tried with every codec.
+/// The messages for every codec.
 fn payloads() -> Vec<Vec<u8>> {
     let text = include_bytes!("../src/codec.rs");
     let mut random = 7u32;
@@ -22,7 +22,7 @@ fn payloads() -> Vec<Vec<u8>> {
     vec![vec![], vec![b'x'], text[..1400].to_vec(), random, vec![0; 3000], large]
 }
 
-/// A codec's levels, as they are tried; the default first.
+/// The tested levels of a codec; the default first.
 fn levels(codec: &str) -> Vec<Option<i8>> {
     let levels = by_name(codec).and_then(groupwire_codecs::Codec::levels);
     levels.map_or(vec![None], |levels| {
@@ -31,7 +31,7 @@ fn levels(codec: &str) -> Vec<Option<i8>> {
     })
 }
 
-/// What a program makes of octets. `None`: it is not installed. Panics if it complains.
+/// The output of a program for `input`; `None` if it is not installed. Panics if it fails.
 fn run(program: &str, arguments: &[&str], input: &[u8]) -> Option<Vec<u8>> {
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -50,7 +50,7 @@ fn run(program: &str, arguments: &[&str], input: &[u8]) -> Option<Vec<u8>> {
     let input = input.to_vec();
     let writer = std::thread::spawn(move || stdin.write_all(&input));
     let output = child.wait_with_output().expect("the program ends");
-    // A program that complains stops reading.
+    // A program that fails stops reading.
     let _ = writer.join().expect("writing does not panic");
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{program} {arguments:?}: {said}");
@@ -64,8 +64,8 @@ fn package(program: &str) -> &str {
     }
 }
 
-/// Both ways, for every payload and level. `wrap` makes a file of a codec's octets and the payload; `unwrap` gives back
-/// the codec's octets of a file.
+/// Checks both directions for every payload and level. `wrap` makes a file of a codec's bytes and the payload; `unwrap`
+/// returns the codec's bytes in a file.
 fn check(
     codec: &str,
     program: &str,
@@ -81,11 +81,7 @@ fn check(
             let mut packed = Vec::new();
             coder.compress(&payload, &mut packed);
             let Some(plain) = run(program, decompress, &wrap(&packed, &payload)) else { return };
-            assert!(
-                plain == payload,
-                "{program} reads {codec} {level:?}, {} octets",
-                payload.len()
-            );
+            assert!(plain == payload, "{program} reads {codec} {level:?}, {} bytes", payload.len());
         }
         for arguments in compress {
             let Some(file) = run(program, arguments, &payload) else { return };
@@ -93,7 +89,7 @@ fn check(
             let mut coder = known.coder(&Options::default()).expect("the default");
             let mut plain = Vec::new();
             let outcome = coder.decompress(&packed, payload.len(), &mut plain);
-            let what = format!("{codec} reads {program} {arguments:?}, {} octets", payload.len());
+            let what = format!("{codec} reads {program} {arguments:?}, {} bytes", payload.len());
             assert_eq!(outcome, Ok(()), "{what}");
             assert!(plain == payload, "{what}");
             plain.clear();
@@ -103,26 +99,26 @@ fn check(
     }
 }
 
-/// The length that some codecs write before a block.
+/// The length that some codecs write before a block, as LEB128.
 fn leb128(mut length: usize) -> Vec<u8> {
-    let mut octets = Vec::new();
+    let mut bytes = Vec::new();
     while length >= 0x80 {
-        octets.push(length as u8 | 0x80);
+        bytes.push(length as u8 | 0x80);
         length >>= 7;
     }
-    octets.push(length as u8);
-    octets
+    bytes.push(length as u8);
+    bytes
 }
 
-/// What follows that length.
+/// The bytes after that length.
 fn behind_leb128(packed: &[u8]) -> &[u8] {
-    let length = packed.iter().take_while(|&&octet| octet >= 0x80).count() + 1;
+    let length = packed.iter().take_while(|&&byte| byte >= 0x80).count() + 1;
     &packed[length..]
 }
 
 #[test]
 fn lz4() {
-    // A frame (LZ4 Frame Format 1.6) of one block of at most 4 MB, without checksums, but for that of its header.
+    // A frame (LZ4 Frame Format 1.6) of one block of at most 4 MB; only its header has a checksum.
     let wrap = |packed: &[u8], payload: &[u8]| {
         let mut file = vec![0x04, 0x22, 0x4d, 0x18, 0x60, 0x70, 0x73];
         let block = behind_leb128(packed);
@@ -141,7 +137,7 @@ fn lz4() {
             packed.extend_from_slice(block);
             return packed;
         }
-        // Stored: as it is, or nothing at all. There is no block to read, so this makes one of literals.
+        // The program stored the payload, so there is no compressed block; make a block of literals.
         packed.push(payload.len().min(15) as u8 * 16);
         if let Some(mut rest) = payload.len().checked_sub(15) {
             while rest >= 255 {
@@ -177,9 +173,9 @@ fn gzip() {
 }
 
 /// CRC-32 (RFC 1952, section 8).
-fn crc32(octets: &[u8]) -> u32 {
-    !octets.iter().fold(!0u32, |crc, &octet| {
-        (0..8).fold(crc ^ u32::from(octet), |crc, _| {
+fn crc32(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(!0u32, |crc, &byte| {
+        (0..8).fold(crc ^ u32::from(byte), |crc, _| {
             (crc >> 1) ^ (0xedb8_8320 & (crc & 1).wrapping_neg())
         })
     })
@@ -202,7 +198,7 @@ fn zstd() {
 
 #[test]
 fn brotli() {
-    let as_it_is = |octets: &[u8], _: &[u8]| octets.to_vec();
+    let as_it_is = |bytes: &[u8], _: &[u8]| bytes.to_vec();
     let compress: &[&[&str]] =
         &[&["-c", "-q", "0"], &["-c", "-q", "5"], &["-c", "-q", "11", "-w", "24"]];
     check("brotli", "brotli", (compress, &["-d", "-c"]), as_it_is, as_it_is);
@@ -210,7 +206,7 @@ fn brotli() {
 
 #[test]
 fn bzip2() {
-    let as_it_is = |octets: &[u8], _: &[u8]| octets.to_vec();
+    let as_it_is = |bytes: &[u8], _: &[u8]| bytes.to_vec();
     let compress: &[&[&str]] = &[&["-c", "-1"], &["-c", "-9"]];
     check("bzip2", "bzip2", (compress, &["-d", "-c"]), as_it_is, as_it_is);
 }
@@ -220,7 +216,7 @@ fn xz() {
     // The header of `.lzma`: properties, the size of the dictionary, the length.
     let wrap = |packed: &[u8], payload: &[u8]| {
         let mut file = vec![(2 * 5) * 9 + 3];
-        // xz reads no dictionaries but those of 2^n and 2^n + 2^(n-1) octets.
+        // xz accepts dictionary sizes of 2^n and 2^n + 2^(n-1) bytes only.
         file.extend_from_slice(&(payload.len().next_power_of_two().max(4096) as u32).to_le_bytes());
         file.extend_from_slice(&(payload.len() as u64).to_le_bytes());
         file.extend_from_slice(behind_leb128(packed));
@@ -232,7 +228,7 @@ fn xz() {
         packed
     };
     let decompress = &["--format=lzma", "-d", "-c"];
-    // Without a header; liblzma ends with a marker, which is allowed here.
+    // Raw streams without a header. liblzma writes an end marker, which the codec accepts.
     let compress: &[&[&str]] = &[
         &["--format=raw", "--lzma1=preset=0,lc=3,lp=0,pb=2", "-c"],
         &["--format=raw", "--lzma1=preset=6,lc=3,lp=0,pb=2", "-c"],
@@ -241,7 +237,7 @@ fn xz() {
     check("lzma", "xz", (compress, decompress), wrap, unwrap);
 }
 
-/// zstd can start from a dictionary as well.
+/// zstd with a dictionary.
 #[test]
 fn a_dictionary() {
     let dictionary = include_bytes!("../src/packer.rs");

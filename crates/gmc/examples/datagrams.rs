@@ -1,11 +1,10 @@
-//! A pointer moves over a link that loses every fifth packet and brings the others and their
-//! acknowledgements late.
+//! A pointer moves over a link that loses every fifth packet and delivers the others and the acknowledgements late.
 
 use std::collections::VecDeque;
 
 use groupwire_gmc::{Config, Decoder, Delivery, Encoder};
 
-/// How many packets later an acknowledgement is back.
+/// The delay of an acknowledgement, in packets.
 const ROUND_TRIP: usize = 5;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

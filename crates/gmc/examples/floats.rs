@@ -1,11 +1,11 @@
-//! What numbers with fractions cost: bytes per message for many ways to make and print them.
+//! The cost of numbers with fractions: bytes per message for many ways to compute and print them.
 //!
 //! ```text
 //! cargo run --release -p groupwire-gmc --example floats [MEMORY]
 //! ```
 //!
-//! A pointer moves in whole pixels; each set maps and prints its two coordinates in another way.
-//! The bare pixels show what the movement itself costs.
+//! A pointer moves in whole pixels. Each set maps and prints its two coordinates in another way. The bare pixels show
+//! the cost of the movement itself.
 
 use std::error::Error;
 
@@ -46,7 +46,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 const COUNT: usize = 5000;
 
-/// All sets: what they are, and how the coordinates of a message are made.
+/// All sets: their names, and how they make the coordinates of a message.
 fn sets() -> Vec<(&'static str, Print)> {
     let affine = |scale: f64, offset: f64, print: fn(f64) -> String| -> Print {
         Box::new(move |_, x, y| [x, y].map(|pixel| print(f64::from(pixel) * scale + offset)))
@@ -173,7 +173,7 @@ fn sets() -> Vec<(&'static str, Print)> {
     ]
 }
 
-/// The shortest decimal, and the even one of two that are equally near: what browsers print.
+/// The shortest decimal, and of two equally near ones the even one, as browsers print it.
 fn shortest_even(number: f64) -> String {
     let exact = (0..17).map(|decimals| format!("{number:.decimals$}"));
     exact.into_iter().find(|text| text.parse() == Ok(number)).unwrap_or_default()

@@ -1,11 +1,11 @@
-//! Measures snapshots on a trace: bytes, exact and compacted, what compaction costs the others, and
-//! the time it takes.
+//! Measures snapshots on a trace: their bytes with and without compaction, the bytes that compaction costs later
+//! packets, and its time.
 //!
 //! ```text
 //! cargo run --release -p groupwire-gmc --example snapshots -- TRACE [MEMORY [room]]
 //! ```
 //!
-//! A trace is a file of records: a little-endian u32 length and so many bytes. In a room, packets are
+//! A trace is a file of records, each a little-endian u32 length and the bytes of a message. In a room, packets are
 //! acknowledged ten packets later.
 
 use std::error::Error;
@@ -44,7 +44,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 
     let mut encoder = Encoder::new(config.clone());
-    // The epoch is to be that of the packet which compacts.
+    // The epoch becomes that of the packet that asks for compaction.
     let waiting = if delivery == Delivery::Room { DELAY as usize } else { 0 };
     let (before, last) = messages.split_at(messages.len() - 1 - waiting);
     send(&mut encoder, before)?;
@@ -64,7 +64,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Sends messages, each acknowledged some packets later. Returns the bytes.
+/// Sends messages, each acknowledged some packets later. Returns the bytes of the packets.
 fn send(encoder: &mut Encoder, messages: &[Vec<u8>]) -> Result<usize, Box<dyn Error>> {
     let mut bytes = 0;
     let mut packet = Vec::new();

@@ -1,4 +1,4 @@
-//! A pointer moves: what its messages cost.
+//! A pointer moves: the bytes of its messages.
 
 use groupwire_gmc::{Config, DecodeError, Decoder, EncodeError, Encoder};
 

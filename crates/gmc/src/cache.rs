@@ -1,4 +1,5 @@
-//! A table of fixed size: key to value, the least recently used of eight gives way.
+//! A table of fixed size from keys to values. A new key replaces the least recently used of the eight entries in which
+//! it can be.
 
 use alloc::vec::Vec;
 use core::mem::size_of;
@@ -8,19 +9,16 @@ use crate::table::{Table, Versioned};
 
 pub(crate) mod snapshot;
 
-/// Entries that a key can be in, in a table that has so many: enough that keys rarely drive each other out of a table with room
-/// to spare.
+/// The number of entries in which a key can be, if the table has as many: enough that keys rarely replace each other
+/// while other entries are free.
 const WAYS: usize = 8;
 
 #[derive(Clone)]
 pub(crate) struct Cache<T> {
     entries: Table<Entry<T>>,
-    /// Entries that a key can be in.
+    /// The number of entries in which a key can be.
     ways: usize,
     clock: Table<u32>,
-    /// Whether what becomes of entries is forgotten at once.
-    quiet: bool,
-    forgotten: T,
 }
 
 #[derive(Clone)]
@@ -31,7 +29,7 @@ struct Entry<T> {
 }
 
 impl<T: Clone + Default> Cache<T> {
-    /// What an entry takes, which must be the same on all machines.
+    /// Bytes of an entry, which must be the same on all machines.
     pub(crate) const ENTRY: usize = size_of::<Entry<T>>();
 
     pub(crate) fn new(memory: usize) -> Self {
@@ -42,8 +40,6 @@ impl<T: Clone + Default> Cache<T> {
             ways,
             entries: Table::new(Entry { key: 0, used: 0, value: T::default() }, sets * ways),
             clock: Table::new(0, 1),
-            quiet: false,
-            forgotten: T::default(),
         }
     }
 
@@ -56,21 +52,13 @@ impl<T: Clone + Default> Cache<T> {
         self.index(key).map(|index| &self.entries[index].value)
     }
 
-    /// Whether all changes from now on are forgotten at once: cheaper than to take them back.
-    pub(crate) fn set_quiet(&mut self, quiet: bool) {
-        self.quiet = quiet;
+    /// A copy of the value of `key`, a default one if there is none.
+    pub(crate) fn copied(&self, key: u32) -> T {
+        self.find(key).cloned().unwrap_or_default()
     }
 
-    pub(crate) fn is_quiet(&self) -> bool {
-        self.quiet
-    }
-
-    /// The value of `key`, a default one if it is new.
+    /// The value of `key`, to be changed; a default one if it is new.
     pub(crate) fn entry(&mut self, key: u32) -> &mut T {
-        if self.quiet {
-            self.forgotten = self.find(key).cloned().unwrap_or_default();
-            return &mut self.forgotten;
-        }
         let clock = self.tick();
         let index = self.index(key);
         let entry = match index {
@@ -92,11 +80,8 @@ impl<T: Clone + Default> Cache<T> {
         &mut entry.value
     }
 
-    /// Replaces the value of `key`, which is expected where it was found before.
+    /// Replaces the value of `key`. `at` is the place where it was found before, if it was.
     pub(crate) fn put(&mut self, key: u32, at: Option<usize>, value: T) {
-        if self.quiet {
-            return;
-        }
         let Some(at) = at.filter(|&at| self.entries[at].key == key) else {
             *self.entry(key) = value;
             return;
@@ -107,7 +92,7 @@ impl<T: Clone + Default> Cache<T> {
         entry.value = value;
     }
 
-    /// The value that was found at this place.
+    /// The value at the place where it was found.
     pub(crate) fn at(&self, index: usize) -> &T {
         &self.entries[index].value
     }
@@ -121,7 +106,7 @@ impl<T: Clone + Default> Cache<T> {
         clock
     }
 
-    /// Counts uses from 1 anew, in the same order: nothing but the order matters.
+    /// Numbers the uses from 1 again, in the same order. Nothing but the order matters.
     #[cold]
     fn renumber(&mut self) {
         let entries = self.entries.iter().enumerate().filter(|(_, entry)| entry.used != 0);
@@ -136,7 +121,7 @@ impl<T: Clone + Default> Cache<T> {
         self.clock.put(0, uses.len() as u32);
     }
 
-    /// Where the value of `key` is, if there is one.
+    /// The place of the value of `key`, if there is one.
     #[inline]
     pub(crate) fn index(&self, key: u32) -> Option<usize> {
         let first = self.set(key);
@@ -151,7 +136,7 @@ impl<T: Clone + Default> Cache<T> {
 }
 
 impl<T: Clone> Cache<T> {
-    /// Visits all that has versions.
+    /// Visits all tables that have versions.
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         visit(&mut self.entries);
         visit(&mut self.clock);

@@ -2,66 +2,64 @@
 
 use crate::cache::Cache;
 use crate::hash::hash;
-use crate::model::Rows;
+use crate::pass::Pass;
 use crate::range_coder::Coder;
 
 mod snapshot;
 
-/// The last different numbers in a hole, the latest first, and whether it holds one of them as a
-/// rule.
+/// The last different numbers in a hole, the newest first, and how often the hole has a new one.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Category {
     values: [i32; Category::VALUES],
     used: u8,
-    /// The rank of the last value.
+    /// The rank of the last value among the values before it.
     rank: u8,
     novelty: Novelty,
 }
 
-/// How often something new comes, lately, in 1/256.
+/// The recent rate of new values, in 1/256.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Novelty(u8);
 
 const _: () = assert!(Cache::<Category>::ENTRY == 44);
 
 impl Category {
-    /// A group of so many people is told apart; of more, those who are active.
+    /// The number of values: a group of eight people is told apart, and in a larger group the most active ones.
     const VALUES: usize = 8;
 
     fn known(&self) -> &[i32] {
         &self.values[..usize::from(self.used)]
     }
 
-    /// Whether the hole holds one of a few values as a rule.
+    /// Whether the hole has one of a few values as a rule.
     pub(crate) fn is_few(&self) -> bool {
         self.novelty.is_low()
     }
 
-    /// Whether the hole holds one of a few values, and not always the same.
+    /// Whether the hole has one of a few values as a rule, and not always the same one.
     pub(crate) fn is_key(&self) -> bool {
         self.used > 1 && self.is_few()
     }
 
-    /// Codes one of the known values. Returns nothing if it is another one.
+    /// Codes one of the known values, or that it is another one. Returns the value if it is known.
     pub(crate) fn code<C: Coder + ?Sized>(
         &self,
-        coder: &mut C,
-        rows: &mut Rows,
+        pass: &mut Pass<'_, C>,
         label: u32,
         given: i64,
     ) -> Option<i64> {
         let general = hash(label, 0xca7e);
-        let row = rows.pair(general, hash(general, 1 + u32::from(self.rank)));
+        let row = pass.pair(general, hash(general, 1 + u32::from(self.rank)));
         let mut known = self.known().iter().enumerate();
         known
-            .find(|&(rank, &value)| rows.bit(coder, row, rank, i64::from(value) == given))
+            .find(|&(rank, &value)| pass.bit(row, rank, i64::from(value) == given))
             .map(|(_, &value)| i64::from(value))
     }
 
-    /// Moves a value to the front; a new one replaces the last.
+    /// Moves a value to the front. A new one replaces the last.
     pub(crate) fn note(&mut self, value: i64) {
         let Ok(value) = i32::try_from(value) else {
-            // Times and the like; an identifier that is so large costs its difference.
+            // Times and the like are not kept; an identifier that is this large costs the bits of its difference.
             self.novelty.note(true);
             return;
         };
@@ -76,6 +74,7 @@ impl Category {
             self.used = (self.used + 1).min(Self::VALUES as u8);
             usize::from(self.used) - 1
         });
+        debug_assert!(place < usize::from(self.used), "a value replaces one that is in use");
         self.values[..=place].rotate_right(1);
         self.values[0] = value;
         self.rank = place as u8;
@@ -88,8 +87,13 @@ impl Default for Category {
     }
 }
 
+/// A hash that stands for a value where values of all kinds are compared.
+pub(crate) fn identity(value: i64) -> u32 {
+    hash(value as u32, (value >> 32) as u32)
+}
+
 impl Novelty {
-    /// Below this, the few known values are worth asking for one by one.
+    /// The rate below which it is cheapest to code which of the few known values it is.
     const LOW: u8 = 32;
 
     pub(crate) fn is_low(self) -> bool {
@@ -102,7 +106,7 @@ impl Novelty {
 }
 
 impl Default for Novelty {
-    /// Twelve known values in a row are needed to be believed.
+    /// The rate of an unknown hole: it takes twelve known values in a row to fall below [`Novelty::LOW`].
     fn default() -> Self {
         Self(128)
     }

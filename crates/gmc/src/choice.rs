@@ -1,13 +1,12 @@
-//! Which template a message fits: mostly the one of the sender's last message, or of the one
-//! before.
+//! Which template a message fits: mostly that of the sender's last message, or of the one before.
 
 use crate::cache::Cache;
 use crate::error::DecodeError;
 use crate::hash::hash;
-use crate::model::Rows;
+use crate::pass::Pass;
 use crate::range_coder::Coder;
 use crate::table::Versioned;
-use crate::templates;
+use crate::template::TemplateId;
 
 mod snapshot;
 
@@ -17,26 +16,26 @@ pub(crate) struct Choices {
     recents: Cache<Recent>,
 }
 
-/// The different templates of the last messages, the latest first; a message that fitted none is
-/// [`MISS`].
+/// The different templates of the last messages, the newest first. [`MISS`] is for messages that fitted none.
 #[derive(Clone, Copy)]
 pub(crate) struct Recent {
     numbers: [u8; Recent::COUNT],
-    /// Which of the last messages repeated their predecessor's template, a bit each.
+    /// A bit for each of the last eight messages, the lowest for the newest: whether it had the template of the message
+    /// before.
     repeats: u8,
 }
 
 /// Stands for a message that fits no template.
-const MISS: u8 = templates::COUNT_MAX as u8;
+const MISS: u8 = TemplateId::COUNT as u8;
 
 const _: () = assert!(Cache::<Recent>::ENTRY == 16);
 
 impl Recent {
     const COUNT: usize = 4;
 
-    /// The templates, the likeliest first.
-    pub(crate) fn likely(&self) -> [usize; Self::COUNT] {
-        self.numbers.map(usize::from)
+    /// The templates, the likeliest first. `None` is for messages that fit none.
+    pub(crate) fn likely(&self) -> [Option<TemplateId>; Self::COUNT] {
+        self.numbers.map(template)
     }
 
     fn note(&mut self, number: u8) {
@@ -63,73 +62,76 @@ impl Choices {
         self.recents.memory()
     }
 
-    /// Whether what becomes of choices is forgotten at once.
-    pub(crate) fn set_quiet(&mut self, quiet: bool) {
-        self.recents.set_quiet(quiet);
-    }
-
-    /// Visits all that has versions.
+    /// Visits all tables that have versions.
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         self.recents.visit(visit);
     }
 
-    /// The last templates of this channel and sender.
+    /// The last templates of a channel and sender.
     pub(crate) fn recent(&self, stream: u32) -> Recent {
         self.recents.find(stream).copied().unwrap_or_default()
     }
 
-    /// Codes the number of the template, or that there is none.
+    /// Codes the template of a message, or that it fits none.
     pub(crate) fn code<C: Coder + ?Sized>(
         &mut self,
-        coder: &mut C,
-        rows: &mut Rows,
+        pass: &mut Pass<'_, C>,
         stream: u32,
-        given: Option<usize>,
-    ) -> Result<Option<usize>, DecodeError> {
-        let given = given.map_or(MISS, |number| number as u8);
+        given: Option<TemplateId>,
+    ) -> Result<Option<TemplateId>, DecodeError> {
+        let given = given.map_or(MISS, |id| id.index() as u8);
         let recent = self.recent(stream);
         let context = hash(0xc401ce, u32::from(recent.numbers[0]));
         let general = hash(0xc401ce, 1000 + u32::from(recent.repeats & 7));
-        let row = rows.pair(general, hash(context, u32::from(recent.repeats & 3)));
+        let row = pass.pair(general, hash(context, u32::from(recent.repeats & 3)));
         let mut found = None;
         for (rank, &number) in recent.numbers.iter().enumerate() {
             if recent.numbers[..rank].contains(&number) {
                 continue;
             }
-            if rows.bit(coder, row, rank, given == number) {
+            if pass.bit(row, rank, given == number) {
                 found = Some(number);
                 break;
             }
         }
         let number = match found {
             Some(number) => number,
-            None => code_number(coder, rows, given),
+            None => code_number(pass, given),
         };
-        self.recents.entry(stream).note(number);
-        Ok((number != MISS).then_some(usize::from(number)))
+        if !pass.is_read_only() {
+            self.recents.entry(stream).note(number);
+        }
+        Ok(template(number))
     }
 
-    /// Notes that the last message, which fitted nothing, has become this template.
-    pub(crate) fn learned(&mut self, stream: u32, number: usize) {
-        self.recents.entry(stream).note(number as u8);
+    /// Notes that the last message, which fitted no template, has become this one.
+    pub(crate) fn learned(&mut self, read_only: bool, stream: u32, id: TemplateId) {
+        if !read_only {
+            self.recents.entry(stream).note(id.index() as u8);
+        }
     }
 }
 
-/// Codes any template's number, or [`MISS`], in two steps of four bits.
-fn code_number<C: Coder + ?Sized>(coder: &mut C, rows: &mut Rows, given: u8) -> u8 {
-    let miss = rows.single(hash(0xc401ce, 2000));
-    if rows.bit(coder, miss, 0, given == MISS) {
+/// The template that a number stands for, if it is not [`MISS`].
+fn template(number: u8) -> Option<TemplateId> {
+    (number != MISS).then(|| TemplateId::at(number.into()))
+}
+
+/// Codes the number of any template, or [`MISS`], as two trees of four decisions.
+fn code_number<C: Coder + ?Sized>(pass: &mut Pass<'_, C>, given: u8) -> u8 {
+    let miss = pass.single(hash(0xc401ce, 2000));
+    if pass.bit(miss, 0, given == MISS) {
         return MISS;
     }
     let mut number = 1usize;
-    let mut row = rows.single(hash(0xc401ce, 3000));
+    let mut row = pass.single(hash(0xc401ce, 3000));
     for shift in (0..8).rev() {
         if shift == 3 {
-            row = rows.single(hash(0xc401ce, 3000 + number as u32));
+            row = pass.single(hash(0xc401ce, 3000 + number as u32));
         }
         let node =
             if shift > 3 { number } else { number & ((1 << (3 - shift)) - 1) | 1 << (3 - shift) };
-        let bit = rows.bit(coder, row, node - 1, given >> shift & 1 == 1);
+        let bit = pass.bit(row, node - 1, given >> shift & 1 == 1);
         number = number << 1 | usize::from(bit);
     }
     number as u8

@@ -1,76 +1,72 @@
-//! What a user chooses, and how the memory is shared out.
-
-use crate::{fields, grid, keys};
+//! The settings that both ends share.
 
 /// Settings of an [`Encoder`](crate::Encoder) and its [`Decoder`](crate::Decoder).
 ///
 /// Both ends must use the same settings. They are not sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
-    /// What the link does with packets. Default [`Delivery::Ordered`].
+    /// How the link delivers packets. Default [`Delivery::Ordered`].
     pub delivery: Delivery,
-    /// Bytes of model state per direction, between [`Config::MEMORY_MIN`] and
-    /// [`Config::MEMORY_MAX`]; a value outside is taken as the nearer bound. Default 64 KiB.
+    /// Bytes of model state per direction, between [`Config::MEMORY_MIN`] and [`Config::MEMORY_MAX`]; a value outside
+    /// is taken as the nearer bound. Default 64 KiB.
     ///
-    /// Below 8 KiB the smallest tables that there are may take up to 1 KiB more.
-    /// Working buffers come on top: about four times the largest packet so far, counted before
-    /// compression.
+    /// Below 8 KiB the smallest tables may take up to 1 KiB more. Working buffers come on top: about four times the
+    /// largest packet so far, counted before compression.
     pub memory: usize,
     /// How many small numbers travel with each message, at most [`Config::FIELDS_MAX`]. Default 0.
     ///
     /// The first is taken as the message's channel and the second as its sender: messages of one
     /// channel and sender are expected to resemble each other most.
     pub fields: usize,
-    /// A bit for each field, the first lowest, that counts: it is coded by its difference to the last one of the same
-    /// channel and sender. Those two cannot count. Default none.
+    /// A bit for each field, the lowest for the first. A field whose bit is set is a counter: it is coded by its
+    /// difference to the last one of the same channel and sender. Channel and sender cannot be counters. Default none.
     pub counters: u32,
     /// Bytes of the largest message. Default 64 KiB.
     pub max_message: usize,
     /// Messages in the fullest packet. Default 4096.
     pub max_messages_per_packet: usize,
-    /// Bytes of all messages of one packet together, and so a bound on the work that a packet can
-    /// cause. Default 256 KiB.
+    /// Bytes of all messages of one packet together, which bounds the work that a packet can cause. Default 256 KiB.
     pub max_packet: usize,
     /// Adds one byte to each packet that tells, with a probability of 255 in 256, whether the
     /// decoder has seen exactly the messages that the encoder has. Default off.
     pub check: bool,
 }
 
-/// What a link does with packets, and so what the model may learn, and when.
+/// How a link delivers packets, which decides what the model may learn, and when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Delivery {
-    /// Every packet comes, once and in order: a WebSocket, a TCP connection, a QUIC stream. Each
-    /// message is learned at once and costs least.
+    /// Every packet comes, once and in order: a WebSocket, a TCP connection, a QUIC stream. Each message is learned at
+    /// once, which costs the least bytes.
     #[default]
     Ordered,
-    /// Packets are lost, repeated and reordered on the way to one decoder. It acknowledges what it
-    /// has, and only that is learned.
+    /// Packets are lost, repeated and reordered on the way to one decoder. The decoder acknowledges the packets that it
+    /// has, and only these are learned.
     Datagrams,
-    /// As datagrams, to many decoders. All packets are learned, as soon as the application knows
-    /// that all decoders have them: see [`Encoder::advance`](crate::Encoder::advance).
+    /// Packets are lost, repeated and reordered on the way to many decoders. All packets are learned, as soon as the
+    /// application knows that all decoders have them: see [`Encoder::advance`](crate::Encoder::advance).
     Room,
 }
 
-/// How much work an encoder spends on a packet. Decoders need not know.
+/// How much work an encoder spends on a packet. Decoders do not depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 #[non_exhaustive]
 pub enum Effort {
-    /// Takes the first likely template that fits, and tries no codec. For messages with text, this
-    /// saves looking through all templates; a few bytes more now and then.
+    /// Takes the first likely template that fits, and tries no codec. For messages with text this saves looking through
+    /// all templates, at the cost of a few bytes now and then.
     Fast,
-    /// Looks for the template that says most, and tries codecs where they may gain something.
+    /// Looks for the template with the longest fixed parts, and tries codecs where they may gain something.
     #[default]
     Normal,
-    /// Tries all codecs on all packets. Gains little, on packets of many messages that are unlike
-    /// all earlier ones.
+    /// Tries all codecs on all packets. This gains little, and only on packets of many messages that are unlike all
+    /// earlier ones.
     Best,
 }
 
 impl Config {
-    /// The least memory that holds a template or two.
+    /// The least memory, which holds a template or two.
     pub const MEMORY_MIN: usize = 4 << 10;
-    /// More memory than this is not used: table indices are 16 to 32 bits wide.
+    /// The most memory that is used: places in the logs of tables have 24 bits.
     pub const MEMORY_MAX: usize = 16 << 20;
     /// The most fields a message can carry.
     pub const FIELDS_MAX: usize = 32;
@@ -83,7 +79,7 @@ impl Config {
         self.counter_bits().count_ones() as usize
     }
 
-    /// The fields that count; channel and sender cannot.
+    /// The counters. Channel and sender cannot be counters.
     pub(crate) fn counter_bits(&self) -> u32 {
         self.counters & ((1u64 << self.field_count()) - 1) as u32 & !3
     }
@@ -91,36 +87,6 @@ impl Config {
     /// The memory that is used.
     pub(crate) fn memory_bounded(&self) -> usize {
         self.memory.clamp(Self::MEMORY_MIN, Self::MEMORY_MAX)
-    }
-
-    pub(crate) fn budget(&self) -> Budget {
-        let memory = self.memory_bounded();
-        let waiting = match self.delivery {
-            Delivery::Ordered => 0,
-            // The packets of a round trip, and what serves to go back for late ones.
-            Delivery::Datagrams | Delivery::Room => memory / 4,
-        };
-        let counters = self.counter_count() * fields::COUNTER_MEMORY;
-        let memory = memory - waiting - self.field_count() * fields::MEMORY - counters;
-        // The smallest table of grids is large for the smallest memory.
-        let grids = (memory / 32).max(grid::MEMORY_MIN);
-        // So many numbers have to be compared to find the key of a few people's messages.
-        let keys = (memory / 62).max(keys::MEMORY_MIN.min(memory / 16));
-        let memory = memory - grids - keys;
-        // In 62nds, found by measurement on recorded sessions in text, XML, JSON and binary.
-        let share = |parts: usize| memory / 62 * parts;
-        Budget {
-            rows: share(20),
-            letters: share(8),
-            history: share(7),
-            templates: share(15),
-            references: share(7),
-            grids,
-            recents: share(2),
-            senders: share(1),
-            categories: share(2),
-            keys,
-        }
     }
 }
 
@@ -137,18 +103,4 @@ impl Default for Config {
             check: false,
         }
     }
-}
-
-/// Bytes for each part of the model.
-pub(crate) struct Budget {
-    pub(crate) rows: usize,
-    pub(crate) letters: usize,
-    pub(crate) history: usize,
-    pub(crate) templates: usize,
-    pub(crate) references: usize,
-    pub(crate) grids: usize,
-    pub(crate) recents: usize,
-    pub(crate) senders: usize,
-    pub(crate) categories: usize,
-    pub(crate) keys: usize,
 }

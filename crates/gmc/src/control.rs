@@ -1,11 +1,11 @@
-//! What an encoder asks of all models besides learning messages: it travels in a packet, and happens
-//! when that packet has been learned, so that all models do it at the same point of the stream.
+//! What an encoder asks of all models besides learning messages. It travels in a packet and is done when that packet
+//! has been learned, so that all models do it at the same point of the stream.
 
 use crate::config::Config;
 use crate::error::DecodeError;
 use crate::hash::hash;
 use crate::integer::{Contexts, code_unsigned};
-use crate::model::Rows;
+use crate::pass::Pass;
 use crate::range_coder::Coder;
 
 /// The control part of a packet.
@@ -13,15 +13,14 @@ use crate::range_coder::Coder;
 pub(crate) struct Control {
     /// Whether to compact the model.
     pub(crate) compact: bool,
-    /// How many templates to keep at most.
+    /// The most templates to keep.
     pub(crate) templates_max: Option<u32>,
-    /// Bytes of a new, empty model; on ordered links only. Elsewhere the name of the empty model
-    /// tells.
+    /// Bytes of a new, empty model; on ordered links only. On other links the name of the empty model tells them.
     pub(crate) memory: Option<u32>,
 }
 
 const CONTEXT: u32 = 0xc047;
-/// Bits that hold [`Config::MEMORY_MAX`].
+/// The number of bits of [`Config::MEMORY_MAX`].
 const MEMORY_BITS: u32 = usize::BITS - Config::MEMORY_MAX.leading_zeros();
 
 impl Control {
@@ -42,28 +41,27 @@ impl Control {
     /// Codes the control part.
     pub(crate) fn code<C: Coder + ?Sized>(
         self,
-        coder: &mut C,
-        rows: &mut Rows,
+        pass: &mut Pass<'_, C>,
     ) -> Result<Self, DecodeError> {
-        let row = rows.single(CONTEXT);
-        if !rows.bit(coder, row, 0, !self.is_empty()) {
+        let row = pass.single(CONTEXT);
+        if !pass.bit(row, 0, !self.is_empty()) {
             return Ok(Self::default());
         }
-        let row = rows.single(hash(CONTEXT, 1));
-        let compact = rows.bit(coder, row, 0, self.compact);
+        let row = pass.single(hash(CONTEXT, 1));
+        let compact = pass.bit(row, 0, self.compact);
         if compact && !cfg!(feature = "snapshots") {
             return Err(DecodeError::Malformed);
         }
-        let templates_max = if rows.bit(coder, row, 1, self.templates_max.is_some()) {
+        let templates_max = if pass.bit(row, 1, self.templates_max.is_some()) {
             let contexts = Contexts::single(hash(CONTEXT, 2));
             let count = u64::from(self.templates_max.unwrap_or(0));
-            let count = code_unsigned(coder, rows, contexts, count);
+            let count = code_unsigned(pass, contexts, count);
             Some(u32::try_from(count).map_err(|_| DecodeError::Malformed)?)
         } else {
             None
         };
-        let memory = if rows.bit(coder, row, 2, self.memory.is_some()) {
-            Some(code_memory(coder, self.memory.unwrap_or(0))?)
+        let memory = if pass.bit(row, 2, self.memory.is_some()) {
+            Some(code_memory(pass.coder, self.memory.unwrap_or(0))?)
         } else {
             None
         };
@@ -71,7 +69,7 @@ impl Control {
     }
 }
 
-/// Codes bytes of memory, without any model.
+/// Codes a number of bytes of memory, without any model.
 pub(crate) fn code_memory<C: Coder + ?Sized>(
     coder: &mut C,
     given: u32,

@@ -5,38 +5,43 @@ use core::fmt;
 
 use crate::batch::{Batch, Message};
 use crate::config::{Config, Delivery};
-use crate::datagram;
+use crate::datagram::chain::Chain;
 use crate::datagram::header::Name;
-use crate::datagram::received::{Epoch, Received, Way};
+use crate::datagram::received::{Epoch, Move, Received};
 use crate::error::DecodeError;
-use crate::packet::{self, Front, Kind};
+use crate::packet::{self, Header, Kind};
+use crate::packet_number::PacketNumber;
 use crate::range_coder::{RangeDecoder, Silent, shared};
-use crate::stream::Stream;
+use crate::stream::{Datagram, Stream};
+use crate::templates::Search;
+use crate::trace::Trace;
 
 mod snapshot;
 
-/// Turns packets into the messages that they were made of.
+/// Turns packets into the messages from which they were made.
 ///
-/// Takes any bytes without harm: they decode to messages within the limits of the [`Config`], or to
-/// an error. On an ordered link the stream is over after an error: see [`DecodeError`].
+/// Takes any bytes: they decode to messages within the limits of the [`Config`], or to an error. On an ordered link the
+/// stream is over after an error: see [`DecodeError`].
 ///
-/// A decoder that replaces another one, whose packets may still come, needs [`Config::check`]: the
-/// names of epochs are short, and that of one decoder can be another's.
+/// A decoder that replaces another one, whose packets may still come, needs [`Config::check`]: the names of epochs are
+/// short, and the name of the other decoder's epoch may also be one of this decoder's.
 pub struct Decoder {
     stream: Stream,
-    /// Packets that came, unless the link is ordered.
+    /// The packets that came, unless the link is ordered.
     received: Option<Received>,
-    /// The hash of all messages so far, on an ordered link with a check.
-    chain: u32,
+    /// On an ordered link with a check, the hash of all messages so far.
+    chain: Chain,
     done: Batch,
+    /// What the packet that is decoded teaches, unless the link is ordered.
+    trace: Trace,
     plain: Vec<u8>,
     unused: Batch,
-    /// Bytes for what came and for going back.
-    room: usize,
-    /// Bytes for going back beyond that.
-    more: usize,
-    /// Bytes that serve to go back.
-    log: usize,
+    /// Bytes for pending packets and for the logs to go back.
+    remaining: usize,
+    /// More bytes for the logs to go back.
+    extra_memory: usize,
+    /// Bytes of the logs to go back.
+    log_memory: usize,
     poisoned: bool,
 }
 
@@ -46,17 +51,18 @@ impl Decoder {
         let skips = config.delivery == Delivery::Datagrams;
         let is_ordered = config.delivery == Delivery::Ordered;
         let stream = Stream::new(config);
-        let room = stream.room();
+        let remaining = stream.remaining();
         Self {
-            received: (!is_ordered).then(|| Received::new(skips, room / 4 * 3)),
-            room,
+            received: (!is_ordered).then(|| Received::new(skips, remaining / 4 * 3)),
+            remaining,
             stream,
-            chain: 0,
+            chain: Chain::default(),
             done: Batch::default(),
+            trace: Trace::default(),
             plain: Vec::new(),
             unused: Batch::default(),
-            more: 0,
-            log: 0,
+            extra_memory: 0,
+            log_memory: 0,
             poisoned: false,
         }
     }
@@ -88,43 +94,46 @@ impl Decoder {
         Ok(())
     }
 
-    /// Appends to `out` an acknowledgement of what has come so far, at most 140 bytes and mostly
-    /// five, for [`Encoder::acknowledge`](crate::Encoder::acknowledge). Nothing on an ordered link.
+    /// Appends to `out` an acknowledgement of the packets that came so far, at most 140 bytes and mostly five, for
+    /// [`Encoder::acknowledge`](crate::Encoder::acknowledge). Appends nothing on an ordered link.
     ///
-    /// The sooner and the more often the encoder has one, the smaller are its packets. It may be
-    /// lost.
+    /// The sooner and the more often the encoder gets acknowledgements, the smaller are its packets. They may be lost.
     pub fn acknowledge(&mut self, out: &mut Vec<u8>) {
         if let Some(received) = &mut self.received {
             received.acknowledge(out);
         }
     }
 
-    /// Lets it keep so many bytes more than [`Config::memory`] to go back for packets that come late: in a room a packet
-    /// that was lost comes again when others are long ahead. The encoder need not know.
+    /// Allows `bytes` bytes more than [`Config::memory`] for going back to packets that come late: in a room a packet
+    /// that was lost is sent again when other decoders are far ahead. The encoder does not depend on it.
     pub fn keep_more(&mut self, bytes: usize) {
-        self.more += bytes;
+        self.extra_memory += bytes;
     }
 
-    /// The number of the newest packet that came, and which of it and the 127 before it did: bit `k` stands for the one
-    /// `k` before. For who sends lost packets again, or counts them; on an ordered link zero.
+    /// The number of the newest packet that came, and a bit for each that came of it and the 127 packets before it: bit
+    /// `k` is for the packet `k` before the newest. This serves to send lost packets again, and to count them. On an
+    /// ordered link both are zero.
     pub fn received(&self) -> (u32, u128) {
-        self.received.as_ref().map_or((0, 0), Received::came_lately)
+        self.received.as_ref().map_or((0, 0), |received| {
+            let (newest, mask) = received.came_lately();
+            (newest.get(), mask)
+        })
     }
 
-    /// Bytes of state in use: the model, what waits to be learned, and what serves to go back.
-    /// Never more than [`Config::memory`] and what [`Decoder::keep_more`] allows, unless one packet takes more than a quarter of it: up to three times the
-    /// bytes of its messages, 500 bytes and their fields for each.
+    /// Bytes of state in use: the model, the packets that wait to be learned, and the logs to go back. Never more than
+    /// [`Config::memory`] and what [`Decoder::keep_more`] allows, unless one packet takes more than a quarter of it: up
+    /// to three times the bytes of its messages, and for each message 500 bytes and its fields.
     pub fn memory(&self) -> usize {
-        self.stream.memory() + self.log + self.received.as_ref().map_or(0, Received::memory)
+        self.stream.memory() + self.log_memory + self.received.as_ref().map_or(0, Received::memory)
     }
 
-    /// Whether [`Decoder::costs`] is to be kept from the next packet on.
+    /// Switches [`Decoder::costs`] on or off from the next packet on.
     #[cfg(feature = "describe")]
     pub fn set_costing(&mut self, costing: bool) {
         self.stream.costs = costing.then(Vec::new);
     }
 
-    /// What each message of the last packet took in it, as [`Encoder::costs`](crate::Encoder::costs) has it.
+    /// The length of each message of the last packet in the packet, as in [`Encoder::costs`](crate::Encoder::costs).
     #[cfg(feature = "describe")]
     pub fn costs(&self) -> &[u32] {
         self.stream.costs.as_deref().unwrap_or_default()
@@ -158,28 +167,30 @@ impl Decoder {
 
     fn read_ordered(&mut self, body: &[u8], check: Option<u8>) -> Result<(), DecodeError> {
         if packet::is_plain(body) {
-            let front =
+            let header =
                 packet::read_plain(body, &mut self.plain, &mut self.done, self.stream.config())?;
-            let learns = front == Front::Ordered(true);
+            let learns = header == Header::Ordered(true);
             if self.done.is_bulk() {
-                // The model leaves it alone.
+                // Large messages are not learned.
             } else if learns {
                 // The model learns from the messages as if they had been coded.
                 self.unused.clear();
                 self.stream.code_ordered(
                     shared(&mut Silent),
                     true,
+                    Search::Best,
                     &self.done,
                     &mut self.unused,
                 )?;
             } else {
-                self.stream.code_front(shared(&mut Silent), false, self.done.control)?;
+                self.stream.code_header(shared(&mut Silent), false, self.done.control)?;
             }
         } else {
             let mut coder = RangeDecoder::new(body);
             self.stream.code_ordered(
                 shared(&mut coder),
                 false,
+                Search::Best,
                 &Batch::default(),
                 &mut self.done,
             )?;
@@ -188,8 +199,8 @@ impl Decoder {
             }
         }
         if let Some(check) = check {
-            self.chain = datagram::chain(self.chain, 0, &self.done);
-            if check != packet::check(self.chain) {
+            self.chain = self.chain.then(PacketNumber::default(), &self.done);
+            if check != self.chain.check() {
                 return Err(DecodeError::CheckFailed);
             }
         }
@@ -200,7 +211,7 @@ impl Decoder {
         if packet::is_plain(body) {
             return self.read_plain_datagram(body, check);
         }
-        let (number, learns, chain) = self.read_coded(body, check)?;
+        let Read { number, learns, chain } = self.read_coded(body, check)?;
         let Some(received) = &mut self.received else { return Err(DecodeError::Malformed) };
         if received.is_old(number) {
             return Err(DecodeError::Duplicate);
@@ -209,21 +220,21 @@ impl Decoder {
             return Err(DecodeError::CheckFailed);
         }
         received.note_modelled(number);
-        received.add(number, learns.then(|| (&self.done, self.stream.lesson())));
+        received.add(number, learns.then_some((&self.done, &self.trace)));
         self.trim();
         Ok(())
     }
 
     fn read_plain_datagram(&mut self, body: &[u8], check: Option<u8>) -> Result<(), DecodeError> {
         let Some(received) = &mut self.received else { return Err(DecodeError::Malformed) };
-        let front =
+        let header =
             packet::read_plain(body, &mut self.plain, &mut self.done, self.stream.config())?;
-        let Front::Datagram(number, kind) = front else { return Err(DecodeError::Malformed) };
+        let Header::Datagram(number, kind) = header else { return Err(DecodeError::Malformed) };
         let number = received.number(u32::from(number), u8::BITS);
         if received.is_old(number) {
             return Err(DecodeError::Duplicate);
         }
-        if !is_intact(check, 0, number & 0xff, &self.done) {
+        if !is_intact(check, Chain::default(), PacketNumber::new(number.low(8)), &self.done) {
             return Err(DecodeError::CheckFailed);
         }
         let base = received.base();
@@ -233,137 +244,136 @@ impl Decoder {
         }
         if received.base() != base {
             self.stream = self.stream.empty(self.stream.memory_max());
-            self.room = self.stream.room();
-            received.set_budget(self.room / 4 * 3);
+            self.remaining = self.stream.remaining();
+            received.set_budget(self.remaining / 4 * 3);
         }
-        self.stream.clear_lesson();
-        received.add(number, learns.then(|| (&self.done, self.stream.lesson())));
+        self.trace.clear();
+        received.add(number, learns.then_some((&self.done, &self.trace)));
         self.trim();
         Ok(())
     }
 
-    /// Decodes the messages of a coded packet. Returns the packet's number, whether it teaches, and
-    /// the hash of what the epoch has learned.
-    fn read_coded(
-        &mut self,
-        body: &[u8],
-        check: Option<u8>,
-    ) -> Result<(u32, bool, u32), DecodeError> {
+    /// Decodes the messages of a coded packet.
+    fn read_coded(&mut self, body: &[u8], check: Option<u8>) -> Result<Read, DecodeError> {
         let Some(received) = &mut self.received else { return Err(DecodeError::Malformed) };
         let is_single = self.stream.config().delivery == Delivery::Datagrams;
         let mut coder = RangeDecoder::new(body);
         let name = Name::Empty(0).code(shared(&mut coder), is_single);
         let memory = name.code_memory(shared(&mut coder), self.stream.memory_max(), 0)?;
         if let Name::Empty(_) = name {
-            let base = name.resolve(received.current().number);
+            let base = name.number_near(received.current().number);
             if received.starts(base) || self.stream.config().memory != memory {
                 return self.start(coder, base, memory, check);
             }
         }
         let newest = received.current();
-        let way = received.way(name)?;
-        let (number, learns, chain) = match way {
-            Way::Stay => {
-                let (stream, done) = (&mut self.stream, &mut self.done);
-                read_at(stream, &mut coder, newest.number, newest.number, newest.chain, done)?
+        let destination = received.move_to(name)?;
+        let Self { stream, trace, done, .. } = self;
+        let read = match destination {
+            Move::Stay => read_at(stream, &mut coder, newest, newest.number, trace, done)?,
+            Move::On(epoch) => {
+                learn(stream, received, epoch);
+                read_at(stream, &mut coder, epoch, epoch.number, trace, done)?
             }
-            Way::On(epoch) => {
-                self.learn(epoch);
-                let (stream, done) = (&mut self.stream, &mut self.done);
-                read_at(stream, &mut coder, epoch.number, epoch.number, epoch.chain, done)?
-            }
-            Way::Back(epoch) => {
-                self.stream.rewind(epoch.number);
-                let (stream, done) = (&mut self.stream, &mut self.done);
-                let read =
-                    read_at(stream, &mut coder, epoch.number, newest.number, epoch.chain, done);
-                self.stream.forward(epoch.number);
+            Move::Back(epoch) => {
+                stream.rewind(epoch.number);
+                let read = read_at(stream, &mut coder, epoch, newest.number, trace, done);
+                stream.forward(epoch.number);
                 read?
             }
-            Way::Begin => {
+            Move::Begin => {
                 let base = received.base();
-                let chain = datagram::first_chain(base, self.stream.less_memory());
-                let mut stream = self.stream.empty(self.stream.config().memory);
-                let read = read_at(&mut stream, &mut coder, base, base, chain, &mut self.done)?;
-                core::mem::swap(stream.lesson_mut(), self.stream.lesson_mut());
-                read
+                let epoch = Epoch::empty(base, stream.less_memory());
+                let mut empty = stream.empty(stream.config().memory);
+                read_at(&mut empty, &mut coder, epoch, base, trace, done)?
             }
         };
-        Ok((number, learns, chain))
+        Ok(read)
     }
 
-    /// Starts anew with a packet whose encoder did.
+    /// Starts anew with a packet whose encoder has started anew.
     fn start(
         &mut self,
         mut coder: RangeDecoder<'_>,
-        base: u32,
+        base: PacketNumber,
         memory: usize,
         check: Option<u8>,
-    ) -> Result<(u32, bool, u32), DecodeError> {
+    ) -> Result<Read, DecodeError> {
         let Some(received) = &mut self.received else { return Err(DecodeError::Malformed) };
         if !received.may_start(base) {
             return Err(DecodeError::UnknownEpoch);
         }
-        // Only a packet that can be read is believed.
+        // Only a packet that can be read starts a model.
         let mut stream = self.stream.empty(memory);
-        let chain = datagram::first_chain(base, stream.less_memory());
-        let read = read_at(&mut stream, &mut coder, base, base, chain, &mut self.done)?;
-        if !is_intact(check, chain, read.0, &self.done) {
+        let epoch = Epoch::empty(base, stream.less_memory());
+        let (trace, done) = (&mut self.trace, &mut self.done);
+        let read = read_at(&mut stream, &mut coder, epoch, base, trace, done)?;
+        if !is_intact(check, read.chain, read.number, &self.done) {
             return Err(DecodeError::CheckFailed);
         }
         self.stream = stream;
         received.start(base, self.stream.less_memory());
-        self.room = self.stream.room();
-        received.set_budget(self.room / 4 * 3);
+        self.remaining = self.stream.remaining();
+        received.set_budget(self.remaining / 4 * 3);
         Ok(read)
     }
 
-    /// Learns the promised packets up to an epoch.
-    fn learn(&mut self, epoch: Epoch) {
-        let Some(received) = &mut self.received else { return };
-        while let Some(mut packet) = received.pop(epoch) {
-            self.stream.record(Some(packet.number()));
-            self.stream.learn(packet.number(), &packet.batch, &mut packet.lesson);
-            received.keep(packet);
-        }
-    }
-
-    /// Gives up old epochs until what is left fits into the memory.
+    /// Gives up old epochs until the rest fits into the memory.
     fn trim(&mut self) {
         let Some(received) = &mut self.received else { return };
-        self.log = self.stream.log_memory();
-        while self.log + received.memory() > self.room + self.more
+        self.log_memory = self.stream.log_memory();
+        while self.log_memory + received.memory() > self.remaining + self.extra_memory
             && let Some(oldest) = received.forget_oldest()
         {
             self.stream.forget(oldest);
-            self.log = self.stream.log_memory();
+            self.log_memory = self.stream.log_memory();
         }
     }
 }
 
-/// Whether a datagram's check, if it has one, says that these messages were sent.
-fn is_intact(check: Option<u8>, chain: u32, number: u32, done: &Batch) -> bool {
-    check.is_none_or(|check| check == packet::check(datagram::chain(chain, number, done)))
+/// Whether a datagram's check, if it has one, confirms these messages.
+fn is_intact(check: Option<u8>, chain: Chain, number: PacketNumber, done: &Batch) -> bool {
+    check.is_none_or(|check| check == chain.then(number, done).check())
 }
 
-/// Decodes a packet coded under `epoch`, where the model is, and leaves no trace in the model, whose
-/// newest version is `newest`. Returns the packet's number, whether it teaches, and `chain`.
+/// A datagram that was decoded.
+struct Read {
+    number: PacketNumber,
+    /// Whether the packet will be learned.
+    learns: bool,
+    /// The hash of everything that the packet's epoch has learned.
+    chain: Chain,
+}
+
+/// Learns the promised packets up to an epoch.
+fn learn(stream: &mut Stream, received: &mut Received, epoch: Epoch) {
+    while let Some(mut packet) = received.pop(epoch) {
+        stream.record(Some(packet.number()));
+        stream.learn(packet.number(), &packet.batch, &mut packet.trace);
+        received.keep(packet);
+    }
+}
+
+/// Decodes a packet that is coded under `epoch`, where the model is, and takes all changes of the model back. `newest` is
+/// the newest version of the model.
 fn read_at(
     stream: &mut Stream,
     coder: &mut RangeDecoder<'_>,
-    epoch: u32,
-    newest: u32,
-    chain: u32,
+    epoch: Epoch,
+    newest: PacketNumber,
+    trace: &mut Trace,
     done: &mut Batch,
-) -> Result<(u32, bool, u32), DecodeError> {
-    stream.record(Some(newest.wrapping_add(1)));
-    let result = stream.code_datagram(shared(coder), epoch, 0, false, &Batch::default(), done);
+) -> Result<Read, DecodeError> {
+    stream.record(Some(newest.next()));
+    let given = Batch::default();
+    let given = Datagram::unknown(epoch.number, &given);
+    let result = stream.code_datagram(shared(coder), given, trace, done);
     stream.undo(newest);
     let (number, learns) = result?;
     if !coder.is_complete() {
         return Err(DecodeError::Malformed);
     }
-    Ok((number, learns, chain))
+    Ok(Read { number, learns, chain: epoch.chain })
 }
 
 impl fmt::Debug for Decoder {

@@ -1,4 +1,4 @@
-//! Templates in a form that people can read.
+//! Templates in a form that people can read, for the inspector.
 
 use alloc::vec::Vec;
 
@@ -6,25 +6,25 @@ use crate::stream::Stream;
 use crate::template::{Hole, HoleKind, Template};
 use crate::templates::Templates;
 
-/// A template, for people.
+/// A template in a form that people can read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Description {
-    /// Its fixed parts and holes, in order.
+    /// The fixed parts and holes, in order.
     pub pieces: Vec<Piece>,
-    /// How many messages have fitted it, at least.
+    /// The number of messages that have fitted the template, at least.
     pub fits: u32,
 }
 
 /// A part of a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Piece {
-    /// What all messages of the type have.
+    /// Bytes that all messages of the type have.
     Fixed(Vec<u8>),
-    /// Where they differ.
+    /// A hole, where the messages of the type differ.
     Hole {
-        /// What fills it: `number`, `text`, `bytes`, `integer`, `float`, `opaque`, `string`, `value`.
+        /// What fills the hole: `number`, `text`, `bytes`, `integer`, `float`, `opaque`, `string`, `value`.
         kind: &'static str,
-        /// What filled it in the message that the template was made of.
+        /// The value in the message from which the template was made.
         example: Vec<u8>,
     },
 }
@@ -37,10 +37,9 @@ impl Stream {
 
 impl Templates {
     fn describe(&self) -> Vec<Description> {
-        let described = self.all().map(|(number, template)| Description {
-            pieces: template.pieces(),
-            fits: self.fits(number),
-        });
+        let described = self
+            .all()
+            .map(|(id, template)| Description { pieces: template.pieces(), fits: self.fits(id) });
         described.collect()
     }
 }

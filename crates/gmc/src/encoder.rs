@@ -6,14 +6,15 @@ use core::fmt;
 use crate::batch::{Batch, Message};
 use crate::config::{Config, Delivery};
 use crate::control::Control;
-use crate::datagram;
+use crate::datagram::chain::Chain;
 use crate::datagram::sent::Sent;
 use crate::error::{AckError, EncodeError};
-use crate::packet::{self, Front};
+use crate::packet::{self, Header};
+use crate::packet_number::PacketNumber;
 use crate::range_coder::{RangeEncoder, shared};
 use crate::settings::Settings;
-use crate::stream::Stream;
-use crate::table::is_later;
+use crate::stream::{Datagram, Stream};
+use crate::trace::Trace;
 
 #[cfg(feature = "describe")]
 mod describe;
@@ -22,16 +23,18 @@ mod snapshot;
 
 /// Turns messages into packets.
 ///
-/// What must become of the packets is up to [`Config::delivery`].
+/// How the packets must be delivered is up to [`Config::delivery`].
 pub struct Encoder {
     stream: Stream,
-    /// Packets on their way, unless the link is ordered.
+    /// The packets that were sent, unless the link is ordered.
     sent: Option<Sent>,
-    /// The hash of all messages so far, on an ordered link with a check.
-    chain: u32,
+    /// On an ordered link with a check, the hash of all messages so far.
+    chain: Chain,
     settings: Settings,
     given: Batch,
     done: Batch,
+    /// What the packet that is coded teaches, unless the link is ordered.
+    trace: Trace,
     plain: Vec<u8>,
 }
 
@@ -42,13 +45,14 @@ impl Encoder {
         let is_ordered = config.delivery == Delivery::Ordered;
         let stream = Stream::new(config);
         Self {
-            // As much as a decoder keeps, which needs the rest to go back.
-            sent: (!is_ordered).then(|| Sent::new(skips, stream.room() / 8 * 5)),
+            // As much as a decoder has for pending packets: it needs the rest to go back.
+            sent: (!is_ordered).then(|| Sent::new(skips, stream.remaining() / 8 * 5)),
             stream,
-            chain: 0,
+            chain: Chain::default(),
             settings: Settings::default(),
             given: Batch::default(),
             done: Batch::default(),
+            trace: Trace::default(),
             plain: Vec::new(),
         }
     }
@@ -60,9 +64,8 @@ impl Encoder {
         self.encode_packet([Message { fields, bytes: message }], out)
     }
 
-    /// Appends to `out` a packet of these messages, coded as a unit: each message is coded against its
-    /// neighbours too, so that those which resemble each other most should stand together, the oldest
-    /// first.
+    /// Appends to `out` a packet of these messages, coded as a unit. Each message is coded against its neighbours too,
+    /// so that messages which resemble each other most should be next to each other, the oldest first.
     ///
     /// On an error nothing is appended and the encoder is as it was.
     pub fn encode_packet<'a>(
@@ -73,9 +76,9 @@ impl Encoder {
         self.encode_packet_within(messages, usize::MAX, out).map(|_| ())
     }
 
-    /// The same for a packet that takes at most `limit` bytes. If it took more, answers `false`: nothing is appended, the
-    /// encoder is as it was, and the packet that was not made has taken no number. Not on an ordered link, where every
-    /// packet is made.
+    /// Appends to `out` a packet of these messages that takes at most `limit` bytes. If it would take more, returns
+    /// `false`: nothing is appended, the encoder is as it was, and no packet number is used. On an ordered link the
+    /// limit has no effect.
     ///
     /// ```
     /// use groupwire_gmc::{Config, Delivery, Encoder, Message};
@@ -118,20 +121,22 @@ impl Encoder {
         let start = out.len();
         let effort = self.settings.effort;
         if self.given.is_bulk() {
-            packet::make_bulk(Front::Ordered(true), &self.given, &mut self.plain, out, effort);
+            packet::make_bulk(Header::Ordered(true), &self.given, &mut self.plain, out, effort);
         } else {
             self.given.control = core::mem::take(&mut self.settings.wanted);
             let mut coder = RangeEncoder::new(out);
-            self.stream
-                .code_ordered(shared(&mut coder), learns, &self.given, &mut self.done)
+            let search = self.settings.search();
+            let suboptimal = self
+                .stream
+                .code_ordered(shared(&mut coder), learns, search, &self.given, &mut self.done)
                 .expect("messages within the limits can be coded");
             coder.finish();
             debug_assert!(self.done.bytes == self.given.bytes, "the model codes what it was given");
-            // The decoder of a plain packet chooses templates itself, and hears of nothing else.
-            if self.given.control.is_empty() && !self.stream.has_strayed() {
-                let front = Front::Ordered(learns);
+            // The decoder of a plain packet searches for the best templates itself, and gets no control part.
+            if self.given.control.is_empty() && !suboptimal {
+                let header = Header::Ordered(learns);
                 let _is_plain =
-                    packet::make_smallest(front, &self.given, &mut self.plain, out, start, effort);
+                    packet::make_smallest(header, &self.given, &mut self.plain, out, start, effort);
                 #[cfg(feature = "describe")]
                 if _is_plain {
                     self.clear_costs();
@@ -139,35 +144,38 @@ impl Encoder {
             }
         }
         if self.stream.config().check {
-            self.chain = datagram::chain(self.chain, 0, &self.given);
-            out.push(packet::check(self.chain));
+            self.chain = self.chain.then(PacketNumber::default(), &self.given);
+            out.push(self.chain.check());
         }
     }
 
-    /// `false`: it would take more than `limit` bytes.
+    /// Returns `false` if the packet would take more than `limit` bytes.
     fn encode_datagram(&mut self, learns: bool, limit: usize, out: &mut Vec<u8>) -> bool {
         let Some(sent) = &mut self.sent else { return false };
         let number = sent.next();
         let effort = self.settings.effort;
         let start = out.len();
         let limit = limit.saturating_sub(usize::from(self.stream.config().check));
-        // A plain packet's decoder may not know the whole number.
-        let mut seal = (0, number & 0xff);
+        // The decoder of a plain packet may not know the whole number.
+        let mut sealed = (Chain::default(), PacketNumber::new(number.low(8)));
         if self.given.is_bulk() {
-            let front = sent.front(false);
-            packet::make_bulk(front, &self.given, &mut self.plain, out, effort);
+            let header = sent.plain_header(false);
+            packet::make_bulk(header, &self.given, &mut self.plain, out, effort);
             if out.len() - start > limit {
                 out.truncate(start);
                 return false;
             }
             sent.add(None);
         } else {
-            let learns = learns && sent.has_room(&self.given);
+            let learns = learns && sent.can_learn(&self.given);
             let is_single = self.stream.config().delivery == Delivery::Datagrams;
             if learns {
                 self.given.control = self.settings.wanted;
             }
-            let distance = number.wrapping_sub(sent.epoch()).wrapping_sub(1);
+            let epoch = sent.epoch();
+            let distance = number.since(epoch).wrapping_sub(1);
+            let search = self.settings.search();
+            let given = Datagram { epoch, distance, learns, search, batch: &self.given };
             let mut coder = RangeEncoder::new(out);
             let name = sent.name().code(shared(&mut coder), is_single);
             let (memory, memory_max) = (self.stream.config().memory, self.stream.memory_max());
@@ -175,71 +183,65 @@ impl Encoder {
                 .expect("the memory is between its bounds");
             self.stream.record(Some(number));
             self.stream
-                .code_datagram(
-                    shared(&mut coder),
-                    sent.epoch(),
-                    distance,
-                    learns,
-                    &self.given,
-                    &mut self.done,
-                )
+                .code_datagram(shared(&mut coder), given, &mut self.trace, &mut self.done)
                 .expect("messages within the limits can be coded");
-            self.stream.undo(number.wrapping_sub(1));
+            self.stream.undo(number.previous());
             coder.finish();
             debug_assert!(self.done.bytes == self.given.bytes, "the model codes what it was given");
-            let front = sent.front(learns);
+            let header = sent.plain_header(learns);
             let must_name = sent.must_name(learns, &self.given);
             // A plain packet does not tell the memory of an empty model.
             let must_tell = learns && sent.epoch() == sent.base() && memory != memory_max;
             let is_plain = !(must_name || must_tell)
                 && self.given.control.is_empty()
-                && packet::make_smallest(front, &self.given, &mut self.plain, out, start, effort);
+                && packet::make_smallest(header, &self.given, &mut self.plain, out, start, effort);
             if out.len() - start > limit {
                 out.truncate(start);
-                self.stream.clear_lesson();
+                self.trace.clear();
                 return false;
             }
             if is_plain {
-                // The decoder knows nothing of how the packet was coded before.
-                self.stream.clear_lesson();
+                // The decoder of a plain packet has no trace of coding it.
+                self.trace.clear();
                 #[cfg(feature = "describe")]
                 if let Some(costs) = &mut self.stream.costs {
                     costs.clear();
                 }
             } else {
-                seal = (sent.chain(), number);
+                sealed = (sent.chain(), number);
                 sent.name_epoch();
             }
             if learns && !is_single {
-                // All packets come, or come again. To a single decoder this one may be lost.
+                // In a room all packets arrive in the end. With a single decoder this one may be lost for good.
                 self.settings.wanted = Control::default();
             }
-            sent.add(learns.then(|| (&self.given, self.stream.lesson())));
+            sent.add(learns.then_some((&self.given, &self.trace)));
         }
         if self.stream.config().check {
-            out.push(packet::check(datagram::chain(seal.0, seal.1, &self.given)));
+            let (chain, number) = sealed;
+            out.push(chain.then(number, &self.given).check());
         }
         true
     }
 
     /// The number of the newest packet; packets are numbered from 1. On an ordered link always 0.
     pub fn newest(&self) -> u32 {
-        self.sent.as_ref().map_or(0, |sent| sent.next().wrapping_sub(1))
+        self.sent.as_ref().map_or(0, |sent| sent.next().previous().get())
     }
 
-    /// The newest packet whose teachings the next one is coded under. On an ordered link always 0.
+    /// The number of the epoch's packet, the newest one that the model has learned. On an ordered link always 0.
     pub fn epoch(&self) -> u32 {
-        self.sent.as_ref().map_or(0, Sent::epoch)
+        self.sent.as_ref().map_or(0, |sent| sent.epoch().get())
     }
 
-    /// Takes what [`Decoder::acknowledge`](crate::Decoder::acknowledge) made. Acknowledgements may be
-    /// lost, repeated and reordered.
+    /// Takes an acknowledgement that [`Decoder::acknowledge`](crate::Decoder::acknowledge) made. Acknowledgements may
+    /// be lost, repeated and reordered.
     ///
-    /// Returns the newest packet up to which this decoder has all that is to be learned. With
-    /// [`Delivery::Datagrams`] the next packets are coded under what is acknowledged; with
-    /// [`Delivery::Room`] it is up to the application to call [`Encoder::advance`] when all decoders
-    /// have acknowledged enough. `None` says that the decoder knows nothing of what was learned so
-    /// far: a single decoder's encoder has started anew; a room's decoder needs a snapshot.
+    /// Returns the newest packet up to which this decoder has all packets that are learned. With
+    /// [`Delivery::Datagrams`] the next packets are coded under what is acknowledged; with [`Delivery::Room`] it is up
+    /// to the application to call [`Encoder::advance`] when all decoders have acknowledged enough. `None` says that the
+    /// decoder knows nothing of what was learned so far: a single decoder's encoder has started anew; a room's decoder
+    /// needs a snapshot.
     pub fn acknowledge(&mut self, acknowledgement: &[u8]) -> Result<Option<u32>, AckError> {
         let sent = self.sent.as_mut().ok_or(AckError::OrderedLink)?;
         let skips = self.stream.config().delivery == Delivery::Datagrams;
@@ -251,23 +253,23 @@ impl Encoder {
                 Err(_) => {}
             }
         }
-        result
+        result.map(|top| top.map(PacketNumber::get))
     }
 
-    /// Codes the next packets under what all decoders know that have everything up to packet
-    /// `number`, a packet that was sent; for [`Delivery::Room`].
+    /// Codes the next packets under the epoch of packet `number`, which must have been sent; for [`Delivery::Room`].
     ///
-    /// A decoder that lacks one of these packets can read nothing more until it has it: send that packet's bytes again,
-    /// reliably, or give the decoder a snapshot.
+    /// A decoder that lacks a packet up to `number` can read nothing more until it has the packet: send that packet's
+    /// bytes again, reliably, or give the decoder a snapshot.
     pub fn advance(&mut self, number: u32) {
-        let was_sent = !is_later(number, self.newest());
+        let number = PacketNumber::new(number);
+        let was_sent = !number.is_after(PacketNumber::new(self.newest()));
         if self.stream.config().delivery == Delivery::Room && was_sent {
             self.learn(number);
         }
     }
 
-    /// Forgets all that was learned: the next packet can be decoded by a decoder that knows nothing.
-    /// With [`Delivery::Ordered`] the decoder must be a new one too.
+    /// Forgets everything that was learned: the next packet can be decoded by a decoder that knows nothing. With
+    /// [`Delivery::Ordered`] the decoder must be a new one too.
     pub fn restart(&mut self) {
         let memory = match self.sent {
             Some(_) => self.stream.config().memory,
@@ -278,19 +280,19 @@ impl Encoder {
 
     fn restart_with(&mut self, memory: usize) {
         self.stream = self.stream.empty(memory);
-        self.chain = 0;
+        self.chain = Chain::default();
         self.settings.restart();
         if let Some(sent) = &mut self.sent {
             sent.restart(self.stream.less_memory());
-            sent.set_budget(self.stream.room() / 8 * 5);
+            sent.set_budget(self.stream.remaining() / 8 * 5);
         }
     }
 
-    fn learn(&mut self, top: u32) {
+    fn learn(&mut self, top: PacketNumber) {
         let Some(sent) = &mut self.sent else { return };
         self.stream.record(None);
         while let Some(mut packet) = sent.pop(top) {
-            self.stream.learn(packet.number(), &packet.batch, &mut packet.lesson);
+            self.stream.learn(packet.number(), &packet.batch, &mut packet.trace);
             if self.stream.config().delivery == Delivery::Datagrams {
                 self.settings.learned(packet.batch.control);
             }
@@ -298,9 +300,9 @@ impl Encoder {
         }
     }
 
-    /// Bytes of state in use: the model, and what waits to be learned. Never more than
-    /// [`Config::memory`], unless one packet takes more than a quarter of it: up to three times the bytes of its
-    /// messages, 500 bytes and their fields for each.
+    /// Bytes of state in use: the model, and the packets that wait to be learned. Never more than [`Config::memory`],
+    /// unless one packet takes more than a quarter of it: up to three times the bytes of its messages, and for each
+    /// message 500 bytes and its fields.
     pub fn memory(&self) -> usize {
         self.stream.memory() + self.sent.as_ref().map_or(0, Sent::memory)
     }

@@ -1,6 +1,6 @@
-//! What can go wrong, and whose fault it is.
+//! The errors of this crate, and who is at fault.
 
-/// Why messages were not encoded. The fault is the caller's; the encoder is as it was.
+/// Why messages were not encoded. The caller is at fault; the encoder is as it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EncodeError {
@@ -21,35 +21,32 @@ pub enum EncodeError {
 
 /// Why a packet was not decoded.
 ///
-/// On an ordered link the decoder's model is no longer known to be the encoder's after any of these,
-/// so that every later packet is answered with [`DecodeError::Poisoned`]: start anew, at both ends.
-/// On other links the packet is lost and nothing else.
+/// On an ordered link the models of both ends may differ after any of these errors, so that every later packet is
+/// answered with [`DecodeError::Poisoned`]: start anew, at both ends. On other links only this packet is lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DecodeError {
-    /// The peer, or the link, sent bytes that no encoder makes here: damaged, truncated, out of
-    /// order, or made under another configuration.
+    /// The peer, or the link, sent bytes that no encoder makes at this point: damaged, truncated, out of order, or made
+    /// under another configuration.
     #[error("peer sent a packet that no encoder makes at this point of the stream")]
     Malformed,
     /// The peer sent a packet that decodes to more than the configured limits allow.
     #[error("peer sent a packet that decodes to more than the configured limits")]
     TooLarge,
-    /// The packet decodes, but not to what the peer encoded: a packet was lost, repeated or
-    /// damaged. Only with [`Config::check`](crate::Config::check).
+    /// The packet decodes, but not to the messages that the peer encoded: a packet was lost, repeated or damaged. Only
+    /// with [`Config::check`](crate::Config::check).
     #[error("the packet's check does not match: an earlier packet was lost, or this one damaged")]
     CheckFailed,
-    /// The packet holds another number of messages than one, and
-    /// [`Decoder::decode`](crate::Decoder::decode) was called for it. The fault is the caller's or
-    /// the peer's.
+    /// The packet does not hold exactly one message, and [`Decoder::decode`](crate::Decoder::decode) was called for it.
+    /// The caller or the peer is at fault.
     #[error("the packet does not hold exactly one message")]
     NotOneMessage,
-    /// The packet was coded under an epoch that this decoder does not have or has given up: it came
-    /// too late, or one of the ends has started anew. Send the next acknowledgement soon: it tells the
-    /// encoder what to code under. Nobody's fault; not on ordered links.
+    /// The packet was coded under an epoch that this decoder does not have or has given up: it came too late, or one of
+    /// the ends has started anew. Send the next acknowledgement soon: it tells the encoder which epoch to use. Nobody
+    /// is at fault. Does not occur on ordered links.
     #[error("the packet was coded under an epoch that this decoder does not have")]
     UnknownEpoch,
-    /// The packet came before, or is so old that nobody can tell. The link's doing; not on ordered
-    /// links.
+    /// The packet came before, or is too old to tell. The link repeated or delayed it. Does not occur on ordered links.
     #[error("the packet was received before, or is too old to tell")]
     Duplicate,
     /// An earlier packet failed; the stream cannot continue.
@@ -71,11 +68,29 @@ pub enum AckError {
     /// The peer acknowledges something else than it did before, or than it can.
     #[error("peer contradicts an earlier acknowledgement")]
     Contradictory,
-    /// The peer learned something else than was sent, by damage on the way or by a fault in one of
-    /// the ends. The encoder has started anew.
+    /// The peer learned something else than was sent: a packet was damaged on the way, or one of the ends has a bug.
+    /// The encoder has started anew.
     #[error("peer learned something else than was sent; starting anew")]
     Diverged,
-    /// The link is ordered: nothing is acknowledged. The fault is the caller's.
+    /// The link is ordered, where nothing is acknowledged. The caller is at fault.
     #[error("an encoder for an ordered link takes no acknowledgements")]
     OrderedLink,
+}
+
+/// Why no decoder was made from a snapshot. Ask the encoder's side for another snapshot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SnapshotError {
+    /// The peer sent a snapshot in another version of the format.
+    #[error("peer sent a snapshot of another version")]
+    OtherVersion,
+    /// The peer's [`Config`](crate::Config) differs, though both ends must use the same. Either end may be at fault.
+    #[error("peer made the snapshot under other settings")]
+    OtherConfig,
+    /// The snapshot was damaged or cut short on the way.
+    #[error("the snapshot was damaged on the way")]
+    Damaged,
+    /// The peer sent a snapshot that no encoder makes.
+    #[error("peer sent a snapshot that no encoder makes")]
+    Malformed,
 }

@@ -7,7 +7,7 @@ use crate::config::Config;
 use crate::error::DecodeError;
 use crate::hash::hash;
 use crate::integer::{Contexts, code_signed, code_unsigned};
-use crate::model::Rows;
+use crate::pass::Pass;
 use crate::range_coder::Coder;
 use crate::table::{Table, Versioned};
 
@@ -17,21 +17,22 @@ mod snapshot;
 #[derive(Clone)]
 pub(crate) struct Fields {
     count: usize,
-    /// A bit for each field that counts.
+    /// A bit for each field that is a counter: see [`Config::counters`].
     counters: u32,
     last: Table<u32>,
-    /// The last values of those that count, by channel and sender.
+    /// The last values of counters, by channel and sender.
     counted: Table<u32>,
     channel: Table<u32>,
 }
 
-/// Channels remembered apart. More share: the values are only expectations.
+/// The number of channels whose fields are remembered apart. If there are more, several share an entry, which only
+/// makes the predictions worse.
 const CHANNELS: usize = 16;
 /// Bytes of state for each field.
 pub(crate) const MEMORY: usize = CHANNELS * size_of::<u32>();
-/// Channels and senders whose counters are remembered apart.
+/// The number of channels and senders whose counters are remembered apart.
 const SENDERS: usize = 64;
-/// Bytes of state for each field that counts.
+/// Bytes of state for each counter.
 pub(crate) const COUNTER_MEMORY: usize = SENDERS * size_of::<u32>();
 
 impl Fields {
@@ -50,30 +51,29 @@ impl Fields {
         self.last.memory() + self.counted.memory()
     }
 
-    /// Visits all that has versions.
+    /// Visits all tables that have versions.
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         visit(&mut self.last);
         visit(&mut self.counted);
         visit(&mut self.channel);
     }
 
-    /// Codes the fields of a message and appends them to `out`. `is_first`: it is the first one of its packet.
+    /// Codes the fields of a message and appends them to `out`. `is_first` says that the message is the first one of
+    /// its packet.
     pub(crate) fn code<C: Coder + ?Sized>(
         &mut self,
-        coder: &mut C,
-        rows: &mut Rows,
+        pass: &mut Pass<'_, C>,
         is_first: bool,
         given: &[u32],
         out: &mut Vec<u32>,
     ) -> Result<(), DecodeError> {
-        // The channel depends on the channel before, all other fields on the channel and on
-        // themselves.
+        // The channel is predicted by the last channel, all other fields by the channel and by their last values.
         let mut channel = self.channel[0];
         let mut base = 0;
         let mut repeated = true;
         let start = out.len();
         let mut counter = 0;
-        // What the counter before did, this one may do too.
+        // A counter may change like the counter before it in the message.
         let mut step = u32::from(is_first);
         for index in 0..self.count {
             if self.counters >> index & 1 == 1 {
@@ -85,7 +85,7 @@ impl Fields {
                 let general = hash(hash(0xc0f1e1d, index as u32), channel);
                 let contexts = Contexts { general, special: hash(general, step) };
                 let difference = i64::from(given.wrapping_sub(last) as i32);
-                let difference = code_signed(coder, rows, contexts, difference);
+                let difference = code_signed(pass, contexts, difference);
                 step = i32::try_from(difference).map_err(|_| DecodeError::Malformed)? as u32;
                 let value = last.wrapping_add(step);
                 *self.counted.change(slot) = value;
@@ -97,14 +97,14 @@ impl Fields {
             let given = given.get(index).copied().unwrap_or(0);
             let general = hash(hash(0xf1e1d, index as u32), channel);
             let special = hash(hash(general, last), u32::from(repeated));
-            let row = rows.pair(general, special);
-            let value = if rows.bit(coder, row, SAME, given == last) {
+            let row = pass.pair(general, special);
+            let value = if pass.bit(row, SAME, given == last) {
                 repeated = true;
                 last
             } else {
                 repeated = false;
                 let contexts = Contexts { general: hash(general, 1), special: hash(special, 1) };
-                let value = code_unsigned(coder, rows, contexts, u64::from(given));
+                let value = code_unsigned(pass, contexts, u64::from(given));
                 u32::try_from(value).map_err(|_| DecodeError::Malformed)?
             };
             if index == 0 {
@@ -119,5 +119,5 @@ impl Fields {
     }
 }
 
-/// The decision whether a field is what it was in the channel's last message.
+/// The decision whether a field is the same as in the channel's last message.
 const SAME: usize = 0;

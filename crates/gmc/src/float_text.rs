@@ -1,25 +1,24 @@
-//! Binary floating point numbers and the shortest decimals that name them, by integer arithmetic
-//! alone, so that all machines agree.
+//! Binary floating point numbers and the shortest decimals that identify them, by integer arithmetic alone, so that all
+//! machines agree.
 //!
-//! The numbers of a format are counted: zero is 0, the next larger one is 1, and the negative ones
-//! mirror the positive ones. A number's place in that order is its *ordinal*; numbers that differ
-//! by rounding have neighbouring ordinals.
+//! The numbers of a format are counted: zero is 0, the next larger one is 1, and the negative ones mirror the positive
+//! ones. A number's place in that order is its *ordinal*. Numbers that differ by rounding have neighbouring ordinals.
 
 /// A decimal numeral without a sign: `digits / 10^decimals`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Decimal {
     pub(crate) digits: u64,
-    /// Those of what is read are at most [`DECIMALS_MAX`].
+    /// The number of decimals; of decimals that are read, at most [`DECIMALS_MAX`].
     pub(crate) decimals: u32,
 }
 
-/// Ten to this power leaves room in 128 bits for a quotient of 59 bits, more than a double has.
+/// The most decimals that are read: ten to this power leaves 59 bits of 128 for a quotient, more than a double has.
 pub(crate) const DECIMALS_MAX: u32 = 20;
 
 /// Which of two shortest decimals that are equally near is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Tie {
-    /// The one with an even last digit: ECMAScript, Python, Java, and what is built on Ryu.
+    /// The one with an even last digit: ECMAScript, Python, Java, and libraries built on Ryu.
     #[default]
     Even,
     /// The larger one: Rust's standard library.
@@ -31,23 +30,22 @@ pub(crate) enum Tie {
 pub(crate) struct Binary {
     /// Bits of the significand.
     precision: u32,
-    /// The most significant digits of which every decimal is the shortest name of some number.
+    /// The number of significant digits up to which every decimal is the shortest one for some number.
     digits_sure: u32,
-    /// The logarithm of the least power of two that is too large.
+    /// The logarithm of the least power of two without an ordinal.
     top: u32,
 }
 
-/// IEEE 754 binary64. Numbers from 2^30 on are left out: see [`FRACTION_BITS`].
+/// IEEE 754 binary64. Numbers from 2^30 on have no ordinal: see [`FRACTION_BITS`].
 pub(crate) const DOUBLE: Binary = Binary { precision: 53, digits_sure: 15, top: 30 };
-/// IEEE 754 binary32. Numbers from 2^24 on have no fraction, and many printers write them otherwise.
+/// IEEE 754 binary32. Numbers from 2^24 on have no fraction, and many printers write them with an exponent.
 pub(crate) const SINGLE: Binary = Binary { precision: 24, digits_sure: 6, top: 24 };
 
-/// The logarithm of the smallest number that has an ordinal, with the sign reversed. Printers write
-/// smaller ones with an exponent.
+/// The smallest number with an ordinal is 2^-TINY. Printers write smaller ones with an exponent.
 const TINY: u32 = 17;
 
-/// Bits behind the binary point of a fixed-point number: enough for every number with an ordinal,
-/// few enough that a difference of two can be multiplied by 2^24.
+/// Bits behind the binary point of a fixed-point number: enough for every number with an ordinal, and few enough that a
+/// difference of two can be multiplied by 2^24 in 128 bits.
 pub(crate) const FRACTION_BITS: u32 = TINY + 53;
 
 const POWERS: [u128; 24] = {
@@ -72,7 +70,7 @@ impl Binary {
         let power = POWERS[decimal.decimals as usize];
         let shift = u128::from(decimal.digits).leading_zeros();
         let shifted = u128::from(decimal.digits) << shift;
-        // A remainder only matters where the quotient lies in the middle between two numbers.
+        // A remainder only matters where the quotient is in the middle between two numbers.
         let quotient = (shifted / power) | u128::from(!shifted.is_multiple_of(power));
         self.round(quotient, shift)
     }
@@ -101,14 +99,14 @@ impl Binary {
         ordinal.unsigned_abs() <= u64::from(TINY + self.top) << (self.precision - 1)
     }
 
-    /// The shortest decimal to which no other number is nearer, and the nearest one of these.
+    /// The shortest decimal to which no other number is nearer. Of several, the one nearest to the number.
     pub(crate) fn shortest(self, ordinal: i64, tie: Tie) -> Decimal {
         if ordinal == 0 {
             return Decimal { digits: 0, decimals: 0 };
         }
         let (significand, exponent) = self.split(ordinal.unsigned_abs());
-        // What two decimals of so few digits name are two numbers: at most one of them names this
-        // one, and shorter ones can only be the same without its zeros.
+        // Two decimals with at most this many digits are nearest to two different numbers. So at most one of them
+        // identifies this number, and shorter ones can only be the same without zeros at the end.
         let mut decimals = self.decimals_sure(significand, exponent);
         let digits = loop {
             let power = POWERS[decimals as usize];
@@ -128,7 +126,7 @@ impl Binary {
         trim(Decimal { digits, decimals })
     }
 
-    /// Decimals that make [`Binary::digits_sure`] significant digits.
+    /// The number of decimals that makes [`Binary::digits_sure`] significant digits.
     fn decimals_sure(self, significand: u64, exponent: u32) -> u32 {
         let whole = if exponent < 64 { significand >> exponent } else { 0 };
         if whole > 0 {
@@ -141,7 +139,7 @@ impl Binary {
         self.digits_sure + zeros
     }
 
-    /// The significand, and by which power of two it is to be divided.
+    /// The significand, and the power of two by which it is divided.
     fn split(self, ordinal: u64) -> (u64, u32) {
         let bits = self.precision - 1;
         let ordinal = ordinal - 1;
@@ -173,7 +171,7 @@ impl Binary {
     }
 }
 
-/// How many doubles there are for each single precision number, as a power of two.
+/// The logarithm of the number of doubles for each single precision number.
 const WIDER: u32 = DOUBLE.precision - SINGLE.precision;
 
 /// The double precision ordinal of a single precision number.
@@ -181,7 +179,7 @@ pub(crate) fn widen(single: i64) -> i64 {
     if single == 0 { 0 } else { (((single.abs() - 1) << WIDER) + 1) * single.signum() }
 }
 
-/// The single precision ordinal of a positive double, if it is such a number.
+/// The single precision ordinal of a positive double, if it is a single precision number.
 pub(crate) fn narrow(double: i64) -> Option<i64> {
     let place = double - 1;
     match double {
@@ -191,7 +189,7 @@ pub(crate) fn narrow(double: i64) -> Option<i64> {
     }
 }
 
-/// Without zeros at the end of the fraction.
+/// Removes zeros at the end of the fraction.
 pub(crate) fn trim(mut decimal: Decimal) -> Decimal {
     while decimal.decimals > 0 && decimal.digits.is_multiple_of(10) {
         decimal.digits /= 10;

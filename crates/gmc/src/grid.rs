@@ -1,22 +1,21 @@
-//! The grid that the numbers of a hole lie on, found from the numbers seen.
+//! The grid on which the numbers of a hole lie, found from the numbers seen.
 //!
-//! Coordinates that were scaled and shifted, `477.30555555555554` and the like, look like noise but
-//! lie on a grid: a scale times a whole number, plus an offset. Two numbers on the grid, far apart,
-//! and the count of steps between them say all about it. The place of every other number is
-//! interpolated between them, and is right up to what rounding did where the number was made.
+//! Coordinates that were scaled and shifted, such as `477.30555555555554`, look like noise but lie on a grid: a scale
+//! times a whole number, plus an offset. Two numbers on the grid, far apart, and the count of steps between them
+//! determine the grid. The place of every other number is interpolated between the two, and is exact up to the rounding
+//! where the number was made.
 //!
-//! A new difference either is a whole number of steps, or the steps are a multiple of the true
-//! ones, which Euclid's algorithm finds from the remainder, or the grid has changed.
+//! If a new number is not a whole number of steps away, either the steps are a multiple of the true ones, which
+//! Euclid's algorithm finds from the remainder, or the grid has changed.
 
 use crate::cache::Cache;
 use crate::float_text::FRACTION_BITS;
-use crate::hash::hash;
-use crate::hole::Whose;
 use crate::line::{Line, Numeral};
+use crate::series::Series;
 
 mod snapshot;
 
-/// What is known about the numbers of a hole that have fractions.
+/// What is known about the grid of a series of numbers with fractions.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Grid {
     /// Ordinals of two numbers on the grid.
@@ -24,26 +23,26 @@ pub(crate) struct Grid {
     high: i64,
     /// The ordinal of the last number.
     last: i64,
-    /// The index of `low`; indices stay what they are when the ends move.
+    /// The index of `low`. Indices of numbers do not change when the ends move.
     low_index: i32,
-    /// From `low` to `high`. Zero: there is no grid.
+    /// Steps from `low` to `high`. Zero if there is no grid.
     steps: u32,
     line: Line,
-    /// How improbable the hits so far are by chance, in bits.
+    /// How improbable it is, in bits, that the numbers so far are on the grid by chance.
     belief: u8,
-    /// All numbers on the grid so far are multiples of two to this power, as places on the line. A
-    /// difference of two larger numbers has kept their coarse rounding.
+    /// All numbers on the grid so far are multiples of two to this power, as places on the line. The difference of two
+    /// larger numbers, for example, keeps their coarser rounding.
     grain: u8,
-    /// The greatest common divisor of what indices have changed by in this period, 0 before any.
+    /// The greatest common divisor of the changes of the index in this period; 0 before any change.
     common: u8,
-    /// Changes in this period.
+    /// The number of changes in this period.
     changes: u8,
 }
 
-/// In what a hole's numbers are counted.
+/// The unit in which a hole's numbers are predicted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unit {
-    /// Digits, as without a grid.
+    /// The decimal number as an integer, as without a grid.
     Plain,
     /// Steps of the grid.
     Step,
@@ -55,44 +54,44 @@ pub(crate) enum Unit {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Point {
     pub(crate) index: i64,
-    /// How far beside the grid, in units of the last place: what rounding did.
+    /// The distance from the grid in units of the last place, due to rounding.
     pub(crate) error: i64,
 }
 
-/// From so many bits on a grid is believed: a false one then costs less than it takes to learn the
-/// next.
+/// The belief, in bits, from which numbers are coded by the grid: a false grid then costs less than learning the next
+/// one late.
 const BELIEVED: u8 = 12;
-/// A change of zoom is believed after two numbers that are not on the grid.
+/// The largest belief. With it, a change of zoom is believed after two numbers that are not on the grid.
 const BELIEF_MAX: u8 = 40;
-/// A grid of steps shorter than this many times the rounding saves too little.
+/// The shortest steps, in multiples of the rounding error: shorter ones save too little.
 const STEP_MIN: i128 = 16;
-/// Indices are at most so far from `low`, so that differences times indices fit into 128 bits.
+/// The largest distance of an index from that of `low`. Differences of places times indices then fit into 128 bits.
 const INDEX_MAX: i64 = 1 << 24;
-/// More steps between the ends make them no more precise.
+/// The most steps between the ends: more make the grid no more precise.
 const STEPS_MAX: i64 = 1 << 20;
-/// Zero is a multiple of everything; of more than what one ordinal is at 2^30 no number must be.
+/// The largest grain, that of the largest doubles with an ordinal. Zero, which is a multiple of everything, gets it
+/// too.
 const GRAIN_MAX: u32 = FRACTION_BITS + 30 - 53;
-/// After so many changes whole steps have been seen, if a hand made them.
+/// Changes of the index in a period. After this many, a movement by hand has had a change of a single true step.
 const PERIOD: u8 = 32;
-/// Steps that are too long by a larger factor are not the first that one sees.
+/// The largest factor by which steps are divided: a first difference is hardly ever more steps than this.
 const FACTOR_MAX: i64 = 1024;
 
 const _: () = assert!(Cache::<Grid>::ENTRY == 48);
-/// Bytes of the smallest table, which has one set of eight entries.
+/// Bytes of the smallest table: one set of eight entries.
 pub(crate) const MEMORY_MIN: usize = 8 * Cache::<Grid>::ENTRY;
 
 impl Grid {
-    /// The grid of the sender's numbers in this hole. Two senders' numbers need not have one in
-    /// common, so another sender's is no help.
-    pub(crate) fn recall(grids: &Cache<Self>, whose: Whose) -> Option<Self> {
-        grids.find(hash(whose.label, whose.sender)).copied()
+    /// The grid of a series, if it has one. Another sender's grid is no help, since it may have another scale.
+    pub(crate) fn recall(grids: &Cache<Self>, series: Series) -> Option<Self> {
+        grids.find(series.key()).copied()
     }
 
-    pub(crate) fn remember(self, grids: &mut Cache<Self>, whose: Whose) {
-        *grids.entry(hash(whose.label, whose.sender)) = self;
+    pub(crate) fn remember(self, grids: &mut Cache<Self>, series: Series) {
+        *grids.entry(series.key()) = self;
     }
 
-    /// For a hole with this numeral in it.
+    /// The state of a series whose first number with a fraction is this one.
     pub(crate) fn starting(numeral: Numeral) -> Option<Self> {
         let line = Line::with(numeral, None)?;
         Some(Self { line, last: line.ordinal(numeral)?, ..Self::default() })
@@ -102,7 +101,7 @@ impl Grid {
         self.line
     }
 
-    /// In what the next number is best counted.
+    /// The unit in which the next number is predicted best.
     pub(crate) fn unit(&self) -> Unit {
         if self.belief >= BELIEVED {
             Unit::Step
@@ -122,7 +121,7 @@ impl Grid {
         }
     }
 
-    /// Where on the grid an ordinal is; none if it is not.
+    /// The point of the grid at which an ordinal is, if it is on the grid.
     pub(crate) fn locate(&self, ordinal: i64) -> Option<Point> {
         let index = self.index(ordinal)?;
         let (expected, unit) = self.expected(index)?;
@@ -131,14 +130,13 @@ impl Grid {
         (self.ordinal(point) == Some(ordinal)).then_some(point)
     }
 
-    /// The ordinal of a number on the grid, if it has one.
+    /// The ordinal of a point, if there is one.
     pub(crate) fn ordinal(&self, point: Point) -> Option<i64> {
         let (expected, unit) = self.expected(point.index)?;
         self.line.nearest(expected + unit * i128::from(point.error))
     }
 
-    /// The place on the line where the number with this index should be, and the unit of its last
-    /// place.
+    /// The place on the line at which the number with this index is expected, and the unit of its last place there.
     fn expected(&self, index: i64) -> Option<(i128, i128)> {
         let place = self.place(index)?;
         let grain = 1i128 << self.grain;
@@ -148,7 +146,7 @@ impl Grid {
         Some(((place + unit / 2) & -unit, unit))
     }
 
-    /// The index of an ordinal that is on the grid as nearly as can be expected.
+    /// The index of an ordinal that is on the grid, up to the rounding that is to be expected.
     fn index(&self, ordinal: i64) -> Option<i64> {
         let index = self.nearest_index(ordinal)?;
         let distance = (self.line.place(ordinal) - self.place(index)?).abs();
@@ -156,7 +154,7 @@ impl Grid {
         (distance <= allowed && allowed * STEP_MIN <= self.step()).then_some(index)
     }
 
-    /// Learns from a number. Returns whether numbers in [`Grid::unit`] are others than before.
+    /// Learns from a number. Returns whether [`Grid::unit`], or the meaning of its numbers, has changed.
     pub(crate) fn learn(&mut self, numeral: Numeral) -> bool {
         if let Some(ordinal) = self.line.ordinal(numeral) {
             return self.learn_ordinal(ordinal);
@@ -172,7 +170,7 @@ impl Grid {
         true
     }
 
-    /// Learns from a number that is on the line.
+    /// Learns from a number on the line. Returns the same as [`Grid::learn`].
     pub(crate) fn learn_ordinal(&mut self, ordinal: i64) -> bool {
         let (before, unit) = (self.last, self.unit());
         self.last = ordinal;
@@ -211,8 +209,8 @@ impl Grid {
         true
     }
 
-    /// Makes steps longer if all indices of a period were multiples of something: one stray number
-    /// is enough to make them too short. Returns whether it did.
+    /// Makes the steps longer if all changes in a period were multiples of something: a single number off the grid may
+    /// have made the steps too short. Returns whether it did.
     fn coarsen(&mut self, before: i64, ordinal: i64, index: i64) -> bool {
         self.changes += 1;
         if self.common != 1 {
@@ -233,15 +231,15 @@ impl Grid {
         false
     }
 
-    /// A grid of which no more is known than that two numbers are on it.
+    /// Starts a grid of which only two numbers are known.
     fn restart(&mut self, a: i64, b: i64) {
         let line = self.line;
         *self = Self { low: a.min(b), high: a.max(b), last: b, steps: 1, line, ..Self::default() };
         self.grain = self.grain_of(a).min(self.grain_of(b));
     }
 
-    /// The same steps from another origin, if the last two numbers, neither of which was on the
-    /// grid, are a whole number of steps apart.
+    /// Moves the grid to another origin, if the last two numbers, neither of which was on the grid, are a whole number
+    /// of steps apart.
     fn shift(&mut self, a: i64, b: i64) -> Option<()> {
         let place = self.line.place(a);
         let span = self.line.place(self.high) - self.line.place(self.low);
@@ -255,7 +253,7 @@ impl Grid {
         Some(())
     }
 
-    /// Notes a number on the grid: beyond the ends it becomes one.
+    /// Notes a number on the grid. A number beyond an end becomes the new end.
     fn extend(&mut self, ordinal: i64, index: i64) {
         self.grain = self.grain.min(self.grain_of(ordinal));
         let from_low = index - i64::from(self.low_index);
@@ -270,8 +268,8 @@ impl Grid {
         }
     }
 
-    /// By how much the steps must be divided for this number to be on the grid, and how improbable
-    /// it is in bits that so small a divisor is found.
+    /// The divisor of the steps that puts this number on the grid, and how improbable it is, in bits, that so small a
+    /// divisor exists by chance.
     fn refinement(&self, ordinal: i64) -> Option<(u32, u8)> {
         let index = self.nearest_index(ordinal)?;
         let step = self.step();
@@ -288,7 +286,7 @@ impl Grid {
                 return None;
             }
             (before, factor) = (factor, next as i64);
-            // The last remainder may be too large by a step as well as too small.
+            // The last remainder may be too large by one step as well as too small.
             if long - short <= noise * i128::from(factor + before) && short > 0 {
                 factor += before;
                 break;
@@ -309,7 +307,7 @@ impl Grid {
             .then_some((factor as u32, belief.min(255) as u8))
     }
 
-    /// The number of steps that comes nearest to a number.
+    /// The index nearest to an ordinal.
     fn nearest_index(&self, ordinal: i64) -> Option<i64> {
         let low = self.line.place(self.low);
         let span = self.line.place(self.high) - low;
@@ -321,7 +319,7 @@ impl Grid {
         (index.abs() <= i128::from(INDEX_MAX)).then(|| index as i64 + i64::from(self.low_index))
     }
 
-    /// Where the number with this index should be.
+    /// The place on the line of an index, by interpolation.
     fn place(&self, index: i64) -> Option<i128> {
         let from_low = index.checked_sub(i64::from(self.low_index))?;
         if from_low.abs() > INDEX_MAX || self.steps == 0 {
@@ -336,8 +334,8 @@ impl Grid {
         (self.line.place(self.high) - self.line.place(self.low)) / i128::from(self.steps.max(1))
     }
 
-    /// What rounding may have done to a number: about one ordinal of the largest number around, each
-    /// time it was rounded; more, the farther it is from the ends.
+    /// The largest rounding error of a number, as a distance on the line: about one ordinal of the largest number
+    /// around for each time that a number was rounded, and more outside of the ends.
     fn tolerance(&self, ordinal: i64, index: i64) -> i128 {
         let largest = [self.low, self.high, ordinal].map(i64::abs).into_iter().max().unwrap_or(0);
         let noise = self.line.place(largest + 1) - self.line.place(largest);
@@ -345,7 +343,7 @@ impl Grid {
         noise * (2 + 2 * i128::from(outside))
     }
 
-    /// The power of two that an ordinal's place is a multiple of, if rounding was binary.
+    /// The largest power of two of which an ordinal's place is a multiple, if rounding was binary.
     fn grain_of(&self, ordinal: i64) -> u8 {
         let zeros = self.line.place(ordinal).trailing_zeros();
         if self.line.is_binary() { zeros.min(GRAIN_MAX) as u8 } else { 0 }

@@ -1,4 +1,4 @@
-//! The last strings that were spelled out, to find again what was said before.
+//! The last strings that were coded as literals, in which the literal coder finds what followed the same bytes before.
 
 use core::mem::size_of;
 
@@ -11,11 +11,11 @@ mod snapshot;
 #[derive(Clone)]
 pub(crate) struct History {
     bytes: Table<u8>,
-    /// One bit per byte: whether a string ends behind it.
+    /// One bit for each byte: whether a string ends behind it.
     ends: Table<u8>,
-    /// Where the bytes behind a context were last seen.
+    /// The last position behind each context, by hash.
     index: Table<u32>,
-    /// Where the next byte will go.
+    /// The position of the next byte.
     head: Table<u32>,
 }
 
@@ -26,24 +26,24 @@ pub(crate) struct Place {
     pub(crate) length: u32,
 }
 
-/// What follows a position.
+/// What follows a position in a string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Next {
     Byte(u8),
     End,
 }
 
-/// Bytes of context for finding an earlier occurrence: three digits find a number's fraction.
+/// Bytes of context by which an earlier occurrence is found. Three digits find a number's fraction.
 pub(crate) const CONTEXT: usize = 3;
-/// A match is measured no further than this.
+/// The longest match that is measured.
 const MATCH_MAX: usize = 16;
 
 impl History {
     pub(crate) fn new(memory: usize) -> Self {
-        // Per byte of the ring: the byte, an eighth for the ends and half an index entry of four
-        // bytes; as powers of two, so that positions wrap.
-        let room = memory * 8 / (8 + 1 + 8);
-        let ring = (room / 2 + 1).next_power_of_two().clamp(256, 1 << 24);
+        // For each byte of the ring: the byte, an eighth for its end bit, and half an index entry of four bytes. Sizes
+        // are powers of two, so that positions wrap.
+        let space = memory * 8 / (8 + 1 + 8);
+        let ring = (space / 2 + 1).next_power_of_two().clamp(256, 1 << 24);
         let index = ((memory.saturating_sub(ring + ring / 8)) / size_of::<u32>()).max(32);
         Self {
             bytes: Table::new(0, ring),
@@ -57,7 +57,7 @@ impl History {
         self.bytes.memory() + self.ends.memory() + self.index.memory()
     }
 
-    /// Visits all that has versions.
+    /// Visits all tables that have versions.
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         visit(&mut self.bytes);
         visit(&mut self.ends);
@@ -65,12 +65,12 @@ impl History {
         visit(&mut self.head);
     }
 
-    /// Where the next byte will go.
+    /// The position of the next byte.
     pub(crate) fn head(&self) -> u32 {
         self.head[0]
     }
 
-    /// Adds the last byte of `string`, the part so far of the string that is spelled.
+    /// Adds the last byte of `string`, the part of the present string that is coded so far.
     pub(crate) fn push(&mut self, string: &[u8]) {
         let Some(&byte) = string.last() else { return };
         let at = self.wrap(self.head());
@@ -83,13 +83,13 @@ impl History {
         }
     }
 
-    /// Marks that a string ends here.
+    /// Marks that a string ends behind the newest byte.
     pub(crate) fn end(&mut self) {
         let at = self.wrap(self.head().wrapping_sub(1));
         *self.ends.change(at / 8) |= 1 << (at % 8);
     }
 
-    /// Where the end of `string` occurred before, and how much of it agrees.
+    /// The position behind an earlier occurrence of the end of `string`, and the number of bytes that agree.
     pub(crate) fn find(&self, string: &[u8]) -> Option<(u32, usize)> {
         let position = self.index[self.slot(string)?];
         let mut length = 0;
@@ -103,7 +103,7 @@ impl History {
         (length >= CONTEXT).then_some((position, length))
     }
 
-    /// What follows `position`; `inside` a string it may be the string's end.
+    /// What follows `position`. Only `inside` a string it can be the string's end.
     pub(crate) fn next(&self, position: u32, inside: bool) -> Option<Next> {
         if inside {
             let at = self.wrap(position.wrapping_sub(1));
@@ -114,7 +114,7 @@ impl History {
         self.contains(position).then(|| Next::Byte(self.bytes[self.wrap(position)]))
     }
 
-    /// Whether all of a string is still there.
+    /// Whether all bytes of a string are still in the ring.
     pub(crate) fn has(&self, place: Place) -> bool {
         place.length as usize <= self.bytes.len()
             && (place.length == 0
@@ -122,12 +122,12 @@ impl History {
                     && self.head().wrapping_sub(place.start) >= place.length)
     }
 
-    /// The bytes of a string that is still there.
+    /// The bytes of a string that is still in the ring.
     pub(crate) fn bytes(&self, place: Place) -> impl Iterator<Item = u8> + '_ {
         (0..place.length).map(move |at| self.bytes[self.wrap(place.start.wrapping_add(at))])
     }
 
-    /// Whether `string` is the one at this place.
+    /// Whether the string at this place equals `string`.
     pub(crate) fn equals(&self, place: Place, string: &[u8]) -> bool {
         place.length as usize == string.len() && self.bytes(place).eq(string.iter().copied())
     }

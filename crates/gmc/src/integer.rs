@@ -1,7 +1,8 @@
-//! Whole numbers as adaptive decisions: first how many bits, then the bits, the highest first.
+//! Codes whole numbers as adaptive decisions: first the number of bits, then the bits, the highest first.
 
+use crate::contexts::Pair;
 use crate::hash::hash;
-use crate::model::{Learning, Pair, Rows};
+use crate::pass::Pass;
 use crate::range_coder::Coder;
 
 /// The general and the special context in which a number is coded.
@@ -20,89 +21,80 @@ impl Contexts {
         Self { general: hash(self.general, salt), special: hash(self.special, salt) }
     }
 
-    fn pair(self, rows: &mut Rows) -> Pair {
-        rows.pair(self.general, self.special)
+    fn pair<C: Coder + ?Sized>(self, pass: &mut Pass<'_, C>) -> Pair {
+        pass.pair(self.general, self.special)
     }
 }
 
-/// A probability of one half, for the bits that no model predicts.
+/// A probability of one half, for bits that no model predicts.
 const EVEN: u32 = 1 << 15;
 
-/// The decisions of a context's first row: is it zero, is it negative, and one for each size.
+/// The decisions of a context's first row: whether the number is zero, whether it is negative, and one for each size.
 const ZERO: usize = 0;
 const NEGATIVE: usize = 1;
 const SIZE: usize = 2;
-/// Numbers of so many bits are modelled to the last: steps in time, such as 33 ms, are often
-/// exactly equal.
+/// The size up to which all bits of a number are modelled: steps in time, such as 33 ms, are often exactly equal.
 const SIZE_EXACT: u32 = 8;
 /// The depth of the tree of decisions that fills a row.
 const TREE: u32 = 4;
-/// So many size decisions fit into the first row; the next rows take fifteen each.
+/// The number of size decisions in the first row. The next rows take fifteen each.
 const SIZES: usize = 13;
 
 /// Codes a signed number.
 pub(crate) fn code_signed<C: Coder + ?Sized>(
-    coder: &mut C,
-    rows: &mut Rows,
+    pass: &mut Pass<'_, C>,
     contexts: Contexts,
     value: i64,
 ) -> i64 {
-    if rows.learning == Learning::Taught {
+    if pass.is_replay() {
         return value;
     }
-    let first = contexts.pair(rows);
-    if rows.bit(coder, first, ZERO, value == 0) {
+    let first = contexts.pair(pass);
+    if pass.bit(first, ZERO, value == 0) {
         return 0;
     }
-    let negative = rows.bit(coder, first, NEGATIVE, value < 0);
-    let size = code_size(coder, rows, contexts, 64 - value.unsigned_abs().leading_zeros());
-    let magnitude = code_bits(coder, rows, contexts, size, value.unsigned_abs());
+    let negative = pass.bit(first, NEGATIVE, value < 0);
+    let size = code_size(pass, contexts, 64 - value.unsigned_abs().leading_zeros());
+    let magnitude = code_bits(pass, contexts, size, value.unsigned_abs());
     if negative { (magnitude as i64).wrapping_neg() } else { magnitude as i64 }
 }
 
 /// Codes a number without a sign.
 pub(crate) fn code_unsigned<C: Coder + ?Sized>(
-    coder: &mut C,
-    rows: &mut Rows,
+    pass: &mut Pass<'_, C>,
     contexts: Contexts,
     value: u64,
 ) -> u64 {
-    if rows.learning == Learning::Taught {
+    if pass.is_replay() {
         return value;
     }
-    let first = contexts.pair(rows);
-    if rows.bit(coder, first, ZERO, value == 0) {
+    let first = contexts.pair(pass);
+    if pass.bit(first, ZERO, value == 0) {
         return 0;
     }
-    let size = code_size(coder, rows, contexts, 64 - value.leading_zeros());
-    code_bits(coder, rows, contexts, size, value)
+    let size = code_size(pass, contexts, 64 - value.leading_zeros());
+    code_bits(pass, contexts, size, value)
 }
 
 /// Codes the number of significant bits, 1 to 64, in unary.
-fn code_size<C: Coder + ?Sized>(
-    coder: &mut C,
-    rows: &mut Rows,
-    contexts: Contexts,
-    given: u32,
-) -> u32 {
-    let mut row = contexts.pair(rows);
+fn code_size<C: Coder + ?Sized>(pass: &mut Pass<'_, C>, contexts: Contexts, given: u32) -> u32 {
+    let mut row = contexts.pair(pass);
     for size in 1..64 {
         let index = size as usize - 1;
         let node = if index < SIZES { SIZE + index } else { (index - SIZES) % 15 };
         if node == 0 {
-            row = contexts.with(1000 + size).pair(rows);
+            row = contexts.with(1000 + size).pair(pass);
         }
-        if !rows.bit(coder, row, node, given > size) {
+        if !pass.bit(row, node, given > size) {
             return size;
         }
     }
     64
 }
 
-/// Codes the bits below the highest one. Only the first of them are modelled; the others are noise.
+/// Codes the bits below the highest one. In larger numbers only the first ones are modelled; the others are noise.
 fn code_bits<C: Coder + ?Sized>(
-    coder: &mut C,
-    rows: &mut Rows,
+    pass: &mut Pass<'_, C>,
     contexts: Contexts,
     size: u32,
     given: u64,
@@ -118,20 +110,20 @@ fn code_bits<C: Coder + ?Sized>(
         _ => (size, 0),
     };
     let modelled = if size <= SIZE_EXACT { size - 1 } else { TREE };
-    let mut row = contexts.with(salt).pair(rows);
+    let mut row = contexts.with(salt).pair(pass);
     let mut value = 1u64;
     let mut node = 1;
     for place in (0..size - 1).rev() {
         let done = size - 1 - place;
         let bit = given >> place & 1 == 1;
         let bit = if done > modelled {
-            coder.bit(EVEN, bit)
+            pass.coder.bit(EVEN, bit)
         } else {
             if done == TREE + 1 {
-                row = rows.single(hash(contexts.general, 100 * size + node as u32));
+                row = pass.single(hash(contexts.general, 100 * size + node as u32));
                 node = 1;
             }
-            rows.bit(coder, row, offset + node - 1, bit)
+            pass.bit(row, offset + node - 1, bit)
         };
         node = node << 1 | usize::from(bit);
         value = value << 1 | u64::from(bit);
@@ -139,9 +131,15 @@ fn code_bits<C: Coder + ?Sized>(
     value
 }
 
+/// Significant bits of a difference.
+pub(crate) fn size(difference: i64) -> u32 {
+    64 - difference.unsigned_abs().leading_zeros()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contexts::ContextTable;
     use crate::range_coder::{RangeDecoder, RangeEncoder};
     use alloc::vec::Vec;
     use proptest::prelude::*;
@@ -153,17 +151,19 @@ mod tests {
             let values: Vec<_> = values.iter().map(|(value, shift)| value >> shift).collect();
             let mut packet = Vec::new();
             let mut coder = RangeEncoder::new(&mut packet);
-            let mut rows = Rows::new(4096);
+            let mut table = ContextTable::new(4096);
+            let pass = &mut Pass::immediate(&mut coder, &mut table);
             for &value in &values {
-                code_signed(&mut coder, &mut rows, contexts, value);
-                code_unsigned(&mut coder, &mut rows, contexts, value as u64);
+                code_signed(pass, contexts, value);
+                code_unsigned(pass, contexts, value as u64);
             }
             coder.finish();
             let mut coder = RangeDecoder::new(&packet);
-            let mut rows = Rows::new(4096);
+            let mut table = ContextTable::new(4096);
+            let pass = &mut Pass::immediate(&mut coder, &mut table);
             for &value in &values {
-                prop_assert_eq!(code_signed(&mut coder, &mut rows, contexts, 0), value);
-                prop_assert_eq!(code_unsigned(&mut coder, &mut rows, contexts, 0), value as u64);
+                prop_assert_eq!(code_signed(pass, contexts, 0), value);
+                prop_assert_eq!(code_unsigned(pass, contexts, 0), value as u64);
             }
         }
     }

@@ -1,36 +1,37 @@
-//! Finds out which hole of a template tells whose the other values are: the sender, the object.
+//! Finds the key of each template: the hole that tells to which sender or object the other values belong.
 //!
-//! Of four people's pointers, each moves on from where the same person's was. Nobody says which part
-//! of a message names the person; but if the numbers of a message are nearer to those of the last
-//! message with the same value in some hole than to what they are compared with now, then that hole
-//! is the better *key*. Every template has a key in use, or none, and tries another for some
-//! messages at a time.
+//! The pointers of four people each move on from the same person's last place. No declaration says which part of a
+//! message names the person. But if the numbers of a message are nearer to those of the last message with the same
+//! value in some hole than to the numbers that predict them now, then that hole is the better *key*. Every template has
+//! a key in use, or none, and tries another one for some messages at a time.
 
 use crate::cache::Cache;
 use crate::hash::hash;
+use crate::integer::size;
 use crate::table::{Table, Versioned};
+use crate::template::TemplateId;
 
 mod snapshot;
 
-/// The keys of templates, and what is needed to try others.
+/// The keys of templates, and the numbers by which others are tried.
 #[derive(Clone)]
 pub(crate) struct Keys {
     keys: Cache<Key>,
-    /// The key that was found last: a new template's first guess.
+    /// The key that was found last, with which a new template starts.
     latest: Table<u32>,
-    /// The last number in a hole with a certain value of the key on trial.
+    /// The last number in a hole for each value of the key in use or on trial.
     probes: Cache<Probe>,
 }
 
-/// What filled a hole.
+/// A value in a hole, as keys see it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Seen {
     pub(crate) label: u32,
-    /// Stands for the value.
+    /// A hash that stands for the value.
     pub(crate) identity: u32,
     /// Whether the hole holds one of a few values, and not always the same.
     pub(crate) is_key: bool,
-    /// The number, if it is none of a few.
+    /// The value as a number, unless it is one of a few.
     pub(crate) number: Option<i64>,
 }
 
@@ -39,13 +40,13 @@ pub(crate) struct Seen {
 struct Key {
     label: u32,
     trial: u32,
-    /// How many messages the trial has lasted.
+    /// The number of messages in the trial so far.
     age: u8,
-    /// How many trials in a row have failed.
+    /// The number of trials in a row that have failed.
     failures: u8,
-    /// How many messages to let pass before the next trial.
+    /// The number of messages before the next trial.
     wait: u8,
-    /// Bits of the differences under the key in use, and under the one on trial.
+    /// Bits of the differences under the key in use.
     cost: u16,
     trial_cost: u16,
 }
@@ -57,17 +58,17 @@ struct Probe {
 
 const _: () = assert!(Cache::<Key>::ENTRY == 24 && Cache::<Probe>::ENTRY == 16);
 
-/// Room for the keys of ten templates, and for the numbers of four people under two keys.
+/// Bytes for the keys of ten templates, and for the numbers of four people under two keys.
 pub(crate) const MEMORY_MIN: usize = 1024;
 
-/// No hole: the values are everybody's.
+/// The label of no hole: values are not told apart by a key.
 const NONE: u32 = 0;
 
-/// A trial lasts so many messages: enough for a difference of a few bits to show.
+/// Messages in a trial: enough for a difference of a few bits to show.
 const TRIAL: u8 = 24;
-/// Only after so many messages of them does a trial count: at first its values are unknown.
+/// Messages of a trial that do not count: at first the last numbers under its key are unknown.
 const WARM_UP: u8 = 8;
-/// After so many failed trials in a row they become no rarer.
+/// Failed trials in a row after which trials become no rarer.
 const FAILURES_MAX: u8 = 7;
 
 impl Keys {
@@ -83,7 +84,7 @@ impl Keys {
         self.keys.memory() + self.probes.memory()
     }
 
-    /// Visits all that has versions.
+    /// Visits all tables that have versions.
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         self.keys.visit(visit);
         visit(&mut self.latest);
@@ -91,22 +92,22 @@ impl Keys {
     }
 
     /// The label of the hole that is a template's key.
-    pub(crate) fn label(&self, template: usize) -> Option<u32> {
-        let key = self.keys.find(template as u32);
+    pub(crate) fn label(&self, template: TemplateId) -> Option<u32> {
+        let key = self.keys.find(template.index() as u32);
         let label = key.map_or(self.latest[0], |key| key.label);
         (label != NONE).then_some(label)
     }
 
-    /// Forgets what was known of a template whose number is used again.
-    pub(crate) fn start(&mut self, template: usize) {
+    /// Forgets the key of a template whose number is used again.
+    pub(crate) fn start(&mut self, template: TemplateId) {
         let label = self.latest[0];
-        *self.keys.entry(template as u32) = Key { label, ..Key::default() };
+        *self.keys.entry(template.index() as u32) = Key { label, ..Key::default() };
     }
 
-    /// Learns from what filled the holes of a message.
-    pub(crate) fn learn(&mut self, template: usize, seen: &[Seen]) {
+    /// Learns from the values of a message.
+    pub(crate) fn learn(&mut self, template: TemplateId, seen: &[Seen]) {
         let latest = self.latest[0];
-        let entry = self.keys.entry(template as u32);
+        let entry = self.keys.entry(template.index() as u32);
         if entry.wait > 0 {
             entry.wait -= 1;
             return;
@@ -128,11 +129,11 @@ impl Keys {
             key.wait = ((1 << key.failures) - 1) * 2;
             (key.age, key.cost, key.trial_cost) = (0, 0, 0);
         }
-        *self.keys.entry(template as u32) = key;
+        *self.keys.entry(template.index() as u32) = key;
     }
 
-    /// Compares the key on trial with the one in use, on this message: which lets expect numbers
-    /// nearer to those that came?
+    /// Compares the key on trial with the one in use: under which of them are this message's numbers nearer to the last
+    /// ones?
     fn compare(&mut self, key: &mut Key, seen: &[Seen]) {
         let counts = key.age >= WARM_UP;
         key.age += 1;
@@ -154,15 +155,16 @@ impl Keys {
         }
     }
 
-    /// How many bits a number differs from the last one in this place, which it replaces.
+    /// The bits of the difference between a number and the last one in this place, which the number replaces.
     fn probe(&mut self, place: u32, number: i64) -> Option<u8> {
-        let before = self.probes.find(place).map(|before| size(number, before.number));
+        let before =
+            self.probes.find(place).map(|before| size(number.wrapping_sub(before.number)) as u8);
         self.probes.entry(place).number = number;
         before
     }
 }
 
-/// Stands for a key and its value in a message, if it has that hole.
+/// A hash that stands for a key and its value in a message, if the message has that hole.
 fn identity(key: u32, seen: &[Seen]) -> Option<u32> {
     if key == NONE {
         return Some(NONE);
@@ -182,9 +184,4 @@ fn choose(key: &mut Key, seen: &[Seen]) -> bool {
     };
     key.trial = next.unwrap_or(NONE);
     next.is_some()
-}
-
-/// Bits of a difference.
-pub(crate) fn size(a: i64, b: i64) -> u8 {
-    (64 - a.wrapping_sub(b).unsigned_abs().leading_zeros()) as u8
 }

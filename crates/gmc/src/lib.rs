@@ -1,8 +1,8 @@
 //! Lossless compressor for streams of small similar messages.
 //!
-//! The messages of an interactive app resemble each other: the same JSON, XML, text or binary frame
-//! around other values, many times a second. This crate finds the frame, without a schema and
-//! without training, and sends what differs: a few bytes per message.
+//! The messages of an interactive app resemble each other: the same JSON, XML, text or binary frame around other
+//! values, many times a second. This crate finds the frame, without a schema and without training, and sends only the
+//! values: a few bytes per message.
 //!
 //! ```
 //! use groupwire_gmc::{Config, Decoder, Encoder};
@@ -23,20 +23,19 @@
 //!
 //! # How it works
 //!
-//! A *template* is a message of the past with *holes* where other messages differ. A message that
-//! fits a template is coded as the template's number and what fills the holes: numbers as the
-//! difference from what earlier values let expect, strings as one of the last few or letter by
-//! letter. In MessagePack, CBOR and Protocol Buffers the holes are the values; in other binary
-//! messages they are integers, floats and strings found by comparing. All of it passes through an adaptive binary range coder. Nothing is announced: a
-//! template is made of messages that the decoder has, by both ends alike. A message that fits no
-//! template is spelled, with the help of what was spelled before, or goes through one of the codecs
-//! of `groupwire-codecs`, or as it is and two bytes more.
+//! A *template* is an earlier message with *holes* where other messages differ. A message that fits a template is coded
+//! as the template's number and the values in the holes. Numbers are coded as the difference from a prediction by
+//! earlier values, strings as one of the last few or byte by byte. In MessagePack, CBOR and Protocol Buffers the holes
+//! are the values of the format; in other binary messages they are integers, floats and strings found by comparing
+//! messages. Everything passes through an adaptive binary range coder. No template is sent: both ends make the same
+//! templates from messages that both have. A message that fits no template is coded byte by byte, guided by earlier
+//! strings, or by one of the codecs of `groupwire-codecs`, or stored with two more bytes.
 //!
 //! # Links that lose packets
 //!
-//! Where packets are lost, only what the decoder has acknowledged may be learned. An *epoch* is a
-//! version of the model that both ends are known to have; the encoder codes under the newest one and
-//! names it. See [`Delivery`], [`Decoder::acknowledge`] and [`Encoder::acknowledge`]:
+//! Where packets are lost, the model may learn only from packets that the decoder has acknowledged. An *epoch* is a
+//! version of the model that both ends are known to have. The encoder codes under the newest epoch and names it. See
+//! [`Delivery`], [`Decoder::acknowledge`] and [`Encoder::acknowledge`]:
 //!
 //! ```
 //! use groupwire_gmc::{Config, Decoder, Delivery, Encoder};
@@ -59,40 +58,43 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # The contract
+//! # Guarantees
 //!
-//! - What must become of packets is up to [`Config::delivery`]; both ends use the same [`Config`].
+//! - [`Config::delivery`] says how packets must be delivered. Both ends use the same [`Config`].
 //! - Bytes out equal bytes in, for every input.
-//! - The same messages and acknowledgements give the same packets, on every machine: there is no
-//!   clock, no random source, no floating point, no thread and no I/O here.
+//! - The same messages and acknowledgements give the same packets, on every machine: there is no clock, no random
+//!   source, no floating point, no thread and no I/O here.
 //! - State is bounded by [`Config::memory`], work by the bytes coded and by [`Config::max_packet`].
-//! - The decoder takes any bytes: see [`DecodeError`]. So does [`Encoder::acknowledge`]: see
-//!   [`AckError`].
-//! - On links that lose packets a packet that comes sixteen acknowledgements late or more may be
-//!   taken for another one, unless [`Config::check`] is on or something below drops such packets.
+//! - The decoder takes any bytes: see [`DecodeError`]. So does [`Encoder::acknowledge`]: see [`AckError`].
+//! - On links that lose packets, a packet that comes sixteen acknowledgements late or more may be taken for another one,
+//!   unless [`Config::check`] is on or a layer below drops such packets.
 //!
 //! # Joining late
 //!
-//! [`Encoder::snapshot`] is the model for a decoder that comes late, which goes on as if it had all
-//! packets so far: [`Decoder::from_snapshot`]. [`Encoder::compact`] makes it small, at little cost.
+//! [`Encoder::snapshot`] writes the model for a decoder that joins late. [`Decoder::from_snapshot`] goes on as if it
+//! had all packets so far. [`Encoder::compact`] makes snapshots small, at little cost.
 //!
-//! Compression leaks: the length of a packet tells how well a message agrees with earlier ones. Do
-//! not mix secrets with what an attacker can choose in one stream: give them an encoder of their own,
-//! or at least do not let them be learned ([`Encoder::set_channel_learning`]).
+//! Compression leaks: the length of a packet tells how well a message agrees with earlier ones. Do not mix secrets with
+//! data that an attacker can choose in one stream: give them an encoder of their own, or at least do not let them be
+//! learned ([`Encoder::set_channel_learning`]).
 
 #![no_std]
 
 extern crate alloc;
 
-mod align;
+mod archive;
 mod batch;
 mod binary;
+mod budget;
+mod byte_contexts;
 mod cache;
 mod category;
 mod choice;
 mod config;
+mod contexts;
 mod control;
 mod datagram;
+mod decimal;
 mod decoder;
 #[cfg(feature = "describe")]
 mod describe;
@@ -104,26 +106,30 @@ pub mod gmc2006;
 mod grid;
 mod hash;
 mod history;
-mod hole;
+mod holes;
 mod integer;
 mod keys;
 mod learn;
-mod lesson;
+
 mod line;
-mod model;
-mod number;
+mod literal;
 mod packet;
+mod packet_number;
+mod pass;
+mod probability;
 mod range_coder;
 mod reference;
+mod series;
 mod settings;
 mod snapshot;
-mod speller;
+
 mod stream;
 mod table;
 mod template;
 mod templates;
 mod text;
 mod token;
+mod trace;
 
 pub use batch::Message;
 pub use config::{Config, Delivery, Effort};
@@ -131,8 +137,7 @@ pub use decoder::Decoder;
 #[cfg(feature = "describe")]
 pub use describe::{Description, Piece};
 pub use encoder::Encoder;
-pub use error::{AckError, DecodeError, EncodeError};
-pub use snapshot::SnapshotError;
+pub use error::{AckError, DecodeError, EncodeError, SnapshotError};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -1,25 +1,25 @@
-//! The number line of a hole: which numbers can stand in it, and how each is written.
+//! The number line of a hole: which numbers can fill the hole, and how each is written.
 //!
-//! On a line every numeral has an ordinal and every ordinal one numeral, so that a numeral can be
-//! coded as a number of steps from another.
+//! On a line every numeral has an ordinal and every ordinal one numeral, so that a numeral can be coded as the distance
+//! from another.
 
 use alloc::vec::Vec;
 
+use crate::decimal;
 use crate::float_text::{self, Binary, DECIMALS_MAX, DOUBLE, Decimal, SINGLE, Tie, trim};
-use crate::number;
 
 mod snapshot;
 
-/// A number as it stands in a message.
+/// A number as it is written in a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Numeral {
     negative: bool,
-    /// With all the zeros that are written.
+    /// Includes the zeros at the end.
     decimal: Decimal,
 }
 
 impl Numeral {
-    /// The numeral in `text`; none if it is too long, or written with needless zeros in front.
+    /// Reads a numeral; none if it is too long, or starts with needless zeros.
     pub(crate) fn of(text: &[u8]) -> Option<Self> {
         let negative = text.first() == Some(&b'-');
         let text = &text[usize::from(negative)..];
@@ -36,17 +36,17 @@ impl Numeral {
             .then_some(Self { negative, decimal: Decimal { digits, decimals } })
     }
 
-    /// Decimals, as written.
+    /// The number of decimals, as written.
     pub(crate) fn decimals(self) -> u32 {
         self.decimal.decimals
     }
 
-    /// Whether digits other than zero stand behind the point.
+    /// Whether digits other than zero are behind the point.
     pub(crate) fn has_fraction(self) -> bool {
         trim(self.decimal).decimals > 0
     }
 
-    /// The number times `scale`, without what stands behind the point of the product.
+    /// The whole part of the number times `scale`.
     pub(crate) fn times(self, scale: i64) -> i64 {
         let power = 10i128.pow(self.decimal.decimals);
         let product = i128::from(self.decimal.digits) * i128::from(scale) / power;
@@ -56,7 +56,7 @@ impl Numeral {
 
     pub(crate) fn write(self, out: &mut Vec<u8>) {
         let Decimal { mut digits, decimals } = self.decimal;
-        // Twenty decimals, a digit, a point and a sign, or twenty digits and a sign.
+        // Room for twenty decimals, a digit, a point and a sign, or for twenty digits and a sign.
         let mut text = [0; 23];
         let mut start = text.len();
         let mut count = 0;
@@ -81,10 +81,10 @@ impl Numeral {
 /// Which numbers are on a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Kind {
-    /// Multiples of a power of ten, all written with so many decimals.
+    /// Multiples of a power of ten, all written with the same number of decimals.
     #[default]
     Fixed,
-    /// The same, written without zeros at the end.
+    /// Multiples of a power of ten, written without zeros at the end.
     Trimmed,
     /// Single precision numbers, written as short as possible.
     Single,
@@ -98,22 +98,22 @@ enum Kind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Line {
     kind: Kind,
-    /// Decimals, if they are limited.
+    /// The most decimals, if they are limited.
     decimals: u8,
-    /// Whether whole numbers are written with `.0`, where nothing else settles it.
+    /// Whether whole numbers are written with `.0`, on lines whose kind leaves that open.
     point: bool,
     tie: Tie,
 }
 
-/// A fraction of more digits comes from a computer's arithmetic.
+/// The most decimals that people write. A fraction with more comes from a computer's arithmetic.
 const DECIMALS_HUMAN: u8 = 10;
-/// Decimals of so few digits are single precision numbers by chance.
+/// The least digits of a single precision number: shorter decimals are one by chance.
 const SINGLE_DIGITS: u64 = 1_000_000;
-/// Larger multiples of a power of ten are left to other means.
+/// The largest ordinal of a multiple of a power of ten. Larger numbers are not on the line.
 const ORDINAL_MAX: u64 = 1 << 60;
 
 impl Line {
-    /// The likeliest line of a hole with this numeral in it, in which there was `before`.
+    /// The likeliest line of a hole with this numeral in it, whose line was `before`.
     pub(crate) fn with(numeral: Numeral, before: Option<Self>) -> Option<Self> {
         let decimals = numeral.decimals();
         let trimmed = trim(numeral.decimal);
@@ -151,7 +151,7 @@ impl Line {
         })
     }
 
-    /// Whether ordinals of the other line are the same numbers.
+    /// Whether ordinals of the other line stand for the same numbers.
     pub(crate) fn is_like(self, other: Self) -> bool {
         (self.kind, self.decimals) == (other.kind, other.decimals)
     }
@@ -208,17 +208,17 @@ impl Line {
         Some(Numeral { negative: ordinal < 0, decimal })
     }
 
-    /// Whether ordinals are far apart where numbers are near.
+    /// Whether the line has binary floating point numbers, whose ordinals can differ much between near numbers.
     pub(crate) fn is_binary(self) -> bool {
         self.binary().is_some()
     }
 
-    /// Whether other means code the numbers of this line as well.
+    /// Whether the numbers of this line are coded as well without it, as decimals.
     pub(crate) fn is_plain(self) -> bool {
-        self.kind == Kind::Fixed && self.decimals <= number::DECIMALS_MAX
+        self.kind == Kind::Fixed && self.decimals <= decimal::DECIMALS_MAX
     }
 
-    /// The place of an ordinal on a line without rounding.
+    /// The place of an ordinal on a line without rounding: a fixed-point number.
     pub(crate) fn place(self, ordinal: i64) -> i128 {
         self.binary().map_or(i128::from(ordinal), |binary| binary.fixed(ordinal))
     }

@@ -8,12 +8,11 @@
 //!                                 64 more if the packet is not learned
 //! ```
 //!
-//! That is on an ordered link; [`datagram`](crate::datagram) has the forms on other links.
+//! These are the forms on an ordered link. [`datagram`](crate::datagram) has those on other links.
 //!
-//! A packet with a message over [`BULK`] bytes is plain, and the model learns nothing from it.
+//! A packet with a message over [`BULK`](crate::batch::BULK) bytes is plain, and the model learns nothing from it.
 //!
-//! The bytes of a plain packet are the messages as [`Batch::write_plain`] has them, through the
-//! codec.
+//! The bytes of a plain packet are the messages as [`Batch::write_plain`] writes them, compressed by the codec.
 
 use alloc::vec::Vec;
 
@@ -30,36 +29,33 @@ const PLAIN: u8 = 0;
 const SEVERAL: u8 = 0x80;
 /// In the form byte: the packet is not learned.
 const NOT_LEARNED: u8 = 0x40;
-/// A message larger than this is no small message: there is little to learn from it, and spelling it by the model
-/// costs 0.2 µs a byte, where a codec's share is a tenth of that.
-pub(crate) const BULK: usize = 4096;
-
-/// Below this size no codec gains enough on the model to be worth a try.
+/// The shortest coded packet for which other codecs are tried. On a shorter one no codec gains enough to be worth the
+/// time.
 const CODEC_MIN: usize = 200;
 
-/// What is in front of the bytes of a plain packet.
+/// The header of a plain packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Front {
-    /// On an ordered link, and whether it is learned.
+pub(crate) enum Header {
+    /// On an ordered link: whether the packet is learned.
     Ordered(bool),
-    /// The low bits of the packet's number, and how it will be learned.
+    /// On other links: the low byte of the packet's number, and the model by which the packet will be learned.
     Datagram(u8, Kind),
 }
 
-/// How a plain packet will be learned.
+/// The model by which a plain packet will be learned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// By a model that decoders know.
+    /// A model that decoders know.
     Known,
-    /// By the first model, of which nothing is known yet.
+    /// The first model, which has learned nothing yet.
     First,
-    /// By a model that started anew after the packet with these low bits.
+    /// An empty model that learns the packets behind the one with these low bits.
     Anew(u16),
-    /// Not at all.
+    /// None: the packet is not learned.
     Unlearned,
 }
 
-/// So many codecs have a form of their own; others take one byte more.
+/// The number of codecs with a form of their own. Others take one byte more.
 const SHORT_CODECS: u8 = 3;
 /// The forms of a datagram: see [`crate::datagram`].
 const FIRST: u8 = 2 * SHORT_CODECS;
@@ -67,8 +63,8 @@ const ANEW: u8 = 2 * FIRST;
 const UNLEARNED: u8 = ANEW + 2;
 const _: () = assert!(UNLEARNED as u32 + 2 == PLAIN_END);
 
-impl Front {
-    /// Whether a codec needs no byte of its own.
+impl Header {
+    /// Whether the header names the codec without a byte of its own.
     fn is_short(self, codec: u8) -> bool {
         !matches!(self, Self::Datagram(_, Kind::Known | Kind::First)) || codec < SHORT_CODECS
     }
@@ -95,7 +91,7 @@ impl Front {
         }
     }
 
-    /// Reads what is in front: this, the codec, whether there are several messages, and the rest.
+    /// Reads a header. Returns it, the codec, whether there are several messages, and the rest of the packet.
     fn read(body: &[u8], is_datagram: bool) -> Result<(Self, u8, bool, &[u8]), DecodeError> {
         if !is_datagram {
             return match body {
@@ -124,10 +120,9 @@ impl Front {
     }
 }
 
-/// Replaces the coded packet at `out[start..]` by a plain one if that is smaller. Returns whether it
-/// did.
+/// Replaces the coded packet at `out[start..]` by a plain one if that is smaller. Returns whether it did.
 pub(crate) fn make_smallest(
-    front: Front,
+    header: Header,
     batch: &Batch,
     plain: &mut Vec<u8>,
     out: &mut Vec<u8>,
@@ -135,7 +130,7 @@ pub(crate) fn make_smallest(
     effort: Effort,
 ) -> bool {
     let coded = out.len() - start;
-    // A packet that the model predicts well is far beyond the reach of a codec.
+    // No codec makes a packet smaller that the model predicts well.
     let is_hopeless = coded * 8 < batch.bytes.len() && effort != Effort::Best;
     if batch.len() == 0 || is_hopeless {
         return false;
@@ -147,9 +142,9 @@ pub(crate) fn make_smallest(
         Effort::Normal | Effort::Best => codecs.len(),
     };
     let mut replaced = false;
-    for codec in codecs[..candidates].iter().filter(|codec| front.is_short(codec.number())) {
+    for codec in codecs[..candidates].iter().filter(|codec| header.is_short(codec.number())) {
         let end = out.len();
-        write_plain(front, *codec, batch, plain, out);
+        write_plain(header, *codec, batch, plain, out);
         if out.len() - end < end - start {
             out.drain(start..end);
             replaced = true;
@@ -160,27 +155,27 @@ pub(crate) fn make_smallest(
     replaced
 }
 
-/// Appends a plain packet of messages that the model does not touch.
+/// Appends a plain packet of messages that the model does not learn, since one of them is large.
 pub(crate) fn make_bulk(
-    front: Front,
+    header: Header,
     batch: &Batch,
     plain: &mut Vec<u8>,
     out: &mut Vec<u8>,
     effort: Effort,
 ) {
     let start = out.len();
-    write_plain(front, codecs::MESSAGES[0], batch, plain, out);
-    make_smallest(front, batch, plain, out, start, effort);
+    write_plain(header, codecs::MESSAGES[0], batch, plain, out);
+    make_smallest(header, batch, plain, out, start, effort);
 }
 
 fn write_plain(
-    front: Front,
+    header: Header,
     codec: &dyn codecs::Codec,
     batch: &Batch,
     plain: &mut Vec<u8>,
     out: &mut Vec<u8>,
 ) {
-    front.write(codec.number(), batch.len() > 1, out);
+    header.write(codec.number(), batch.len() > 1, out);
     plain.clear();
     batch.write_plain(plain);
     codec.compress(plain, out);
@@ -197,10 +192,10 @@ pub(crate) fn read_plain(
     plain: &mut Vec<u8>,
     batch: &mut Batch,
     config: &Config,
-) -> Result<Front, DecodeError> {
-    let (front, codec, several, bytes) = Front::read(body, config.delivery != Delivery::Ordered)?;
+) -> Result<Header, DecodeError> {
+    let (header, codec, several, bytes) = Header::read(body, config.delivery != Delivery::Ordered)?;
     let codec = codecs::for_messages(codec).ok_or(DecodeError::Malformed)?;
-    // Beside the bytes of the messages there are five bytes at most for a field or a length.
+    // Beside the bytes of the messages there are at most five bytes for each field and each length.
     let overhead = 5 * (config.field_count() + 1);
     let messages = if several { config.max_messages_per_packet } else { 1 };
     let limit = config.max_packet.saturating_add(overhead.saturating_mul(messages));
@@ -213,10 +208,5 @@ pub(crate) fn read_plain(
     if batch.bytes.len() > config.max_packet {
         return Err(DecodeError::TooLarge);
     }
-    Ok(front)
-}
-
-/// The check byte of a packet, given the hash of all that was learned before it.
-pub(crate) fn check(chain: u32) -> u8 {
-    (chain >> 24) as u8
+    Ok(header)
 }

@@ -1,71 +1,70 @@
 //! The binary range coder: a packet is one number, narrowed down decision by decision.
 //!
-//! The interval `low..=high` always lies in 32 bits; bytes that both ends share are settled and
-//! leave. The decoder reads zeros behind the packet's last byte, so trailing zero bytes need not be
-//! sent.
+//! The interval `low..=high` always fits into 32 bits: high bytes that both bounds share are settled and written. The
+//! decoder reads zeros behind the packet's last byte, so that trailing zero bytes need not be sent.
 //!
-//! The first byte of a coded packet is never below 16. Packets in another form start like that.
+//! The first byte of a coded packet is never below 16. Plain packets start with a smaller one.
 
 use alloc::vec::Vec;
 
-/// One end of the coding: the modelling code is the same for all of them, so that they cannot
-/// diverge.
+/// One end of the coding. The modelling code is the same for all ends, so that they cannot diverge.
 pub(crate) trait Coder {
-    /// Whether decisions come out of the coder. If not, they are given.
+    /// Whether decisions come from the coder. If not, they are given to it.
     fn decodes(&self) -> bool;
 
-    /// Codes one decision that is `true` with a probability of `p / 65536`, `0 < p < 65536`:
-    /// returns `bit` when encoding, the decoded decision otherwise.
+    /// Codes one decision that is `true` with a probability of `p / 65536`, `0 < p < 65536`. Returns `bit` when
+    /// encoding, and the decoded decision otherwise.
     fn bit(&mut self, p: u32, bit: bool) -> bool;
 
-    /// Whether more was decoded than any packet of this length holds.
+    /// Whether more was decoded than a packet of this length holds.
     fn is_exhausted(&self) -> bool {
         false
     }
 
-    /// What was coded so far takes, in eighths of a bit; `None`: nothing is.
+    /// The length of what was coded so far, in eighths of a bit. `None` for a coder that codes nothing.
     #[cfg(feature = "describe")]
     fn position(&self) -> Option<u32> {
         None
     }
 }
 
-/// What `settled` bytes and the narrowing of the interval to this take, in eighths of a bit.
+/// The length, in eighths of a bit, of `settled` bytes and of the narrowing of the interval to `low..=high`.
 #[cfg(feature = "describe")]
 fn position(settled: usize, low: u32, high: u32) -> u32 {
     let width = u64::from(high - low) + 1;
     let log = width.ilog2();
-    // The logarithm is taken as straight between powers of two, which is wrong by less than an eighth.
+    // The logarithm is interpolated linearly between powers of two, which is wrong by less than an eighth.
     let eighths = log * 8 + ((width << 3 >> log) as u32 & 7);
     (settled as u32 * 8 + 32) * 8 - eighths
 }
 
-/// What runs the modelling code. A copy of it for each of the three coders is fastest.
+/// The coder as the modelling code takes it. A copy of that code for each of the three coders is fastest.
 #[cfg(feature = "fast")]
 #[inline]
 pub(crate) fn shared<C: Coder>(coder: &mut C) -> &mut C {
     coder
 }
 
-/// What runs the modelling code. One copy of it for all coders is smallest.
+/// The coder as the modelling code takes it. One copy of that code for all coders is smallest.
 #[cfg(not(feature = "fast"))]
 #[inline]
 pub(crate) fn shared<'a, C: Coder + 'a>(coder: &'a mut C) -> &'a mut (dyn Coder + 'a) {
     coder
 }
 
-/// What the first decision of a packet starts from: its first byte is never below
-/// [`PLAIN_END`].
+/// The lower bound before the first decision of a packet, so that its first byte is never below [`PLAIN_END`].
 const LOW: u32 = PLAIN_END << 24;
 
-/// No coded packet starts with a byte below this.
+/// The least first byte of a coded packet.
 pub(crate) const PLAIN_END: u32 = 16;
 
-/// At most so many trailing zeros are left out, so that a decoder can tell truncation from economy.
+/// The most trailing zeros that are left out, so that a decoder can tell a packet that was cut short.
 const DROPPED_MAX: usize = 4;
 
-/// Narrows `low..=high` to the part that stands for `bit`; the split point is `mid`.
+/// The last value of the part of `low..=high` that stands for `true`.
 fn split(low: u32, high: u32, p: u32) -> u32 {
+    debug_assert!(p > 0 && p < 65536, "no decision is certain");
+    debug_assert!(low < high, "the interval has a part for each outcome");
     low + ((u64::from(high - low) * u64::from(p)) >> 16) as u32
 }
 
@@ -134,7 +133,7 @@ impl Coder for RangeEncoder<'_> {
     }
 }
 
-/// Codes nothing: the model only learns.
+/// Codes nothing, so that the model only learns.
 pub(crate) struct Silent;
 
 impl Coder for Silent {
@@ -163,13 +162,12 @@ impl<'a> RangeDecoder<'a> {
         for _ in 0..4 {
             decoder.read_byte();
         }
-        // No encoder starts a packet below this; staying inside the interval keeps the arithmetic
-        // sound.
+        // No encoder starts a packet below `LOW`. A value inside the interval keeps the arithmetic sound.
         decoder.value = decoder.value.max(LOW);
         decoder
     }
 
-    /// Whether the packet ended where its last decision did.
+    /// Whether the packet ends with its last decision.
     pub(crate) fn is_complete(&self) -> bool {
         self.read >= self.input.len() && !self.is_exhausted()
     }

@@ -1,77 +1,72 @@
-//! What a number hole is expected to hold: references to earlier values, and which of them has been
-//! best.
+//! Predicts the next value of a series from earlier values, by the predictor that has been best.
 
 use crate::cache::Cache;
+use crate::decimal::Format;
 use crate::hash::hash;
-use crate::hole::Whose;
-use crate::integer::{Contexts, code_signed};
-use crate::keys;
-use crate::lesson::PREDICTORS;
-use crate::model::Rows;
-use crate::number::Format;
+use crate::integer::{Contexts, code_signed, size};
+use crate::pass::Pass;
 use crate::range_coder::Coder;
+use crate::series::Series;
+use crate::trace::PREDICTORS;
 
 mod snapshot;
 
-/// The last values in a hole.
+/// The last value of a series, or of any sender in a hole, and how good its predictors are.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Reference {
     value: i64,
-    /// The last step; a larger one than fits is no guide.
+    /// The last step. A step that does not fit predicts nothing and is kept as zero.
     delta: i32,
     /// Running cost of each predictor, in 1/3 bit.
     costs: [u8; PREDICTORS],
-    /// The low bits of the number of the packet that the value came in.
+    /// The low bits of the number of the packet with the value.
     stamp: u16,
     pub(crate) format: Format,
     seen: bool,
 }
 
-/// The unit of a mean step.
+/// The unit of a mean step: 1/16.
 const RATE: i32 = 16;
-/// How many values a mean step is taken over, about.
+/// The number of values over which a mean step is taken, about.
 const RATE_WINDOW: i64 = 16;
 
 const _: () = assert!(Cache::<Reference>::ENTRY == 32);
 
 impl Reference {
-    /// The sender's last values in this hole, or else anybody's, and where they are.
-    pub(crate) fn recall(references: &Cache<Self>, whose: Whose) -> (Self, Option<usize>) {
-        let at = references.index(hash(whose.label, whose.sender));
+    /// The last value of a series, or else of any sender in the hole, and the place of the series in the table.
+    pub(crate) fn recall(references: &Cache<Self>, series: Series) -> (Self, Option<usize>) {
+        let at = references.index(series.key());
         let own = at.map(|at| *references.at(at)).unwrap_or_else(|| {
-            let anybody = Self::anybody(references, whose.label);
-            Self { delta: anybody.delta / RATE, ..anybody }
+            let any_sender = Self::any_sender(references, series.label);
+            Self { delta: any_sender.delta / RATE, ..any_sender }
         });
         (own, at)
     }
 
-    /// Anybody's last value in this hole; the step is a mean in 1/[`RATE`] for each packet.
-    pub(crate) fn anybody(references: &Cache<Self>, label: u32) -> Self {
+    /// The last value of any sender in a hole. Its step is a mean for each packet, in 1/[`RATE`].
+    pub(crate) fn any_sender(references: &Cache<Self>, label: u32) -> Self {
         references.find(label).copied().unwrap_or_default()
     }
 
-    /// Keeps the sender's last values where they were found, and anybody's.
+    /// Keeps the last value of a series, where the series was found before, and as the last value of any sender.
     pub(crate) fn remember(
         references: &mut Cache<Self>,
-        whose: Whose,
+        series: Series,
         at: Option<usize>,
         reference: Self,
     ) {
-        if references.is_quiet() {
-            return;
-        }
-        references.put(hash(whose.label, whose.sender), at, reference);
-        let at = references.index(whose.label);
-        let anybody = at.map(|at| *references.at(at)).unwrap_or_default();
-        let packets = i64::from(reference.stamp.wrapping_sub(anybody.stamp).max(1));
-        let step = reference.value.wrapping_sub(anybody.value) / packets;
-        let rate = i64::from(anybody.delta);
-        let rate = if anybody.seen {
+        references.put(series.key(), at, reference);
+        let at = references.index(series.label);
+        let any_sender = at.map(|at| *references.at(at)).unwrap_or_default();
+        let packets = i64::from(reference.stamp.wrapping_sub(any_sender.stamp).max(1));
+        let step = reference.value.wrapping_sub(any_sender.value) / packets;
+        let rate = i64::from(any_sender.delta);
+        let rate = if any_sender.seen {
             rate + (step.saturating_mul(i64::from(RATE)).saturating_sub(rate)) / RATE_WINDOW
         } else {
             0
         };
-        references.put(whose.label, at, Self { delta: narrow(rate), ..reference });
+        references.put(series.label, at, Self { delta: narrow(rate), ..reference });
     }
 
     /// The last value, if there is one.
@@ -79,7 +74,7 @@ impl Reference {
         self.seen.then_some(self.value)
     }
 
-    /// Adapts to `more` decimals than before.
+    /// Adapts to `more` decimals than before, or less if negative.
     pub(crate) fn rescale(&mut self, more: i32) {
         let factor = 10i64.pow(more.unsigned_abs().min(18));
         let rescale =
@@ -88,30 +83,29 @@ impl Reference {
         self.delta = narrow(rescale(i64::from(self.delta)));
     }
 
-    /// Takes `value` as the last one, in other units than before, in which steps are unknown.
+    /// Takes `value` as the last one, in another unit than before, in which the last step is unknown.
     pub(crate) fn rebase(&mut self, value: i64) {
         self.value = value;
         self.delta = 0;
     }
 
-    /// Codes a value, given what anybody's last values were. Returns it.
+    /// Codes a value, given the last value of any sender. Returns the value.
     pub(crate) fn code<C: Coder + ?Sized>(
         &mut self,
-        coder: &mut C,
-        rows: &mut Rows,
-        whose: Whose,
-        anybody: &Self,
+        pass: &mut Pass<'_, C>,
+        series: Series,
+        any_sender: &Self,
         given: i64,
     ) -> i64 {
-        // The last value; that and half the last step; that and the last step; anybody's last value;
-        // that and the mean step.
+        // The predictions: the last value; with half the last step; with the last step; any sender's last value; with
+        // the mean step.
         let predictions: [i64; PREDICTORS] = [
             self.value,
             self.value.wrapping_add(i64::from(self.delta / 2)),
             self.value.wrapping_add(i64::from(self.delta)),
-            anybody.value,
-            anybody.value.wrapping_add(
-                i64::from(anybody.delta) * i64::from(rows.age(anybody.stamp).max(1))
+            any_sender.value,
+            any_sender.value.wrapping_add(
+                i64::from(any_sender.delta) * i64::from(pass.age(any_sender.stamp).max(1))
                     / i64::from(RATE),
             ),
         ];
@@ -121,35 +115,35 @@ impl Reference {
                 best = index;
             }
         }
-        // A value of some packets ago lets expect other differences than the last packet's.
-        let age = rows.age(self.stamp);
+        // The difference from a value of some packets ago is of another size than from the last packet's.
+        let age = pass.age(self.stamp);
         let kind = match (self.seen, age) {
             (false, _) => 0,
             (true, 0) => 1,
             (true, _) => 2,
         };
-        let general = hash(whose.label, 0x100 + best as u32 + 8 * kind);
+        let general = hash(series.label, 0x100 + best as u32 + 8 * kind);
         let special = if kind == 2 {
             hash(general, step(self.delta) * 32 + u16::BITS - age.leading_zeros())
         } else {
             hash(general, step(self.delta))
         };
         let error = given.wrapping_sub(predictions[best]);
-        let error = code_signed(coder, rows, Contexts { general, special }, error);
+        let error = code_signed(pass, Contexts { general, special }, error);
         let value = predictions[best].wrapping_add(error);
 
-        let errors = predictions.map(|prediction| keys::size(value, prediction));
-        let errors = rows.errors(whose.label, errors);
+        let errors = predictions.map(|prediction| size(value.wrapping_sub(prediction)) as u8);
+        let errors = pass.errors(series.label, errors);
         for (cost, error) in self.costs.iter_mut().zip(errors) {
             *cost = ((u32::from(*cost) * 7 + u32::from(error) * 3 + 4) / 8) as u8;
         }
-        self.note(value, rows.packet);
+        self.note(value, pass.stamp());
         value
     }
 
     /// Takes a value as the last one.
-    pub(crate) fn note(&mut self, value: i64, packet: u32) {
-        self.stamp = packet as u16;
+    pub(crate) fn note(&mut self, value: i64, stamp: u16) {
+        self.stamp = stamp;
         self.delta = if self.seen { narrow(value.wrapping_sub(self.value)) } else { 0 };
         self.value = value;
         self.seen = true;

@@ -1,92 +1,72 @@
 //! The model of a stream: everything that both ends have learned from the messages so far.
 //!
-//! [`Stream::code`] is what encoder and decoder share. It takes every decision through a
-//! [`Coder`], which either writes it or reads it, and learns from the
-//! messages and from nothing else, so that the model is a function of the messages alone.
+//! Encoder and decoder share [`Stream::code_ordered`] and [`Stream::code_datagram`]. They take every decision through a
+//! [`Coder`], which either writes it or reads it, and learn from the messages and from nothing else, so that the model is
+//! a function of the messages alone.
 
+#[cfg(feature = "describe")]
 use alloc::vec::Vec;
 
 use crate::batch::{Batch, Message};
-use crate::choice::Choices;
+use crate::budget::Budget;
 use crate::config::Config;
+use crate::contexts::ContextTable;
 use crate::control::Control;
 use crate::error::DecodeError;
-use crate::fields::Fields;
-use crate::hash::hash;
-use crate::history::Place;
-use crate::hole::Holes;
 use crate::integer::{Contexts, code_unsigned};
-use crate::keys::Keys;
-use crate::learn;
-use crate::lesson::Lesson;
-use crate::model::{Bit, Learning};
-use crate::packet::BULK;
+use crate::packet_number::PacketNumber;
+use crate::pass::{Learning, Pass};
+use crate::probability::Probability;
 use crate::range_coder::{Coder, Silent, shared};
-use crate::speller::Setting;
 use crate::table::{Table, Version, Versioned};
+use crate::templates::Search;
+#[cfg(feature = "describe")]
 use crate::templates::Templates;
+use crate::trace::Trace;
 
-pub(crate) mod compact;
+use message::MessageCoder;
+
+mod compact;
+mod message;
 mod snapshot;
 
 pub(crate) struct Stream {
     config: Config,
-    /// The most memory that the configuration of both ends allows.
+    /// The most memory that the configuration of both ends allows. The model may have less: see
+    /// [`Encoder::set_memory`](crate::Encoder::set_memory).
     memory_max: usize,
-    /// Whether the first template that fits is taken, instead of the best.
-    hasty: bool,
-    /// Whether, for that, another one was taken than the best.
-    strayed: bool,
-    templates: Templates,
-    choices: Choices,
-    holes: Holes,
-    fields: Fields,
-    keys: Keys,
-    /// The last message that fitted no template.
-    last_miss: Table<Place>,
-    /// Whether a packet is learned and asks of the model nothing besides.
-    usual: Table<Bit>,
-    /// What a packet consists of while it is learned: a copy that nobody needs.
+    contexts: ContextTable,
+    messages: MessageCoder,
+    /// Whether a packet is learned and has no control part.
+    usual: Table<Probability>,
+    /// The messages of a packet while it is learned: a copy that nothing reads.
     unused: Batch,
-    /// What fills the key hole of a message.
-    key: Vec<u8>,
-    scratch: learn::Scratch,
-    /// What each message of the last packet took, if that is asked for.
+    /// What each message of the last packet took, while that is asked for.
     #[cfg(feature = "describe")]
     pub(crate) costs: Option<Vec<u32>>,
 }
 
-/// The label of a whole message that fits no template.
-const MISS: u32 = 0x3155;
-
 impl Stream {
     pub(crate) fn new(config: Config) -> Self {
         let config = Config { memory: config.memory_bounded(), ..config };
-        let budget = config.budget();
+        let budget = Budget::new(&config);
         Self {
-            templates: Templates::new(budget.templates),
-            choices: Choices::new(budget.senders),
-            holes: Holes::new(&budget),
-            fields: Fields::new(&config),
-            keys: Keys::new(budget.keys),
-            last_miss: Table::new(Place::default(), 1),
-            usual: Table::new(Bit::LIKELY, 1),
+            contexts: ContextTable::new(budget.contexts),
+            messages: MessageCoder::new(&config, &budget),
+            usual: Table::new(Probability::LIKELY, 1),
             unused: Batch::default(),
-            key: Vec::new(),
-            scratch: learn::Scratch::default(),
             memory_max: config.memory,
-            hasty: false,
-            strayed: false,
             #[cfg(feature = "describe")]
             costs: None,
             config,
         }
     }
 
-    /// An empty model of so many bytes, with the same settings.
+    /// An empty model of `memory` bytes, with the same settings.
     pub(crate) fn empty(&self, memory: usize) -> Self {
+        debug_assert!(memory <= self.memory_max, "a model has no more memory than both ends allow");
         let mut empty = Self::new(Config { memory, ..self.config.clone() });
-        (empty.memory_max, empty.hasty) = (self.memory_max, self.hasty);
+        empty.memory_max = self.memory_max;
         #[cfg(feature = "describe")]
         {
             empty.costs = self.costs.clone();
@@ -99,21 +79,11 @@ impl Stream {
         self.memory_max
     }
 
-    /// The memory, if it is less than that.
+    /// The memory of the model, if it is less than both ends allow.
     pub(crate) fn less_memory(&self) -> Option<u32> {
         Some(self.config.memory)
             .filter(|&memory| memory != self.memory_max)
             .map(|memory| memory as u32)
-    }
-
-    pub(crate) fn set_hasty(&mut self, hasty: bool) {
-        self.hasty = hasty;
-    }
-
-    /// Whether a message of the last packet was coded with another template than a decoder would
-    /// choose that is given the message.
-    pub(crate) fn has_strayed(&self) -> bool {
-        self.strayed
     }
 
     pub(crate) fn config(&self) -> &Config {
@@ -122,36 +92,28 @@ impl Stream {
 
     #[cfg(feature = "describe")]
     pub(crate) fn templates(&self) -> &Templates {
-        &self.templates
+        &self.messages.templates
     }
 
+    /// Bytes of state.
     pub(crate) fn memory(&self) -> usize {
-        self.templates.memory()
-            + self.choices.memory()
-            + self.holes.memory()
-            + self.fields.memory()
-            + self.keys.memory()
+        self.contexts.memory() + self.messages.memory()
     }
 
-    /// Bytes that the limit of the memory leaves when the model is as large as it can become.
-    pub(crate) fn room(&self) -> usize {
+    /// Bytes that remain of the memory when the model is as large as it can become.
+    pub(crate) fn remaining(&self) -> usize {
         let memory = self.config.memory.clamp(Config::MEMORY_MIN, Config::MEMORY_MAX);
-        memory.saturating_sub(self.memory() + self.templates.room())
+        memory.saturating_sub(self.memory() + self.messages.templates.remaining())
     }
 
-    /// Visits all that has versions.
+    /// Visits all tables that have versions.
     fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
-        self.templates.visit(visit);
-        self.choices.visit(visit);
-        self.holes.visit(visit);
-        self.fields.visit(visit);
-        self.keys.visit(visit);
-        visit(&mut self.last_miss);
+        self.contexts.visit(visit);
+        self.messages.visit(visit);
         visit(&mut self.usual);
     }
 
-    /// Attributes all changes from now on to a version, so that they can be taken back; with `None`
-    /// they cannot.
+    /// Attributes all changes from now on to a version, so that they can be taken back; with `None` they cannot.
     pub(crate) fn record(&mut self, version: Option<Version>) {
         self.visit(&mut |part| part.record(version));
     }
@@ -183,310 +145,203 @@ impl Stream {
         memory
     }
 
-    /// Codes a packet for an ordered link: whether it is learned, what it asks of the model besides, and
-    /// the messages. Learns it if so.
+    /// Codes a packet for an ordered link: whether it is learned, its control part, and the messages. Learns it if so.
+    /// Returns whether a message was coded with another template than [`Search::Best`] finds.
     pub(crate) fn code_ordered<C: Coder + ?Sized>(
         &mut self,
         coder: &mut C,
         learns: bool,
+        search: Search,
         given: &Batch,
         done: &mut Batch,
-    ) -> Result<(), DecodeError> {
-        let (learns, control) = self.code_front(coder, learns, given.control)?;
+    ) -> Result<bool, DecodeError> {
+        let (learns, control) = self.code_header(coder, learns, given.control)?;
         done.control = control;
-        self.strayed = false;
-        if learns {
-            self.code(coder, given, done)?;
-        } else {
-            self.record(Some(1));
-            let result = self.code(coder, given, done);
-            self.undo(0);
-            self.record(None);
-            result?;
+        if !learns {
+            self.record(Some(PacketNumber::new(1)));
         }
+        let result =
+            self.code(coder, Learning::Immediate, PacketNumber::default(), search, given, done);
+        if !learns {
+            self.undo(PacketNumber::new(0));
+            self.record(None);
+        }
+        let suboptimal = result?;
         self.obey(control);
-        Ok(())
+        Ok(suboptimal)
     }
 
-    /// Codes whether a packet is learned, and what it asks of the model besides.
-    pub(crate) fn code_front<C: Coder + ?Sized>(
+    /// Codes whether a packet of an ordered link is learned, and its control part.
+    pub(crate) fn code_header<C: Coder + ?Sized>(
         &mut self,
         coder: &mut C,
         learns: bool,
         control: Control,
     ) -> Result<(bool, Control), DecodeError> {
-        if self.usual.change(0).code(coder, learns && control.is_empty()) {
-            return Ok((true, Control::default()));
-        }
-        let rows = &mut self.holes.rows;
-        let row = rows.single(0x1ea2);
-        let learns = rows.bit(coder, row, 0, learns);
-        let control = control.code(coder, rows)?;
-        let memory = control.memory.map_or(0, |memory| memory as usize);
-        if memory > self.memory_max {
-            return Err(DecodeError::TooLarge);
-        }
-        Ok((learns, control))
+        let mut pass = Pass::immediate(coder, &mut self.contexts);
+        code_header(&mut pass, &mut self.usual, self.memory_max, learns, control)
     }
 
-    /// Does what a packet asked for that was learned.
+    /// Does what the control part of a packet asks for, after the packet was learned.
     fn obey(&mut self, control: Control) {
         if let Some(memory) = control.memory {
-            let count_max = self.templates.count_max();
+            let count_max = self.messages.templates.count_max();
             *self = self.empty(memory as usize);
-            self.templates.set_count_max(count_max);
+            self.messages.templates.set_count_max(count_max);
         }
         if let Some(count) = control.templates_max {
-            self.templates.set_count_max(count as usize);
+            self.messages.templates.set_count_max(count as usize);
         }
         if control.compact && cfg!(feature = "snapshots") {
             self.compact();
         }
     }
 
-    /// Codes a packet for a link that loses some: how many packets it is behind the epoch, less one,
-    /// whether it will be learned, and the messages. What it teaches is left in [`Stream::lesson`].
+    /// Codes a packet for a link that loses some, and writes to `trace` what it teaches: its distance, which is the
+    /// number of packets between the epoch's and this one, whether it will be learned, and the messages. The caller
+    /// takes the changes of the model back. Returns the packet's number, and whether it will be learned.
     pub(crate) fn code_datagram<C: Coder + ?Sized>(
         &mut self,
         coder: &mut C,
-        epoch: u32,
-        distance: u32,
-        learns: bool,
-        given: &Batch,
+        given: Datagram<'_>,
+        trace: &mut Trace,
         done: &mut Batch,
-    ) -> Result<(u32, bool), DecodeError> {
-        self.holes.rows.learning = Learning::Later;
-        self.holes.rows.frozen = true;
-        self.holes.rows.lesson.clear();
-        let result = self.code_datagram_body(coder, epoch, distance, learns, given, done);
-        self.holes.rows.learning = Learning::Now;
-        self.holes.rows.frozen = false;
-        result
-    }
-
-    fn code_datagram_body<C: Coder + ?Sized>(
-        &mut self,
-        coder: &mut C,
-        epoch: u32,
-        distance: u32,
-        learns: bool,
-        given: &Batch,
-        done: &mut Batch,
-    ) -> Result<(u32, bool), DecodeError> {
-        let rows = &mut self.holes.rows;
-        let distance = code_unsigned(coder, rows, Contexts::single(0xd157), u64::from(distance));
+    ) -> Result<(PacketNumber, bool), DecodeError> {
+        let Datagram { epoch, distance, learns, search, batch } = given;
+        trace.clear();
+        let learning = Learning::Deferred(&mut *trace);
+        let mut pass = Pass::new(coder, &mut self.contexts, learning, epoch);
+        let mut pass = pass.part(true);
+        let contexts = Contexts::single(DISTANCE);
+        let distance = code_unsigned(&mut pass, contexts, u64::from(distance));
         let distance = u32::try_from(distance).map_err(|_| DecodeError::Malformed)?;
-        let number = epoch.wrapping_add(1).wrapping_add(distance);
-        rows.packet = number;
-        let (learns, control) = self.code_front(coder, learns, given.control)?;
+        let number = epoch.next().plus(distance);
+        let (learns, control) =
+            code_header(&mut pass, &mut self.usual, self.memory_max, learns, batch.control)?;
         if control.memory.is_some() {
             return Err(DecodeError::Malformed);
         }
         done.control = control;
-        self.code(coder, given, done)?;
+        self.code(coder, Learning::Deferred(trace), number, search, batch, done)?;
         Ok((number, learns))
     }
 
-    /// What the last packet taught.
-    pub(crate) fn lesson(&self) -> &Lesson {
-        &self.holes.rows.lesson
-    }
-
-    pub(crate) fn lesson_mut(&mut self) -> &mut Lesson {
-        &mut self.holes.rows.lesson
-    }
-
-    /// For a packet whose coding was dropped.
-    pub(crate) fn clear_lesson(&mut self) {
-        self.holes.rows.lesson.clear();
-    }
-
     /// Learns the messages of a packet, and what it taught when it was coded.
-    pub(crate) fn learn(&mut self, number: u32, batch: &Batch, lesson: &mut Lesson) {
-        let rows = &mut self.holes.rows;
-        rows.packet = number;
-        core::mem::swap(&mut rows.lesson, lesson);
-        rows.learn();
-        rows.learning = Learning::Taught;
+    pub(crate) fn learn(&mut self, number: PacketNumber, batch: &Batch, trace: &mut Trace) {
+        self.contexts.learn(trace);
         let mut unused = core::mem::take(&mut self.unused);
         unused.clear();
-        self.code(shared(&mut Silent), batch, &mut unused)
-            .expect("messages within the limits are coded");
+        let mut coder = Silent;
+        self.code(
+            shared(&mut coder),
+            Learning::Replay(trace),
+            number,
+            Search::Best,
+            batch,
+            &mut unused,
+        )
+        .expect("messages within the limits are coded");
+        debug_assert!(unused.bytes == batch.bytes, "a replay gives the messages that were coded");
         self.unused = unused;
-        let rows = &mut self.holes.rows;
-        rows.learning = Learning::Now;
-        core::mem::swap(&mut rows.lesson, lesson);
         self.usual.change(0).code(shared(&mut Silent), batch.control.is_empty());
         self.obey(batch.control);
     }
 
-    /// Codes the messages of a packet. They are appended to `done`, whether they were given or
-    /// decoded.
-    pub(crate) fn code<C: Coder + ?Sized>(
+    /// Codes the messages of a packet. They are appended to `done`, whether they were given or decoded. Returns whether a
+    /// message was coded with another template than [`Search::Best`] finds.
+    fn code<C: Coder + ?Sized>(
         &mut self,
         coder: &mut C,
+        learning: Learning<'_>,
+        packet: PacketNumber,
+        search: Search,
         given: &Batch,
         done: &mut Batch,
-    ) -> Result<(), DecodeError> {
+    ) -> Result<bool, DecodeError> {
+        let Self { contexts, messages, config, .. } = self;
+        let mut pass = Pass::new(coder, contexts, learning, packet);
         #[cfg(feature = "describe")]
-        let mut before = coder.position();
-        let mut more = self.code_more(coder, 0, given);
+        let mut before = pass.coder.position();
+        let mut suboptimal = false;
+        let mut more = code_more(&mut pass.part(true), 0, given);
         while more {
             let index = done.len();
-            if index == self.config.max_messages_per_packet {
+            if index == config.max_messages_per_packet {
                 return Err(DecodeError::TooLarge);
             }
-            if coder.is_exhausted() {
+            if pass.coder.is_exhausted() {
                 return Err(DecodeError::Malformed);
             }
-            more = self.code_more(coder, index + 1, given);
-            // Nothing of a packet's last message will be needed before it is learned.
-            self.set_fleeting(!more && self.holes.rows.learning == Learning::Later);
-            let message = if coder.decodes() {
+            more = code_more(&mut pass.part(index == 0), index + 1, given);
+            let message = if pass.coder.decodes() {
                 Message { fields: &[], bytes: &[] }
             } else {
                 given.get(index)
             };
-            let result = self.code_message(coder, message, done);
-            self.set_fleeting(false);
-            result?;
+            suboptimal |= messages.code(&mut pass.part(!more), config, search, message, done)?;
             done.end_message();
             #[cfg(feature = "describe")]
             if let Some(costs) = &mut self.costs {
-                let now = coder.position();
+                let now = pass.coder.position();
                 costs.extend(now.zip(before).map(|(now, before)| now - before));
                 before = now;
             }
         }
-        Ok(())
+        Ok(suboptimal)
     }
+}
 
-    /// Codes whether there is a message with this index. Of the first ones the model knows how likely
-    /// that is.
-    fn code_more<C: Coder + ?Sized>(&mut self, coder: &mut C, index: usize, given: &Batch) -> bool {
-        let rows = &mut self.holes.rows;
-        let row = rows.single(0x303e);
-        rows.bit(coder, row, index.min(14), index < given.len())
+/// A packet to be coded for a link that loses some.
+pub(crate) struct Datagram<'a> {
+    /// The number of the epoch's packet.
+    pub(crate) epoch: PacketNumber,
+    /// How many packets were sent between the epoch's and this one; unused when decoding.
+    pub(crate) distance: u32,
+    /// Whether the packet will be learned; unused when decoding.
+    pub(crate) learns: bool,
+    /// How the templates of messages are searched for; unused when decoding.
+    pub(crate) search: Search,
+    /// The messages; unused when decoding.
+    pub(crate) batch: &'a Batch,
+}
+
+impl<'a> Datagram<'a> {
+    /// A packet to be decoded. `empty` stands for its messages.
+    pub(crate) fn unknown(epoch: PacketNumber, empty: &'a Batch) -> Self {
+        Self { epoch, distance: 0, learns: false, search: Search::Best, batch: empty }
     }
+}
 
-    /// Whether what becomes of a message is forgotten at once.
-    fn set_fleeting(&mut self, fleeting: bool) {
-        self.holes.rows.frozen = fleeting;
-        self.holes.set_quiet(fleeting);
-        self.choices.set_quiet(fleeting);
+/// The context of a packet's distance.
+const DISTANCE: u32 = 0xd157;
+/// The context of whether a packet is learned, if that is not as usual.
+const LEARNS: u32 = 0x1ea2;
+/// The context of whether there is another message.
+const MORE: u32 = 0x303e;
+
+/// Codes whether a packet is learned, and its control part.
+fn code_header<C: Coder + ?Sized>(
+    pass: &mut Pass<'_, C>,
+    usual: &mut Table<Probability>,
+    memory_max: usize,
+    learns: bool,
+    control: Control,
+) -> Result<(bool, Control), DecodeError> {
+    if usual.change(0).code(pass.coder, learns && control.is_empty()) {
+        return Ok((true, Control::default()));
     }
-
-    fn code_message<C: Coder + ?Sized>(
-        &mut self,
-        coder: &mut C,
-        given: Message<'_>,
-        done: &mut Batch,
-    ) -> Result<(), DecodeError> {
-        let first_field = done.fields.len();
-        let is_first = done.len() == 0;
-        self.fields.code(coder, &mut self.holes.rows, is_first, given.fields, &mut done.fields)?;
-        let fields = &done.fields[first_field..];
-        let channel = fields.first().copied().unwrap_or(0);
-        let sender = hash(fields.get(1).copied().unwrap_or(0), 0x5e);
-        let stream = hash(channel, sender);
-
-        let out = &mut done.bytes;
-        let start = out.len();
-        let limit = self.config.max_message.min(self.config.max_packet - start).min(BULK);
-        let choice = if coder.decodes() {
-            None
-        } else {
-            let likely = self.choices.recent(stream).likely();
-            // What is only learned is learned alike by all.
-            let hasty = self.hasty && self.holes.rows.learning != Learning::Taught;
-            let spans = &mut self.scratch.spans;
-            let first =
-                if hasty { self.templates.first(given.bytes, &likely, spans) } else { None };
-            self.strayed |= first.is_some();
-            first.or_else(|| self.templates.find(given.bytes, &likely, spans))
-        };
-        let choice = self.choices.code(coder, &mut self.holes.rows, stream, choice)?;
-        if let Some(number) = choice {
-            self.code_holes(coder, number, sender, given.bytes, limit, out)?;
-            // What would be taken back need not be learned.
-            if self.holes.rows.learning != Learning::Later {
-                for (index, shape) in self.scratch.shapes.drain(..) {
-                    self.templates.reshape(number, index, shape);
-                }
-                self.templates.touch(number, &out[start..]);
-                self.keys.learn(number, &self.holes.seen);
-            }
-        } else {
-            let setting =
-                Setting { label: MISS, before: [0; 2], like: Some(self.last_miss[0]), limit };
-            let Holes { texts, rows, .. } = &mut self.holes;
-            *self.last_miss.change(0) =
-                texts.speller.code(coder, rows, &setting, given.bytes, out)?;
-            if let Some(number) = self.templates.learn(&out[start..], &mut self.scratch) {
-                self.choices.learned(stream, number);
-                self.keys.start(number);
-            }
-        }
-        if out.len() - start > limit {
-            return Err(DecodeError::TooLarge);
-        }
-        Ok(())
+    let row = pass.single(LEARNS);
+    let learns = pass.bit(row, 0, learns);
+    let control = control.code(pass)?;
+    let memory = control.memory.map_or(0, |memory| memory as usize);
+    if memory > memory_max {
+        return Err(DecodeError::TooLarge);
     }
+    Ok((learns, control))
+}
 
-    /// Codes what fills the holes of a template, and appends the whole message to `out`.
-    fn code_holes<C: Coder + ?Sized>(
-        &mut self,
-        coder: &mut C,
-        number: usize,
-        sender: u32,
-        given: &[u8],
-        limit: usize,
-        out: &mut Vec<u8>,
-    ) -> Result<(), DecodeError> {
-        let template = self.templates.get(number).ok_or(DecodeError::Malformed)?;
-        if template.fixed() > limit {
-            return Err(DecodeError::TooLarge);
-        }
-        let Self { holes, scratch, .. } = self;
-        holes.seen.clear();
-        let end = out.len() + limit;
-        // The key comes first, since it tells what to expect of the others.
-        let key = self.keys.label(number).and_then(|label| template.find(label));
-        let mut sender = sender;
-        self.key.clear();
-        scratch.shapes.clear();
-        let mut code = |index: usize, sender: u32, limit: usize, out: &mut Vec<u8>| {
-            let mut hole = template.holes()[index].clone();
-            let shape = hole.shape;
-            let seen = holes.seen.len();
-            let given = if coder.decodes() { &[] } else { &given[scratch.spans[index].clone()] };
-            holes.code(coder, &mut hole, sender, given, limit, out)?;
-            // A hole is known by its name, however its values are coded.
-            holes.seen.truncate(seen + 1);
-            let seen = holes.seen.get_mut(seen).map(|seen| {
-                seen.label = hole.label;
-                seen.identity
-            });
-            if hole.shape != shape {
-                scratch.shapes.push((index, hole.shape));
-            }
-            Ok(seen)
-        };
-        if let Some(key) = key {
-            let identity = code(key, sender, limit, &mut self.key)?;
-            let label = template.holes()[key].label;
-            sender = hash(hash(sender, label), identity.unwrap_or(0));
-        }
-        for index in 0..template.holes().len() {
-            out.extend_from_slice(template.fixed_before(index));
-            if key == Some(index) {
-                out.extend_from_slice(&self.key);
-                continue;
-            }
-            let left = end.saturating_sub(out.len());
-            code(index, sender, left, out)?;
-        }
-        out.extend_from_slice(template.fixed_before(template.holes().len()));
-        Ok(())
-    }
+/// Codes whether there is a message with this index. For the first fifteen the model knows how likely that is.
+fn code_more<C: Coder + ?Sized>(pass: &mut Pass<'_, C>, index: usize, given: &Batch) -> bool {
+    let row = pass.single(MORE);
+    pass.bit(row, index.min(14), index < given.len())
 }

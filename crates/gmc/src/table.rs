@@ -1,8 +1,8 @@
 //! Tables of fixed size whose changes can be taken back.
 //!
-//! A packet that is coded under an old version of the model must leave no trace in it, and a decoder
-//! may have to go back a few versions for a packet that comes late. Tables therefore keep a log of
-//! what was there before, if they are told to.
+//! A packet that is coded under an old version of the model must leave no trace in it, and a decoder may have to go
+//! back a few versions for a packet that comes late. Tables therefore keep a log of the items that were replaced, while
+//! they are asked to.
 
 use alloc::collections::VecDeque;
 use alloc::vec;
@@ -11,18 +11,14 @@ use core::mem::{replace, size_of, swap};
 use core::ops::{Index, Range};
 
 use crate::config::Config;
+use crate::packet_number::PacketNumber;
 
-/// A version of the model. Versions grow and wrap around.
-pub(crate) type Version = u32;
+/// A version of the model: the number of the packet that the model has learned last.
+pub(crate) type Version = PacketNumber;
 
-/// Whether `a` is a later version than `b`.
-pub(crate) fn is_later(a: Version, b: Version) -> bool {
-    (a.wrapping_sub(b) as i32) > 0
-}
-
-/// What can go back to an earlier version.
+/// A part of the model that can go back to an earlier version.
 pub(crate) trait Versioned {
-    /// Attributes all changes from now on to a version; `None` keeps no log.
+    /// Attributes all changes from now on to a version. `None` drops the log and keeps none.
     fn record(&mut self, version: Option<Version>);
     /// Takes back all changes later than `version` and forgets them.
     fn undo(&mut self, version: Version);
@@ -40,20 +36,20 @@ pub(crate) trait Versioned {
 #[derive(Clone)]
 pub(crate) struct Table<T> {
     items: Vec<T>,
-    /// What was there before; after a rewind, what was there behind it.
+    /// The items that were replaced; after a rewind, the items that replaced them.
     log: Vec<T>,
     changes: Changes,
 }
 
-/// What the log is about: the same code for tables of all items.
+/// The places and versions of the logged items, in code that tables of all item types share.
 #[derive(Clone)]
 struct Changes {
-    /// Which item each entry of the log was.
+    /// The place of each logged item.
     places: Vec<Place>,
-    /// Where the changes of each version start in the log.
+    /// The places where the changes of each version start in the log, the oldest first.
     marks: VecDeque<Mark>,
     version: Option<Version>,
-    /// Whether the version has a mark.
+    /// Whether the version has a mark; it gets one with its first change.
     is_marked: bool,
 }
 
@@ -108,7 +104,7 @@ impl<T: Clone> Table<T> {
         self.items.len() * size_of::<T>()
     }
 
-    /// The item, to be changed.
+    /// Gives access to an item for a change, which is logged.
     #[inline]
     pub(crate) fn change(&mut self, index: usize) -> &mut T {
         if let Some(version) = self.changes.version {
@@ -117,7 +113,7 @@ impl<T: Clone> Table<T> {
         &mut self.items[index]
     }
 
-    /// Makes the item this one, if it is not.
+    /// Replaces an item, unless it is equal.
     pub(crate) fn put(&mut self, index: usize, item: T)
     where
         T: PartialEq,
@@ -141,7 +137,8 @@ impl<T: Clone> Table<T> {
         self.log.push(self.items[index].clone());
     }
 
-    /// Before the log grows: drops what is forgotten, and what this version logged twice.
+    /// Makes space before the log grows: drops entries of forgotten versions, and entries of items that this version
+    /// logged before.
     #[cold]
     fn tidy(&mut self) {
         self.log.drain(..self.changes.drop_forgotten());
@@ -162,7 +159,7 @@ impl Changes {
         self.is_marked = true;
     }
 
-    /// Drops what is before the first mark; returns how much that was.
+    /// Drops the entries before the first mark. Returns their number.
     fn drop_forgotten(&mut self) -> usize {
         let forgotten = self.forgotten();
         self.places.drain(..forgotten);
@@ -172,7 +169,7 @@ impl Changes {
         forgotten
     }
 
-    /// How much is before the first mark.
+    /// The number of entries before the first mark, which belong to forgotten versions.
     fn forgotten(&self) -> usize {
         self.marks.front().map_or(self.places.len(), |mark| mark.start)
     }
@@ -182,8 +179,8 @@ impl Changes {
         self.marks.back().map_or(0, |mark| mark.start)
     }
 
-    /// Keeps of the changes from `first` on only the first of each of so many items, which knows what was there before all
-    /// others. Tells which entries change places.
+    /// Drops the entries from `first` on whose item has an earlier entry there: the first one has the oldest value.
+    /// `items` is the number of items of the table. Calls `swap` for entries that change places.
     fn drop_repeated(&mut self, first: usize, items: usize, swap: &mut dyn FnMut(usize, usize)) {
         let mut seen = vec![false; items];
         let mut kept = first;
@@ -197,9 +194,9 @@ impl Changes {
         self.places.truncate(kept);
     }
 
-    /// The first mark behind `version`.
+    /// The index of the first mark later than `version`.
     fn later(&self, version: Version) -> usize {
-        let earlier = self.marks.iter().rev().take_while(|mark| is_later(mark.version, version));
+        let earlier = self.marks.iter().rev().take_while(|mark| mark.version.is_after(version));
         self.marks.len() - earlier.count()
     }
 
@@ -228,7 +225,7 @@ impl Changes {
     }
 
     fn forget(&mut self, version: Version) {
-        while self.marks.front().is_some_and(|mark| !is_later(mark.version, version)) {
+        while self.marks.front().is_some_and(|mark| !mark.version.is_after(version)) {
             self.marks.pop_front();
         }
         if self.marks.is_empty() {
@@ -304,7 +301,7 @@ mod tests {
         ) {
             let mut table = Table::new(0u16, 8);
             let mut states = vec![items(&table)];
-            let version = |index: usize| start.wrapping_add(index as u32);
+            let version = |index: usize| Version::new(start.wrapping_add(index as u32));
             for (index, changes) in versions.iter().enumerate() {
                 table.record(Some(version(index + 1)));
                 for &(at, value) in changes {
@@ -318,7 +315,7 @@ mod tests {
             for index in (oldest..states.len()).rev() {
                 table.rewind(version(index));
                 prop_assert_eq!(&items(&table), &states[index]);
-                // What is tried in the past leaves no trace.
+                // Changes made in an earlier version and undone leave no trace.
                 table.record(Some(version(versions.len() + 1)));
                 for at in 0..8 {
                     *table.change(at) = 7;
@@ -336,12 +333,12 @@ mod tests {
     #[test]
     fn a_long_change_takes_no_more_than_the_table() {
         let mut table = Table::new(0u16, 16);
-        table.record(Some(1));
+        table.record(Some(Version::new(1)));
         for round in 0..10_000u16 {
             *table.change(usize::from(round) % 16) = round;
         }
         assert!(table.log_memory() <= 4 * 16 * (size_of::<Place>() + size_of::<u16>()));
-        table.undo(0);
+        table.undo(Version::new(0));
         assert_eq!(items(&table), [0; 16]);
     }
 }

@@ -1,26 +1,29 @@
-//! A template: a message of the past with holes where other messages differ.
+//! A template: an earlier message with holes where other messages differ.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::mem::size_of;
 use core::ops::Range;
 
-use crate::binary::{Format, Prefix, Shape, varint_end};
+use crate::binary::format::Format;
+use crate::binary::prefix::Prefix;
+use crate::binary::shape::Shape;
+use crate::binary::varint::varint_end;
 use crate::hash::{hash, hash_bytes};
 use crate::token;
 
-/// What fills a hole.
+/// What can fill a hole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HoleKind {
-    /// Digits of a number, as [`token`] defines it.
+    /// The digits of a number, as [`token`] defines it.
     Number,
-    /// Any bytes up to what is behind the hole: see [`Template::text_end`].
+    /// Any bytes up to the fixed part behind the hole: see [`Template::text_end`].
     Text,
-    /// Any bytes, as many as the message is longer than the rest of the template.
+    /// All bytes between the fixed parts before and behind the hole. There is one such hole at most.
     Bytes,
-    /// As many bytes as in the example, a number: [`Hole::shape`] tells which.
+    /// A number of as many bytes as in the example. [`Hole::shape`] tells how it is stored.
     Field,
-    /// As many bytes as in the example, no number.
+    /// As many bytes as in the example, which are no number.
     Opaque,
     /// A string with its length before it.
     String(Prefix),
@@ -36,9 +39,9 @@ pub(crate) struct Hole {
     pub(crate) kind: HoleKind,
     start: u16,
     end: u16,
-    /// What the values of a binary hole have turned out to be.
+    /// How the values of a binary hole are stored, as learned from the values.
     pub(crate) shape: Shape,
-    /// Names the hole: equal in all templates that have the same text before it.
+    /// Names the hole. Templates that have the same text before a hole have the same label for it.
     pub(crate) label: u32,
 }
 
@@ -47,7 +50,7 @@ impl Hole {
         Self::named(kind, range, 0)
     }
 
-    /// A hole that has a name of its own.
+    /// A hole with a label of its own.
     pub(crate) fn named(kind: HoleKind, range: Range<usize>, label: u32) -> Self {
         let mut hole = Self { kind, start: 0, end: 0, shape: Shape::INTEGER, label };
         hole.set_range(range);
@@ -65,12 +68,12 @@ impl Hole {
         self.end = range.end as u16;
     }
 
-    /// Whether what fills the hole varies in length.
+    /// Whether the values of the hole vary in length.
     pub(crate) fn varies(&self) -> bool {
         !matches!(self.kind, HoleKind::Field | HoleKind::Opaque)
     }
 
-    /// Where what fills the hole ends, if it tells that itself.
+    /// The end of the value at `at`, if the value itself tells its end.
     pub(crate) fn own_end(&self, message: &[u8], at: usize) -> Option<usize> {
         match self.kind {
             HoleKind::Number => token::number_end(message, at),
@@ -83,8 +86,29 @@ impl Hole {
     }
 }
 
-// What fits into the memory must be the same on all machines.
+// The templates that fit into the memory must be the same on all machines.
 const _: () = assert!(size_of::<Hole>() == 16);
+
+/// The number of a template in its stream, below [`TemplateId::COUNT`]. The number of a template that was dropped is used
+/// again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct TemplateId(u8);
+
+impl TemplateId {
+    /// The most templates of a stream: to look through more of them would make encoding slow, and one value of a byte is
+    /// left to say that there is none.
+    pub(crate) const COUNT: usize = 255;
+
+    /// The template at this place among the templates of a stream.
+    pub(crate) fn at(index: usize) -> Self {
+        debug_assert!(index < Self::COUNT, "a stream has no more templates");
+        Self(index as u8)
+    }
+
+    pub(crate) fn index(self) -> usize {
+        self.0.into()
+    }
+}
 
 /// The fixed parts of a message type and the holes between them.
 #[derive(Debug, Clone)]
@@ -95,17 +119,22 @@ pub(crate) struct Template {
     has_text: bool,
 }
 
-/// A text hole's end is looked for by so many bytes of the fixed part behind it: enough to be
-/// rarely wrong, few enough to bound the work.
+/// Bytes of the fixed part behind a text hole by which its end is found: enough to be rarely wrong, few enough to bound
+/// the work.
 const ANCHOR: usize = 16;
 
 impl Template {
-    /// The largest example: a larger message is not one of many small ones.
+    /// The largest example. A larger message is not one of many small similar ones.
     pub(crate) const EXAMPLE_MAX: usize = 16 << 10;
 
     /// A template of `example` with these holes, which must be in order and must not overlap.
     /// Behind a text hole there must be a fixed part or the end.
     pub(crate) fn new(example: &[u8], mut holes: Vec<Hole>) -> Self {
+        debug_assert!(
+            holes.windows(2).all(|pair| pair[0].range().end <= pair[1].range().start),
+            "holes are in order and do not overlap"
+        );
+        debug_assert!(holes.last().is_none_or(|hole| hole.range().end <= example.len()));
         label(example, &mut holes);
         let open: usize = holes.iter().map(|hole| hole.range().len()).sum();
         Self {
@@ -128,7 +157,7 @@ impl Template {
         &self.holes
     }
 
-    /// The hole of this name.
+    /// The index of the hole with this label.
     pub(crate) fn find(&self, label: u32) -> Option<usize> {
         self.holes.iter().position(|hole| hole.label == label)
     }
@@ -138,14 +167,14 @@ impl Template {
         self.holes[index].shape = shape;
     }
 
-    /// Gives the holes these names.
+    /// Gives the holes these labels.
     pub(crate) fn rename(&mut self, labels: &[u32]) {
         for (hole, &label) in self.holes.iter_mut().zip(labels) {
             hole.label = label;
         }
     }
 
-    /// Bytes outside of holes: what a message that fits the template need not say.
+    /// Bytes outside of holes, which a message that fits the template need not code.
     pub(crate) fn fixed(&self) -> usize {
         self.fixed
     }
@@ -166,13 +195,13 @@ impl Template {
         &self.example[start..end]
     }
 
-    /// Whether `message` fits. If so, `spans` is filled with what fills the holes.
+    /// Whether `message` fits the template. If so, `spans` is filled with the ranges of the values.
     pub(crate) fn matches(&self, message: &[u8], spans: &mut Vec<Range<usize>>) -> bool {
         spans.clear();
         self.match_from_left(message, spans) == Some(message.len())
     }
 
-    /// How many bytes from the left fit: a measure of likeness.
+    /// The number of bytes that fit from the left: a measure of likeness.
     pub(crate) fn likeness(&self, message: &[u8], spans: &mut Vec<Range<usize>>) -> usize {
         spans.clear();
         if let Some(end) = self.match_from_left(message, spans) {
@@ -209,9 +238,9 @@ impl Template {
         message[at..].starts_with(fixed).then_some(at + fixed.len())
     }
 
-    /// Where the text that starts at `at` ends: before the first punctuation mark that is the first
-    /// one behind the hole, so that text never swallows what has structure of its own. If there is
-    /// no mark behind the hole, text ends with the message, or where the fixed part begins.
+    /// The end of the text that starts at `at`: before the first punctuation mark that equals the first one behind the
+    /// hole, so that a text hole never takes in structure. If there is no mark behind the hole, the text ends with the
+    /// message, or where the fixed part begins.
     fn text_end(&self, message: &[u8], at: usize, index: usize) -> Option<usize> {
         let fixed = self.fixed_before(index + 1);
         let spaces = fixed.iter().take_while(|&&byte| byte == b' ').count();
@@ -234,9 +263,9 @@ impl Template {
     }
 }
 
-/// Names each hole after the word before it, as in `"x":` or `<x> `, so that templates share what
-/// is known about equal holes. Holes of a known format have names. Other binary holes are named by
-/// their place in a message of this length, or behind the last hole of varying length.
+/// Labels each hole by the word before it, as in `"x":` or `<x> `, so that templates share what is known about equal
+/// holes. Holes of a known format have labels. Other binary holes are labelled by their place in a message of this
+/// length, or behind the last hole of varying length.
 fn label(example: &[u8], holes: &mut [Hole]) {
     let mut names: Vec<u32> = Vec::with_capacity(holes.len());
     let mut before = 0;
@@ -258,7 +287,7 @@ fn label(example: &[u8], holes: &mut [Hole]) {
             HoleKind::Opaque | HoleKind::String(_) => hash(place(range.start), 6),
             HoleKind::Varint | HoleKind::Scalar(_) => hash(place(range.start), 7),
         };
-        // A name that occurs again, as in a list of objects, is another hole.
+        // A label that occurs again, as in a list of objects, gets a number.
         let earlier = names.iter().filter(|&&known| known == name).count();
         names.push(name);
         hole.label = if earlier == 0 { name } else { hash(name, earlier as u32) };
@@ -276,7 +305,7 @@ fn word_name(kind: u32, fixed: &[u8], names: &[u32]) -> u32 {
     }
 }
 
-/// The last word of `fixed` and what is behind it.
+/// The last word of `fixed` and the bytes behind it.
 fn last_word(fixed: &[u8]) -> Option<&[u8]> {
     let end = fixed.iter().rposition(u8::is_ascii_alphanumeric)?;
     let before = fixed[..end].iter().rposition(|byte| !byte.is_ascii_alphanumeric());

@@ -5,49 +5,63 @@ use alloc::vec::Vec;
 use core::mem::size_of;
 use core::ops::Range;
 
-use crate::binary;
+use crate::binary::shape::Shape;
 use crate::learn;
+use crate::learn::scratch::Scratch;
 use crate::table::{Table, Versioned};
-use crate::template::Template;
+use crate::template::{Template, TemplateId};
 
 mod snapshot;
 
-/// Templates by number. Numbers are reused.
+/// The templates of a stream. The slots of dropped ones are used again.
 #[derive(Clone)]
 pub(crate) struct Templates {
     slots: Table<Option<Arc<Template>>>,
-    /// Grow with each use of a template, fade with each eviction.
+    /// A measure of the uses of each template: grows with each use, and fades with each eviction.
     uses: Table<u32>,
     budget: usize,
-    /// No more templates than this are kept.
+    /// The most templates that are kept.
     count_max: Table<usize>,
-    /// How many messages have fitted each.
+    /// The number of messages that have fitted each template.
     fits: Table<u16>,
     memory: Table<usize>,
 }
 
-/// More templates than this would make finding one slow.
-pub(crate) const COUNT_MAX: usize = 255;
+/// How a template for a message is searched for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Search {
+    /// The template that saves most. A decoder that is given the message finds the same.
+    Best,
+    /// The first likely template that fits, even if another one saves more.
+    FirstMatch,
+}
 
-/// Bytes for a template beside its parts on the heap, and for its place in the tables. Fixed, so
-/// that what fits into the memory is the same on all machines.
+/// A template that fits a message.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Found {
+    pub(crate) id: TemplateId,
+    /// Whether [`Search::Best`] may find another one.
+    pub(crate) suboptimal: bool,
+}
+
+/// Bytes for a template beside its parts on the heap. Fixed, so that the templates that fit into the memory are the
+/// same on all machines.
 const OVERHEAD: usize = 64;
 const PLACE: usize = 16;
 // An `Arc` adds two counters.
 const _: () = assert!(size_of::<Template>() + 2 * size_of::<usize>() <= OVERHEAD);
 const _: () = assert!(size_of::<Option<Arc<Template>>>() + size_of::<(u32, u16)>() <= PLACE);
 
-/// After so many messages that fitted, it is looked at again where the fields of a binary message
-/// are: what is wide or rarely changes shows late. Seldom, since what is known about a field that
-/// moves is lost.
+/// The numbers of fitting messages after which the fields of a binary template are looked for again: a wide field, or
+/// one that changes rarely, shows late. Revisions are rare, since the knowledge about a field that moves is lost.
 const REVISIONS: [u16; 4] = [4, 16, 64, 512];
 
-/// A use counts so much, so that fading is finer than one use.
+/// What a use adds to the measure of uses, so that fading is finer than one use.
 const USE: u32 = 16;
 
 impl Templates {
     pub(crate) fn new(budget: usize) -> Self {
-        let count = (budget / 64).clamp(4, COUNT_MAX);
+        let count = (budget / 64).clamp(4, TemplateId::COUNT);
         Self {
             slots: Table::new(None, count),
             uses: Table::new(0, count),
@@ -62,12 +76,12 @@ impl Templates {
         self.memory[0]
     }
 
-    /// Bytes that more templates can take.
-    pub(crate) fn room(&self) -> usize {
+    /// Bytes that remain for more templates.
+    pub(crate) fn remaining(&self) -> usize {
         self.budget.saturating_sub(self.memory())
     }
 
-    /// Visits all that has versions.
+    /// Visits all tables that have versions.
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         visit(&mut self.slots);
         visit(&mut self.uses);
@@ -76,43 +90,62 @@ impl Templates {
         visit(&mut self.count_max);
     }
 
-    pub(crate) fn get(&self, number: usize) -> Option<&Template> {
-        (number < self.slots.len()).then(|| self.slots[number].as_deref())?
+    /// The template with this number, if there is one. A decoder may ask for any number.
+    pub(crate) fn get(&self, id: TemplateId) -> Option<&Template> {
+        let index = id.index();
+        (index < self.slots.len()).then(|| self.slots[index].as_deref())?
     }
 
-    /// The templates there are, with their numbers.
-    pub(crate) fn all(&self) -> impl Iterator<Item = (usize, &Template)> {
+    /// All templates with their numbers.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (TemplateId, &Template)> {
         let slots = self.slots.iter().enumerate();
-        slots.filter_map(|(number, slot)| Some((number, slot.as_deref()?)))
+        slots.filter_map(|(index, slot)| Some((TemplateId::at(index), slot.as_deref()?)))
     }
 
-    /// How many messages have fitted a template, at least.
+    /// The number of messages that have fitted a template, at least.
     #[cfg(feature = "describe")]
-    pub(crate) fn fits(&self, number: usize) -> u32 {
-        self.fits[number].into()
+    pub(crate) fn fits(&self, id: TemplateId) -> u32 {
+        self.fits[id.index()].into()
     }
 
-    /// The template to code `message` with. `likely` ones are tried first.
-    pub(crate) fn find(
+    /// The template to code `message` with; `spans` is filled with what fills its holes. `likely` ones are tried first.
+    pub(crate) fn search(
+        &self,
+        search: Search,
+        message: &[u8],
+        likely: &[Option<TemplateId>],
+        spans: &mut Vec<Range<usize>>,
+    ) -> Option<Found> {
+        if search == Search::FirstMatch
+            && let Some(id) = self.first_match(message, likely, spans)
+        {
+            return Some(Found { id, suboptimal: true });
+        }
+        let id = self.best(message, likely, spans)?;
+        Some(Found { id, suboptimal: false })
+    }
+
+    /// The template whose fixed parts are the longest of those that fit.
+    fn best(
         &self,
         message: &[u8],
-        likely: &[usize],
+        likely: &[Option<TemplateId>],
         spans: &mut Vec<Range<usize>>,
-    ) -> Option<usize> {
-        // A text hole takes nearly anything; another template may say the same in fewer bytes.
-        for &number in likely {
-            if let Some(template) = self.get(number)
+    ) -> Option<TemplateId> {
+        // A template with text holes fits nearly anything; another one may take fewer bytes.
+        for &id in likely.iter().flatten() {
+            if let Some(template) = self.get(id)
                 && !template.has_text()
                 && template.matches(message, spans)
             {
-                return Some(number);
+                return Some(id);
             }
         }
         let mut best = None;
         let mut fixed = 0;
-        for (number, template) in self.all() {
+        for (id, template) in self.all() {
             if (best.is_none() || template.fixed() > fixed) && template.matches(message, spans) {
-                best = Some(number);
+                best = Some(id);
                 fixed = template.fixed();
             }
         }
@@ -121,81 +154,83 @@ impl Templates {
         best
     }
 
-    /// The first of the likely templates that fits, unless [`Templates::find`] returns the same.
-    pub(crate) fn first(
+    /// The first of the likely templates that fits, unless [`Templates::best`] returns the same.
+    fn first_match(
         &self,
         message: &[u8],
-        likely: &[usize],
+        likely: &[Option<TemplateId>],
         spans: &mut Vec<Range<usize>>,
-    ) -> Option<usize> {
-        let first = likely.iter().copied().find(|&number| {
-            self.get(number).is_some_and(|template| template.matches(message, spans))
-        })?;
+    ) -> Option<TemplateId> {
+        let first =
+            likely.iter().copied().flatten().find(|&id| {
+                self.get(id).is_some_and(|template| template.matches(message, spans))
+            })?;
         self.get(first).is_some_and(Template::has_text).then_some(first)
     }
 
     /// Notes that a message fitted.
-    pub(crate) fn touch(&mut self, number: usize, message: &[u8]) {
-        let uses = self.uses[number].saturating_add(USE);
-        *self.uses.change(number) = uses;
-        let fits = self.fits[number].saturating_add(1);
-        *self.fits.change(number) = fits;
+    pub(crate) fn touch(&mut self, id: TemplateId, message: &[u8]) {
+        let index = id.index();
+        let uses = self.uses[index].saturating_add(USE);
+        *self.uses.change(index) = uses;
+        let fits = self.fits[index].saturating_add(1);
+        *self.fits.change(index) = fits;
         if REVISIONS.contains(&fits)
-            && let Some(before) = self.get(number)
-            && let Some(template) = binary::revise(before, message)
+            && let Some(before) = self.get(id)
+            && let Some(template) = learn::binary::revise(before, message)
         {
             let memory = self.memory() - before.memory() + template.memory();
             if memory <= self.budget {
-                *self.slots.change(number) = Some(Arc::new(template));
+                *self.slots.change(index) = Some(Arc::new(template));
                 *self.memory.change(0) = memory;
             }
         }
     }
 
     /// Gives a hole of a template another shape.
-    pub(crate) fn reshape(&mut self, number: usize, index: usize, shape: binary::Shape) {
-        if let Some(template) = self.slots.change(number) {
-            Arc::make_mut(template).reshape(index, shape);
+    pub(crate) fn reshape(&mut self, id: TemplateId, hole: usize, shape: Shape) {
+        if let Some(template) = self.slots.change(id.index()) {
+            Arc::make_mut(template).reshape(hole, shape);
         }
     }
 
-    /// Learns from a message that fitted no template. Returns the number of the new template.
-    pub(crate) fn learn(&mut self, message: &[u8], scratch: &mut learn::Scratch) -> Option<usize> {
+    /// Learns from a message that fitted no template. Returns the new template, if one was made.
+    pub(crate) fn learn(&mut self, message: &[u8], scratch: &mut Scratch) -> Option<TemplateId> {
         if message.len() > Template::EXAMPLE_MAX.min(self.budget / 3) {
             return None;
         }
         let alike = self.most_alike(message, &mut scratch.spans);
-        let base = alike.and_then(|number| self.get(number));
+        let base = alike.and_then(|id| self.get(id));
         let learned = learn::learn(base, message, scratch)?;
-        // A text hole ends at the first place that looks like its end; if that is too soon even for
-        // the template's own example, no message of the kind fits.
+        // A text hole ends at the first place that looks like its end. If that is too soon even for the template's own
+        // example, no message of the type fits.
         if !learned.template.matches(message, &mut scratch.spans) {
             return None;
         }
         if learned.replaces_base
-            && let Some(number) = alike
+            && let Some(id) = alike
         {
-            self.remove(number);
+            self.remove(id.index());
         }
         self.insert(learned.template)
     }
 
-    /// The template that fits most bytes of the message.
-    fn most_alike(&self, message: &[u8], spans: &mut Vec<Range<usize>>) -> Option<usize> {
+    /// The template that fits the most bytes of the message from the left.
+    fn most_alike(&self, message: &[u8], spans: &mut Vec<Range<usize>>) -> Option<TemplateId> {
         let mut best = None;
         let mut most = 0;
-        for (number, template) in self.all() {
+        for (id, template) in self.all() {
             let likeness = template.likeness(message, spans) * 4
                 + usize::from(template.example().len() == message.len());
             if likeness > most {
                 most = likeness;
-                best = Some(number);
+                best = Some(id);
             }
         }
         best
     }
 
-    fn insert(&mut self, template: Template) -> Option<usize> {
+    fn insert(&mut self, template: Template) -> Option<TemplateId> {
         let size = template.memory() + OVERHEAD;
         if size > self.budget / 2 {
             return None;
@@ -215,15 +250,15 @@ impl Templates {
         *self.slots.change(free) = Some(Arc::new(template));
         *self.uses.change(free) = USE;
         *self.fits.change(free) = 0;
-        Some(free)
+        Some(TemplateId::at(free))
     }
 
-    /// How many templates there are.
+    /// The number of templates.
     fn count(&self) -> usize {
         self.slots.iter().flatten().count()
     }
 
-    /// Keeps no more templates than this from now on, and at least one.
+    /// Keeps at most `count` templates from now on, but at least one.
     pub(crate) fn set_count_max(&mut self, count: usize) {
         let count = count.clamp(1, self.slots.len());
         self.count_max.put(0, count);
@@ -232,32 +267,32 @@ impl Templates {
         }
     }
 
-    /// How many templates are kept at most.
+    /// The most templates that are kept.
     pub(crate) fn count_max(&self) -> usize {
         self.count_max[0]
     }
 
-    /// Drops the template that saves least, and lets the fame of the others fade.
+    /// Drops the template that saves least, and lets the measures of use of all fade.
     fn evict(&mut self) {
         let mut least: Option<(u64, usize)> = None;
-        for number in 0..self.slots.len() {
-            if let Some(template) = &self.slots[number] {
+        for index in 0..self.slots.len() {
+            if let Some(template) = &self.slots[index] {
                 let fixed = template.fixed();
-                let uses = self.uses.change(number);
+                let uses = self.uses.change(index);
                 *uses -= uses.div_ceil(16);
                 let saves = u64::from(*uses) * (fixed as u64 + 1);
                 if least.is_none_or(|(smallest, _)| saves < smallest) {
-                    least = Some((saves, number));
+                    least = Some((saves, index));
                 }
             }
         }
-        if let Some((_, number)) = least {
-            self.remove(number);
+        if let Some((_, index)) = least {
+            self.remove(index);
         }
     }
 
-    fn remove(&mut self, number: usize) {
-        if let Some(template) = self.slots.change(number).take() {
+    fn remove(&mut self, index: usize) {
+        if let Some(template) = self.slots.change(index).take() {
             *self.memory.change(0) -= template.memory() + OVERHEAD;
         }
     }

@@ -1,49 +1,54 @@
-//! Text holes: the same as last time, one of a few, or spelled out.
+//! Strings in holes: the same as before, one of the last few, or a literal.
 
 use alloc::vec::Vec;
 
+use crate::budget::Budget;
 use crate::cache::Cache;
 use crate::category::Novelty;
-use crate::config::Budget;
 use crate::error::DecodeError;
 use crate::hash::{hash, hash_message};
 use crate::history::Place;
-use crate::hole::Whose;
 use crate::keys::Seen;
-use crate::model::Rows;
+use crate::literal::{LiteralCoder, Setting};
+use crate::pass::Pass;
 use crate::range_coder::Coder;
-use crate::speller::{Setting, Speller};
+use crate::series::Series;
 use crate::table::Versioned;
 
-mod snapshot;
+pub(crate) mod snapshot;
 
 #[derive(Clone)]
 pub(crate) struct Texts {
-    pub(crate) speller: Speller,
+    pub(crate) literals: LiteralCoder,
     recents: Cache<Recent>,
 }
 
-/// The last different strings in a hole, the latest first.
+/// The last different strings in a hole, the newest first.
 #[derive(Clone, Copy, Default)]
 struct Recent {
     places: [Place; Recent::PLACES],
     used: u8,
     novelty: Novelty,
-    /// The last two bytes, to go on from.
+    /// The last two bytes of the newest string, as context of the next one.
     tail: [u8; 2],
 }
 
 const _: () = assert!(Cache::<Recent>::ENTRY == 44);
 
 impl Recent {
-    /// More strings than this are cheaper to spell with the help of the history.
+    /// Of more strings than this, each is cheaper as a literal with the help of the history.
     const PLACES: usize = 4;
 
     fn known(&self) -> &[Place] {
         &self.places[..usize::from(self.used)]
     }
 
-    /// Moves a string to the front; a new one replaces the last.
+    /// Whether the hole holds one of a few strings, and not always the same.
+    fn is_key(&self) -> bool {
+        self.used > 1 && self.novelty.is_low()
+    }
+
+    /// Moves a string to the front. A new one replaces the last.
     fn note(&mut self, place: Place) {
         let rank = self.known().iter().position(|&known| known == place);
         self.novelty.note(rank.is_none());
@@ -59,49 +64,46 @@ impl Recent {
 impl Texts {
     pub(crate) fn new(budget: &Budget) -> Self {
         Self {
-            speller: Speller::new(budget.letters, budget.history),
+            literals: LiteralCoder::new(budget.byte_contexts, budget.history),
             recents: Cache::new(budget.recents),
         }
     }
 
     pub(crate) fn memory(&self) -> usize {
-        self.speller.memory() + self.recents.memory()
+        self.literals.memory() + self.recents.memory()
     }
 
-    /// Whether what becomes of strings is forgotten at once, except for the history.
-    pub(crate) fn set_quiet(&mut self, quiet: bool) {
-        self.recents.set_quiet(quiet);
-    }
-
-    /// Visits all that has versions.
+    /// Visits all tables that have versions.
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
-        self.speller.visit(visit);
+        self.literals.visit(visit);
         self.recents.visit(visit);
     }
 
     /// Codes the string of a hole and appends it to `out`.
     pub(crate) fn code<C: Coder + ?Sized>(
         &mut self,
-        coder: &mut C,
-        rows: &mut Rows,
-        whose: Whose,
+        pass: &mut Pass<'_, C>,
+        series: Series,
         given: &[u8],
         limit: usize,
         out: &mut Vec<u8>,
     ) -> Result<Seen, DecodeError> {
-        let own_key = hash(whose.label, hash(whose.sender, 1));
-        let own = *self.recents.entry(own_key);
-        let all = *self.recents.entry(whose.label);
+        let own_key = hash(series.label, hash(series.sender, 1));
+        let read_only = pass.is_read_only();
+        let mut recent = |key: u32| {
+            if read_only { self.recents.copied(key) } else { *self.recents.entry(key) }
+        };
+        let (own, all) = (recent(own_key), recent(series.label));
         let start = out.len();
-        let row = rows.single(hash(whose.label, 0x7e7));
-        let history = &self.speller.history;
+        let row = pass.single(hash(series.label, 0x7e7));
+        let history = &self.literals.history;
 
-        // The sender's last string, then everybody's last strings.
+        // First the sender's last string, then the last strings of all senders.
         let candidates =
             own.known().iter().chain(all.known().iter().filter(|&&place| place != own.places[0]));
         let mut found = None;
         for (node, &place) in candidates.filter(|&&place| history.has(place)).enumerate() {
-            if rows.bit(coder, row, node, !coder.decodes() && history.equals(place, given)) {
+            if pass.bit(row, node, !pass.coder.decodes() && history.equals(place, given)) {
                 found = Some(place);
                 break;
             }
@@ -115,8 +117,8 @@ impl Texts {
             }
             None => {
                 let like = own.known().first().copied();
-                let setting = Setting { label: whose.label, before: own.tail, like, limit };
-                self.speller.code(coder, rows, &setting, given, out)?
+                let setting = Setting { label: series.label, before: own.tail, like, limit };
+                self.literals.code(pass, &setting, given, out)?
             }
         };
 
@@ -124,14 +126,19 @@ impl Texts {
         for &byte in out[start..].iter().rev().take(2).rev() {
             tail = [tail[1], byte];
         }
-        let own = self.recents.entry(own_key);
-        *own = Recent { tail, used: 1, ..*own };
-        own.places[0] = place;
-        let all = self.recents.entry(whose.label);
-        let is_key = all.used > 1 && all.novelty.is_low();
-        all.note(place);
+        let is_key = if read_only {
+            all.is_key()
+        } else {
+            let own = self.recents.entry(own_key);
+            *own = Recent { tail, used: 1, ..*own };
+            own.places[0] = place;
+            let all = self.recents.entry(series.label);
+            let is_key = all.is_key();
+            all.note(place);
+            is_key
+        };
         Ok(Seen {
-            label: whose.label,
+            label: series.label,
             identity: hash_message(0x1d, &out[start..]),
             is_key,
             number: None,

@@ -7,7 +7,7 @@ use core::ops::Range;
 pub(crate) enum Kind {
     /// An optional sign, digits, and perhaps a point and more digits.
     Number,
-    /// Letters, digits, `_`, `#`, bytes outside ASCII, and `-` inside; also digits that are no
+    /// ByteContexts, digits, `_`, `#`, bytes outside ASCII, and `-` inside; also digits that are no
     /// number.
     Word,
     /// One byte of anything else.
@@ -21,14 +21,14 @@ pub(crate) struct Token {
     pub(crate) range: Range<usize>,
 }
 
-/// So many digits fit into 64 bits with a sign, whatever they are.
+/// The most digits of a number before the point: any 18 digits with a sign fit into 64 bits.
 pub(crate) const DIGITS_MAX: usize = 18;
 /// The shortest exact form of a double has at most 17 significant digits; some printers add a few.
 pub(crate) const FRACTION_MAX: usize = 24;
 /// The longest unit of measurement, as in `12px` or `100ms`.
 const UNIT_MAX: usize = 3;
-/// How far a word is searched for a letter. Longer runs of digits and hyphens count as numbers;
-/// without this limit such a run would be searched again from each number in it.
+/// How far a word is searched for a letter. Longer runs of digits and hyphens count as numbers. Without this limit such
+/// a run would be searched again from each number in it.
 const WORD_SEARCH: usize = 64;
 
 /// The token that starts at `at`, which must be inside `bytes` and not inside another token.
@@ -45,8 +45,8 @@ pub(crate) fn token_at(bytes: &[u8], at: usize) -> Token {
 
 /// The end of the number that starts at `at`, if one does.
 ///
-/// Depends on nothing but the byte before, so that a template finds in a message the numbers that
-/// the tokens of the message have.
+/// Depends only on the byte before and the bytes behind, so that a template finds the same numbers in a message as its
+/// tokens have.
 pub(crate) fn number_end(bytes: &[u8], at: usize) -> Option<usize> {
     let signed =
         bytes.get(at) == Some(&b'-') && (at == 0 || !bytes[at - 1].is_ascii_alphanumeric());
@@ -96,7 +96,7 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'#' || byte >= 0x80
 }
 
-/// Whether a message is better taken as bytes at fixed places than as text.
+/// Whether a message is binary: it has control characters other than white space.
 pub(crate) fn is_binary(bytes: &[u8]) -> bool {
     bytes.iter().any(|&byte| byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r'))
 }

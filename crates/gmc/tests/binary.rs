@@ -1,5 +1,5 @@
-//! A session costs in a binary format about what it costs as JSON: what is sent is what is new, not
-//! how it is written.
+//! A session takes about as many bytes in a binary format as in JSON: only new values are sent, however they are
+//! written.
 
 mod common;
 
@@ -26,7 +26,7 @@ fn size(messages: &[Vec<u8>]) -> usize {
     total
 }
 
-/// Numbers that look random, the same each time.
+/// Pseudorandom numbers, the same in each run.
 struct Noise(u64);
 
 impl Noise {
@@ -37,7 +37,7 @@ impl Noise {
     }
 }
 
-/// Pointers that move, steadily for a while, and now and then a line of talk.
+/// Pointers that move steadily for a while, and now and then a line of chat.
 fn session(coordinate: fn(i64) -> Value) -> Vec<Value> {
     let mut noise = Noise(7);
     let (mut time, mut x, mut y, mut dx, mut dy) = (1_718_000_000_000i64, 900i64, 500i64, 0, 0);
@@ -91,7 +91,7 @@ fn assert_like_json(coordinate: fn(i64) -> Value) {
 }
 
 #[test]
-fn integers_cost_what_they_cost_in_json() {
+fn integers_take_as_many_bytes_as_in_json() {
     assert_like_json(Value::Integer);
 }
 
@@ -101,13 +101,13 @@ fn floats_of_32_bits_cost_what_they_cost_in_json() {
 }
 
 #[test]
-fn decimals_in_doubles_cost_what_they_cost_in_json() {
+fn decimals_in_doubles_take_as_many_bytes_as_in_json() {
     assert_like_json(|x| Value::Double(x as f64 / 100.0));
 }
 
 #[test]
-fn a_byte_order_that_was_guessed_wrong_is_corrected() {
-    // The first steps look as if the other end were the low one.
+fn a_wrong_byte_order_is_corrected() {
+    // The first steps look as if the byte order were the other one.
     let message =
         |value: u32| [&[1, 0xff, 0xfe][..], &value.to_le_bytes(), &[0xff, 9, 9, 9]].concat();
     let start = [0x0100_0000u32, 0x0200_0000, 0x0300_0000].map(message);

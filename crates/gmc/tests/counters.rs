@@ -1,4 +1,4 @@
-//! Fields that count are coded by their difference to the last one of their channel and sender.
+//! Counters are coded by their difference to the last one of their channel and sender.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 use groupwire_gmc::{Config, Decoder, Delivery, Encoder, Message};
@@ -8,8 +8,8 @@ fn config(counters: u32, delivery: Delivery) -> Config {
     Config { fields: 4, counters, delivery, check: true, ..Config::default() }
 }
 
-/// Octets that packets of three senders' numbered messages take.
-fn octets(counters: u32) -> usize {
+/// Bytes of the packets of three senders' numbered messages.
+fn bytes(counters: u32) -> usize {
     let config = config(counters, Delivery::Ordered);
     let (mut encoder, mut decoder) = (Encoder::new(config.clone()), Decoder::new(config));
     let mut all = 0;
@@ -28,10 +28,10 @@ fn octets(counters: u32) -> usize {
 }
 
 #[test]
-fn counting_costs_next_to_nothing() {
-    let (counted, plain) = (octets(0b1100), octets(0));
+fn counters_take_few_bits() {
+    let (counted, plain) = (bytes(0b1100), bytes(0));
     assert!(counted * 3 < plain, "{counted} octets counted, {plain} not");
-    assert_eq!(octets(0b11), plain, "channel and sender cannot count");
+    assert_eq!(bytes(0b11), plain, "channel and sender cannot count");
 }
 
 proptest! {

@@ -1,5 +1,5 @@
-//! Over a link that loses, repeats and reorders packets and acknowledgements, every message that
-//! arrives is the one that was sent.
+//! Over a link that loses, repeats and reorders packets and acknowledgements, every message that arrives is the one
+//! that was sent.
 
 mod common;
 
@@ -10,19 +10,19 @@ use groupwire_gmc::{AckError, Config, DecodeError, Decoder, Delivery, Encoder, M
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// What happens at one moment.
+/// A step of a session.
 #[derive(Debug, Clone)]
 enum Step {
     /// Sends a packet of these messages.
     Send(Vec<Vec<u8>>),
-    /// Brings the packet at this place of those on their way, and drops or keeps it there.
+    /// Delivers one of the packets on their way. It is taken off the link, or kept there to come again.
     Deliver(usize, bool),
     Lose(usize),
     Acknowledge,
-    /// Brings the acknowledgement at this place, and drops or keeps it there.
+    /// Delivers one of the acknowledgements on their way. It is taken off the link, or kept there to come again.
     BringAck(usize, bool),
     LoseAck(usize),
-    /// A damaged packet or acknowledgement comes.
+    /// Delivers a damaged packet or acknowledgement.
     Damage(usize, usize, u8),
 }
 
@@ -46,7 +46,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     vec(step, 1..400)
 }
 
-/// An encoder, a decoder and what is between them.
+/// An encoder, a decoder, and the packets and acknowledgements between them.
 struct Link {
     config: Config,
     encoder: Encoder,
@@ -125,7 +125,7 @@ impl Link {
         }
     }
 
-    /// Whatever a damaged packet does, no wrong message may come out, up to the check's odds.
+    /// A damaged packet must not decode to a wrong message, except with the check's probability of error.
     fn damage(&mut self, at: usize, byte: usize, bits: u8) {
         if let Some((_, packet)) = self.packets.get(at) {
             let mut packet = packet.clone();
@@ -147,7 +147,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn what_arrives_is_what_was_sent(
+    fn messages_arrive_unchanged(
         steps in steps(),
         memory in prop_oneof![Just(16usize << 10), Just(64 << 10)],
         check: bool,
@@ -160,7 +160,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes(
+    fn any_bytes_are_harmless(
         packets in vec(vec(any::<u8>(), 0..60), 1..40),
         acks in vec(vec(any::<u8>(), 0..20), 1..40),
         room: bool,
@@ -221,7 +221,7 @@ fn packets_become_small() {
 }
 
 #[test]
-fn a_decoder_that_lost_its_memory_starts_anew() {
+fn a_new_decoder_makes_the_encoder_start_anew() {
     let config = Config { delivery: Delivery::Datagrams, ..Config::default() };
     let mut link = Link::new(config.clone());
     let exchange = |link: &mut Link, index| {
@@ -244,7 +244,7 @@ fn a_decoder_that_lost_its_memory_starts_anew() {
 }
 
 #[test]
-fn a_room_goes_on_when_all_have_everything() {
+fn a_room_advances_when_all_decoders_have_a_packet() {
     let config = Config { delivery: Delivery::Room, ..Config::default() };
     let mut encoder = Encoder::new(config.clone());
     let mut decoders = [Decoder::new(config.clone()), Decoder::new(config)];
@@ -255,7 +255,7 @@ fn a_room_goes_on_when_all_have_everything() {
         encoder.encode(&pointer(index), &mut packet).unwrap();
         last = packet.len();
         for (number, decoder) in decoders.iter_mut().enumerate() {
-            // Every seventh packet is lost on the way to one of them and comes again later.
+            // Every seventh packet to one of the decoders is lost and sent again later.
             if number == 1 && index % 7 == 6 {
                 missing.push((index, packet.clone()));
             } else {

@@ -1,4 +1,4 @@
-//! No packet, however made, makes a decoder panic, hang or exceed its limits.
+//! No packet makes a decoder panic, hang or exceed its limits.
 
 mod common;
 
@@ -33,7 +33,7 @@ fn packets(config: &Config, messages: &[Vec<Vec<u8>>]) -> Vec<Vec<u8>> {
     messages.iter().map(encode).collect()
 }
 
-/// Feeds packets and checks the limits; after an error only errors may come.
+/// Decodes packets and checks the limits. After an error all packets must fail.
 fn feed(config: &Config, packets: &[Vec<u8>]) -> Result<(), DecodeError> {
     let mut decoder = Decoder::new(config.clone());
     let mut first_error = None;
@@ -65,12 +65,12 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
 
     #[test]
-    fn random_packets(packets in vec(vec(any::<u8>(), 0..200), 1..20), check: bool) {
+    fn random_packets_are_harmless(packets in vec(vec(any::<u8>(), 0..200), 1..20), check: bool) {
         let _ = feed(&config(check), &packets);
     }
 
     #[test]
-    fn random_packets_after_a_session(
+    fn random_packets_after_a_session_are_harmless(
         messages in session(),
         packet in vec(any::<u8>(), 0..100),
         check: bool,
@@ -81,7 +81,7 @@ proptest! {
     }
 
     #[test]
-    fn damaged_packets(
+    fn damaged_packets_are_harmless(
         messages in session(),
         damage in vec(any::<(prop::sample::Index, prop::sample::Index, u8)>(), 1..4),
         check: bool,
@@ -97,7 +97,7 @@ proptest! {
     }
 
     #[test]
-    fn truncated_and_extended_packets(
+    fn truncated_and_extended_packets_are_harmless(
         messages in session(),
         which: prop::sample::Index,
         cut in 0usize..20,
@@ -111,13 +111,13 @@ proptest! {
     }
 
     #[test]
-    fn another_configuration(messages in session(), memory in 0usize..100_000) {
+    fn packets_of_another_configuration_are_harmless(messages in session(), memory in 0usize..100_000) {
         let packets = packets(&config(false), &messages);
         let _ = feed(&Config { memory: memory.max(8 << 10), ..config(false) }, &packets);
     }
 
     #[test]
-    fn plain_packets(form: u8, bytes in vec(any::<u8>(), 0..100)) {
+    fn any_plain_packets_are_harmless(form: u8, bytes in vec(any::<u8>(), 0..100)) {
         let packet = [&[0, (form % 4) | (form & 0x80)][..], &bytes].concat();
         let _ = feed(&config(false), &[packet]);
     }
@@ -133,11 +133,11 @@ fn a_lost_packet_fails_the_check() {
 }
 
 #[test]
-fn bombs_are_refused() {
+fn packets_that_decode_to_too_much_are_refused() {
     let mut deflated = vec![0, 2];
     groupwire_codecs::by_name("zlib").unwrap().compress(&vec![b'x'; 1_000_000], &mut deflated);
     assert_eq!(feed(&config(false), &[deflated]), Err(DecodeError::TooLarge));
-    // What a stream of zeros makes cheap stays inside the limits, too.
+    // A stream of zeros takes few bytes, and must stay within the limits too.
     let zeros = Config { max_message: 1 << 20, max_packet: 1 << 20, ..config(false) };
     let mut packets = packets(&zeros, &vec![vec![vec![0; 1 << 20]]; 3]);
     assert!(packets[2].len() < 20_000);
@@ -146,7 +146,7 @@ fn bombs_are_refused() {
 }
 
 #[test]
-fn one_message_means_one() {
+fn decode_takes_packets_of_one_message_only() {
     let config = Config::default();
     let mut encoder = Encoder::new(config.clone());
     let mut packet = Vec::new();

@@ -1,4 +1,4 @@
-//! What is learned from how few messages: the sizes of packets.
+//! How few messages are enough to learn a type of message, measured by the sizes of packets.
 
 use groupwire_gmc::{Config, Decoder, Encoder};
 
@@ -33,7 +33,7 @@ fn the_second_message_of_a_type_is_small() {
 }
 
 #[test]
-fn types_take_turns() {
+fn two_types_in_turns_are_both_learned() {
     let messages = (0..60).map(|step| match step % 3 {
         0 => format!(r#"{{"type":"pointer","x":{step},"y":{step}}}"#),
         1 => format!(r#"{{"type":"resize","id":7,"w":{step},"h":{step}}}"#),
@@ -77,7 +77,7 @@ fn free_text_becomes_a_hole() {
 }
 
 #[test]
-fn text_holes_do_not_swallow_other_types() {
+fn text_holes_do_not_take_in_other_types() {
     let mut messages: Vec<_> =
         ["ping", "pong", "pang"].map(|kind| format!(r#"{{"type":"{kind}"}}"#)).into();
     messages.extend(
@@ -121,7 +121,7 @@ fn numbers_of_any_form_are_predicted() {
 }
 
 #[test]
-fn a_type_that_comes_back_is_still_known() {
+fn a_type_is_known_after_a_pause() {
     let mut messages: Vec<_> = (0..20).map(|step| format!("(old x: {step} y: 5)")).collect();
     messages.extend((0..2000).map(|step| format!(r#"{{"new":{step},"n":[{},2]}}"#, step / 3)));
     messages.push("(old x: 21 y: 5)".into());

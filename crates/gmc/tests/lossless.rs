@@ -7,7 +7,7 @@ use groupwire_gmc::{Config, Decoder, EncodeError, Encoder, Message};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// Fields, of which the first ones are used, and bytes.
+/// A message: fields, of which as many are used as configured, and bytes.
 type Owned = (Vec<u32>, Vec<u8>);
 
 /// Encodes and decodes packets, compares, and returns the sizes of the packets.
@@ -51,16 +51,16 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn any_messages(
+    fn any_messages_come_back(
         config in configs(),
         packets in vec(vec((vec(any::<u32>(), 4), message()), 0..6), 1..40),
     ) {
         round_trip(&config, &packets);
     }
 
-    /// Few templates, many values: the state that matters is deep inside.
+    /// Sessions with few templates and many values, which fill the tables of values.
     #[test]
-    fn sessions(
+    fn sessions_come_back(
         config in configs(),
         seeds in vec((0u8..12, 0u32..5, any::<i32>(), "[a-z]{0,5}", 0u32..30), 1..400),
         per_packet in 1usize..10,
@@ -75,9 +75,9 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// The same structure again and again, in every format.
+    /// Messages of the same structure, in every format.
     #[test]
-    fn binary_sessions(
+    fn binary_sessions_come_back(
         config in configs(),
         format in 0u8..6,
         messages in vec((any::<i64>(), 0u32..64, any::<f32>(), 1u8..40, "[a-z]{0,9}", any::<u8>()), 1..120),
@@ -149,7 +149,7 @@ fn fields(sender: u32) -> Vec<u32> {
 }
 
 #[test]
-fn odd_numbers() {
+fn unusual_numbers_come_back() {
     let numbers = [
         "0",
         "-0",
@@ -200,7 +200,7 @@ fn odd_numbers() {
 }
 
 #[test]
-fn largest_messages() {
+fn the_largest_messages_come_back() {
     let config = Config::default();
     let noise = |seed: u64| -> Vec<u8> {
         let mut state = seed;
@@ -232,7 +232,7 @@ fn largest_messages() {
 }
 
 #[test]
-fn nothing_grows_by_more_than_two_bytes() {
+fn no_message_grows_by_more_than_two_bytes() {
     let mut encoder = Encoder::new(Config::default());
     let mut state = 1u64;
     for length in 0..500 {
@@ -301,7 +301,7 @@ fn refused_messages_change_nothing() {
 }
 
 #[test]
-fn fields_that_repeat_cost_nearly_nothing() {
+fn repeated_fields_take_few_bits() {
     let config = |fields| Config { fields, ..Config::default() };
     let (mut with, mut without) = (Encoder::new(config(6)), Encoder::new(config(0)));
     let (mut with_fields, mut without_fields) = (Vec::new(), Vec::new());

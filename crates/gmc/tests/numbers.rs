@@ -1,4 +1,4 @@
-//! Numbers in every style of print come back as they were, and those on a grid are small.
+//! Numbers printed in any style come back unchanged, and numbers on a grid take few bytes.
 
 use groupwire_gmc::{Config, Decoder, Encoder};
 use proptest::collection::vec;
@@ -19,7 +19,7 @@ fn sizes(memory: usize, numbers: impl IntoIterator<Item = String>) -> Vec<usize>
     numbers.into_iter().map(size).collect()
 }
 
-/// Prints a number in one of the styles that are around.
+/// Prints a number in one of the styles in use.
 fn print(number: f64, style: u8) -> String {
     match style {
         0 | 1 => format!("{number}"),
@@ -51,16 +51,16 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
 
     #[test]
-    fn any_doubles_in_any_styles(
+    fn doubles_in_any_style_come_back(
         numbers in vec((doubles(), 0u8..11), 1..60),
         memory in prop_oneof![Just(4usize << 10), Just(16 << 10), Just(64 << 10)],
     ) {
         sizes(memory, numbers.into_iter().map(|(number, style)| print(number, style)));
     }
 
-    /// Grids that come and go, with numbers between that are on none.
+    /// Grids that change, with numbers between that are on none.
     #[test]
-    fn any_grids(
+    fn numbers_on_any_grid_come_back(
         grids in vec((doubles(), doubles(), vec(-3000i32..3000, 1..40), 0u8..11), 1..6),
         strays in vec((any::<prop::sample::Index>(), doubles(), 0u8..11), 0..6),
     ) {
@@ -76,7 +76,7 @@ proptest! {
     }
 }
 
-/// Where a hand could be that moves to and fro.
+/// A coordinate of a hand that moves to and fro.
 fn hand(step: i32) -> i32 {
     600 + (step * 7 % 23) + step / 3 * (if step / 40 % 2 == 0 { 2 } else { -2 })
 }
@@ -89,13 +89,13 @@ fn mean(numbers: impl IntoIterator<Item = String>, learned: usize) -> f64 {
 }
 
 #[test]
-fn numbers_on_a_grid_cost_what_their_indices_do() {
+fn numbers_on_a_grid_take_as_many_bytes_as_their_indices() {
     let plain = mean((0..400).map(|step| hand(step).to_string()), 40);
     for style in [0, 2, 3, 4, 6, 7, 8] {
         for (scale, offset) in [(1.0 / 0.9, 213.5), (0.8, -410.0), (1.3603591348, -512.3)] {
             let scaled = (0..400).map(|step| print(f64::from(hand(step)) * scale + offset, style));
             let scaled = mean(scaled, 40);
-            // Single precision numbers near zero are finer than the grid was learned.
+            // Single precision numbers near zero are more precise than the numbers from which the grid was learned.
             let more = if style == 3 && offset < -500.0 { 1.3 } else { 0.5 };
             assert!(scaled < plain + more, "style {style}, {scale}: {scaled} for {plain}");
         }

@@ -1,4 +1,4 @@
-//! Settings that change at any point of a stream: decoders follow.
+//! Decoders follow settings that change at any point of a stream.
 
 mod common;
 
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 #[derive(Debug, Clone)]
 enum Step {
-    /// Sends a message of this channel; on datagrams it comes or is lost.
+    /// Sends a message of this channel. A datagram arrives or is lost.
     Send(u32, Vec<u8>, bool),
     Learning(bool),
     ChannelLearning(u32, bool),
@@ -88,7 +88,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn decoders_follow(steps in steps(), delivery in delivery(), check: bool) {
+    fn decoders_follow_changes_of_settings(steps in steps(), delivery in delivery(), check: bool) {
         run(Config { delivery, check, fields: 1, ..Config::default() }, &steps);
     }
 }
@@ -102,7 +102,7 @@ fn size(encoder: &mut Encoder, channel: u32, bytes: &[u8]) -> usize {
 }
 
 #[test]
-fn what_is_not_learned_leaves_no_trace() {
+fn messages_that_are_not_learned_leave_no_trace() {
     let config = Config { fields: 1, ..Config::default() };
     let mut encoder = Encoder::new(config.clone());
     for x in 0..30 {
@@ -112,7 +112,7 @@ fn what_is_not_learned_leaves_no_trace() {
     let secret = b"the combination of the lock is 34-8-21";
     let sizes: Vec<_> = (0..10).map(|_| size(&mut encoder, 2, secret)).collect();
     assert!(sizes.iter().all(|size| size.abs_diff(sizes[0]) <= 2), "{sizes:?}");
-    // Nor does another channel's packet tell of it.
+    // Neither does the packet of another channel depend on it.
     assert!(size(&mut encoder, 1, secret) >= sizes[0] - 2);
     assert!(size(&mut encoder, 1, secret) < sizes[0] / 2);
 }
@@ -152,8 +152,8 @@ fn effort_may_change_without_the_decoder() {
 }
 
 #[test]
-fn a_lost_epoch_is_not_an_ordered_links() {
-    // A packet that says that it is not learned must still follow all others.
+fn an_ordered_link_has_no_unknown_epochs() {
+    // A packet that is not learned must still be decoded in order.
     let mut encoder = Encoder::new(Config { check: true, ..Config::default() });
     encoder.set_learning(false);
     let mut packets = [Vec::new(), Vec::new()];

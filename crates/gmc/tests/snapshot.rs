@@ -1,4 +1,4 @@
-//! A decoder made of a snapshot goes on like one that had all packets.
+//! A decoder from a snapshot goes on like one that had all packets.
 
 mod common;
 
@@ -11,15 +11,15 @@ use groupwire_gmc::{
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// What happens at one moment.
+/// A step of a session.
 #[derive(Debug, Clone)]
 enum Step {
     /// Sends a packet of these messages.
     Send(Vec<Vec<u8>>),
-    /// In a room, everybody acknowledges all but the last packets.
+    /// In a room, all decoders acknowledge, and the encoder advances to this many packets before the newest.
     Advance(u32),
     Compact,
-    /// A newcomer joins.
+    /// A new decoder joins by snapshot.
     Join,
     SetTemplates(usize),
     SetMemory(usize),
@@ -62,7 +62,7 @@ struct Session {
     encoder: Encoder,
     decoders: Vec<Decoder>,
     has_restarted: bool,
-    /// Who takes turns at sending, besides those of one packet.
+    /// The number of senders that take turns, besides the different senders within one packet.
     senders: u32,
     packets: u32,
 }
@@ -119,8 +119,8 @@ impl Session {
         }
     }
 
-    /// All acknowledge the same, except that with little memory some may have no room for packets
-    /// that others have, so that the least counts.
+    /// All decoders acknowledge the same packets, except that with little memory some may have dropped packets that
+    /// others have. So the encoder advances to the least.
     fn advance(&mut self, back: u32) {
         if self.config.delivery != Delivery::Room {
             return;
@@ -131,7 +131,7 @@ impl Session {
             decoder.acknowledge(&mut ack);
             match self.encoder.acknowledge(&ack) {
                 Ok(top) => tops.push(top.expect("it knows something")),
-                // It has not heard yet that the encoder has started anew.
+                // The decoder does not know yet that the encoder has started anew.
                 Err(AckError::Diverged) if self.has_restarted => return,
                 Err(error) => panic!("{error}"),
             }
@@ -161,7 +161,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
     #[test]
-    fn a_newcomer_is_one_of_many(
+    fn a_new_decoder_decodes_like_the_others(
         steps in steps(),
         room: bool,
         memory in prop_oneof![Just(16usize << 10), Just(64 << 10)],
@@ -175,11 +175,11 @@ proptest! {
         }
     }
 
-    /// Newcomers go through later compactions like all others: in a model that holds more than compaction
-    /// keeps, so that all must forget the same, and with little said between a snapshot and the next
-    /// compaction, so that what the snapshot holds decides.
+    /// New decoders compact their models like all others. The model holds more than compaction keeps, so that all must
+    /// forget the same, and few messages are sent between a snapshot and the next compaction, so that the content of
+    /// the snapshot decides.
     #[test]
-    fn newcomers_forget_what_others_forget(
+    fn new_decoders_forget_the_same_as_others(
         rounds in vec((vec(messages(), 0..80), vec(messages(), 0..6)), 1..5),
         room: bool,
         senders in 20u32..200,
@@ -199,7 +199,7 @@ proptest! {
     }
 
     #[test]
-    fn what_a_snapshot_holds_can_be_written_again(
+    fn the_content_of_a_snapshot_can_be_written_again(
         steps in steps(),
         memory in prop_oneof![Just(16usize << 10), Just(64 << 10)],
     ) {
@@ -218,7 +218,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes(bytes in vec(any::<u8>(), 0..2000), room: bool) {
+    fn any_bytes_are_harmless(bytes in vec(any::<u8>(), 0..2000), room: bool) {
         let delivery = if room { Delivery::Room } else { Delivery::Ordered };
         let result = Decoder::from_snapshot(config(delivery, 16 << 10, false, 0), &bytes);
         prop_assert!(result.is_err());
@@ -245,7 +245,7 @@ proptest! {
 }
 
 #[test]
-fn a_newcomer_acknowledges_like_the_others() {
+fn a_new_decoder_acknowledges_like_the_others() {
     let mut session = Session::new(config(Delivery::Room, 64 << 10, false, 0));
     for x in 0..100 {
         session.send(&[format!(r#"{{"x":{x},"y":{}}}"#, x % 7).into_bytes()]);
@@ -280,9 +280,9 @@ fn settings_must_agree() {
     }
 }
 
-/// In a room with delays and losses, whoever cannot go on gets a snapshot.
+/// In a room with delays and losses, a decoder that cannot go on gets a snapshot.
 #[test]
-fn a_snapshot_helps_who_missed_something() {
+fn a_snapshot_helps_a_decoder_that_missed_a_packet() {
     let config = config(Delivery::Room, 64 << 10, true, 0);
     let mut encoder = Encoder::new(config.clone());
     let mut decoders = [Decoder::new(config.clone()), Decoder::new(config.clone())];
@@ -297,7 +297,7 @@ fn a_snapshot_helps_who_missed_something() {
         let mut packet = Vec::new();
         encoder.encode(message.as_bytes(), &mut packet).unwrap();
         decoders[0].decode(&packet, &mut Vec::new()).unwrap();
-        // To the second one, packets come eight packets later, every fifth another ten later.
+        // The second decoder gets packets eight packets later, and every fifth one ten packets later still.
         let delay = if index % 5 == 2 { 18 } else { 8 };
         late.push_back((index + delay, packet));
         while let Some(at) = late.iter().position(|&(at, _)| at <= index) {
@@ -309,7 +309,7 @@ fn a_snapshot_helps_who_missed_something() {
                     encoder.snapshot(&mut snapshot);
                     decoders[1] = Decoder::from_snapshot(config.clone(), &snapshot).unwrap();
                     snapshots += 1;
-                    // All that was sent before is in the snapshot.
+                    // All earlier packets are in the snapshot.
                     late.clear();
                 }
                 Err(error) => panic!("{index}: {error}"),

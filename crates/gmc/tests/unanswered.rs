@@ -1,4 +1,4 @@
-//! Encoders that go on sending though little is acknowledged. Each test was found by fuzzing.
+//! Encoders that go on sending though little is acknowledged. Each test is a failure that fuzzing found.
 
 use groupwire_gmc::{Config, DecodeError, Decoder, Delivery, Encoder, Message};
 
@@ -23,7 +23,7 @@ fn send(encoder: &mut Encoder, decoders: &mut [Decoder], index: u32) {
     }
 }
 
-/// Brings a decoder's acknowledgement; returns the newest packet that it has.
+/// Delivers a decoder's acknowledgement. Returns the newest packet that the decoder has.
 fn acknowledge(encoder: &mut Encoder, decoder: &mut Decoder) -> u32 {
     let mut acknowledgement = Vec::new();
     decoder.acknowledge(&mut acknowledgement);
@@ -65,17 +65,17 @@ fn learning_goes_on_after_an_outage() {
 }
 
 #[test]
-fn a_strange_packet_does_not_keep_a_new_decoder_from_learning() {
+fn an_unknown_packet_does_not_keep_a_new_decoder_from_learning() {
     for delivery in [Delivery::Datagrams, Delivery::Room] {
         let config = config(delivery, 64 << 10);
-        // The first of these is plain, and the second one is too large to be learned.
+        // The first message makes a plain packet, and the second one is too large to be learned.
         for message in [b"".to_vec(), vec![b'x'; 5000], pointer(0)] {
             for before in [0, 1, 2] {
                 let mut encoder = Encoder::new(config.clone());
                 let mut decoder = Decoder::new(config.clone());
                 for number in 1..=3 {
                     if number == before + 1 {
-                        // A packet that names an epoch, perhaps of a predecessor.
+                        // A packet that names an epoch, as one for an earlier decoder may.
                         let strange = decoder.decode(&[0x77], &mut Vec::new());
                         assert_eq!(strange, Err(DecodeError::UnknownEpoch));
                     }
@@ -92,7 +92,7 @@ fn a_strange_packet_does_not_keep_a_new_decoder_from_learning() {
 }
 
 #[test]
-fn what_no_model_predicts_is_learned_all_the_same() {
+fn unpredictable_messages_are_learned_too() {
     let config = config(Delivery::Datagrams, 16 << 10);
     let mut encoder = Encoder::new(config.clone());
     let mut decoder = Decoder::new(config);
@@ -126,14 +126,14 @@ fn a_rooms_packets_that_are_not_learned_take_no_memory() {
 }
 
 #[test]
-fn a_room_goes_on_amid_packets_that_are_not_learned() {
+fn a_room_goes_on_between_packets_that_are_not_learned() {
     let config = config(Delivery::Room, 8 << 10);
     let mut encoder = Encoder::new(config.clone());
     let mut decoders = [Decoder::new(config.clone()), Decoder::new(config)];
     let mut tops = [0; 2];
     for index in 0..2000 {
         send(&mut encoder, &mut decoders, index);
-        // One decoder acknowledges at other times than the other one.
+        // The two decoders acknowledge at different times.
         if index % 100 == 69 {
             tops[1] = acknowledge(&mut encoder, &mut decoders[1]);
             assert_eq!(tops[1], index + 1);
@@ -170,7 +170,7 @@ fn a_room_goes_on_with_a_plain_packet_behind_one_that_fills_the_memory() {
     let config = config(Delivery::Room, 8 << 10);
     let mut encoder = Encoder::new(config.clone());
     let mut decoder = Decoder::new(config);
-    // The first one is learned, as nothing else waits. A codec makes the others smaller than the model does.
+    // The first packet is learned, as no other is pending. A codec makes the other packets smaller than the model does.
     let messages = [vec![b'a'; 4000], b"usr".to_vec(), b"!?".to_vec(), b"x".to_vec()];
     for (index, message) in messages.iter().enumerate() {
         let (mut packet, mut decoded) = (Vec::new(), Vec::new());

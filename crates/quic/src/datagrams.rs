@@ -1,4 +1,4 @@
-//! Datagrams that leave soon or not at all.
+//! Sending datagrams: soon, or not at all.
 
 use std::time::Duration;
 
@@ -8,21 +8,21 @@ use wtransport::proto::datagram::Datagram;
 use wtransport::proto::ids::QStreamId;
 use wtransport::quinn::{self, SendDatagramError};
 
-/// T6: a datagram that cannot be sent for so long is dropped.
+/// A datagram that could not be sent for this long after it was made is dropped (T6).
 pub const MAX_AGE: Duration = Duration::from_millis(100);
 
-/// QUIC carries packets of so many octets on every path (RFC 9000, section 14).
+/// Bytes of a QUIC packet that every path carries (RFC 9000, section 14).
 const SMALLEST_MTU: usize = 1200;
 
-/// The connection is gone.
+/// The connection is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Lost;
+pub struct ConnectionClosed;
 
-/// Sends a connection's datagrams.
+/// Sends the datagrams of a connection.
 pub struct Datagrams {
     quic: quinn::Connection,
     session: QStreamId,
-    /// The path took nothing for [`MAX_AGE`]; what QUIC holds is older than that.
+    /// True if the path took no datagram for [`MAX_AGE`], so that the datagrams in QUIC's buffer are older than that.
     stalled: bool,
 }
 
@@ -33,18 +33,18 @@ impl Datagrams {
         Datagrams::over(connection.quic_connection().clone(), session)
     }
 
-    /// The same for a session that somebody else has set up.
+    /// Like [`Datagrams::new`], for a WebTransport session that other code has opened on `quic`.
     pub fn over(quic: quinn::Connection, session: QStreamId) -> Self {
         Datagrams { quic, session, stalled: false }
     }
 
-    /// Octets that a datagram may have on whatever path the connection takes later, not only on today's; 0 if the other
-    /// end takes none.
+    /// Most bytes of a datagram on any path that the connection may take later, not only on today's; 0 if the other
+    /// end takes no datagrams.
     pub fn max(&self) -> usize {
         let now = self.quic.max_datagram_size().unwrap_or(0);
         let more_than_sure =
             usize::from(self.quic.stats().path.current_mtu).saturating_sub(SMALLEST_MTU);
-        // The other end may have stated any number, so nothing here may be taken for granted.
+        // Saturating: the other end may have stated any limit.
         now.saturating_sub(more_than_sure).saturating_sub(self.header())
     }
 
@@ -52,20 +52,20 @@ impl Datagrams {
     /// because the path takes none for [`MAX_AGE`].
     ///
     /// # Errors
-    /// The connection is gone.
-    pub async fn send(&mut self, packet: &[u8], made: Instant) -> Result<(), Lost> {
+    /// The connection is closed.
+    pub async fn send(&mut self, packet: &[u8], made: Instant) -> Result<(), ConnectionClosed> {
         let datagram = Datagram::new(self.session, packet);
-        let mut octets = vec![0; datagram.write_size()];
-        if datagram.write(&mut octets).is_err() {
+        let mut bytes = vec![0; datagram.write_size()];
+        if datagram.write(&mut bytes).is_err() {
             return Ok(());
         }
-        let has_room = self.quic.datagram_send_buffer_space() >= octets.len();
+        let has_room = self.quic.datagram_send_buffer_space() >= bytes.len();
         if self.stalled && !has_room {
-            // Takes the place of the oldest that QUIC holds, so that what leaves when the path takes again is new.
-            return outcome(self.quic.send_datagram(octets.into()));
+            // QUIC drops its oldest datagram for this one, so that the datagrams sent after the stall are new.
+            return outcome(self.quic.send_datagram(bytes.into()));
         }
         self.stalled = false;
-        match timeout_at(made + MAX_AGE, self.quic.send_datagram_wait(octets.into())).await {
+        match timeout_at(made + MAX_AGE, self.quic.send_datagram_wait(bytes.into())).await {
             Ok(sent) => outcome(sent),
             Err(_) => {
                 self.stalled = true;
@@ -74,12 +74,18 @@ impl Datagrams {
         }
     }
 
-    /// A way by which the same octets go to many connections with little work.
-    pub fn direct(&self) -> Direct {
+    /// A sink that sends the same payload to many connections with little work each.
+    pub fn sink(&self) -> DatagramSink {
         let mut header = vec![0; self.header()];
-        // It cannot fail: there is room for it.
+        // Writing cannot fail: the buffer has the header's size.
         let _ = Datagram::new(self.session, &[]).write(&mut header);
-        Direct { quic: self.quic.clone(), header }
+        DatagramSink { quic: self.quic.clone(), header }
+    }
+
+    /// The old name of [`Datagrams::sink`].
+    #[doc(hidden)]
+    pub fn direct(&self) -> DatagramSink {
+        self.sink()
     }
 
     fn header(&self) -> usize {
@@ -87,32 +93,33 @@ impl Datagrams {
     }
 }
 
-/// Sends datagrams of a connection without waiting for it.
-pub struct Direct {
+/// Sends datagrams of a connection without waiting.
+pub struct DatagramSink {
     quic: quinn::Connection,
-    /// What a datagram of the session begins with.
+    /// The header of every datagram of the session.
     header: Vec<u8>,
 }
 
-impl Direct {
-    /// What datagrams of the session begin with.
+impl DatagramSink {
+    /// The header of every datagram of the session.
     pub fn header(&self) -> &[u8] {
         &self.header
     }
 
-    /// Sends one, which may take the place of the oldest that QUIC holds: what leaves is new.
+    /// Sends a datagram, given in two parts. If QUIC's buffer is full, QUIC drops its oldest datagram for it.
     pub fn send(&self, parts: [&[u8]; 2]) {
-        let [private, body] = parts;
-        let octets = [&self.header, private, body].concat();
-        // That the connection is gone, its stream says. Too large it can only be for the path as it is now.
-        let _ = self.quic.send_datagram(octets.into());
+        let [header, payload] = parts;
+        let bytes = [&self.header, header, payload].concat();
+        // A closed connection is noticed by its stream. The datagram is too large only if the path became narrower.
+        let _ = self.quic.send_datagram(bytes.into());
     }
 }
 
-fn outcome(sent: Result<(), SendDatagramError>) -> Result<(), Lost> {
+fn outcome(sent: Result<(), SendDatagramError>) -> Result<(), ConnectionClosed> {
     match sent {
-        Err(SendDatagramError::ConnectionLost(_)) => Err(Lost),
-        // Too large for the path as it is now; or the other end has none, and the session was told so.
+        Err(SendDatagramError::ConnectionLost(_)) => Err(ConnectionClosed),
+        // The datagram is too large for the path as it is now; or the other end takes none, as
+        // [`Datagrams::max`] reports.
         _ => Ok(()),
     }
 }

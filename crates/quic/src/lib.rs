@@ -1,15 +1,18 @@
-//! What Groupwire asks of QUIC, alike at both ends of a WebTransport connection: bounded windows, a short queue of
-//! datagrams, a stream that takes no more than is about to leave, rare acknowledgements and short headers. Rules such as *T6* stand in
-//! `docs/transports.md`.
+//! Groupwire's settings and use of QUIC, the same at both ends of a WebTransport connection: bounded windows, a short
+//! queue of datagrams, a stream that buffers little, rare acknowledgements and short headers. Rules such as *T6* are
+//! those of `docs/transports.md`.
 //!
-//! QUIC libraries are made for throughput and take in megabytes before they say that a path is slow. What waits there
-//! is stale when it leaves; in a session it would have been replaced by something newer.
+//! QUIC libraries are built for throughput and buffer megabytes before they report that a path is slow. Messages in
+//! such a buffer are out of date when they are sent; in the session a newer value would have replaced them.
 
 mod datagrams;
 mod settings;
 mod stream;
 
-pub use datagrams::{Datagrams, Direct, Lost, MAX_AGE};
+/// The old name of [`DatagramSink`].
+#[doc(hidden)]
+pub use datagrams::DatagramSink as Direct;
+pub use datagrams::{ConnectionClosed, DatagramSink, Datagrams, MAX_AGE};
 pub use settings::{AckFrequency, End, RARE_ACKS, connection_id, endpoint_settings, settings};
-pub use stream::{make_room, write_all};
+pub use stream::{limit_send_buffer, write_all};
 pub use wtransport;

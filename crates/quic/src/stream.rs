@@ -1,33 +1,32 @@
-//! A stream that holds little.
+//! Writing to a stream without filling QUIC's buffer.
 
 use wtransport::error::StreamWriteError;
 use wtransport::{Connection, SendStream};
 
-/// Octets that QUIC may hold which are not on the wire yet; the same as for TCP. More would be stale by the time they
-/// leave.
+/// Unsent bytes that QUIC may buffer; the same as for TCP in the server. More would be out of date when they are sent.
 const UNSENT: u64 = 16 << 10;
 
-/// Lets QUIC hold what the path has room for and a little more: call it before each write. Without it a stream takes
-/// 8 MB before it says that the path is slow, which is minutes of a thin one.
-pub fn make_room(connection: &Connection) {
+/// Limits the bytes that QUIC buffers to the congestion window and a little more; to be called before each write.
+/// Without the limit a stream takes 8 MB before it reports that the path is slow, which is minutes of a thin one.
+pub fn limit_send_buffer(connection: &Connection) {
     let quic = connection.quic_connection();
     quic.set_send_window(quic.stats().path.cwnd.saturating_add(UNSENT));
 }
 
-/// Writes all `octets`; returns when all but what [`make_room`] allows have left. If the future is lost, part of them is
-/// written.
+/// Writes all `bytes`; returns when QUIC has them, within the limit of [`limit_send_buffer`]. If the future is
+/// dropped, part of them is written.
 ///
 /// # Errors
-/// The connection is gone, or the other end reads no more.
+/// The connection is closed, or the other end stopped reading.
 pub async fn write_all(
     connection: &Connection,
     stream: &mut SendStream,
-    mut octets: &[u8],
+    mut bytes: &[u8],
 ) -> Result<(), StreamWriteError> {
-    while !octets.is_empty() {
-        make_room(connection);
-        let written = stream.write(octets).await?;
-        octets = octets.get(written..).unwrap_or_default();
+    while !bytes.is_empty() {
+        limit_send_buffer(connection);
+        let written = stream.write(bytes).await?;
+        bytes = bytes.get(written..).unwrap_or_default();
     }
     Ok(())
 }

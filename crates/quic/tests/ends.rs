@@ -1,4 +1,4 @@
-//! What both ends of a connection agree on.
+//! What both ends of a connection negotiate: acknowledgements and connection ids.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 use std::net::SocketAddr;
@@ -10,7 +10,7 @@ use tokio::time::{Instant, timeout};
 use wtransport::endpoint::endpoint_side::{Client, Server};
 use wtransport::{ClientConfig, Connection, Endpoint, Identity, ServerConfig};
 
-/// Longer than anything here takes on a loaded machine.
+/// A time limit that no test reaches, even on a loaded machine.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 const IDLE: Duration = Duration::from_secs(30);
@@ -24,7 +24,7 @@ struct Pair {
 }
 
 impl Pair {
-    /// The client first has to show that it is where it says, so that its second greeting goes to an id of the server's.
+    /// Connects with a QUIC Retry: the client's second packet goes to a connection id of the server.
     async fn new() -> Self {
         let identity = Identity::self_signed(["localhost"]).unwrap();
         let hash = identity.certificate_chain().as_slice()[0].hash();
@@ -60,7 +60,7 @@ async fn t21_ends_ask_each_other_for_rare_acknowledgements() {
     let acks = || quic.stats().frame_tx.acks;
     let before = acks();
     let mut datagrams = Datagrams::new(&pair.client);
-    // As large as a packet, so that each is one. In fives, so that the congestion window has room for them.
+    // Each datagram fills a packet. They are sent in fives, so that the congestion window has space for them.
     for _ in 0..10 {
         for _ in 0..5 {
             datagrams.send(&[7; 1100], Instant::now()).await.unwrap();
@@ -69,7 +69,7 @@ async fn t21_ends_ask_each_other_for_rare_acknowledgements() {
             timeout(PATIENCE, pair.server.receive_datagram()).await.unwrap().unwrap();
         }
     }
-    // Usual are 25; the time may make some more than these.
+    // By default there would be 25. The delay limit may cause a few besides those for every fifth packet.
     assert!(acks() - before <= 18, "{before} {}", acks());
     for end in [&pair.client, &pair.server] {
         let stats = end.quic_connection().stats();

@@ -1,4 +1,4 @@
-//! What waits in QUIC when a path stalls: two ends over a link that can be held.
+//! QUIC's buffers when a path stalls: two ends over a link that can be held.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 use std::net::SocketAddr;
@@ -6,24 +6,24 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use groupwire_quic::{Datagrams, End, MAX_AGE, make_room, settings, write_all};
+use groupwire_quic::{Datagrams, End, MAX_AGE, limit_send_buffer, settings, write_all};
 use tokio::net::UdpSocket;
 use tokio::time::{Instant, sleep, timeout};
 use wtransport::endpoint::endpoint_side::{Client, Server};
 use wtransport::{ClientConfig, Connection, Endpoint, Identity, ServerConfig};
 
-/// Longer than anything here takes on a loaded machine.
+/// A time limit that no test reaches, even on a loaded machine.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 const IDLE: Duration = Duration::from_secs(30);
 
 const MAX_PACKET: usize = 65_536;
 
-/// Two ends of a connection and what is between them.
+/// The two ends of a connection, and the link between them.
 struct Pair {
     client: Connection,
     server: Connection,
-    /// Nothing comes through while this is set.
+    /// While this is set, the link drops all packets.
     held: Arc<AtomicBool>,
     _ends: (Endpoint<Client>, Endpoint<Server>),
 }
@@ -77,7 +77,7 @@ async fn link(server: SocketAddr, held: Arc<AtomicBool>) -> SocketAddr {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn t6_what_was_made_during_a_stall_is_not_sent_after_it() {
+async fn t6_datagrams_made_during_a_stall_are_not_sent_after_it() {
     const COUNT: u32 = 400;
     let pair = Pair::new().await;
     let mut datagrams = Datagrams::new(&pair.client);
@@ -102,55 +102,55 @@ async fn t6_what_was_made_during_a_stall_is_not_sent_after_it() {
     let start = Instant::now();
     let mut number = COUNT;
     while !receiving.is_finished() {
-        assert!(start.elapsed() < PATIENCE, "nothing comes through any more");
+        assert!(start.elapsed() < PATIENCE, "no datagram arrives any more");
         number += 1;
         datagrams.send(&datagram(number), Instant::now()).await.unwrap();
         sleep(Duration::from_millis(5)).await;
     }
-    // What QUIC held when the link was held is lost; two that fill a packet are held at a time.
+    // The packets under way when the link was held are lost; QUIC buffers two full datagrams.
     let stale: Vec<u32> =
         receiving.await.unwrap().into_iter().filter(|number| *number < COUNT - 2).collect();
     assert!(stale.is_empty(), "{stale:?} of {COUNT} came after the stall");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn t6_a_datagram_larger_than_the_path_is_dropped_and_no_error() {
+async fn t6_a_datagram_larger_than_the_path_is_dropped_without_an_error() {
     let pair = Pair::new().await;
     let mut datagrams = Datagrams::new(&pair.client);
     let max = datagrams.max();
-    assert!((1100..1200).contains(&max), "{max}: what 1,200 octets hold");
+    assert!((1100..1200).contains(&max), "{max}: what 1,200 bytes hold");
     for size in [1500, 100_000, max] {
         let packet = vec![size as u8; size];
         timeout(PATIENCE, datagrams.send(&packet, Instant::now())).await.unwrap().unwrap();
     }
     let came = timeout(PATIENCE, pair.server.receive_datagram()).await.unwrap().unwrap();
-    assert_eq!(came.len(), max, "the one that fits, and it alone");
+    assert_eq!(came.len(), max, "only the datagram that fits arrives");
     pair.client.close(0u32.into(), b"");
-    assert!(datagrams.send(b"x", Instant::now()).await.is_err(), "that the end is near is told");
+    assert!(datagrams.send(b"x", Instant::now()).await.is_err(), "a closed connection is an error");
 }
 
-/// T6: who waits, waits no longer than a datagram may be old.
+/// T6: a sender waits no longer than the age limit of a datagram.
 #[tokio::test(flavor = "multi_thread")]
-async fn t6_a_stalled_path_takes_credit_for_no_longer_than_the_age() {
+async fn t6_sending_on_a_stalled_path_waits_no_longer_than_the_age_limit() {
     let pair = Pair::new().await;
     let mut datagrams = Datagrams::new(&pair.client);
     pair.hold(true);
     let start = Instant::now();
-    // More than the congestion window and the queue hold.
+    // More than the congestion window and the buffer hold.
     for _ in 0..100 {
         datagrams.send(&[0; 1000], Instant::now()).await.unwrap();
     }
-    // The first that waits does so for the whole time, those after it replace one another.
+    // The first datagram waits until its age limit, later ones replace one another.
     let most = 10 * MAX_AGE;
     assert!(start.elapsed() < most.max(PATIENCE / 10), "{:?}", start.elapsed());
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stream_takes_no_more_than_is_about_to_leave() {
+async fn a_stream_buffers_no_more_than_the_limit() {
     let pair = Pair::new().await;
     let (mut send, _receive) = pair.client.open_bi().await.unwrap().await.unwrap();
     pair.hold(true);
-    make_room(&pair.client);
+    limit_send_buffer(&pair.client);
     let mut taken = 0;
     let writing = async {
         loop {
@@ -159,5 +159,5 @@ async fn a_stream_takes_no_more_than_is_about_to_leave() {
         }
     };
     let _: Result<(), _> = timeout(Duration::from_secs(1), writing).await;
-    assert!((10_000..100_000).contains(&taken), "{taken} octets wait for a path that is held");
+    assert!((10_000..100_000).contains(&taken), "{taken} bytes wait for a path that is held");
 }

@@ -1,12 +1,12 @@
-//! Measures a room with many receivers over WebSocket on loopback: server CPU per delivery, octets on the socket, delay,
-//! and memory of idle connections. The server is a process of its own.
+//! Measures a room with many receivers over WebSocket on loopback: the server's CPU time per delivery, bytes on the
+//! socket, delay, and memory of idle connections. The server is a process of its own.
 //!
 //! ```text
 //! cargo run --release -p groupwire-server --example fanout -- RECEIVERS [SECONDS [TICK_MS]]
 //! ```
 //!
-//! Ten senders send 25 messages of 90 octets a second each, and tell from what they receive how long that took. The
-//! receivers only count.
+//! Ten senders send 25 messages of 90 bytes per second each, and measure the delay of the messages that they receive.
+//! The receivers only count.
 #![allow(clippy::unwrap_used, reason = "a measurement may fail by panicking")]
 
 use std::collections::VecDeque;
@@ -33,7 +33,7 @@ const PATHS: Qos = Qos::awareness().aggregate();
 
 #[derive(Default)]
 struct Counts {
-    octets: AtomicU64,
+    bytes: AtomicU64,
     frames: AtomicU64,
 }
 
@@ -78,7 +78,7 @@ async fn measure(server: u32, address: String, receivers: u64, seconds: u64) {
     }
     tokio::time::sleep(Duration::from_secs(3)).await;
     let each = memory(server).saturating_sub(idle) / receivers.max(1);
-    println!("{receivers} idle connections: {each} octets each");
+    println!("{receivers} idle connections: {each} bytes each");
     let start = Instant::now();
     let (done, mut delays) = tokio::sync::mpsc::unbounded_channel();
     for _ in 0..SENDERS {
@@ -87,18 +87,18 @@ async fn measure(server: u32, address: String, receivers: u64, seconds: u64) {
     tokio::time::sleep(Duration::from_secs(4)).await;
     while delays.try_recv().is_ok() {}
     let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-    let before = (cpu(server), read(&counts.octets), read(&counts.frames));
+    let before = (cpu(server), read(&counts.bytes), read(&counts.frames));
     tokio::time::sleep(Duration::from_secs(seconds)).await;
-    let after = (cpu(server), read(&counts.octets), read(&counts.frames));
+    let after = (cpu(server), read(&counts.bytes), read(&counts.frames));
     let mut took: Vec<u64> = std::iter::from_fn(|| delays.try_recv().ok()).collect();
     took.sort_unstable();
     let messages = took.len() as u64 / (SENDERS as u64 - 1);
     let deliveries = messages * receivers + took.len() as u64;
     let cpu = (after.0 - before.0).as_nanos() as f64 / 1e3 / deliveries as f64;
-    let octets = (after.1 - before.1) as f64 / (messages * receivers) as f64;
+    let bytes = (after.1 - before.1) as f64 / (messages * receivers) as f64;
     let at = |share: f64| took[(took.len() as f64 * share) as usize] as f64 / 1e3;
     println!(
-        "{messages} messages, {deliveries} deliveries: {cpu:.2} us of CPU each, {octets:.2} octets each, {} reads; \
+        "{messages} messages, {deliveries} deliveries: {cpu:.2} us of CPU each, {bytes:.2} bytes each, {} reads; \
          p50 {:.1} ms, p99 {:.1} ms; {} MB",
         after.2 - before.2,
         at(0.5),
@@ -107,7 +107,7 @@ async fn measure(server: u32, address: String, receivers: u64, seconds: u64) {
     );
 }
 
-/// Says hello and counts what comes.
+/// Joins the room and counts the bytes received.
 async fn receive(address: String, counts: Arc<Counts>) {
     let mut client = client();
     client.handle_input(Duration::ZERO, Input::Opened { max_datagram: 0 });
@@ -133,11 +133,11 @@ async fn receive(address: String, counts: Arc<Counts>) {
     let mut ping = tokio::time::interval(Duration::from_secs(2));
     loop {
         tokio::select! {
-            // PING of time 1.
+            // A PING with a time of 1.
             _ = ping.tick() => socket.write_all(&masked(&[0x0e, 1, 1])).await.unwrap(),
             read = socket.read(&mut buffer) => {
-                let Ok(octets @ 1..) = read else { return };
-                counts.octets.fetch_add(octets as u64, Ordering::Relaxed);
+                let Ok(bytes @ 1..) = read else { return };
+                counts.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
                 counts.frames.fetch_add(1, Ordering::Relaxed);
             }
         }
@@ -162,7 +162,7 @@ fn client() -> Client {
     client
 }
 
-/// Sends, and tells how long what others sent took, in microseconds.
+/// Sends messages, and reports the delay of the others' messages in microseconds.
 async fn send(address: String, start: Instant, done: tokio::sync::mpsc::UnboundedSender<u64>) {
     let url = format!("ws://{address}/ws");
     let (socket, _) = tokio_tungstenite::connect_async(url).await.unwrap();
@@ -209,7 +209,7 @@ async fn send(address: String, start: Instant, done: tokio::sync::mpsc::Unbounde
     }
 }
 
-/// What a process took of the processors so far.
+/// The CPU time of a process so far.
 fn cpu(process: u32) -> Duration {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap();
     let fields: Vec<&str> = stat[stat.rfind(')').unwrap()..].split(' ').collect();
@@ -217,7 +217,7 @@ fn cpu(process: u32) -> Duration {
     Duration::from_millis(ticks * 10)
 }
 
-/// Octets of memory that a process holds.
+/// The resident memory of a process, in bytes.
 fn memory(process: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
     let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();

@@ -1,10 +1,10 @@
-//! The whiteboard, the puzzle and the inspector, embedded.
+//! The web pages of the whiteboard, the puzzle and the inspector, embedded in the program.
 
 use axum::http::{HeaderMap, StatusCode, Uri, header};
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use rust_embed::{Embed, EmbeddedFile};
 
-use crate::http::NO_SNIFF;
+use crate::answers::NO_SNIFF;
 
 #[derive(Embed)]
 #[folder = "../../web/whiteboard/dist"]
@@ -24,11 +24,12 @@ struct Inspector;
 const NOT_BUILT: &str = "<!doctype html><title>Groupwire</title><p>This server was built without its web pages. \
     Run <code>make run</code>, which builds them first.</p>";
 
-/// Answers a request for a file of the whiteboard or, below their names, of another page.
+/// Answers a request for a file: of the puzzle below `/puzzle/`, of the inspector below `/inspector/`, of the
+/// whiteboard elsewhere.
 pub(crate) async fn serve(uri: Uri, request: HeaderMap) -> Response {
     let path = uri.path().trim_start_matches('/');
     if ["puzzle", "inspector"].contains(&path) {
-        // The page names its files relative to itself.
+        // The page refers to its files by relative paths, so its own path has to end with a slash.
         let query = uri.query().map(|query| format!("?{query}")).unwrap_or_default();
         return Redirect::permanent(&format!("/{path}/{query}")).into_response();
     }
@@ -60,7 +61,7 @@ fn answer(get: fn(&str) -> Option<EmbeddedFile>, path: &str, request: &HeaderMap
         (header::CACHE_CONTROL, caching),
         (header::VARY, "accept-encoding"),
     ];
-    // The build leaves a compressed copy beside what gains by it.
+    // The build puts a gzip copy beside each file that gets smaller by it.
     match get(&format!("{path}.gz")).filter(|_| accepts_gzip(request)) {
         Some(file) => {
             ([NO_SNIFF], headers, [(header::CONTENT_ENCODING, "gzip")], file.data).into_response()
@@ -95,28 +96,28 @@ fn content_type(path: &str) -> &'static str {
 mod tests {
     use super::*;
 
-    async fn ask(uri: &'static str) -> Response {
+    async fn get(uri: &'static str) -> Response {
         serve(Uri::from_static(uri), HeaderMap::new()).await
     }
 
     #[tokio::test]
-    async fn the_puzzle_lies_below_a_slash_and_keeps_its_query() {
-        let response = ask("/puzzle?room=attic").await;
+    async fn a_page_without_its_slash_is_redirected_and_keeps_its_query() {
+        let response = get("/puzzle?room=attic").await;
         assert_eq!(response.status(), StatusCode::PERMANENT_REDIRECT);
         assert_eq!(response.headers()[header::LOCATION], "/puzzle/?room=attic");
-        let response = ask("/inspector?room=attic").await;
+        let response = get("/inspector?room=attic").await;
         assert_eq!(response.headers()[header::LOCATION], "/inspector/?room=attic");
     }
 
     #[tokio::test]
-    async fn a_page_is_found_by_its_own_files_alone() {
+    async fn a_page_serves_no_files_of_another_page() {
         for uri in [
             "/puzzle/../index.html",
             "/puzzle/assets/none.js",
             "/assets/none.js",
             "/puzzle/puzzle/",
         ] {
-            assert_eq!(ask(uri).await.status(), StatusCode::NOT_FOUND, "{uri}");
+            assert_eq!(get(uri).await.status(), StatusCode::NOT_FOUND, "{uri}");
         }
     }
 }

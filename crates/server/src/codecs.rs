@@ -1,27 +1,28 @@
-//! Which codecs the server reads and packs single messages with.
+//! The codecs that a server may compress single messages with.
 
 use std::sync::LazyLock;
 
 use groupwire_session::codecs::{ALL, Codec};
 
-use crate::Error;
+use crate::error::Error;
 
-/// Codecs, as a configuration has them.
+/// A list of codecs, as a configuration holds it.
 pub type Codecs = &'static [&'static dyn Codec];
 
-/// These cost a server far more for each message than the others, however small it is.
+/// Codecs left out of [`quick_codecs`]: each costs the server far more CPU time per message than the others, even for
+/// small messages.
 const SLOW: [&str; 2] = ["bzip2", "lzma"];
 
 static QUICK: LazyLock<Vec<&'static dyn Codec>> =
     LazyLock::new(|| ALL.iter().copied().filter(|codec| !SLOW.contains(&codec.name())).collect());
 
-/// Every codec but `bzip2` and `lzma`, which make a server work for an ordinary message four and two times as long as the
-/// slowest of the others and ten times as long as most, at whoever's wish.
+/// All codecs but `bzip2` and `lzma`. For an ordinary message those take four and two times as long as the slowest of
+/// the others, and ten times as long as most, and any client may ask for them.
 pub fn quick_codecs() -> Codecs {
     &QUICK
 }
 
-/// The codecs of these names; `all` for every one. The list lives as long as the process: to be made once, at the start.
+/// Finds codecs by name; `all` means every codec. The list is never freed, so call this once, at the start.
 ///
 /// ```
 /// let codecs = groupwire_server::codecs_named(["lz4", "zlib"])?;
@@ -30,7 +31,7 @@ pub fn quick_codecs() -> Codecs {
 /// ```
 ///
 /// # Errors
-/// [`Error::Codec`] for a name that none has.
+/// [`Error::Codec`] if no codec has one of the names.
 pub fn codecs_named<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Codecs, Error> {
     let mut codecs = Vec::new();
     for name in names {

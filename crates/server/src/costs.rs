@@ -1,4 +1,4 @@
-//! What codecs cost on this machine, and a clock to measure it with.
+//! The CPU time that codecs take on this machine, measured once, and the clock to measure it with.
 
 use std::sync::{LazyLock, OnceLock};
 use std::time::{Duration, Instant};
@@ -7,7 +7,7 @@ use groupwire_session::codecs::{ALL, Costs};
 
 static MEASURED: OnceLock<Costs> = OnceLock::new();
 
-/// Measures in the background, once in the life of the process; it takes some 30 ms of one processor.
+/// Measures the codecs in the background, once per process. The measurement takes about 30 ms of one processor.
 pub(crate) fn measure() {
     if MEASURED.get().is_none() {
         tokio::task::spawn_blocking(|| {
@@ -19,12 +19,12 @@ pub(crate) fn measure() {
     }
 }
 
-/// What was measured; until then what is built in.
+/// The measured costs, or the built-in reference costs until the measurement is done.
 pub(crate) fn known() -> Costs {
     MEASURED.get().cloned().unwrap_or_else(Costs::reference)
 }
 
-/// The time since it was first asked for.
+/// The time since the first call of this function.
 pub(crate) fn clock() -> Duration {
     static START: LazyLock<Instant> = LazyLock::new(Instant::now);
     START.elapsed()

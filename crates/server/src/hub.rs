@@ -1,4 +1,4 @@
-//! All rooms of the server, by name.
+//! All rooms of the server, by name, and the state that all tasks share.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -6,51 +6,56 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use groupwire_session::room::Stats;
-use groupwire_session::{Authority, Error, Grant, JoinRequest, LinkId, OpenRequest, Room, room};
+use groupwire_session::{Error, LinkId, Room, room};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
-use crate::Config;
-use crate::inspect::{Recordings, Watches};
+use crate::authority::SharedAuthority;
+use crate::config::Config;
+use crate::inspect::recordings::Recordings;
+use crate::inspect::report_streams::ReportStreams;
 use crate::room::{Driver, Message, drive};
-use crate::transport::carrier::Registry;
-use crate::transport::emulation::Emulations;
-use crate::webtransport::Offer;
+use crate::secret::random_number;
+use crate::totals::Totals;
+use crate::transport::emulation::path::Emulations;
+use crate::transport::http::registry::HttpTransports;
+use crate::webtransport::offer::Offer;
 
-/// Rooms, counters and configuration, shared by all tasks.
+/// The state that all tasks of a server share: configuration, rooms and counters.
 pub(crate) struct Hub {
     pub(crate) config: Config,
     pub(crate) started: Instant,
     pub(crate) connections: AtomicUsize,
-    pub(crate) carriers: Registry,
-    /// What clients are told of WebTransport.
+    pub(crate) http_transports: HttpTransports,
+    /// What `GET /transports` says about WebTransport; `None` if the server has none.
     pub(crate) webtransport: Option<Arc<Offer>>,
-    /// The rooms that somebody looks on at, and those that are recorded.
-    pub(crate) watches: Watches,
+    /// The rooms that inspectors have open.
+    pub(crate) report_streams: ReportStreams,
+    /// The recordings of rooms.
     pub(crate) recordings: Recordings,
-    /// Bad networks, for whoever asks for one.
-    pub(crate) emulations: Emulations,
+    /// The emulated networks of rooms.
+    pub(crate) emulations: Arc<Emulations>,
     rooms: Mutex<HashMap<String, mpsc::UnboundedSender<Message>>>,
     last_link: AtomicU64,
-    /// What rooms that are gone had counted.
-    gone: Mutex<Stats>,
+    /// The sum of what closed rooms counted.
+    closed: Mutex<Totals>,
 }
 
 impl Hub {
     pub(crate) fn new(config: Config, webtransport: Option<Arc<Offer>>) -> Self {
         let emulate = config.emulate.unwrap_or(config.listen.ip().is_loopback());
         Hub {
-            watches: Watches::default(),
+            report_streams: ReportStreams::default(),
             recordings: Recordings::default(),
-            emulations: Emulations::new(emulate),
+            emulations: Arc::new(Emulations::new(emulate)),
             config,
             started: Instant::now(),
             connections: AtomicUsize::new(0),
-            carriers: Registry::default(),
+            http_transports: HttpTransports::default(),
             webtransport,
             rooms: Mutex::new(HashMap::new()),
             last_link: AtomicU64::new(0),
-            gone: Mutex::new(Stats::default()),
+            closed: Mutex::new(Totals::default()),
         }
     }
 
@@ -58,19 +63,20 @@ impl Hub {
         LinkId(self.last_link.fetch_add(1, Ordering::Relaxed) + 1)
     }
 
-    /// Sends a joiner to its room, which is made if there is none. Returns the way to the room.
+    /// Hands a joining connection to its room, which is created if there is none. Returns the sender of the room's
+    /// messages.
     pub(crate) fn join(
         self: &Arc<Self>,
         name: &str,
         message: Message,
     ) -> Result<mpsc::UnboundedSender<Message>, Error> {
-        // Under the lock, so that a room cannot close between being found and being told.
+        // The lock is held, so that the room cannot close between the look-up and the message.
         let mut rooms = self.rooms();
         let message = match rooms.get(name) {
             None => message,
             Some(room) => match room.send(message) {
                 Ok(()) => return Ok(room.clone()),
-                // Its task is gone, which only a bug does: the name gets a new room.
+                // The room's task has ended, which only a bug can cause: create the room anew.
                 Err(mpsc::error::SendError(message)) => message,
             },
         };
@@ -89,15 +95,18 @@ impl Hub {
             codecs: self.config.codecs,
             costs: crate::costs::known(),
             clock: Some(crate::costs::clock),
-            ..room::Config::new(name, random())
+            ..room::Config::new(name, random_number())
         };
-        let authority = Box::new(Shared(Arc::clone(&self.config.authority)));
-        tokio::spawn(drive(Arc::clone(self), Room::new(config, authority), receiver));
+        let authority = Box::new(SharedAuthority(Arc::clone(&self.config.authority)));
+        let (hub, closing) = (Arc::clone(self), name.to_owned());
+        let close = move |waiting: &_, stats| hub.close(&closing, waiting, stats);
+        let room = Room::new(config, authority);
+        tokio::spawn(drive(room, receiver, self.config.keep_empty, close));
         tracing::info!(room = name, "room opened");
         Ok(sender)
     }
 
-    /// Forgets a room unless somebody is on the way in. `true`: it is gone.
+    /// Removes a room, unless a message for it is waiting. Returns true if it was removed.
     pub(crate) fn close(
         &self,
         name: &str,
@@ -109,13 +118,13 @@ impl Hub {
             return false;
         }
         rooms.remove(name);
-        let mut gone = self.gone.lock().unwrap_or_else(PoisonError::into_inner);
-        *gone = add(*gone, stats);
+        let mut closed = self.closed.lock().unwrap_or_else(PoisonError::into_inner);
+        *closed += Totals::from(stats).counters();
         true
     }
 
-    /// How many rooms there are, and the sum of what they and their predecessors counted.
-    pub(crate) async fn stats(&self) -> (usize, Stats) {
+    /// The number of rooms, and the sum of what all rooms counted, closed ones included.
+    pub(crate) async fn stats(&self) -> (usize, Totals) {
         let senders: Vec<_> = self.rooms().values().cloned().collect();
         let mut answers = Vec::with_capacity(senders.len());
         for sender in senders {
@@ -124,23 +133,23 @@ impl Hub {
             answers.push(answered);
         }
         let count = answers.len();
-        let mut sum = *self.gone.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sum = *self.closed.lock().unwrap_or_else(PoisonError::into_inner);
         for answer in answers {
-            sum = add(sum, answer.await.unwrap_or_default());
+            sum += answer.await.unwrap_or_default().into();
         }
         (count, sum)
     }
 
-    /// Does something with a room. `None`: there is no such room.
-    pub(crate) async fn visit<T: Send + 'static>(
+    /// Runs `call` in the task of a room and returns its result; `None` if there is no such room.
+    pub(crate) async fn with_room<T: Send + 'static>(
         &self,
         name: &str,
-        visit: impl FnOnce(&mut Driver, Duration) -> T + Send + 'static,
+        call: impl FnOnce(&mut Driver, Duration) -> T + Send + 'static,
     ) -> Option<T> {
         let room = self.rooms().get(name)?.clone();
         let (answer, answered) = oneshot::channel();
-        let visit = move |driver: &mut Driver, now| drop(answer.send(visit(driver, now)));
-        room.send(Message::Visit(Box::new(visit))).ok()?;
+        let call = move |driver: &mut Driver, now| drop(answer.send(call(driver, now)));
+        room.send(Message::Call(Box::new(call))).ok()?;
         answered.await.ok()
     }
 
@@ -149,7 +158,7 @@ impl Hub {
         self.rooms().keys().cloned().collect()
     }
 
-    /// Says goodbye in every room and waits until all connections are closed.
+    /// Closes every room's connections and waits until all are closed.
     pub(crate) async fn shut_down(&self, retry: Duration) {
         for room in self.rooms().values() {
             let _ = room.send(Message::Shutdown { retry });
@@ -157,54 +166,11 @@ impl Hub {
         while self.connections.load(Ordering::Relaxed) > 0 {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
-        // A last answer may still be on its way from HTTP's hands to the kernel's.
+        // HTTP may not have handed its last answer to the kernel yet.
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 
     fn rooms(&self) -> MutexGuard<'_, HashMap<String, mpsc::UnboundedSender<Message>>> {
         self.rooms.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Random octets from the system: secrets and incarnations must not be guessed.
-pub(crate) fn random_secret() -> [u8; 16] {
-    let mut octets = [0; 16];
-    getrandom::fill(&mut octets).expect("the operating system has a random source");
-    octets
-}
-
-fn random() -> u64 {
-    let [a, b, c, d, e, f, g, h, ..] = random_secret();
-    u64::from_le_bytes([a, b, c, d, e, f, g, h])
-}
-
-/// One authority for all rooms.
-struct Shared(Arc<dyn Authority + Send + Sync>);
-
-impl Authority for Shared {
-    fn join(&self, request: &JoinRequest<'_>) -> Result<Vec<u8>, String> {
-        self.0.join(request)
-    }
-
-    fn open(&self, request: &OpenRequest<'_>) -> Result<Grant, String> {
-        self.0.open(request)
-    }
-}
-
-fn add(one: Stats, two: Stats) -> Stats {
-    Stats {
-        here: one.here + two.here,
-        messages_in: one.messages_in + two.messages_in,
-        bytes_in_before: one.bytes_in_before + two.bytes_in_before,
-        packets_in: one.packets_in + two.packets_in,
-        bytes_in_after: one.bytes_in_after + two.bytes_in_after,
-        deliveries: one.deliveries + two.deliveries,
-        bytes_out_before: one.bytes_out_before + two.bytes_out_before,
-        packets_out: one.packets_out + two.packets_out,
-        bytes_out_after: one.bytes_out_after + two.bytes_out_after,
-        conflated: one.conflated + two.conflated,
-        expired: one.expired + two.expired,
-        datagrams_unread: one.datagrams_unread + two.datagrams_unread,
-        memory: one.memory + two.memory,
     }
 }

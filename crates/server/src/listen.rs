@@ -1,4 +1,4 @@
-//! Listening sockets, and HTTP on what they accept.
+//! Accepts TCP connections, and serves HTTP on them.
 
 use std::convert::Infallible;
 use std::io::ErrorKind;
@@ -20,21 +20,21 @@ use tower_service::Service;
 
 use crate::hub::Hub;
 
-/// Octets the kernel may hold that are not on the wire yet. More would be stale by the time they leave; packets
-/// wait in the room instead, where newer values replace older ones.
+/// Unsent bytes that the kernel may buffer per TCP connection (`TCP_NOTSENT_LOWAT`). The room builds packets late, so
+/// that newer values replace older ones; bytes that wait in the kernel would be out of date when they are sent.
 const UNSENT: u32 = 16 << 10;
 
-/// Octets that HTTP holds of a response before it waits for the kernel, for the same reason; and of a request's
-/// header at most, which cookies of other services on the same host may fill.
+/// Size of HTTP's buffers, in bytes: unsent bytes of a response, for the same reason, and the header of a request,
+/// which cookies of other services on the same host may fill.
 const HTTP_BUFFER: usize = 16 << 10;
 
-/// A browser holds two for a transport over HTTP, and more while it loads a page.
+/// HTTP connections per client: a browser holds two for a transport made of HTTP requests, one for each direction.
 const SOCKETS_PER_CONNECTION: usize = 2;
 
-/// For whoever has no transport yet.
+/// HTTP connections beyond those of clients: for loading pages, and for clients that have no transport yet.
 const SPARE_SOCKETS: usize = 256;
 
-/// Serves HTTP for ever.
+/// Accepts and serves HTTP connections; never returns.
 pub(crate) async fn serve(listener: TcpListener, router: Router, hub: Arc<Hub>) {
     let most = hub.config.max_connections.saturating_mul(SOCKETS_PER_CONNECTION);
     let most = most.saturating_add(SPARE_SOCKETS).min(Semaphore::MAX_PERMITS);
@@ -42,7 +42,7 @@ pub(crate) async fn serve(listener: TcpListener, router: Router, hub: Arc<Hub>) 
     loop {
         let (socket, peer) = accept(&listener).await;
         let Ok(permit) = Arc::clone(&sockets).try_acquire_owned() else {
-            tracing::warn!(%peer, "turned away: too many sockets");
+            tracing::warn!(%peer, "connection refused: too many HTTP connections");
             continue;
         };
         let serving = serve_one(socket, peer, router.clone(), hub.config.http.idle);
@@ -53,7 +53,7 @@ pub(crate) async fn serve(listener: TcpListener, router: Router, hub: Arc<Hub>) 
     }
 }
 
-/// Serves until the socket is closed, or belongs to another protocol.
+/// Serves one HTTP connection until it is closed or upgraded to another protocol.
 async fn serve_one(socket: TcpStream, peer: SocketAddr, router: Router, idle: Duration) {
     let service = service_fn(move |mut request: hyper::Request<Incoming>| {
         request.extensions_mut().insert(ConnectInfo(peer));
@@ -67,11 +67,11 @@ async fn serve_one(socket: TcpStream, peer: SocketAddr, router: Router, idle: Du
         .serve_connection(TokioIo::new(socket), service)
         .with_upgrades();
     if let Err(error) = connection.await {
-        tracing::debug!(%peer, %error, "HTTP");
+        tracing::debug!(%peer, %error, "HTTP connection failed");
     }
 }
 
-/// The next connection; its small packets leave at once.
+/// Accepts the next connection and sets its options: small packets are sent without delay, and little is buffered.
 pub(crate) async fn accept(listener: &TcpListener) -> (TcpStream, SocketAddr) {
     loop {
         match listener.accept().await {
@@ -79,7 +79,7 @@ pub(crate) async fn accept(listener: &TcpListener) -> (TcpStream, SocketAddr) {
                 prepare(&socket);
                 return (socket, peer);
             }
-            // It was gone before we came to it.
+            // The client closed the connection before it was accepted.
             Err(error)
                 if matches!(
                     error.kind(),
@@ -88,7 +88,7 @@ pub(crate) async fn accept(listener: &TcpListener) -> (TcpStream, SocketAddr) {
                         | ErrorKind::ConnectionRefused
                 ) => {}
             Err(error) => {
-                // Out of file descriptors, most likely: some will be closed.
+                // The process is most likely out of file descriptors: wait until some connections are closed.
                 tracing::error!(%error, "cannot accept a connection");
                 tokio::time::sleep(Duration::from_millis(100)).await;
             }
@@ -98,10 +98,10 @@ pub(crate) async fn accept(listener: &TcpListener) -> (TcpStream, SocketAddr) {
 
 fn prepare(socket: &TcpStream) {
     if let Err(error) = socket.set_nodelay(true) {
-        tracing::debug!(%error, "TCP_NODELAY");
+        tracing::debug!(%error, "cannot set TCP_NODELAY");
     }
     #[cfg(any(target_os = "linux", target_os = "macos"))]
     if let Err(error) = socket2::SockRef::from(socket).set_tcp_notsent_lowat(UNSENT) {
-        tracing::debug!(%error, "TCP_NOTSENT_LOWAT");
+        tracing::debug!(%error, "cannot set TCP_NOTSENT_LOWAT");
     }
 }

@@ -1,4 +1,5 @@
-//! The task that drives one room.
+//! The task that drives one room: it feeds messages of connections to the room's state machine and carries out the
+//! outputs of that state machine.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -11,86 +12,63 @@ use groupwire_session::{Error, LinkId, Opening, ParticipantId, Secret};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use tokio::time::Instant;
 
-use crate::hub::Hub;
-use crate::transport::emulation::control::Settings;
-use crate::transport::emulation::{Path, Way};
-use crate::transport::line::Line;
+use crate::transport::conn_info::ConnInfo;
+use crate::transport::emulation::model::Settings;
+use crate::transport::emulation::path::{Path, PathSlot};
+use crate::transport::ends::DatagramSink;
 use crate::transport::outbox::Outbox;
-use crate::transport::{Direct, Origin};
+use crate::transport::socket_writer::SocketWriter;
 
-/// What a room's task is told.
+/// A message to a room's task.
 pub(crate) enum Message {
-    /// A connection's first packet, already known to be well-formed.
-    Join {
-        link: LinkId,
-        opening: Bytes,
-        secret: Secret,
-        ways: Link,
-    },
-    /// A later packet. The permit is given back once it has been taken in.
-    Packet {
-        link: LinkId,
-        packet: Bytes,
-        _permit: OwnedSemaphorePermit,
-    },
-    /// A datagram, likewise.
-    Datagram {
-        link: LinkId,
-        packet: Bytes,
-        _permit: OwnedSemaphorePermit,
-    },
-    /// The connection wrote one packet.
-    Sent {
-        link: LinkId,
-    },
-    /// A datagram has left, or was dropped.
-    DatagramSent {
-        link: LinkId,
-    },
-    /// The connection broke the rules of its transport.
-    Fail {
-        link: LinkId,
-        error: Error,
-    },
+    /// The first packet of a connection, whose form is already checked.
+    Join { link: LinkId, opening: Bytes, secret: Secret, connection: Connection },
+    /// A later packet. Its permit lets the connection read on once the room has handled the packet.
+    Packet { link: LinkId, packet: Bytes, _permit: OwnedSemaphorePermit },
+    /// A datagram; its permit works like that of a packet.
+    Datagram { link: LinkId, packet: Bytes, _permit: OwnedSemaphorePermit },
+    /// The connection handed one packet to the kernel or to QUIC.
+    Sent { link: LinkId },
+    /// The connection sent one datagram, or dropped it.
+    DatagramSent { link: LinkId },
+    /// The client broke a rule of its transport.
+    Fail { link: LinkId, error: Error },
     /// The connection is closed.
-    Closed {
-        link: LinkId,
-    },
-    Shutdown {
-        retry: Duration,
-    },
-    Stats {
-        answer: oneshot::Sender<Stats>,
-    },
-    /// Somebody looks on.
-    Visit(Visit),
+    Closed { link: LinkId },
+    /// The server stops: close all connections, and ask clients to reconnect after `retry`.
+    Shutdown { retry: Duration },
+    /// Asks for what the room counted.
+    Stats { answer: oneshot::Sender<Stats> },
+    /// A closure of another task, to be run with the room.
+    Call(Call),
 }
 
-/// What somebody does who looks on.
-pub(crate) type Visit = Box<dyn FnOnce(&mut Driver, Duration) + Send>;
+/// A closure that runs in the room's task, with the time since the room was created.
+pub(crate) type Call = Box<dyn FnOnce(&mut Driver, Duration) + Send>;
 
-/// The ways to a connection's task.
-pub(crate) struct Link {
+/// What the room's task knows of one connection: where its packets and datagrams go.
+pub(crate) struct Connection {
+    /// Packets for the connection's task.
     pub(crate) packets: Outbox<Outbound>,
-    /// The socket, where packets can be written from here.
-    pub(crate) line: Option<Arc<Line>>,
-    /// And how many octets one may have.
+    /// The socket, if the room's task can write packets to it directly.
+    pub(crate) socket_writer: Option<Arc<SocketWriter>>,
+    /// The datagrams for the connection's task, and the most bytes of one; `None` if the transport has no datagrams.
     pub(crate) datagrams: Option<(Outbox<Vec<u8>>, usize)>,
-    /// For datagrams that the room sends to many.
-    pub(crate) direct: Option<Direct>,
-    pub(crate) origin: Origin,
+    /// Sends a datagram whose payload goes to several receivers, without the connection's task.
+    pub(crate) datagram_sink: Option<DatagramSink>,
+    pub(crate) info: ConnInfo,
 }
 
-/// By numbers that nobody else chooses.
-pub(crate) type Links = HashMap<LinkId, Link, BuildHasherDefault<ByNumber>>;
+/// Connections by their ids. The server numbers them, so no client can provoke hash collisions.
+pub(crate) type Connections = HashMap<LinkId, Connection, BuildHasherDefault<LinkIdHasher>>;
 
-/// A quick hash of a number that need not withstand anybody.
+/// A fast hash of connection ids.
 #[derive(Default)]
-pub(crate) struct ByNumber(u64);
+pub(crate) struct LinkIdHasher(u64);
 
-impl Hasher for ByNumber {
-    fn write(&mut self, octets: &[u8]) {
-        octets.iter().for_each(|&octet| self.write_u64(u64::from(octet)));
+impl Hasher for LinkIdHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.write_u64(u64::from(byte)));
     }
 
     fn write_u64(&mut self, number: u64) {
@@ -103,42 +81,46 @@ impl Hasher for ByNumber {
     }
 }
 
-impl Link {
-    /// Whether what it carries takes an emulated path.
-    fn is_led(&self) -> bool {
-        self.origin.way.as_ref().is_some_and(Way::is_led)
+impl Connection {
+    /// True if the connection goes over an emulated network, so that nothing may bypass its task.
+    fn is_emulated(&self) -> bool {
+        self.info.path.as_ref().is_some_and(PathSlot::is_set)
     }
 }
 
-/// What a connection's task is told.
+/// A message to a connection's task.
 pub(crate) enum Outbound {
+    /// Send this packet.
     Packet(Vec<u8>),
+    /// Send a last packet and close the connection.
     Close(Box<Close>),
 }
 
-/// A last packet, then close.
+/// The last packet of a connection, which may be empty, and why it is closed.
 pub(crate) struct Close {
     pub(crate) packet: Vec<u8>,
     pub(crate) reason: Option<Error>,
 }
 
-/// Messages taken in before the room looks at what to do: a batch shares one tick and one look at the clock.
+/// Most messages handled in one turn of the loop: a batch shares one look at the clock and one round of outputs.
 const BATCH: usize = 256;
 
-/// Runs a room until nobody has been there for `keep_empty`.
+/// Runs a room until it has had no participants for `keep_empty` and `close` has removed it from the hub, which returns
+/// false if further messages are waiting.
 pub(crate) async fn drive(
-    hub: Arc<Hub>,
     room: Room,
     mut messages: mpsc::UnboundedReceiver<Message>,
+    keep_empty: Duration,
+    close: impl Fn(&mpsc::UnboundedReceiver<Message>, Stats) -> bool,
 ) {
-    let (origin, links, emulated) = (Instant::now(), Links::default(), HashMap::new());
-    let mut driver = Driver { origin, room, links, emulated };
+    let (started, connections, emulated) = (Instant::now(), Connections::default(), HashMap::new());
+    let mut driver = Driver { started, room, connections, emulated };
     let mut batch = Vec::with_capacity(BATCH);
     let mut wake = None;
     let mut empty_since: Option<Instant> = None;
     loop {
-        let close = empty_since.map(|since| since + hub.config.keep_empty);
-        let next = [wake, close].into_iter().flatten().min();
+        let close_at = empty_since.map(|since| since + keep_empty);
+        let next = [wake, close_at].into_iter().flatten().min();
         let asleep = async {
             match next {
                 Some(at) => tokio::time::sleep_until(at).await,
@@ -150,38 +132,40 @@ pub(crate) async fn drive(
             count = messages.recv_many(&mut batch, BATCH) => if count == 0 { return },
             () = asleep => {}
         }
-        let now = driver.origin.elapsed();
+        let now = driver.started.elapsed();
         for message in batch.drain(..) {
-            driver.take_in(now, message);
+            driver.handle(now, message);
         }
         driver.room.handle_input(now, Input::Timeout);
-        wake = driver.carry_out(now);
+        wake = driver.run_outputs(now);
         if !driver.room.is_empty() {
             empty_since = None;
             continue;
         }
         let since = *empty_since.get_or_insert_with(Instant::now);
-        let is_over = driver.room.is_untouched() || since.elapsed() >= hub.config.keep_empty;
-        if is_over && hub.close(driver.room.name(), &messages, driver.room.stats()) {
+        let is_over = driver.room.is_untouched() || since.elapsed() >= keep_empty;
+        if is_over && close(&messages, driver.room.stats()) {
             tracing::info!(room = driver.room.name(), "room closed");
             return;
         }
     }
 }
 
+/// A room with its connections.
 pub(crate) struct Driver {
-    origin: Instant,
+    /// The room's clock counts from here.
+    started: Instant,
     pub(crate) room: Room,
-    pub(crate) links: Links,
-    /// Participants whose connections are led over paths of their own.
+    pub(crate) connections: Connections,
+    /// The emulated networks of single participants.
     emulated: HashMap<ParticipantId, Arc<Path>>,
 }
 
 impl Driver {
-    fn take_in(&mut self, now: Duration, message: Message) {
+    fn handle(&mut self, now: Duration, message: Message) {
         match message {
-            Message::Join { link, opening, secret, ways } => {
-                self.join(now, link, &opening, secret, ways);
+            Message::Join { link, opening, secret, connection } => {
+                self.join(now, link, &opening, secret, connection);
             }
             Message::Packet { link, packet, .. } => {
                 self.room.handle_input(now, Input::Packet { link, packet: &packet });
@@ -197,18 +181,25 @@ impl Driver {
                 self.room.handle_input(now, Input::Fail { link, error });
             }
             Message::Closed { link } => {
-                self.links.remove(&link);
+                self.connections.remove(&link);
                 self.room.handle_input(now, Input::Closed { link });
             }
             Message::Shutdown { retry } => self.room.handle_input(now, Input::Shutdown { retry }),
             Message::Stats { answer } => drop(answer.send(self.room.stats())),
-            Message::Visit(visit) => visit(self, now),
+            Message::Call(call) => call(self, now),
         }
     }
 
-    fn join(&mut self, now: Duration, link: LinkId, opening: &[u8], secret: Secret, ways: Link) {
-        let max_datagram = ways.datagrams.as_ref().map_or(0, |(_, largest)| *largest);
-        self.links.insert(link, ways);
+    fn join(
+        &mut self,
+        now: Duration,
+        link: LinkId,
+        opening: &[u8],
+        secret: Secret,
+        connection: Connection,
+    ) {
+        let max_datagram = connection.datagrams.as_ref().map_or(0, |(_, largest)| *largest);
+        self.connections.insert(link, connection);
         let opening = Opening::read(opening);
         let input = match &opening {
             Ok(opening) => Input::Join { link, opening, secret, max_datagram },
@@ -217,19 +208,24 @@ impl Driver {
         self.room.handle_input(now, input);
     }
 
-    /// Does what the room says and returns when it wants to be called again.
-    fn carry_out(&mut self, now: Duration) -> Option<Instant> {
+    /// Carries out the room's outputs. Returns when the room's next timeout is due.
+    fn run_outputs(&mut self, now: Duration) -> Option<Instant> {
         loop {
             match self.room.poll_output() {
-                // The room never has more than two packets and two datagrams under way, so there is always a place.
+                // The outbox has space: the room never has more than two packets and two datagrams under way per
+                // connection.
                 Output::Send { link, packet, body } => {
-                    let Some(ways) = self.links.get(&link) else { continue };
+                    let Some(connection) = self.connections.get(&link) else { continue };
                     let body = body.as_deref();
-                    let is_sent = match ways.line.as_ref().filter(|_| !ways.is_led()) {
-                        Some(line) => line.send(&packet, body.unwrap_or_default()),
+                    let is_sent = match connection
+                        .socket_writer
+                        .as_ref()
+                        .filter(|_| !connection.is_emulated())
+                    {
+                        Some(writer) => writer.send(&packet, body.unwrap_or_default()),
                         None => {
                             let packet = whole_packet(packet, body);
-                            ways.packets.put(Outbound::Packet(packet));
+                            connection.packets.put(Outbound::Packet(packet));
                             false
                         }
                     };
@@ -238,9 +234,9 @@ impl Driver {
                     }
                 }
                 Output::Datagram { link, packet, body: Some(body) } => {
-                    let Some(ways) = self.links.get(&link) else { continue };
-                    match (&ways.direct, &ways.datagrams) {
-                        (Some(direct), _) if !ways.is_led() => direct([&packet, &body]),
+                    let Some(connection) = self.connections.get(&link) else { continue };
+                    match (&connection.datagram_sink, &connection.datagrams) {
+                        (Some(sink), _) if !connection.is_emulated() => sink([&packet, &body]),
                         (_, Some((datagrams, _))) => {
                             datagrams.put(whole_packet(packet, Some(&body)));
                         }
@@ -248,53 +244,60 @@ impl Driver {
                     }
                 }
                 Output::Datagram { link, packet, body: None } => {
-                    let ways = self.links.get(&link).and_then(|ways| ways.datagrams.as_ref());
-                    if ways.is_none_or(|(datagrams, _)| !datagrams.put(packet)) {
-                        // Dropped: more of them wait than are of use.
+                    let connection = self
+                        .connections
+                        .get(&link)
+                        .and_then(|connection| connection.datagrams.as_ref());
+                    if connection.is_none_or(|(datagrams, _)| !datagrams.put(packet)) {
+                        // The outbox is full, so the datagram is dropped.
                         self.room.handle_input(now, Input::DatagramSent { link });
                     }
                 }
                 Output::Close { link, packet, reason } => {
-                    if let Some(ways) = self.links.remove(&link) {
+                    if let Some(connection) = self.connections.remove(&link) {
                         let last = Box::new(Close { packet, reason });
-                        ways.packets.put(Outbound::Close(last));
+                        connection.packets.put(Outbound::Close(last));
                     }
                 }
                 Output::Event(event) => {
                     log(self.room.name(), &event);
                     match event {
-                        Event::Joined { participant, link, .. } => self.lead(participant, link),
+                        Event::Joined { participant, link, .. } => {
+                            self.apply_path(participant, link)
+                        }
                         Event::Left { participant } => drop(self.emulated.remove(&participant)),
                         _ => {}
                     }
                 }
-                Output::Timeout(at) => return at.map(|at| self.origin + at),
+                Output::Timeout(at) => return at.map(|at| self.started + at),
             }
         }
     }
 }
 
 impl Driver {
-    /// Leads a participant's connection over a path of its own. `false`: it has none that can be.
+    /// Sends a participant's connection over an emulated network of its own. Returns false if the participant has no
+    /// connection, or its transport cannot be emulated.
     pub(crate) fn emulate(&mut self, participant: ParticipantId, settings: Settings) -> bool {
         let Some(link) = self.room.link_of(participant) else { return false };
-        if self.links.get(&link).is_none_or(|link| link.origin.way.is_none()) {
+        if self.connections.get(&link).is_none_or(|connection| connection.info.path.is_none()) {
             return false;
         }
         self.emulated.entry(participant).or_default().set(settings);
-        self.lead(participant, link);
+        self.apply_path(participant, link);
         true
     }
 
-    /// What a participant's own path does, if it has one.
+    /// The settings of a participant's own emulated network, if it has one.
     pub(crate) fn emulated(&self, participant: ParticipantId) -> Option<Settings> {
         self.emulated.get(&participant).map(|path| path.settings())
     }
 
-    fn lead(&self, participant: ParticipantId, link: LinkId) {
-        let way = self.links.get(&link).and_then(|link| link.origin.way.as_ref());
-        if let (Some(way), Some(path)) = (way, self.emulated.get(&participant)) {
-            way.lead(path);
+    /// Sets the emulated path of a participant's current connection, if it has one.
+    fn apply_path(&self, participant: ParticipantId, link: LinkId) {
+        let slot = self.connections.get(&link).and_then(|connection| connection.info.path.as_ref());
+        if let (Some(slot), Some(path)) = (slot, self.emulated.get(&participant)) {
+            slot.set(path);
         }
     }
 }
@@ -302,19 +305,21 @@ impl Driver {
 fn log(room: &str, event: &Event) {
     match event {
         Event::Joined { participant, link, resumed } => {
-            tracing::info!(room, %participant, %link, resumed, "joined");
+            tracing::info!(room, %participant, %link, resumed, "participant joined");
         }
-        Event::Refused { link, error } => tracing::info!(room, %link, %error, "refused"),
+        Event::Refused { link, error } => tracing::info!(room, %link, %error, "join refused"),
         Event::Away { participant, error: Some(error) } => {
-            tracing::warn!(room, %participant, %error, fault = ?error.fault(), "disconnected");
+            tracing::warn!(room, %participant, %error, fault = ?error.fault(), "participant disconnected");
         }
-        Event::Away { participant, error: None } => tracing::info!(room, %participant, "away"),
-        Event::Left { participant } => tracing::info!(room, %participant, "left"),
-        Event::Channel { name, qos } => tracing::debug!(room, name, ?qos, "channel"),
+        Event::Away { participant, error: None } => {
+            tracing::info!(room, %participant, "participant away")
+        }
+        Event::Left { participant } => tracing::info!(room, %participant, "participant left"),
+        Event::Channel { name, qos } => tracing::debug!(room, name, ?qos, "channel opened"),
         Event::Changed { name, qos, participant } => {
-            tracing::debug!(room, name, ?qos, %participant, "channel changed");
+            tracing::debug!(room, name, ?qos, %participant, "channel QoS changed");
         }
-        Event::Snapshot { as_of, size } => tracing::info!(room, %as_of, size, "snapshot"),
+        Event::Snapshot { as_of, size } => tracing::info!(room, %as_of, size, "snapshot stored"),
         _ => {}
     }
 }

@@ -1,5 +1,5 @@
-//! A real server over real sockets, and clients that do everything wrong: each gets a typed error or a close with a
-//! reason, and a well-behaved pair in the same room never notices.
+//! A real server over WebSocket, and clients that break every rule: each gets a typed error or a close with a reason,
+//! and two other clients in the same room are not affected.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 mod support;
@@ -27,7 +27,7 @@ async fn socket(address: SocketAddr) -> Socket {
     connect_async(format!("ws://{address}/ws")).await.unwrap().0
 }
 
-/// The core over a socket, driven by hand.
+/// The session core over a WebSocket, driven by the test.
 struct Person {
     client: Client,
     socket: Socket,
@@ -92,7 +92,7 @@ impl Person {
     }
 }
 
-/// What a spoilt client hears at the end: the code of the ERROR frame, and the close with its reason.
+/// How the server ended a connection: the code of the ERROR frame, and the reason of the close.
 struct Ending {
     code: Option<u32>,
     close: String,
@@ -102,7 +102,7 @@ async fn ending(mut socket: Socket) -> Ending {
     let mut ending = Ending { code: None, close: String::new() };
     while let Ok(Some(Ok(message))) = timeout(PATIENCE, socket.next()).await {
         match message {
-            // The ERROR frame stands alone in its packet, after the version if it is the first.
+            // The ERROR frame is alone in its packet, after the version if the packet is the first.
             Message::Binary(packet) => match packet.as_ref() {
                 [1, 0x10, _, code, ..] | [0x10, _, code, ..] => {
                     ending.code = Some(u32::from(*code))
@@ -116,7 +116,8 @@ async fn ending(mut socket: Socket) -> Ending {
     ending
 }
 
-/// Two people talk in a room while `attack` does its worst there; then both still hear each other.
+/// Two clients exchange messages in a room while `attack` runs there; afterwards they still receive each other's
+/// messages.
 async fn beside<F: Future>(attack: impl FnOnce(SocketAddr) -> F) -> F::Output {
     let address = server().await;
     let (mut ann, mut bob) =
@@ -156,7 +157,7 @@ async fn expect(packets: Vec<Vec<u8>>, name: &str) -> Ending {
 }
 
 #[tokio::test]
-async fn a_wrong_version_is_told_which_is_right() {
+async fn a_wrong_version_is_refused_with_the_right_one() {
     let mut packet = opening("demo");
     packet[0] = 0;
     let ending = expect(vec![packet], "version").await;
@@ -164,37 +165,37 @@ async fn a_wrong_version_is_told_which_is_right() {
 }
 
 #[tokio::test]
-async fn a_malformed_opening() {
+async fn a_malformed_opening_is_refused() {
     expect(vec![vec![1, 0x01, 3, 1, 1]], "malformed").await;
     expect(vec![b"GET / HTTP/1.1".to_vec()], "version").await;
     expect(vec![vec![]], "malformed").await;
 }
 
 #[tokio::test]
-async fn a_malformed_frame_after_joining() {
+async fn a_malformed_frame_after_joining_is_refused() {
     expect(vec![opening("demo"), vec![0x0e, 5, 1]], "malformed").await;
     expect(vec![opening("demo"), vec![0xbf, 1, 2, 3]], "unsupported").await;
 }
 
 #[tokio::test]
-async fn an_oversized_frame() {
+async fn an_oversized_frame_is_refused() {
     let ending = expect(vec![opening("demo"), vec![0; 100_000]], "too-large").await;
     assert!(ending.close.contains("100000"), "{}", ending.close);
 }
 
 #[tokio::test]
-async fn an_oversized_opening() {
+async fn an_oversized_opening_is_refused() {
     expect(vec![vec![1; 100_000]], "too-large").await;
 }
 
 #[tokio::test]
-async fn an_unknown_channel() {
-    // MESSAGES, to the end of the packet: channel 9, sender, flags, gap, age, stamp 0, no octets.
+async fn an_unknown_channel_is_refused() {
+    // MESSAGES, to the end of the packet: channel 9, sender, flags, gap, age, stamp 0, no bytes.
     expect(vec![opening("demo"), vec![0x86, 9, 0, 0, 0, 0, 0, 0]], "unknown-channel").await;
 }
 
 #[tokio::test]
-async fn a_room_name_of_10_kb() {
+async fn a_room_name_of_10_kb_is_refused() {
     let mut packet = vec![1, 0x01];
     let mut hello = vec![1, 1, 0x80, 0x80, 0x04, 0xe0, 0xd4, 0x03, 0x80, 0x50];
     hello.extend_from_slice(&[b'r'; 10_240]);
@@ -205,18 +206,18 @@ async fn a_room_name_of_10_kb() {
 }
 
 #[tokio::test]
-async fn invalid_utf8_where_text_is_due() {
-    // The flag says text, the two octets are none.
+async fn text_that_is_not_utf8_is_refused() {
+    // The flag says text, the two bytes are not UTF-8.
     expect(vec![opening("demo"), vec![0x86, 1, 0, 1, 0, 0, 0, 2, 0xff, 0xfe]], "invalid-text")
         .await;
     let mut packet = opening("demo");
-    let at = packet.windows(4).position(|octets| octets == b"demo").unwrap();
+    let at = packet.windows(4).position(|bytes| bytes == b"demo").unwrap();
     packet[at] = 0xff;
     expect(vec![packet], "invalid-text").await;
 }
 
 #[tokio::test]
-async fn text_where_binary_is_due() {
+async fn a_websocket_text_message_is_refused() {
     let ending = beside(|address| async move {
         let mut socket = socket(address).await;
         socket.send(Message::Text("hello?".into())).await.unwrap();
@@ -227,7 +228,7 @@ async fn text_where_binary_is_due() {
 }
 
 #[tokio::test]
-async fn a_connection_that_says_nothing_is_closed() {
+async fn a_connection_without_a_first_packet_is_closed() {
     let ending = beside(|address| async move { ending(socket(address).await).await }).await;
     assert_eq!(ending.code.map(name_of), Some("silent"));
 }
@@ -237,15 +238,15 @@ async fn a_client_that_never_reads_is_closed_and_its_memory_stays_bounded() {
     let address = server().await;
     let (mut ann, mut bob) =
         (Person::join(address, "demo").await, Person::join(address, "demo").await);
-    let mut deaf = socket(address).await;
-    deaf.send(Message::Binary(opening("demo").into())).await.unwrap();
+    let mut not_reading = socket(address).await;
+    not_reading.send(Message::Binary(opening("demo").into())).await.unwrap();
     let gone = |event: &Event| match event {
         Event::Participants { changes, .. } => changes
             .iter()
             .any(|change| change.state == groupwire_server::session::PresenceState::Away),
         _ => false,
     };
-    // Nothing that could be compressed: the kernel's buffers for one connection have to fill.
+    // Text that hardly compresses, so that the kernel's buffers for one connection fill.
     let mut noise = 1u64;
     let mut big = || -> String {
         let letter = |_| {
@@ -259,9 +260,9 @@ async fn a_client_that_never_reads_is_closed_and_its_memory_stays_bounded() {
     let started = Instant::now();
     let mut sent = 0;
     while !ann.events.iter().any(gone) {
-        assert!(started.elapsed() < PATIENCE, "still there");
-        // It says that it lives: PING with a time of 5.
-        let _ = deaf.send(Message::Binary(vec![0x0e, 1, 5].into())).await;
+        assert!(started.elapsed() < PATIENCE, "the client is still connected");
+        // A PING with a time of 5 keeps the connection alive.
+        let _ = not_reading.send(Message::Binary(vec![0x0e, 1, 5].into())).await;
         if ann.client.pending() < 4 {
             ann.send(&big()).await;
             sent += 1;
@@ -272,27 +273,27 @@ async fn a_client_that_never_reads_is_closed_and_its_memory_stays_bounded() {
     assert!(sent > 20, "a megabyte and more was sent to fill the pipe: {sent}");
     ann.send("after").await;
     bob.until(|event| matches!(event, Event::Message(message) if message.bytes == b"after")).await;
-    // Nothing of it is left, though it still does not read.
+    // The connection is removed, though the client still does not read.
     while status(address, "connections").await > 2 {
         assert!(started.elapsed() < PATIENCE, "its connection is kept");
         ann.until_quiet().await;
         bob.until_quiet().await;
     }
-    drop(deaf);
+    drop(not_reading);
 }
 
 #[tokio::test]
 async fn a_refused_join_leaves_no_room_behind() {
-    struct Nobody;
-    impl Authority for Nobody {
+    struct RefuseAll;
+    impl Authority for RefuseAll {
         fn join(&self, _: &JoinRequest<'_>) -> Result<Vec<u8>, String> {
-            Err("nobody may".to_owned())
+            Err("joining is not allowed".to_owned())
         }
         fn open(&self, _: &OpenRequest<'_>) -> Result<Grant, String> {
-            Err("nobody may".to_owned())
+            Err("joining is not allowed".to_owned())
         }
     }
-    let address = server_with(Config { authority: Arc::new(Nobody), ..Config::default() }).await;
+    let address = server_with(Config { authority: Arc::new(RefuseAll), ..Config::default() }).await;
     for n in 0..20 {
         let mut socket = socket(address).await;
         socket.send(Message::Binary(opening(&format!("room {n}")).into())).await.unwrap();
@@ -305,7 +306,7 @@ async fn a_refused_join_leaves_no_room_behind() {
 }
 
 impl Person {
-    /// Takes in what comes within a moment.
+    /// Handles what arrives within 10 ms.
     async fn until_quiet(&mut self) {
         let until = Instant::now() + Duration::from_millis(10);
         while Instant::now() < until {

@@ -1,4 +1,4 @@
-//! The emulated bad network over a real server: who may set it, and that it is felt by who asked for it alone.
+//! The emulated network over a real server: who may set it, and that it affects only connections that ask for it.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 use std::net::SocketAddr;
@@ -13,7 +13,7 @@ use tokio::time::timeout;
 use tokio_tungstenite::connect_async;
 use tokio_tungstenite::tungstenite::Message;
 
-/// Longer than anything here takes on a loaded machine.
+/// A time limit that no test reaches, even on a loaded machine.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 const JSON: &str = "Content-Type: application/json\r\n";
@@ -27,7 +27,7 @@ async fn server(emulate: Option<bool>, ip: [u8; 4]) -> SocketAddr {
     SocketAddr::from(([127, 0, 0, 1], port))
 }
 
-/// The status and the body of an answer.
+/// Sends a request; the status and the body of its answer.
 async fn ask(
     address: SocketAddr,
     method: &str,
@@ -76,7 +76,7 @@ async fn bad_settings_are_refused() {
         (422, "room=r", JSON, r#"{"loss":0.1,"delay_ms":1,"rate":5}"#),
         (400, "room=r", JSON, "loss"),
         (413, "room=r", JSON, &large),
-        // What a page of another origin may send without asking first.
+        // A page of another origin may send this content type without a preflight request.
         (415, "room=r", "Content-Type: text/plain\r\n", r#"{"loss":0,"delay_ms":0}"#),
         (400, "", JSON, r#"{"loss":0,"delay_ms":0}"#),
         (400, "room=", JSON, r#"{"loss":0,"delay_ms":0}"#),
@@ -89,7 +89,7 @@ async fn bad_settings_are_refused() {
 }
 
 #[tokio::test]
-async fn a_page_of_another_origin_may_not_set_it() {
+async fn a_page_of_another_origin_may_not_set_the_network() {
     let address = server(None, [127, 0, 0, 1]).await;
     let body = r#"{"loss":0,"delay_ms":0}"#;
     for (origin, status) in
@@ -101,7 +101,7 @@ async fn a_page_of_another_origin_may_not_set_it() {
 }
 
 #[tokio::test]
-async fn it_is_off_where_others_can_reach_the_server_unless_it_is_wanted() {
+async fn emulation_is_off_on_public_addresses_unless_configured() {
     let body = r#"{"loss":0.5,"delay_ms":1000}"#;
     for (emulate, ip, status) in [
         (None, [0, 0, 0, 0], 403),
@@ -116,7 +116,7 @@ async fn it_is_off_where_others_can_reach_the_server_unless_it_is_wanted() {
     }
 }
 
-/// How long a client takes to get into the room `felt`.
+/// How long a client takes to join the room `felt`.
 async fn joining(address: SocketAddr, path: &str) -> Duration {
     let mut socket = connect_async(format!("ws://{address}/{path}")).await.unwrap().0;
     let start = Instant::now();
@@ -127,7 +127,7 @@ async fn joining(address: SocketAddr, path: &str) -> Duration {
             Output::Send(packet) => {
                 break socket.send(Message::Binary(packet.into())).await.unwrap();
             }
-            Output::Timeout(_) => panic!("it has nothing to say"),
+            Output::Timeout(_) => panic!("the client sends no first packet"),
             _ => {}
         }
     }
@@ -137,9 +137,10 @@ async fn joining(address: SocketAddr, path: &str) -> Duration {
 }
 
 #[tokio::test]
-async fn who_asks_for_it_feels_it() {
+async fn only_connections_that_ask_are_delayed() {
     let address = server(None, [127, 0, 0, 1]).await;
-    // A second each way. Who does not ask for it may be slow for other reasons, but hardly as slow.
+    // A delay of one second in each direction. A connection that does not ask for it may be slow for other reasons,
+    // but not always as slow.
     let body = r#"{"loss":0,"delay_ms":1000}"#;
     assert_eq!(ask(address, "POST", "room=felt", JSON, body).await.0, 200);
     let felt = joining(address, "ws?emulate").await;

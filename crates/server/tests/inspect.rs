@@ -1,4 +1,5 @@
-//! The inspector's side over a real server: who may look on, what they see, recordings, and a worse network for one.
+//! The inspector over a real server: who may use it, what it shows, recordings, and an emulated network for one
+//! participant.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 mod support;
@@ -25,19 +26,19 @@ fn json(answer: &Answer) -> Value {
     serde_json::from_slice(&answer.body).unwrap()
 }
 
-/// Reports of a room as they come.
-struct Watcher {
+/// An inspector that reads the reports of a room.
+struct Inspector {
     response: Response<Incoming>,
     text: String,
 }
 
-impl Watcher {
+impl Inspector {
     async fn join(address: SocketAddr, room: &str) -> Self {
         let path = format!("/inspect/stream?room={room}");
         let response = send(address, "GET", &path, &[], Body::empty()).await.unwrap();
         assert_eq!(response.status(), 200);
         assert_eq!(response.headers()["content-type"], "text/event-stream");
-        Watcher { response, text: String::new() }
+        Inspector { response, text: String::new() }
     }
 
     async fn next(&mut self) -> Value {
@@ -53,7 +54,7 @@ impl Watcher {
         }
     }
 
-    /// The first report of which this is true.
+    /// The first report for which `is_right` is true.
     async fn until(&mut self, is_right: impl Fn(&Value) -> bool) -> Value {
         let deadline = Instant::now() + PATIENCE;
         loop {
@@ -75,34 +76,34 @@ fn has_message(report: &Value) -> bool {
 }
 
 #[tokio::test]
-async fn two_watchers_see_the_same_packets_and_nobody_is_traced_for_none() {
+async fn two_inspectors_see_the_same_packets_and_without_inspectors_nothing_is_traced() {
     let (address, socket) = servers_with(Config::default()).await;
     let mut ana = Person::join(wire::socket(socket).await, "seen").await;
     let mut ben = Person::join(wire::socket(socket).await, "seen").await;
     let (mut one, mut two) =
-        (Watcher::join(address, "seen").await, Watcher::join(address, "seen").await);
+        (Inspector::join(address, "seen").await, Inspector::join(address, "seen").await);
     one.next().await;
     two.next().await;
     ana.send(r#"{"x":1}"#).await;
-    ben.hear(1).await;
+    ben.receive(1).await;
     let (seen, also) = (one.until(has_message).await, two.until(has_message).await);
     assert_eq!(seen["packets"], also["packets"]);
     let packet = &seen["packets"][0];
     assert_eq!((&packet["out"], &packet["participant"]), (&false.into(), &1.into()));
-    // Channel, sender, index, purpose, octets before.
+    // Channel, sender, index, purpose, bytes before compression.
     assert_eq!(packet["parts"][0].as_array().unwrap()[..5], [1, 1, 1, 0, 7].map(Value::from));
     assert_eq!(seen["participants"][0]["transport"]["kind"], "TCP socket");
     assert_eq!(seen["channels"][0]["name"], "draw");
-    // One goes, the other still sees.
+    // One inspector leaves, the other still gets reports.
     drop(one);
     ana.send(r#"{"x":2}"#).await;
     two.until(has_message).await;
-    // Nobody looks on: what is sent meanwhile is not counted when somebody comes back.
+    // Without inspectors nothing is counted: the next inspector starts from zero.
     drop(two);
     tokio::time::sleep(Duration::from_secs(1)).await;
     ana.send(r#"{"x":3}"#).await;
-    ben.hear(3).await;
-    let report = Watcher::join(address, "seen").await.next().await;
+    ben.receive(3).await;
+    let report = Inspector::join(address, "seen").await.next().await;
     assert_eq!(report["flows"], Value::Array(Vec::new()));
     let templates = get(address, "/inspect/templates?room=seen&participant=2", &[]).await;
     assert!(
@@ -128,7 +129,7 @@ async fn bad_requests_are_refused() {
     ] {
         assert_eq!(get(address, path, &[]).await.status, status, "{path}");
     }
-    // Nobody of this number, but the room is there.
+    // No participant has this id, but the room exists.
     assert_eq!(get(address, "/inspect/templates?room=r&participant=9", &[]).await.status, 200);
     for (status, headers, body) in [
         (403, vec![JSON], r#"{"on":true}"#),
@@ -145,14 +146,14 @@ async fn bad_requests_are_refused() {
 }
 
 #[tokio::test]
-async fn only_who_may_looks_on() {
+async fn the_inspector_needs_the_right_address_or_token() {
     let ask = async |config: Config, headers: &[(&str, &str)]| {
         let (address, _) = servers_with(config).await;
         get(address, "/inspect/rooms", headers).await.status
     };
     let local = Config::default;
     assert_eq!(ask(local(), &[]).await, 200);
-    // Behind a proxy, and by a page of another site.
+    // Behind a proxy, and for a page of another origin.
     assert_eq!(ask(local(), &[("x-forwarded-for", "10.0.0.1")]).await, 403);
     assert_eq!(ask(local(), &[("origin", "https://example.org")]).await, 403);
     assert_eq!(ask(Config { inspect: Inspect::Off, ..local() }, &[]).await, 403);
@@ -163,25 +164,25 @@ async fn only_who_may_looks_on() {
 }
 
 #[tokio::test]
-async fn a_room_is_recorded_as_it_was_published() {
+async fn a_recording_has_all_published_messages() {
     let folder: PathBuf =
         std::env::temp_dir().join(format!("groupwire-recorded-{}", std::process::id()));
     let config = Config { record_dir: Some(folder.clone()), ..Config::default() };
     let (address, socket) = servers_with(config).await;
     let mut ana = Person::join(wire::socket(socket).await, "../kept").await;
     ana.send("before").await;
-    ana.hear(0).await;
+    ana.receive(0).await;
     let path = "/inspect/record?room=..%2Fkept";
     let record = async |on: bool| {
         json(&post(address, path, &[JSON], format!(r#"{{"on":{on}}}"#).into()).await)
     };
     let started = record(true).await;
-    assert_eq!(record(true).await["file"], started["file"], "it goes on");
+    assert_eq!(record(true).await["file"], started["file"], "the recording continues");
     for text in ["one", "", "three"] {
         ana.send(text).await;
     }
-    let mut watcher = Watcher::join(address, "..%2Fkept").await;
-    watcher
+    let mut inspector = Inspector::join(address, "..%2Fkept").await;
+    inspector
         .until(|report| report["recording"]["messages"].as_u64().is_some_and(|count| count >= 3))
         .await;
     let ended = record(false).await;
@@ -197,7 +198,7 @@ async fn a_room_is_recorded_as_it_was_published() {
 }
 
 #[tokio::test]
-async fn a_running_participants_network_is_made_worse_and_nobody_elses() {
+async fn the_network_of_one_running_participant_is_emulated() {
     let (address, socket) = servers_with(Config::default()).await;
     let mut ana = Person::join(wire::socket(socket).await, "worse").await;
     let mut ben = Person::join(wire::socket(socket).await, "worse").await;
@@ -209,10 +210,10 @@ async fn a_running_participants_network_is_made_worse_and_nobody_elses() {
     assert_eq!(json(&get(address, &format!("{path}1"), &[]).await)["delay_ms"], 0.0);
     let start = Instant::now();
     ana.send("hello").await;
-    ben.hear(1).await;
+    ben.receive(1).await;
     assert!(start.elapsed() >= Duration::from_secs(1), "{:?}", start.elapsed());
-    let mut watcher = Watcher::join(address, "worse").await;
-    let report = watcher.next().await;
+    let mut inspector = Inspector::join(address, "worse").await;
+    let report = inspector.next().await;
     assert_eq!(
         report["participants"][1]["transport"]["emulation"],
         serde_json::json!([0.0, 1000.0])

@@ -1,5 +1,5 @@
-//! A session over every transport that the server has here: nothing lost, repeated or reordered, through renewals,
-//! breaks and repetitions.
+//! Sessions over plain TCP and over every HTTP transport: no message is lost, repeated or reordered, through renewals,
+//! breaks and repeated uploads.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 mod support;
@@ -8,15 +8,15 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use groupwire_server::{Config, HttpLimits};
-use support::carrier::{Kind, Luck, Tally, carrier};
+use support::http_transport::{Counts, Failures, Kind, http_transport};
 use support::person::Person;
 use support::wire::{Wire, socket};
 use support::{server_with, servers_with, status};
 
-/// Transactions each way.
+/// Transactions in each direction.
 const COUNT: usize = 500;
 
-/// Two people send each other transactions for about a second.
+/// Two clients send each other transactions for about a second.
 async fn talk(ann: Wire, bob: Wire) {
     let mut ann = Person::join(ann, "demo").await;
     let mut bob = Person::join(bob, "demo").await;
@@ -30,81 +30,81 @@ async fn talk(ann: Wire, bob: Wire) {
             );
         }
     }
-    tokio::join!(ann.hear(2 * COUNT), bob.hear(2 * COUNT));
-    assert_eq!(ann.heard, bob.heard, "the same order for both");
-    for who in ["ann", "bob"] {
-        let of = ann.heard.iter().filter(|(_, text)| text.starts_with(who));
-        let expected = (0..COUNT).map(|n| format!("{who} {n}"));
-        assert!(of.map(|(_, text)| text.clone()).eq(expected), "all of {who}, once, in order");
+    tokio::join!(ann.receive(2 * COUNT), bob.receive(2 * COUNT));
+    assert_eq!(ann.messages, bob.messages, "the same order for both");
+    for sender in ["ann", "bob"] {
+        let sent = ann.messages.iter().filter(|(_, text)| text.starts_with(sender));
+        let expected = (0..COUNT).map(|n| format!("{sender} {n}"));
+        assert!(sent.map(|(_, text)| text.clone()).eq(expected), "all of {sender}, once, in order");
     }
 }
 
-/// The same over a transport of requests; says how it went.
-async fn talk_over(kind: Kind, luck: Luck, http: HttpLimits) -> std::sync::Arc<Tally> {
+/// The same over an HTTP transport; returns counts of what happened on it.
+async fn talk_over(kind: Kind, failures: Failures, http: HttpLimits) -> std::sync::Arc<Counts> {
     let address = server_with(Config { http, ..Config::default() }).await;
-    let (ann, tally) = carrier(address, kind, luck).await;
-    let (bob, _) = carrier(address, kind, luck).await;
+    let (ann, counts) = http_transport(address, kind, failures).await;
+    let (bob, _) = http_transport(address, kind, failures).await;
     talk(ann, bob).await;
-    tally
+    counts
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn over_plain_tcp() {
+async fn messages_arrive_over_plain_tcp() {
     let (_, address) = servers_with(Config::default()).await;
     talk(socket(address).await, socket(address).await).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn over_requests_with_renewals() {
+async fn messages_arrive_over_http_transports_with_renewals() {
     for kind in Kind::ALL {
-        let tally = talk_over(kind, Luck::default(), HttpLimits::default()).await;
-        let responses = tally.responses.load(Ordering::Relaxed);
+        let counts = talk_over(kind, Failures::default(), HttpLimits::default()).await;
+        let responses = counts.responses.load(Ordering::Relaxed);
         assert!(responses > 3, "T11, T12: {kind:?} was renewed: {responses}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_response_that_breaks_off_is_asked_for_again() {
-    let luck = Luck { break_after: 7, ..Luck::default() };
+async fn a_broken_response_is_requested_again() {
+    let failures = Failures { break_after: 7, ..Failures::default() };
     for kind in Kind::ALL {
-        let tally = talk_over(kind, luck, HttpLimits::default()).await;
-        let breaks = tally.breaks.load(Ordering::Relaxed);
+        let counts = talk_over(kind, failures, HttpLimits::default()).await;
+        let breaks = counts.breaks.load(Ordering::Relaxed);
         assert!(breaks > 1, "T10: {kind:?} broke off: {breaks}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_upload_whose_answer_was_lost_is_repeated() {
-    let luck = Luck { repeat: 3, ..Luck::default() };
+async fn an_upload_is_repeated_if_its_answer_was_lost() {
+    let failures = Failures { repeat: 3, ..Failures::default() };
     for kind in [Kind::Multipart, Kind::Longpoll] {
-        let tally = talk_over(kind, luck, HttpLimits::default()).await;
-        let repeats = tally.repeats.load(Ordering::Relaxed);
+        let counts = talk_over(kind, failures, HttpLimits::default()).await;
+        let repeats = counts.repeats.load(Ordering::Relaxed);
         assert!(repeats > 3, "T16: {kind:?} repeated: {repeats}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_server_ends_a_response_that_nobody_renews() {
-    let never = Luck { renewal: Duration::from_secs(3600), ..Luck::default() };
+async fn the_server_ends_a_response_that_is_not_renewed() {
+    let never = Failures { renewal: Duration::from_secs(3600), ..Failures::default() };
     let brief = HttpLimits { stream: Duration::from_millis(200), ..HttpLimits::default() };
     let small = HttpLimits { stream_bytes: 100, ..HttpLimits::default() };
     for (kind, http) in [(Kind::Multipart, brief), (Kind::Iframe, small)] {
-        let tally = talk_over(kind, never, http).await;
-        let responses = tally.responses.load(Ordering::Relaxed);
+        let counts = talk_over(kind, never, http).await;
+        let responses = counts.responses.load(Ordering::Relaxed);
         assert!(responses > 2, "T12: {kind:?} was ended: {responses}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn transports_meet_in_a_room_and_leave_nothing_behind() {
+async fn different_transports_share_a_room_and_closed_ones_are_removed() {
     let (http, tcp) = servers_with(Config::default()).await;
-    let (ann, _) = carrier(http, Kind::Multipart, Luck::default()).await;
+    let (ann, _) = http_transport(http, Kind::Multipart, Failures::default()).await;
     let mut ann = Person::join(ann, "demo").await;
     let mut bob = Person::join(socket(tcp).await, "demo").await;
-    let (cid, _) = carrier(http, Kind::Longpoll, Luck::default()).await;
+    let (cid, _) = http_transport(http, Kind::Longpoll, Failures::default()).await;
     let mut cid = Person::join(cid, "demo").await;
     ann.send("hello").await;
-    tokio::join!(ann.hear(1), bob.hear(1), cid.hear(1));
+    tokio::join!(ann.receive(1), bob.receive(1), cid.receive(1));
     assert_eq!(status(http, "connections").await, 3);
     drop((bob, cid));
     let started = std::time::Instant::now();

@@ -1,5 +1,5 @@
-//! WebTransport of a real server: certificates that are renewed while it runs, and clients that do everything wrong.
-//! Well-behaved ones are in the native client's tests.
+//! WebTransport of a real server: renewal of certificates, and clients that break the rules. The native client's tests
+//! cover those that keep them.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 use std::net::{SocketAddr, UdpSocket};
@@ -18,13 +18,13 @@ use wtransport::error::{ConnectingError, ConnectionError};
 use wtransport::tls::Sha256Digest;
 use wtransport::{ClientConfig as QuicConfig, Connection, Endpoint, Identity, RecvStream};
 
-/// Longer than anything here takes on a loaded machine.
+/// A time limit that no test reaches, even on a loaded machine.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
-/// How often servers here look at their files and calendar.
-const LOOK: Duration = Duration::from_millis(10);
+/// How often the servers of these tests check their files and clock.
+const CHECK_INTERVAL: Duration = Duration::from_millis(10);
 
 /// A running server.
 struct Running {
@@ -43,8 +43,14 @@ impl Running {
 
     /// What `GET /transports` answers.
     async fn transports(&self) -> serde_json::Value {
+        self.get("/transports").await
+    }
+
+    /// What a GET request for this path answers.
+    async fn get(&self, path: &str) -> serde_json::Value {
         let mut stream = TcpStream::connect(self.http).await.unwrap();
-        stream.write_all(b"GET /transports HTTP/1.0\r\n\r\n").await.unwrap();
+        let request = format!("GET {path} HTTP/1.0\r\n\r\n");
+        stream.write_all(request.as_bytes()).await.unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).await.unwrap();
         serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap()
@@ -81,28 +87,28 @@ impl Running {
         client(pin).connect(request).await
     }
 
-    /// A client that pins what the server says.
+    /// Connects with the certificate hash that the server answers.
     async fn connected(&self) -> Connection {
         let pin = Pin(self.hash().await);
         self.connect(&pin).await.unwrap()
     }
 }
 
-/// 64 hexadecimal digits.
+/// The hash of a certificate to pin: 64 hexadecimal digits.
 #[derive(Clone, PartialEq, Debug)]
 struct Pin(String);
 
 impl Pin {
     fn of(identity: &Identity) -> Self {
         let hash = identity.certificate_chain().as_slice()[0].hash();
-        Pin(hash.as_ref().iter().map(|octet| format!("{octet:02x}")).collect())
+        Pin(hash.as_ref().iter().map(|byte| format!("{byte:02x}")).collect())
     }
 
     fn digest(&self) -> Sha256Digest {
-        let octets: Vec<u8> = (0..32)
+        let bytes: Vec<u8> = (0..32)
             .map(|at| u8::from_str_radix(&self.0[2 * at..2 * at + 2], 16).unwrap())
             .collect();
-        Sha256Digest::new(octets.try_into().unwrap())
+        Sha256Digest::new(bytes.try_into().unwrap())
     }
 }
 
@@ -119,7 +125,7 @@ fn with(webtransport: WebTransportConfig) -> Config {
     Config { webtransport: Some(webtransport), ..config() }
 }
 
-/// A certificate as T7 asks for, valid from so long ago.
+/// A certificate as T7 requires, valid since `since` ago.
 fn identity(since: Duration) -> Identity {
     let from = SystemTime::now() - since;
     Identity::self_signed_builder()
@@ -130,7 +136,7 @@ fn identity(since: Duration) -> Identity {
         .unwrap()
 }
 
-/// Two files in a directory of their own.
+/// The files of a certificate, in a directory of their own.
 struct Files {
     cert: PathBuf,
     key: PathBuf,
@@ -151,11 +157,15 @@ impl Files {
 
     fn config(&self) -> Config {
         let certificate = Certificate::Files { cert: self.cert.clone(), key: self.key.clone() };
-        with(WebTransportConfig { certificate, look: LOOK, ..WebTransportConfig::default() })
+        with(WebTransportConfig {
+            certificate,
+            check_interval: CHECK_INTERVAL,
+            ..WebTransportConfig::default()
+        })
     }
 }
 
-/// Waits until a client that pins this certificate gets in.
+/// Waits until a client that pins this certificate can connect.
 async fn until_it_serves(server: &Running, pin: &Pin) -> Connection {
     let start = Instant::now();
     loop {
@@ -163,11 +173,11 @@ async fn until_it_serves(server: &Running, pin: &Pin) -> Connection {
             Ok(connection) => return connection,
             Err(error) => assert!(start.elapsed() < PATIENCE, "{error}"),
         }
-        sleep(LOOK).await;
+        sleep(CHECK_INTERVAL).await;
     }
 }
 
-/// A session's first packet, with its length before it.
+/// A session's first packet, length-prefixed.
 fn hello(room: &str) -> Vec<u8> {
     let mut client = Client::new(Duration::ZERO, ClientConfig::new(room)).unwrap();
     client.channel("draw", Qos::transaction()).unwrap();
@@ -184,18 +194,18 @@ fn hello(room: &str) -> Vec<u8> {
     }
 }
 
-/// Says hello and waits for the welcome.
+/// Sends the first packet and waits for the answer.
 async fn join(connection: &Connection) -> (wtransport::SendStream, RecvStream) {
     let (mut send, mut receive) = connection.open_bi().await.unwrap().await.unwrap();
     send.write_all(&hello("room")).await.unwrap();
-    let mut octet = [0];
-    timeout(PATIENCE, receive.read_exact(&mut octet)).await.unwrap().unwrap();
+    let mut byte = [0];
+    timeout(PATIENCE, receive.read_exact(&mut byte)).await.unwrap().unwrap();
     (send, receive)
 }
 
-/// How the server ended a connection: the number of the error, and its words.
+/// How the server ended a connection: the number of the error, and its text.
 async fn end(connection: &Connection) -> (u64, String) {
-    match timeout(PATIENCE, connection.closed()).await.expect("it was not closed") {
+    match timeout(PATIENCE, connection.closed()).await.expect("the connection was not closed") {
         ConnectionError::ApplicationClosed(close) => {
             let words = String::from_utf8(close.reason().to_vec()).unwrap();
             (close.code().into_inner(), words)
@@ -209,14 +219,14 @@ const TOO_LARGE: u64 = 4;
 const SILENT: u64 = 12;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn t7_a_certificate_of_its_own_is_renewed_while_it_runs() {
+async fn t7_the_servers_own_certificate_is_renewed_while_it_runs() {
     let now = SystemTime::now();
-    // Clients judge by the true time, so that the server begins in the past.
+    // Clients judge by the real time, so the server starts in the past.
     let today = Arc::new(Mutex::new(now - 10 * DAY));
-    let calendar = Arc::clone(&today);
+    let clock = Arc::clone(&today);
     let server = Running::start(with(WebTransportConfig {
-        look: LOOK,
-        calendar: Arc::new(move || *calendar.lock().unwrap()),
+        check_interval: CHECK_INTERVAL,
+        clock: Arc::new(move || *clock.lock().unwrap()),
         ..WebTransportConfig::default()
     }))
     .await;
@@ -225,25 +235,25 @@ async fn t7_a_certificate_of_its_own_is_renewed_while_it_runs() {
     let (mut send, _receive) = join(&old).await;
 
     *today.lock().unwrap() = now - DAY;
-    sleep(5 * LOOK).await;
-    assert_eq!(Pin(server.hash().await), first, "nine days are not ten");
+    sleep(5 * CHECK_INTERVAL).await;
+    assert_eq!(Pin(server.hash().await), first, "nine days are less than ten");
 
     *today.lock().unwrap() = now;
     let start = Instant::now();
     while Pin(server.hash().await) == first {
-        assert!(start.elapsed() < PATIENCE, "it was not renewed");
-        sleep(LOOK).await;
+        assert!(start.elapsed() < PATIENCE, "the certificate was not renewed");
+        sleep(CHECK_INTERVAL).await;
     }
     let second = Pin(server.hash().await);
     until_it_serves(&server, &second).await;
-    assert!(server.connect(&first).await.is_err(), "the old one is no longer served");
-    // Those who are in stay in: their garbage is still answered for.
+    assert!(server.connect(&first).await.is_err(), "the old certificate is no longer served");
+    // Open connections stay open: malformed bytes are still answered with an error.
     send.write_all(&[0xff; 10]).await.unwrap();
     assert_eq!(end(&old).await.0, MALFORMED);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn t7_files_are_read_again_when_they_change_and_a_broken_one_changes_nothing() {
+async fn t7_changed_files_are_read_again_and_broken_ones_are_ignored() {
     let files = Files::new("change");
     let one = identity(DAY);
     files.write(&one);
@@ -258,21 +268,21 @@ async fn t7_files_are_read_again_when_they_change_and_a_broken_one_changes_nothi
     until_it_serves(&server, &Pin::of(&two)).await;
     assert!(server.connect(&Pin::of(&one)).await.is_err());
 
-    for broken in ["", "no certificate at all", &one.certificate_chain().as_slice()[0].to_pem()] {
+    for broken in ["", "not a certificate", &one.certificate_chain().as_slice()[0].to_pem()] {
         std::fs::write(&files.cert, broken).unwrap();
-        sleep(5 * LOOK).await;
+        sleep(5 * CHECK_INTERVAL).await;
         let fine = server.connect(&Pin::of(&two)).await;
         assert!(fine.is_ok(), "{broken:?}: {:?}", fine.err());
     }
     std::fs::remove_file(&files.cert).unwrap();
-    sleep(5 * LOOK).await;
+    sleep(5 * CHECK_INTERVAL).await;
     assert!(server.connect(&Pin::of(&two)).await.is_ok());
 
     let three = identity(DAY);
     files.write(&three);
     until_it_serves(&server, &Pin::of(&three)).await;
     send.write_all(&[0xff; 10]).await.unwrap();
-    assert_eq!(end(&old).await.0, MALFORMED, "who was in stayed in");
+    assert_eq!(end(&old).await.0, MALFORMED, "the open connection stayed open");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -292,7 +302,7 @@ async fn an_expired_certificate_is_not_offered_until_it_is_renewed() {
 }
 
 #[tokio::test]
-async fn a_server_does_not_start_with_files_it_cannot_use() {
+async fn a_server_does_not_start_with_unusable_files() {
     let files = Files::new("unusable");
     let (one, two) = (identity(DAY), identity(DAY));
     let refused = async || match Server::bind(files.config()).await {
@@ -306,11 +316,11 @@ async fn a_server_does_not_start_with_files_it_cannot_use() {
     std::fs::write(&files.key, two.private_key().to_secret_pem()).unwrap();
     assert!(refused().await.contains("cannot be used together"));
     std::fs::write(&files.key, "no key").unwrap();
-    assert!(refused().await.contains("holds no private key"));
+    assert!(refused().await.contains("contains no private key"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_the_udp_port_the_server_goes_on_without_webtransport() {
+async fn a_server_without_its_udp_port_runs_without_webtransport() {
     let taken = UdpSocket::bind("127.0.0.1:0").unwrap();
     let listen = Some(taken.local_addr().unwrap());
     let wanted = with(WebTransportConfig { listen, ..WebTransportConfig::default() });
@@ -340,9 +350,9 @@ async fn t2_t5_foreign_origins_and_other_paths_are_refused() {
     }
 }
 
-/// T3, at each stage: a connection without a request, a request without a stream, a stream without a hello.
+/// T3 at each stage: a connection without a request, a request without a stream, a stream without a first packet.
 #[tokio::test(flavor = "multi_thread")]
-async fn t3_who_says_nothing_is_shown_out() {
+async fn t3_silent_connections_are_closed() {
     let server = Running::start(config()).await;
     let pin = Pin(server.hash().await);
     let half_open = async {
@@ -355,16 +365,16 @@ async fn t3_who_says_nothing_is_shown_out() {
             .clone();
         let quic = endpoint.connect_with(quic, server.udp.unwrap(), "localhost").unwrap();
         let quic = quic.await.unwrap();
-        timeout(PATIENCE, quic.closed()).await.expect("it was not closed");
+        timeout(PATIENCE, quic.closed()).await.expect("the connection was not closed");
     };
     let no_stream = async {
         let connection = server.connect(&pin).await.unwrap();
-        timeout(PATIENCE, connection.closed()).await.expect("it was not closed");
+        timeout(PATIENCE, connection.closed()).await.expect("the connection was not closed");
     };
     let no_hello = async {
         let connection = server.connect(&pin).await.unwrap();
         let (mut send, _receive) = connection.open_bi().await.unwrap().await.unwrap();
-        // The length of a packet that never comes.
+        // The length of a packet that never arrives.
         send.write_all(&[100, 1]).await.unwrap();
         assert_eq!(end(&connection).await.0, SILENT);
     };
@@ -373,26 +383,26 @@ async fn t3_who_says_nothing_is_shown_out() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn t1_garbage_on_the_stream_ends_the_session_with_a_reason() {
+async fn t1_malformed_bytes_on_the_stream_end_the_session_with_a_reason() {
     let limits = Limits { max_message: 6000, max_packet: 8192, ..Limits::default() };
     let server = Running::start(Config { limits, ..config() }).await;
-    for (garbage, code) in [
+    for (bytes, code) in [
         (&[0xff; 100][..], MALFORMED),
-        // An empty packet is no opening.
+        // An empty packet is not an opening.
         (&[0], MALFORMED),
         // A length of 1 MiB.
         (&[0x80, 0x80, 0x40], TOO_LARGE),
     ] {
         let connection = server.connected().await;
         let (mut send, mut receive) = connection.open_bi().await.unwrap().await.unwrap();
-        send.write_all(garbage).await.unwrap();
+        send.write_all(bytes).await.unwrap();
         let mut answer = Vec::new();
         let _ = timeout(PATIENCE, receive.read_to_end(&mut answer)).await;
-        assert!(answer.len() > 2, "{garbage:?}: it was not told why: {answer:?}");
+        assert!(answer.len() > 2, "{bytes:?}: the client was not told why: {answer:?}");
         let (found, words) = end(&connection).await;
-        assert_eq!(found, code, "{garbage:?}: {words}");
+        assert_eq!(found, code, "{bytes:?}: {words}");
     }
-    // The same of one who is in.
+    // The same after joining.
     let connection = server.connected().await;
     let (mut send, _receive) = join(&connection).await;
     send.write_all(&[0x80, 0x80, 0x40]).await.unwrap();
@@ -413,7 +423,7 @@ async fn t5_a_second_stream_ends_the_session() {
     let connection = server.connected().await;
     let (_send, _receive) = join(&connection).await;
     let mut one_way = connection.open_uni().await.unwrap().await.unwrap();
-    // It may be over already.
+    // The connection may be closed already.
     let _ = one_way.write_all(b"x").await;
     assert_eq!(end(&connection).await.0, MALFORMED);
 }
@@ -423,14 +433,39 @@ async fn t5_a_hello_in_a_datagram_is_refused() {
     let server = Running::start(config()).await;
     let connection = server.connected().await;
     let (mut send, _receive) = connection.open_bi().await.unwrap().await.unwrap();
-    // The stream is there for the server once something comes on it.
+    // The server sees the stream once a byte arrives on it.
     send.write_all(&[100]).await.unwrap();
     connection.send_datagram(&hello("room")[1..]).unwrap();
     assert_eq!(end(&connection).await.0, MALFORMED);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn noise_on_the_port_and_too_many_connections_are_survived() {
+async fn a_datagram_that_cannot_be_decoded_is_counted_in_status() {
+    let server = Running::start(config()).await;
+    let connection = server.connected().await;
+    let mut client = Client::new(Duration::ZERO, ClientConfig::new("room")).unwrap();
+    client.handle_input(Duration::ZERO, Input::Opened { max_datagram: 1000 });
+    let opening = loop {
+        match client.poll_output(Duration::ZERO) {
+            Output::Send(packet) => break packet,
+            Output::Timeout(_) => panic!("the client sends no first packet"),
+            _ => {}
+        }
+    };
+    let (mut send, mut receive) = connection.open_bi().await.unwrap().await.unwrap();
+    send.write_all(&[&[opening.len() as u8], &opening[..]].concat()).await.unwrap();
+    timeout(PATIENCE, receive.read_exact(&mut [0])).await.unwrap().unwrap();
+    assert_eq!(server.get("/status").await["datagrams_unread"], 0);
+    connection.send_datagram([0xff; 50]).unwrap();
+    let start = Instant::now();
+    while server.get("/status").await["datagrams_unread"] != 1 {
+        assert!(start.elapsed() < PATIENCE, "the datagram is not counted");
+        sleep(CHECK_INTERVAL).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn random_udp_packets_and_too_many_connections_are_survived() {
     let server = Running::start(Config { max_connections: 1, ..config() }).await;
     let noise = UdpSocket::bind("127.0.0.1:0").unwrap();
     for size in 0..300 {
@@ -439,11 +474,11 @@ async fn noise_on_the_port_and_too_many_connections_are_survived() {
     let first = server.connected().await;
     let (_send, _receive) = join(&first).await;
     let pin = Pin(server.hash().await);
-    assert!(server.connect(&pin).await.is_err(), "one too many");
+    assert!(server.connect(&pin).await.is_err(), "the second connection is refused");
     first.close(0u32.into(), b"");
     let start = Instant::now();
     while server.connect(&pin).await.is_err() {
-        assert!(start.elapsed() < PATIENCE, "nobody gets in any more");
-        sleep(LOOK).await;
+        assert!(start.elapsed() < PATIENCE, "no client can connect any more");
+        sleep(CHECK_INTERVAL).await;
     }
 }

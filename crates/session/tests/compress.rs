@@ -355,6 +355,7 @@ fn w38_a_hostile_packed_datagram_costs_nothing_else() {
     }
 }
 
+/// W50: what is chosen depends on the rate of the link, which both ends learn from pings alone.
 #[test]
 fn w51_auto_learns_the_rate_and_what_pays_on_it() {
     // 80 kbit/s, as time goes in steps of a millisecond here; and a link that takes no time for an octet.

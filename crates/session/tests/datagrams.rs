@@ -150,6 +150,7 @@ fn damaged_datagrams_cost_only_themselves() {
     assert!(world.room.stats().datagrams_unread > 10);
 }
 
+/// W44: what was under way on the older transport is sent again, once.
 #[test]
 fn a_session_moves_between_transports_and_loses_nothing() {
     let mut random = Random::new(5);

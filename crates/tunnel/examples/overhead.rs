@@ -1,5 +1,5 @@
-//! What a tunnel costs where compression never pays: octets that do not compress, over loopback, through a plain pair of
-//! proxies and through the tunnel. With `idle COUNT`: what so many connections take of memory.
+//! Measures the throughput of a tunnel where compression never pays: random bytes over loopback, directly, through a pair
+//! of plain proxies and through the tunnel. With `idle COUNT` it measures the memory of that many connections.
 //!
 //! ```sh
 //! cargo run --release -p groupwire-tunnel --example overhead
@@ -16,9 +16,9 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::time::sleep;
 
 const HERE: &str = "127.0.0.1:0";
-/// Octets of a transfer.
+/// Bytes of a transfer.
 const LENGTH: usize = 2 << 30;
-/// Transfers by each way, in turns; the median counts.
+/// Transfers over each path, in turns; the median is reported.
 const ROUNDS: usize = 5;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
@@ -37,7 +37,7 @@ async fn overhead() -> Outcome<()> {
     let target = source().await?;
     let small = proxy(proxy(target, 8 << 10).await?, 8 << 10).await?;
     let large = proxy(proxy(target, 64 << 10).await?, 64 << 10).await?;
-    let ways = [
+    let paths = [
         ("direct", target),
         ("two plain proxies, 8 KiB buffers", small),
         ("two plain proxies, 64 KiB buffers", large),
@@ -46,15 +46,15 @@ async fn overhead() -> Outcome<()> {
         ("tunnel, never", tunnel(target, "never", true).await?),
         ("tunnel, adaptive", tunnel(target, "adaptive", true).await?),
     ];
-    // The codecs' costs are measured in the background.
+    // Waits for the measurement of the codecs' costs, which runs in the background.
     sleep(Duration::from_secs(1)).await;
-    let mut rates = vec![Vec::new(); ways.len()];
+    let mut rates = vec![Vec::new(); paths.len()];
     for _ in 0..ROUNDS {
-        for ((_, address), rates) in ways.iter().zip(&mut rates) {
+        for ((_, address), rates) in paths.iter().zip(&mut rates) {
             rates.push(fetch(*address).await?);
         }
     }
-    for ((name, _), mut rates) in ways.into_iter().zip(rates) {
+    for ((name, _), mut rates) in paths.into_iter().zip(rates) {
         rates.sort_by(f64::total_cmp);
         let [least, .., most] = rates[..] else { continue };
         let median = rates[rates.len() / 2];
@@ -67,17 +67,17 @@ async fn overhead() -> Outcome<()> {
 async fn fetch(address: SocketAddr) -> Outcome<f64> {
     let mut stream = TcpStream::connect(address).await?;
     stream.write_all(b"go").await?;
-    let (start, mut buffer, mut came) = (Instant::now(), vec![0; 256 << 10], 0);
-    while came < LENGTH {
+    let (start, mut buffer, mut received) = (Instant::now(), vec![0; 256 << 10], 0);
+    while received < LENGTH {
         match stream.read(&mut buffer).await? {
             0 => return Err("it ended too early".into()),
-            read => came += read,
+            read => received += read,
         }
     }
     Ok(LENGTH as f64 * 8e-9 / start.elapsed().as_secs_f64())
 }
 
-/// Sends noise to whoever asks.
+/// Starts a server that sends random bytes to each client.
 async fn source() -> Outcome<SocketAddr> {
     let listener = TcpListener::bind(HERE).await?;
     let address = listener.local_addr()?;
@@ -120,7 +120,7 @@ async fn proxy(target: SocketAddr, buffer: usize) -> Outcome<SocketAddr> {
     Ok(address)
 }
 
-/// Both ends in this process.
+/// Starts both ends of a tunnel in this process.
 async fn tunnel(target: SocketAddr, codecs: &str, is_secret: bool) -> Outcome<SocketAddr> {
     let identity = format!("groupwire-overhead-{}.pem", std::process::id());
     let identity = std::env::temp_dir().join(identity);
@@ -146,7 +146,7 @@ async fn tunnel(target: SocketAddr, codecs: &str, is_secret: bool) -> Outcome<So
     Ok(address)
 }
 
-/// Memory of both ends and of the programs, by the system's word.
+/// Prints the resident memory of this process, which contains both ends and the programs.
 async fn idle(count: usize) -> Outcome<()> {
     let target = echo().await?;
     let address = tunnel(target, "adaptive", true).await?;
@@ -172,19 +172,19 @@ async fn idle(count: usize) -> Outcome<()> {
             programs.push(program??);
         }
     }
-    println!("while each echoes {} octets: {}", text.len(), per(busy, before, count));
+    println!("while each echoes {} bytes: {}", text.len(), per(busy, before, count));
     sleep(Duration::from_secs(3)).await;
     println!("idle again: {}", per(resident()?, before, count));
     Ok(())
 }
 
-/// Writes the text and reads it back, with little memory of its own.
+/// Writes the text and reads it back, with a small buffer.
 async fn exchange(mut program: TcpStream, text: &'static [u8]) -> std::io::Result<TcpStream> {
     let (mut reader, mut writer) = program.split();
-    let (mut came, mut piece) = (0, [0; 4096]);
+    let (mut received, mut piece) = (0, [0; 4096]);
     let read = async {
-        while came < text.len() {
-            came += reader.read(&mut piece).await?;
+        while received < text.len() {
+            received += reader.read(&mut piece).await?;
         }
         Ok(())
     };
@@ -197,7 +197,7 @@ fn per(now: usize, before: usize, count: usize) -> String {
     format!("{} MB more, {} kB each", more / 1_000_000, more / 1000 / count)
 }
 
-/// Octets of memory that this process has.
+/// The resident memory of this process, in bytes.
 fn resident() -> Outcome<usize> {
     let status = std::fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).ok_or("no VmRSS")?;

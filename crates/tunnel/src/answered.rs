@@ -1,4 +1,4 @@
-//! The connecting end's transport: the answer comes first on it.
+//! The transport of the connecting end, which reads the answer of the listening end before the stream.
 
 use std::io;
 use std::pin::Pin;
@@ -10,45 +10,45 @@ use crate::error::ConnectionError;
 use crate::policy::Permission;
 use crate::preface::{ANSWER_HEAD, Answer};
 
-/// A transport to which the request was written, and whose answer is still to come. So what follows the request goes
-/// out at once, and a round trip is saved.
+/// A transport on which the request was sent and the answer is still expected. The stream is written right behind the
+/// request, which saves a round trip; the answer is taken out of the bytes that are read.
 ///
-/// A refusal is an error of reading, with a [`ConnectionError`] inside.
+/// Reading fails with a [`ConnectionError`] inside the error if the listening end refuses.
 #[derive(Debug)]
 pub(crate) struct Answered<T> {
     transport: T,
     peer: String,
-    /// The answer as far as it came.
-    came: Vec<u8>,
-    /// Whom to tell what it says, until it has come.
+    /// The bytes of the answer that have arrived.
+    arrived: Vec<u8>,
+    /// Receives what the answer says about compression; `None` once the answer is complete.
     permission: Option<Permission>,
 }
 
 impl<T> Answered<T> {
-    /// The answer says whether octets may be packed.
+    /// Wraps the transport to `peer`, an address for error messages.
     pub(crate) fn new(transport: T, peer: String, permission: Permission) -> Self {
-        Answered { transport, peer, came: Vec::new(), permission: Some(permission) }
+        Answered { transport, peer, arrived: Vec::new(), permission: Some(permission) }
     }
 }
 
 impl<T: AsyncRead + Unpin> Answered<T> {
     fn poll_answer(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         while let Some(permission) = &self.permission {
-            let due = match self.came.first_chunk() {
+            let due = match self.arrived.first_chunk() {
                 None => ANSWER_HEAD,
                 Some(head) => match Answer::length(head) {
                     Some(length) => length,
                     None => return Poll::Ready(Err(self.no_tunnel())),
                 },
             };
-            if self.came.len() == due {
-                match Answer::parse(&self.came) {
+            if self.arrived.len() == due {
+                match Answer::parse(&self.arrived) {
                     Some(Answer::Go { never }) => {
                         if never {
                             permission.deny();
                         }
                         permission.answered();
-                        (self.permission, self.came) = (None, Vec::new());
+                        (self.permission, self.arrived) = (None, Vec::new());
                         break;
                     }
                     Some(Answer::Refused(refusal)) => {
@@ -58,13 +58,13 @@ impl<T: AsyncRead + Unpin> Answered<T> {
                     None => return Poll::Ready(Err(self.no_tunnel())),
                 }
             }
-            let mut octets = [0; ANSWER_HEAD + u8::MAX as usize];
-            let mut buf = ReadBuf::new(&mut octets[..due - self.came.len()]);
+            let mut bytes = [0; ANSWER_HEAD + u8::MAX as usize];
+            let mut buf = ReadBuf::new(&mut bytes[..due - self.arrived.len()]);
             ready!(Pin::new(&mut self.transport).poll_read(cx, &mut buf))?;
             if buf.filled().is_empty() {
                 return Poll::Ready(Err(self.no_tunnel()));
             }
-            self.came.extend_from_slice(buf.filled());
+            self.arrived.extend_from_slice(buf.filled());
         }
         Poll::Ready(Ok(()))
     }
@@ -90,9 +90,9 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Answered<T> {
     fn poll_write(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-        octets: &[u8],
+        bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.get_mut().transport).poll_write(cx, octets)
+        Pin::new(&mut self.get_mut().transport).poll_write(cx, bytes)
     }
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -111,37 +111,37 @@ mod tests {
     use super::*;
     use crate::preface::{Reason, Refusal};
 
-    /// Reads an answer that comes octet by octet, and what comes after it.
-    async fn read(octets: &[u8]) -> (io::Result<Vec<u8>>, Permission) {
+    /// Feeds an `Answered` byte by byte and returns what it reads after the answer.
+    async fn read(bytes: &[u8]) -> (io::Result<Vec<u8>>, Permission) {
         let (mut there, here) = tokio::io::duplex(1);
         let permission = Permission::default();
         let mut answered = Answered::new(here, "there".to_owned(), permission.clone());
-        let octets = octets.to_vec();
-        tokio::spawn(async move { there.write_all(&octets).await });
-        let mut came = Vec::new();
-        let outcome = answered.read_to_end(&mut came).await;
-        (outcome.map(|_| came), permission)
+        let bytes = bytes.to_vec();
+        tokio::spawn(async move { there.write_all(&bytes).await });
+        let mut received = Vec::new();
+        let outcome = answered.read_to_end(&mut received).await;
+        (outcome.map(|_| received), permission)
     }
 
     #[tokio::test]
-    async fn what_follows_the_answer_is_the_stream() {
+    async fn bytes_after_the_answer_belong_to_the_stream() {
         for never in [false, true] {
-            let octets = [&Answer::Go { never }.to_octets()[..], b"the stream"].concat();
-            let (came, permission) = read(&octets).await;
-            assert_eq!(came.unwrap(), b"the stream");
+            let bytes = [&Answer::Go { never }.to_bytes()[..], b"the stream"].concat();
+            let (received, permission) = read(&bytes).await;
+            assert_eq!(received.unwrap(), b"the stream");
             assert_eq!((permission.is_answered(), permission.is_denied()), (true, never));
         }
     }
 
     #[tokio::test]
-    async fn a_refusal_is_told_in_words_and_anything_else_is_no_tunnel() {
+    async fn a_refusal_gives_its_message_and_other_bytes_are_no_tunnel() {
         let refusal = Refusal::new(Reason::Token, "wrong token");
-        let (came, permission) = read(&Answer::Refused(refusal).to_octets()).await;
-        assert!(came.unwrap_err().to_string().contains("refused: wrong token"));
+        let (received, permission) = read(&Answer::Refused(refusal).to_bytes()).await;
+        assert!(received.unwrap_err().to_string().contains("refused: wrong token"));
         assert!(!permission.is_answered());
-        for octets in [&b"HTTP/1.1 400 Bad Request\r\n\r\n"[..], b"GWT", b"GWT\x02\0\0\0", b""] {
-            let (came, _) = read(octets).await;
-            assert!(came.unwrap_err().to_string().contains("no groupwire tunnel"));
+        for bytes in [&b"HTTP/1.1 400 Bad Request\r\n\r\n"[..], b"GWT", b"GWT\x02\0\0\0", b""] {
+            let (received, _) = read(bytes).await;
+            assert!(received.unwrap_err().to_string().contains("no groupwire tunnel"));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The connecting end: takes connections of programs and makes those to the other end.
+//! The connecting end: accepts connections of programs and opens one to the listening end for each.
 
 use std::future::Future;
 use std::net::IpAddr;
@@ -16,31 +16,31 @@ use crate::connections::{Connection, Connections};
 use crate::listen::{HANDSHAKE_WITHIN, TARGET_WITHIN, check_token};
 use crate::policy::Permission;
 use crate::preface::Request;
-use crate::relay::{Way, relay};
+use crate::relay::{RelayContext, relay};
 use crate::routes::Forward;
-use crate::serve::{Closing, Taken, serve};
+use crate::serve::{Accepted, Closing, serve};
 use crate::sockets;
 use crate::tls::{self, BUFFER, Trust, why};
 use crate::{ConnectionError, Options, StartError, Stream, Workbench, costs};
 
-/// How long the other end may take to be reached.
+/// Limit for the TCP connection to the listening end, the same as the listening end has for its targets.
 const REACH_WITHIN: Duration = Duration::from_secs(10);
 
-/// How long it may take to answer: it has to reach its target first.
+/// Limit for the answer: the listening end has to connect to its target first.
 const ANSWER_WITHIN: Duration = TARGET_WITHIN.saturating_add(HANDSHAKE_WITHIN);
 
-/// What the connecting end is started with.
+/// The configuration of the connecting end.
 #[derive(Debug, Clone)]
 pub struct ConnectConfig {
-    /// Where programs connect to, and which way they go.
+    /// The addresses to listen on, each with the route that its connections take.
     pub forwards: Vec<Forward>,
     /// The host and port of the listening end.
     pub server: String,
-    /// The secret that it asks for, at most 255 octets.
+    /// The secret that the listening end asks for, at most 255 bytes.
     pub token: Vec<u8>,
-    /// How it is known. `None`: no TLS, only on a loopback address.
+    /// How the listening end is authenticated. `None`: no TLS, which only a loopback address permits.
     pub trust: Option<Trust>,
-    /// What both ends have.
+    /// Options that both ends have.
     pub options: Options,
 }
 
@@ -49,10 +49,10 @@ pub struct ConnectConfig {
 pub struct Connect {
     listeners: Vec<(TcpListener, Forward)>,
     drain: Duration,
-    shared: Arc<Shared>,
+    shared: Arc<ConnectState>,
 }
 
-struct Shared {
+struct ConnectState {
     server: String,
     token: Vec<u8>,
     tls: Option<(TlsConnector, ServerName<'static>)>,
@@ -62,11 +62,11 @@ struct Shared {
 }
 
 impl Connect {
-    /// Makes ready to listen; connections wait until [`run`](Self::run). The other end is not asked yet. To be called
-    /// within a tokio runtime.
+    /// Binds the listening sockets. Connections wait in their backlog until [`run`](Self::run); the listening end is not
+    /// contacted yet. Must be called within a tokio runtime.
     ///
     /// # Errors
-    /// What is wrong with the configuration, or what the system does not allow.
+    /// A configuration that is not valid, or a resource that the system does not grant.
     pub fn bind(config: ConnectConfig) -> Result<Self, StartError> {
         let ConnectConfig { forwards, server, token, trust, options } = config;
         check_token(&token)?;
@@ -89,7 +89,7 @@ impl Connect {
         Ok(Connect {
             listeners,
             drain: options.drain,
-            shared: Arc::new(Shared {
+            shared: Arc::new(ConnectState {
                 server,
                 token,
                 tls: tls.map(|(config, name)| (TlsConnector::from(config), name)),
@@ -100,45 +100,46 @@ impl Connect {
         })
     }
 
-    /// Where programs connect to; with the ports that the system chose, if 0 was asked for.
+    /// The forwards, with the port that the system chose where port 0 was requested.
     pub fn forwards(&self) -> impl Iterator<Item = &Forward> {
         self.listeners.iter().map(|(_, forward)| forward)
     }
 
-    /// Its connections, now and later.
+    /// The connections of this end. The value stays current.
     pub fn connections(&self) -> Connections {
         self.shared.connections.clone()
     }
 
-    /// Takes connections until `stop`, then waits until they have ended, at most as long as [`Options::drain`].
+    /// Accepts connections until `stop` completes, then waits at most [`Options::drain`] for open ones to end.
     pub async fn run(self, stop: impl Future<Output = ()>) {
         let Connect { listeners, drain, shared } = self;
         let connections = shared.connections.clone();
-        let with_shared =
-            move |taken, forward: &Forward| handle(taken, forward.clone(), Arc::clone(&shared));
-        serve(listeners, &connections, drain, stop, with_shared).await;
+        let handle = move |accepted, forward: &Forward| {
+            handle(accepted, forward.clone(), Arc::clone(&shared))
+        };
+        serve(listeners, &connections, drain, stop, handle).await;
     }
 }
 
-/// Whether this is surely an address of this machine alone.
+/// Whether `HOST:PORT` names a loopback address.
 fn is_loopback(server: &str) -> bool {
     let host = server.rsplit_once(':').map_or(server, |(host, _)| host);
     let host = host.trim_start_matches('[').trim_end_matches(']');
     host == "localhost" || host.parse().is_ok_and(|address: IpAddr| address.is_loopback())
 }
 
-async fn handle(taken: Taken, forward: Forward, shared: Arc<Shared>) {
-    let Taken { stream: mut program, peer, entry, closing } = taken;
-    entry.is_for(&forward.route);
+async fn handle(accepted: Accepted, forward: Forward, shared: Arc<ConnectState>) {
+    let Accepted { stream: mut program, peer, entry, closing } = accepted;
+    entry.set_route(&forward.route);
     sockets::tune_program(&program);
     let outcome = shared.attend(&mut program, &forward, &entry, closing).await;
     if let Err(error) = &outcome {
         tracing::info!(%peer, route = %forward.route, "{error}");
     }
-    entry.ends(&outcome);
+    entry.end(&outcome);
 }
 
-impl Shared {
+impl ConnectState {
     async fn attend(
         &self,
         program: &mut TcpStream,
@@ -168,7 +169,7 @@ impl Shared {
         }
     }
 
-    /// Asks for the route and goes on at once as if it were granted.
+    /// Requests the route and relays bytes at once, before the answer arrives.
     async fn ask<T: AsyncRead + AsyncWrite + Unpin>(
         &self,
         mut transport: T,
@@ -179,7 +180,7 @@ impl Shared {
     ) -> Result<(), ConnectionError> {
         let (token, route) = (self.token.clone(), forward.route.clone());
         let request = Request { never: forward.never, token, route };
-        transport.write_all(&request.to_octets()).await.map_err(ConnectionError::Tunnel)?;
+        transport.write_all(&request.to_bytes()).await.map_err(ConnectionError::Tunnel)?;
         let permission = Permission::default();
         if forward.never {
             permission.deny();
@@ -188,18 +189,19 @@ impl Shared {
         let sizes = entry.sizes();
         let duplex = self.options.codecs.duplex(sizes, &permission, &self.workbench)?;
         let stream = Stream::over(transport, duplex, &self.workbench);
-        let way = Way { workbench: &self.workbench, permission: &permission, entry, sizes };
+        let context =
+            RelayContext { workbench: &self.workbench, permission: &permission, entry, sizes };
         let interrupt = async {
             tokio::select! {
                 () = closing.closed() => ConnectionError::Closed,
                 () = unanswered(&permission) => ConnectionError::Silent(ANSWER_WITHIN.as_secs()),
             }
         };
-        relay(program, stream, way, interrupt).await
+        relay(program, stream, context, interrupt).await
     }
 }
 
-/// Ends if there is no answer in time.
+/// Completes after [`ANSWER_WITHIN`] if no answer has arrived by then, otherwise never.
 async fn unanswered(permission: &Permission) {
     sleep(ANSWER_WITHIN).await;
     if permission.is_answered() {
@@ -207,8 +209,8 @@ async fn unanswered(permission: &Permission) {
     }
 }
 
-impl std::fmt::Debug for Shared {
+impl std::fmt::Debug for ConnectState {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Shared").field("server", &self.server).finish_non_exhaustive()
+        f.debug_struct("ConnectState").field("server", &self.server).finish_non_exhaustive()
     }
 }

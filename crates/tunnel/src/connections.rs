@@ -1,4 +1,4 @@
-//! The connections of a tunnel's end: how many there may be, and how each is doing.
+//! The connections of one end of a tunnel: their limit and the status of each.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
@@ -10,30 +10,35 @@ use tokio::sync::Notify;
 
 use crate::{ConnectionError, Sizes};
 
-/// Ended connections that are remembered for whoever asks; older ones are forgotten.
+/// Ended connections whose status is kept until [`Connections::take_ended`]; the oldest are dropped. A status is a few
+/// hundred bytes, so this is below 1 MB.
 const REMEMBERED: usize = 1024;
 
-/// A connection, as it is or was.
+/// The number of a connection at one end of a tunnel: 1 for the first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ConnectionNumber(pub u64);
+
+/// The status of an open or an ended connection.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Status {
-    /// The how manieth it is, from 1.
-    pub number: u64,
-    /// Its route.
+    /// The number of the connection.
+    pub number: ConnectionNumber,
+    /// The name of the route.
     pub route: String,
-    /// Who connected to this end.
+    /// The address that connected to this end.
     pub peer: SocketAddr,
-    /// How long it has been open, or was.
+    /// How long the connection has been open, or was open.
     pub age: Duration,
-    /// What was done; `None` if it did not come so far.
+    /// Counters and forecasts of the stream; `None` if there was no stream yet.
     pub report: Option<Report>,
-    /// Whether its octets may be packed; otherwise both ends leave them as they are.
+    /// Whether the bytes may be compressed. If not, both ends send them as they are.
     pub may_pack: bool,
-    /// How it ended, in words if it failed. `None`: it is open.
+    /// How the connection ended, with a message if it failed. `None`: it is open.
     pub outcome: Option<Result<(), String>>,
 }
 
-/// All connections of one end. Clones share.
+/// All connections of one end. Clones refer to the same connections.
 #[derive(Debug, Clone)]
 pub struct Connections {
     all: Arc<All>,
@@ -43,14 +48,15 @@ pub struct Connections {
 struct All {
     limit: usize,
     table: Mutex<Table>,
-    /// Told when a connection ends.
+    /// Notified when a connection ends.
     ended: Notify,
 }
 
 #[derive(Debug, Default)]
 struct Table {
+    /// Connections opened so far: the number of the newest.
     opened: u64,
-    open: BTreeMap<u64, Entry>,
+    open: BTreeMap<ConnectionNumber, Entry>,
     ended: VecDeque<Status>,
 }
 
@@ -66,31 +72,31 @@ impl Connections {
         Connections { all: Arc::new(all) }
     }
 
-    /// Those that are open, in the order in which they were opened.
+    /// The open connections, in the order in which they were opened.
     pub fn open(&self) -> Vec<Status> {
         let table = self.table();
         let status = |entry: &Entry| Status { age: entry.since.elapsed(), ..entry.status.clone() };
         table.open.values().map(status).collect()
     }
 
-    /// How many are open.
+    /// How many connections are open.
     pub fn count(&self) -> usize {
         self.table().open.len()
     }
 
-    /// Those that have ended since this was called for the last time, at most the last 1,024 of them.
+    /// The connections that ended since the last call, at most the newest 1,024 of them.
     pub fn take_ended(&self) -> Vec<Status> {
         self.table().ended.drain(..).collect()
     }
 
-    /// Notes a new connection; `None` if there are as many as may be.
+    /// Adds a connection; `None` if the limit is reached.
     pub(crate) fn enter(&self, route: &str, peer: SocketAddr) -> Option<Connection> {
         let mut table = self.table();
         if table.open.len() >= self.all.limit {
             return None;
         }
         table.opened += 1;
-        let number = table.opened;
+        let number = ConnectionNumber(table.opened);
         let status = Status {
             number,
             route: route.to_owned(),
@@ -105,7 +111,7 @@ impl Connections {
         Some(Connection { number, all: self.clone() })
     }
 
-    /// Waits until none is open.
+    /// Waits until no connection is open.
     pub(crate) async fn none_left(&self) {
         loop {
             let ended = self.all.ended.notified();
@@ -121,28 +127,28 @@ impl Connections {
     }
 }
 
-/// An open connection's entry. It ends when this is dropped.
+/// Handle of the task that serves a connection. The connection counts as ended when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Connection {
-    number: u64,
+    number: ConnectionNumber,
     all: Connections,
 }
 
 impl Connection {
-    /// How large its stream may be, with so many others.
+    /// The sizes of a new stream, which depend on the number of open connections.
     pub(crate) fn sizes(&self) -> Sizes {
         Sizes::among(self.all.count())
     }
 
-    pub(crate) fn is_for(&self, route: &str) {
+    pub(crate) fn set_route(&self, route: &str) {
         self.change(|status| route.clone_into(&mut status.route));
     }
 
-    pub(crate) fn reports(&self, report: Report, may_pack: bool) {
+    pub(crate) fn set_report(&self, report: Report, may_pack: bool) {
         self.change(|status| (status.report, status.may_pack) = (Some(report), may_pack));
     }
 
-    pub(crate) fn ends(self, outcome: &Result<(), ConnectionError>) {
+    pub(crate) fn end(self, outcome: &Result<(), ConnectionError>) {
         let outcome = outcome.as_ref().map_err(ToString::to_string).copied();
         self.change(|status| status.outcome = Some(outcome));
     }
@@ -175,17 +181,17 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn there_are_no_more_than_the_limit_and_the_end_is_remembered() {
+    async fn the_limit_holds_and_ended_connections_are_remembered() {
         let connections = Connections::new(2);
         let peer = SocketAddr::from(([127, 0, 0, 1], 7));
         let one = connections.enter("web", peer).unwrap();
         let two = connections.enter("web", peer).unwrap();
         assert!(connections.enter("web", peer).is_none());
-        two.is_for("db");
+        two.set_route("db");
         let routes: Vec<_> = connections.open().into_iter().map(|status| status.route).collect();
         assert_eq!(routes, ["web", "db"]);
-        one.ends(&Ok(()));
-        two.ends(&Err(ConnectionError::Silent(10)));
+        one.end(&Ok(()));
+        two.end(&Err(ConnectionError::Silent(10)));
         connections.none_left().await;
         let ended = connections.take_ended();
         assert_eq!(ended.len(), 2);

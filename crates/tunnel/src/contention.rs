@@ -1,22 +1,26 @@
-//! How much streams wait for each other's packing.
+//! How long streams wait for the processor while other streams compress.
 
 use std::time::{Duration, Instant};
 
-/// How fast the past is forgotten.
+/// Time constant of the exponential forgetting. A turn takes about 0.5 ms, so each of 64 streams has about nine turns in this
+/// time.
 const FORGET: Duration = Duration::from_millis(300);
 
-/// No more is believed.
+/// Upper bound of the factor, for a process that was suspended. A chosen value, not a measured one.
 const MOST: f64 = 100.0;
 
-/// The streams of one workbench share processors. What one of them packs the others wait for, and none sees it in the time
-/// that its own packing takes. So it is measured how long a stream that could go on waits for its turn, beside how long
-/// its turns are. Else many streams would take slow codecs, since all of them, being late, take the network for slow.
+/// Compares the time that streams wait for a turn on a processor with the length of their turns.
+///
+/// The streams of one workbench share processors. While one stream compresses, the others wait, and the duration of their
+/// own compression does not show that. Without this measurement each of many streams would take the network for slow and
+/// choose slower codecs, which delays all of them further.
 #[derive(Debug)]
 pub(crate) struct Contention {
-    /// Seconds that streams worked, lately.
+    /// Seconds that streams worked, with exponential forgetting.
     worked: f64,
-    /// Seconds that they waited for their turns meanwhile.
+    /// Seconds that streams waited for their turns, with the same forgetting.
     waited: f64,
+    /// Time of the last measurement.
     last: Instant,
 }
 
@@ -27,7 +31,7 @@ impl Default for Contention {
 }
 
 impl Contention {
-    /// A stream waited so long for its turn, after one of this length.
+    /// Adds a turn of `worked` after which the stream waited for `waited` until its next turn.
     pub(crate) fn note(&mut self, worked: Duration, waited: Duration) {
         let now = Instant::now();
         let past = now.saturating_duration_since(self.last).as_secs_f64() / FORGET.as_secs_f64();
@@ -37,7 +41,7 @@ impl Contention {
         self.last = now;
     }
 
-    /// How many times longer everything takes than it would alone, at least 1.
+    /// The duration of work divided by its duration if there were one stream only; 1 to 100.
     pub(crate) fn factor(&self) -> f64 {
         let factor = 1.0 + self.waited / self.worked.max(1e-6);
         factor.min(MOST)
@@ -49,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_waits_as_long_as_he_works_takes_twice_as_long() {
+    fn equal_times_of_work_and_waiting_double_the_duration() {
         let mut contention = Contention::default();
         assert_eq!(contention.factor(), 1.0);
         for _ in 0..10 {

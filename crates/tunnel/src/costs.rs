@@ -1,4 +1,4 @@
-//! What codecs cost on this machine.
+//! The time that codecs take on this machine.
 
 use std::sync::OnceLock;
 use std::time::Instant;
@@ -7,7 +7,7 @@ use groupwire_codecs::{ALL, Costs};
 
 static MEASURED: OnceLock<Costs> = OnceLock::new();
 
-/// Measures in the background, once in the life of the process; it takes some 30 ms of one processor.
+/// Starts the measurement in the background, once per process. It takes about 30 ms of one processor.
 pub(crate) fn measure() {
     if MEASURED.get().is_none() {
         tokio::task::spawn_blocking(|| {
@@ -19,7 +19,7 @@ pub(crate) fn measure() {
     }
 }
 
-/// What was measured; until then what is built in.
+/// The measured costs; the built-in reference until the measurement is complete.
 pub(crate) fn known() -> Costs {
     MEASURED.get().cloned().unwrap_or_else(Costs::reference)
 }

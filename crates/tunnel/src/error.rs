@@ -1,4 +1,4 @@
-//! What can go wrong with a tunnel, in words for whoever runs it.
+//! Errors of a tunnel, with messages for the person who runs it.
 
 use std::io;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ pub enum StartError {
     Listen {
         /// The address.
         address: String,
-        /// What the system says.
+        /// The error of the system.
         cause: io::Error,
     },
     /// A file cannot be read.
@@ -24,7 +24,7 @@ pub enum StartError {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         cause: io::Error,
     },
     /// A file cannot be written.
@@ -32,18 +32,18 @@ pub enum StartError {
     Write {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         cause: io::Error,
     },
-    /// A file is not what it should be.
+    /// The content of a file is not valid.
     #[error("{} {why}", path.display())]
     File {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The problem, as the end of a sentence that begins with the path.
         why: String,
     },
-    /// TLS cannot be set up with what was given.
+    /// TLS cannot be set up with the given certificate, key or name.
     #[error("TLS cannot be set up: {0}")]
     Tls(String),
     /// The process may not open as many files as it needs.
@@ -52,66 +52,66 @@ pub enum StartError {
          raise the limit (ulimit -n {needed}) or allow fewer connections"
     )]
     OpenFiles {
-        /// Connections that were asked for.
+        /// The number of connections that was requested.
         connections: usize,
-        /// Files that they need.
+        /// The number of open files that they need.
         needed: u64,
-        /// What the system allows.
+        /// The number of open files that the system allows.
         limit: u64,
     },
-    /// This build cannot do what is asked of it.
+    /// The settings of the streams are not valid, or need a codec that this build does not have.
     #[error(transparent)]
     Settings(#[from] SettingsError),
-    /// A token that is too long: so many octets.
-    #[error("a token has at most 255 octets, not {0}")]
+    /// The token is too long; its length in bytes.
+    #[error("a token has at most 255 bytes, not {0}")]
     Token(usize),
-    /// Something that is left open must not be, where others can reach it.
+    /// A protection was left out, and the address is reachable from other machines.
     #[error("{0} is for this machine alone: listen on a loopback address, or leave it out")]
     NotLoopback(&'static str),
 }
 
-/// Why a connection through the tunnel ended otherwise than by both programs' ends.
+/// Why a connection through the tunnel ended before both programs had closed it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConnectionError {
-    /// There is nobody at the other end's address, or no way to it.
+    /// No TCP connection to the other end of the tunnel could be made.
     #[error("cannot reach the tunnel at {address}: {cause}")]
     Reach {
         /// The address.
         address: String,
-        /// What the system says.
+        /// The error of the system.
         cause: io::Error,
     },
-    /// The other end was reached, and did not answer in time.
+    /// The other end was reached and did not answer within this many seconds.
     #[error("the other end of the tunnel did not answer within {0} s")]
     Silent(u64),
-    /// The other end speaks no TLS, or not with us.
+    /// The TLS handshake failed.
     #[error("no TLS with {peer}: {why}")]
     Tls {
-        /// Its address.
+        /// The address of the other end.
         peer: String,
-        /// What is wrong, and what may be the reason.
+        /// The reason, as far as it is known.
         why: String,
     },
-    /// The other end speaks TLS and is no tunnel.
+    /// The other end does not speak the protocol of the tunnel.
     #[error("{0} is no groupwire tunnel")]
     NoTunnel(String),
-    /// The other end says no.
+    /// The other end refused the request.
     #[error("the other end of the tunnel refused: {0}")]
     Refused(#[from] Refusal),
-    /// The connection between both ends failed, or what came by it is wrong.
+    /// The connection between both ends failed, or received bytes were not valid.
     #[error("the connection to the other end of the tunnel failed: {0}")]
     Tunnel(#[source] io::Error),
     /// The program's connection failed.
     #[error("the program's connection failed: {0}")]
     Program(#[source] io::Error),
-    /// Streams cannot be made with these settings.
+    /// The settings of the stream are not valid.
     #[error(transparent)]
     Settings(#[from] SettingsError),
-    /// We refused the other end.
+    /// This end refused the request of the other end.
     #[error("refused: {0}")]
     Refusing(Refusal),
-    /// The tunnel is being closed.
+    /// The tunnel was closed while the connection was open.
     #[error("the tunnel was closed")]
     Closed,
 }

@@ -1,9 +1,9 @@
 //! Adaptive stream compression on tokio: a wrapper for any byte stream, and a pair of proxies for programs that cannot
 //! be changed.
 //!
-//! - [`Stream`] packs what goes over any `AsyncRead + AsyncWrite`.
-//! - [`Listen`] and [`Connect`] are the two ends of a tunnel: programs connect to the one, it goes on packed and over TLS
-//!   to the other, and that connects to the programs on its side.
+//! - [`Stream`] compresses the bytes that are written to any `AsyncRead + AsyncWrite`.
+//! - [`Connect`] and [`Listen`] are the two ends of a tunnel. Programs connect to [`Connect`], which sends their bytes
+//!   compressed and over TLS to [`Listen`], which connects to the programs on its side.
 
 mod answered;
 mod connect;
@@ -27,7 +27,7 @@ mod workbench;
 pub use groupwire_ace as ace;
 
 pub use connect::{Connect, ConnectConfig};
-pub use connections::{Connections, Status};
+pub use connections::{ConnectionNumber, Connections, Status};
 pub use error::{ConnectionError, StartError};
 pub use listen::{Listen, ListenConfig};
 pub use options::{Options, Sizes};

@@ -1,4 +1,4 @@
-//! The listening end: takes connections of the other end and makes those to programs.
+//! The listening end: accepts connections of connecting ends and opens one to a program for each.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -18,38 +18,39 @@ use tokio_rustls::TlsAcceptor;
 use crate::connections::{Connection, Connections};
 use crate::policy::Permission;
 use crate::preface::{Answer, MAX_TEXT, Reason, Refusal, Request, RequestError};
-use crate::relay::{Way, relay};
+use crate::relay::{RelayContext, relay};
 use crate::routes::Route;
-use crate::serve::{Closing, Taken, serve};
+use crate::serve::{Accepted, Closing, serve};
 use crate::tls::{BUFFER, Fingerprint, Identity, why};
 use crate::{ConnectionError, Options, StartError, Stream, Workbench, costs, sockets};
 
-/// How long TLS and the request may take.
+/// Limit for the TLS handshake, and for the request after it: a few round trips on any network in use.
 pub(crate) const HANDSHAKE_WITHIN: Duration = Duration::from_secs(10);
 
-/// How long a target may take to be reached.
+/// Limit for the TCP connection to a target.
 pub(crate) const TARGET_WITHIN: Duration = Duration::from_secs(10);
 
-/// After a wrong token, so that guessing is slow.
+/// Delay before a wrong token is refused, which slows down guessing.
 const AFTER_WRONG_TOKEN: Duration = Duration::from_millis(500);
 
-/// After a refusal, what was sent meanwhile is taken for so long and thrown away, up to so many octets: else the system
-/// might throw away the refusal.
+/// Time and bytes for which input is read and discarded after a refusal. A socket that is closed with unread input sends
+/// a reset, on which the peer's system may discard the refusal.
 const REFUSED_FOR: Duration = Duration::from_secs(2);
-const REFUSED_OCTETS: u64 = 1 << 20;
+const REFUSED_BYTES: u64 = 1 << 20;
 
-/// What the listening end is started with.
+/// The configuration of the listening end.
 #[derive(Debug, Clone)]
 pub struct ListenConfig {
-    /// Where the other end connects to.
+    /// The address that connecting ends connect to.
     pub listen: SocketAddr,
-    /// What it may ask for.
+    /// The routes that connecting ends may request.
     pub routes: Vec<Route>,
-    /// The secret that it has to show, at most 255 octets. May be empty only on a loopback address.
+    /// The secret that a request has to contain, at most 255 bytes. May be empty only on a loopback address.
     pub token: Vec<u8>,
-    /// A PEM file with the certificate and its key, made at the first start. `None`: no TLS, only on a loopback address.
+    /// A PEM file with the certificate and its key, created at the first start. `None`: no TLS, which only a loopback
+    /// address permits.
     pub identity: Option<PathBuf>,
-    /// What both ends have.
+    /// Options that both ends have.
     pub options: Options,
 }
 
@@ -60,10 +61,10 @@ pub struct Listen {
     address: SocketAddr,
     fingerprint: Option<Fingerprint>,
     drain: Duration,
-    shared: Arc<Shared>,
+    shared: Arc<ListenState>,
 }
 
-struct Shared {
+struct ListenState {
     routes: BTreeMap<String, Route>,
     token: Vec<u8>,
     tls: Option<TlsAcceptor>,
@@ -73,10 +74,11 @@ struct Shared {
 }
 
 impl Listen {
-    /// Makes ready to listen; connections wait until [`run`](Self::run). To be called within a tokio runtime.
+    /// Binds the listening socket. Connections wait in its backlog until [`run`](Self::run). Must be called within a
+    /// tokio runtime.
     ///
     /// # Errors
-    /// What is wrong with the configuration, or what the system does not allow.
+    /// A configuration that is not valid, or a resource that the system does not grant.
     pub fn bind(config: ListenConfig) -> Result<Self, StartError> {
         let ListenConfig { listen, routes, token, identity, options } = config;
         check_token(&token)?;
@@ -101,7 +103,7 @@ impl Listen {
             address,
             fingerprint: identity.as_ref().map(|identity| identity.fingerprint),
             drain: options.drain,
-            shared: Arc::new(Shared {
+            shared: Arc::new(ListenState {
                 routes: routes.into_iter().map(|route| (route.name.clone(), route)).collect(),
                 token,
                 tls: identity.map(|identity| TlsAcceptor::from(identity.config)),
@@ -112,37 +114,37 @@ impl Listen {
         })
     }
 
-    /// Where it listens.
+    /// The address that it listens on.
     pub fn local_addr(&self) -> SocketAddr {
         self.address
     }
 
-    /// What the other end has to pin; `None` without TLS.
+    /// The fingerprint that a connecting end has to pin; `None` without TLS.
     pub fn fingerprint(&self) -> Option<Fingerprint> {
         self.fingerprint
     }
 
-    /// Its connections, now and later.
+    /// The connections of this end. The value stays current.
     pub fn connections(&self) -> Connections {
         self.shared.connections.clone()
     }
 
-    /// Takes connections until `stop`, then waits until they have ended, at most as long as [`Options::drain`].
+    /// Accepts connections until `stop` completes, then waits at most [`Options::drain`] for open ones to end.
     pub async fn run(self, stop: impl Future<Output = ()>) {
         let Listen { listener, drain, shared, .. } = self;
         let connections = shared.connections.clone();
-        let with_shared = |taken, shared: &Arc<Shared>| handle(taken, Arc::clone(shared));
-        serve(vec![(listener, shared)], &connections, drain, stop, with_shared).await;
+        let handle = |accepted, shared: &Arc<ListenState>| handle(accepted, Arc::clone(shared));
+        serve(vec![(listener, shared)], &connections, drain, stop, handle).await;
     }
 }
 
-/// A token has to fit into the request.
+/// Checks that the token fits into a request.
 pub(crate) fn check_token(token: &[u8]) -> Result<(), StartError> {
     if token.len() <= MAX_TEXT { Ok(()) } else { Err(StartError::Token(token.len())) }
 }
 
-async fn handle(taken: Taken, shared: Arc<Shared>) {
-    let Taken { stream, peer, entry, closing } = taken;
+async fn handle(accepted: Accepted, shared: Arc<ListenState>) {
+    let Accepted { stream, peer, entry, closing } = accepted;
     sockets::tune_tunnel(&stream);
     let outcome = match &shared.tls {
         None => shared.attend(stream, peer, &entry, closing).await,
@@ -160,11 +162,11 @@ async fn handle(taken: Taken, shared: Arc<Shared>) {
     if let Err(error) = &outcome {
         tracing::info!(%peer, "{error}");
     }
-    entry.ends(&outcome);
+    entry.end(&outcome);
 }
 
-impl Shared {
-    /// Does what the other end asks for.
+impl ListenState {
+    /// Reads the request, connects to its target and relays bytes until both directions have ended.
     async fn attend<T: AsyncRead + AsyncWrite + Unpin>(
         &self,
         mut transport: T,
@@ -193,23 +195,24 @@ impl Shared {
         let sizes = entry.sizes();
         let duplex = self.options.codecs.duplex(sizes, &permission, &self.workbench)?;
         let stream = Stream::over(transport, duplex, &self.workbench);
-        let way = Way { workbench: &self.workbench, permission: &permission, entry, sizes };
+        let context =
+            RelayContext { workbench: &self.workbench, permission: &permission, entry, sizes };
         let interrupt = async {
             closing.closed().await;
             ConnectionError::Closed
         };
-        relay(&mut program, stream, way, interrupt).await
+        relay(&mut program, stream, context, interrupt).await
     }
 
-    /// The route and the connection to its target.
+    /// Checks the token and returns the route with a connection to its target.
     async fn grant(
         &self,
         request: &Request,
         entry: &Connection,
     ) -> Result<(&Route, TcpStream), Refusal> {
-        // Hashes, so that not even the length shows in the time it takes.
-        let [due, shown] = [&self.token, &request.token].map(Sha256::digest);
-        if !bool::from(due.ct_eq(&shown)) {
+        // The hashes have equal lengths, so the time does not depend on the length of the token.
+        let [expected, shown] = [&self.token, &request.token].map(Sha256::digest);
+        if !bool::from(expected.ct_eq(&shown)) {
             sleep(AFTER_WRONG_TOKEN).await;
             return Err(Refusal::new(
                 Reason::Token,
@@ -220,13 +223,13 @@ impl Shared {
             let message = format!("it has no route {:?}", request.route);
             return Err(Refusal::new(Reason::Route, message));
         };
-        entry.is_for(&route.name);
+        entry.set_route(&route.name);
         match timeout(TARGET_WITHIN, TcpStream::connect(&route.target)).await {
             Ok(Ok(program)) => {
                 sockets::tune_program(&program);
                 Ok((route, program))
             }
-            Ok(Err(error)) => Err(cannot_reach(route, &in_words(&error))),
+            Ok(Err(error)) => Err(cannot_reach(route, &explanation(&error))),
             Err(_) => Err(cannot_reach(route, "it does not answer")),
         }
     }
@@ -234,11 +237,11 @@ impl Shared {
 
 fn cannot_reach(route: &Route, why: &str) -> Refusal {
     tracing::warn!(route = %route.name, target = %route.target, "cannot be reached: {why}");
-    // The address is no business of the other end.
+    // The message does not contain the address: the other end knows the route only.
     Refusal::new(Reason::Target, format!("it cannot reach the target of {:?}: {why}", route.name))
 }
 
-fn in_words(error: &io::Error) -> String {
+fn explanation(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::ConnectionRefused => "nothing listens there".to_owned(),
         _ => error.to_string(),
@@ -250,18 +253,18 @@ async fn refuse<T: AsyncRead + AsyncWrite + Unpin>(
     refusal: Refusal,
 ) -> Result<(), ConnectionError> {
     let answer = Answer::Refused(refusal.clone());
-    let farewell = async {
+    let refusing = async {
         answer.write(&mut transport).await?;
         transport.shutdown().await?;
-        tokio::io::copy(&mut transport.take(REFUSED_OCTETS), &mut tokio::io::sink()).await
+        tokio::io::copy(&mut transport.take(REFUSED_BYTES), &mut tokio::io::sink()).await
     };
-    // The other end may have gone already.
-    let _ = timeout(REFUSED_FOR, farewell).await;
+    // A failure does not matter: the other end may have closed the connection already.
+    let _ = timeout(REFUSED_FOR, refusing).await;
     Err(ConnectionError::Refusing(refusal))
 }
 
-impl std::fmt::Debug for Shared {
+impl std::fmt::Debug for ListenState {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Shared").field("routes", &self.routes).finish_non_exhaustive()
+        f.debug_struct("ListenState").field("routes", &self.routes).finish_non_exhaustive()
     }
 }

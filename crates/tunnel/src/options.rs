@@ -1,21 +1,21 @@
-//! What both ends of a tunnel are started with.
+//! Options that both ends of a tunnel have.
 
 use std::time::Duration;
 
 use crate::Codecs;
 
-/// Up to so many connections may have [`Sizes::LARGE`].
+/// The number of connections up to which a new one has [`Sizes::LARGE`]: at most 2.8 MB each, 180 MB in all.
 const FEW: usize = 64;
 
-/// What both ends are started with; they need not agree.
+/// Options of one end of a tunnel. The two ends need not have the same.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Options {
-    /// How codecs are chosen for what this end sends.
+    /// How codecs are chosen for the bytes that this end sends.
     pub codecs: Codecs,
-    /// Connections at the same time; further ones are reset. `None`: 4,096, or as many as the system allows.
+    /// The limit of simultaneous connections; further ones are reset. `None`: 4,096, or as many as the system allows.
     pub max_connections: Option<usize>,
-    /// When the tunnel is to end: how long it waits for connections to end by themselves.
+    /// How long a tunnel that is stopped waits for open connections to end.
     pub drain: Duration,
 }
 
@@ -25,23 +25,23 @@ impl Default for Options {
     }
 }
 
-/// How much memory a connection may take.
+/// Sizes that determine the memory of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Sizes {
-    /// The most octets of a block that is sent.
+    /// The largest block that is sent, in bytes.
     pub block: usize,
-    /// Octets of history, of each direction.
+    /// The history of each direction, in bytes.
     pub history: usize,
 }
 
 impl Sizes {
-    /// For up to 64 connections: what compresses well.
+    /// For up to 64 connections: blocks and history that compress well.
     pub const LARGE: Sizes = Sizes { block: 64 << 10, history: 128 << 10 };
-    /// For more: blocks as in the paper, and none has a history.
+    /// For more connections: the block size of the paper ACE (section 3), and no history.
     pub const SMALL: Sizes = Sizes { block: 32 << 10, history: 0 };
 
-    /// For a new connection, when there are so many with it.
+    /// The sizes of a new connection, if `connections` are open including the new one.
     pub fn among(connections: usize) -> Self {
         if connections <= FEW { Self::LARGE } else { Self::SMALL }
     }

@@ -1,4 +1,4 @@
-//! How a tunnel's streams choose codecs, and whether they may.
+//! How the streams of a tunnel choose codecs, and whether they may compress.
 
 use std::fmt;
 use std::str::FromStr;
@@ -18,30 +18,30 @@ use crate::{Sizes, Workbench, costs};
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub enum Codecs {
-    /// For each block, by forecast.
+    /// For each block the codec that is expected to deliver it soonest.
     #[default]
     Adaptive,
-    /// Nothing is packed.
+    /// No block is compressed.
     Never,
-    /// As in the paper of 2005, after this training.
+    /// The policy of the paper of 2005, with the result of its training run.
     Ace2005(Training),
-    /// Always the same.
+    /// The same candidate for every block.
     Always(Candidate),
 }
 
 impl Codecs {
-    /// Whether this build can do it.
+    /// Checks that this build has the codecs.
     ///
     /// # Errors
-    /// What it cannot pack by.
+    /// The candidate that this build cannot compress with.
     pub(crate) fn check(&self) -> Result<(), SettingsError> {
         Duplex::new(&self.settings(Sizes::LARGE)).map(drop)
     }
 
-    /// One end of a stream, which packs nothing before it is permitted to.
+    /// One end of a stream, which compresses nothing before `permission` is granted.
     ///
     /// # Errors
-    /// Sizes out of their bounds.
+    /// Sizes that are out of bounds.
     pub(crate) fn duplex(
         &self,
         sizes: Sizes,
@@ -50,12 +50,13 @@ impl Codecs {
     ) -> Result<Duplex, SettingsError> {
         let settings = self.settings(sizes);
         let (permission, workbench) = (permission.clone(), workbench.clone());
-        let heeds_others = matches!(self, Codecs::Adaptive);
-        let policy = Permitted { policy: settings.policy(), permission, workbench, heeds_others };
+        let reacts_to_contention = matches!(self, Codecs::Adaptive);
+        let policy =
+            Permitted { policy: settings.policy(), permission, workbench, reacts_to_contention };
         Duplex::with_policy(&settings, Box::new(policy))
     }
 
-    /// Of these sizes, which the paper's system does not heed.
+    /// The settings of a stream. The policy of 2005 has sizes of its own.
     fn settings(&self, Sizes { block, history }: Sizes) -> Settings {
         let settings = match self {
             Codecs::Adaptive => Settings::adaptive(costs::known()),
@@ -67,7 +68,7 @@ impl Codecs {
     }
 }
 
-/// By its name: `adaptive`, `never`, or a codec as in `zstd-3` or `zstd-3+history`.
+/// Parses `adaptive`, `never`, or the name of a candidate such as `zstd-3` or `zstd-3+history`.
 impl FromStr for Codecs {
     type Err = ChoiceError;
 
@@ -91,7 +92,8 @@ impl fmt::Display for Codecs {
     }
 }
 
-/// Whether octets may be packed. Both ends have a say, so it is not before the listening end has answered. Clones share.
+/// Whether a connection may be compressed. Either end may deny it, so it is granted only after the listening end has
+/// answered. Clones refer to the same permission.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Permission(Arc<AtomicU8>);
 
@@ -99,12 +101,12 @@ const ANSWERED: u8 = 1;
 const DENIED: u8 = 2;
 
 impl Permission {
-    /// This end says no.
+    /// Forbids compression.
     pub(crate) fn deny(&self) {
         self.0.fetch_or(DENIED, Ordering::Relaxed);
     }
 
-    /// The listening end has answered.
+    /// Notes that the listening end has answered.
     pub(crate) fn answered(&self) {
         self.0.fetch_or(ANSWERED, Ordering::Relaxed);
     }
@@ -122,14 +124,16 @@ impl Permission {
     }
 }
 
-/// From such a contention on there is no processor time to spare: what one stream gains by a slow codec the others lose,
-/// and as they are late, each takes the network for slow and an even slower codec for better.
-const CROWDED: f64 = 2.0;
+/// The [contention](crate::contention) at which streams stop choosing slow codecs: streams then wait as long as they work.
+/// From here on a slow codec delays the other streams by as much as it gains for its own.
+const OVERLOADED: f64 = 2.0;
 
-/// The highest level of zstd that packs about as fast as a processor serves a network.
+/// The highest zstd level for an overloaded processor: 4 ns per byte, some 250 MB/s (the cost table in
+/// `groupwire-ace`).
 const LIGHT_LEVEL: i8 = 3;
 
-/// What comes nearest and does not take long: lz4, snappy and the low levels of zstd do not.
+/// The candidate itself if it is fast, otherwise zstd-1. All codecs are fast except zlib, brotli, bzip2, lzma and the higher
+/// levels of zstd.
 fn lighter(candidate: Candidate) -> Candidate {
     let choice = candidate.choice;
     let is_light = match by_number(choice.codec).map(|codec| codec.name()) {
@@ -141,21 +145,21 @@ fn lighter(candidate: Candidate) -> Candidate {
     light.unwrap_or(Candidate::NONE)
 }
 
-/// A policy whose word counts only if there is permission; otherwise blocks go as they are. It is told of packing as if
-/// the other streams' turns were load.
+/// A policy whose decisions apply only while compression is permitted; otherwise blocks are sent as they are. The
+/// compression times that it learns from include the time that the stream waits for other streams.
 #[derive(Debug)]
 struct Permitted {
     policy: Box<dyn Policy>,
     permission: Permission,
     workbench: Workbench,
-    /// Whether other streams' turns count: what is fixed, or as in 2005, is left as it is.
-    heeds_others: bool,
+    /// Whether an overload makes it choose a fast codec. Fixed candidates and the policy of 2005 stay unchanged.
+    reacts_to_contention: bool,
 }
 
 impl Policy for Permitted {
     fn choose(&mut self, now: Duration, block: &[u8], situation: &Situation) -> Decision {
         let mut decision = self.policy.choose(now, block, situation);
-        if self.heeds_others && self.workbench.contention() >= CROWDED {
+        if self.reacts_to_contention && self.workbench.contention() >= OVERLOADED {
             decision.candidate = lighter(decision.candidate);
         }
         if self.permission.is_granted() {
@@ -193,7 +197,7 @@ mod tests {
 
     use super::*;
 
-    /// What so many octets are on the wire.
+    /// The number of bytes that 30,000 equal bytes take on the wire.
     fn wire(codecs: &Codecs, permission: &Permission) -> usize {
         let mut duplex = codecs.duplex(Sizes::LARGE, permission, &Workbench::new()).unwrap();
         assert_eq!(duplex.write(&[b'a'; 30_000]), 30_000);
@@ -208,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn without_permission_nothing_is_packed_by_any_policy() {
+    fn without_permission_no_policy_compresses() {
         let lz4 = Codecs::Always("lz4".parse().unwrap());
         for codecs in [Codecs::Adaptive, Codecs::Never, Codecs::Ace2005(Training::reference()), lz4]
         {
@@ -224,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crowd_takes_what_does_not_take_long() {
+    fn under_overload_slow_codecs_are_replaced_by_a_fast_one() {
         for (name, light) in [
             ("none", "none"),
             ("lz4", "lz4"),
@@ -237,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_packed_by_is_refused() {
+    fn candidates_that_do_not_exist_are_refused() {
         assert!("zstd-3+history".parse::<Codecs>().unwrap().check().is_ok());
         assert!(
             "zstd-77".parse::<Codecs>().is_err()

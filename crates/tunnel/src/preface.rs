@@ -1,67 +1,67 @@
-//! What the two ends say before the stream begins.
+//! The messages that the two ends exchange before the stream begins.
 //!
-//! The connecting end says which route it wants and shows its token; it does not wait for the answer, but goes on with
-//! the stream at once:
+//! The connecting end sends the name of a route and its token. It does not wait for the answer but sends the stream at
+//! once:
 //!
 //! ```text
 //! request = "GWTUNNEL" version flags token route
 //! version = 0x01
 //! flags   = u8                 bit 0: never compress; others 0
-//! token   = u8 length, octets  empty: none
+//! token   = u8 length, bytes   empty: no token
 //! route   = u8 length, UTF-8
 //!
 //! answer  = "GWT" version code flags message
-//! code    = u8                 0 go on, else a refusal
+//! code    = u8                 0: accepted, other codes: refused
 //! flags   = u8                 bit 0: never compress; others 0
-//! message = u8 length, UTF-8   of a refusal: why, for people
+//! message = u8 length, UTF-8   the reason of a refusal
 //! ```
 //!
-//! After an answer of 0 the answering end's stream begins; after any other nothing.
+//! The stream of the listening end follows an answer with code 0; nothing follows a refusal.
 
 use std::io;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
-/// What a request begins with.
+/// The first bytes of a request.
 const REQUEST: &[u8; 8] = b"GWTUNNEL";
-/// What an answer begins with.
+/// The first bytes of an answer.
 pub(crate) const ANSWER: &[u8; 3] = b"GWT";
 const VERSION: u8 = 1;
 const NEVER: u8 = 1;
-/// An answer without its message.
+/// The length of an answer without its message, in bytes.
 pub(crate) const ANSWER_HEAD: usize = ANSWER.len() + 4;
 
-/// The most octets of a token and of a route's name.
+/// The largest length of a token, a route's name and a message: their length is one byte.
 pub(crate) const MAX_TEXT: usize = u8::MAX as usize;
 
-/// What the connecting end asks for.
+/// The request of the connecting end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Request {
-    /// Its octets must not be packed.
+    /// Whether compression is forbidden on this connection.
     pub(crate) never: bool,
     pub(crate) token: Vec<u8>,
     pub(crate) route: String,
 }
 
-/// What the listening end answers.
+/// The answer of the listening end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Answer {
     /// The stream begins.
     Go {
-        /// Its octets must not be packed.
+        /// Whether compression is forbidden on this connection.
         never: bool,
     },
     Refused(Refusal),
 }
 
-/// Why the listening end does not take a connection.
+/// Why the listening end refuses a connection.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 #[non_exhaustive]
 pub struct Refusal {
-    /// What kind of reason it is.
+    /// The kind of reason.
     pub reason: Reason,
-    /// The reason in its words.
+    /// The reason as a sentence, written by the listening end.
     pub message: String,
 }
 
@@ -69,37 +69,37 @@ pub struct Refusal {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reason {
-    /// The token is missing, or another one.
+    /// The token is missing or wrong.
     Token,
-    /// There is no such route.
+    /// The listening end has no route of this name.
     Route,
     /// The route's target cannot be reached.
     Target,
-    /// Something else, which a newer version may know.
+    /// A code that this version does not know.
     Other(u8),
 }
 
-/// What is wrong with a request.
+/// Why a request cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RequestError {
-    #[error("this is no groupwire tunnel that connects")]
+    #[error("this is no connecting end of a groupwire tunnel")]
     NoTunnel,
-    #[error("its version {0} of the tunnel is not known here")]
+    #[error("version {0} of the tunnel protocol is not supported")]
     Version(u8),
     #[error(transparent)]
     Io(#[from] io::Error),
 }
 
 impl Request {
-    pub(crate) fn to_octets(&self) -> Vec<u8> {
-        let mut octets = REQUEST.to_vec();
-        octets.extend([VERSION, u8::from(self.never) * NEVER]);
-        push_text(&self.token, &mut octets);
-        push_text(self.route.as_bytes(), &mut octets);
-        octets
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = REQUEST.to_vec();
+        bytes.extend([VERSION, u8::from(self.never) * NEVER]);
+        push_text(&self.token, &mut bytes);
+        push_text(self.route.as_bytes(), &mut bytes);
+        bytes
     }
 
-    /// Reads a request, and not an octet more.
+    /// Reads a request and leaves the bytes behind it unread.
     pub(crate) async fn read(from: &mut (impl AsyncRead + Unpin)) -> Result<Self, RequestError> {
         let mut head = [0; REQUEST.len() + 2];
         from.read_exact(&mut head).await?;
@@ -118,38 +118,38 @@ impl Request {
 }
 
 impl Answer {
-    pub(crate) fn to_octets(&self) -> Vec<u8> {
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let (code, never, message) = match self {
             Answer::Go { never } => (0, *never, ""),
             Answer::Refused(refusal) => (refusal.reason.code(), false, refusal.message.as_str()),
         };
-        let mut octets = ANSWER.to_vec();
-        octets.extend([VERSION, code, u8::from(never) * NEVER]);
-        push_text(message.as_bytes(), &mut octets);
-        octets
+        let mut bytes = ANSWER.to_vec();
+        bytes.extend([VERSION, code, u8::from(never) * NEVER]);
+        push_text(message.as_bytes(), &mut bytes);
+        bytes
     }
 
     pub(crate) async fn write(&self, to: &mut (impl AsyncWrite + Unpin)) -> io::Result<()> {
-        to.write_all(&self.to_octets()).await?;
+        to.write_all(&self.to_bytes()).await?;
         to.flush().await
     }
 
-    /// How many octets an answer has that begins so; `None` if it is none.
+    /// The length of the answer that begins with `head`, in bytes; `None` if it is no answer.
     pub(crate) fn length(head: &[u8; ANSWER_HEAD]) -> Option<usize> {
         let is_answer = head.starts_with(ANSWER) && head[ANSWER.len()] == VERSION;
         is_answer.then(|| ANSWER_HEAD + usize::from(head[ANSWER_HEAD - 1]))
     }
 
-    /// Reads a whole answer, whose [`length`](Self::length) is known.
-    pub(crate) fn parse(octets: &[u8]) -> Option<Self> {
-        let (head, message) = octets.split_first_chunk::<ANSWER_HEAD>()?;
-        if Answer::length(head) != Some(octets.len()) {
+    /// Parses a whole answer; `None` if it is not as long as [`length`](Self::length) says.
+    pub(crate) fn parse(bytes: &[u8]) -> Option<Self> {
+        let (head, message) = bytes.split_first_chunk::<ANSWER_HEAD>()?;
+        if Answer::length(head) != Some(bytes.len()) {
             return None;
         }
         let [.., code, flags, _] = *head;
         let message = String::from_utf8_lossy(message);
-        // It goes to a terminal.
-        let message = message.chars().filter(|letter| !letter.is_control()).collect();
+        // The message is shown on a terminal, so escape sequences are removed.
+        let message = message.chars().filter(|char| !char.is_control()).collect();
         Some(match code {
             0 => Answer::Go { never: flags & NEVER != 0 },
             code => Answer::Refused(Refusal { reason: Reason::of(code), message }),
@@ -183,10 +183,10 @@ impl Reason {
     }
 }
 
-fn push_text(text: &[u8], octets: &mut Vec<u8>) {
+fn push_text(text: &[u8], bytes: &mut Vec<u8>) {
     let text = &text[..text.len().min(MAX_TEXT)];
-    octets.push(text.len() as u8);
-    octets.extend_from_slice(text);
+    bytes.push(text.len() as u8);
+    bytes.extend_from_slice(text);
 }
 
 async fn read_text(from: &mut (impl AsyncRead + Unpin)) -> io::Result<Vec<u8>> {
@@ -201,60 +201,60 @@ mod tests {
 
     use super::*;
 
-    fn read(mut octets: &[u8]) -> (Result<Request, RequestError>, usize) {
+    fn read(mut bytes: &[u8]) -> (Result<Request, RequestError>, usize) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let request = runtime.block_on(Request::read(&mut octets));
-        (request, octets.len())
+        let request = runtime.block_on(Request::read(&mut bytes));
+        (request, bytes.len())
     }
 
     proptest! {
         #[test]
-        fn a_request_comes_as_it_went(
+        fn a_request_is_read_as_it_was_written(
             never: bool,
             token in prop::collection::vec(any::<u8>(), 0..=MAX_TEXT),
             route in "[a-z0-9é]{0,80}",
         ) {
             let request = Request { never, token, route };
-            let mut octets = request.to_octets();
-            octets.extend(b"more");
-            let (came, left) = read(&octets);
-            prop_assert_eq!((came.unwrap(), left), (request.clone(), 4));
-            for end in 0..octets.len() - 4 {
-                prop_assert!(matches!(read(&octets[..end]).0, Err(RequestError::Io(_))));
+            let mut bytes = request.to_bytes();
+            bytes.extend(b"more");
+            let (received, left) = read(&bytes);
+            prop_assert_eq!((received.unwrap(), left), (request.clone(), 4));
+            for end in 0..bytes.len() - 4 {
+                prop_assert!(matches!(read(&bytes[..end]).0, Err(RequestError::Io(_))));
             }
         }
 
         #[test]
-        fn whatever_comes_is_read_or_refused(octets in prop::collection::vec(any::<u8>(), 0..64)) {
-            let _ = read(&octets);
-            let _ = read(&[REQUEST, &octets[..]].concat());
-            let _ = Answer::parse(&octets);
-            let _ = Answer::parse(&[ANSWER, &octets[..]].concat());
+        fn arbitrary_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
+            let _ = read(&bytes);
+            let _ = read(&[REQUEST, &bytes[..]].concat());
+            let _ = Answer::parse(&bytes);
+            let _ = Answer::parse(&[ANSWER, &bytes[..]].concat());
         }
 
         #[test]
-        fn an_answer_comes_as_it_went(code: u8, never: bool, message in "[a-z ]{0,255}") {
+        fn an_answer_is_read_as_it_was_written(code: u8, never: bool, message in "[a-z ]{0,255}") {
             let answer = match code {
                 0 => Answer::Go { never },
                 code => Answer::Refused(Refusal::new(Reason::of(code), message)),
             };
-            let octets = answer.to_octets();
-            let head = octets.first_chunk().unwrap();
-            prop_assert_eq!(Answer::length(head), Some(octets.len()));
-            prop_assert_eq!(Answer::parse(&octets), Some(answer));
+            let bytes = answer.to_bytes();
+            let head = bytes.first_chunk().unwrap();
+            prop_assert_eq!(Answer::length(head), Some(bytes.len()));
+            prop_assert_eq!(Answer::parse(&bytes), Some(answer));
         }
     }
 
     #[test]
-    fn a_refusal_cannot_write_on_the_terminal_what_it_likes() {
+    fn a_refusal_contains_no_control_characters() {
         let refusal = Refusal::new(Reason::Route, "no\x1b[2J such\n route");
-        let came = Answer::parse(&Answer::Refused(refusal).to_octets());
+        let received = Answer::parse(&Answer::Refused(refusal).to_bytes());
         let clean = Refusal::new(Reason::Route, "no[2J such route");
-        assert_eq!(came, Some(Answer::Refused(clean)));
+        assert_eq!(received, Some(Answer::Refused(clean)));
     }
 
     #[test]
-    fn other_protocols_are_told_apart() {
+    fn other_protocols_and_versions_are_refused() {
         let http = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n";
         assert!(matches!(read(http).0, Err(RequestError::NoTunnel)));
         let newer = b"GWTUNNEL\x02\0\0\0";

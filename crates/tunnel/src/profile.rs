@@ -1,6 +1,6 @@
-//! The file that a training run of this machine is kept in.
+//! The file that holds the result of a training run on this machine.
 //!
-//! `groupwire ace profile` writes it, and whoever chooses codecs as in 2005 reads it.
+//! `groupwire ace profile` writes it, and streams with the policy `ace-2005` need it.
 
 use std::env;
 use std::ffi::OsString;
@@ -10,97 +10,100 @@ use std::path::{Path, PathBuf};
 
 use groupwire_ace::{ParseTrainingError, Training};
 
-/// Why there is no profile. What is wrong is the file, or the disk.
+/// Why a profile cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProfileError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("cannot read {}: {error}", .path.display())]
     Read {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// The error of the system.
         error: io::Error,
     },
-    /// It is no profile.
+    /// The file is no profile.
     #[error("{}: {error}", .path.display())]
     Content {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// What is wrong with its content.
         error: ParseTrainingError,
     },
-    /// It cannot be written. What was there before is there still.
+    /// The file cannot be written. Its previous content is unchanged.
     #[error("cannot write {}: {error}", .path.display())]
     Write {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// The error of the system.
         error: io::Error,
     },
 }
 
-/// Where the profile is unless said otherwise: `groupwire/ace-profile.txt` in `$XDG_DATA_HOME`, or in `~/.local/share`.
-/// `None` without a home.
+/// The default path of the profile: `groupwire/ace-profile.txt` in `$XDG_DATA_HOME`, or in `~/.local/share`. `None` if
+/// neither `XDG_DATA_HOME` nor `HOME` is set.
 pub fn default_path() -> Option<PathBuf> {
     place(env::var_os("XDG_DATA_HOME"), env::var_os("HOME"))
 }
 
 fn place(data: Option<OsString>, home: Option<OsString>) -> Option<PathBuf> {
-    // What is not absolute does not count, says the XDG Base Directory Specification.
+    // The XDG Base Directory Specification says to ignore paths that are not absolute.
     let data = data.map(PathBuf::from).filter(|data| data.is_absolute());
     let home = home.map(PathBuf::from).filter(|home| home.is_absolute());
     let data = data.or_else(|| home.map(|home| home.join(".local/share")))?;
     Some(data.join("groupwire/ace-profile.txt"))
 }
 
-/// Reads a profile. Of a large file no more is read than a profile has at most.
+/// Reads a profile. At most as many bytes are read as a profile may have.
 ///
 /// # Errors
-/// If there is none, or something else.
+/// If the file cannot be read or is no profile.
 pub fn load(path: &Path) -> Result<Training, ProfileError> {
     let read = || -> io::Result<Vec<u8>> {
-        let mut octets = Vec::new();
+        let mut bytes = Vec::new();
         let most = Training::LONGEST_TEXT as u64 + 1;
-        File::open(path)?.take(most).read_to_end(&mut octets)?;
-        Ok(octets)
+        File::open(path)?.take(most).read_to_end(&mut bytes)?;
+        Ok(bytes)
     };
-    let octets = read().map_err(|error| ProfileError::Read { path: path.to_owned(), error })?;
-    // What is no text has no first line of a profile either.
-    Training::parse(&String::from_utf8_lossy(&octets))
+    let bytes = read().map_err(|error| ProfileError::Read { path: path.to_owned(), error })?;
+    // Bytes that are no UTF-8 become replacement characters, which no profile contains.
+    Training::parse(&String::from_utf8_lossy(&bytes))
         .map_err(|error| ProfileError::Content { path: path.to_owned(), error })
 }
 
-/// Writes a profile, with the folders above it, all or nothing: whoever reads meanwhile gets the one before.
+/// Writes a profile and creates the folders above it. The file is replaced as a whole: a concurrent reader gets the
+/// previous profile or the new one.
 ///
 /// # Errors
-/// If the disk is full, it is not allowed, and so on.
+/// If the file or a folder cannot be written.
 pub fn save(path: &Path, training: &Training) -> Result<(), ProfileError> {
     write(path, training.to_text().as_bytes())
         .map_err(|error| ProfileError::Write { path: path.to_owned(), error })
 }
 
-/// Whether a profile can be written there, before one is made in minutes of work. The folders above it are made.
+/// Checks that a profile can be written to this path, before the minutes that a training run takes. Creates the folders
+/// above it.
 ///
 /// # Errors
 /// As [`save`].
 pub fn check(path: &Path) -> Result<(), ProfileError> {
     let tried = if path.is_dir() { Err(io::ErrorKind::IsADirectory.into()) } else { Ok(()) };
     tried
-        .and_then(|()| beside(path, |_, _| Ok(())))
+        .and_then(|()| with_temporary(path, |_, _| Ok(())))
         .map_err(|error| ProfileError::Write { path: path.to_owned(), error })
 }
 
-fn write(path: &Path, octets: &[u8]) -> io::Result<()> {
-    beside(path, |mut file, beside| {
-        file.write_all(octets)?;
+fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    with_temporary(path, |mut file, temporary| {
+        file.write_all(bytes)?;
         file.sync_all()?;
-        fs::rename(beside, path)
+        fs::rename(temporary, path)
     })
 }
 
-/// Does something with a new file in the folder of `path`, which does not stay.
-fn beside(path: &Path, work: impl FnOnce(File, &Path) -> io::Result<()>) -> io::Result<()> {
+/// Creates a temporary file in the folder of `path`, calls `work` with it and its path, and removes it unless `work` has
+/// renamed it.
+fn with_temporary(path: &Path, work: impl FnOnce(File, &Path) -> io::Result<()>) -> io::Result<()> {
     let name = path.file_name().ok_or(io::ErrorKind::IsADirectory)?;
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
@@ -108,12 +111,12 @@ fn beside(path: &Path, work: impl FnOnce(File, &Path) -> io::Result<()>) -> io::
     let mut hidden = OsString::from(".");
     hidden.push(name);
     hidden.push(format!(".{}", std::process::id()));
-    let beside = path.with_file_name(hidden);
-    // Of a process that was ended meanwhile and had our number. A link would lead elsewhere, so the file is a new one.
-    let _ = fs::remove_file(&beside);
-    let done = File::create_new(&beside).and_then(|file| work(file, &beside));
-    // If it is not where it should be by now.
-    let _ = fs::remove_file(&beside);
+    let temporary = path.with_file_name(hidden);
+    // A process that had the same id may have left this file behind. `create_new` does not follow a symbolic link.
+    let _ = fs::remove_file(&temporary);
+    let done = File::create_new(&temporary).and_then(|file| work(file, &temporary));
+    // Fails if `work` has renamed the file, as it should.
+    let _ = fs::remove_file(&temporary);
     done
 }
 
@@ -121,7 +124,7 @@ fn beside(path: &Path, work: impl FnOnce(File, &Path) -> io::Result<()>) -> io::
 mod tests {
     use super::*;
 
-    /// A folder of its own for each test, which goes with it.
+    /// A temporary folder, removed when dropped.
     struct Folder(PathBuf);
 
     impl Folder {
@@ -139,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_saved_is_loaded() {
+    fn a_saved_profile_can_be_loaded() {
         let folder = Folder::new("saved");
         let path = folder.0.join("new/folders/profile.txt");
         check(&path).unwrap();
@@ -152,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_the_file() {
+    fn errors_name_the_file() {
         let folder = Folder::new("wrong");
         let path = folder.0.join("profile.txt");
         let said = load(&path).unwrap_err().to_string();
@@ -160,7 +163,7 @@ mod tests {
         fs::write(&path, [0xff; 100_000]).unwrap();
         let said = load(&path).unwrap_err().to_string();
         assert!(said.contains("profile.txt: this is no profile"), "{said}");
-        // A folder is where the file should go, and a file where the folder should be.
+        // The path is a folder, or has a file above it.
         let said = save(&folder.0, &Training::reference()).unwrap_err().to_string();
         assert!(said.contains("cannot write"), "{said}");
         let said = save(&path.join("more"), &Training::reference()).unwrap_err().to_string();
@@ -171,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_process_left_behind_is_no_obstacle() {
+    fn a_leftover_temporary_file_is_replaced() {
         let folder = Folder::new("left");
         let path = folder.0.join("profile.txt");
         fs::write(folder.0.join(format!(".profile.txt.{}", std::process::id())), "half").unwrap();
@@ -181,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn it_lies_where_data_lie() {
+    fn the_default_path_follows_the_xdg_specification() {
         let place = |data: Option<&str>, home: Option<&str>| {
             let path = place(data.map(OsString::from), home.map(OsString::from))?;
             path.to_str().map(str::to_owned)

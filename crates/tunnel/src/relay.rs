@@ -1,4 +1,4 @@
-//! Carries octets between a program and the stream to the other end, in both directions at once.
+//! Copies bytes between a program and the stream to the other end of the tunnel, in both directions at once.
 
 use std::error::Error;
 use std::future::{Future, poll_fn};
@@ -18,22 +18,22 @@ use crate::sockets::close_in_order;
 use crate::workbench::{CHUNK, Chunk};
 use crate::{Sizes, Stream, Workbench};
 
-/// How often a connection's report is renewed, at most.
+/// The shortest time between two updates of a connection's report: five per second are enough for a display.
 const REPORT_EVERY: Duration = Duration::from_millis(200);
 
-/// Carries octets until both directions have ended. Only then does the program see an end when its connection is dropped,
-/// and not a reset.
+/// Copies bytes until both directions have ended, the copy fails or `interrupt` completes. Dropping the program's
+/// connection afterwards closes it in order only if both directions have ended; otherwise the program sees a reset.
 pub(crate) async fn relay<T: AsyncRead + AsyncWrite + Unpin>(
     program: &mut TcpStream,
     stream: Stream<T>,
-    way: Way<'_>,
+    context: RelayContext<'_>,
     interrupt: impl Future<Output = ConnectionError>,
 ) -> Result<(), ConnectionError> {
     let mut relay = Relay {
         program,
         stream,
-        workbench: way.workbench,
-        at_once: way.sizes.block.min(CHUNK),
+        workbench: context.workbench,
+        read_size: context.sizes.block.min(CHUNK),
         up: Up::Idle,
         is_unflushed: false,
         lost: None,
@@ -44,7 +44,7 @@ pub(crate) async fn relay<T: AsyncRead + AsyncWrite + Unpin>(
         let outcome = relay.poll(cx);
         if outcome.is_ready() || reported.elapsed() >= REPORT_EVERY {
             reported = Instant::now();
-            way.entry.reports(relay.stream.report(), !way.permission.is_denied());
+            context.entry.set_report(relay.stream.report(), !context.permission.is_denied());
         }
         outcome
     });
@@ -58,9 +58,9 @@ pub(crate) async fn relay<T: AsyncRead + AsyncWrite + Unpin>(
     outcome
 }
 
-/// What a connection goes with.
+/// The state of the tunnel and of the connection that a relay uses.
 #[derive(Clone, Copy)]
-pub(crate) struct Way<'a> {
+pub(crate) struct RelayContext<'a> {
     pub(crate) workbench: &'a Workbench,
     pub(crate) permission: &'a Permission,
     pub(crate) entry: &'a Connection,
@@ -71,36 +71,37 @@ struct Relay<'a, T> {
     program: &'a mut TcpStream,
     stream: Stream<T>,
     workbench: &'a Workbench,
-    /// Octets that are read of the program at once: what the stream may not take yet is held.
-    at_once: usize,
+    /// The most bytes of one read from the program. They stay in memory until the stream accepts them.
+    read_size: usize,
     up: Up,
-    /// The stream was written to since it was flushed.
+    /// Whether bytes were written to the stream since its last flush.
     is_unflushed: bool,
-    /// Why the stream takes no more. What it still gives may say why better.
+    /// The error of writing to the stream. It is reported only after reading ends, because reading may give a better
+    /// reason, such as a refusal.
     lost: Option<ConnectionError>,
     down: Down,
 }
 
-/// From the program to the stream.
+/// State of the direction from the program to the stream.
 enum Up {
-    /// Nothing is held.
+    /// All bytes that were read have been written to the stream.
     Idle,
-    /// Octets that the stream has not taken yet: these of the chunk.
+    /// The bytes `from..to` of the chunk, which the stream has not accepted yet.
     Holding {
         chunk: Chunk,
         from: usize,
         to: usize,
     },
-    /// The program has ended its direction, which the stream is being told.
+    /// The program has closed its direction, and the stream is being shut down.
     Ending,
     Ended,
 }
 
-/// From the stream to the program.
+/// State of the direction from the stream to the program.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Down {
     Open,
-    /// The stream has ended, which the program is being told.
+    /// The stream has ended, and the connection to the program is being shut down.
     Ending,
     Ended,
 }
@@ -125,7 +126,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Relay<'_, T> {
         if !is_up_done {
             return Poll::Pending;
         }
-        // Both have ended. Now the connection is closed in an orderly way.
+        // Both directions have ended: this shuts down the transport below the stream.
         Pin::new(&mut self.stream).poll_shutdown(cx).map_err(ConnectionError::Tunnel)
     }
 
@@ -134,7 +135,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Relay<'_, T> {
             match &mut self.up {
                 Up::Idle => {
                     let mut chunk = self.workbench.chunk();
-                    let mut buf = ReadBuf::new(&mut chunk[..self.at_once]);
+                    let mut buf = ReadBuf::new(&mut chunk[..self.read_size]);
                     let polled = Pin::new(&mut *self.program).poll_read(cx, &mut buf);
                     let length = buf.filled().len();
                     if length > 0 {
@@ -169,7 +170,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Relay<'_, T> {
         }
     }
 
-    /// The program has nothing more at present: what it wrote must not wait.
+    /// Flushes the stream when the program has no more bytes at present.
     fn poll_idle(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), ConnectionError>> {
         if self.is_unflushed {
             let flushed = ready!(Pin::new(&mut self.stream).poll_flush(cx));
@@ -182,12 +183,12 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Relay<'_, T> {
     fn poll_down(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), ConnectionError>> {
         let Relay { program, stream, down, .. } = self;
         while *down == Down::Open {
-            let octets = ready!(Pin::new(&mut *stream).poll_fill_buf(cx)).map_err(told)?;
-            if octets.is_empty() {
+            let bytes = ready!(Pin::new(&mut *stream).poll_fill_buf(cx)).map_err(read_error)?;
+            if bytes.is_empty() {
                 *down = Down::Ending;
                 break;
             }
-            let written = ready!(Pin::new(&mut **program).poll_write(cx, octets));
+            let written = ready!(Pin::new(&mut **program).poll_write(cx, bytes));
             match written.map_err(ConnectionError::Program)? {
                 0 => {
                     return Poll::Ready(Err(ConnectionError::Program(
@@ -200,7 +201,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Relay<'_, T> {
         if *down == Down::Ending {
             let ended = ready!(Pin::new(&mut **program).poll_shutdown(cx));
             match ended {
-                // It has closed altogether.
+                // `NotConnected`: the program has closed both directions.
                 Err(error) if error.kind() != io::ErrorKind::NotConnected => {
                     return Poll::Ready(Err(ConnectionError::Program(error)));
                 }
@@ -211,8 +212,8 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Relay<'_, T> {
     }
 }
 
-/// What the stream's error says: maybe that the other end refused.
-fn told(error: io::Error) -> ConnectionError {
+/// Converts an error of reading the stream. A refusal may be wrapped in several errors.
+fn read_error(error: io::Error) -> ConnectionError {
     let mut cause: Option<&(dyn Error + 'static)> = error.get_ref().map(|cause| cause as _);
     while let Some(inner) = cause {
         match inner.downcast_ref() {

@@ -1,4 +1,4 @@
-//! Where connections come in and where they go.
+//! The addresses that connections are accepted on, and the targets that they are connected to.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -6,49 +6,49 @@ use std::str::FromStr;
 
 use crate::preface::MAX_TEXT;
 
-/// The route that is meant when no name is given.
+/// The name of the route that is used if no name is given.
 pub const DEFAULT_ROUTE: &str = "default";
 
-/// What the listening end connects to when a route is asked for. Written `NAME=HOST:PORT`, or `NAME=HOST:PORT,never`.
+/// A name and the target that the listening end connects to for it. Written `NAME=HOST:PORT`, or `NAME=HOST:PORT,never`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Route {
-    /// By which the connecting end asks for it.
+    /// The name in requests of the connecting end.
     pub name: String,
-    /// The program's host and port.
+    /// The host and port of the target.
     pub target: String,
-    /// Nothing that goes this way is ever packed, since what is secret in it could be told from lengths.
+    /// Whether compression is forbidden. The lengths of compressed bytes can reveal a secret among them.
     pub never: bool,
 }
 
-/// Where the connecting end takes connections, and by which route they go. Written `PORT=NAME` or `ADDRESS:PORT=NAME`,
-/// and `,never` behind it.
+/// An address that the connecting end accepts connections on, and the route that they take. Written `PORT=NAME` or
+/// `ADDRESS:PORT=NAME`, with `,never` behind it to forbid compression.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Forward {
-    /// Where programs connect to. With a port alone: on this machine only.
+    /// The address that programs connect to. A port alone is opened on the loopback address.
     pub listen: SocketAddr,
     /// The name of the route.
     pub route: String,
-    /// Nothing that goes this way is ever packed.
+    /// Whether compression is forbidden.
     pub never: bool,
 }
 
-/// Why a route cannot be read.
+/// Why a route or a forward cannot be parsed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RouteError {
-    /// It has another form.
+    /// The text does not have this form.
     #[error("write {0}, and ,never behind it for what must not be compressed")]
     Form(&'static str),
-    /// What follows the comma is not `never`.
+    /// The text after the comma is not `never`.
     #[error("{0:?} is no option of a route: there is only never")]
     Option(String),
-    /// A name that cannot be one.
-    #[error("a route's name has 1 to 255 octets, and no control characters, spaces, = or commas")]
+    /// The name is not valid.
+    #[error("a route's name has 1 to 255 bytes, and no control characters, spaces, = or commas")]
     Name,
-    /// The address is none.
+    /// The address is not valid.
     #[error("{0:?} is no address with a port, such as 127.0.0.1:8080, nor a port")]
     Address(String),
-    /// The target is none.
+    /// The target is not valid.
     #[error("{0:?} is no host with a port, such as localhost:8080")]
     Target(String),
 }
@@ -75,24 +75,24 @@ impl FromStr for Forward {
     }
 }
 
-/// An address with a port, or a port on this machine alone.
+/// Parses an address with a port. A port alone means the loopback address.
 ///
 /// # Errors
-/// If it is neither.
+/// If the text is neither.
 pub fn address_of(text: &str) -> Result<SocketAddr, RouteError> {
-    let on_this_machine = |port| SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port);
-    let port = text.parse().ok().map(on_this_machine);
+    let on_loopback = |port| SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port);
+    let port = text.parse().ok().map(on_loopback);
     port.or_else(|| text.parse().ok()).ok_or_else(|| RouteError::Address(text.to_owned()))
 }
 
-/// A host, by name or address, with a port.
+/// Checks that the text is a host, by name or address, with a port.
 ///
 /// # Errors
 /// If it is not.
 pub fn target_of(text: &str) -> Result<String, RouteError> {
     let wrong = || RouteError::Target(text.to_owned());
     let (host, port) = text.rsplit_once(':').ok_or_else(wrong)?;
-    let is_host = !host.is_empty() && !host.contains(|letter: char| letter.is_whitespace());
+    let is_host = !host.is_empty() && !host.contains(|char: char| char.is_whitespace());
     let is_bracketed = host.starts_with('[') && host.ends_with(']');
     let is_port = port.parse::<u16>().is_ok_and(|port| port != 0);
     let is_target = is_host && is_port && (is_bracketed || !host.contains(':'));
@@ -108,8 +108,7 @@ fn options(text: &str) -> Result<(&str, bool), RouteError> {
 }
 
 fn name_of(text: &str) -> Result<String, RouteError> {
-    let is_wrong =
-        |letter: char| letter.is_control() || letter.is_whitespace() || "=,".contains(letter);
+    let is_wrong = |char: char| char.is_control() || char.is_whitespace() || "=,".contains(char);
     let is_name = (1..=MAX_TEXT).contains(&text.len()) && !text.contains(is_wrong);
     if is_name { Ok(text.to_owned()) } else { Err(RouteError::Name) }
 }
@@ -143,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_route_is_told_in_words() {
+    fn each_mistake_in_a_route_has_its_own_error() {
         let route = |text: &str| text.parse::<Route>().unwrap_err();
         assert!(matches!(route("localhost:80"), RouteError::Form(_)));
         assert!(matches!(route("web=localhost:80,always"), RouteError::Option(_)));

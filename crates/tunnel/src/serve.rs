@@ -1,4 +1,4 @@
-//! Takes connections until it is told to stop, then gives them time to end.
+//! Accepts connections until it is stopped, then waits for the open ones to end.
 
 use std::future::Future;
 use std::net::SocketAddr;
@@ -12,27 +12,27 @@ use tokio::time::{sleep, timeout};
 use crate::connections::{Connection, Connections};
 use crate::sockets::{is_shortage, tune_program};
 
-/// After a failure to accept, which lasts as long as something is short.
+/// Pause after a failed accept, which fails again until files or memory are free.
 const AFTER_FAILURE: Duration = Duration::from_millis(100);
 
-/// How long connections may take to notice that they are closed.
-const LAST_WORDS: Duration = Duration::from_secs(2);
+/// How long tasks may take to end after their connections were closed. They only drop their sockets.
+const CLOSE_WITHIN: Duration = Duration::from_secs(2);
 
-/// A connection that was taken.
-pub(crate) struct Taken {
+/// A connection that was accepted.
+pub(crate) struct Accepted {
     pub(crate) stream: TcpStream,
     pub(crate) peer: SocketAddr,
     pub(crate) entry: Connection,
     pub(crate) closing: Closing,
 }
 
-/// Takes connections and has each handled in a task of its own. `handler` is made from a listener's own part.
+/// Accepts connections and calls `handle` for each in a task of its own, with the value that belongs to the listener.
 pub(crate) async fn serve<K, F>(
     listeners: Vec<(TcpListener, K)>,
     connections: &Connections,
     drain: Duration,
     stop: impl Future<Output = ()>,
-    handle: impl Fn(Taken, &K) -> F + Clone + Send + 'static,
+    handle: impl Fn(Accepted, &K) -> F + Clone + Send + 'static,
 ) where
     K: Send + Sync + 'static,
     F: Future<Output = ()> + Send + 'static,
@@ -45,12 +45,12 @@ pub(crate) async fn serve<K, F>(
             loop {
                 let (stream, peer) = accept(&listener).await;
                 let Some(entry) = connections.enter("", peer) else {
-                    tracing::warn!(%peer, "a connection is refused: there are as many as may be");
+                    tracing::warn!(%peer, "a connection was reset: the limit of connections is reached");
                     tune_program(&stream);
                     continue;
                 };
                 let closing = Closing(closing.clone());
-                tokio::spawn(handle(Taken { stream, peer, entry, closing }, &own));
+                tokio::spawn(handle(Accepted { stream, peer, entry, closing }, &own));
             }
         });
     }
@@ -62,8 +62,8 @@ pub(crate) async fn serve<K, F>(
     }
     if timeout(drain, connections.none_left()).await.is_err() {
         close.send_replace(true);
-        // Those that do not notice are dropped with the runtime.
-        let _ = timeout(LAST_WORDS, connections.none_left()).await;
+        // Tasks that have not ended by then are dropped with the runtime.
+        let _ = timeout(CLOSE_WITHIN, connections.none_left()).await;
     }
 }
 
@@ -74,7 +74,7 @@ async fn accept(listener: &TcpListener) -> (TcpStream, SocketAddr) {
             Ok(accepted) => return accepted,
             Err(error) => {
                 if is_shortage(&error) && !was_short {
-                    tracing::warn!(%error, "no connection can be taken at present");
+                    tracing::warn!(%error, "no connection can be accepted at present");
                     was_short = true;
                 }
                 sleep(AFTER_FAILURE).await;
@@ -83,13 +83,14 @@ async fn accept(listener: &TcpListener) -> (TcpStream, SocketAddr) {
     }
 }
 
-/// Tells when connections are to be closed, whatever they are doing.
+/// The signal to close open connections at once.
 #[derive(Debug, Clone)]
 pub(crate) struct Closing(watch::Receiver<bool>);
 
 impl Closing {
+    /// Waits for the signal.
     pub(crate) async fn closed(mut self) {
-        // If the sender is gone, so is the tunnel.
+        // An error means that the sender was dropped, and the tunnel with it.
         let _ = self.0.wait_for(|&is_closing| is_closing).await;
     }
 }

@@ -1,4 +1,4 @@
-//! The system's sockets: what is asked of them, and how many there may be.
+//! The sockets of the system: their options, and how many may be open.
 
 use std::io;
 use std::net::SocketAddr;
@@ -9,31 +9,31 @@ use tokio::net::{TcpListener, TcpSocket, TcpStream};
 
 use crate::StartError;
 
-/// A peer that says nothing is asked whether it is still there after this time, then each [`PROBES_EVERY`], and given
-/// up after [`PROBES`] questions: one that vanished is noticed within two minutes.
+/// Keepalive: a silent peer is probed after this time and then every [`PROBES_EVERY`], and given up after [`PROBES`]
+/// probes without an answer. A peer that vanished is noticed within two minutes.
 const PROBE_AFTER: Duration = Duration::from_secs(60);
 const PROBES_EVERY: Duration = Duration::from_secs(10);
 const PROBES: u32 = 6;
 
-/// Octets that are under way and not acknowledged for so long end the connection, for the same reason.
+/// The connection ends if sent bytes stay unacknowledged for this long: the same two minutes.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const UNACKNOWLEDGED: Duration = Duration::from_secs(120);
 
-/// What the system may hold that the network has not taken yet, octets. What waits there was packed by a choice that
-/// may be out of date, and cannot be taken back; to fill the gap until we are asked for more is enough.
+/// The most bytes that may wait unsent in the system (`TCP_NOTSENT_LOWAT`). Waiting bytes were compressed by a choice that
+/// may be out of date. One and a half blocks keep the network busy until the next block is written.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const NOT_SENT: u32 = 96 << 10;
 
-/// Connections that wait to be accepted.
+/// The backlog of a listening socket, of connections that are not accepted yet.
 const BACKLOG: u32 = 1024;
 
-/// Connections at the same time, if no number is asked for.
-const USUAL: usize = 4096;
+/// The limit of simultaneous connections if none is requested.
+const DEFAULT_CONNECTIONS: usize = 4096;
 
-/// Files that the process needs besides its connections: standard streams, the runtime's, logs, names being looked up.
+/// Open files that the process needs besides its connections: standard streams, the runtime, logs, name lookups.
 const OTHER_FILES: u64 = 64;
 
-/// Takes connections.
+/// Opens a listening socket.
 ///
 /// # Errors
 /// If the address cannot be listened on.
@@ -51,7 +51,7 @@ pub(crate) fn listen(address: SocketAddr) -> Result<TcpListener, StartError> {
     listen().map_err(|cause| StartError::Listen { address: address.to_string(), cause })
 }
 
-/// No delay, and an end if the peer vanishes. What a system does not offer is done without.
+/// Disables delays (Nagle) and makes the connection end if the peer vanishes. Options that the system lacks are skipped.
 fn tune(stream: &TcpStream) {
     let keepalive =
         TcpKeepalive::new().with_time(PROBE_AFTER).with_interval(PROBES_EVERY).with_retries(PROBES);
@@ -60,41 +60,41 @@ fn tune(stream: &TcpStream) {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     let outcome = outcome.and_then(|()| socket.set_tcp_user_timeout(Some(UNACKNOWLEDGED)));
     if let Err(error) = outcome {
-        tracing::debug!(%error, "the socket does not take all options");
+        tracing::debug!(%error, "the system does not support all socket options");
     }
 }
 
-/// The connection between both ends: as [`tune`], and little waits in the system.
+/// Sets the options of a connection between both ends: those of [`tune`], and a limit of unsent bytes.
 pub(crate) fn tune_tunnel(stream: &TcpStream) {
     tune(stream);
     #[cfg(any(target_os = "linux", target_os = "android"))]
     if let Err(error) = SockRef::from(stream).set_tcp_notsent_lowat(NOT_SENT) {
-        tracing::debug!(%error, "the system keeps more unsent octets than it should");
+        tracing::debug!(%error, "the system does not limit unsent bytes");
     }
 }
 
-/// A connection to a program: as [`tune`], and the program sees a reset when it is dropped, or this process ends, so that
-/// what was cut off does not look complete.
+/// Sets the options of a connection to a program: those of [`tune`], and a reset if the connection is dropped or this
+/// process ends. Bytes that were cut off then never look complete.
 pub(crate) fn tune_program(stream: &TcpStream) {
     tune(stream);
-    // If it fails, the connection is gone already.
+    // This fails only if the connection is closed already.
     let _ = stream.set_zero_linger();
 }
 
-/// Everything was carried: the program sees an end.
+/// Makes the program see an end, not a reset, when its connection is dropped: all bytes were delivered.
 pub(crate) fn close_in_order(stream: &TcpStream) {
     let _ = SockRef::from(stream).set_linger(None);
 }
 
-/// How many connections there may be: `wanted`, or [`USUAL`] and fewer if the system allows no more. The process's limit
-/// is raised as far as it may be.
+/// The limit of simultaneous connections: `wanted`, or [`DEFAULT_CONNECTIONS`] and fewer if the system allows no more.
+/// Raises the process's limit of open files as far as necessary and allowed.
 ///
 /// # Errors
-/// If the system does not allow what is wanted.
+/// If the system does not allow `wanted` connections.
 pub(crate) fn connections(wanted: Option<usize>) -> Result<usize, StartError> {
-    // One to the program and one to the other end.
+    // A connection has two sockets: to the program and to the other end.
     let needs = |connections: usize| 2 * connections as u64 + OTHER_FILES;
-    let connections = wanted.unwrap_or(USUAL);
+    let connections = wanted.unwrap_or(DEFAULT_CONNECTIONS);
     let needed = needs(connections);
     let limit = open_files(needed);
     if needed <= limit {
@@ -105,12 +105,12 @@ pub(crate) fn connections(wanted: Option<usize>) -> Result<usize, StartError> {
         return Err(StartError::OpenFiles { connections, needed, limit });
     }
     tracing::warn!(
-        "{limit} files may be open: at most {fewer} connections at a time (ulimit -n {needed} allows {USUAL})"
+        "{limit} files may be open: at most {fewer} connections at a time (ulimit -n {needed} allows {DEFAULT_CONNECTIONS})"
     );
     Ok(fewer)
 }
 
-/// How many files may be open, after the limit was raised to `needed` if that is allowed.
+/// Raises the limit of open files to `needed` if it is lower and that is allowed. Returns the limit.
 #[cfg(unix)]
 fn open_files(needed: u64) -> u64 {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -129,8 +129,8 @@ fn open_files(_: u64) -> u64 {
     u64::MAX
 }
 
-/// Whether the process has as many files open as it may, which passes.
+/// Whether the process or the system has reached its limit of open files.
 pub(crate) fn is_shortage(error: &io::Error) -> bool {
-    // ENFILE and EMFILE have no kind of their own.
+    // ENFILE and EMFILE; `io::ErrorKind` has no value for them.
     cfg!(unix) && matches!(error.raw_os_error(), Some(23 | 24))
 }

@@ -1,5 +1,5 @@
-//! TLS between the two ends: a certificate that the listening end makes for itself and the connecting end pins, or one
-//! of an authority.
+//! TLS between the two ends, with a self-signed certificate that the connecting end pins, or one of a certificate
+//! authority.
 
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
@@ -26,43 +26,45 @@ use tokio_rustls::rustls::{
 
 use crate::StartError;
 
-/// So that neither end takes something else that speaks TLS, such as a web server, for the other one.
+/// The protocol name of the tunnel in TLS (ALPN). A handshake with another TLS server, such as a web server, fails.
 const ALPN: &[u8] = b"groupwire-tunnel/1";
 
-/// Encrypted octets that wait for the socket, at most: what waits there cannot be taken back.
+/// The most encrypted bytes that may wait for the socket: two TLS records of 16 KiB. Bytes that wait here were compressed
+/// by a choice that may be out of date.
 pub(crate) const BUFFER: usize = 32 << 10;
 
-/// The SHA-256 hash of a certificate, by which the connecting end knows the listening one. 64 hexadecimal digits.
+/// The SHA-256 hash of a certificate, by which the connecting end authenticates the listening end. Written as 64
+/// hexadecimal digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fingerprint(pub [u8; 32]);
 
-/// How the connecting end knows that it talks to the listening end it wants.
+/// How the connecting end authenticates the listening end.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Trust {
-    /// Its certificate has this fingerprint, whatever name it is for.
+    /// By the fingerprint of its certificate. The name in the certificate is ignored.
     Pinned(Fingerprint),
-    /// Its certificate is for this name, and by an authority whose certificates are in a file.
+    /// By a certificate for this name that was issued by one of the authorities in a file.
     Authority {
-        /// PEM.
+        /// The certificates of the authorities, PEM.
         file: PathBuf,
-        /// The name or IP address.
+        /// The name or IP address in the certificate.
         name: String,
     },
 }
 
-/// What the listening end shows.
+/// The certificate of the listening end.
 pub(crate) struct Identity {
     pub(crate) config: Arc<ServerConfig>,
     pub(crate) fingerprint: Fingerprint,
 }
 
 impl Identity {
-    /// Reads the certificates and the key of a PEM file. If there is no such file, makes a certificate of our own and
+    /// Reads the certificates and the key of a PEM file. If the file does not exist, creates a self-signed certificate and
     /// writes the file, which only this user can read.
     ///
     /// # Errors
-    /// What is wrong with the file.
+    /// A file that cannot be read, written or used.
     pub(crate) fn load_or_make(path: &Path) -> Result<Self, StartError> {
         let pem = match fs::read(path) {
             Ok(pem) => pem,
@@ -84,16 +86,16 @@ impl Identity {
             .with_single_cert(chain, key)
             .map_err(|error| wrong(&format!("holds what cannot be used together: {error}")))?;
         config.alpn_protocols = vec![ALPN.to_vec()];
-        // Each connection shows its token, and a full handshake is one round trip too.
+        // Resumption would save nothing: a full handshake takes one round trip too.
         config.send_tls13_tickets = 0;
         Ok(Identity { config: Arc::new(config), fingerprint })
     }
 }
 
-/// What the connecting end does, and which name it asks for.
+/// The TLS configuration of the connecting end, and the server name that it requests.
 ///
 /// # Errors
-/// What is wrong with the authority's file or name.
+/// An authority's file or name that is not valid.
 pub(crate) fn client(
     trust: &Trust,
 ) -> Result<(Arc<ClientConfig>, ServerName<'static>), StartError> {
@@ -140,7 +142,7 @@ fn provider() -> Arc<CryptoProvider> {
     Arc::new(ring::default_provider())
 }
 
-/// Makes a certificate and writes it with its key.
+/// Creates a self-signed certificate and writes it with its key. Returns the content of the file.
 fn make(path: &Path) -> Result<Vec<u8>, StartError> {
     let made = rcgen::generate_simple_self_signed(["groupwire-tunnel".to_owned()])
         .map_err(|error| StartError::Tls(error.to_string()))?;
@@ -161,8 +163,8 @@ fn push_pem(what: &str, der: &[u8], pem: &mut String) {
     *pem += &format!("-----END {what}-----\n");
 }
 
-/// Whole or not at all, and for this user alone.
-fn write_secret(path: &Path, octets: &[u8]) -> io::Result<()> {
+/// Writes a file that only this user can read, as a whole or not at all.
+fn write_secret(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if let Some(directory) = path.parent() {
         fs::create_dir_all(directory)?;
     }
@@ -170,7 +172,7 @@ fn write_secret(path: &Path, octets: &[u8]) -> io::Result<()> {
     name.push(format!(".{}.new", std::process::id()));
     let new = path.with_file_name(name);
     let outcome = create_secret(&new)
-        .and_then(|mut file| file.write_all(octets).and_then(|()| file.sync_all()))
+        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
         .and_then(|()| fs::rename(&new, path));
     if outcome.is_err() {
         let _ = fs::remove_file(&new);
@@ -186,7 +188,7 @@ fn create_secret(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// Takes one certificate and no other.
+/// Accepts the certificate with one fingerprint only.
 #[derive(Debug)]
 struct Pinned {
     fingerprint: Fingerprint,
@@ -233,7 +235,7 @@ impl ServerCertVerifier for Pinned {
     }
 }
 
-/// What a failed handshake means, in words.
+/// Explains a failed handshake to a person.
 pub(crate) fn why(error: &io::Error) -> String {
     let tls = error.get_ref().and_then(|error| error.downcast_ref::<Error>());
     match tls {
@@ -257,28 +259,28 @@ impl Fingerprint {
     }
 }
 
-/// Hexadecimal digits; colons between them do not count.
+/// Parses hexadecimal digits; colons between them are ignored.
 impl FromStr for Fingerprint {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let digits: Option<Vec<u8>> = text
             .chars()
-            .filter(|&letter| letter != ':')
-            .map(|letter| letter.to_digit(16).map(|digit| digit as u8))
+            .filter(|&char| char != ':')
+            .map(|char| char.to_digit(16).map(|digit| digit as u8))
             .collect();
         let digits = digits.filter(|digits| digits.len() == 64);
         let digits = digits.ok_or("a fingerprint has 64 hexadecimal digits")?;
-        let mut octets = [0; 32];
+        let mut bytes = [0; 32];
         let (pairs, _) = digits.as_chunks::<2>();
-        octets.iter_mut().zip(pairs).for_each(|(octet, [high, low])| *octet = high << 4 | low);
-        Ok(Fingerprint(octets))
+        bytes.iter_mut().zip(pairs).for_each(|(byte, [high, low])| *byte = high << 4 | low);
+        Ok(Fingerprint(bytes))
     }
 }
 
 impl fmt::Display for Fingerprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|octet| write!(f, "{octet:02x}"))
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }
 }
 
@@ -287,7 +289,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_certificate_is_made_once_and_for_this_user_alone() {
+    fn a_certificate_is_created_once_and_only_this_user_can_read_it() {
         let directory = std::env::temp_dir().join(format!("groupwire-tls-{}", std::process::id()));
         let path = directory.join("deeper").join("tunnel.pem");
         let made = Identity::load_or_make(&path).unwrap().fingerprint;
@@ -307,11 +309,11 @@ mod tests {
     }
 
     #[test]
-    fn a_fingerprint_is_read_as_it_is_written() {
+    fn a_fingerprint_is_parsed_as_it_is_displayed() {
         let fingerprint = Fingerprint(std::array::from_fn(|at| at as u8 * 7));
         assert_eq!(fingerprint.to_string().parse(), Ok(fingerprint));
         assert_eq!(fingerprint.to_string().to_uppercase().parse(), Ok(fingerprint));
-        let colons: Vec<_> = fingerprint.0.iter().map(|octet| format!("{octet:02X}")).collect();
+        let colons: Vec<_> = fingerprint.0.iter().map(|byte| format!("{byte:02X}")).collect();
         assert_eq!(colons.join(":").parse(), Ok(fingerprint));
         for wrong in ["", "ff", "+f", &"g".repeat(64), &"f".repeat(63), &"f".repeat(65)] {
             assert!(wrong.parse::<Fingerprint>().is_err(), "{wrong}");

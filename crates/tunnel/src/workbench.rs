@@ -1,4 +1,4 @@
-//! What many streams share, because each needs it only for a moment.
+//! Working memory that many streams share, because each needs it only while it is polled.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,16 +8,18 @@ use groupwire_ace::Coders;
 
 use crate::contention::Contention;
 
-/// The most octets that are taken from a socket at once: as many as a block has, so that a system call is a small part
-/// of the work.
+/// The most bytes of one read from a socket: the size of a block, so that a system call is a small part of the work on
+/// it.
 pub(crate) const CHUNK: usize = 64 << 10;
 
-/// Buffers that are kept for the next who needs one; more are given back to the system.
+/// The number of free buffers that are kept, 1 MiB in all; further ones are freed. No more threads than this are
+/// expected to poll at the same time.
 const SPARE_CHUNKS: usize = 16;
 
-/// Working memory that many streams share: that of the codecs, and buffers to receive into.
+/// Working memory that many streams share: the memory of the codecs, and buffers to receive into.
 ///
-/// A stream borrows it while it is polled, so there is as much of it as threads poll at the same time. Clones share.
+/// A stream borrows it while it is polled, so there is one set for each thread that polls at the same time. Clones refer
+/// to the same memory.
 #[derive(Clone, Default)]
 pub struct Workbench {
     free: Arc<Mutex<Free>>,
@@ -30,22 +32,22 @@ struct Free {
     contention: Contention,
 }
 
-/// [`CHUNK`] octets, whatever is in them.
+/// A buffer of [`CHUNK`] bytes with arbitrary content.
 pub(crate) type Chunk = Box<[u8]>;
 
 impl Workbench {
-    /// A workbench of its own. Nothing is allocated yet.
+    /// A new workbench. Memory is allocated on first use.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Octets that are held for the next who needs them.
+    /// The size of the free working memory, in bytes.
     pub fn memory(&self) -> usize {
         let free = self.free();
         free.coders.iter().map(Coders::memory).sum::<usize>() + free.chunks.len() * CHUNK
     }
 
-    /// Borrows coders for as long as `work` takes.
+    /// Calls `work` with borrowed coders.
     pub(crate) fn with_coders<T>(&self, work: impl FnOnce(&mut Coders) -> T) -> T {
         let free = self.free().coders.pop();
         let mut coders = free.unwrap_or_default();
@@ -54,7 +56,7 @@ impl Workbench {
         outcome
     }
 
-    /// A buffer to receive into, to be [put back](Self::put_back).
+    /// Borrows a buffer, which is to be [put back](Self::put_back).
     pub(crate) fn chunk(&self) -> Chunk {
         let free = self.free().chunks.pop();
         free.unwrap_or_else(|| vec![0; CHUNK].into_boxed_slice())
@@ -67,12 +69,12 @@ impl Workbench {
         }
     }
 
-    /// A stream waited so long for its turn, after one of this length.
+    /// Notes a turn of `worked` after which a stream waited for `waited` until its next turn.
     pub(crate) fn note_turn(&self, worked: Duration, waited: Duration) {
         self.free().contention.note(worked, waited);
     }
 
-    /// How many times longer packing takes than it would if there were but one stream.
+    /// The duration of compression divided by its duration if there were one stream only; at least 1.
     pub(crate) fn contention(&self) -> f64 {
         self.free().contention.factor()
     }

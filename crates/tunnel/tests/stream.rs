@@ -1,4 +1,4 @@
-//! Streams over transports of all kinds.
+//! Streams over transports with large, small and irregular buffers.
 
 #![allow(clippy::unwrap_used, reason = "a failure here is a failed test")]
 
@@ -46,31 +46,31 @@ fn cause(error: &io::Error) -> &StreamError {
 }
 
 #[tokio::test]
-async fn every_candidate_brings_what_was_written() {
-    let octets = mixed(700_000, 1);
+async fn every_candidate_delivers_what_was_written() {
+    let bytes = mixed(700_000, 1);
     for name in ["none", "lz4", "zstd-3+history", "zlib", "lzo", "bzip2", "zstd-19"] {
         let (here, there) = duplex(10_000);
         let settings = Settings::always(name.parse().unwrap());
         let (mut here, mut there) = (stream(here, &settings), stream(there, &settings));
-        let sending = octets.clone();
+        let sending = bytes.clone();
         let sender = tokio::spawn(async move {
             here.write_all(&sending).await.unwrap();
             here.shutdown().await.unwrap();
             assert_eq!(here.read_u8().await.unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
             here.report()
         });
-        let mut came = Vec::new();
-        in_time(there.read_to_end(&mut came)).await.unwrap();
-        assert!(came == octets, "{name}");
+        let mut received = Vec::new();
+        in_time(there.read_to_end(&mut received)).await.unwrap();
+        assert!(received == bytes, "{name}");
         in_time(there.shutdown()).await.unwrap();
         let report = in_time(sender).await.unwrap();
-        assert_eq!(report.plain_out, octets.len() as u64);
-        assert_eq!(there.report().plain_in, octets.len() as u64);
+        assert_eq!(report.plain_out, bytes.len() as u64);
+        assert_eq!(there.report().plain_in, bytes.len() as u64);
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn both_directions_saturated_from_four_tasks() {
+async fn four_tasks_saturate_both_directions() {
     for buffer in [64, 5000, 1 << 20] {
         let (here, there) = pair(buffer);
         let length = if buffer == 64 { 600_000 } else { 4_000_000 };
@@ -81,9 +81,9 @@ async fn both_directions_saturated_from_four_tasks() {
                 writer.shutdown().await.unwrap();
             });
             let reading = tokio::spawn(async move {
-                let mut came = Vec::new();
-                reader.read_to_end(&mut came).await.unwrap();
-                assert!(came == mixed(length, 3 - seed));
+                let mut received = Vec::new();
+                reader.read_to_end(&mut received).await.unwrap();
+                assert!(received == mixed(length, 3 - seed));
             });
             [writing, reading]
         });
@@ -97,30 +97,30 @@ async fn both_directions_saturated_from_four_tasks() {
 async fn a_direction_goes_on_while_the_other_one_is_not_read() {
     let (mut here, there) = pair(20_000);
     let (mut reader, mut writer) = split(there);
-    let octets = mixed(3_000_000, 5);
-    let to_send = octets.clone();
+    let bytes = mixed(3_000_000, 5);
+    let to_send = bytes.clone();
     let blocked = tokio::spawn(async move {
         writer.write_all(&to_send).await.unwrap();
         writer.shutdown().await.unwrap();
     });
-    let expected = octets.clone();
+    let expected = bytes.clone();
     let reading = tokio::spawn(async move {
-        let mut came = Vec::new();
-        reader.read_to_end(&mut came).await.unwrap();
-        assert!(came == expected);
+        let mut received = Vec::new();
+        reader.read_to_end(&mut received).await.unwrap();
+        assert!(received == expected);
     });
-    // Nothing is read before everything was written, although the other end writes more than any buffer holds.
-    in_time(here.write_all(&octets)).await.unwrap();
+    // This end reads nothing before it has written everything, and the other end writes more than all buffers hold.
+    in_time(here.write_all(&bytes)).await.unwrap();
     in_time(here.shutdown()).await.unwrap();
-    let mut came = Vec::new();
-    in_time(here.read_to_end(&mut came)).await.unwrap();
-    assert!(came == octets);
+    let mut received = Vec::new();
+    in_time(here.read_to_end(&mut received)).await.unwrap();
+    assert!(received == bytes);
     in_time(blocked).await.unwrap();
     in_time(reading).await.unwrap();
 }
 
 #[tokio::test]
-async fn a_flush_brings_a_question_and_its_answer() {
+async fn a_flush_delivers_an_incomplete_block() {
     let (mut here, mut there) = pair(1000);
     let answering = tokio::spawn(async move {
         let mut question = [0; 5];
@@ -143,73 +143,70 @@ async fn a_flush_brings_a_question_and_its_answer() {
 }
 
 #[tokio::test]
-async fn a_half_that_is_closed_leaves_the_other_open() {
+async fn closing_one_direction_leaves_the_other_open() {
     let (here, there) = tcp().await;
     let (mut here, mut there) = (stream(here, &settings()), stream(there, &settings()));
-    let octets = mixed(2_000_000, 6);
-    let expected = octets.clone();
+    let bytes = mixed(2_000_000, 6);
+    let expected = bytes.clone();
     let answering = tokio::spawn(async move {
         let mut question = String::new();
         there.read_to_string(&mut question).await.unwrap();
         assert_eq!(question, "all of it, please");
-        there.write_all(&octets).await.unwrap();
+        there.write_all(&bytes).await.unwrap();
         there.shutdown().await.unwrap();
     });
     here.write_all(b"all of it, please").await.unwrap();
     here.shutdown().await.unwrap();
     assert_eq!(here.write(b"more").await.unwrap_err().kind(), io::ErrorKind::BrokenPipe);
-    let mut came = Vec::new();
-    in_time(here.read_to_end(&mut came)).await.unwrap();
-    assert!(came == expected);
+    let mut received = Vec::new();
+    in_time(here.read_to_end(&mut received)).await.unwrap();
+    assert!(received == expected);
     in_time(here.shutdown()).await.unwrap();
     in_time(answering).await.unwrap();
 }
 
 #[tokio::test]
-async fn what_is_cancelled_can_be_done_again() {
+async fn cancelled_operations_can_be_repeated() {
     let (mut here, mut there) = pair(3000);
-    let octets = mixed(500_000, 7);
-    let expected = octets.clone();
+    let bytes = mixed(500_000, 7);
+    let expected = bytes.clone();
     let reading = tokio::spawn(async move {
-        let (mut came, mut piece) = (Vec::new(), [0; 4000]);
+        let (mut received, mut piece) = (Vec::new(), [0; 4000]);
         loop {
-            // A read that is given up before it has something must not lose anything.
-            let Some(read) = once_or_twice(there.read(&mut piece)).await else { continue };
+            // A read that is cancelled must not lose bytes.
+            let Some(read) = polled_twice(there.read(&mut piece)).await else { continue };
             match read.unwrap() {
                 0 => break,
-                read => came.extend_from_slice(&piece[..read]),
+                read => received.extend_from_slice(&piece[..read]),
             }
         }
-        assert!(came == expected);
+        assert!(received == expected);
         there.shutdown().await.unwrap();
     });
-    let mut rest = &octets[..];
+    let mut rest = &bytes[..];
     let work = async {
         while !rest.is_empty() {
-            if let Some(written) = once_or_twice(here.write(rest)).await {
+            if let Some(written) = polled_twice(here.write(rest)).await {
                 rest = &rest[written.unwrap()..];
             }
-            once_or_twice(here.flush()).await;
+            polled_twice(here.flush()).await;
         }
-        while once_or_twice(here.shutdown()).await.is_none() {}
+        while polled_twice(here.shutdown()).await.is_none() {}
         assert_eq!(here.read(&mut [0; 10]).await.unwrap(), 0);
     };
     in_time(work).await;
     in_time(reading).await.unwrap();
 }
 
-/// Gives a future up that is not ready when it is polled for the second time.
-async fn once_or_twice<T>(future: impl Future<Output = T>) -> Option<T> {
+/// Polls a future at most twice and cancels it if it is still pending.
+async fn polled_twice<T>(future: impl Future<Output = T>) -> Option<T> {
     let mut future = pin!(future);
     let mut polled = 0;
     poll_fn(|cx| {
         polled += 1;
         match future.as_mut().poll(cx) {
             Poll::Ready(value) => Poll::Ready(Some(value)),
-            Poll::Pending if polled == 2 => {
-                // The task goes on, but others get their turn.
-                Poll::Ready(None)
-            }
+            Poll::Pending if polled == 2 => Poll::Ready(None),
             Poll::Pending => {
                 cx.waker().wake_by_ref();
                 Poll::Pending
@@ -220,38 +217,38 @@ async fn once_or_twice<T>(future: impl Future<Output = T>) -> Option<T> {
 }
 
 #[tokio::test]
-async fn an_end_that_vanishes_is_an_error_after_what_came() {
+async fn a_peer_that_vanishes_is_an_error_after_the_received_bytes() {
     let (mut here, mut there) = pair(200_000);
     here.write_all(b"and then").await.unwrap();
     here.flush().await.unwrap();
     drop(here);
-    let mut came = Vec::new();
-    let error = in_time(there.read_to_end(&mut came)).await.unwrap_err();
+    let mut received = Vec::new();
+    let error = in_time(there.read_to_end(&mut received)).await.unwrap_err();
     assert_eq!(
         (error.kind(), cause(&error)),
         (io::ErrorKind::UnexpectedEof, &StreamError::Truncated)
     );
-    assert_eq!(came, b"and then");
-    // It stays so, in both directions.
+    assert_eq!(received, b"and then");
+    // Both directions keep failing.
     assert_eq!(there.read(&mut [0; 1]).await.unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
     assert!(there.write_all(b"anything").await.is_err() || there.flush().await.is_err());
 }
 
 #[tokio::test]
-async fn an_end_that_is_gone_is_noticed_by_who_writes() {
+async fn writing_to_a_peer_that_has_gone_fails() {
     let (mut here, mut there) = pair(4000);
     there.shutdown().await.unwrap();
     drop(there);
-    let mut came = Vec::new();
-    in_time(here.read_to_end(&mut came)).await.unwrap();
-    let octets = mixed(1_000_000, 8);
-    let error = in_time(here.write_all(&octets)).await.unwrap_err();
+    let mut received = Vec::new();
+    in_time(here.read_to_end(&mut received)).await.unwrap();
+    let bytes = mixed(1_000_000, 8);
+    let error = in_time(here.write_all(&bytes)).await.unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
 }
 
 #[tokio::test]
-async fn what_is_no_stream_is_told() {
-    for (octets, is_hello) in [
+async fn bytes_that_are_no_stream_are_an_error() {
+    for (bytes, is_hello) in [
         (&b"HTTP/1.1 400 Bad Request\r\n\r\n"[..], false),
         (b"GWA\x01\xff\xff\x14\x14\xff\xff\xff\xff\xff", true),
         (b"GWA\x01\xff\xff\x14\x14\x01\x05\x00\x00lies!", true),
@@ -259,7 +256,7 @@ async fn what_is_no_stream_is_told() {
     ] {
         let (mut there, here) = duplex(1000);
         let mut here = stream(here, &settings());
-        there.write_all(octets).await.unwrap();
+        there.write_all(bytes).await.unwrap();
         let error = in_time(here.read(&mut [0; 100])).await.unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::InvalidData, "{error}");
         assert_eq!(matches!(cause(&error), StreamError::NoPeer), !is_hello);
@@ -269,7 +266,7 @@ async fn what_is_no_stream_is_told() {
 }
 
 #[tokio::test]
-async fn lines_are_read_where_they_lie() {
+async fn lines_are_read_through_the_buffered_interface() {
     let (mut here, mut there) = pair(1000);
     here.write_all(b"one\ntwo\nthree").await.unwrap();
     here.shutdown().await.unwrap();
@@ -279,22 +276,22 @@ async fn lines_are_read_where_they_lie() {
 }
 
 #[tokio::test]
-async fn an_idle_stream_gives_memory_back_and_goes_on() {
+async fn an_idle_stream_releases_memory_and_continues() {
     let (mut here, mut there) = pair(100_000);
-    let octets = mixed(400_000, 9);
+    let bytes = mixed(400_000, 9);
     for _ in 0..2 {
-        let (sent, came) = tokio::join!(
+        let (sent, received) = tokio::join!(
             async {
-                here.write_all(&octets).await?;
+                here.write_all(&bytes).await?;
                 here.flush().await
             },
             async {
-                let mut came = vec![0; octets.len()];
-                there.read_exact(&mut came).await.map(|_| came)
+                let mut received = vec![0; bytes.len()];
+                there.read_exact(&mut received).await.map(|_| received)
             }
         );
         sent.unwrap();
-        assert!(came.unwrap() == octets);
+        assert!(received.unwrap() == bytes);
         let busy = there.report().memory;
         assert!(busy > 30_000, "{busy}");
         for _ in 0..100 {
@@ -311,30 +308,31 @@ async fn an_idle_stream_gives_memory_back_and_goes_on() {
     }
 }
 
-/// Takes and gives a few octets at a time, and keeps others waiting now and then.
-struct Whimsical<S> {
+/// A transport that moves a few bytes at a time and is pending on every third call.
+struct Irregular<S> {
     inner: S,
     calls: usize,
 }
 
-impl<S> Whimsical<S> {
-    fn is_in_the_mood(&mut self, cx: &Context<'_>) -> bool {
+impl<S> Irregular<S> {
+    /// Counts the call; on every third one wakes the task and returns false.
+    fn is_ready(&mut self, cx: &Context<'_>) -> bool {
         self.calls += 1;
-        let is_refused = self.calls.is_multiple_of(3);
-        if is_refused {
+        let is_pending = self.calls.is_multiple_of(3);
+        if is_pending {
             cx.waker().wake_by_ref();
         }
-        !is_refused
+        !is_pending
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Whimsical<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for Irregular<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        if !self.is_in_the_mood(cx) {
+        if !self.is_ready(cx) {
             return Poll::Pending;
         }
         let mut few = [0; 7];
@@ -345,21 +343,21 @@ impl<S: AsyncRead + Unpin> AsyncRead for Whimsical<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Whimsical<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for Irregular<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-        octets: &[u8],
+        bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        if !self.is_in_the_mood(cx) {
+        if !self.is_ready(cx) {
             return Poll::Pending;
         }
-        let few = octets.len().min(5);
-        Pin::new(&mut self.inner).poll_write(cx, &octets[..few])
+        let few = bytes.len().min(5);
+        Pin::new(&mut self.inner).poll_write(cx, &bytes[..few])
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        if !self.is_in_the_mood(cx) {
+        if !self.is_ready(cx) {
             return Poll::Pending;
         }
         Pin::new(&mut self.inner).poll_flush(cx)
@@ -371,11 +369,11 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Whimsical<S> {
 }
 
 #[tokio::test]
-async fn a_transport_may_take_its_time() {
+async fn an_irregular_transport_delivers_everything() {
     let (here, there) = duplex(100);
     let [here, there] = [here, there].map(|inner| {
         let settings = Settings { block: 2000, history: 4096, ..Settings::always(zstd()) };
-        stream(Whimsical { inner, calls: 0 }, &settings)
+        stream(Irregular { inner, calls: 0 }, &settings)
     });
     let echo = tokio::spawn(async move {
         let (mut reader, mut writer) = split(there);
@@ -388,9 +386,9 @@ async fn a_transport_may_take_its_time() {
         sleep(Duration::from_millis(1)).await;
         writer.shutdown().await.unwrap();
     });
-    let mut came = Vec::new();
-    in_time(reader.read_to_end(&mut came)).await.unwrap();
-    assert!(came == mixed(60_000, 10));
+    let mut received = Vec::new();
+    in_time(reader.read_to_end(&mut received)).await.unwrap();
+    assert!(received == mixed(60_000, 10));
     in_time(writing).await.unwrap();
     in_time(echo).await.unwrap();
 }

@@ -27,11 +27,11 @@ struct Tunnel {
     /// Where programs connect to, by route.
     web: SocketAddr,
     secret: SocketAddr,
-    /// Never compressed by the word of the connecting end.
+    /// A route for which the connecting end forbids compression.
     quiet: SocketAddr,
     nowhere: SocketAddr,
     unknown: SocketAddr,
-    /// The listening end's.
+    /// The address of the listening end.
     listen: SocketAddr,
     trust: Option<Fingerprint>,
     listening: Connections,
@@ -40,24 +40,24 @@ struct Tunnel {
     running: Vec<JoinHandle<()>>,
 }
 
-/// What is different from a tunnel that works.
+/// Differences from a tunnel that works.
 #[derive(Default)]
-struct Different {
+struct Difference {
     plain: bool,
     wrong_token: bool,
     wrong_fingerprint: bool,
     max_connections: Option<usize>,
     drain: Option<Duration>,
-    /// The connecting end goes to this address instead.
+    /// The address that the connecting end connects to instead.
     server: Option<SocketAddr>,
 }
 
 impl Tunnel {
-    async fn to(target: SocketAddr, different: Different) -> Self {
+    async fn to(target: SocketAddr, difference: Difference) -> Self {
         let nobody = TcpListener::bind(HERE).await.unwrap().local_addr().unwrap();
         let mut options = Options::default();
-        options.max_connections = different.max_connections.or(Some(500));
-        options.drain = different.drain.unwrap_or_default();
+        options.max_connections = difference.max_connections.or(Some(500));
+        options.drain = difference.drain.unwrap_or_default();
         let route = |text: String| text.parse::<Route>().unwrap();
         let listen = Listen::bind(ListenConfig {
             listen: HERE.parse().unwrap(),
@@ -67,21 +67,21 @@ impl Tunnel {
                 route(format!("nowhere={nobody}")),
             ],
             token: b"open sesame".to_vec(),
-            identity: (!different.plain).then(identity),
+            identity: (!difference.plain).then(identity),
             options: options.clone(),
         })
         .unwrap();
         let address = listen.local_addr();
-        let fingerprint = match different.wrong_fingerprint {
+        let fingerprint = match difference.wrong_fingerprint {
             true => Some(Fingerprint([7; 32])),
             false => listen.fingerprint(),
         };
         let forwards = ["web", "secret", "web,never", "nowhere", "unknown"];
         let forwards = forwards.map(|name| format!("0={name}").parse::<Forward>().unwrap());
-        let token = if different.wrong_token { &b"close"[..] } else { b"open sesame" };
+        let token = if difference.wrong_token { &b"close"[..] } else { b"open sesame" };
         let connect = Connect::bind(ConnectConfig {
             forwards: forwards.to_vec(),
-            server: different.server.unwrap_or(address).to_string(),
+            server: difference.server.unwrap_or(address).to_string(),
             token: token.to_vec(),
             trust: fingerprint.map(Trust::Pinned),
             options,
@@ -108,7 +108,7 @@ impl Tunnel {
         }
     }
 
-    /// How the next connection ended, at one end.
+    /// Waits for a connection to end at one end and returns its status.
     async fn ended(connections: &Connections) -> Status {
         let ended = async {
             loop {
@@ -130,7 +130,7 @@ fn identity() -> PathBuf {
     path
 }
 
-/// Sends everything back, and its end.
+/// Starts a server that echoes each connection.
 async fn echo() -> SocketAddr {
     let listener = TcpListener::bind(HERE).await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -147,15 +147,15 @@ async fn echo() -> SocketAddr {
     address
 }
 
-/// Sends these octets to whoever connects, and an end.
-async fn sender(octets: Vec<u8>) -> SocketAddr {
+/// Starts a server that sends these bytes to each client and closes its direction.
+async fn sender(bytes: Vec<u8>) -> SocketAddr {
     let listener = TcpListener::bind(HERE).await.unwrap();
     let address = listener.local_addr().unwrap();
     tokio::spawn(async move {
         while let Ok((mut program, _)) = listener.accept().await {
-            let octets = octets.clone();
+            let bytes = bytes.clone();
             tokio::spawn(async move {
-                let _ = program.write_all(&octets).await;
+                let _ = program.write_all(&bytes).await;
                 let _ = program.shutdown().await;
                 let _ = program.read_to_end(&mut Vec::new()).await;
             });
@@ -164,39 +164,39 @@ async fn sender(octets: Vec<u8>) -> SocketAddr {
     address
 }
 
-/// Writes, ends, and reads what comes back, at the same time.
-async fn exchange(address: SocketAddr, octets: &[u8]) -> io::Result<Vec<u8>> {
+/// Writes and closes a direction, and reads the other direction at the same time.
+async fn exchange(address: SocketAddr, bytes: &[u8]) -> io::Result<Vec<u8>> {
     let mut program = TcpStream::connect(address).await?;
     let (mut reader, mut writer) = program.split();
-    let mut came = Vec::new();
+    let mut received = Vec::new();
     let (written, read) = tokio::join!(
         async {
-            writer.write_all(octets).await?;
+            writer.write_all(bytes).await?;
             writer.shutdown().await
         },
-        reader.read_to_end(&mut came)
+        reader.read_to_end(&mut received)
     );
-    written.and(read).map(|_| came)
+    written.and(read).map(|_| received)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_program_meets_its_server_through_the_tunnel() {
-    let tunnel = Tunnel::to(echo().await, Different::default()).await;
-    for octets in [mixed(3_000_000, 1), mixed(17, 2), Vec::new()] {
-        let came = in_time(exchange(tunnel.web, &octets)).await.unwrap();
-        assert!(came == octets);
+async fn a_program_reaches_its_server_through_the_tunnel() {
+    let tunnel = Tunnel::to(echo().await, Difference::default()).await;
+    for bytes in [mixed(3_000_000, 1), mixed(17, 2), Vec::new()] {
+        let received = in_time(exchange(tunnel.web, &bytes)).await.unwrap();
+        assert!(received == bytes);
         let status = Tunnel::ended(&tunnel.connecting).await;
         assert_eq!((status.outcome, status.route.as_str()), (Some(Ok(())), "web"));
         let report = status.report.unwrap();
-        let length = octets.len() as u64;
+        let length = bytes.len() as u64;
         assert_eq!((report.plain_out, report.plain_in), (length, length));
         assert_eq!(Tunnel::ended(&tunnel.listening).await.outcome, Some(Ok(())));
     }
 }
 
 #[tokio::test]
-async fn what_is_flushed_is_there_before_more_comes() {
-    let tunnel = Tunnel::to(echo().await, Different::default()).await;
+async fn a_question_is_delivered_without_further_bytes() {
+    let tunnel = Tunnel::to(echo().await, Difference::default()).await;
     let mut program = TcpStream::connect(tunnel.web).await.unwrap();
     for round in 0..100_u32 {
         let question = round.to_string();
@@ -208,15 +208,15 @@ async fn what_is_flushed_is_there_before_more_comes() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn two_hundred_programs_at_once() {
-    let tunnel = Tunnel::to(echo().await, Different::default()).await;
+async fn two_hundred_programs_use_the_tunnel_at_once() {
+    let tunnel = Tunnel::to(echo().await, Difference::default()).await;
     let programs: Vec<_> = (0..200)
         .map(|number| {
             let web = tunnel.web;
             tokio::spawn(async move {
-                let octets = mixed(50_000, number);
-                let came = exchange(web, &octets).await.unwrap();
-                assert!(came == octets);
+                let bytes = mixed(50_000, number);
+                let received = exchange(web, &bytes).await.unwrap();
+                assert!(received == bytes);
             })
         })
         .collect();
@@ -226,11 +226,11 @@ async fn two_hundred_programs_at_once() {
 }
 
 #[tokio::test]
-async fn what_must_not_be_compressed_is_not_whoever_says_so() {
-    let octets = vec![b'a'; 400_000];
-    let tunnel = Tunnel::to(echo().await, Different::default()).await;
+async fn either_end_can_forbid_compression() {
+    let bytes = vec![b'a'; 400_000];
+    let tunnel = Tunnel::to(echo().await, Difference::default()).await;
     for (address, may_pack) in [(tunnel.secret, false), (tunnel.quiet, false), (tunnel.web, true)] {
-        assert!(in_time(exchange(address, &octets)).await.unwrap() == octets);
+        assert!(in_time(exchange(address, &bytes)).await.unwrap() == bytes);
         for end in [&tunnel.connecting, &tunnel.listening] {
             let status = Tunnel::ended(end).await;
             let report = status.report.unwrap();
@@ -240,60 +240,63 @@ async fn what_must_not_be_compressed_is_not_whoever_says_so() {
     }
 }
 
-/// What a program meets that cannot be served, and what each end says of it.
-async fn meets(different: Different, which: impl Fn(&Tunnel) -> SocketAddr) -> [Option<String>; 2] {
-    let tunnel = Tunnel::to(echo().await, different).await;
+/// Lets a program connect that cannot be served, and returns the failures that both ends report.
+async fn failures(
+    difference: Difference,
+    which: impl Fn(&Tunnel) -> SocketAddr,
+) -> [Option<String>; 2] {
+    let tunnel = Tunnel::to(echo().await, difference).await;
     let outcome = in_time(exchange(which(&tunnel), b"anything")).await;
     assert!(outcome.is_err(), "it looks like an empty answer");
     let why = |status: Status| status.outcome.and_then(Result::err);
     let connecting = why(Tunnel::ended(&tunnel.connecting).await);
-    // A peer that is something else may never have come.
+    // The listening end may have no such connection.
     tokio::time::sleep(Duration::from_millis(20)).await;
     [connecting, tunnel.listening.take_ended().pop().and_then(why)]
 }
 
 #[tokio::test]
-async fn who_has_another_token_is_refused_in_words() {
-    let different = Different { wrong_token: true, ..Different::default() };
-    let [connecting, _] = meets(different, |tunnel| tunnel.web).await;
+async fn a_wrong_token_is_refused_with_a_message() {
+    let difference = Difference { wrong_token: true, ..Difference::default() };
+    let [connecting, _] = failures(difference, |tunnel| tunnel.web).await;
     let why = connecting.unwrap();
     assert!(why.contains("refused: the token is not the one"), "{why}");
 }
 
 #[tokio::test]
-async fn who_has_another_fingerprint_is_not_trusted() {
-    let different = Different { wrong_fingerprint: true, ..Different::default() };
-    let [connecting, listening] = meets(different, |tunnel| tunnel.web).await;
+async fn a_wrong_fingerprint_is_not_trusted() {
+    let difference = Difference { wrong_fingerprint: true, ..Difference::default() };
+    let [connecting, listening] = failures(difference, |tunnel| tunnel.web).await;
     assert!(connecting.unwrap().contains("does not have the pinned fingerprint"));
     let why = listening.unwrap();
     assert!(why.contains("it refused"), "{why}");
 }
 
 #[tokio::test]
-async fn a_route_that_is_not_there_and_a_target_that_refuses() {
-    let [connecting, _] = meets(Different::default(), |tunnel| tunnel.unknown).await;
+async fn unknown_routes_and_unreachable_targets_are_refused() {
+    let [connecting, _] = failures(Difference::default(), |tunnel| tunnel.unknown).await;
     assert!(connecting.unwrap().contains("it has no route \"unknown\""));
-    let [connecting, _] = meets(Different::default(), |tunnel| tunnel.nowhere).await;
+    let [connecting, _] = failures(Difference::default(), |tunnel| tunnel.nowhere).await;
     let why = connecting.unwrap();
     assert!(why.contains("cannot reach the target of \"nowhere\": nothing listens there"), "{why}");
 }
 
 #[tokio::test]
-async fn a_server_of_something_else_is_told_apart() {
+async fn a_server_of_another_protocol_is_recognised() {
     let web = sender(b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec()).await;
-    let different = Different { server: Some(web), ..Different::default() };
-    let [connecting, _] = meets(different, |tunnel| tunnel.web).await;
+    let difference = Difference { server: Some(web), ..Difference::default() };
+    let [connecting, _] = failures(difference, |tunnel| tunnel.web).await;
     assert!(connecting.unwrap().contains("what it sends is no TLS"));
-    let different = Different { server: Some(web), plain: true, ..Different::default() };
-    let [connecting, _] = meets(different, |tunnel| tunnel.web).await;
+    let difference = Difference { server: Some(web), plain: true, ..Difference::default() };
+    let [connecting, _] = failures(difference, |tunnel| tunnel.web).await;
     assert!(connecting.unwrap().contains("is no groupwire tunnel"));
 }
 
 #[tokio::test]
-async fn a_client_of_something_else_is_told_apart() {
+async fn a_client_of_another_protocol_is_recognised() {
     for (plain, words) in [(false, "what it sends is no TLS"), (true, "is no groupwire tunnel")] {
-        let different = Different { plain, ..Different::default() };
-        let tunnel = Tunnel::to(echo().await, different).await;
+        let difference = Difference { plain, ..Difference::default() };
+        let tunnel = Tunnel::to(echo().await, difference).await;
         let request = b"GET / HTTP/1.1\r\nHost: example.org\r\n\r\n";
         let answer = in_time(exchange(tunnel.listen, request)).await;
         assert!(answer.is_err() || !answer.unwrap().starts_with(b"GWT"));
@@ -302,8 +305,8 @@ async fn a_client_of_something_else_is_told_apart() {
     }
 }
 
-/// Hands on octets both ways. After so many from the server it cuts the connection, or changes one.
-async fn middleman(server: SocketAddr, after: usize, does: Mischief) -> SocketAddr {
+/// Starts a proxy that cuts the connection, or changes a byte, after `after` bytes from the server.
+async fn faulty_proxy(server: SocketAddr, after: usize, fault: Fault) -> SocketAddr {
     let listener = TcpListener::bind(HERE).await.unwrap();
     let address = listener.local_addr().unwrap();
     tokio::spawn(async move {
@@ -315,9 +318,9 @@ async fn middleman(server: SocketAddr, after: usize, does: Mischief) -> SocketAd
                 let up = copy(&mut from_client, &mut to_server);
                 let down = async {
                     copy(&mut (&mut from_server).take(after as u64), &mut to_client).await?;
-                    if matches!(does, Mischief::Change) {
-                        let octet = from_server.read_u8().await?;
-                        to_client.write_u8(octet ^ 0x55).await?;
+                    if matches!(fault, Fault::Change) {
+                        let byte = from_server.read_u8().await?;
+                        to_client.write_u8(byte ^ 0x55).await?;
                         copy(&mut from_server, &mut to_client).await?;
                     }
                     io::Result::Ok(())
@@ -333,43 +336,40 @@ async fn middleman(server: SocketAddr, after: usize, does: Mischief) -> SocketAd
 }
 
 #[derive(Clone, Copy)]
-enum Mischief {
+enum Fault {
     Cut,
     Change,
 }
 
 #[tokio::test]
-async fn what_is_cut_off_or_changed_never_looks_complete() {
-    let octets = mixed(400_000, 3);
-    for (plain, does) in [
-        (false, Mischief::Cut),
-        (true, Mischief::Cut),
-        (false, Mischief::Change),
-        (true, Mischief::Change),
-    ] {
+async fn bytes_that_were_cut_off_or_changed_never_look_complete() {
+    let bytes = mixed(400_000, 3);
+    for (plain, fault) in
+        [(false, Fault::Cut), (true, Fault::Cut), (false, Fault::Change), (true, Fault::Change)]
+    {
         for after in [3, 1500, 30_000, 120_000] {
-            let target = sender(octets.clone()).await;
-            let different = Different { plain, ..Different::default() };
-            let real = Tunnel::to(target, different).await;
-            let between = middleman(real.listen, after, does).await;
+            let target = sender(bytes.clone()).await;
+            let difference = Difference { plain, ..Difference::default() };
+            let real = Tunnel::to(target, difference).await;
+            let between = faulty_proxy(real.listen, after, fault).await;
             let tunnel = real.through(between).await;
             let mut program = TcpStream::connect(tunnel).await.unwrap();
-            let mut came = Vec::new();
-            let outcome = in_time(program.read_to_end(&mut came)).await;
-            // A changed octet that was never packed may be anybody's without TLS.
-            let is_plain_change = plain && matches!(does, Mischief::Change);
+            let mut received = Vec::new();
+            let outcome = in_time(program.read_to_end(&mut received)).await;
+            // Without TLS and compression a changed byte cannot be detected.
+            let is_plain_change = plain && matches!(fault, Fault::Change);
             if is_plain_change && outcome.is_ok() {
-                assert_eq!(came.len(), octets.len());
+                assert_eq!(received.len(), bytes.len());
                 continue;
             }
-            assert!(outcome.is_err(), "{} octets, and an end", came.len());
-            assert!(is_plain_change || octets.starts_with(&came));
+            assert!(outcome.is_err(), "{} bytes, and an end", received.len());
+            assert!(is_plain_change || bytes.starts_with(&received));
         }
     }
 }
 
 impl Tunnel {
-    /// Another connecting end of this tunnel, which goes by another address.
+    /// Starts another connecting end of this tunnel, which connects to `server`.
     async fn through(&self, server: SocketAddr) -> SocketAddr {
         let trust = self.trust.map(Trust::Pinned);
         let connect = Connect::bind(ConnectConfig {
@@ -387,29 +387,29 @@ impl Tunnel {
 }
 
 #[tokio::test]
-async fn a_program_that_resets_resets_the_other_one() {
+async fn a_reset_of_one_program_resets_the_other() {
     let listener = TcpListener::bind(HERE).await.unwrap();
-    let tunnel = Tunnel::to(listener.local_addr().unwrap(), Different::default()).await;
+    let tunnel = Tunnel::to(listener.local_addr().unwrap(), Difference::default()).await;
     let mut program = TcpStream::connect(tunnel.web).await.unwrap();
     program.write_all(b"and then").await.unwrap();
     let (mut other, _) = in_time(listener.accept()).await.unwrap();
-    let mut came = [0; 8];
-    in_time(other.read_exact(&mut came)).await.unwrap();
+    let mut received = [0; 8];
+    in_time(other.read_exact(&mut received)).await.unwrap();
     program.set_zero_linger().unwrap();
     drop(program);
-    let error = in_time(other.read(&mut came)).await.unwrap_err();
+    let error = in_time(other.read(&mut received)).await.unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::ConnectionReset);
 }
 
 #[tokio::test]
-async fn a_tunnel_that_is_stopped_lets_programs_finish_and_then_does_not() {
+async fn a_stopped_tunnel_waits_for_programs_as_long_as_drain_says() {
     for (drain, finishes) in [(Duration::from_secs(60), true), (Duration::ZERO, false)] {
-        let different = Different { drain: Some(drain), ..Different::default() };
-        let tunnel = Tunnel::to(echo().await, different).await;
+        let difference = Difference { drain: Some(drain), ..Difference::default() };
+        let tunnel = Tunnel::to(echo().await, difference).await;
         let mut program = TcpStream::connect(tunnel.web).await.unwrap();
-        let mut came = [0; 5];
+        let mut received = [0; 5];
         program.write_all(b"hello").await.unwrap();
-        in_time(program.read_exact(&mut came)).await.unwrap();
+        in_time(program.read_exact(&mut received)).await.unwrap();
         let Tunnel { web, stop, running, .. } = tunnel;
         stop.into_iter().for_each(|stop| stop.send(()).unwrap());
         let refused = async {
@@ -420,11 +420,11 @@ async fn a_tunnel_that_is_stopped_lets_programs_finish_and_then_does_not() {
         in_time(refused).await;
         if finishes {
             program.write_all(b"again").await.unwrap();
-            in_time(program.read_exact(&mut came)).await.unwrap();
+            in_time(program.read_exact(&mut received)).await.unwrap();
             program.shutdown().await.unwrap();
-            assert_eq!(in_time(program.read(&mut came)).await.unwrap(), 0);
+            assert_eq!(in_time(program.read(&mut received)).await.unwrap(), 0);
         } else {
-            assert!(in_time(program.read(&mut came)).await.is_err());
+            assert!(in_time(program.read(&mut received)).await.is_err());
         }
         for end in running {
             in_time(end).await.unwrap();
@@ -433,9 +433,9 @@ async fn a_tunnel_that_is_stopped_lets_programs_finish_and_then_does_not() {
 }
 
 #[tokio::test]
-async fn more_connections_than_may_be_are_reset() {
-    let different = Different { max_connections: Some(2), ..Different::default() };
-    let tunnel = Tunnel::to(echo().await, different).await;
+async fn connections_beyond_the_limit_are_reset() {
+    let difference = Difference { max_connections: Some(2), ..Difference::default() };
+    let tunnel = Tunnel::to(echo().await, difference).await;
     let mut programs = Vec::new();
     for _ in 0..2 {
         let mut program = TcpStream::connect(tunnel.web).await.unwrap();
@@ -454,7 +454,7 @@ async fn more_connections_than_may_be_are_reset() {
 }
 
 #[tokio::test]
-async fn what_is_open_to_others_is_secret_and_needs_a_token() {
+async fn an_address_that_others_can_reach_needs_tls_and_a_token() {
     let config = |token: &[u8], identity| ListenConfig {
         listen: "0.0.0.0:0".parse().unwrap(),
         routes: Vec::new(),

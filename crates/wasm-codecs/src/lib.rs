@@ -1,26 +1,26 @@
-//! The codecs that the browser's core lacks, as modules of their own: a page loads one when a channel asks for what is in
-//! it. All but brotli are in this crate's; `crates/wasm-brotli` builds the same for brotli alone.
+//! The codecs that the browser's core lacks, as WebAssembly modules that a page loads when a channel asks for one of
+//! them. This crate has all of them but brotli; `crates/wasm-brotli` builds the same source with brotli alone.
 //!
-//! It knows single messages only. What is packed when, and for whom, is the core's matter, which calls this module
+//! The module compresses and decompresses single messages. The core decides which messages, and calls this module
 //! through `crates/wasm/src/codecs.js`.
 
 use groupwire_codecs::{Choice, Coder, Filter, Options, by_number};
 use wasm_bindgen::prelude::{JsError, wasm_bindgen};
 
-/// What a name such as `zstd-3` or `delta4+lz4` asks for.
+/// A choice of a codec, parsed from a name such as `zstd-3` or `delta4+lz4`.
 #[wasm_bindgen]
 pub struct Named(Choice);
 
 #[wasm_bindgen]
 impl Named {
-    /// Reads a name.
+    /// Parses a name.
     ///
     /// # Errors
-    /// What is wrong with it, and what there is.
+    /// If no codec or filter has this name, or the codec has no such level. The text lists the known names.
     #[wasm_bindgen(constructor)]
     pub fn new(name: &str) -> Result<Named, JsError> {
         let choice: Choice = name.parse()?;
-        // A level that the codec does not have is found here, not at the first message.
+        // Refuses a level that the codec lacks here, and not at the first message.
         coder(choice.codec, choice.level)?;
         Ok(Named(choice))
     }
@@ -31,36 +31,36 @@ impl Named {
         self.0.codec
     }
 
-    /// The level, if the name has one.
+    /// The level, if the name states one.
     #[wasm_bindgen(getter)]
     pub fn level(&self) -> Option<i8> {
         self.0.level
     }
 
-    /// The number of the filter; 0: none.
+    /// The number of the filter; 0 for none.
     #[wasm_bindgen(getter)]
     pub fn filter(&self) -> u8 {
         Filter::number(self.0.filter)
     }
 }
 
-/// Codecs at work. They keep their memory from message to message.
+/// Coders, which keep their memory from message to message.
 #[wasm_bindgen]
 #[derive(Default)]
 pub struct Codecs {
-    /// By number and level; few, so a list. The newest stand last.
+    /// Coders by number and level. A list, as there are few; the most recently used is last.
     coders: Vec<(Key, Box<dyn Coder>)>,
 }
 
 /// The number of a codec, and its level if it is not the default.
 type Key = (u8, Option<i8>);
 
-/// So many coders keep their memory. A page has few channels that differ in this, each with two directions.
-const KEPT: usize = 6;
+/// The most coders that are kept. A page has few channels with different codecs, each with two directions.
+const MAX_CODERS: usize = 6;
 
 #[wasm_bindgen]
 impl Codecs {
-    /// None has any memory yet.
+    /// Starts without coders.
     #[wasm_bindgen(constructor)]
     pub fn new() -> Codecs {
         Codecs::default()
@@ -69,7 +69,7 @@ impl Codecs {
     /// The compressed form of `message`.
     ///
     /// # Errors
-    /// If there is no such codec, or it has no such level.
+    /// If this module lacks the codec, or the codec has no such level.
     pub fn compress(
         &mut self,
         codec: u8,
@@ -81,10 +81,10 @@ impl Codecs {
         Ok(out)
     }
 
-    /// The original of `packed`, at most `limit` octets.
+    /// The original of `packed`, at most `limit` bytes.
     ///
     /// # Errors
-    /// What is wrong with `packed`.
+    /// If `packed` is malformed, or its original longer than `limit`.
     pub fn decompress(
         &mut self,
         codec: u8,
@@ -96,13 +96,14 @@ impl Codecs {
         Ok(out)
     }
 
+    /// The coder for a codec and level, made at its first use.
     fn coder(&mut self, codec: u8, level: Option<i8>) -> Result<&mut dyn Coder, JsError> {
         let key = (codec, level);
         match self.coders.iter().position(|(other, _)| *other == key) {
             Some(at) => self.coders[at..].rotate_left(1),
             None => {
                 let new = coder(codec, level)?;
-                if self.coders.len() == KEPT {
+                if self.coders.len() == MAX_CODERS {
                     self.coders.remove(0);
                 }
                 self.coders.push((key, new));
@@ -125,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_codec_comes_back_more_of_them_than_are_kept() {
+    fn all_codecs_round_trip_though_not_all_coders_are_kept() {
         let mut codecs = Codecs::new();
         let message = b"to be or not to be or not to be".repeat(9);
         for _ in 0..2 {
@@ -133,7 +134,7 @@ mod tests {
                 let packed = codecs.compress(codec, None, &message).ok().unwrap();
                 let plain = codecs.decompress(codec, &packed, message.len()).ok().unwrap();
                 assert_eq!(plain, message);
-                assert!(codecs.coders.len() <= KEPT);
+                assert!(codecs.coders.len() <= MAX_CODERS);
             }
         }
     }

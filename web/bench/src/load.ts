@@ -1,6 +1,6 @@
-/** Messages that no compressor makes smaller, and whose receiver can tell that they are right. */
+/** Test messages that no compressor makes smaller, and whose receiver can check that they are intact. */
 
-/** Number, flags, run: 4 bytes each. */
+/** Number, flags and run, 4 bytes each. */
 const HEADER = 12;
 const LAST = 1;
 
@@ -21,7 +21,7 @@ export function fill(size: number, { number, run, isLast }: Load): Uint8Array {
   return bytes;
 }
 
-/** What a message says of itself; undefined if it is not as it was sent. */
+/** The header of a message; undefined if the message is not as it was sent. */
 export function read(bytes: Uint8Array): Load | undefined {
   if (bytes.length < HEADER) return undefined;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
@@ -35,7 +35,7 @@ export function read(bytes: Uint8Array): Load | undefined {
   return load;
 }
 
-/** Xorshift with 32 bits (Marsaglia, 2003); `crates/lab/src/web/load.rs` does the same. */
+/** Xorshift with 32 bits (Marsaglia, 2003), the same as in `crates/lab/src/web/load.rs`. */
 function random(number: number, run: number): () => number {
   let state = (Math.imul(number + 1, 0x9e3779b1) ^ Math.imul(run + 1, 0x85ebca6b)) >>> 0 || 1;
   return () => {

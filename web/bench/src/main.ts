@@ -1,4 +1,4 @@
-/** Asks the lab what to do, does it, and says what came of it, until there is no more. */
+/** Fetches commands from the lab, runs them and answers with their results, until there are no more. */
 
 import { Member } from "./member";
 import { play } from "./play";
@@ -9,10 +9,11 @@ type Answer = Numbered<Reply>;
 const query = new URLSearchParams(location.search);
 const page = Number(query.get("page") ?? "0");
 
-// Each participant stands for a browser of its own: they do not share what tabs share (docs/transports.md, T20).
+// Each participant stands for a browser of its own, so participants must not share the locks of tabs
+// (docs/transports.md, T20).
 Object.defineProperty(navigator, "locks", { value: undefined });
 
-// Further pages have hosts of their own, and so processes.
+// Pages of different hosts run in different processes.
 for (const other of query.getAll("open")) open(other, "_blank", "noopener,popup");
 
 let members: Member[] = [];

@@ -3,10 +3,10 @@ import { fill, read, type Load } from "./load";
 import type { ReceiveCommand, Received, SendCommand } from "./protocol";
 import { pause, turn } from "./time";
 
-/** How long joining may take: a carrier that polls, over the slowest path, takes about 2 s. */
+/** Time limit (ms) for joining: a carrier that polls over the slowest path takes about 2 s. */
 const JOINING_MS = 15_000;
 
-/** One participant. */
+/** A participant of a room. */
 export class Member {
   private tally: Tally | undefined;
   private stop = (): void => {};
@@ -15,7 +15,7 @@ export class Member {
   private constructor(
     readonly room: Room,
     readonly channels: Readonly<Record<string, Channel>>,
-    /** What joining took. */
+    /** The duration of joining. */
     readonly ms: number,
   ) {}
 
@@ -23,8 +23,8 @@ export class Member {
     const start = performance.now();
     const options = { transports: [transport] } as ConnectOptions;
     const joined = connect(server, room, options);
-    // The whiteboard's (web/whiteboard/src/net/session.ts), and two for loads. Its 25 per second are 30 here, or pacing
-    // would make up for timers that are late.
+    // The channels of the whiteboard (web/whiteboard/src/net/session.ts), and two for loads. The rate limit is 30
+    // instead of 25 per second, so that pacing does not compensate for late timers.
     const channels = {
       pointer: joined.channel("pointer", awareness({ maxRate: 30, loss: 0.05, deadline: 250 })),
       stroke: joined.channel("stroke", awareness({ overflow: "aggregate", maxRate: 30, loss: 0.02, deadline: 400 })),
@@ -54,7 +54,7 @@ export class Member {
     return channel;
   }
 
-  /** Sends a load; answers with how many messages were taken. */
+  /** Sends a load. Returns the number of messages that the client accepted. */
   async send({ run, count, size, every_ms, latest, ms }: SendCommand): Promise<number> {
     const channel = this.channel(latest ? "latest" : "bulk");
     const start = performance.now();
@@ -68,7 +68,7 @@ export class Member {
     return count;
   }
 
-  /** Begins to count what comes of a load. */
+  /** Starts to count the messages of a load. */
   expect({ run, size, latest }: ReceiveCommand): void {
     this.stop();
     const tally = new Tally(run, size, latest);
@@ -78,7 +78,7 @@ export class Member {
     });
   }
 
-  /** Waits for what {@link expect} has begun to count. */
+  /** Waits for the load that {@link expect} counts, and returns the counts. */
   async receive({ latest, ms }: ReceiveCommand): Promise<Received> {
     const { tally } = this;
     if (!tally) throw new Error("nothing is expected");
@@ -100,7 +100,7 @@ export class Member {
   }
 }
 
-/** Counts what comes of a load. */
+/** Counts the received messages of a load. */
 class Tally {
   private messages = 0;
   private arrivals = 0;
@@ -117,7 +117,7 @@ class Tally {
     private readonly latest: boolean,
   ) {}
 
-  /** Returns whether that was the last. */
+  /** Returns true for the last message of the load. */
   take({ data, state }: Message): boolean {
     const load = typeof data === "string" ? undefined : read(data);
     if (!load) this.wrong ??= "a message was not as it was sent";
@@ -130,7 +130,7 @@ class Tally {
     if (!this.isInTurn) {
       this.arrivals += 1;
       this.isInTurn = true;
-      // After all messages of this packet, which are told in one go.
+      // After all messages of this packet, which are delivered in one task.
       queueMicrotask(() => (this.isInTurn = false));
     }
     this.isComplete ||= load.isLast;
@@ -143,7 +143,7 @@ class Tally {
   }
 
   private judge({ number }: Load, length: number): void {
-    // Values may be skipped; over datagrams they may come late.
+    // Values may be skipped, and over datagrams they may be reordered.
     if (!this.latest && number !== this.next) this.wrong ??= `message ${number} came where ${this.next} was due`;
     if (length !== this.size) this.wrong ??= `${length} bytes came of ${this.size}`;
     this.next = number + 1;

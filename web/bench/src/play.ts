@@ -1,16 +1,18 @@
-/** The traffic of the paper's two applications, and how long it takes from one participant to the others. */
+/**
+ * Plays the traffic of the two applications in the paper, and measures the latency from one participant to the others.
+ */
 
 import type { Message } from "groupwire";
 import type { Member } from "./member";
 import type { App, PlayCommand, Played } from "./protocol";
 import { pause } from "./time";
 
-/** Between two positions of a pointer: 25 per second. */
+/** Interval of pointer positions: 25 per second. */
 const STEP_MS = 40;
-/** Each so many steps what is drawn or dragged is done. */
+/** Steps after which a stroke or drag is finished. */
 const STEPS_PER_ACTION = 25;
 
-/** What was sent and when: all participants of a page have one clock. */
+/** The send times of all messages. All participants of a page have the same clock. */
 class Log {
   readonly times = new Map<string, number>();
   readonly latencies: number[] = [];
@@ -28,7 +30,7 @@ class Log {
   take(channel: string, { sender, data, own, state }: Message): void {
     if (own || state) return;
     const sent = this.times.get(`${sender} ${channel} ${String(data)}`);
-    // Of a play before this one, or something is wrong: the counts will tell.
+    // The message is of an earlier play. If it is not, the counts will be too low.
     if (sent === undefined) return;
     (channel === "draw" ? this.transactions : this.latencies).push(performance.now() - sent);
   }
@@ -52,7 +54,7 @@ export async function play(members: readonly Member[], command: PlayCommand): Pr
   return { sent, due, latencies, transactions_due: transactionsDue, transactions, wrong };
 }
 
-/** Participants take turns within a step, as people do not move in time with each other. */
+/** The participants' steps are spread over the interval, because people do not move at the same moment. */
 async function perform(log: Log, member: Member, phase: number, { app, ms }: PlayCommand): Promise<void> {
   const start = performance.now() + phase * STEP_MS;
   const piece = Math.floor(start);
@@ -70,7 +72,7 @@ async function perform(log: Log, member: Member, phase: number, { app, ms }: Pla
 type Sending = readonly [channel: string, value: object, key?: string];
 
 function messages(app: App, step: number, phase: number, piece: number): Sending[] {
-  // A circle in 9 s: no position comes twice while the first may still be under way.
+  // A circle in 9 s, so that a position does not occur again while its first copy may be on its way.
   const angle = (step * STEP_MS * 2 * Math.PI) / 9000 + phase * 2 * Math.PI;
   const [x, y] = [Math.round(800 + 300 * Math.cos(angle)), Math.round(500 + 300 * Math.sin(angle))];
   const pointer: Sending = ["pointer", { x, y }];

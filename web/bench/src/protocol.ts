@@ -1,4 +1,4 @@
-/** What the lab asks a page to do, and what it answers: `crates/lab/src/web/protocol.rs`, in the same order. */
+/** The commands of the lab and the page's answers, in the order of `crates/lab/src/web/protocol.rs`. */
 
 export type App = "whiteboard" | "puzzle" | "pointer";
 
@@ -10,20 +10,20 @@ export type Command =
   | ({ readonly do: "play" } & PlayCommand)
   | { readonly do: "leave" };
 
-/** An answer says to which command it is one. */
+/** The number of the command that an answer belongs to. */
 export type Numbered<T> = T & { readonly number: number };
 
 export interface SendCommand {
   readonly member: number;
-  /** Names this load: others may still be under way. */
+  /** Identifies the load, because messages of earlier loads may still arrive. */
   readonly run: number;
   readonly count: number;
   readonly size: number;
-  /** 0: as fast as the client takes them. */
+  /** Milliseconds between messages; 0 sends as fast as the client accepts them. */
   readonly every_ms: number;
-  /** Values that replace each other instead of transactions. */
+  /** True for values that replace each other (awareness), false for transactions. */
   readonly latest: boolean;
-  /** No longer than that. */
+  /** Time limit in milliseconds. */
   readonly ms: number;
 }
 
@@ -32,7 +32,7 @@ export interface ReceiveCommand {
   readonly run: number;
   readonly size: number;
   readonly latest: boolean;
-  /** Of values that replace each other: how long to count. Else: how long to wait for the last message. */
+  /** With `latest` how long to count, otherwise how long to wait for the last message. */
   readonly ms: number;
 }
 
@@ -40,7 +40,7 @@ export interface PlayCommand {
   readonly app: App;
   readonly members: readonly number[];
   readonly ms: number;
-  /** How long to wait afterwards for what is still under way. */
+  /** How long to wait at the end for messages that are still on their way. */
   readonly patience_ms: number;
 }
 
@@ -55,18 +55,18 @@ export type Reply =
 
 export interface Received {
   readonly messages: number;
-  /** Turns of the event loop in which anything came. */
+  /** The number of tasks in which messages arrived. */
   readonly arrivals: number;
-  /** From the first to the last. */
+  /** Milliseconds from the first to the last message. */
   readonly span_ms: number;
-  /** The last one of its run has come. */
+  /** True if the last message of the run has arrived. */
   readonly complete: boolean;
-  /** What was wrong first. */
+  /** The first error. */
   readonly wrong: string | null;
 }
 
 export interface Played {
-  /** Awareness messages sent, and how often they should have come. */
+  /** Awareness messages sent, and the number of deliveries that should follow. */
   readonly sent: number;
   readonly due: number;
   readonly latencies: readonly number[];

@@ -4,7 +4,7 @@ export function pause(ms: number): Promise<void> {
 
 const { port1, port2 } = new MessageChannel();
 
-/** Lets the browser do what waits; unlike with timers, without a pause of 4 ms. */
+/** Lets the browser run its waiting tasks, without the pause of 4 ms that timers have. */
 export function turn(): Promise<void> {
   return new Promise((resolve) => {
     port1.addEventListener("message", () => resolve(), { once: true });

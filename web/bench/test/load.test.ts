@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { fill, read } from "../src/load";
 
-test("what is read is what was filled, or nothing", () => {
+test("a message is read as it was filled, and a damaged one is rejected", () => {
   const load = { number: 70_000, run: 3, isLast: true };
   const bytes = fill(500, load);
   expect(bytes.length).toBe(500);
@@ -11,7 +11,7 @@ test("what is read is what was filled, or nothing", () => {
   expect(read(bytes.subarray(0, 11))).toBeUndefined();
 });
 
-test("the lab makes the same messages", () => {
-  // As crates/lab/src/web/load.rs has it.
+test("the messages are the same as the lab's", () => {
+  // The same values as in crates/lab/src/web/load.rs.
   expect([...fill(16, { number: 1, run: 2, isLast: false }).subarray(12)]).toEqual([29, 156, 118, 88]);
 });

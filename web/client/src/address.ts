@@ -1,8 +1,8 @@
-/** Where a server's doors are. */
+/** The addresses of a server's entry points. */
 
 import { failure } from "./errors.js";
 
-/** A server's address as http or https, without a fragment: relative addresses and WebSocket's are understood too. */
+/** A server's address as http or https, without a fragment. Relative addresses and those of WebSockets are accepted. */
 export function serverOf(server: string | URL): URL {
   const base = typeof location === "undefined" ? undefined : location.href;
   let url: URL;
@@ -22,14 +22,14 @@ export function serverOf(server: string | URL): URL {
   return url;
 }
 
-/** The address of `path` below the server's; a query stays. */
+/** The address of `path` below the server's address; the query is kept. */
 export function door(server: URL, path: string): string {
   const url = new URL(server);
   url.pathname = `${url.pathname.replace(/\/$/, "")}/${path}`;
   return url.href;
 }
 
-/** The same for a WebSocket. */
+/** The address of the server's WebSocket. */
 export function socketDoor(server: URL): string {
   return door(server, "ws").replace(/^http/, "ws");
 }

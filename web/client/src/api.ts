@@ -1,85 +1,100 @@
 /**
- * What an application sees of Groupwire. Types only: the code stands in `room.ts` and `channel.ts`.
+ * The public types of Groupwire. This file holds types only; the code is in `room.ts` and `channel.ts`.
  *
- * Functions that cannot do what they are asked throw an `Error` with `code` and `fault` as {@link RoomError} has them.
+ * A function that fails throws an `Error` with the fields `code` and `fault` of {@link RoomError}.
  */
 
-/** What a channel needs, from the sender's application to the receiver's. The server's word on it is final. */
+/**
+ * The quality of service of a channel, from the sender's application to the receiver's. The server has the last word on
+ * it.
+ */
 export interface Qos {
-  /** `transaction`: all of them, in one order for everybody. `awareness`: some may be lost. */
+  /** `transaction`: every message reaches everybody, in one order. `awareness`: some messages may be lost. */
   kind: "transaction" | "awareness";
-  /** Awareness: the share of messages that may be lost or late, 0 to 1. Default 0.05. */
+  /** Awareness only: the share of messages that may be lost or late, 0 to 1. Default 0.05. */
   loss?: number;
-  /** Milliseconds from app to app after which a message is worth nothing. Default: none. */
+  /** Milliseconds from application to application after which a message is of no use. Default: none. */
   deadline?: number;
-  /** The lowest rate, in messages per second, that is still of use. Default: none. */
+  /** The lowest useful rate, in messages per second. Default: none. */
   minRate?: number;
-  /** The highest rate that is of use. Default: none. */
+  /** The highest useful rate, in messages per second. Default: none. */
   maxRate?: number;
   /** 0 (least) to 255. Default 128. */
   priority?: number;
-  /** Above the highest rate: only the newest value per key, or all values in fewer packets. Default: `conflate` for awareness. */
+  /**
+   * What happens above the highest rate: `conflate` sends only the newest value of each key, `aggregate` sends all
+   * values in fewer packets. Default for awareness: `conflate`.
+   */
   overflow?: "conflate" | "aggregate";
-  /** Keep the compression context of this channel to itself (lengths can leak what else was sent). */
+  /**
+   * Gives this channel a compression context of its own, because the compressed length of a message reveals something
+   * about the messages that share its context. Default: false.
+   */
   private?: boolean;
 }
 
-/** What a channel is: its QoS, which is everybody's, and what is this participant's own. */
+/** The options of a channel: its QoS, which all participants share, and this participant's own settings. */
 export interface ChannelOptions extends Qos {
-  /** How its messages become small between this participant and the server. Default: `template`. */
+  /** How messages are compressed between this participant and the server. Default: `template`. */
   compress?: Compress;
 }
 
-/** The lossless codecs. What they are is in docs/qos.md. */
+/** The lossless codecs. docs/qos.md describes them. */
 export type Codec =
   "none" | "lz4" | "zlib" | "snappy" | "lzo" | "lzf" | "lzw" | "zstd" | "brotli" | "bzip2" | "lzma" | "rle" | "null";
 
 /**
- * `template`: by what messages share with each other and with earlier ones; for messages of some hundred bytes that
- * resemble each other nothing comes near. `off`: as they are. Otherwise each message alone: `auto` by whatever gets it
- * there soonest, or by a codec of your choice, as in `lz4`, `zstd-19` (with a level), `zstd-fast-3` (a negative one) or
- * `delta4+lz4` (numbers of four bytes, each less the one before).
+ * How the messages of a channel are compressed. `template`: by what they share with each other and with earlier
+ * messages; the best choice for similar messages of some hundred bytes. `off`: not at all. `auto`: each message alone,
+ * by the codec that delivers it soonest. Or each message alone by a named codec: `lz4`, `zstd-19` (with a level),
+ * `zstd-fast-3` (with a negative level), `delta4+lz4` (after a filter that subtracts from each byte the byte four
+ * places before it).
  */
 export type Compress = "template" | "off" | "auto" | Codec | `${Codec}-${string}` | `delta${1 | 2 | 4 | 8}+${string}`;
 
-/** How to join a room. */
+/** The options of `connect`. */
 export interface ConnectOptions<Presence = unknown> {
-  /** Shown to the server's authorisation hook. */
+  /** An opaque token for the server's authorisation hook. */
   token?: string;
-  /** What the others are told of this participant: any JSON, at most 4 KB. */
+  /** The presence of this participant, which all others see: any JSON, at most 4 KB. */
   presence?: Presence;
   /**
-   * The WebAssembly core: where it lies, or what it is, for programs that have no `fetch` for files (Node). Loaded
-   * once per page, so the first `connect` decides. Default: beside this module.
+   * The WebAssembly core: its address, or its bytes for programs whose `fetch` cannot read files (Node). It is loaded
+   * once per page, so only the first call of `connect` can choose. Default: the file beside this module.
    */
   wasm?: string | URL | BufferSource | WebAssembly.Module;
-  /** The same for the module with most codecs that the core lacks. It is loaded when a channel asks for one of them. */
+  /**
+   * The same for the module with the codecs that the core lacks, except brotli. It is loaded when a channel asks for
+   * one of them.
+   */
   codecs?: string | URL | BufferSource | WebAssembly.Module;
-  /** The same for brotli, which is a module of its own for its size. */
+  /** The same for brotli, which is a separate module because of its size. */
   brotli?: string | URL | BufferSource | WebAssembly.Module;
-  /** Instead of the global one, for programs that are no browser: the package `ws`, for example. */
+  /** Replaces the global `WebSocket`, for programs outside of a browser, for example by the one of the package `ws`. */
   WebSocket?: WebSocketConstructor;
   /**
-   * Which transports may be used, best first; one name pins it. What the platform does not have is left out. Default:
-   * all it has, in the order of {@link TransportName}; outside of a page `websocket` alone.
+   * The transports that may be used, best first; a list of one name pins that transport. Transports that the platform
+   * lacks are ignored. Default: all, in the order of {@link TransportName}; outside of a page only `websocket`.
    */
   transports?: readonly TransportName[];
 }
 
-/** The ways to a server, best first. What they do is in docs/transports.md. */
+/** The transports, best first. docs/transports.md describes them. */
 export type TransportName = "webtransport" | "websocket" | "multipart" | "iframe" | "longpoll" | "poll";
 
 /** The transport in use. */
 export interface Transport {
   readonly name: TransportName;
-  /** Why it and no other, in plain words for people: "WebTransport did not answer within 200 ms; still trying." */
+  /**
+   * Why this transport was chosen, as a sentence for users: "WebTransport did not answer within 200 ms; still trying."
+   */
   readonly why: string;
 }
 
-/** The part of the browser's `WebSocket` that is used here. */
+/** A constructor of WebSockets, such as the browser's `WebSocket`. */
 export type WebSocketConstructor = new (url: string) => WebSocketLike;
 
-/** See {@link WebSocketConstructor}. */
+/** The part of the browser's `WebSocket` that this package uses. */
 export interface WebSocketLike {
   binaryType: string;
   readonly bufferedAmount: number;
@@ -90,232 +105,253 @@ export interface WebSocketLike {
   close(code?: number): void;
 }
 
-/** `connecting`: for the first time. `reconnecting`: the connection broke. `closed`: for good. */
+/**
+ * The state of a room's connection. `connecting`: for the first time. `reconnecting`: after the connection broke.
+ * `closed`: for good.
+ */
 export type Status = "connecting" | "connected" | "reconnecting" | "closed";
 
-/** Somebody in the room. */
+/** A participant of the room. */
 export interface Participant<Presence = unknown> {
-  /** Unique in the room, small, never used again for somebody else. */
+  /** Unique in the room and never reused for another participant. Ids are small numbers. */
   readonly id: number;
-  /** What it says of itself; undefined if that is no JSON. Whoever wrote it may be anybody: check its shape. */
+  /**
+   * The presence that the participant has set; undefined if it is not JSON. Other programs wrote it, so check its
+   * shape.
+   */
   readonly presence: Presence | undefined;
-  /** Its connection broke and may come back. */
+  /** True while the participant's connection is broken and its session may still resume. */
   readonly away: boolean;
 }
 
-/** Strings and bytes (also as `ArrayBuffer` or a view of one) arrive as they were sent; anything else as JSON text. */
+/** Strings and bytes (`Uint8Array`, `ArrayBuffer` or a view) arrive unchanged. Any other value is sent as JSON text. */
 export type Payload = string | Uint8Array | object;
 
-/** What to say of one message. */
+/** The options of one message. */
 export interface SendOptions {
-  /** On a conflated channel: only the newest value of a key (of this participant) matters. */
+  /**
+   * The key of the value, on a conflated channel: a newer value of this participant replaces an older one of the same
+   * key.
+   */
   key?: string;
-  /** 0 (least) to 255, instead of the channel's. */
+  /** The priority of this message, 0 (least) to 255, instead of the channel's. */
   priority?: number;
 }
 
 /**
- * `accepted`: on its way, or waiting for its turn. `conflated`: accepted, and it replaced an older value of its key.
- * `not-now`: too much is waiting for the network; nothing was taken, try again after `drain`.
+ * The result of `send`. `accepted`: the message is sent or queued. `conflated`: the same, and it replaced an older
+ * value of its key. `not-now`: the send queue is full and the message was not taken; send it again after the event
+ * `drain`.
  */
 export type Sent = "accepted" | "conflated" | "not-now";
 
-/** A message that arrived. */
+/** A received message. */
 export interface Message {
-  /** A string if it was sent as text, else bytes. */
+  /** A string if the sender sent text, bytes otherwise. */
   readonly data: string | Uint8Array;
-  /** `data` read as JSON. Throws a SyntaxError if it is none. */
+  /** Parses `data` as JSON. Throws a SyntaxError if it is not JSON. */
   json<T = unknown>(): T;
-  /** The participant who sent it. */
+  /** The id of the participant who sent the message. */
   readonly sender: number;
-  /** One's own transaction, at its place in the room's order: from now on it is *ordered*. */
+  /**
+   * True for this participant's own transaction, which arrives at its place in the room's order: it is now *ordered*.
+   */
   readonly own: boolean;
-  /** The sender's key, if it gave one. */
+  /** The sender's key, if the sender gave one. */
   readonly key: string | undefined;
-  /** Milliseconds since the sender's application made it, as far as is known. */
+  /** Estimated milliseconds since the sender's application sent the message. */
   readonly age: number;
-  /** The place of a transaction in the room's order; 0 for awareness. */
+  /** The position of a transaction in the room's order; 0 for awareness. */
   readonly position: number;
   /**
-   * The sender's own count, modulo 2^32: of its transactions, or of its messages on an awareness channel. Says which
-   * of two messages was made first, where `age` is only an estimate.
+   * The sender's counter modulo 2^32: of all its transactions, or of its messages on this awareness channel. It orders
+   * the messages of one sender exactly, while `age` is an estimate.
    */
   readonly index: number;
-  /** Awareness that was overtaken by a later transaction of the same sender. */
+  /** True for an awareness message that a later transaction of the same sender has overtaken. */
   readonly stale: boolean;
-  /** Part of the state that a late joiner is sent, not something that happened just now. */
+  /** True for a message of the late-joiner state: it describes the room as it was when this participant joined. */
   readonly state: boolean;
 }
 
-/** One type of message in a room. */
+/** A channel: one type of message in a room. */
 export interface Channel {
   readonly name: string;
-  /** What was asked for until the server answers, then what holds. */
+  /** The QoS that is in force. Until the server has answered, the QoS that was requested. */
   readonly qos: Qos;
   /**
-   * How its messages become small, from now on and both ways, on the link of this participant. It may be changed at any
-   * time. What takes other codecs than the core's loads them first; until then all stays as it was, which is `off` at
-   * the beginning. If they cannot be loaded, or there is no such codec, it becomes `off` and the room tells an `error`.
+   * How messages are compressed between this participant and the server, in both directions. It may be changed at any
+   * time. If a codec needs a module, the old setting (`off` for a new channel) stays until the module is loaded. If the
+   * module cannot be loaded or the codec does not exist, the setting becomes `off` and the room emits `error`.
    */
   compress: Compress;
-  /** How its contract stands, judged by what comes here; undefined before the core is loaded. */
+  /** How well the contract is kept, judged by the messages that arrive here; undefined before the core is loaded. */
   readonly contract: Contract | undefined;
   /**
-   * Asks for another QoS, for everybody, from now on; what is left out stays. The server's word is final: the event `qos`
-   * says what holds, an `error` of the room that nothing changed.
+   * Requests another QoS for all participants; omitted fields stay as they are. The server decides: it answers with the
+   * event `qos` if it changed, or with an `error` of the room if not.
    */
   setQos(change: Partial<Omit<Qos, "kind" | "overflow" | "private">>): void;
   /**
-   * Asks the server for at most so many values of each key per second, always the newest; undefined: for all. For
-   * channels that conflate.
+   * Asks the server to send this participant at most `perSecond` values of each key per second, always the newest;
+   * undefined removes the limit. Only for channels that conflate.
    */
   limitRate(perSecond: number | undefined): void;
   /**
-   * Sends a message, now or as soon as there is a connection. Throws when it can never be sent: too large, refused
-   * channel, closed room.
+   * Sends a message, or queues it until there is a connection. Throws if it can never be sent: it is too large, the
+   * server refused the channel, or the room is closed.
    */
   send(payload: Payload, options?: SendOptions): Sent;
-  /** Returns a function that ends the subscription. */
+  /** Calls `listener` for each message. Returns a function that removes the listener, as the other forms of `on` do. */
   on(event: "message", listener: (message: Message) => void): () => void;
-  /** The late-joiner state of this channel has arrived. */
+  /** Emitted when the late-joiner state of this channel is complete. */
   on(event: "synced", listener: () => void): () => void;
-  /** Another QoS holds from now on. */
+  /** Emitted when the QoS has changed. */
   on(event: "qos", listener: (qos: Qos) => void): () => void;
-  /** The contract began to be missed, or is kept again. */
+  /** Emitted when the contract begins to be missed, and when it is kept again. */
   on(event: "contract", listener: (news: ContractNews) => void): () => void;
 }
 
-/** A contract began to be missed, or is kept again. */
+/** The state of a contract, as the event `contract` reports it. */
 export interface ContractNews {
-  /** `cannot-meet`: not as things are. */
+  /** `cannot-meet`: the network does not allow to keep the contract. */
   readonly state: "met" | "missed" | "cannot-meet";
-  /** What is broken, if anything is. */
+  /** The part of the contract that is broken; undefined if the contract is met. */
   readonly breach: ContractBreach | undefined;
-  /** The same in plain words. */
+  /** The state in a sentence for users. */
   readonly text: string;
-  /** What is being done. */
+  /** The measures that Groupwire takes to keep the contract. */
   readonly measures: readonly ContractMeasure[];
 }
 
-/** The part of a contract that is broken. Shares are from 0 to 1, rates per second. */
+/** The part of a contract that is broken. Loss is a share from 0 to 1, a rate is in messages per second. */
 export interface ContractBreach {
   readonly of: "loss" | "rate";
   readonly target: number;
   readonly measured: number;
-  /** Of loss: the deadline at which the target would have been met, in milliseconds; undefined if none would do. */
+  /** For loss: the deadline in milliseconds at which the target would have been met; undefined if no deadline would. */
   readonly deadline?: number;
 }
 
-/** What Groupwire does about a contract. */
+/** A measure that Groupwire takes to keep a contract. */
 export interface ContractMeasure {
   readonly kind: "datagrams" | "stream" | "repeated" | "asked" | "paced" | "thinned" | "conflated" | "other";
-  /** In plain words. */
+  /** The measure in a sentence for users. */
   readonly text: string;
 }
 
-/** How a channel's contract stands at this participant. */
+/** How well a channel's contract is kept for this participant. */
 export interface Contract extends ContractNews {
-  /** The last ten seconds. */
+  /** The messages of the last ten seconds. */
   readonly recent: ContractTally;
-  /** Since the channel was opened. */
+  /** All messages since the channel was opened. */
   readonly total: ContractTally;
-  /** What came per second while its sender sent at least at the lowest rate; undefined if none is stated, or sent. */
+  /**
+   * Messages received per second while the sender sent at the lowest rate or more; undefined without a lowest rate, or
+   * while the sender sent less.
+   */
   readonly rate: number | undefined;
-  /** Milliseconds from app to app. */
+  /** Latency in milliseconds, from application to application. */
   readonly latency: {
     readonly median: number | undefined;
     readonly p99: number | undefined;
-    /** The largest latency that falls into each, and how many messages did. */
+    /** A histogram: the largest latency of each bucket, and the number of messages in it. */
     readonly buckets: readonly (readonly [ms: number, count: number])[];
   };
-  /** The share, 0 to 1, that was lost or late on its way from the senders to the server, as the server last told. */
+  /**
+   * The share of messages, 0 to 1, that was lost or late between the senders and the server, as the server last
+   * reported.
+   */
   readonly upstream: number;
 }
 
-/** Messages for this participant: those it asked to be left out are not among them. */
+/** Counts of messages. Messages that `limitRate` left out are not counted. */
 export interface ContractTally {
-  /** Of which it is known whether they came in time. */
+  /** Messages of which it is known whether they came in time. */
   readonly judged: number;
-  /** That never came, or after the deadline. A newer value of a conflated channel makes up for an older one. */
+  /**
+   * Messages that never came or came after their deadline. On a conflated channel a newer value replaces a missing one.
+   */
   readonly missed: number;
-  /** Of the missed: that came too late. */
+  /** The missed messages that came after their deadline. */
   readonly late: number;
 }
 
-/** Something is missing that cannot be had again. */
+/** A loss that Groupwire cannot repair. */
 export interface Gap {
   /**
-   * `incarnation`: the server lost the room's state (it was restarted); whoever still has it should send it again.
-   * `session`: the server no longer knows this participant; it has a new id. `history`: transactions are missing.
+   * `incarnation`: the server was restarted and lost the room's state; participants who still have it should send it
+   * again. `session`: the server has forgotten this participant, which now has a new id. `history`: transactions are
+   * missing.
    */
   readonly reason: "incarnation" | "session" | "history";
   /**
-   * Own transactions that were sent but not acknowledged. They are sent again; the session that was lost may have
-   * ordered some of them already.
+   * The number of this participant's transactions that were sent and not acknowledged. They are sent again, although
+   * the lost session may have ordered some of them.
    */
   readonly uncertain: number;
 }
 
-/** What a participant's `provideSnapshot` made. */
+/** A snapshot that some participant's `provideSnapshot` made. */
 export interface Snapshot {
   readonly data: Uint8Array;
-  /** It stands for all transactions up to this position; it replaces all state built so far. */
+  /** The snapshot contains all transactions up to this position and replaces all state built so far. */
   readonly asOf: number;
 }
 
-/** What went wrong. Without a listener it goes to the console. */
+/** An error of a room. Without a listener it is written to the console. */
 export interface RoomError {
   /** A short name such as `too-large`. */
   readonly code: string;
   /**
-   * Who has to change something: `peer` and `incompatible` mean the server, `limit` and `refused` the request, `own`
-   * this program.
+   * Who must change something. `peer` and `incompatible`: the server. `limit` and `refused`: the request. `own`: this
+   * program.
    */
   readonly fault: "peer" | "incompatible" | "limit" | "refused" | "own";
-  /** In plain words, with what to do. */
+  /** What is wrong and what to do about it. */
   readonly message: string;
-  /** The room is closed; trying again cannot help. */
+  /** True if the room is now closed because trying again cannot help. */
   readonly fatal: boolean;
-  /** The channel that an `open` was refused for, if any. */
+  /** The channel that the error concerns, if any. */
   readonly channel: string | undefined;
 }
 
-/** Totals since `connect`. */
+/** Counts since `connect`. */
 export interface Stats {
   /** The name of the transport in use, or "none". */
   readonly transport: string;
   readonly sent: Traffic;
   readonly received: Traffic;
-  /** Smoothed, in milliseconds; undefined before the first answer. */
+  /** The smoothed round-trip time in milliseconds; undefined before the first measurement. */
   readonly roundTrip: number | undefined;
   readonly reconnects: number;
-  /** By the names of the channels. */
+  /** The counts of each channel, by its name. */
   readonly channels: ReadonlyMap<string, ChannelStats>;
 }
 
-/** What one channel carried. */
+/** The traffic of one channel. */
 export interface ChannelStats {
   readonly sent: ChannelTraffic;
   readonly received: ChannelTraffic;
 }
 
-/** Totals of one channel in one direction. Bytes are of messages alone, without keys and headers. */
+/** Counts of one channel in one direction. Bytes are those of the messages, without keys and headers. */
 export interface ChannelTraffic {
-  /** Messages that travelled each alone: by a codec, or as they were. */
+  /** Messages that were compressed alone or sent uncompressed. */
   readonly messages: number;
   readonly bytesBefore: number;
   readonly bytesAfter: number;
   /**
-   * Messages that travelled together with others of their packet (`template`). Which part of it was theirs nobody can
-   * say: the room's totals have whole packets.
+   * Messages that were compressed together with the other messages of their packet (`template`). Their compressed size
+   * is not known per channel: the room's totals count whole packets.
    */
   readonly codedMessages: number;
   readonly codedBytes: number;
-  /** What the last message that travelled alone was compressed by; `none`: it would not have become smaller. */
+  /** The codec of the last message that was compressed alone; `none` if the codec would not have made it smaller. */
   readonly codec: string | undefined;
 }
 
-/** Totals of one direction. "Before" counts the bytes of messages, "after" all bytes handed to the transport. */
+/** Counts of one direction. "Before" counts the bytes of messages, "after" all bytes handed to the transport. */
 export interface Traffic {
   readonly messages: number;
   readonly packets: number;
@@ -323,51 +359,55 @@ export interface Traffic {
   readonly bytesAfter: number;
 }
 
-/** What a room tells, by the names that `on` takes. */
+/** The events of a room and the values that their listeners get. */
 export interface RoomEvents<Presence> {
-  /** The state of the connection changed. */
+  /** The state of the connection has changed. */
   status: Status;
-  /** Somebody came, changed, or left. `room.participants` is already up to date. */
+  /** A participant came, changed or left. `room.participants` is already up to date. */
   participants: ReadonlyMap<number, Participant<Presence>>;
-  /** The late-joiner state of the channels opened before connecting is complete. */
+  /** The late-joiner state of all channels opened before connecting is complete. */
   synced: undefined;
-  /** State that replaces all that was built from transactions so far. */
+  /** A state that replaces all state built from transactions so far. */
   snapshot: Snapshot;
   gap: Gap;
-  /** After `not-now`: there is room again. */
+  /** After `send` returned `not-now`: the send queue takes messages again. */
   drain: undefined;
-  /** The session moved to another transport, or there is another reason for the one in use. */
+  /** The session has moved to another transport, or the reason for the current one has changed. */
   transport: Transport;
   error: RoomError;
 }
 
-/** A place where participants share channels and presence. */
+/** A room: the place where participants share channels and presence. */
 export interface Room<Presence = unknown> {
   readonly name: string;
   readonly status: Status;
   /** This participant; undefined before the first connection. */
   readonly self: Participant<Presence> | undefined;
-  /** The others. */
+  /** The other participants, by their ids. */
   readonly participants: ReadonlyMap<number, Participant<Presence>>;
   readonly stats: Stats;
-  /** What is in use; undefined while there is none. */
+  /** The transport in use; undefined while there is none. */
   readonly transport: Transport | undefined;
   /**
-   * Changes which transports may be used, as {@link ConnectOptions.transports} says (undefined: the default), and moves
-   * if need be. What is in use stays until another is open.
+   * Changes the allowed transports ({@link ConnectOptions.transports}; undefined restores the default) and moves the
+   * session if needed. The current transport stays in use until another one is open.
    */
   setTransports(names: readonly TransportName[] | undefined): void;
-  /** Opens a channel. Calling it again with the same name gives the same channel. */
+  /** Opens a channel. A second call with the same name returns the same channel. */
   channel(name: string, options: ChannelOptions): Channel;
-  /** Changes what the others are told of this participant. */
+  /** Changes this participant's presence, which all others see. */
   setPresence(presence: Presence): void;
   /**
-   * Called when the server wants a snapshot so that late joiners need not read the whole log. It must stand for
-   * exactly the transactions delivered so far (own ones that are not yet ordered left out).
+   * Registers the function that makes snapshots. It is called when the server wants a snapshot so that late joiners
+   * need not read the whole log. A snapshot must contain exactly the transactions delivered so far, without own
+   * transactions that are not yet ordered.
    */
   provideSnapshot(make: () => Uint8Array | string): void;
-  /** Returns a function that ends the subscription. */
+  /** Calls `listener` for each event of this name. Returns a function that removes the listener. */
   on<E extends keyof RoomEvents<Presence>>(event: E, listener: (value: RoomEvents<Presence>[E]) => void): () => void;
-  /** Says goodbye and closes, for good. What waits for the network is given up. */
+  /**
+   * Closes the room for good. Messages that were submitted before are handed to the network first, without waiting for
+   * it.
+   */
   leave(): void;
 }

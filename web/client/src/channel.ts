@@ -11,9 +11,9 @@ import type {
   Sent,
 } from "./api.js";
 import { decodeText, encode } from "./codec.js";
-import { OFF, ownHow, partFor, type How, type Part } from "./compress.js";
+import { OFF, builtIn, moduleFor, type Compression, type CodecModule } from "./compress.js";
 import type { CoreMessage } from "./core.js";
-import type { Driver, Opening } from "./driver.js";
+import type { Driver, DriverChannel } from "./driver.js";
 import { Emitter } from "./events.js";
 
 interface ChannelEvents {
@@ -23,11 +23,11 @@ interface ChannelEvents {
   contract: ContractNews;
 }
 
-export class RoomChannel implements Channel, Opening {
+export class RoomChannel implements Channel, DriverChannel {
   readonly #driver: Driver;
   readonly #events = new Emitter<ChannelEvents>();
   qos: Qos;
-  how: How;
+  compression: Compression;
   id: number | undefined;
   #compress: Compress;
 
@@ -39,7 +39,7 @@ export class RoomChannel implements Channel, Opening {
     this.#driver = driver;
     this.qos = qos;
     this.#compress = compress;
-    this.how = ownHow(compress) ?? OFF;
+    this.compression = builtIn(compress) ?? OFF;
     driver.open(this);
     this.#loadFor(compress);
   }
@@ -50,34 +50,34 @@ export class RoomChannel implements Channel, Opening {
 
   set compress(name: Compress) {
     this.#compress = name;
-    const how = ownHow(name);
-    if (how) this.#become(how);
+    const compression = builtIn(name);
+    if (compression) this.#become(compression);
     this.#loadFor(name);
   }
 
   #loadFor(name: Compress): void {
-    const part = partFor(name);
+    const part = moduleFor(name);
     if (part) void this.#load(name, part);
   }
 
-  async #load(name: Compress, part: Part): Promise<void> {
+  async #load(name: Compress, part: CodecModule): Promise<void> {
     try {
       const codecs = await this.#driver.loadCodecs(part);
-      // Unless something else was asked for meanwhile.
-      if (this.#compress === name) this.#become(ownHow(name) ?? codecs.read(name));
+      // The application may have chosen another setting while the module was loading.
+      if (this.#compress === name) this.#become(builtIn(name) ?? codecs.read(name));
     } catch (error) {
       if (this.#compress !== name) return;
-      // `auto` goes on with what there is.
+      // `auto` goes on with the codecs that are loaded.
       if (name !== "auto") {
         this.#compress = "off";
         this.#become(OFF);
       }
-      this.#driver.complain(this, error);
+      this.#driver.reportError(this, error);
     }
   }
 
-  #become(how: How): void {
-    this.how = how;
+  #become(compression: Compression): void {
+    this.compression = compression;
     this.#driver.compress(this);
   }
 
@@ -105,28 +105,28 @@ export class RoomChannel implements Channel, Opening {
     return this.#events.on(event, listener as (value: unknown) => void);
   }
 
-  /** For the room. */
+  /** Called by the room when the server has opened the channel. */
   opened(qos: Qos): void {
     this.qos = qos;
   }
 
-  /** For the room. */
+  /** Called by the room when the QoS of the open channel has changed. */
   changed(qos: Qos): void {
     this.qos = qos;
     this.#events.emit("qos", qos);
   }
 
-  /** For the room. */
-  stands(news: ContractNews): void {
+  /** Called by the room when the state of the contract has changed. */
+  contractChanged(news: ContractNews): void {
     this.#events.emit("contract", news);
   }
 
-  /** For the room. */
+  /** Called by the room for each message of this channel. */
   deliver(message: CoreMessage): void {
     this.#events.emit("message", new IncomingMessage(message));
   }
 
-  /** For the room. */
+  /** Called by the room when the late-joiner state of this channel is complete. */
   synced(): void {
     this.#events.emit("synced", undefined);
   }

@@ -1,57 +1,69 @@
 /**
- * Which transport carries the session: the best that works, and another when it does not. No page, no clock and no
- * network in here: they are handed in, so that tests can play them.
+ * Chooses the transport that carries the session: the best that works, and another one when it breaks. Page, clock and
+ * network are passed in, so that tests can simulate them.
  */
 
 import type { Transport, TransportName } from "./api.js";
 import type { Memory } from "./memory.js";
+import { Ranking } from "./ranking.js";
 import { explain } from "./reasons.js";
 import { FULL, type Link, type LinkEvents } from "./transport/link.js";
 
-/** The next one starts when the one before has not opened for so long: a slow path, or one that swallows everything. */
+/**
+ * The next transport starts when the one before has not opened within this time: its path is slow or drops all packets.
+ */
 export const STAGGER_MS = 200;
 
-/** The same while the transport in use is silent: every moment counts, and most likely only one other is needed. */
+/**
+ * The same while the transport in use is silent: faster, because the session is interrupted, and one other transport is
+ * most likely enough.
+ */
 const QUIET_STAGGER_MS = 100;
 
-/** When all have failed while it is silent, they are tried again after so long: what broke may be back by then. */
+/** If all transports fail while the one in use is silent, they are tried again after this time. */
 const QUIET_AGAIN_MS = 500;
 
-/** Long enough for two lost SYN packets (1 + 2 s, RFC 6298) and a TLS handshake on a poor network. */
+/** The time for a transport to open: two lost SYN packets (1 + 2 s, RFC 6298) and a TLS handshake on a poor network. */
 const OPENING_MS = 10_000;
 
-/** So long a transport may open while all others have failed, until the session is told that nothing works for now. */
+/** How long one transport may go on opening after all others have failed, before the core is told that none works. */
 const PATIENCE_MS = 2000;
 
-/** An open transport on which the session has not begun by then is no better than a silent one. */
+/** How long an open transport may take until the session has joined on it. After that it is treated as silent. */
 const JOINING_MS = 1500;
 
-/** Better ones are tried again after so long, then twice as long, up to the longest. */
+/** Better transports are tried again after this time, then after twice as long each time, up to the longest. */
 export const RETRY_MS = 15_000;
 const LONGEST_RETRY_MS = 300_000;
 
-/** A transport that worked for so long has shown that it works: what fails next is something new. */
+/**
+ * A transport that has carried a session for this long works. If better ones fail after that, the retry interval starts
+ * anew.
+ */
 const STABLE_MS = 60_000;
 
 export interface Clock {
   /** Milliseconds. */
   now(): number;
-  /** Returns what calls it off. */
+  /** Returns a function that cancels the timer. */
   after(ms: number, run: () => void): () => void;
 }
 
-/** What is told of the transport in use. */
+/** Events of the transport in use. */
 export interface ChoiceEvents extends Omit<LinkEvents, "closed"> {
-  /** There is none any more; `dial` asks for one. One that was being tried may still open before. */
+  /**
+   * The transport in use was lost; `dial` requests another one. A transport that was still opening may be used before
+   * that.
+   */
   closed(): void;
-  /** Another is in use (undefined: none), or for another reason. */
+  /** Another transport is in use (undefined: none), or the reason for it has changed. */
   changed(transport: Transport | undefined): void;
 }
 
 export interface ChoiceOptions {
-  /** What may be used and can be, best first. */
+  /** The transports that are allowed and available, best first. */
   readonly names: readonly TransportName[];
-  /** Reports nothing before it returns. */
+  /** Opens a link. It must not report an event before it returns. */
   readonly open: (name: TransportName, events: LinkEvents) => Link;
   readonly clock: Clock;
   readonly memory: Memory;
@@ -62,56 +74,51 @@ interface Attempt {
   readonly name: TransportName;
   readonly since: number;
   link: Link;
-  /** It is open, with room for datagrams of so many bytes, and waits for its turn. */
+  /** The largest datagram in bytes, once the link is open and waits to be used. */
   ready: number | undefined;
-  /** Another was open before, after so many milliseconds. */
-  beaten: number | undefined;
-  callOff: () => void;
+  /** Milliseconds from the start of this attempt until another link was in use. */
+  overtakenAfter: number | undefined;
+  cancel: () => void;
 }
 
-/** In the place of one that could not even be made. */
+/** The link of an attempt that could not be created. */
 const NONE: Link = { send() {}, sendDatagram() {}, release() {}, close() {} };
 
 export class Choice {
   readonly #options: ChoiceOptions;
-  #names: readonly TransportName[];
-  /** Beyond the names: all responses that may be held are taken, and polling holds none (T20). */
-  #mayPoll = false;
+  readonly #ranking: Ranking;
   #attempts: Attempt[] = [];
-  /** Not yet started in this race. */
+  /** The transports of the current race that have not been started. */
   #queue: TransportName[] = [];
   #used: Attempt | undefined;
-  /** The session wants a transport. */
+  /** True while the session waits for a transport. */
   #isDialing = false;
-  /** It will: transports open, and wait. */
-  #isWarming = false;
-  /** The session has begun on the one in use. */
+  /** True before the session's first `dial`: links may open but are not used yet. */
+  #isPreconnecting = false;
+  /** True once the session has joined on the transport in use. */
   #hasJoined = false;
   #isQuiet = false;
-  /** What did not work when it was tried last, and what became of it. */
-  readonly #reasons = new Map<TransportName, string>();
   #retry = RETRY_MS;
   #usedSince = 0;
-  #told: Transport | undefined;
-  #callOffNext = (): void => {};
-  #callOffRetry = (): void => {};
-  #callOffJoining = (): void => {};
-  #callOffPatience = (): void => {};
+  #reported: Transport | undefined;
+  #cancelNext = (): void => {};
+  #cancelRetry = (): void => {};
+  #cancelJoining = (): void => {};
+  #cancelPatience = (): void => {};
 
   constructor(options: ChoiceOptions) {
     this.#options = options;
-    this.#names = options.names;
-    this.#recall();
+    this.#ranking = new Ranking(options.names, options.memory);
   }
 
-  /** What may be used, best first. */
+  /** The allowed transports, best first. */
   get names(): readonly TransportName[] {
-    return this.#names;
+    return this.#ranking.names;
   }
 
-  /** What is in use. */
+  /** The transport in use. */
   get transport(): Transport | undefined {
-    return this.#told;
+    return this.#reported;
   }
 
   send(packet: Uint8Array<ArrayBuffer>): void {
@@ -122,106 +129,103 @@ export class Choice {
     this.#used?.link.sendDatagram(packet);
   }
 
-  release(goes: boolean): void {
-    this.#used?.link.release(goes);
+  release(pageCloses: boolean): void {
+    this.#used?.link.release(pageCloses);
   }
 
-  /** There will be a session soon: connecting begins now. Reports nothing. */
-  warm(): void {
-    this.#isWarming = true;
-    this.#race(this.#order(), STAGGER_MS);
+  /** Starts to connect before the session asks for a transport. Reports no event. */
+  preconnect(): void {
+    this.#isPreconnecting = true;
+    this.#race(this.#ranking.order(), STAGGER_MS);
   }
 
-  /** The session wants a transport. Answered by `opened` or `closed`. */
+  /** The session wants a transport. The answer is the event `opened` or `closed`. */
   dial(): void {
-    this.#isWarming = false;
+    this.#isPreconnecting = false;
     this.#isDialing = true;
     const ready = this.#ready();
     if (ready) this.#use(ready);
-    else this.#race(this.#order(), STAGGER_MS);
+    else this.#race(this.#ranking.order(), STAGGER_MS);
   }
 
-  /** The session is done with the transport in use. Nothing is reported of it any more. */
+  /** Closes the transport in use at the session's request. It reports no further event. */
   hangup(): void {
     const used = this.#used;
     if (!used) return;
     used.link.close();
-    this.#lose("carried nothing");
+    this.#clearUsed("carried nothing");
   }
 
-  /** The session has begun on the transport in use. */
+  /** The session has joined on the transport in use. */
   joined(): void {
     const used = this.#used;
     if (!used || this.#hasJoined) return;
     this.#hasJoined = true;
     this.#isQuiet = false;
-    this.#callOffJoining();
-    this.#reasons.delete(used.name);
-    const [best] = this.#names;
-    if (best) this.#options.memory.worked(used.name, best);
-    this.#remember();
+    this.#cancelJoining();
+    this.#ranking.forgive(used.name);
+    this.#ranking.carries(used.name);
     this.#settle();
     const ready = this.#ready();
     if (ready) this.#use(ready);
-    else this.#tell();
+    else this.#report();
   }
 
-  /** Whether the transport in use is suspiciously silent. */
+  /** The core reports whether the transport in use is suspiciously silent. */
   quiet(isQuiet: boolean): void {
     if (this.#isQuiet === isQuiet || !this.#used) return;
     this.#isQuiet = isQuiet;
-    if (isQuiet) this.#lookAround();
+    if (isQuiet) this.#tryOthers();
     else this.#settle();
   }
 
-  #lookAround(): void {
+  #tryOthers(): void {
     const used = this.#used;
     if (!used || !this.#isQuiet) return;
-    // Another connection of the same kind, and the next kind: it may be the path, or all of this kind.
-    const others = this.#order().filter((other) => other !== used.name);
+    // Another link of the same kind, and the next kind: either the connection is dead, or all connections of this kind
+    // are.
+    const others = this.#ranking.order().filter((other) => other !== used.name);
     const first = others.find((name) => !this.#attempts.some((attempt) => attempt.name === name));
-    if (this.#isAllowed(used.name)) this.#start(used.name);
+    if (this.#ranking.isAllowed(used.name)) this.#start(used.name);
     if (first) this.#start(first);
     this.#race(others, QUIET_STAGGER_MS);
   }
 
-  /** The network changed, or the page woke: what did not work may work now. */
+  /** The network has changed or the page is active again: transports that failed may work now. */
   hint(): void {
     this.#retry = RETRY_MS;
     if (this.#isDialing) {
-      // They may hang on a network that is gone.
+      // Attempts that are this old may hang on a network that is gone.
       const { clock } = this.#options;
       this.#drop((attempt) => attempt.ready === undefined && clock.now() - attempt.since > JOINING_MS);
-      this.#race(this.#order(), STAGGER_MS);
-    } else if (this.#used) this.#climb();
+      this.#race(this.#ranking.order(), STAGGER_MS);
+    } else if (this.#used) this.#tryBetter();
   }
 
-  /** Other transports may be used from now on. What is in use stays until one of them is open, or all have failed. */
+  /** Changes the allowed transports. The one in use stays until one of them is open or all have failed. */
   choose(names: readonly TransportName[]): void {
-    this.#names = names;
-    this.#mayPoll = false;
+    this.#ranking.names = names;
     this.#retry = RETRY_MS;
-    this.#reasons.clear();
     this.#drop(({ name }) => !names.includes(name));
     this.#queue = [];
-    if (this.#isDialing) return this.#race(this.#order(), STAGGER_MS);
+    if (this.#isDialing) return this.#race(this.#ranking.order(), STAGGER_MS);
     if (!this.#used) return;
-    if (this.#isAllowed(this.#used.name)) {
-      this.#climb();
-      this.#tell();
-    } else this.#race(this.#order(), STAGGER_MS);
+    if (this.#ranking.isAllowed(this.#used.name)) {
+      this.#tryBetter();
+      this.#report();
+    } else this.#race(this.#ranking.order(), STAGGER_MS);
   }
 
-  /** For good. */
+  /** Closes all links for good. */
   end(): void {
     this.#drop(() => true);
     this.#queue = [];
-    this.#isDialing = this.#isWarming = false;
+    this.#isDialing = this.#isPreconnecting = false;
     this.#used?.link.close();
     this.#used = undefined;
-    this.#quit();
-    this.#callOffRetry();
-    this.#told = undefined;
+    this.#resetUsed();
+    this.#cancelRetry();
+    this.#reported = undefined;
   }
 
   #race(names: readonly TransportName[], stagger: number): void {
@@ -229,13 +233,13 @@ export class Choice {
     this.#next(stagger);
   }
 
-  /** Starts the next of the race, and the one after that later. */
+  /** Starts the next transport of the race, and a timer for the one after it. */
   #next(stagger: number): void {
-    this.#callOffNext();
+    this.#cancelNext();
     const name = this.#queue.shift();
     if (name) this.#start(name);
-    if (this.#queue.length > 0) this.#callOffNext = this.#options.clock.after(stagger, () => this.#next(stagger));
-    else this.#judge();
+    if (this.#queue.length > 0) this.#cancelNext = this.#options.clock.after(stagger, () => this.#next(stagger));
+    else this.#checkAttempts();
   }
 
   #start(name: TransportName): void {
@@ -245,8 +249,8 @@ export class Choice {
       since: clock.now(),
       link: NONE,
       ready: undefined,
-      beaten: undefined,
-      callOff: clock.after(OPENING_MS, () => {
+      overtakenAfter: undefined,
+      cancel: clock.after(OPENING_MS, () => {
         attempt.link.close();
         this.#failed(attempt, `did not answer within ${OPENING_MS / 1000} s`);
       }),
@@ -261,195 +265,168 @@ export class Choice {
       sent: () => ifUsed(() => events.sent()),
       datagramSent: () => ifUsed(() => events.datagramSent()),
       closed: (reason) => {
-        if (this.#used === attempt) this.#lost(reason);
+        if (this.#used === attempt) this.#linkBroke(reason);
         else this.#failed(attempt, reason);
       },
     };
     try {
       attempt.link = open(name, linkEvents);
     } catch {
-      // A page from https may not use ws, for example. Not within this call: it may be the first of several.
-      attempt.callOff();
-      attempt.callOff = clock.after(0, () => this.#failed(attempt, "is not permitted here"));
+      // For example, a page from https may not open ws. Reported later, because this call may be the first of several.
+      attempt.cancel();
+      attempt.cancel = clock.after(0, () => this.#failed(attempt, "is not permitted here"));
     }
   }
 
   #opened(attempt: Attempt, maxDatagram: number): void {
     if (!this.#attempts.includes(attempt)) return;
-    attempt.callOff();
+    attempt.cancel();
     attempt.ready = maxDatagram;
     const used = this.#used;
-    if (!used && this.#isWarming) return this.#settle(attempt.name);
+    if (!used && this.#isPreconnecting) return this.#settle(attempt.name);
     if (!used) return this.#use(attempt);
-    const isWanted = this.#isQuiet || !this.#isAllowed(used.name) || this.#isBetter(attempt.name, used.name);
+    const isWanted =
+      this.#isQuiet || !this.#ranking.isAllowed(used.name) || this.#ranking.isBetter(attempt.name, used.name);
     if (!isWanted) return this.#drop((other) => other === attempt);
-    // A session that moves while it is being taken in may leave a participant behind that nobody is.
+    // Before the session has joined it cannot move: the server could keep the first attempt as a participant of its
+    // own.
     if (this.#hasJoined) return this.#use(attempt);
     if (!this.#isQuiet) return;
-    this.#reasons.set(used.name, "opened, but carried nothing");
+    this.#ranking.failed(used.name, "opened, but carried nothing");
     this.#use(attempt);
   }
 
-  /** The session goes on there. */
+  /** Moves the session to the link of this attempt. */
   #use(attempt: Attempt): void {
     const { clock, events } = this.#options;
     const before = this.#used;
-    if (before && this.#isQuiet && this.#hasJoined) this.#reasons.set(before.name, "fell silent");
+    if (before && this.#isQuiet && this.#hasJoined) this.#ranking.failed(before.name, "fell silent");
     before?.link.close();
     this.#attempts = this.#attempts.filter((other) => other !== attempt);
-    this.#quit();
+    this.#resetUsed();
     this.#used = attempt;
     this.#usedSince = clock.now();
-    for (const other of this.#attempts) other.beaten ??= clock.now() - other.since;
+    for (const other of this.#attempts) other.overtakenAfter ??= clock.now() - other.since;
     this.#isDialing = false;
-    this.#callOffJoining = clock.after(JOINING_MS, () => this.#late());
+    this.#cancelJoining = clock.after(JOINING_MS, () => this.#joinTimedOut());
     this.#settle();
-    this.#plan();
-    this.#tell();
+    this.#scheduleRetry();
+    this.#report();
     events.opened(attempt.ready ?? 0);
   }
 
-  /** The race is over: only better ones than the winner go on. */
+  /** Ends the race. Only attempts of transports that are better than the winner go on. */
   #settle(winner: TransportName | undefined = this.#used?.name): void {
     this.#queue = [];
-    this.#callOffNext();
+    this.#cancelNext();
     const goesOn = ({ name, ready }: Attempt): boolean =>
       winner !== undefined &&
-      (this.#isBetter(name, winner) || (this.#isWarming && name === winner && ready !== undefined));
+      (this.#ranking.isBetter(name, winner) || (this.#isPreconnecting && name === winner && ready !== undefined));
     this.#drop((attempt) => !goesOn(attempt));
   }
 
-  /** The session does not begin on the transport in use. */
-  #late(): void {
+  /** The session has not joined in time on the transport in use. */
+  #joinTimedOut(): void {
     const used = this.#used;
     if (!used || this.#hasJoined) return;
     const ready = this.#ready();
     if (ready) {
-      this.#reasons.set(used.name, "opened, but carried nothing");
+      this.#ranking.failed(used.name, "opened, but carried nothing");
       return this.#use(ready);
     }
     this.#isQuiet = true;
-    const others = this.#order().filter((name) => name !== used.name);
+    const others = this.#ranking.order().filter((name) => name !== used.name);
     this.#race(others, QUIET_STAGGER_MS);
   }
 
-  /** The transport in use broke. */
-  #lost(reason: string): void {
-    this.#lose(reason);
+  /** The transport in use has broken. */
+  #linkBroke(reason: string): void {
+    this.#clearUsed(reason);
     this.#options.events.closed();
     const ready = this.#ready();
     if (ready) this.#use(ready);
   }
 
-  #lose(reason: string): void {
+  #clearUsed(reason: string): void {
     const used = this.#used;
     if (!used) return;
-    // One that never carried anything comes last next time; one that did most likely will again.
-    if (this.#hasJoined) this.#reasons.delete(used.name);
-    else this.#reasons.set(used.name, `opened, but ${reason}`);
+    // A transport that never carried a session goes to the end of the order; one that did most likely works again.
+    if (this.#hasJoined) this.#ranking.forgive(used.name);
+    else this.#ranking.failed(used.name, `opened, but ${reason}`);
     this.#used = undefined;
-    this.#quit();
-    this.#callOffRetry();
+    this.#resetUsed();
+    this.#cancelRetry();
     this.#queue = [];
-    this.#callOffNext();
-    this.#tell();
+    this.#cancelNext();
+    this.#report();
   }
 
   #failed(attempt: Attempt, reason: string): void {
     if (!this.#attempts.includes(attempt)) return;
-    attempt.callOff();
+    attempt.cancel();
     this.#attempts = this.#attempts.filter((other) => other !== attempt);
-    if (reason === FULL && !this.#mayPoll && !this.#names.includes("poll")) {
-      this.#mayPoll = true;
-      this.#queue.push("poll");
-    }
-    // One that was open and waited too long did work.
-    if (attempt.ready === undefined) this.#reasons.set(attempt.name, reason);
-    this.#remember();
+    if (reason === FULL && this.#ranking.allowPolling()) this.#queue.push("poll");
+    // An attempt that was open and waited for too long is not a failure of its transport.
+    if (attempt.ready === undefined) this.#ranking.failed(attempt.name, reason);
+    if (this.#hasJoined && this.#used) this.#ranking.remember(this.#used.name);
     if (this.#queue.length > 0) this.#next(this.#isQuiet ? QUIET_STAGGER_MS : STAGGER_MS);
-    else this.#judge();
-    this.#tell();
+    else this.#checkAttempts();
+    this.#report();
   }
 
-  /** Whether there is still something to wait for. */
-  #judge(): void {
-    this.#callOffPatience();
+  /** Decides whether to wait for the remaining attempts or to report that no transport works. */
+  #checkAttempts(): void {
+    this.#cancelPatience();
     const { clock, events } = this.#options;
-    const isEvicted = this.#used !== undefined && !this.#isAllowed(this.#used.name);
+    const isEvicted = this.#used !== undefined && !this.#ranking.isAllowed(this.#used.name);
     if (this.#isQuiet && this.#queue.length + this.#attempts.length === 0) {
-      this.#callOffPatience = clock.after(QUIET_AGAIN_MS, () => this.#lookAround());
+      this.#cancelPatience = clock.after(QUIET_AGAIN_MS, () => this.#tryOthers());
       return;
     }
     if (this.#queue.length > 0 || !(this.#isDialing || isEvicted)) return;
     const waits = this.#attempts.map(({ since }) => since + PATIENCE_MS - clock.now());
     const wait = Math.max(...waits);
-    const isAlone = this.#attempts.length > 0 && this.#attempts.length >= this.#effective.length;
-    // A path that swallows everything must not keep the session from trying the others again.
+    const isAlone = this.#attempts.length > 0 && this.#attempts.length >= this.#ranking.all.length;
+    // A transport that drops all packets must not keep the session from trying the others again.
     if (waits.length > 0 && (wait > 0 || isAlone)) {
-      if (!isAlone) this.#callOffPatience = clock.after(wait, () => this.#judge());
+      if (!isAlone) this.#cancelPatience = clock.after(wait, () => this.#checkAttempts());
       return;
     }
-    // When nothing works it is not for the transports: the next search begins with the best again.
-    this.#reasons.clear();
+    // If nothing works, the transports are not the cause: the next search begins with the best again.
+    this.#ranking.forgiveAll();
     this.#isDialing = false;
     if (this.#used) {
       this.#used.link.close();
-      this.#lose("is not allowed any more");
-      this.#reasons.clear();
+      this.#clearUsed("is not allowed any more");
+      this.#ranking.forgiveAll();
     }
     events.closed();
   }
 
-  /** Tries better ones again, later. */
-  #plan(): void {
-    this.#callOffRetry();
+  /** Schedules the next attempt at better transports. */
+  #scheduleRetry(): void {
+    this.#cancelRetry();
     const used = this.#used;
-    if (!used || this.#better(used.name).length === 0) return;
-    this.#callOffRetry = this.#options.clock.after(this.#retry, () => {
+    if (!used || this.#ranking.better(used.name).length === 0) return;
+    this.#cancelRetry = this.#options.clock.after(this.#retry, () => {
       this.#retry = Math.min(this.#retry * 2, LONGEST_RETRY_MS);
-      this.#climb();
+      this.#tryBetter();
     });
   }
 
-  /** Tries all better ones now. */
-  #climb(): void {
+  /** Starts all better transports now. */
+  #tryBetter(): void {
     const used = this.#used;
     if (!used) return;
-    for (const name of this.#better(used.name)) {
+    for (const name of this.#ranking.better(used.name)) {
       if (!this.#attempts.some((attempt) => attempt.name === name)) this.#start(name);
     }
-    this.#plan();
+    this.#scheduleRetry();
   }
 
-  /** All that may be used: first what has not failed, then the rest, each best first. */
-  #order(): TransportName[] {
-    const names = this.#effective;
-    const hasFailed = (name: TransportName): boolean => this.#reasons.has(name);
-    return [...names.filter((name) => !hasFailed(name)), ...names.filter(hasFailed)];
-  }
-
-  get #effective(): readonly TransportName[] {
-    return this.#mayPoll ? [...this.#names, "poll"] : this.#names;
-  }
-
-  #isAllowed(name: TransportName): boolean {
-    return this.#effective.includes(name);
-  }
-
-  #better(name: TransportName): readonly TransportName[] {
-    const names = this.#effective;
-    const at = names.indexOf(name);
-    // All are better than one that is not allowed any more.
-    return at < 0 ? names : names.slice(0, at);
-  }
-
-  #isBetter(one: TransportName, other: TransportName): boolean {
-    return this.#better(other).includes(one);
-  }
-
-  /** The best of those that are open and wait. */
+  /** The best attempt whose link is open and waits to be used. */
   #ready(): Attempt | undefined {
-    const names = this.#effective;
+    const names = this.#ranking.all;
     const ready = this.#attempts.filter((attempt) => attempt.ready !== undefined);
     return ready.sort((a, b) => names.indexOf(a.name) - names.indexOf(b.name))[0];
   }
@@ -457,51 +434,36 @@ export class Choice {
   #drop(which: (attempt: Attempt) => boolean): void {
     const dropped = this.#attempts.filter(which);
     this.#attempts = this.#attempts.filter((attempt) => !dropped.includes(attempt));
-    for (const { link, callOff } of dropped) {
-      callOff();
+    for (const { link, cancel } of dropped) {
+      cancel();
       link.close();
     }
   }
 
-  /** Forgets what was true of the transport that was in use. */
-  #quit(): void {
+  /** Resets the state that belongs to the transport in use. */
+  #resetUsed(): void {
     if (this.#hasJoined && this.#options.clock.now() - this.#usedSince >= STABLE_MS) this.#retry = RETRY_MS;
     this.#hasJoined = false;
     this.#isQuiet = false;
-    this.#callOffJoining();
-    this.#callOffPatience();
+    this.#cancelJoining();
+    this.#cancelPatience();
   }
 
-  /** What never worked here before comes last. */
-  #recall(): void {
-    const [best] = this.#names;
-    const instead = best && this.#options.memory.recall(best);
-    if (!instead) return;
-    for (const name of this.#better(instead)) this.#reasons.set(name, "did not work here before");
-  }
-
-  #remember(): void {
-    const [best] = this.#names;
-    const name = this.#hasJoined && this.#used?.name;
-    if (!best || !name || name === best || !this.#reasons.has(best)) return;
-    this.#options.memory.fellBack(name, best);
-  }
-
-  #tell(): void {
+  #report(): void {
     const { events } = this.#options;
     const used = this.#used;
     const transport = used && {
       name: used.name,
       why: explain({
         name: used.name,
-        names: this.#names,
-        reasons: this.#reasons,
-        opening: new Map(this.#attempts.map(({ name, beaten = 0 }) => [name, beaten])),
+        names: this.#ranking.names,
+        reasons: this.#ranking.reasons,
+        opening: new Map(this.#attempts.map(({ name, overtakenAfter = 0 }) => [name, overtakenAfter])),
         retry: this.#retry,
       }),
     };
-    if (transport?.name === this.#told?.name && transport?.why === this.#told?.why) return;
-    this.#told = transport;
+    if (transport?.name === this.#reported?.name && transport?.why === this.#reported?.why) return;
+    this.#reported = transport;
     events.changed(transport);
   }
 }

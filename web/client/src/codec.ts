@@ -1,11 +1,11 @@
-/** Between what applications hand over and what travels: text or bytes. */
+/** Converts between the application's payloads and the text or bytes that travel. */
 
 import type { Payload } from "./api.js";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** A message as it travels; `bytes` are UTF-8 if `text`. */
+/** A message as it travels; `bytes` are UTF-8 if `text` is true. */
 export interface Encoded {
   readonly bytes: Uint8Array;
   readonly text: boolean;
@@ -25,7 +25,7 @@ export function encodeText(text: string): Uint8Array {
   return encoder.encode(text);
 }
 
-/** JSON as bytes; none for undefined. */
+/** JSON as UTF-8 bytes; no bytes for undefined. */
 export function encodeJson(value: unknown): Uint8Array {
   return value === undefined ? new Uint8Array() : encoder.encode(toJson(value));
 }
@@ -34,7 +34,7 @@ export function decodeText(data: string | Uint8Array): string {
   return typeof data === "string" ? data : decoder.decode(data);
 }
 
-/** What others wrote: anything that is no JSON counts as undefined. */
+/** Parses JSON that another program wrote. Returns undefined if it is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
@@ -44,7 +44,7 @@ export function parseJson(text: string): unknown {
 }
 
 function toJson(value: unknown): string {
-  // Undefined for functions, symbols and undefined, whatever the declared type says.
+  // The result is undefined for functions, symbols and undefined, although the declared type does not say so.
   const json = JSON.stringify(value) as string | undefined;
   if (json === undefined) throw new TypeError(`${typeof value} cannot be sent: it has no JSON form`);
   return json;

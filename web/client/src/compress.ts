@@ -1,11 +1,11 @@
-/** How the messages of a channel become small, and the module (crates/wasm-codecs) with the codecs that the core lacks. */
+/** The compression settings of a channel, and the modules (crates/wasm-codecs) with the codecs that the core lacks. */
 
 import type { ChannelTraffic, Codec, Compress, ConnectOptions, Stats } from "./api.js";
 import type { CoreConstructor, CoreStats, CoreTraffic } from "./core.js";
-import { failure, judged } from "./errors.js";
+import { failure, errorInfo } from "./errors.js";
 
-/** As the core takes it: crates/wasm/src/compress.rs. */
-export interface How {
+/** A compression setting as the core takes it (crates/wasm/src/compress.rs). */
+export interface Compression {
   /** 0 template, 1 off, 2 auto, 3 by a codec. */
   readonly kind: 0 | 1 | 2 | 3;
   readonly codec: number;
@@ -13,7 +13,7 @@ export interface How {
   readonly filter: number;
 }
 
-/** By their numbers on the wire. */
+/** The codecs, indexed by their numbers on the wire. */
 export const CODECS: readonly Codec[] = [
   "none",
   "lz4",
@@ -32,7 +32,7 @@ export const CODECS: readonly Codec[] = [
 const FILTERS = ["", "delta1+", "delta2+", "delta4+", "delta8+"];
 
 export const OFF = plain(1);
-const OWN: Readonly<Record<string, How>> = {
+const BUILT_IN: Readonly<Record<string, Compression>> = {
   template: plain(0),
   off: OFF,
   none: OFF,
@@ -40,48 +40,48 @@ const OWN: Readonly<Record<string, How>> = {
   lz4: { ...plain(3), codec: 1 },
 };
 
-function plain(kind: How["kind"]): How {
+function plain(kind: Compression["kind"]): Compression {
   return { kind, codec: 0, level: undefined, filter: 0 };
 }
 
-/** What the core can do by itself. */
-export function ownHow(name: Compress): How | undefined {
-  return Object.hasOwn(OWN, name) ? OWN[name] : undefined;
+/** The setting of a name that the core supports without a further module. */
+export function builtIn(name: Compress): Compression | undefined {
+  return Object.hasOwn(BUILT_IN, name) ? BUILT_IN[name] : undefined;
 }
 
 /** The modules with the codecs that the core lacks. */
-export type Part = "codecs" | "brotli";
+export type CodecModule = "codecs" | "brotli";
 
-/** The module that it takes, at least to be any good: `auto` chooses among the codecs that are there. */
-export function partFor(name: Compress): Part | undefined {
-  if (name !== "auto" && ownHow(name)) return undefined;
+/** The module that a setting needs. `auto` needs `codecs`, because it chooses only among the codecs that are loaded. */
+export function moduleFor(name: Compress): CodecModule | undefined {
+  if (name !== "auto" && builtIn(name)) return undefined;
   return /^([^+]*\+)?brotli(-|$)/.test(name) ? "brotli" : "codecs";
 }
 
-/** A module, loaded. */
+/** A loaded module with codecs. */
 export interface Codecs {
-  /** What a name asks for. Throws an `Error` that says what there is. */
-  read(name: Compress): How;
+  /** Parses the name of a setting. Throws an `Error` that lists the valid names. */
+  read(name: Compress): Compression;
 }
 
 type Source = ConnectOptions["codecs"];
 
-const loading: Partial<Record<Part, Promise<Codecs>>> = {};
+const loading: Partial<Record<CodecModule, Promise<Codecs>>> = {};
 
-/** Loads a module with codecs, once, and gives them to the core. After a failure the next call tries again. */
-export function loadCodecs(part: Part, source: Source, core: Promise<CoreConstructor>): Promise<Codecs> {
+/** Loads a module with codecs once and installs it in the core. After a failure the next call tries again. */
+export function loadCodecs(part: CodecModule, source: Source, core: Promise<CoreConstructor>): Promise<Codecs> {
   return (loading[part] ??= load(part, source, core).catch((error: unknown) => {
     delete loading[part];
     const hint = `is it on the server, and does the page's policy allow it? Outside of a browser pass its bytes as \`options.${part}\``;
     throw failure(
       "no-codecs",
       "own",
-      `the module with the codecs could not be loaded (${judged(error).message}): ${hint}`,
+      `the module with the codecs could not be loaded (${errorInfo(error).message}): ${hint}`,
     );
   }));
 }
 
-async function load(part: Part, source: Source, core: Promise<CoreConstructor>): Promise<Codecs> {
+async function load(part: CodecModule, source: Source, core: Promise<CoreConstructor>): Promise<Codecs> {
   const [[glue, module]] = await Promise.all([part === "brotli" ? brotli(source) : codecs(source), core]);
   await glue.default({ module_or_path: module });
   const { installCodecs } = await import("../wasm/groupwire_wasm.js");
@@ -89,7 +89,7 @@ async function load(part: Part, source: Source, core: Promise<CoreConstructor>):
   return { read: (name) => read(glue.Named, name) };
 }
 
-// As in core.ts: bundlers want to see each address.
+// As in core.ts, bundlers recognise only literal paths as files of the package.
 
 function codecs(source: Source) {
   const from = source ?? new URL("../wasm/groupwire_wasm_codecs_bg.wasm", import.meta.url);
@@ -112,19 +112,19 @@ interface Named {
   free(): void;
 }
 
-function read(Named: new (name: string) => Named, name: string): How {
+function read(Named: new (name: string) => Named, name: string): Compression {
   try {
     const named = new Named(name);
     const { codec, level, filter } = named;
     named.free();
     return { kind: 3, codec, level, filter };
   } catch (error) {
-    throw failure("invalid-compress", "own", `${judged(error).message}; or "template", "off", "auto"`);
+    throw failure("invalid-compress", "own", `${errorInfo(error).message}; or "template", "off", "auto"`);
   }
 }
 
-/** What the core counted, by the names of the channels. */
-export function named(
+/** The core's counts with channel names instead of channel numbers. */
+export function namedStats(
   { channels, ...totals }: CoreStats,
   names: readonly (readonly [number, string])[],
 ): Omit<Stats, "transport"> {

@@ -1,4 +1,4 @@
-/** The WebAssembly core (crates/wasm): its types, and how it is loaded. */
+/** The types of the WebAssembly core (crates/wasm), and the function that loads it. */
 
 import type {
   ChannelTraffic,
@@ -13,15 +13,18 @@ import type {
   Stats,
   Status,
 } from "./api.js";
-import type { How } from "./compress.js";
-import { failure, judged } from "./errors.js";
+import type { Compression } from "./compress.js";
+import { failure, errorInfo } from "./errors.js";
 
 /**
- * A participant's session as a state machine without clock and socket. Report what happened, then call `poll` and do
- * what it says until it answers `timeout`. Times are milliseconds, as `performance.now()` counts.
+ * The session of one participant as a state machine without a clock or a socket. Report each event to it, then call
+ * `poll` and carry out its outputs until it returns `timeout`. Times are milliseconds of `performance.now()`.
  */
 export interface Core {
-  /** `maxDatagram` 0: the transport has no datagrams. While joined: the session moves to this transport. */
+  /**
+   * A transport is open. `maxDatagram` is the largest datagram in bytes, 0 if the transport has no datagrams. A joined
+   * session moves to this transport.
+   */
   opened(now: number, maxDatagram: number): void;
   received(now: number, packet: Uint8Array): void;
   receivedDatagram(now: number, packet: Uint8Array): void;
@@ -29,21 +32,21 @@ export interface Core {
   /** One datagram has left, or was dropped. */
   datagramSent(now: number): void;
   closed(now: number): void;
-  /** The network may be back: do not wait any longer to dial. */
+  /** The network may be back: dial at once instead of waiting for the reconnect delay. */
   hurry(now: number): void;
   timeout(now: number): void;
   poll(now: number): Output;
-  /** The number of the channel; they count from 0. */
-  channel(name: string, qos: Qos, how: How): number;
-  compress(channel: number, how: How): void;
+  /** Opens a channel and returns its number. Channels are numbered from 0. */
+  channel(name: string, qos: Qos, compression: Compression): number;
+  compress(channel: number, compression: Compression): void;
   setQos(channel: number, qos: Qos): void;
   limitRate(channel: number, rate?: number): void;
   contract(channel: number): Contract | undefined;
-  /** Which modules with other codecs are loaded. */
+  /** Says which modules with further codecs are loaded. */
   setCodecs(most: boolean, brotli: boolean): void;
   send(now: number, channel: number, bytes: Uint8Array, text: boolean, key?: string, priority?: number): Sent;
   setPresence(presence: Uint8Array): void;
-  /** Why the transport in use was chosen, for who inspects the room. */
+  /** Sets the reason why the transport in use was chosen, which the inspector shows. */
   setReason(reason: string): void;
   snapshot(asOf: number, bytes: Uint8Array): void;
   leave(): void;
@@ -51,12 +54,12 @@ export interface Core {
   free(): void;
 }
 
-/** `channels` by their numbers. */
+/** As {@link Stats}, with `channels` indexed by channel number. */
 export type CoreStats = Omit<Stats, "transport" | "channels"> & {
   readonly channels: readonly Readonly<{ sent: CoreTraffic; received: CoreTraffic }>[];
 };
 
-/** The codec and the filter by their numbers. */
+/** As {@link ChannelTraffic}, with the codec and the filter as their numbers on the wire. */
 export type CoreTraffic = Omit<ChannelTraffic, "codec"> & {
   readonly codec: number | undefined;
   readonly filter: number | undefined;
@@ -70,7 +73,7 @@ export type CoreConstructor = new (
   seed: number,
 ) => Core;
 
-/** What the core wants done, or tells the application. Made in crates/wasm/src/output.rs. */
+/** What the core wants done, or an event for the application. crates/wasm/src/output.rs makes these objects. */
 export type Output =
   | { readonly type: "dial" }
   | { readonly type: "send"; readonly packet: Uint8Array<ArrayBuffer> }
@@ -83,13 +86,13 @@ export type CoreEvent =
   | { readonly type: "status"; readonly status: Status }
   | { readonly type: "joined"; readonly participant: number }
   | { readonly type: "opened"; readonly channel: number; readonly qos: Qos }
-  /** Another QoS holds, while the channel is open. */
+  /** The QoS of an open channel has changed. */
   | { readonly type: "changed"; readonly channel: number; readonly qos: Qos }
   | { readonly type: "contract"; readonly channel: number; readonly news: ContractNews }
   | CoreMessage
   | { readonly type: "participants"; readonly complete: boolean; readonly changes: readonly ParticipantChange[] }
   | { readonly type: "synced"; readonly channel: number | undefined }
-  /** `asOf` is the place of the last transaction that was told: what the application has taken in by now. */
+  /** `asOf` is the position of the last transaction that was delivered to the application. */
   | { readonly type: "snapshotWanted"; readonly asOf: number }
   | { readonly type: "snapshot"; readonly asOf: number; readonly data: Uint8Array }
   | { readonly type: "gap"; readonly reason: Gap["reason"]; readonly uncertain: number }
@@ -113,21 +116,21 @@ type Source = NonNullable<ConnectOptions["wasm"]>;
 
 let loading: Promise<CoreConstructor> | undefined;
 
-/** Loads the core, once. After a failure the next call tries again. */
+/** Loads the core once. After a failure the next call tries again. */
 export function loadCore(source: Source | undefined): Promise<CoreConstructor> {
   loading ??= load(source).catch((error: unknown) => {
     loading = undefined;
     const hint = "outside of a browser pass its bytes as `options.wasm`";
-    throw failure("no-core", "own", `the core could not be loaded (${judged(error).message}); ${hint}`);
+    throw failure("no-core", "own", `the core could not be loaded (${errorInfo(error).message}); ${hint}`);
   });
   return loading;
 }
 
 async function load(source: Source | undefined): Promise<CoreConstructor> {
-  // In this form, and one level deep, bundlers see that the file belongs to the package.
+  // Bundlers recognise only this expression, with the literal path, as a file of the package.
   const from = source ?? new URL("../wasm/groupwire_wasm_bg.wasm", import.meta.url);
   const isAddress = typeof from === "string" || from instanceof URL;
-  // At once: the glue would only ask for the core when it is there itself, a round trip later.
+  // Both are requested at once: the glue would request the core only after it is loaded itself, one round trip later.
   const [glue, core] = await Promise.all([import("../wasm/groupwire_wasm.js"), isAddress ? fetch(from) : from]);
   await glue.default({ module_or_path: core });
   return glue.Core;

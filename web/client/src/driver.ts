@@ -1,4 +1,4 @@
-/** Drives the core: time, the transport, and the wait until the core is loaded. */
+/** Drives the core: gives it time and a transport, and keeps calls that come before the core is loaded. */
 
 import type {
   ConnectOptions,
@@ -13,12 +13,12 @@ import type {
 } from "./api.js";
 import { Choice } from "./choice.js";
 import type { Encoded } from "./codec.js";
-import { loadCodecs, type Codecs, type How, type Part } from "./compress.js";
+import { loadCodecs, type Codecs, type Compression, type CodecModule } from "./compress.js";
 import type { Core, CoreConstructor, CoreEvent, CoreStats, Output } from "./core.js";
-import { failure, judged } from "./errors.js";
+import { failure, errorInfo } from "./errors.js";
 import { StoredMemory } from "./memory.js";
 import { watchPage } from "./page.js";
-import { introduce } from "./reasons.js";
+import { describe } from "./reasons.js";
 import { available, Opener, prepare } from "./transport/platform.js";
 
 export interface DriverOptions {
@@ -27,41 +27,46 @@ export interface DriverOptions {
   readonly token: Uint8Array;
   readonly presence: Uint8Array;
   readonly core: Promise<CoreConstructor>;
-  /** Where the modules with other codecs are. */
-  readonly parts: Readonly<Record<Part, ConnectOptions["codecs"]>>;
+  /** Where the modules with further codecs are. */
+  readonly parts: Readonly<Record<CodecModule, ConnectOptions["codecs"]>>;
   readonly WebSocket: WebSocketConstructor | undefined;
-  /** What the application allows. */
+  /** The transports that the application allows. */
   readonly transports: readonly TransportName[] | undefined;
-  /** Called in the order of things. May call back. */
-  readonly tell: (event: CoreEvent) => void;
+  /** Called for each event, in the order of the core. It may call methods of the driver. */
+  readonly emit: (event: CoreEvent) => void;
   readonly transport: (transport: Transport) => void;
-  /** The same for what goes wrong outside of the core. */
+  /** Called for errors that arise outside of the core. */
   readonly report: (error: RoomError) => void;
 }
 
-/** A channel as the driver needs it. */
-export interface Opening {
+/** A channel as the driver sees it. */
+export interface DriverChannel {
   readonly name: string;
   readonly qos: Qos;
   /** How its messages become small. */
-  readonly how: How;
-  /** The core's number for it, once the core is there and has taken it. */
+  readonly compression: Compression;
+  /** The core's number of the channel, once the core has accepted it. */
   id: number | undefined;
 }
 
-/** What may wait until the core is loaded: no more than a channel of the core takes (`Limits` in crates/session). */
+/**
+ * Limits of what is kept until the core is loaded: one channel of the core takes no more (`Limits` in crates/session).
+ */
 const MAX_EARLY = 1024;
 const MAX_EARLY_BYTES = 1 << 20;
 
-/** The core's flat price of a message, for its bookkeeping. */
+/** The bytes that the core adds to each message when it counts its send queue (crates/session). */
 const OVERHEAD = 64;
 
 interface Early extends Encoded {
-  readonly channel: Opening;
+  readonly channel: DriverChannel;
   readonly options: SendOptions;
 }
 
-/** When there is a session, and time, what the other transports need is loaded: later the way may be blocked. */
+/**
+ * After joining, the session's own messages come first. Then the code of the other transports is loaded, because the
+ * network may be blocked when it is needed.
+ */
 const PREPARE_MS = 1000;
 
 const NOTHING = { messages: 0, packets: 0, bytesBefore: 0, bytesAfter: 0 };
@@ -77,13 +82,13 @@ export class Driver {
   #isScheduled = false;
   #hasEnded = false;
   #isPrepared = false;
-  /** What was asked for before the core was there. */
-  #openings: Opening[] = [];
-  #wishes: ((core: Core) => void)[] = [];
+  /** Calls that came before the core was loaded. */
+  #openings: DriverChannel[] = [];
+  #earlyCalls: ((core: Core) => void)[] = [];
   #early: Early[] = [];
   #earlyBytes = 0;
-  #owesDrain = false;
-  readonly #parts = new Set<Part>();
+  #needsDrain = false;
+  readonly #parts = new Set<CodecModule>();
   #lastStats: CoreStats = { sent: NOTHING, received: NOTHING, roundTrip: undefined, reconnects: 0, channels: [] };
 
   constructor(options: DriverOptions) {
@@ -91,14 +96,14 @@ export class Driver {
     this.#presence = options.presence;
     this.#choice = this.#makeChoice();
     this.#stopWatching = watchPage({
-      woke: () => {
+      resumed: () => {
         this.#choice.hint();
         this.#input((core) => core.hurry(now()));
       },
-      goes: () => this.leave(true),
+      pageCloses: () => this.leave(true),
     });
-    // While the core is being loaded.
-    this.#choice.warm();
+    // Connecting begins while the core is loading.
+    this.#choice.preconnect();
     options.core.then(
       (Core) => this.#start(Core),
       (error: unknown) => this.#fail(error),
@@ -119,39 +124,39 @@ export class Driver {
     return this.#core?.stats() ?? this.#lastStats;
   }
 
-  open(channel: Opening): void {
+  open(channel: DriverChannel): void {
     this.#mustBeOpen();
     if (!this.#core) {
       this.#openings.push(channel);
       return;
     }
-    channel.id = this.#core.channel(channel.name, channel.qos, channel.how);
+    channel.id = this.#core.channel(channel.name, channel.qos, channel.compression);
     this.#schedule();
   }
 
-  /** How the messages of a channel become small has changed. */
-  compress(channel: Opening): void {
-    // Before it is open, opening it says so.
+  /** Applies a changed compression setting of a channel. */
+  compress(channel: DriverChannel): void {
+    // A channel that is not yet open takes its setting along when it is opened.
     if (channel.id === undefined || !this.#core) return;
-    this.#core.compress(channel.id, channel.how);
+    this.#core.compress(channel.id, channel.compression);
     this.#schedule();
   }
 
-  setQos(channel: Opening, qos: Qos): void {
+  setQos(channel: DriverChannel, qos: Qos): void {
     this.#mustBeOpen();
     this.#whenOpen(channel, (core, id) => core.setQos(id, qos));
   }
 
-  limitRate(channel: Opening, rate: number | undefined): void {
+  limitRate(channel: DriverChannel, rate: number | undefined): void {
     this.#mustBeOpen();
     this.#whenOpen(channel, (core, id) => core.limitRate(id, rate));
   }
 
-  contract({ id }: Opening): Contract | undefined {
+  contract({ id }: DriverChannel): Contract | undefined {
     return id === undefined ? undefined : this.#core?.contract(id);
   }
 
-  async loadCodecs(part: Part): Promise<Codecs> {
+  async loadCodecs(part: CodecModule): Promise<Codecs> {
     const codecs = await loadCodecs(part, this.#options.parts[part], this.#options.core);
     if (!this.#parts.has(part)) {
       this.#parts.add(part);
@@ -160,12 +165,12 @@ export class Driver {
     return codecs;
   }
 
-  /** Tells of something that went wrong with a channel, after the call that began it. */
-  complain({ name }: Opening, error: unknown): void {
-    if (!this.#hasEnded) this.#options.report({ ...judged(error), fatal: false, channel: name });
+  /** Reports an error of a channel that arose after the call that caused it. */
+  reportError({ name }: DriverChannel, error: unknown): void {
+    if (!this.#hasEnded) this.#options.report({ ...errorInfo(error), fatal: false, channel: name });
   }
 
-  send(channel: Opening, message: Encoded, options: SendOptions): Sent {
+  send(channel: DriverChannel, message: Encoded, options: SendOptions): Sent {
     this.#mustBeOpen();
     if (!this.#core) return this.#keep({ channel, options, ...message });
     const sent = submit(this.#core, { channel, options, ...message });
@@ -180,24 +185,24 @@ export class Driver {
     this.#schedule();
   }
 
-  /** Answers `snapshotWanted`. */
+  /** Answers the core's event `snapshotWanted`. */
   snapshot(asOf: number, bytes: Uint8Array): void {
     this.#core?.snapshot(asOf, bytes);
     this.#schedule();
   }
 
-  /** `goes`: the page does, too. */
-  leave(goes = false): void {
+  /** Leaves the room. `pageCloses`: the page is being closed, too. */
+  leave(pageCloses = false): void {
     if (this.#hasEnded) return;
-    // Called by a listener: after this round, as the core is in the middle of it.
-    if (this.#isPumping) return queueMicrotask(() => this.leave(goes));
+    // A listener called this in the middle of a round of `#pump`: leave after that round.
+    if (this.#isPumping) return queueMicrotask(() => this.leave(pageCloses));
     if (!this.#core) return this.#end();
-    // What was submitted before goes before the goodbye, and both without waiting: the page may be gone after this.
-    this.#choice.release(goes);
+    // Submitted messages are sent before BYE, and both without waiting for the network: the page may be gone soon.
+    this.#choice.release(pageCloses);
     this.#pump();
     this.#input((core) => {
       core.leave();
-      this.#choice.release(goes);
+      this.#choice.release(pageCloses);
     });
   }
 
@@ -208,48 +213,48 @@ export class Driver {
       const core = new Core(now(), room, token, this.#presence, Math.random());
       core.setCodecs(this.#parts.has("codecs"), this.#parts.has("brotli"));
       for (const channel of this.#openings) {
-        this.#attempt(channel, () => (channel.id = core.channel(channel.name, channel.qos, channel.how)));
+        this.#attempt(channel, () => (channel.id = core.channel(channel.name, channel.qos, channel.compression)));
       }
-      for (const wish of this.#wishes) wish(core);
+      for (const wish of this.#earlyCalls) wish(core);
       for (const message of this.#early) this.#attempt(message.channel, () => submit(core, message));
       this.#openings = [];
-      this.#wishes = [];
+      this.#earlyCalls = [];
       this.#early = [];
-      // Whoever was told of an error may have left.
+      // A listener of the errors above may have called `leave`.
       if (this.#hasEnded) return core.free();
       this.#core = core;
     } catch (error) {
       return this.#fail(error);
     }
-    if (this.#owesDrain) this.#options.tell({ type: "drain" });
+    if (this.#needsDrain) this.#options.emit({ type: "drain" });
     this.#pump();
   }
 
-  /** The caller is long gone: what would have been thrown is told. */
-  #attempt(channel: Opening, run: () => void): void {
+  /** Runs a delayed call. Its caller has returned, so an exception is reported as an error of the room. */
+  #attempt(channel: DriverChannel, run: () => void): void {
     try {
       run();
     } catch (error) {
-      this.complain(channel, error);
+      this.reportError(channel, error);
     }
   }
 
   #keep(message: Early): Sent {
     const bytes = this.#earlyBytes + message.bytes.length + OVERHEAD;
     if (this.#early.length >= MAX_EARLY || bytes > MAX_EARLY_BYTES) {
-      this.#owesDrain = true;
+      this.#needsDrain = true;
       return "not-now";
     }
-    // A copy: the caller may go on to write into its bytes.
+    // The bytes are copied because the caller may write into them again.
     this.#early.push({ ...message, bytes: message.bytes.slice() });
     this.#earlyBytes = bytes;
     return "accepted";
   }
 
-  /** At once, or as soon as the core is there. */
-  #whenOpen(channel: Opening, run: (core: Core, id: number) => void): void {
+  /** Runs a call at once, or as soon as the core is loaded. */
+  #whenOpen(channel: DriverChannel, run: (core: Core, id: number) => void): void {
     if (!this.#core) {
-      this.#wishes.push((core) => this.#attempt(channel, () => channel.id !== undefined && run(core, channel.id)));
+      this.#earlyCalls.push((core) => this.#attempt(channel, () => channel.id !== undefined && run(core, channel.id)));
       return;
     }
     if (channel.id === undefined) return;
@@ -257,7 +262,9 @@ export class Driver {
     this.#schedule();
   }
 
-  /** Once after all that the application does in one go, so that it shares a packet. */
+  /**
+   * Polls the core after the current task, so that all messages that the application sends in one task share a packet.
+   */
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
@@ -277,7 +284,7 @@ export class Driver {
     this.#pump();
   }
 
-  /** The driving contract: poll, and do what it says, until it says when to come back. */
+  /** The driving interface of the core: carries out its outputs until it answers when to come back. */
   #pump(): void {
     if (this.#isPumping || !this.#core) return;
     this.#isPumping = true;
@@ -314,19 +321,19 @@ export class Driver {
         break;
       case "joined":
         this.#joined();
-        this.#options.tell(output);
+        this.#options.emit(output);
         break;
       case "hangup":
         this.#choice.hangup();
-        // At once, not when the other end has answered: it may be dead.
+        // Reported at once instead of when the other end has answered, because the other end may be dead.
         core.closed(now());
         break;
       case "status":
         if (output.status === "closed") this.#end();
-        else this.#options.tell(output);
+        else this.#options.emit(output);
         break;
       default:
-        this.#options.tell(output);
+        this.#options.emit(output);
     }
   }
 
@@ -334,7 +341,7 @@ export class Driver {
     this.#choice.joined();
     if (this.#isPrepared || this.#choice.names.length === 1) return;
     this.#isPrepared = true;
-    // Not now: what the application is waiting for comes first.
+    // Later: the messages that the application is waiting for come first.
     setTimeout(prepare, PREPARE_MS);
   }
 
@@ -360,21 +367,21 @@ export class Driver {
 
   #changed(transport: Transport | undefined): void {
     if (!transport) return;
-    this.#core?.setReason(introduce(transport));
+    this.#core?.setReason(describe(transport));
     this.#options.transport(transport);
   }
 
   #wait(at: number | undefined): void {
     clearTimeout(this.#timer);
     if (at === undefined) return;
-    // Rounded up: a timer that comes early only comes twice.
+    // Rounded up, because a timer that fires too early must be set again.
     const delay = Math.max(0, Math.ceil(at - now()));
     this.#timer = setTimeout(() => this.#input((core) => core.timeout(now())), delay);
   }
 
   #fail(error: unknown): void {
     if (this.#hasEnded) return;
-    this.#options.report({ ...judged(error), fatal: true, channel: undefined });
+    this.#options.report({ ...errorInfo(error), fatal: true, channel: undefined });
     this.#end();
   }
 
@@ -387,17 +394,17 @@ export class Driver {
     this.#lastStats = this.#statsOf(this.#core);
     this.#core = undefined;
     this.#early = [];
-    this.#options.tell({ type: "status", status: "closed" });
+    this.#options.emit({ type: "status", status: "closed" });
   }
 
-  /** The last stats of a core, which is freed. */
+  /** Takes the last counts from a core and frees it. */
   #statsOf(core: Core | undefined): CoreStats {
     try {
       const stats = core?.stats();
       core?.free();
       return stats ?? this.#lastStats;
     } catch {
-      // It trapped before, which was told.
+      // The core has trapped before; that error was already reported.
       return this.#lastStats;
     }
   }

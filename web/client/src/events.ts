@@ -1,10 +1,12 @@
-/** Listeners by name. One that throws is reported as an uncaught error is, and harms nobody else. */
+/**
+ * Listeners by event name. An exception in a listener is reported as an uncaught error and does not stop the others.
+ */
 export class Emitter<Events> {
   readonly #listeners = new Map<keyof Events, readonly ((value: never) => void)[]>();
 
   on<E extends keyof Events>(event: E, listener: (value: Events[E]) => void): () => void {
-    // Wrapped, so that a listener given twice is two subscriptions. The list is replaced, never changed: whoever
-    // subscribes or leaves while an event is told does not disturb the telling.
+    // The wrapper makes each call of `on` a subscription of its own, even with the same listener. The list is replaced
+    // and never changed, so that adding or removing a listener does not disturb an event that is being emitted.
     const entry = (value: Events[E]): void => listener(value);
     this.#listeners.set(event, [...this.#of(event), entry]);
     return () =>
@@ -14,7 +16,7 @@ export class Emitter<Events> {
       );
   }
 
-  /** Whether anybody listened. */
+  /** Returns true if the event had a listener. */
   emit<E extends keyof Events>(event: E, value: Events[E]): boolean {
     const listeners = this.#of(event) as readonly ((value: Events[E]) => void)[];
     for (const listener of listeners) guarded(() => listener(value));
@@ -26,7 +28,7 @@ export class Emitter<Events> {
   }
 }
 
-/** Runs the application's code; what it throws is its own matter, but must be seen. */
+/** Runs code of the application and reports its exception as an uncaught error. */
 export function guarded(run: () => void): void {
   try {
     run();

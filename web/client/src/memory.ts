@@ -1,31 +1,36 @@
-/** What is remembered of a server from one visit to the next: that the best transport does not work here. */
+/** Remembers from one visit to the next which transports work with a server. */
 
 import type { TransportName } from "./api.js";
 
-/** A day: networks change more often, and it is only where the search begins. */
+/**
+ * One day: a laptop changes its network more often, but a wrong entry only makes the search begin with another
+ * transport.
+ */
 const TERM_MS = 86_400_000;
 
-/** That the best has worked here before is worth knowing for longer: then a failure is a passing one. */
+/**
+ * Once the best transport has worked with a server, a failure is probably a passing one; this is remembered for longer.
+ */
 const WORKED_TERM_MS = 30 * TERM_MS;
 
 export interface Memory {
-  /** What to begin with instead of `best`, if that never worked. */
+  /** The transport to begin with if `best` has never worked; undefined: begin with `best`. */
   recall(best: TransportName): TransportName | undefined;
-  /** `name` carried a session. */
+  /** Records that `name` carried a session. */
   worked(name: TransportName, best: TransportName): void;
-  /** `best` failed while `name` works. */
+  /** Records that `best` failed while `name` works. */
   fellBack(name: TransportName, best: TransportName): void;
 }
 
 interface Entry {
   readonly best: TransportName;
-  /** What works instead; undefined: the best itself. */
+  /** The transport that works instead of `best`; undefined if `best` has worked. */
   readonly instead?: TransportName;
-  /** Of the clock on the wall. */
+  /** When the entry expires, by `Date.now()`. */
   readonly until: number;
 }
 
-/** In `localStorage`, if there is one and it may be used; else nothing is remembered. */
+/** Keeps entries in `localStorage`. Where it is missing or forbidden, nothing is remembered. */
 export class StoredMemory implements Memory {
   readonly #key: string;
 
@@ -60,7 +65,7 @@ export class StoredMemory implements Memory {
     try {
       localStorage.setItem(this.#key, JSON.stringify(entry));
     } catch {
-      // Private windows, sandboxed frames, a full disk.
+      // Storage is forbidden in private windows and sandboxed frames, and may be full.
     }
   }
 }

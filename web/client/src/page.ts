@@ -1,24 +1,25 @@
-/** What happens to the page that the session lives in. Nothing does where there is no page. */
+/** Events of the page that the session lives in. Outside of a page there are none. */
 
 export interface PageEvents {
-  /** Timers may have slept, the network may be another: look at the clock, and around. */
-  woke(): void;
-  /** The page goes for good: this is the last chance to say something. */
-  goes(): void;
+  /** The page is active again: timers may be late, and the network may have changed. */
+  resumed(): void;
+  /** The page is being closed for good: messages that are sent now are the last. */
+  pageCloses(): void;
 }
 
-/** Returns a function that ends the watch. */
+/** Starts to watch the page. Returns a function that stops it. */
 export function watchPage(events: PageEvents): () => void {
   if (typeof document === "undefined") return () => {};
   const watch = new AbortController();
   const { signal } = watch;
-  const woke = (): void => events.woke();
-  window.addEventListener("online", woke, { signal });
-  window.addEventListener("pageshow", woke, { signal });
-  // Chromium tells when the network is another one.
-  (navigator as { connection?: EventTarget }).connection?.addEventListener("change", woke, { signal });
-  document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && woke(), { signal });
-  // `persisted`: it may be shown again from the back-forward cache. Its connection is lost then, the session is not.
-  window.addEventListener("pagehide", (event) => event.persisted || events.goes(), { signal });
+  const resumed = (): void => events.resumed();
+  window.addEventListener("online", resumed, { signal });
+  window.addEventListener("pageshow", resumed, { signal });
+  // Chromium reports here that the network has changed.
+  (navigator as { connection?: EventTarget }).connection?.addEventListener("change", resumed, { signal });
+  document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && resumed(), { signal });
+  // With `persisted` the page may be shown again from the back-forward cache: its connection is lost then, its session
+  // is not.
+  window.addEventListener("pagehide", (event) => event.persisted || events.pageCloses(), { signal });
   return () => watch.abort();
 }

@@ -1,11 +1,13 @@
 import type { ChannelOptions } from "./api.js";
 
-/** A channel on which the newest value matters and some messages may be lost: pointers, drags, typing marks. */
+/**
+ * The options of a channel for pointers, drags and typing marks: only the newest value matters, and some may be lost.
+ */
 export function awareness(options: Omit<ChannelOptions, "kind"> = {}): ChannelOptions {
   return { ...options, kind: "awareness" };
 }
 
-/** A channel whose every message reaches everybody, once, in one order: edits, moves, chat. */
+/** The options of a channel for edits, moves and chat: every message reaches everybody, once and in one order. */
 export function transaction(options: Omit<ChannelOptions, "kind"> = {}): ChannelOptions {
   return { ...options, kind: "transaction" };
 }

@@ -1,16 +1,16 @@
-/** Why a transport is in use, in plain words. */
+/** Explains in a sentence why a transport is in use. */
 
 import type { Transport, TransportName } from "./api.js";
 
 export interface Situation {
   readonly name: TransportName;
-  /** What may be used, best first. */
+  /** The allowed transports, best first. */
   readonly names: readonly TransportName[];
-  /** What became of those that were tried; to be read behind their names. */
+  /** Why each transport that was tried is not in use, as a phrase that follows its name. */
   readonly reasons: ReadonlyMap<TransportName, string>;
-  /** Those that are being tried, and how many milliseconds they had before another was open. */
+  /** The transports that are still opening, and the milliseconds they had before another one opened. */
   readonly opening: ReadonlyMap<TransportName, number>;
-  /** Milliseconds from one trial of better ones to the next. */
+  /** Milliseconds until better transports are tried again. */
   readonly retry: number;
 }
 
@@ -23,8 +23,8 @@ const LABELS: Readonly<Record<TransportName, string>> = {
   poll: "Polling",
 };
 
-/** A transport and why it is in use, for who inspects the room. */
-export function introduce({ name, why }: Transport): string {
+/** A transport and the reason why it is in use, for the inspector. */
+export function describe({ name, why }: Transport): string {
   return `${LABELS[name]}: ${why}`;
 }
 
@@ -38,7 +38,7 @@ export function explain({ name, names, reasons, opening, retry }: Situation): st
     const reason = reasons.get(other);
     if (reason !== undefined) return [`${LABELS[other]} ${reason}`];
     if (waited === undefined) return [];
-    // Times of one's own machine say nothing below a tenth of a second.
+    // Rounded down to 100 ms: smaller differences are noise of the local machine.
     const patience = Math.floor(waited / 100) * 100;
     return [`${LABELS[other]} ${patience > 0 ? `did not answer within ${patience} ms` : "has not answered yet"}`];
   });

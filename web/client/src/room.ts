@@ -14,18 +14,18 @@ import type {
 } from "./api.js";
 import { RoomChannel } from "./channel.js";
 import { encodeJson, encodeText, parseJson } from "./codec.js";
-import { named } from "./compress.js";
+import { namedStats } from "./compress.js";
 import { loadCore, type CoreEvent, type ParticipantChange } from "./core.js";
 import { Driver } from "./driver.js";
-import { judged } from "./errors.js";
+import { errorInfo } from "./errors.js";
 import { Emitter, guarded } from "./events.js";
 
 /**
- * Joins a room of a server. Returns at once: open channels, listen and send right away; it is done as soon as there
- * is a connection. One that breaks is made anew until `leave`.
+ * Joins a room of a server. Returns at once: channels can be opened and messages sent before there is a connection. A
+ * broken connection is re-established until `leave` is called.
  *
- * @param url - the server, such as `wss://example.com` or `location.origin`; its transports are below that
- * @param room - 1 to 256 bytes; the room is there as soon as somebody joins it
+ * @param url - the server, such as `wss://example.com` or `location.origin`; all transports are at paths below it
+ * @param room - the room's name, 1 to 256 bytes; a room is created when its first participant joins
  *
  * @example
  * ```ts
@@ -69,7 +69,7 @@ class ClientRoom<Presence> implements Room<Presence> {
       WebSocket,
       transports,
       transport: (transport) => void this.#events.emit("transport", transport),
-      tell: (event) => this.#take(event),
+      emit: (event) => this.#take(event),
       report: (error) => this.#report(error),
     });
   }
@@ -88,7 +88,7 @@ class ClientRoom<Presence> implements Room<Presence> {
 
   get stats(): Stats {
     const names = this.#channels.flatMap(({ id, name }) => (id === undefined ? [] : [[id, name] as const]));
-    return { transport: this.transport?.name ?? "none", ...named(this.#driver.stats, names) };
+    return { transport: this.transport?.name ?? "none", ...namedStats(this.#driver.stats, names) };
   }
 
   get transport(): Transport | undefined {
@@ -141,7 +141,7 @@ class ClientRoom<Presence> implements Room<Presence> {
         this.#channelOf(event.channel)?.changed(event.qos);
         break;
       case "contract":
-        this.#channelOf(event.channel)?.stands(event.news);
+        this.#channelOf(event.channel)?.contractChanged(event.news);
         break;
       case "message":
         this.#channelOf(event.channel)?.deliver(event);
@@ -156,7 +156,7 @@ class ClientRoom<Presence> implements Room<Presence> {
         else this.#channelOf(event.channel)?.synced();
         break;
       case "snapshotWanted":
-        // Now, while the application has taken in just what was told before.
+        // Called at once, because the application's state now contains exactly the transactions up to `asOf`.
         guarded(() => this.#provide(event.asOf));
         break;
       case "snapshot":
@@ -196,8 +196,8 @@ class ClientRoom<Presence> implements Room<Presence> {
     try {
       this.#driver.snapshot(asOf, typeof made === "string" ? encodeText(made) : made);
     } catch (error) {
-      // Too large: the room goes on without.
-      this.#report({ ...judged(error), fatal: false, channel: undefined });
+      // For example, the snapshot is too large. The room goes on without it.
+      this.#report({ ...errorInfo(error), fatal: false, channel: undefined });
     }
   }
 

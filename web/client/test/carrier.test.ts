@@ -37,7 +37,7 @@ function readUpload(body: Uint8Array): Upload {
   return { id, number, received, packets };
 }
 
-/** The server's side of a carrier, as far as uploads go; responses are the test's. */
+/** The server's side of a carrier's uploads. Responses are played by the test. */
 function world(isStream: boolean, interval = 0) {
   const responses: { body: string; events: DownEvents; isClosed: boolean }[] = [];
   const kind: DownKind = {
@@ -52,7 +52,10 @@ function world(isStream: boolean, interval = 0) {
     },
   };
   const uploads: Upload[] = [];
-  /** What becomes of the next uploads: a status, or 0 for none; 204 when there is nothing said. */
+  /**
+   * The outcomes of the next uploads: a status, 0 for a request that is lost, "lost" for a response that is lost.
+   * Without an entry the status is 204.
+   */
   const answers: (number | "lost")[] = [];
   const fetched = vi.fn(async (_: string, { body }: RequestInit) => {
     const answer = answers.shift() ?? 204;
@@ -100,7 +103,7 @@ test("T9: an empty request makes a carrier, which opens with the preamble and de
   expect(it.events.datagramSent).toHaveBeenCalledOnce();
 });
 
-test("T16: packets go up one request at a time, those that came meanwhile together", async () => {
+test("T16: packets go up in one request at a time, which takes all packets that wait", async () => {
   const it = await opened(true);
   it.response(0).events.packet(packet(9));
   for (const value of [1, 2, 3]) it.carrier.send(packet(value));
@@ -119,7 +122,7 @@ test("T16: packets go up one request at a time, those that came meanwhile togeth
   ]);
 });
 
-test("what is sent before there is a carrier waits for it", async () => {
+test("packets sent before the carrier exists wait for it", async () => {
   const it = world(true);
   it.carrier.send(packet(1));
   await pass(100);
@@ -129,7 +132,7 @@ test("what is sent before there is a carrier waits for it", async () => {
   expect(it.uploads).toMatchObject([{ number: 1, packets: [[1]] }]);
 });
 
-test("T16: a request or its answer that is lost is sent again with the same number and the same packets", async () => {
+test("T16: a lost request, or one whose response is lost, is sent again with the same number and the same packets", async () => {
   const it = await opened(true);
   it.answers.push(0, "lost", 502, 204);
   it.carrier.send(packet(1));
@@ -145,7 +148,7 @@ test("T16: a request or its answer that is lost is sent again with the same numb
   expect(it.events.closed).not.toHaveBeenCalled();
 });
 
-test("uploads that are lost again and again end it", async () => {
+test("an upload that is lost five times ends the carrier", async () => {
   const it = await opened(true);
   it.answers.push(...Array<0>(10).fill(0));
   it.carrier.send(packet(1));
@@ -154,7 +157,7 @@ test("uploads that are lost again and again end it", async () => {
   expect(it.fetched).toHaveBeenCalledTimes(5);
 });
 
-test.each([403, 404, 409, 413])("T16, T17: an upload that is answered %d ends it", async (status) => {
+test.each([403, 404, 409, 413])("T16, T17: an upload that is answered with %d ends the carrier", async (status) => {
   const it = await opened(true);
   it.answers.push(status);
   it.carrier.send(packet(1));
@@ -163,7 +166,7 @@ test.each([403, 404, 409, 413])("T16, T17: an upload that is answered %d ends it
   expect(it.response(0).isClosed).toBe(true);
 });
 
-test("T17: an upload is no longer than a server takes", async () => {
+test("T17: an upload is no longer than a server accepts", async () => {
   const it = await opened(true);
   it.carrier.send(packet(0));
   for (let i = 0; i < 4; i += 1) it.carrier.send(new Uint8Array(60_000));
@@ -171,7 +174,7 @@ test("T17: an upload is no longer than a server takes", async () => {
   expect(it.uploads.map(({ packets }) => packets.length)).toEqual([1, 2, 2]);
 });
 
-test("T10: a stream of packets is acknowledged although there is nothing to send", async () => {
+test("T10: received packets are acknowledged even without packets to send", async () => {
   const it = await opened(true);
   for (let i = 1; i <= 600; i += 1) it.response(0).events.packet(packet(i & 255));
   await pass(50);
@@ -181,7 +184,7 @@ test("T10: a stream of packets is acknowledged although there is nothing to send
   expect(it.uploads.at(-1)).toMatchObject({ received: 601, packets: [] });
 });
 
-test("T11, T12: after 25 s a newer response takes over; the older one is read to its end first", async () => {
+test("T11, T12: after 25 s a new response takes over, and the older one is read to its end first", async () => {
   const it = await opened(true);
   it.response(0).events.packet(packet(1));
   await pass(25_000);
@@ -199,7 +202,7 @@ test("T11, T12: after 25 s a newer response takes over; the older one is read to
   expect(it.events.opened).toHaveBeenCalledOnce();
 });
 
-test("T12: the same after 512 KiB", async () => {
+test("T12: after 512 KiB a new response takes over", async () => {
   const it = await opened(true);
   for (let i = 0; i < 8; i += 1) it.response(0).events.packet(new Uint8Array(65_535));
   expect(it.responses).toHaveLength(1);
@@ -207,7 +210,7 @@ test("T12: the same after 512 KiB", async () => {
   expect(it.response(1).body).toBe(`id=${ID}&received=9`);
 });
 
-test("T11: if the older one breaks before the newer one's first packet, what lacks is asked for", async () => {
+test("T11: if the older response breaks before the newer one's first packet, the missing packets are requested", async () => {
   const it = await opened(true);
   it.response(0).events.packet(packet(1));
   await pass(25_000);
@@ -223,7 +226,7 @@ test("T11: if the older one breaks before the newer one's first packet, what lac
   expect(it.got).toEqual([1, 2, 3, 4]);
 });
 
-test("T11: an older response that never ends is left after a while", async () => {
+test("T11: an older response that never ends is abandoned after a while", async () => {
   const it = await opened(true);
   await pass(25_000);
   it.response(1).events.preamble(ID, 1);
@@ -234,7 +237,7 @@ test("T11: an older response that never ends is left after a while", async () =>
   expect(it.response(0).isClosed).toBe(true);
 });
 
-test("T10: what comes again is not delivered again", async () => {
+test("T10: a packet that comes twice is delivered once", async () => {
   const it = await opened(true);
   for (const value of [1, 2, 3]) it.response(0).events.packet(packet(value));
   it.response(0).events.ended("broke");
@@ -244,7 +247,7 @@ test("T10: what comes again is not delivered again", async () => {
   expect(it.got).toEqual([1, 2, 3, 4]);
 });
 
-test("T10: a hole is asked for, never passed on", async () => {
+test("T10: missing packets are requested again, and later ones are not delivered before", async () => {
   const it = await opened(true);
   it.response(0).events.packet(packet(1));
   it.response(0).events.ended("broke");
@@ -257,7 +260,7 @@ test("T10: a hole is asked for, never passed on", async () => {
   expect(it.response(2).body).toBe(`id=${ID}&received=1`);
 });
 
-test("a server that answers with holes for ever is left", async () => {
+test("a server that never sends the missing packets is given up", async () => {
   const it = await opened(true);
   it.response(0).events.ended("broke");
   for (let n = 1; n < 10 && it.events.closed.mock.calls.length === 0; n += 1) {
@@ -269,7 +272,7 @@ test("a server that answers with holes for ever is left", async () => {
   expect(it.got).toEqual([]);
 });
 
-test("T19: a stream whose preamble does not come within 1.5 s is held back", async () => {
+test("T19: a stream whose preamble does not come within 1.5 s counts as buffered by a proxy", async () => {
   const it = world(true);
   await pass(1499);
   expect(it.events.closed).not.toHaveBeenCalled();
@@ -278,7 +281,7 @@ test("T19: a stream whose preamble does not come within 1.5 s is held back", asy
   expect(it.response(0).isClosed).toBe(true);
 });
 
-test("T15: a held request is followed by the next, with what was received", async () => {
+test("T15: the answer to a held request is followed by the next request, which acknowledges it", async () => {
   const it = await opened(false);
   it.response(0).events.ended();
   await pass(0);
@@ -289,7 +292,7 @@ test("T15: a held request is followed by the next, with what was received", asyn
   it.response(1).events.ended();
   await pass(0);
   expect(it.response(2).body).toBe(`id=${ID}&received=2`);
-  // Answered with nothing: not at once again, whatever answered.
+  // An empty response is not followed by a request at once.
   it.response(2).events.preamble(ID, 3);
   it.response(2).events.ended();
   await pass(50);
@@ -298,7 +301,7 @@ test("T15: a held request is followed by the next, with what was received", asyn
   expect(it.responses).toHaveLength(4);
 });
 
-test("T15: polls every 100 ms, or as fast as answers come", async () => {
+test("T15: polling requests every 100 ms, or as fast as responses come", async () => {
   const it = await opened(false, 100);
   it.response(0).events.ended();
   await pass(99);
@@ -312,7 +315,7 @@ test("T15: polls every 100 ms, or as fast as answers come", async () => {
   expect(it.responses).toHaveLength(3);
 });
 
-test("a response of another carrier ends it", async () => {
+test("a response with another carrier's id ends the carrier", async () => {
   const it = await opened(true);
   it.response(0).events.ended("broke");
   await pass(0);
@@ -320,14 +323,14 @@ test("a response of another carrier ends it", async () => {
   expect(it.events.closed).toHaveBeenCalledOnce();
 });
 
-test("a server that does not do this is told of at once", async () => {
+test("a refusal by the server is reported at once", async () => {
   const it = world(true);
   await pass(0);
   it.response(0).events.refused("was refused with status 404");
   expect(it.events.closed).toHaveBeenCalledExactlyOnceWith("was refused with status 404");
 });
 
-test("closed: what was sent still goes up, nothing is reported", async () => {
+test("after close, waiting packets are still sent and nothing is reported", async () => {
   const it = await opened(true);
   for (const value of [1, 2]) it.carrier.send(packet(value));
   it.carrier.release(false);
@@ -343,7 +346,7 @@ test("closed: what was sent still goes up, nothing is reported", async () => {
   expect(it.responses).toHaveLength(1);
 });
 
-test("the page goes: all that waits goes in one last request", async () => {
+test("when the page closes, all waiting packets go in one last request", async () => {
   const sendBeacon = vi.fn((_: string, __: Blob) => true);
   vi.stubGlobal("navigator", { sendBeacon });
   const it = await opened(true);
@@ -360,11 +363,11 @@ test("the page goes: all that waits goes in one last request", async () => {
   expect(upload).toMatchObject({ number: 2, packets: [[2], [3]] });
 });
 
-test("over any line that breaks, everything arrives once and in order, both ways", async () => {
+test("over connections that break at random, every packet arrives once and in order, in both directions", async () => {
   for (let seed = 1; seed <= 30; seed += 1) {
     const random = randomOf(seed);
     const it = await opened(true);
-    // What the room has sent so far, and what each response has been given.
+    // What the room has sent, and the packets that each response was given.
     const sent: number[] = [];
     const taken: number[][] = [];
     let lastNumber = 0;
@@ -374,7 +377,7 @@ test("over any line that breaks, everything arrives once and in order, both ways
       const newest = it.responses.length - 1;
       const { body, events, isClosed } = it.response(newest);
       if (newest >= next && !isClosed) {
-        // A new response: the older ends wherever it is, this one goes on after what was received.
+        // For a new response the older one ends anywhere, and the new one begins after the packets received.
         const had = newest === 0 ? 0 : Number(new URLSearchParams(body).get("received"));
         if (newest > 0) {
           if (random(2)) it.response(newest - 1).events.ended(random(2) ? "broke" : undefined);
@@ -403,7 +406,7 @@ test("over any line that breaks, everything arrives once and in order, both ways
   }
 });
 
-test("T20: a fifth tab holds no response; one session's links count once; without Web Locks nobody counts", async () => {
+test("T20: a fifth tab holds no response; one session's links count once; without Web Locks there is no limit", async () => {
   vi.useRealTimers();
   const held = new Set<string>();
   const request = async (name: string, _: unknown, run: (lock: object | null) => Promise<void>): Promise<void> => {
@@ -431,7 +434,7 @@ test("T20: a fifth tab holds no response; one session's links count once; withou
   expect(await new Hold("x").take()).toBeDefined();
 });
 
-test("T20: a carrier without a place to hold a response says so", async () => {
+test("T20: a carrier that may not hold a response reports it", async () => {
   const hold = { take: () => Promise.resolve(undefined) } as unknown as Hold;
   const closed = vi.fn();
   const [opened, received, sent, other] = [vi.fn(), vi.fn(), vi.fn(), vi.fn()];
@@ -441,7 +444,7 @@ test("T20: a carrier without a place to hold a response says so", async () => {
   expect(closed).toHaveBeenCalledExactlyOnceWith(FULL);
 });
 
-/** A `Response` whose body comes in the pieces given. */
+/** A `Response` whose body arrives in the given pieces. */
 function streamed(contentType: string, pieces: readonly Uint8Array[], status = 200): Response {
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
@@ -482,7 +485,7 @@ test("T13: a streamed response: preamble, packets, end", async () => {
   ]);
 });
 
-test("a response that is none of ours is refused or broken, never believed", async () => {
+test("a response of another kind of server is refused or counts as broken", async () => {
   expect(await read(multipart, streamed("text/html", [bytes("<h1>Log in</h1>")]))).toEqual([["ended", "broke"]]);
   expect(await read(multipart, streamed("text/html", [], 404))).toEqual([["refused", "was refused with status 404"]]);
   expect(await read(longpoll, streamed("text/html", [bytes("<h1>Log in to the hotel's network</h1>")]))).toEqual([
@@ -490,7 +493,7 @@ test("a response that is none of ours is refused or broken, never believed", asy
   ]);
   expect(await read(longpoll, streamed("x/y", [], 404))).toEqual([["refused", "was refused with status 404"]]);
   const answer = framed([...bytes(ID), ...varint(2)], [bytes("one")]);
-  expect(await read(longpoll, streamed("application/octet-stream", [answer]))).toEqual([
+  expect(await read(longpoll, streamed("application/byte-stream", [answer]))).toEqual([
     ["preamble", ID, 2],
     ["packet", bytes("one")],
     ["ended"],

@@ -1,129 +1,10 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
-import type { Transport, TransportName } from "../src/api.js";
+import type { TransportName } from "../src/api.js";
 import { Choice, RETRY_MS } from "../src/choice.js";
-import type { Memory } from "../src/memory.js";
+import { FULL } from "../src/transport/link.js";
 import { NAMES } from "../src/transport/platform.js";
+import { ALL_OPEN, Fake, FakeMemory, world, World } from "./choice-world.js";
 import { randomOf } from "./random.js";
-import { FULL, type LinkEvents } from "../src/transport/link.js";
-
-/** A link that the test opens and breaks. */
-class Fake {
-  isClosed = false;
-  readonly sent: Uint8Array[] = [];
-
-  constructor(
-    readonly name: TransportName,
-    readonly at: number,
-    readonly events: LinkEvents,
-  ) {}
-
-  send(packet: Uint8Array): void {
-    this.sent.push(packet);
-  }
-  sendDatagram(): void {}
-  release(): void {}
-  close(): void {
-    this.isClosed = true;
-  }
-
-  /** It breaks by itself. */
-  break(reason = "broke"): void {
-    if (this.isClosed) return;
-    this.isClosed = true;
-    this.events.closed(reason);
-  }
-}
-
-class Notes implements Memory {
-  readonly best = new Set<TransportName>();
-  instead: TransportName | undefined;
-
-  recall(best: TransportName): TransportName | undefined {
-    return this.best.has(best) ? undefined : this.instead;
-  }
-  worked(name: TransportName, best: TransportName): void {
-    if (name === best) this.best.add(best);
-  }
-  fellBack(name: TransportName, best: TransportName): void {
-    if (!this.best.has(best)) this.instead = name;
-  }
-}
-
-/** A session that answers as the core does: it dials again as soon as it has no transport. */
-class World {
-  readonly links: Fake[] = [];
-  readonly told: (Transport | undefined)[] = [];
-  readonly choice: Choice;
-  /** How each transport behaves when it is tried; undefined: it never answers. */
-  rules: Partial<Record<TransportName, "opens" | string>> = {};
-  /** Sessions begin at once. */
-  joins = true;
-  redials = true;
-  opened = 0;
-  closed = 0;
-  received: Uint8Array[] = [];
-
-  constructor(names: readonly TransportName[] = NAMES, memory: Memory = new Notes()) {
-    this.choice = new Choice({
-      names,
-      memory,
-      clock: {
-        now: () => Date.now(),
-        after: (ms, run) => {
-          const timer = setTimeout(run, ms);
-          return () => clearTimeout(timer);
-        },
-      },
-      open: (name, events) => {
-        const link = new Fake(name, Date.now(), events);
-        this.links.push(link);
-        const rule = this.rules[name];
-        if (rule === "opens") setTimeout(() => link.isClosed || events.opened(0), 10);
-        else if (rule) setTimeout(() => link.break(rule), 10);
-        return link;
-      },
-      events: {
-        opened: () => {
-          this.opened += 1;
-          if (this.joins) setTimeout(() => this.choice.joined(), 10);
-        },
-        received: (packet) => this.received.push(packet),
-        receivedDatagram: () => {},
-        sent: () => {},
-        datagramSent: () => {},
-        closed: () => {
-          this.closed += 1;
-          if (this.redials) setTimeout(() => this.choice.dial(), 250);
-        },
-        changed: (transport) => this.told.push(transport),
-      },
-    });
-  }
-
-  get name(): TransportName | undefined {
-    return this.choice.transport?.name;
-  }
-
-  get why(): string | undefined {
-    return this.choice.transport?.why;
-  }
-
-  /** The newest link of a name. */
-  link(name: TransportName): Fake {
-    const link = this.links.findLast((link) => link.name === name);
-    if (!link) throw new Error(`${name} was not tried`);
-    return link;
-  }
-
-  tried(): TransportName[] {
-    return this.links.map(({ name }) => name);
-  }
-
-  /** Those that are neither over nor in use. */
-  loose(): TransportName[] {
-    return this.links.filter((link) => !link.isClosed && link.name !== this.name).map(({ name }) => name);
-  }
-}
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -132,24 +13,15 @@ beforeEach(() => {
 
 const pass = (ms: number): void => void vi.advanceTimersByTime(ms);
 
-const ALL_OPEN = Object.fromEntries(NAMES.map((name) => [name, "opens"]));
-
-function world(rules: World["rules"] = ALL_OPEN, ...rest: ConstructorParameters<typeof World>): World {
-  const it = new World(...rest);
-  it.rules = rules;
-  it.choice.dial();
-  return it;
-}
-
 describe("race", () => {
-  test("the best opens: nothing else is tried", () => {
+  test("if the best transport opens, no other is tried", () => {
     const it = world();
     pass(60_000);
     expect(it.tried()).toEqual(["webtransport"]);
     expect(it.choice.transport).toEqual({ name: "webtransport", why: "The best there is here." });
   });
 
-  test("the next starts after 200 ms, the first to open wins, and the better one goes on trying", () => {
+  test("the next transport starts after 200 ms, the first to open is used, and the better one goes on trying", () => {
     const it = world({ websocket: "opens" });
     pass(199);
     expect(it.tried()).toEqual(["webtransport"]);
@@ -158,7 +30,7 @@ describe("race", () => {
     expect(it.why).toBe("WebTransport did not answer within 200 ms; still trying.");
     expect(it.links[0]?.isClosed).toBe(false);
     pass(100);
-    // It answers after all.
+    // The better transport opens late.
     it.link("webtransport").events.opened(1200);
     expect(it.name).toBe("webtransport");
     expect(it.link("websocket").isClosed).toBe(true);
@@ -166,7 +38,7 @@ describe("race", () => {
     expect(it.opened).toBe(2);
   });
 
-  test("after a failure the next starts at once", () => {
+  test("after a failure the next transport starts at once", () => {
     const it = world({ webtransport: "could not be opened", websocket: "was refused", multipart: "opens" });
     pass(40);
     expect(it.name).toBe("multipart");
@@ -174,20 +46,20 @@ describe("race", () => {
     expect(it.loose()).toEqual([]);
   });
 
-  test("one that never answers is given up after 10 s, which is told", () => {
+  test("a transport that never answers is given up after 10 s, and the reason says so", () => {
     const it = world({ websocket: "opens" });
     pass(10_000);
     expect(it.link("webtransport").isClosed).toBe(true);
     expect(it.why).toBe("WebTransport did not answer within 10 s; trying again in 15 s.");
   });
 
-  test("one that cannot even be made counts as failed", () => {
+  test("a link that cannot be created counts as failed", () => {
     const it = new World(["websocket", "poll"]);
     const { open } = it as unknown as { open: unknown };
     expect(open).toBeUndefined();
     const choice = new Choice({
       names: ["websocket", "poll"],
-      memory: new Notes(),
+      memory: new FakeMemory(),
       clock: { now: Date.now, after: (ms, run) => (setTimeout(run, ms), () => {}) },
       open: (name, events) => {
         if (name === "websocket") throw new DOMException("mixed content", "SecurityError");
@@ -204,7 +76,7 @@ describe("race", () => {
     expect(choice.transport).toEqual({ name: "poll", why: "WebSocket is not permitted here; trying again in 15 s." });
   });
 
-  test("when nothing opens the session is told, and the next search begins with the best again", () => {
+  test("if no transport opens, the session is told, and the next search begins with the best", () => {
     const it = world(Object.fromEntries(NAMES.map((name) => [name, "broke"])));
     pass(60);
     expect(it.closed).toBe(1);
@@ -215,7 +87,7 @@ describe("race", () => {
     expect(it.name).toBe("websocket");
   });
 
-  test("one that swallows everything does not keep the others from being tried again soon", () => {
+  test("a transport that never answers does not keep the others from being tried again soon", () => {
     const refused = Object.fromEntries(NAMES.map((name) => [name, "was refused"]));
     delete refused["webtransport"];
     const it = world(refused);
@@ -225,7 +97,7 @@ describe("race", () => {
     expect(it.tried().filter((name) => name === "webtransport").length).toBe(1);
   });
 
-  test("a slow path with one transport is given its 10 s", () => {
+  test("the only allowed transport has 10 s to open", () => {
     const it = world({}, ["websocket"]);
     pass(9000);
     expect(it.closed).toBe(0);
@@ -236,10 +108,10 @@ describe("race", () => {
 });
 
 describe("before there is a session", () => {
-  test("connecting begins, and the session gets what is open when it wants it", () => {
+  test("transports open early, and the session gets an open one when it dials", () => {
     const it = new World();
     it.rules = ALL_OPEN;
-    it.choice.warm();
+    it.choice.preconnect();
     pass(1000);
     expect(it.tried()).toEqual(["webtransport"]);
     expect(it.opened).toBe(0);
@@ -249,10 +121,10 @@ describe("before there is a session", () => {
     expect(it.links).toHaveLength(1);
   });
 
-  test("the race goes on as it began", () => {
+  test("a race that began early goes on when the session dials", () => {
     const it = new World();
     it.rules = { webtransport: "could not be opened" };
-    it.choice.warm();
+    it.choice.preconnect();
     pass(100);
     it.rules = ALL_OPEN;
     it.choice.dial();
@@ -261,10 +133,10 @@ describe("before there is a session", () => {
     expect(it.why).toBe("WebTransport could not be opened; trying again in 15 s.");
   });
 
-  test("a better one that opens, too, is the one that is taken", () => {
+  test("of two open transports the better one is used", () => {
     const it = new World();
     it.rules = { websocket: "opens" };
-    it.choice.warm();
+    it.choice.preconnect();
     pass(300);
     it.link("webtransport").events.opened(0);
     it.choice.dial();
@@ -272,10 +144,10 @@ describe("before there is a session", () => {
     expect(it.link("websocket").isClosed).toBe(true);
   });
 
-  test("one that the server closed meanwhile is opened again", () => {
+  test("a transport that the server closed before it was used is opened again", () => {
     const it = new World();
     it.rules = ALL_OPEN;
-    it.choice.warm();
+    it.choice.preconnect();
     pass(5000);
     it.link("webtransport").break("was closed by the server");
     it.choice.dial();
@@ -285,7 +157,7 @@ describe("before there is a session", () => {
 });
 
 describe("session", () => {
-  test("only the one in use is heard, and what is sent goes there", () => {
+  test("packets go to and come from the transport in use only", () => {
     const it = world({ websocket: "opens" });
     pass(300);
     it.link("webtransport").events.opened(0);
@@ -299,7 +171,7 @@ describe("session", () => {
     expect(it.link("websocket").sent).toEqual([]);
   });
 
-  test("a better one that opens while the session is being taken in waits until it is", () => {
+  test("a better transport that opens before the session has joined waits until it has", () => {
     const it = new World();
     it.rules = { websocket: "opens" };
     it.joins = false;
@@ -311,7 +183,7 @@ describe("session", () => {
     expect(it.name).toBe("webtransport");
   });
 
-  test("one that opens and carries nothing comes last next time", () => {
+  test("a transport that opened and carried nothing comes last in the next search", () => {
     const it = new World(["websocket", "multipart"]);
     it.rules = ALL_OPEN;
     it.joins = false;
@@ -325,7 +197,7 @@ describe("session", () => {
     expect(it.why).toBe("WebSocket opened, but broke; trying again in 15 s.");
   });
 
-  test("a transport on which the session does not begin is left for another within 3 s", () => {
+  test("a transport on which the session does not join is replaced within 3 s", () => {
     const it = new World(["websocket", "multipart"]);
     it.rules = ALL_OPEN;
     it.joins = false;
@@ -338,7 +210,7 @@ describe("session", () => {
     expect(it.why).toBe("WebSocket opened, but carried nothing; trying again in 15 s.");
   });
 
-  test("a path so slow that the session begins late keeps its transport", () => {
+  test("on a slow path the session may join late and keep its transport", () => {
     const it = new World(["websocket", "multipart"]);
     it.rules = { websocket: "opens" };
     it.joins = false;
@@ -351,7 +223,7 @@ describe("session", () => {
     expect(it.name).toBe("websocket");
   });
 
-  test("hanging up closes, and the next search begins anew", () => {
+  test("hanging up closes the link, and the next search begins anew", () => {
     const it = world();
     pass(50);
     it.choice.hangup();
@@ -362,7 +234,7 @@ describe("session", () => {
     expect(it.name).toBe("webtransport");
   });
 
-  test("the end closes everything, for good", () => {
+  test("`end` closes all links for good", () => {
     const it = world({ websocket: "opens" });
     pass(300);
     it.choice.end();
@@ -374,7 +246,7 @@ describe("session", () => {
 });
 
 describe("chain of failures", () => {
-  test("each ends in a working session in under 3 s, and the way back up has no gap", () => {
+  test("after each failure the session works again within 3 s, and returns to better transports without a gap", () => {
     const it = world();
     pass(50);
     const steps: [blocked: TransportName, silent: boolean][] = [
@@ -402,7 +274,7 @@ describe("chain of failures", () => {
     expect(it.closed).toBe(closed);
   });
 
-  test("better ones are tried again at growing intervals, up to 5 minutes", () => {
+  test("better transports are tried again at growing intervals, up to 5 minutes", () => {
     const it = world({ webtransport: "could not be opened", websocket: "opens" });
     pass(50);
     it.links.length = 0;
@@ -414,7 +286,7 @@ describe("chain of failures", () => {
     expect(it.why).toBe("WebTransport could not be opened; trying again in 300 s.");
   });
 
-  test("a hint (online, page shown, another network) tries them at once", () => {
+  test("a hint (online, page shown, another network) makes better transports be tried at once", () => {
     const it = world({ webtransport: "could not be opened", websocket: "opens" });
     pass(100_000);
     it.rules = ALL_OPEN;
@@ -423,7 +295,7 @@ describe("chain of failures", () => {
     expect(it.name).toBe("webtransport");
   });
 
-  test("a hint while searching gives up what hangs on the old network", () => {
+  test("a hint during a search cancels attempts that hang on the old network", () => {
     const it = world({}, ["websocket"]);
     pass(5000);
     it.rules = ALL_OPEN;
@@ -433,7 +305,7 @@ describe("chain of failures", () => {
     expect(it.name).toBe("websocket");
   });
 
-  test("a passing break of a transport that worked is no reason to leave it", () => {
+  test("a transport that worked is used again after it breaks", () => {
     const it = world();
     pass(50);
     it.link("webtransport").break();
@@ -444,7 +316,7 @@ describe("chain of failures", () => {
 });
 
 describe("quiet", () => {
-  test("another of the same kind and the next kind are opened at once; the first that opens has the session", () => {
+  test("another link of the same kind and one of the next kind are opened at once; the first that opens gets the session", () => {
     const it = world();
     pass(50);
     it.rules = { websocket: "opens" };
@@ -456,7 +328,7 @@ describe("quiet", () => {
     expect(it.closed).toBe(0);
   });
 
-  test("the same kind may be it: the connection was dead, the path is not", () => {
+  test("a new connection of the same kind is used if only the old connection was dead", () => {
     const it = world({ websocket: "opens" }, ["websocket"]);
     pass(50);
     it.choice.quiet(true);
@@ -465,7 +337,7 @@ describe("quiet", () => {
     expect(it.links.map(({ isClosed }) => isClosed)).toEqual([true, false]);
   });
 
-  test("when all fail, too, they are tried again soon", () => {
+  test("if all others fail, they are tried again soon", () => {
     const it = world({ websocket: "opens" }, ["websocket"]);
     pass(50);
     it.rules = { websocket: "was refused" };
@@ -477,7 +349,7 @@ describe("quiet", () => {
     expect(it.closed).toBe(0);
   });
 
-  test("when it speaks again meanwhile, it stays", () => {
+  test("a transport that is no longer silent stays in use", () => {
     const it = world();
     pass(50);
     it.rules = {};
@@ -493,8 +365,8 @@ describe("quiet", () => {
 });
 
 describe("memory", () => {
-  test("a fall-back is begun with next time if the best never worked, and the best is tried later", () => {
-    const memory = new Notes();
+  test("if the best transport never worked, the next visit begins with the fall-back and tries the best later", () => {
+    const memory = new FakeMemory();
     const first = world({ webtransport: "could not be opened", websocket: "opens" }, NAMES, memory);
     pass(100);
     first.choice.end();
@@ -509,8 +381,8 @@ describe("memory", () => {
     expect([...memory.best]).toEqual(["webtransport"]);
   });
 
-  test("if the best worked once, nothing is remembered", () => {
-    const memory = new Notes();
+  test("if the best transport worked once, no fall-back is remembered", () => {
+    const memory = new FakeMemory();
     const it = world(ALL_OPEN, NAMES, memory);
     pass(100);
     it.rules = { webtransport: "could not be opened", websocket: "opens" };
@@ -520,8 +392,8 @@ describe("memory", () => {
     expect(memory.instead).toBeUndefined();
   });
 
-  test("one that was only slow is not remembered", () => {
-    const memory = new Notes();
+  test("a transport that was only slow is not remembered as failed", () => {
+    const memory = new FakeMemory();
     world({ websocket: "opens" }, NAMES, memory);
     pass(5000);
     expect(memory.instead).toBeUndefined();
@@ -530,7 +402,7 @@ describe("memory", () => {
   });
 });
 
-describe("what may be used", () => {
+describe("allowed transports", () => {
   test("a pinned transport is the only one ever tried", () => {
     const it = world({ ...ALL_OPEN, longpoll: "was refused" }, ["longpoll"]);
     pass(20_000);
@@ -543,7 +415,7 @@ describe("what may be used", () => {
     expect(new Set(it.tried())).toEqual(new Set(["longpoll"]));
   });
 
-  test("changing it while running moves without a gap", () => {
+  test("a change of the allowed transports moves the session without a gap", () => {
     const it = world();
     pass(50);
     it.choice.choose(["poll"]);
@@ -557,7 +429,7 @@ describe("what may be used", () => {
     expect(it.closed).toBe(0);
   });
 
-  test("what is not allowed any more ends when none of the others opens", () => {
+  test("a transport that is no longer allowed is closed when no other opens", () => {
     const it = world({ ...ALL_OPEN, poll: "was refused" });
     pass(50);
     it.choice.choose(["poll"]);
@@ -569,7 +441,7 @@ describe("what may be used", () => {
     expect(it.name).toBe("poll");
   });
 
-  test("changing it while searching goes on with the new ones", () => {
+  test("a change during a search goes on with the new transports", () => {
     const it = world({});
     pass(300);
     it.rules = ALL_OPEN;
@@ -579,7 +451,7 @@ describe("what may be used", () => {
     expect(it.loose()).toEqual([]);
   });
 
-  test("T20: when all responses that may be held are taken it polls, and moves when one is free", () => {
+  test("T20: if all responses that may be held are taken, the session polls, and moves when one is free", () => {
     const it = world({ ...ALL_OPEN, multipart: FULL }, ["multipart"]);
     pass(50);
     expect(it.name).toBe("poll");
@@ -590,7 +462,7 @@ describe("what may be used", () => {
   });
 });
 
-test("whatever happens, one transport at most is in use, and links that are not wanted are closed", () => {
+test("after any sequence of events at most one transport is in use, and all other links are closed", () => {
   for (let seed = 1; seed <= 100; seed += 1) {
     const random = randomOf(seed);
     const it = world({});

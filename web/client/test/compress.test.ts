@@ -14,14 +14,14 @@ async function joined(options = {}, compress?: Compress) {
   it.room.on("error", (error) => errors.push(error));
   const draw = it.room.channel("draw", transaction(compress ? { compress } : {}));
   const socket = await dialled(it);
-  socket.say(wire.welcome());
-  socket.say(wire.packet(wire.codecs(0, 1, ZLIB), wire.opened(0, 1, "draw", 0), wire.synced()));
+  socket.serverSends(wire.welcome());
+  socket.serverSends(wire.packet(wire.codecs(0, 1, ZLIB), wire.opened(0, 1, "draw", 0), wire.synced()));
   await settled();
   return { ...it, socket, draw, errors };
 }
 
-/** What was said of how messages become small, in order: the sets of codecs, and the ends of COMPRESS. */
-function said(socket: SocketDouble): readonly (readonly [type: number, ...payload: number[]])[] {
+/** The CODECS and COMPRESS frames that the client sent, in order, each as its type and the end of its payload. */
+function codecFrames(socket: SocketDouble): readonly (readonly [type: number, ...payload: number[]])[] {
   const types: readonly number[] = [wire.CODECS, wire.COMPRESS];
   const found = socket.frames().filter(({ type }) => types.includes(type));
   return found.map(({ type, payload }) => [type, ...payload]);
@@ -29,7 +29,7 @@ function said(socket: SocketDouble): readonly (readonly [type: number, ...payloa
 
 function asked(socket: SocketDouble): number[] {
   return (
-    said(socket)
+    codecFrames(socket)
       .flatMap(([type, ...payload]) => (type === wire.COMPRESS ? [payload] : []))
       .at(-1) ?? []
   );
@@ -40,7 +40,7 @@ async function becomes(channel: Channel, socket: SocketDouble, coding: readonly 
   expect(channel.compress).not.toBe("off");
 }
 
-test("a module that cannot be loaded is told of, the channel goes on uncompressed, and the next one tries again", async () => {
+test("a module that cannot be loaded is reported, the channel goes on uncompressed, and the next channel tries again", async () => {
   const { draw, errors, socket } = await joined({ codecs: Uint8Array.of(1, 2, 3) }, "zlib");
   await vi.waitUntil(() => errors.length > 0);
   expect(errors).toMatchObject([{ code: "no-codecs", fault: "own", fatal: false, channel: "draw" }]);
@@ -54,7 +54,7 @@ test("a module that cannot be loaded is told of, the channel goes on uncompresse
   await becomes(next, other, [1, 3, ZLIB]);
 });
 
-test("what the core can do is said when a channel is opened, and needs nothing else", async () => {
+test("a codec of the core is requested when the channel is opened, and no module is loaded", async () => {
   const it = join({ codecs: "file:///nowhere" });
   const names: readonly Compress[] = ["template", "off", "none", "lz4"];
   const channels = names.map((compress) => it.room.channel(compress, awareness({ compress })));
@@ -67,7 +67,7 @@ test("what the core can do is said when a channel is opened, and needs nothing e
   expect(channels.map(({ qos }) => Object.keys(qos))).toEqual(names.map(() => ["kind"]));
 });
 
-test("other codecs are loaded when a channel asks for one, and messages travel by it both ways", async () => {
+test("the module with other codecs is loaded on request, and messages are compressed by it in both directions", async () => {
   const { room, draw, socket } = await joined();
   const got: Message[] = [];
   draw.on("message", (message) => got.push(message));
@@ -75,8 +75,8 @@ test("other codecs are loaded when a channel asks for one, and messages travel b
   draw.compress = "zlib";
   expect(draw.compress).toBe("zlib");
   await becomes(draw, socket, [1, 3, ZLIB]);
-  // First that it can be read, then that it is wanted.
-  const [codecs] = said(socket)
+  // The frame that says which codecs can be read comes first, then the one that requests a codec.
+  const [codecs] = codecFrames(socket)
     .filter(([type]) => type === wire.CODECS)
     .slice(-1);
   expect(codecs).toBeDefined();
@@ -91,7 +91,7 @@ test("other codecs are loaded when a channel asks for one, and messages travel b
   expect(packed[0]).toBe(ZLIB);
   expect(inflateRawSync(packed.subarray(1)).toString()).toBe(TEXT);
   const data = [ZLIB, ...deflateRawSync(TEXT)];
-  socket.say(wire.packet(wire.messages({ channel: 1, sender: 5, data, packed: true })));
+  socket.serverSends(wire.packet(wire.messages({ channel: 1, sender: 5, data, packed: true })));
   expect(got.map(({ data }) => new TextDecoder().decode(data as Uint8Array))).toEqual([TEXT]);
   const stats = room.stats.channels.get("draw");
   const counts = { messages: 1, bytesBefore: TEXT.length, codec: "zlib", codedMessages: 0 };
@@ -99,7 +99,7 @@ test("other codecs are loaded when a channel asks for one, and messages travel b
   expect(stats?.sent.bytesAfter).toBeLessThan(100);
 });
 
-test("every codec is known by its name, with level and filter, and what is not is explained", async () => {
+test("every codec is found by its name, with level and filter, and an unknown name is explained", async () => {
   const { draw, socket, errors } = await joined();
   for (const [number, name] of [...CODECS.entries()].slice(1)) {
     draw.compress = name;
@@ -121,7 +121,7 @@ test("every codec is known by its name, with level and filter, and what is not i
   expect(asked(socket)).toEqual([1, 1]);
 });
 
-test("the last word counts, also before the core is there", async () => {
+test("the last setting counts, also before the core is loaded", async () => {
   const it = join();
   const draw = it.room.channel("draw", transaction({ compress: "zlib" }));
   draw.compress = "lz4";
@@ -132,17 +132,17 @@ test("the last word counts, also before the core is there", async () => {
   expect(draw.compress).toBe("lz4");
 });
 
-test("a packed message that is none is the server's fault", async () => {
+test("an invalid compressed message is reported as the server's fault", async () => {
   const { draw, socket, errors } = await joined();
   draw.compress = "zlib";
   await becomes(draw, socket, [1, 3, ZLIB]);
-  socket.say(wire.packet(wire.messages({ channel: 1, sender: 5, data: [ZLIB, 7, 7, 7], packed: true })));
+  socket.serverSends(wire.packet(wire.messages({ channel: 1, sender: 5, data: [ZLIB, 7, 7, 7], packed: true })));
   expect(errors).toMatchObject([{ fault: "peer", fatal: false }]);
 });
 
-/** The length of the one payload of a body of one record: it is the last thing in it. */
+/** The length of the only payload in a body of one record, which ends the body. */
 function packedLength(body: Uint8Array): number {
-  // Channel, sender, flags of two octets, gap, age, stamp.
-  const at = body.findIndex((octet, i) => i >= 6 && octet === body.length - i - 1);
+  // The record begins with channel, sender, two bytes of flags, gap, age and stamp.
+  const at = body.findIndex((byte, i) => i >= 6 && byte === body.length - i - 1);
   return body.length - at - 1;
 }

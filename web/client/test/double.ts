@@ -1,4 +1,4 @@
-/** A WebSocket whose other end is the test, and the real core. */
+/** A test double of WebSocket, whose other end is played by the test, and a room on the real core. */
 
 import { readFileSync } from "node:fs";
 import { vi } from "vitest";
@@ -28,7 +28,7 @@ export class SocketDouble implements WebSocketLike {
     this.isClosed = true;
   }
 
-  /** The connection is made. */
+  /** The connection is open. */
   open(): void {
     this.onopen?.({} as never);
   }
@@ -38,12 +38,12 @@ export class SocketDouble implements WebSocketLike {
     this.onclose?.({} as never);
   }
 
-  /** The server says something. */
-  say(data: Uint8Array | string): void {
+  /** The server sends a packet. */
+  serverSends(data: Uint8Array | string): void {
     this.onmessage?.({ data: typeof data === "string" ? data : data.slice().buffer } as never);
   }
 
-  /** All frames since the opening. */
+  /** All frames that were sent after the opening packet. */
   frames(): Frame[] {
     return this.packets.slice(1).flatMap((packet) => frames(packet));
   }
@@ -54,7 +54,7 @@ export interface Joined<P> {
   readonly sockets: SocketDouble[];
 }
 
-/** A room whose WebSockets are doubles. */
+/** Joins a room by WebSockets that are test doubles. */
 export function join<P>(options: ConnectOptions<P> = {}, name = "room"): Joined<P> {
   const sockets: SocketDouble[] = [];
   class Socket extends SocketDouble {
@@ -69,7 +69,7 @@ export function join<P>(options: ConnectOptions<P> = {}, name = "room"): Joined<
   };
 }
 
-/** The room has dialled for the nth time (from 0): its socket, open, and greeted as soon as the core is there. */
+/** Waits until the room has dialled for the `nth` time (from 0) and has sent HELLO. Returns the open socket. */
 export async function dialled(
   { sockets }: { readonly sockets: readonly SocketDouble[] },
   nth = 0,
@@ -80,7 +80,7 @@ export async function dialled(
   return socket;
 }
 
-/** What was submitted in this task has been handed to the transport. */
+/** Waits until all messages submitted in this task have been handed to the transport. */
 export function settled(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 0));
 }

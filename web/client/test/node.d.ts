@@ -1,4 +1,4 @@
-// All that the tests need of Node.
+// The declarations of Node that the tests need.
 declare module "node:fs" {
   export function readFileSync(path: URL): Uint8Array<ArrayBuffer>;
 }

@@ -15,7 +15,7 @@ function join(...parts: readonly Uint8Array[]): Uint8Array {
   return Uint8Array.from(parts.flatMap((part) => [...part]));
 }
 
-/** Packets of all sizes, with bytes that look like delimiters. */
+/** Packets of many sizes, some with bytes that look like delimiters. */
 function packetsOf(random: (below: number) => number): Uint8Array[] {
   return Array.from({ length: random(12) }, () => {
     const length = random(3) === 0 ? random(3000) : random(40);
@@ -30,15 +30,15 @@ function readAll(reader: { next(): Uint8Array | undefined }): Uint8Array[] {
   return all;
 }
 
-describe("T1: packets after their length", () => {
-  test.each([0, 1, 127, 128, 16_383, 16_384, 65_536, 2 ** 35])("%d as a number", (value) => {
+describe("T1: packets preceded by their length", () => {
+  test.each([0, 1, 127, 128, 16_383, 16_384, 65_536, 2 ** 35])("%d as a varint", (value) => {
     const reader = new Bytes();
     reader.add(Uint8Array.from(varint(value)));
     expect(reader.varint()).toBe(value);
     expect(reader.length).toBe(0);
   });
 
-  test("come out as they went in, wherever the stream is cut", () => {
+  test("are read unchanged, wherever the stream is cut", () => {
     for (let seed = 1; seed <= 50; seed += 1) {
       const random = randomOf(seed);
       const packets = packetsOf(random);
@@ -53,13 +53,13 @@ describe("T1: packets after their length", () => {
     }
   });
 
-  test("a length above the limit ends it before the packet is read", () => {
+  test("a length above the limit is an error before the packet is read", () => {
     const reader = new PacketReader();
     reader.bytes.add(Uint8Array.from(varint(65_537)));
     expect(() => reader.next()).toThrow("65537");
   });
 
-  test("a packet that was handed out is not written over", () => {
+  test("a packet that was returned is not overwritten", () => {
     const reader = new PacketReader();
     const chunk = Uint8Array.of(2, 1, 2);
     reader.bytes.add(chunk);
@@ -73,20 +73,20 @@ describe("T1: packets after their length", () => {
     [[0x80, 0]],
     [[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1]],
     [[0x81, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80]],
-  ])("W1: %j is no number", (octets) => {
+  ])("W1: %j is no number", (bytes) => {
     const reader = new Bytes();
-    reader.add(Uint8Array.from(octets));
+    reader.add(Uint8Array.from(bytes));
     expect(() => reader.varint()).toThrow("number");
   });
 });
 
-describe("T13: parts", () => {
+describe("T13: multipart responses", () => {
   const part = (content: Uint8Array): Uint8Array =>
     join(bytes(`--cut\r\nContent-Length: ${content.length}\r\n\r\n`), content, bytes("\r\n"));
   const whole = (parts: readonly Uint8Array[]): Uint8Array =>
     join(bytes(`${" ".repeat(2048)}\r\n`), ...parts.map(part), bytes("--cut--\r\n"));
 
-  test("come out as they went in, wherever the response is cut", () => {
+  test("are read unchanged, wherever the response is cut", () => {
     for (let seed = 1; seed <= 50; seed += 1) {
       const random = randomOf(seed);
       const parts = packetsOf(random);
@@ -101,7 +101,7 @@ describe("T13: parts", () => {
     }
   });
 
-  test("a part is there with its last byte, not with what comes after it", () => {
+  test("a part is complete with its last byte, before the bytes after it", () => {
     const reader = new PartReader(TYPE);
     reader.add(bytes("--cut\r\nContent-Length: 2\r\n\r\nhi"));
     expect(reader.next()).toEqual(bytes("hi"));
@@ -141,7 +141,7 @@ describe("T13: parts", () => {
     expect(() => readAll(reader)).toThrow();
   });
 
-  test("random bytes never hang it, and bring no part beyond the limit", () => {
+  test("random bytes never make the reader hang or return a part beyond the limit", () => {
     for (let seed = 1; seed <= 50; seed += 1) {
       const random = randomOf(seed);
       const reader = new PartReader(TYPE);
@@ -158,8 +158,8 @@ describe("T13: parts", () => {
   });
 });
 
-describe("T15: answers", () => {
-  test("bring the preamble, then the packets", () => {
+describe("T15: responses", () => {
+  test("contain the preamble, then the packets", () => {
     const events = { preamble: vi.fn(), packet: vi.fn() };
     readAnswer(framed([...bytes(ID), ...varint(300)], [Uint8Array.of(1, 2), Uint8Array.of()]), events);
     expect(events.preamble).toHaveBeenCalledExactlyOnceWith(ID, 300);
@@ -173,8 +173,8 @@ describe("T15: answers", () => {
     ["an id that is none", [...bytes("<html>".padEnd(32)), 1]],
     ["a packet that is cut", [...bytes(ID), 1, 5, 1, 2]],
     ["a packet that is too long", [...bytes(ID), 1, ...varint(70_000)]],
-  ])("%s is refused", (_, octets) => {
-    expect(() => readAnswer(Uint8Array.from(octets), { preamble() {}, packet() {} })).toThrow();
+  ])("%s is refused", (_, bytes) => {
+    expect(() => readAnswer(Uint8Array.from(bytes), { preamble() {}, packet() {} })).toThrow();
   });
 });
 
@@ -185,14 +185,14 @@ test.each(["", ID, `${ID} `, `${ID} -1`, `${ID} 1 `, `${ID.toUpperCase()} 1`, `x
   },
 );
 
-test("T14: base64 of at most a packet", () => {
+test("T14: base64 of at most one packet is decoded", () => {
   expect(fromBase64("AP+A")).toEqual(Uint8Array.of(0, 255, 128));
   expect(fromBase64("")).toEqual(Uint8Array.of());
   expect(() => fromBase64("<script>")).toThrow();
   expect(() => fromBase64("AAAA".repeat(22_000))).toThrow("66000");
 });
 
-test("T4: what a server says of WebTransport is taken as far as it makes sense", () => {
+test("T4: a server's WebTransport offer is used only as far as it is valid", () => {
   const hash = "0123456789abcdef".repeat(4);
   const offer = readOffer({ webtransport: { port: 8080, hashes: [hash, "short", 7, `${hash}00`] } });
   expect(offer?.port).toBe(8080);

@@ -25,11 +25,11 @@ test.each([
   expect(socketDoor(serverOf(server))).toBe(url);
 });
 
-test.each(["", "host:8080", "ftp://host"])("%j is no server", (server) => {
+test.each(["", "host:8080", "ftp://host"])("%j is not a server's address", (server) => {
   expect(() => serverOf(server)).toThrow(expect.objectContaining({ code: "invalid-url" }));
 });
 
-test("strings and bytes travel as they are, all else as JSON", () => {
+test("strings and bytes travel unchanged, all other values as JSON", () => {
   const bytes = Uint8Array.of(9, 1, 2, 9);
   expect(encode("ä")).toEqual({ bytes: Uint8Array.of(0xc3, 0xa4), text: true });
   expect(encode(bytes).bytes).toBe(bytes);
@@ -55,7 +55,7 @@ function transport() {
   return { made, events, socket: socket as SocketDouble };
 }
 
-test("a packet counts as sent when nothing is buffered, at the latest when something is received", () => {
+test("a packet counts as sent when the socket's buffer is empty, which is checked at the latest when a packet arrives", () => {
   const { made, events, socket } = transport();
   socket.open();
   made.send(Uint8Array.of(1));
@@ -66,14 +66,14 @@ test("a packet counts as sent when nothing is buffered, at the latest when somet
   vi.advanceTimersByTime(100);
   expect(events.sent).toHaveBeenCalledTimes(1);
   socket.bufferedAmount = 0;
-  socket.say(Uint8Array.of(4));
+  socket.serverSends(Uint8Array.of(4));
   expect(events.sent).toHaveBeenCalledTimes(3);
   socket.bufferedAmount = 1;
   made.send(Uint8Array.of(5));
   socket.bufferedAmount = 0;
   vi.advanceTimersByTime(20);
   expect(events.sent).toHaveBeenCalledTimes(4);
-  // A report brings the next packet, which has not left yet.
+  // A report makes the core send the next packet, which has not left yet.
   socket.bufferedAmount = 1;
   made.send(Uint8Array.of(6));
   socket.bufferedAmount = 0;
@@ -83,7 +83,7 @@ test("a packet counts as sent when nothing is buffered, at the latest when somet
   });
   vi.advanceTimersByTime(20);
   expect(events.sent).toHaveBeenCalledTimes(5);
-  // Closed: nothing is reported any more.
+  // After `close` nothing is reported.
   socket.bufferedAmount = 1;
   made.send(Uint8Array.of(8));
   made.close();
@@ -91,7 +91,7 @@ test("a packet counts as sent when nothing is buffered, at the latest when somet
   expect(events.sent).toHaveBeenCalledTimes(5);
 });
 
-test("a page that wakes looks at the clock, one that goes for good says so", () => {
+test("a page reports when it is active again and when it closes for good", () => {
   const window = new EventTarget();
   const document = Object.assign(new EventTarget(), { visibilityState: "hidden" });
   vi.stubGlobal("window", window);
@@ -99,21 +99,21 @@ test("a page that wakes looks at the clock, one that goes for good says so", () 
   const connection = new EventTarget();
   vi.stubGlobal("navigator", { connection });
   const hide = (persisted: boolean) => window.dispatchEvent(Object.assign(new Event("pagehide"), { persisted }));
-  const events = { woke: vi.fn(), goes: vi.fn() };
+  const events = { resumed: vi.fn(), pageCloses: vi.fn() };
   const stop = watchPage(events);
   document.dispatchEvent(new Event("visibilitychange"));
   hide(true);
-  expect(events.woke).not.toHaveBeenCalled();
-  expect(events.goes).not.toHaveBeenCalled();
+  expect(events.resumed).not.toHaveBeenCalled();
+  expect(events.pageCloses).not.toHaveBeenCalled();
   hide(false);
-  expect(events.goes).toHaveBeenCalledOnce();
+  expect(events.pageCloses).toHaveBeenCalledOnce();
   document.visibilityState = "visible";
   document.dispatchEvent(new Event("visibilitychange"));
   window.dispatchEvent(new Event("online"));
   window.dispatchEvent(new Event("pageshow"));
   connection.dispatchEvent(new Event("change"));
-  expect(events.woke).toHaveBeenCalledTimes(4);
+  expect(events.resumed).toHaveBeenCalledTimes(4);
   stop();
   window.dispatchEvent(new Event("online"));
-  expect(events.woke).toHaveBeenCalledTimes(4);
+  expect(events.resumed).toHaveBeenCalledTimes(4);
 });

@@ -1,4 +1,4 @@
-/** Whole numbers below a bound, the same for the same seed (mulberry32): a failure names its seed. */
+/** A generator of whole numbers below a bound, by mulberry32: the same seed gives the same numbers. */
 export function randomOf(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -9,7 +9,7 @@ export function randomOf(seed: number): (below: number) => number {
   };
 }
 
-/** Bytes in pieces cut anywhere. */
+/** Cuts bytes into pieces of random sizes. */
 export function* pieces(bytes: Uint8Array, random: (below: number) => number): Generator<Uint8Array> {
   for (let at = 0; at < bytes.length;) {
     const end = Math.min(bytes.length, at + 1 + random(random(4) === 0 ? 5000 : 20));

@@ -12,12 +12,12 @@ async function joined(options = {}) {
   const draw = it.room.channel("draw", transaction());
   const pointer = it.room.channel("pointer", awareness({ maxRate: 1000 }));
   const socket = await dialled(it);
-  socket.say(wire.welcome());
-  socket.say(wire.packet(wire.opened(0, 1, "draw", 0), wire.opened(1, 2, "pointer", 1), wire.synced()));
+  socket.serverSends(wire.welcome());
+  socket.serverSends(wire.packet(wire.opened(0, 1, "draw", 0), wire.opened(1, 2, "pointer", 1), wire.synced()));
   return { ...it, socket, draw, pointer };
 }
 
-test("asks the server's WebSocket for the room, with version, presence and token", async () => {
+test("the opening names the room, the version, the presence and the token", async () => {
   const it = join({ presence: { name: "Ada" }, token: "let me in" });
   const socket = await dialled(it);
   expect(socket.url).toBe("ws://server.example/app/ws");
@@ -29,7 +29,7 @@ test("asks the server's WebSocket for the room, with version, presence and token
   for (const part of ["room", "let me in", '{"name":"Ada"}']) expect(said).toContain(part);
 });
 
-test("what is sent before the core is loaded goes out after joining, in order", async () => {
+test("messages sent before the core is loaded go out after joining, in order", async () => {
   const it = join();
   const draw = it.room.channel("draw", transaction());
   const bytes = Uint8Array.of(1, 2, 3);
@@ -38,14 +38,14 @@ test("what is sent before the core is loaded goes out after joining, in order", 
   expect(draw.send(bytes)).toBe("accepted");
   bytes.fill(0);
   const socket = await dialled(it);
-  socket.say(wire.welcome());
-  socket.say(wire.packet(wire.opened(0, 1, "draw", 0)));
+  socket.serverSends(wire.welcome());
+  socket.serverSends(wire.packet(wire.opened(0, 1, "draw", 0)));
   const [body] = socket.frames().filter(({ type }) => type === wire.MESSAGES);
   expect(text(body)).toMatch(/\{"first":1\}.*\x01\x02\x03$/s);
   expect(it.room.status).toBe("connected");
 });
 
-test("too much before the core is loaded is refused, and drain follows", async () => {
+test("messages beyond the limit before the core is loaded are refused, and drain follows", async () => {
   const it = join();
   const drain = vi.fn();
   it.room.on("drain", drain);
@@ -58,7 +58,7 @@ test("too much before the core is loaded is refused, and drain follows", async (
   expect(drain).toHaveBeenCalledOnce();
 });
 
-test("a QoS that cannot be is told once the core is there, and disturbs no other channel", async () => {
+test("an invalid QoS is reported once the core is loaded, and other channels work", async () => {
   const it = join();
   const errors: RoomError[] = [];
   it.room.on("error", (error) => errors.push(error));
@@ -70,19 +70,21 @@ test("a QoS that cannot be is told once the core is there, and disturbs no other
   expect(errors).toMatchObject([{ code: "invalid-qos", fault: "own", channel: "wrong", fatal: false }]);
   expect(() => wrong.send("x")).toThrow(/could not be opened/);
   expect(() => it.room.channel("late", awareness({ loss: 2 }))).toThrow("loss is a share from 0 to 1");
-  socket.say(wire.welcome());
-  socket.say(wire.packet(wire.opened(0, 1, "draw", 0), wire.messages({ channel: 1, sender: 2, text: "hello" })));
+  socket.serverSends(wire.welcome());
+  socket.serverSends(
+    wire.packet(wire.opened(0, 1, "draw", 0), wire.messages({ channel: 1, sender: 2, text: "hello" })),
+  );
   expect(got).toHaveBeenCalledOnce();
 });
 
-test("a message arrives as it was sent, with what is known of it", async () => {
+test("a message arrives as it was sent, with its fields", async () => {
   const { socket, draw, pointer } = await joined();
   const got: Message[] = [];
   draw.on("message", (message) => got.push(message));
   pointer.on("message", (message) => got.push(message));
   draw.send("mine");
   await settled();
-  socket.say(
+  socket.serverSends(
     wire.packet(
       wire.messages(
         { channel: 1, sender: 5, text: '{"x":[1]}' },
@@ -101,7 +103,7 @@ test("a message arrives as it was sent, with what is known of it", async () => {
   expect(got[0]?.age).toBeGreaterThanOrEqual(0);
 });
 
-test("a listener that throws is reported and harms nobody; one that left hears nothing", async () => {
+test("an exception in a listener is reported and does not stop the others; a removed listener is not called", async () => {
   const report = vi.spyOn(console, "error").mockImplementation(() => {});
   const { socket, draw } = await joined();
   const [left, healthy] = [vi.fn(), vi.fn()];
@@ -110,18 +112,20 @@ test("a listener that throws is reported and harms nobody; one that left hears n
   });
   draw.on("message", left)();
   draw.on("message", healthy);
-  socket.say(wire.packet(wire.messages({ channel: 1, sender: 2, text: "a" }, { channel: 1, sender: 2, text: "b" })));
+  socket.serverSends(
+    wire.packet(wire.messages({ channel: 1, sender: 2, text: "a" }, { channel: 1, sender: 2, text: "b" })),
+  );
   expect(healthy).toHaveBeenCalledTimes(2);
   expect(left).not.toHaveBeenCalled();
   expect(report).toHaveBeenCalledTimes(2);
 });
 
-test("participants are the others, with what they say of themselves if that is JSON", async () => {
+test("participants are all others, with their presence if it is JSON", async () => {
   const { room, socket } = await joined({ presence: { name: "Me" } });
   const told = vi.fn();
   room.on("participants", told);
   expect(room.self).toEqual({ id: 1, presence: { name: "Me" }, away: false });
-  socket.say(
+  socket.serverSends(
     wire.packet(
       wire.participants(true, [
         { id: 1, state: 1, presence: "" },
@@ -134,9 +138,9 @@ test("participants are the others, with what they say of themselves if that is J
     { id: 2, presence: { name: "Bo" }, away: false },
     { id: 3, presence: undefined, away: true },
   ]);
-  socket.say(wire.packet(wire.participants(false, [{ id: 2, state: 0, presence: "" }])));
+  socket.serverSends(wire.packet(wire.participants(false, [{ id: 2, state: 0, presence: "" }])));
   expect([...room.participants.keys()]).toEqual([3]);
-  socket.say(wire.packet(wire.participants(true, [{ id: 4, state: 1, presence: "" }])));
+  socket.serverSends(wire.packet(wire.participants(true, [{ id: 4, state: 1, presence: "" }])));
   expect([...room.participants.keys()]).toEqual([4]);
   expect(told).toHaveBeenCalledTimes(3);
   room.setPresence({ name: "New" });
@@ -145,7 +149,7 @@ test("participants are the others, with what they say of themselves if that is J
   expect(text(socket.frames().find(({ type }) => type === wire.PRESENCE))).toBe('{"name":"New"}');
 });
 
-test("a broken connection is made anew and the session resumed", async () => {
+test("a broken connection is re-established and the session resumed", async () => {
   const it = await joined();
   const statuses: string[] = [];
   it.room.on("status", (status) => statuses.push(status));
@@ -154,39 +158,39 @@ test("a broken connection is made anew and the session resumed", async () => {
   it.socket.drop();
   expect(it.room.status).toBe("reconnecting");
   const socket = await dialled(it, 1);
-  socket.say(wire.welcome({ outcome: 1 }));
-  socket.say(wire.packet(wire.opened(0, 1, "draw", 0), wire.opened(1, 2, "pointer", 1)));
+  socket.serverSends(wire.welcome({ outcome: 1 }));
+  socket.serverSends(wire.packet(wire.opened(0, 1, "draw", 0), wire.opened(1, 2, "pointer", 1)));
   expect(statuses).toEqual(["reconnecting", "connected"]);
-  // Not acknowledged, so it is sent again.
+  // The message was not acknowledged, so it is sent again.
   expect(text(socket.frames().find(({ type }) => type === wire.MESSAGES))).toContain("before the break");
   expect(it.room.stats).toMatchObject({ transport: "websocket", reconnects: 1 });
 });
 
-test("a server that breaks the protocol is left, named, and tried again", async () => {
+test("a violation of the protocol is reported as the server's fault, and the room reconnects", async () => {
   const it = await joined();
   const errors: RoomError[] = [];
   it.room.on("error", (error) => errors.push(error));
-  // A frame that is longer than its packet.
-  it.socket.say(Uint8Array.of(wire.MESSAGES, 99));
+  // This frame is longer than its packet.
+  it.socket.serverSends(Uint8Array.of(wire.MESSAGES, 99));
   expect(errors).toMatchObject([{ code: "malformed", fault: "peer", fatal: false }]);
   expect(it.socket.isClosed).toBe(true);
   const socket = await dialled(it, 1);
-  socket.say(wire.welcome({ outcome: 1 }));
+  socket.serverSends(wire.welcome({ outcome: 1 }));
   expect(it.room.status).toBe("connected");
 });
 
-test("a status is told when it changes, not at every attempt", async () => {
+test("a status is emitted when it changes, not at every attempt", async () => {
   const it = join();
   const statuses: string[] = [];
   it.room.on("status", (status) => statuses.push(status));
   for (const nth of [0, 1, 2]) (await dialled(it, nth)).drop();
   expect(statuses).toEqual([]);
-  (await dialled(it, 3)).say(wire.welcome());
+  (await dialled(it, 3)).serverSends(wire.welcome());
   for (const nth of [3, 4]) (await dialled(it, nth)).drop();
   expect(statuses).toEqual(["connected", "reconnecting"]);
 });
 
-test("a server that lost the room raises the gap, then everything is as for a newcomer", async () => {
+test("if the server lost the room, the gap is emitted and the session begins anew", async () => {
   const it = await joined();
   const order: string[] = [];
   it.room.on("gap", ({ reason }) => order.push(reason));
@@ -194,26 +198,26 @@ test("a server that lost the room raises the gap, then everything is as for a ne
   it.room.on("synced", () => order.push("synced"));
   it.socket.drop();
   const socket = await dialled(it, 1);
-  socket.say(wire.welcome({ outcome: 2, incarnation: 8, participant: 4 }));
-  socket.say(wire.packet(wire.opened(0, 1, "draw", 0), wire.opened(1, 2, "pointer", 1), wire.synced()));
+  socket.serverSends(wire.welcome({ outcome: 2, incarnation: 8, participant: 4 }));
+  socket.serverSends(wire.packet(wire.opened(0, 1, "draw", 0), wire.opened(1, 2, "pointer", 1), wire.synced()));
   expect(order).toEqual(["reconnecting", "incarnation", "connected", "synced"]);
   expect(it.room.self?.id).toBe(4);
 });
 
-test("a snapshot stands for what was told before it was asked for", async () => {
+test("a snapshot contains the transactions that were delivered before the request", async () => {
   const { room, socket, draw } = await joined();
   const seen: unknown[] = [];
   draw.on("message", (message) => seen.push(message.data));
   room.provideSnapshot(() => seen.join());
   const record = (name: string) => wire.messages({ channel: 1, sender: 2, text: name });
-  socket.say(wire.packet(record("a"), wire.snapshotWanted(1), record("b")));
+  socket.serverSends(wire.packet(record("a"), wire.snapshotWanted(1), record("b")));
   await settled();
   const payload = socket.frames().find(({ type }) => type === wire.SNAPSHOT)?.payload;
   // as_of 1, counter 0, total 1, offset 0.
   expect([...(payload ?? [])]).toEqual([1, 0, 1, 0, "a".charCodeAt(0)]);
 });
 
-test("a network that takes nothing is left alone after two packets, until it drains", async () => {
+test("at most two packets wait in a network that accepts nothing, until it drains", async () => {
   const { socket, draw, room } = await joined();
   await settled();
   const before = socket.packets.length;
@@ -234,7 +238,7 @@ test("a network that takes nothing is left alone after two packets, until it dra
   expect(drain).not.toHaveBeenCalled();
 });
 
-test("what is sent in one go shares a packet", async () => {
+test("messages sent in one task share a packet", async () => {
   const { socket, draw, pointer } = await joined();
   await settled();
   const before = socket.packets.length;
@@ -245,9 +249,9 @@ test("what is sent in one go shares a packet", async () => {
   expect(socket.packets.length - before).toBe(1);
 });
 
-test("leaving sends what was submitted, says goodbye, closes, and then refuses", async () => {
+test("leaving sends all submitted messages and BYE, closes, and then refuses messages", async () => {
   const { room, socket, draw } = await joined();
-  // Even when the network takes nothing: there is no later.
+  // It does so even if the network accepts nothing, because the page is closing.
   socket.bufferedAmount = 1000;
   for (let i = 0; i < 2; i++) draw.send("x".repeat(50_000));
   draw.send("last words");
@@ -272,13 +276,13 @@ test("a listener may leave, send and open channels", async () => {
     draw.send("answer");
     room.leave();
   });
-  socket.say(wire.packet(wire.messages({ channel: 1, sender: 2, text: "a" })));
+  socket.serverSends(wire.packet(wire.messages({ channel: 1, sender: 2, text: "a" })));
   await settled();
   expect(statuses).toEqual(["closed"]);
   expect(socket.frames().map(text).join()).toContain("answer");
 });
 
-test("leaving before there is a core leaves no connection", async () => {
+test("leaving before the core is loaded closes all connections", async () => {
   const it = join();
   const status = vi.fn();
   it.room.on("status", status);
@@ -288,31 +292,31 @@ test("leaving before there is a core leaves no connection", async () => {
   expect(it.sockets.every(({ isClosed }) => isClosed)).toBe(true);
 });
 
-test("a refused channel is named and then says so", async () => {
+test("a refused channel is named in the error, and its send throws", async () => {
   const it = join();
   const errors: RoomError[] = [];
   it.room.on("error", (error) => errors.push(error));
   const secret = it.room.channel("secret", transaction());
   const socket = await dialled(it);
-  socket.say(wire.welcome());
-  socket.say(wire.packet(wire.refused(0)));
+  socket.serverSends(wire.welcome());
+  socket.serverSends(wire.packet(wire.refused(0)));
   expect(errors).toMatchObject([{ code: "refused", fault: "refused", channel: "secret", fatal: false }]);
   expect(() => secret.send("x")).toThrow(expect.objectContaining({ code: "not-allowed" }));
   expect(() => secret.send("x".repeat(70_000))).toThrow(expect.objectContaining({ code: "too-large", fault: "limit" }));
 });
 
-test("something else at the server's address is named and given up", async () => {
+test("a server of another protocol is reported and the room closes", async () => {
   const report = vi.spyOn(console, "error").mockImplementation(() => {});
   const it = join();
   const socket = await dialled(it);
-  socket.say('{"type":"connected"}');
+  socket.serverSends('{"type":"connected"}');
   expect(it.room.status).toBe("closed");
   expect(socket.isClosed).toBe(true);
-  // Nobody listened.
+  // No listener was registered.
   expect(report.mock.calls[0]?.[0]).toMatch(/protocol version/);
 });
 
-test("a core that cannot be loaded or a WebSocket that is not there ends the room with a reason", async () => {
+test("a core that cannot be loaded or a missing WebSocket closes the room with a reason", async () => {
   const errors: RoomError[] = [];
   const { room } = join({ WebSocket: undefined as never }, "room");
   room.on("error", (error) => errors.push(error));

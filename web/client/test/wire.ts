@@ -1,4 +1,7 @@
-/** The server's side of docs/wire.md, as far as the tests need it: what it sends is written, what it gets is read. */
+/**
+ * The server's side of docs/wire.md as far as the tests need it: writes what the server sends, reads what the client
+ * sends.
+ */
 
 export const HELLO = 0x01;
 export const OPEN = 0x03;
@@ -14,7 +17,7 @@ export interface Frame {
   readonly payload: Uint8Array;
 }
 
-/** The frames of a packet that is no opening. */
+/** The frames of a packet, which must not be an opening. */
 export function frames(packet: Uint8Array): Frame[] {
   const result: Frame[] = [];
   for (let at = 0; at < packet.length;) {
@@ -34,7 +37,7 @@ export interface Welcome {
   readonly counter?: number;
 }
 
-/** An opening. It offers no compression, so that messages can be read here. */
+/** An opening that does not offer compression, so that tests can read the messages. */
 export function welcome({ participant = 1, incarnation = 7, outcome = 0, counter = 0 }: Welcome = {}): Uint8Array {
   const limits = [...varint(0), ...varint(65_536), ...varint(60_000), ...varint(1 << 20)];
   const identity = [incarnation, 0, 0, 0, 0, 0, 0, 0, ...varint(participant), ...Array<number>(16).fill(9)];
@@ -43,7 +46,7 @@ export function welcome({ participant = 1, incarnation = 7, outcome = 0, counter
   return packet([1], frame(0x02, [...limits, ...identity, ...state, ...timing]));
 }
 
-/** CHANNEL: the server takes what it was asked for, as transaction (kind 0) or awareness (1). */
+/** A CHANNEL frame in which the server accepts a channel as transaction (kind 0) or awareness (1). */
 export function opened(reference: number, id: number, name: string, kind: 0 | 1): number[] {
   const qos = [kind, kind === 1 ? 0 : 1, 128, 0, ...varint(kind * 50), 0, 0, 0];
   return frame(0x04, [...varint(reference), ...varint(id), 3, ...bytes(name), ...qos]);
@@ -72,7 +75,7 @@ export interface Record {
   readonly data?: readonly number[];
   readonly key?: string;
   readonly own?: boolean;
-  /** `data` is a packed message. */
+  /** True if `data` is a compressed message. */
   readonly packed?: boolean;
 }
 
@@ -88,13 +91,13 @@ export function messages(...records: readonly Record[]): number[] {
   );
 }
 
-/** W19: a key before the octets. */
+/** W19: a key, followed by the bytes of the message. */
 function keyed(key: string): number[] {
-  const octets = new TextEncoder().encode(key);
-  return [...varint(octets.length + 32), ...octets];
+  const encoded = new TextEncoder().encode(key);
+  return [...varint(encoded.length + 32), ...encoded];
 }
 
-/** CODECS: what the server reads. */
+/** A CODECS frame with the codecs that the server reads. */
 export function codecs(...numbers: readonly number[]): number[] {
   return frame(0x40 | CODECS, varint(numbers.reduce((set, number) => set + 2 ** number, 0)));
 }
@@ -116,8 +119,8 @@ function frame(type: number, payload: readonly number[]): number[] {
 }
 
 function bytes(text: string): number[] {
-  const octets = new TextEncoder().encode(text);
-  return [...varint(octets.length), ...octets];
+  const encoded = new TextEncoder().encode(text);
+  return [...varint(encoded.length), ...encoded];
 }
 
 function varint(value: number): number[] {
@@ -125,8 +128,8 @@ function varint(value: number): number[] {
 }
 
 function readVarint(from: Uint8Array, at: number): readonly [value: number, next: number] {
-  const octet = from[at] ?? 0;
-  if (octet < 128) return [octet, at + 1];
+  const byte = from[at] ?? 0;
+  if (byte < 128) return [byte, at + 1];
   const [rest, next] = readVarint(from, at + 1);
-  return [(octet & 127) + rest * 128, next];
+  return [(byte & 127) + rest * 128, next];
 }

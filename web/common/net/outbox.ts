@@ -1,4 +1,7 @@
-/** Finished operations must not get lost when the network is slow: what is refused now waits here, in order. */
+/**
+ * A queue of finished operations that `send` has refused (`not-now`): they are sent later, in order, so that none is
+ * lost.
+ */
 
 import type { Channel } from "groupwire";
 
@@ -12,7 +15,7 @@ export class Outbox {
     this.flush();
   }
 
-  /** To be called on `drain`. */
+  /** Sends what waits; to be called on the event `drain`. */
   flush(): void {
     for (let text = this.waiting[0]; text !== undefined; text = this.waiting[0]) {
       if (this.channel.send(text) === "not-now") return;

@@ -1,10 +1,10 @@
-/** Where the others' pointers are, from the `pointer` channel. */
+/** The positions of the other participants' pointers, from the messages of the channel `pointer`. */
 
 import { isCoordinate, isRecord } from "../parse";
 import { Trace, type TracePoint } from "./trace";
 import { Track } from "./track";
 
-/** `{"x":812,"y":334}`, in board units; `off`: it left the board. */
+/** `{"x":812,"y":334}`, in board units. With `off` the pointer has left the board. */
 export interface PointerMessage {
   readonly x: number;
   readonly y: number;
@@ -15,16 +15,16 @@ export interface PointerView {
   readonly id: number;
   readonly x: number;
   readonly y: number;
-  /** 1 while it moves, less after it rested for a while, 0 when it is away. */
+  /** 1 while the pointer moves, less after it has rested for a while, 0 after it has left the board. */
   readonly opacity: number;
 }
 
-/** A pointer that rests this long is in the way rather than of use. */
+/** A pointer that has rested for this long (ms) is faded, so that it does not hide the drawing. */
 const IDLE = 6000;
 const FADE = 1500;
 const FADED = 0.25;
 
-/** The way by which a pointer came. */
+/** The recent movement of a pointer. */
 export interface TraceView {
   readonly id: number;
   readonly points: readonly TracePoint[];
@@ -33,7 +33,7 @@ export interface TraceView {
 interface Pointer {
   readonly track: Track;
   readonly trace: Trace;
-  /** The newest message's; see `Message.index`. */
+  /** `Message.index` of the newest message. */
   readonly index: number;
   readonly off: boolean;
   readonly movedAt: number;
@@ -42,7 +42,7 @@ interface Pointer {
 export class Pointers {
   private readonly pointers = new Map<number, Pointer>();
 
-  /** A message came from a participant whose application had made it `age` milliseconds before. */
+  /** Takes a message that the sender's application sent `age` milliseconds before `now`. */
   receive(sender: number, value: unknown, now: number, age: number, index: number): void {
     const message = parsePointer(value);
     if (!message) return;
@@ -52,15 +52,15 @@ export class Pointers {
     const isLate = pointer !== undefined && ((index - pointer.index) | 0) <= 0;
     const trace = pointer?.trace ?? new Trace();
     trace.add({ x, y, off }, now - age, isLate);
-    // The pointer has gone on.
+    // A late position only completes the trace.
     if (isLate) return;
-    // Coming back elsewhere is no movement: start anew.
+    // A pointer that comes back at another place has not moved there, so its track starts anew.
     const track = pointer && (off || !pointer.off) ? pointer.track : new Track();
     track.push([x, y], now, age);
     this.pointers.set(sender, { track, trace, index, off, movedAt: now - age });
   }
 
-  /** Only these participants are still here. */
+  /** Removes the pointers of participants who have left. */
   keep(isHere: (id: number) => boolean): void {
     for (const id of this.pointers.keys()) if (!isHere(id)) this.pointers.delete(id);
   }
@@ -76,17 +76,17 @@ export class Pointers {
 
   traces(now: number): TraceView[] {
     return [...this.pointers].flatMap(([id, { track, trace, off }]) => {
-      const ways = trace.at(track.played(now), off ? undefined : track.at(now));
-      return ways.map((points) => ({ id, points }));
+      const lines = trace.at(track.played(now), off ? undefined : track.at(now));
+      return lines.map((points) => ({ id, points }));
     });
   }
 
-  /** The way is to be seen otherwise. */
+  /** Removes the trace of a pointer, because the movement is shown in another form. */
   clearTrace(id: number): void {
     this.pointers.get(id)?.trace.clear();
   }
 
-  /** Milliseconds until something is seen otherwise: 0 while it moves or fades, Infinity if it rests for good. */
+  /** Milliseconds until the view changes: 0 while a pointer moves or fades, Infinity if all rest. */
   changesIn(now: number): number {
     return Math.min(...[...this.pointers.values()].map((pointer) => changesIn(pointer, now)));
   }

@@ -1,30 +1,30 @@
 /**
- * After the server lost the room (it was restarted), the participants give it back what they have. One of them
- * is enough: they take turns, by rank, and whoever's turn comes sends only what is still missing by then.
+ * After the server has lost the room (it was restarted), participants send its content back. One participant is enough:
+ * each waits for a time that depends on its rank, and sends only what is still missing then.
  */
 
-/** The others need this long to come back and be counted; their reconnection has jitter. */
+/** Time (ms) for the other participants to reconnect and be counted; reconnection has jitter. */
 const FIRST_TURN = 300;
 
-/** One turn: a round trip and the delivery of a large document. */
+/** Time (ms) of one turn: a round trip and the delivery of a large document. */
 const TURN = 700;
 
-/** Nobody waits longer for a turn, however many are here: sending twice does no harm. */
+/** Limit (ms) of the wait, however many participants there are: sending twice does no harm. */
 const LAST_TURN = 6000;
 
-/** What a window shows of a room, and can give back. */
+/** The document of a window, which can restore a room. */
 export interface Restorable {
-  /** The server lost the room. What was confirmed is kept aside and shown until the room has it again. */
+  /** The server has lost the room. The confirmed objects are remembered, and shown until the room has them again. */
   startRestore(): void;
-  /** There is something kept aside. */
+  /** True while there are remembered objects. */
   readonly isRestoring: boolean;
-  /** Some of it the room lacks, or has in an older version. */
+  /** True if the room lacks some remembered objects or has older versions of them. */
   readonly isMissing: boolean;
-  /** Sends that. */
+  /** Sends the missing objects. */
   sendMissing(): void;
-  /** The room has everything again. */
+  /** The room has all objects again. */
   endRestore(): void;
-  /** Sends again what has no place in the order yet. */
+  /** Sends again all own operations that are not ordered. */
   resend(): void;
 }
 
@@ -33,7 +33,7 @@ export interface RestoreRoom {
   readonly participants: ReadonlyMap<number, { readonly id: number; readonly away: boolean }>;
 }
 
-/** Who sent it back: this window, another one, or nobody had to. */
+/** Who sent the content back: this window, another one, or nobody because nothing was missing. */
 export type RestoredBy = "this" | "another" | "nobody";
 
 export class Restorer {
@@ -47,7 +47,7 @@ export class Restorer {
     private readonly onDone: (by: RestoredBy) => void,
   ) {}
 
-  /** The room's state is gone. */
+  /** Begins a restore after the room's state was lost. */
   begin(): void {
     this.document.startRestore();
     this.isWaiting = true;
@@ -55,18 +55,18 @@ export class Restorer {
     clearTimeout(this.timer);
   }
 
-  /** What the new room has so far has arrived. */
+  /** The state of the new room has arrived. */
   synced(): void {
     if (!this.isWaiting) return;
     if (!this.document.isMissing) this.finish(this.document.isRestoring ? "another" : "nobody");
     else this.wait();
   }
 
-  /** A restore was delivered, own or another's. */
+  /** An operation of a restore was delivered, from this window or another one. */
   delivered(): void {
     if (!this.isWaiting) return;
     if (!this.document.isMissing) this.finish(this.hasSent ? "this" : "another");
-    // Somebody is at it: leave them the time to finish.
+    // Another participant is restoring: wait until it has finished.
     else if (!this.hasSent) this.wait();
   }
 
@@ -88,7 +88,7 @@ export class Restorer {
   }
 }
 
-/** How many of those who are here have a lower id than this participant. */
+/** The number of connected participants with a lower id than this one. */
 export function rank(room: RestoreRoom | undefined): number {
   const self = room?.self;
   if (!room || !self) return 0;

@@ -1,17 +1,17 @@
 /**
- * The way that a pointer took within the last moments, through all positions that came, in the order in which they were
- * made. One that comes late completes it. All times are milliseconds of one clock.
+ * The trace of a pointer: its recent positions in the order in which they were made. A late position is inserted at its
+ * place. All times are milliseconds of one clock.
  */
 
 import { REST, START } from "./track";
 
-/** So old is the end of a trace: long enough to see where a movement came from, too short to be in the way. */
+/** The length of a trace (ms): long enough to show where a movement came from, short enough not to hide the drawing. */
 export const TRACE = 600;
 
-/** More than come within the time that is shown: 25 a second, and the delay of playing them out. */
+/** Limit of positions: more than arrive within the shown time (25 a second) and the playout delay. */
 const KEPT = 64;
 
-/** A place on the way; `age` grows from 0, where the pointer is, to 1, where nothing is left of the trace. */
+/** A point of a trace. `age` grows from 0, at the pointer, to 1, where the trace has faded. */
 export interface TracePoint {
   readonly x: number;
   readonly y: number;
@@ -22,16 +22,16 @@ interface Sample {
   readonly x: number;
   readonly y: number;
   readonly time: number;
-  /** It left the board here: no way leads on. */
+  /** True if the pointer left the board at this position, so that the trace is interrupted. */
   readonly off: boolean;
 }
 
 export class Trace {
   private readonly samples: Sample[] = [];
 
-  /** A position that was made at `time`. `isLate`: before the newest one that came. */
+  /** Adds a position that was made at `time`. `isLate`: a newer position has arrived before it. */
   add({ x, y, off }: Omit<Sample, "time">, time: number, isLate: boolean): void {
-    // Times are estimates; it is certain which of two came first.
+    // Times are estimates, but the order of two positions is certain.
     const newest = this.samples.at(-1)?.time ?? time;
     const sample = { x, y, off, time: isLate ? Math.min(time, newest) : Math.max(time, newest) };
     const after = isLate ? this.samples.findIndex((other) => other.time >= sample.time) : -1;
@@ -43,33 +43,35 @@ export class Trace {
     this.samples.length = 0;
   }
 
-  /** The ways to be seen at `time`, each from its old end. `head`: where the pointer is, if it is on the board. */
+  /**
+   * The lines to draw at `time`, each from its oldest point. `head` is the pointer's position, if it is on the board.
+   */
   at(time: number, head: readonly number[] | undefined): TracePoint[][] {
     if (this.isGone(time)) return [];
     this.forget(time);
-    const ways: TracePoint[][] = [];
-    let way: TracePoint[] = [];
+    const lines: TracePoint[][] = [];
+    let line: TracePoint[] = [];
     let last: Sample | undefined;
-    const go = (to: Sample): void => {
+    const extendTo = (to: Sample): void => {
       if (last && !last.off) {
-        if (way.length === 0) way.push(tail(last, to, time));
-        way.push({ x: to.x, y: to.y, age: faded(to, time) });
+        if (line.length === 0) line.push(tail(last, to, time));
+        line.push({ x: to.x, y: to.y, age: faded(to, time) });
       }
-      if (to.off && way.length > 0) {
-        ways.push(way);
-        way = [];
+      if (to.off && line.length > 0) {
+        lines.push(line);
+        line = [];
       }
       last = to;
     };
-    for (const sample of this.samples) if (sample.time <= time) go(sample);
-    // Where it rests the trace ends, and fades.
+    for (const sample of this.samples) if (sample.time <= time) extendTo(sample);
+    // While the pointer rests, the trace ends at its last position and fades.
     const [x, y] = (this.isUnderway(time) ? head : undefined) ?? [];
-    if (x !== undefined && y !== undefined) go({ x, y, time, off: false });
-    if (way.length > 0) ways.push(way);
-    return ways;
+    if (x !== undefined && y !== undefined) extendTo({ x, y, time, off: false });
+    if (line.length > 0) lines.push(line);
+    return lines;
   }
 
-  /** Nothing of it is left to be seen. */
+  /** True if the whole trace has faded. */
   isGone(time: number): boolean {
     return (this.samples.at(-1)?.time ?? -Infinity) <= time - TRACE;
   }
@@ -78,16 +80,19 @@ export class Trace {
     return (this.samples.at(-1)?.time ?? -Infinity) > time;
   }
 
-  /** Keeps one position that is too old: the way from it to the next one is still seen. */
+  /** Keeps one position that is too old, because part of the line from it to the next one is still shown. */
   private forget(time: number): void {
     const old = this.samples.findIndex((sample) => sample.time > time - TRACE);
     this.samples.splice(0, (old < 0 ? this.samples.length : old) - 1);
   }
 }
 
-/** Where the trace ends between two positions, the older of which may be too old: so it shrinks smoothly. */
+/**
+ * The end of the trace, between two positions of which the older one may be too old. It makes the trace shrink
+ * smoothly.
+ */
 function tail(from: Sample, to: Sample, time: number): TracePoint {
-  // After a longer silence the older position was a rest, which ended shortly before the newer one.
+  // After a longer silence the pointer rested at the older position until shortly before the newer one.
   const left = to.time - from.time > REST ? to.time - START : from.time;
   const end = Math.max(left, Math.min(time - TRACE, to.time));
   const part = to.time > left ? (end - left) / (to.time - left) : 1;

@@ -1,6 +1,6 @@
 /**
- * An in-memory stand-in for the `groupwire` package: rooms joined by a `Hub` in the same page (or by the hub of
- * the page that frames this one). For tests and for work on looks, never shipped.
+ * An in-memory replacement of the package `groupwire`: rooms that are connected by a `Hub` in the same page, or in the
+ * page that frames this one. For tests and for work on the design; it is never shipped.
  */
 
 import type {
@@ -48,7 +48,7 @@ interface Post {
   readonly madeAt: number;
 }
 
-/** One server with one room. Every message takes `delay` milliseconds. */
+/** A server with one room. Every message takes `delay` milliseconds. */
 export class Hub {
   members = new Set<DoubleRoom<unknown>>();
   log: Post[] = [];
@@ -77,7 +77,7 @@ export class Hub {
     this.announce();
   }
 
-  /** The server dies, taking all state along. */
+  /** The server is killed and loses all state. */
   stop(): void {
     this.isUp = false;
     this.incarnation++;
@@ -176,7 +176,7 @@ export class DoubleRoom<P> implements Room<P> {
   }
 
   provideSnapshot(): void {
-    // The double's log is kept whole.
+    // The hub keeps its whole log, so it never asks for a snapshot.
   }
 
   on<E extends keyof RoomEvents<P>>(event: E, listener: (value: RoomEvents<P>[E]) => void): () => void {
@@ -239,7 +239,7 @@ class DoubleChannel implements Channel {
   }
 
   limitRate(): void {
-    // The double leaves nothing out.
+    // The hub sends all values.
   }
 
   send(payload: Payload, options: SendOptions = {}): Sent {

@@ -2,17 +2,17 @@ import { describe, expect, test } from "vitest";
 import { Pointers } from "../net/pointers";
 import { Trace, TRACE } from "../net/trace";
 
-/** Every 40 ms 10 units to the right, from 0 at `start` on; of them only these. */
+/** Receives some of the positions of a pointer that moves 10 units to the right every 40 ms, from 0 at `start`. */
 function receive(pointers: Pointers, start: number, steps: readonly number[]): void {
   for (const step of steps) pointers.receive(1, { x: 10 * step, y: 0 }, start + 40 * step + 50, 50, step);
 }
 
 const steps = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i);
-const ways = (pointers: Pointers, now: number) => pointers.traces(now).map(({ points }) => points.map(({ x }) => x));
+const lines = (pointers: Pointers, now: number) => pointers.traces(now).map(({ points }) => points.map(({ x }) => x));
 const rising = (values: readonly number[]) => values.every((value, i) => i === 0 || value > (values[i - 1] ?? value));
 
 describe("traces of pointers", () => {
-  test("lead from where it was 600 ms ago to the pointer and fade on the way", () => {
+  test("lead from the position 600 ms ago to the pointer, and fade towards the old end", () => {
     const pointers = new Pointers();
     receive(pointers, 1000, steps(0, 50));
     const now = 3050;
@@ -22,7 +22,7 @@ describe("traces of pointers", () => {
     expect(others).toEqual([]);
     expect(trace.id).toBe(1);
     expect(trace.points.at(-1)).toEqual({ x: head.x, y: 0, age: 0 });
-    // A quarter of a unit per ms.
+    // The pointer moves a quarter of a unit per millisecond.
     expect(trace.points[0]?.x).toBeCloseTo(head.x - TRACE / 4, 5);
     expect(trace.points[0]?.age).toBe(1);
     expect(rising(trace.points.map(({ x }) => x))).toBe(true);
@@ -32,14 +32,14 @@ describe("traces of pointers", () => {
   test("shrink smoothly", () => {
     const pointers = new Pointers();
     receive(pointers, 1000, steps(0, 50));
-    const ends = steps(0, 30).map((i) => ways(pointers, 3050 + 5 * i)[0]?.[0] ?? NaN);
+    const ends = steps(0, 30).map((i) => lines(pointers, 3050 + 5 * i)[0]?.[0] ?? NaN);
     const shrunk = ends.slice(1).map((end, i) => end - (ends[i] ?? 0));
     for (const by of shrunk) expect(by).toBeCloseTo(5 / 4, 5);
   });
 
-  test("what comes late completes the trace in its place and does not move the pointer", () => {
+  test("a late position is inserted at its place in the trace and does not move the pointer", () => {
     const [lossy, repaired] = [new Pointers(), new Pointers()];
-    // In a circle, so that what is missing would be seen.
+    // On a circle a missing position would change the trace.
     const message = (step: number) => {
       const [x, y] = [Math.cos(step / 3), Math.sin(step / 3)];
       return { x: Math.round(100 * x), y: Math.round(100 * y) };
@@ -50,11 +50,11 @@ describe("traces of pointers", () => {
       for (const pointers of [lossy, repaired]) pointers.receive(1, message(step), 50 + 40 * step, 50, step);
     }
     const now = 50 + 40 * 48 + 20;
-    // Recovered in no order, each with the age that it has by now.
+    // Recovered positions arrive in any order, each with its age.
     for (const step of [44, 40, 46, 43]) repaired.receive(1, message(step), now, now - 40 * step, step);
     const points = (pointers: Pointers) => pointers.traces(now)[0]?.points ?? [];
     const places = (pointers: Pointers) => points(pointers).map(({ x, y }) => `${x} ${y}`);
-    // Which positions they are; the ends lie between two.
+    // The positions without the ends, which lie between two positions.
     const all = steps(0, 48).map((step) => `${message(step).x} ${message(step).y}`);
     const made = (pointers: Pointers) =>
       places(pointers)
@@ -67,7 +67,7 @@ describe("traces of pointers", () => {
     for (const time of [now, now + 10, now + 500]) expect(repaired.views(time)).toEqual(lossy.views(time));
   });
 
-  test("a late one that left the board, or came after it, does not hide the pointer or show it again", () => {
+  test("a late message about leaving the board, or one after it, does not hide or show the pointer", () => {
     const pointers = new Pointers();
     receive(pointers, 1000, [0, 1, 3]);
     pointers.receive(1, { x: 20, y: 0, off: true }, 1200, 120, 2);
@@ -77,33 +77,33 @@ describe("traces of pointers", () => {
     expect(pointers.views(1300)[0]?.opacity).toBe(0);
   });
 
-  test("there is no way between where it left the board and where it came back", () => {
+  test("no line is drawn between the places where the pointer left and came back", () => {
     const pointers = new Pointers();
     receive(pointers, 1000, steps(0, 4));
     pointers.receive(1, { x: 50, y: 0, off: true }, 1250, 50, 5);
     for (const step of steps(6, 12)) pointers.receive(1, { x: 1000 + step, y: 0 }, 1050 + 40 * step, 50, step);
-    const seen = ways(pointers, 1540);
+    const seen = lines(pointers, 1540);
     expect(seen).toHaveLength(2);
     expect(Math.max(...(seen[0] ?? []))).toBe(50);
     expect(Math.min(...(seen[1] ?? []))).toBe(1006);
   });
 
-  test("a rest before a movement is not part of it; nothing is left 600 ms after it", () => {
+  test("a rest before a movement is not part of the trace, which has faded 600 ms after the movement", () => {
     const pointers = new Pointers();
     receive(pointers, 1000, [0]);
     receive(pointers, 5000, steps(1, 10));
-    const [way] = ways(pointers, 5500);
-    expect(way?.[0]).toBe(0);
-    expect(way?.length).toBeLessThanOrEqual(13);
+    const [line] = lines(pointers, 5500);
+    expect(line?.[0]).toBe(0);
+    expect(line?.length).toBeLessThanOrEqual(13);
     // The longest delay of a track is 300 ms.
-    expect(ways(pointers, 5450 + 300 + TRACE)).toEqual([]);
+    expect(lines(pointers, 5450 + 300 + TRACE)).toEqual([]);
     expect(pointers.changesIn(5450 + TRACE - 50)).toBe(0);
-    // Until it fades for having rested.
+    // The next change is the fading of the resting pointer.
     expect(pointers.changesIn(5450 + 300 + TRACE)).toBe(6000 - 350 - TRACE);
     expect(pointers.changesIn(20_000)).toBe(Infinity);
   });
 
-  test("which came first is told by the index where ages are wrong, also when it starts again at 0", () => {
+  test("the index orders positions whose ages are wrong, also when it wraps around to 0", () => {
     const pointers = new Pointers();
     const last = 2 ** 32 - 1;
     pointers.receive(1, { x: 1, y: 0 }, 1000, 0, last - 1);
@@ -114,7 +114,7 @@ describe("traces of pointers", () => {
     expect(pointers.views(2500)[0]?.x).toBe(3);
   });
 
-  test("a flood of positions, or ones that claim any age, stay few and in order", () => {
+  test("many positions, or positions with any age, stay limited and in order", () => {
     const trace = new Trace();
     for (let i = 0; i < 10_000; i++) {
       const time = [i, -Infinity, Infinity, i - 1e9][i % 4] ?? 0;

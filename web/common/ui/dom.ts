@@ -1,8 +1,8 @@
-/** The few things that every control needs to make its elements. */
+/** Helpers that create the elements of controls. */
 
 import { type IconName, icon } from "./icons";
 
-/** The element of index.html with this id: a missing one is a mistake in the page. */
+/** The element of index.html with this id. A missing element is a mistake in the page. */
 export function part(id: string): HTMLElement {
   const element = document.getElementById(id);
   if (!element) throw new Error(`index.html has no #${id}`);
@@ -11,7 +11,7 @@ export function part(id: string): HTMLElement {
 
 export interface ButtonOptions {
   readonly icon: IconName;
-  /** Read aloud, and shown on hover together with the key. */
+  /** The accessible name, which is also shown on hover together with the key. */
   readonly label: string;
   readonly key?: string;
   readonly testid: string;

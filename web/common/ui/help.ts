@@ -1,11 +1,11 @@
-/** The list of shortcuts, in a dialog of the browser's own. */
+/** A dialog with the list of keyboard shortcuts. */
 
 import { button, make } from "./dom";
 
 export interface HelpOptions {
   readonly rows: readonly (readonly [what: string, keys: string])[];
   readonly note: string;
-  /** The other application on this server. */
+  /** A link to the other application on this server. */
   readonly elsewhere: { readonly name: string; readonly href: string };
 }
 
@@ -20,7 +20,7 @@ export function makeHelp({ rows, note, elsewhere }: HelpOptions): () => void {
   for (const [what, keys] of rows) {
     const row = make("div", "help-row");
     const value = make("dd", "");
-    // A plus between keys says that they go together.
+    // A plus between keys means that they are pressed together.
     for (const [i, key] of keys.split(" ").entries()) value.append(key === "+" && i > 0 ? "+" : make("kbd", "", key));
     row.append(make("dt", "", what), value);
     list.append(row);

@@ -1,4 +1,4 @@
-/** Icons on a grid of 24, drawn with a line of 1.75 in the colour of the text. */
+/** Icons on a grid of 24, with lines of 1.75 in the colour of the text. */
 
 const PATHS = {
   select: '<path d="M6 4.2 L18.4 11 L12.9 12.8 L10.2 18.4 Z"/>',

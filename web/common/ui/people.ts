@@ -1,31 +1,31 @@
-/** Who is here, one's own name, and the button that invites others. */
+/** The participants, one's own name, and the button that shares the room's link. */
 
 import { isRecord } from "../parse";
 import { colorOf } from "../view/theme";
 import { button, make, part } from "./dom";
 import { toast } from "./toast";
 
-/** A name that is longer does not fit on a telepointer; others may send what they like. */
+/** A longer name does not fit on a telepointer. Names of others are cut to this length. */
 export const NAME_LENGTH = 30;
 
-/** What this has to know, and may do. */
+/** What this control needs from the session, and the actions that it calls. */
 export interface Company {
   readonly self: { readonly id: number } | undefined;
-  /** The others. */
+  /** The other participants. */
   readonly participants: ReadonlyMap<number, { readonly id: number; readonly away: boolean }>;
   nameOf(id: number): string;
-  /** Shows where a participant is. */
+  /** Moves the view to a participant's pointer. */
   visit(id: number): void;
   rename(name: string): void;
 }
 
-/** What a participant says of itself is what anybody wrote. */
+/** The name in a presence, which another program wrote and which may be any JSON. */
 export function nameIn(presence: unknown): string {
   const name = isRecord(presence) ? presence.name : undefined;
   return typeof name === "string" && name.trim() !== "" ? name.slice(0, NAME_LENGTH) : "Guest";
 }
 
-/** More faces than there is room for become a number: so many fit into a window up to this wide (px). */
+/** The number of faces that fit into a window up to this wide (px). Further participants are shown as a number. */
 const FACES: readonly (readonly [width: number, faces: number])[] = [
   [560, 3],
   [900, 5],
@@ -42,7 +42,7 @@ export class People {
 
   constructor(
     private readonly company: Company,
-    /** What is shared, and what whoever opens the link does. */
+    /** The label of the share button, and the note after the link was copied. */
     words: { readonly share: string; readonly shared: string },
   ) {
     this.faces.role = "group";
@@ -131,7 +131,7 @@ export class People {
   }
 }
 
-/** The name from the last visit, or a fresh one; read once, so that another window's name is its own affair. */
+/** The name from the last visit, or a new one. It is read once, so that another window can have another name. */
 export function storedName(): string {
   name ??= readName() ?? freshName();
   store(name);
@@ -143,7 +143,7 @@ function readName(): string | undefined {
   try {
     return localStorage.getItem(STORED) || undefined;
   } catch {
-    // Storage may be forbidden; then the name lives as long as the page.
+    // If storage is forbidden, the name lives as long as the page.
     return undefined;
   }
 }
@@ -153,7 +153,7 @@ function store(chosen: string): void {
   try {
     localStorage.setItem(STORED, chosen);
   } catch {
-    // As above.
+    // If storage is forbidden, the name lives as long as the page.
   }
 }
 
@@ -176,7 +176,7 @@ async function copyLink(shared: string): Promise<void> {
     await navigator.clipboard.writeText(location.href);
     toast(`Link copied. ${shared}`);
   } catch {
-    // Without https there is no clipboard.
+    // Without https the clipboard is not available.
     prompt("The link:", location.href);
   }
 }

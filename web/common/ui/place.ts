@@ -1,4 +1,4 @@
-/** Which room this is, and how the connection is, in plain words. */
+/** Shows the room's name and the state of the connection. */
 
 import type { Status } from "groupwire";
 import { button, make, part } from "./dom";
@@ -10,12 +10,12 @@ const WORDS: Readonly<Record<Status, string>> = {
   closed: "Disconnected",
 };
 
-/** A round trip of sending is no news; more than this is. */
+/** Operations that wait for longer than this (ms) are shown as "Sending…"; a round trip takes less. */
 const SLOW = 1500;
 
 export interface PlaceOptions {
   readonly app: string;
-  /** The application's sign, as SVG on a square of 32. */
+  /** The application's logo, as SVG on a square of 32. */
   readonly mark: string;
   readonly room: string;
   readonly onHelp: () => void;
@@ -42,7 +42,7 @@ export class Place {
     document.title = `${room} · ${app}`;
   }
 
-  /** `waiting`: own operations that the room has not ordered yet. */
+  /** `waiting` is the number of own operations that the room has not ordered yet. */
   update(status: Status, waiting: number): void {
     this.waitingSince = waiting > 0 ? (this.waitingSince ?? performance.now()) : undefined;
     const isSlow = this.waitingSince !== undefined && performance.now() - this.waitingSince > SLOW;

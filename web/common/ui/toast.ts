@@ -1,12 +1,12 @@
-/** Short notes that come and go by themselves. */
+/** Short notes that disappear by themselves. */
 
 import { make, part } from "./dom";
 
-/** Long enough to read a sentence twice. */
+/** Time (ms) in which the longest note can be read twice. */
 const STAY = 6000;
 
 export function toast(text: string): void {
-  // Said again, it is not news.
+  // A repeated note replaces the older one.
   for (const shown of part("toasts").children) if (shown.textContent === text) shown.remove();
   const element = make("div", "toast", text);
   element.dataset.testid = "toast";

@@ -1,10 +1,10 @@
-/** Which transport carries the page, why, and the choice of another: a part of the panel. */
+/** The part of the panel that shows the transport in use, the reason for it, and a choice of others. */
 
 import type { Transport, TransportName } from "groupwire";
 import { make } from "./dom";
 
-/** The session, as far as this is about. */
-export interface Carried {
+/** What this control needs from the session. */
+export interface TransportSession {
   readonly transport: Transport | undefined;
   setTransports(names: readonly TransportName[] | undefined): void;
 }
@@ -26,7 +26,7 @@ export class TransportChoice {
   private readonly why = make("p", "why");
 
   constructor(
-    private readonly session: Carried,
+    private readonly session: TransportSession,
     pinned: TransportName | undefined,
   ) {
     const label = make("label", "", "Transport");
@@ -44,7 +44,7 @@ export class TransportChoice {
     this.show();
   }
 
-  /** Looks at the session again. */
+  /** Updates the control from the session. */
   show(): void {
     const { transport } = this.session;
     const text = transport

@@ -1,4 +1,4 @@
-/** Which part of the endless board the window shows. Screen coordinates are CSS pixels. */
+/** The part of the unbounded board that the window shows. Screen coordinates are CSS pixels. */
 
 export interface Point {
   readonly x: number;
@@ -13,11 +13,11 @@ export interface Rect extends Point {
 const ZOOM_MIN = 0.1;
 const ZOOM_MAX = 8;
 
-/** Free space around the drawing when it is fitted into the window: the toolbars lie there. */
+/** Free space around the drawing when it is fitted into the window, because the toolbars are there. */
 const MARGIN = 90;
 
 export class Camera {
-  /** The board point in the window's top left corner. */
+  /** The board coordinates of the window's top left corner. */
   x = 0;
   y = 0;
   zoom = 1;
@@ -38,7 +38,7 @@ export class Camera {
     this.onMoved();
   }
 
-  /** Zooms by a factor; what lies under `at` (screen) stays there. */
+  /** Zooms by a factor and keeps the board point under `at` (screen coordinates) in place. */
   zoomBy(factor: number, at: Point): void {
     const fixed = this.toBoard(at);
     this.zoom = Math.min(Math.max(this.zoom * factor, ZOOM_MIN), ZOOM_MAX);
@@ -47,14 +47,14 @@ export class Camera {
     this.onMoved();
   }
 
-  /** Moves so that a board point is in the middle of a window of this size. */
+  /** Moves a board point to the middle of a window of this size. */
   center({ x, y }: Point, width: number, height: number): void {
     this.x = x - width / 2 / this.zoom;
     this.y = y - height / 2 / this.zoom;
     this.onMoved();
   }
 
-  /** Shows all of a rectangle, never larger than life, with so much space (px) on its left and right. */
+  /** Shows all of a rectangle at a zoom of at most 1, with a margin (px) on its left and right. */
   fit(rect: Rect, width: number, height: number, margin = Math.min(MARGIN, width / 8)): void {
     const room = { w: width - 2 * margin, h: height - 2 * MARGIN };
     const zoom = Math.min(room.w / Math.max(rect.w, 1), room.h / Math.max(rect.h, 1), 1);

@@ -1,6 +1,6 @@
 /**
- * Turns pointer events into what is meant: a tool at work, or the view being moved (wheel, pinch, two fingers,
- * middle button, space held down).
+ * Turns pointer events into actions: a tool at work, or a movement of the view (wheel, pinch, two fingers, middle
+ * button, space held down).
  */
 
 import type { Camera, Point } from "./camera";
@@ -9,12 +9,12 @@ export interface Tool {
   readonly cursor: string;
   /** All points are board coordinates. */
   down(point: Point, press: Press): void;
-  /** Where the pointer went since the last call, in order: more than one where the browser gathered them. */
+  /** The points of the pointer since the last call, in order. There are several if the browser coalesced events. */
   move(points: readonly Point[], press: Press): void;
   up(): void;
-  /** Somebody pressed Escape or put down a second finger: as if nothing had happened. */
+  /** The user pressed Escape or put down a second finger: undo the unfinished action. */
   cancel(): void;
-  /** Without a button pressed. */
+  /** The pointer moves without a pressed button. */
   hover?(point: Point): void;
   double?(point: Point): void;
 }
@@ -27,16 +27,16 @@ export interface Press {
 export interface GestureHost {
   readonly camera: Camera;
   readonly tool: Tool;
-  /** Where the pointer is, for the others; undefined when it left. */
+  /** The position of the pointer, for the other participants; undefined when it left. */
   pointed(at: Point | undefined): void;
   setCursor(cursor: string): void;
 }
 
-/** One notch of a mouse wheel with Ctrl zooms by about a tenth; a trackpad's pinch sends many small ones. */
+/** One notch of a mouse wheel with Ctrl zooms by about a tenth; the pinch of a trackpad sends many smaller ones. */
 const WHEEL_ZOOM = 0.01;
 const NOTCH = 12;
 
-/** Two presses within this time (ms) and distance (px) are a double press; `dblclick` does not know of pens. */
+/** Two presses within this time (ms) and distance (px) are a double press; pens do not trigger `dblclick`. */
 const DOUBLE_TIME = 350;
 const DOUBLE_DISTANCE = 12;
 
@@ -61,13 +61,13 @@ export class Gestures {
     stage.addEventListener("contextmenu", (event) => event.preventDefault());
   }
 
-  /** A drag with space held moves the view. */
+  /** A drag while space is held moves the view. */
   holdSpace(isHeld: boolean): void {
     this.isSpaceHeld = isHeld;
     this.host.setCursor(isHeld ? "grab" : this.host.tool.cursor);
   }
 
-  /** Ends what the tool is doing as if it had not begun. */
+  /** Cancels what the tool is doing. */
   cancel(): void {
     if (this.mode === "tool") this.host.tool.cancel();
     this.mode = "none";
@@ -78,7 +78,7 @@ export class Gestures {
   }
 
   private press(event: PointerEvent): void {
-    // Keeps the focus where it is: the text editor closes by itself, and no text on the page gets selected.
+    // Keeps the focus where it is: the text editor closes by itself, and no text of the page is selected.
     event.preventDefault();
     if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
     this.stage.setPointerCapture(event.pointerId);
@@ -122,7 +122,7 @@ export class Gestures {
   private release(event: PointerEvent, isCancelled: boolean): void {
     if (!this.down.delete(event.pointerId)) return;
     const { mode } = this;
-    // One finger of a pinch that stays down does not start to draw.
+    // The finger of a pinch that stays down must not start to draw.
     if (this.down.size > 0) return;
     this.mode = "none";
     if (mode === "pan") this.host.setCursor(this.isSpaceHeld ? "grab" : this.host.tool.cursor);
@@ -181,7 +181,7 @@ function distance(a: Point, b: Point): number {
   return Math.hypot(a.x - b.x, a.y - b.y);
 }
 
-/** How near in CSS pixels counts as on it: a finger is wider than a mouse. */
+/** How near a press must be, in CSS pixels: a finger is wider than a mouse pointer. */
 export function slack(touch: boolean): number {
   return touch ? 14 : 6;
 }

@@ -1,4 +1,4 @@
-/** The others' pointers: elements above the canvas, so that names are crisp and cost no drawing. */
+/** The other participants' pointers: elements above the canvas, so that names are crisp and need no redrawing. */
 
 import type { PointerView } from "../net/pointers";
 import type { Camera } from "./camera";
@@ -21,7 +21,9 @@ export class Telepointers {
     stage.append(this.layer);
   }
 
-  /** `tip`: where a participant's pen is drawing; its pointer belongs there, not ahead of it. */
+  /**
+   * `tip` is the end of the stroke that a participant is drawing; the pointer is shown there, not ahead of the stroke.
+   */
   draw(views: readonly PointerView[], tip: (id: number) => readonly [number, number] | undefined): void {
     const seen = new Set(views.map(({ id }) => id));
     for (const [id, element] of this.elements) {
@@ -38,7 +40,7 @@ export class Telepointers {
     }
   }
 
-  /** Names may have changed. */
+  /** Updates the names. */
   rename(): void {
     for (const [id, element] of this.elements) label(element, this.nameOf(id));
   }

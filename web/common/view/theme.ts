@@ -1,6 +1,9 @@
-/** What the person's system asks for, and the participants' colours. Those of the controls are in styles/base.css. */
+/**
+ * The preferences of the user's system, and the colours of participants. The colours of controls are in
+ * styles/base.css.
+ */
 
-/** Asked for when needed, so that the module can be imported where there is no window. */
+/** Evaluated on use, so that the module can be imported without a window. */
 export function isDark(): boolean {
   return dark().matches;
 }
@@ -12,7 +15,7 @@ function dark(): MediaQueryList {
 let darkQuery: MediaQueryList | undefined;
 let stillQuery: MediaQueryList | undefined;
 
-/** Nothing should move that need not. */
+/** True if the user prefers reduced motion. */
 export function wantsStillness(): boolean {
   stillQuery ??= matchMedia("(prefers-reduced-motion: reduce)");
   return stillQuery.matches;
@@ -22,7 +25,7 @@ export function onThemeChanged(listener: () => void): void {
   dark().addEventListener("change", listener);
 }
 
-/** White letters are readable on all of these, and neighbours in the list are easily told apart. */
+/** White text is readable on all of these, and neighbours in the list are easy to tell apart. */
 const PEOPLE = [
   "#4060d8",
   "#c2410c",
@@ -36,7 +39,7 @@ const PEOPLE = [
   "#475569",
 ] as const;
 
-/** A participant's colour follows from its id, so that all see the same and neighbours differ. */
+/** The colour of a participant depends on its id only, so that all windows show the same. */
 export function colorOf(id: number): string {
   return PEOPLE[Math.max(id - 1, 0) % PEOPLE.length] ?? PEOPLE[0];
 }

@@ -1,4 +1,4 @@
-// A participant that notes all it is told. The address says room, transports and presence.
+// The page of a participant that records everything it receives. The address sets room, transports and presence.
 
 import { awareness, connect, transaction } from "../client/dist/index.js";
 
@@ -9,32 +9,32 @@ const room = connect(location.origin, searchParams.get("room"), options);
 const draw = room.channel("draw", transaction());
 const pointer = room.channel("pointer", awareness({ maxRate: 25, deadline: 1000 }));
 
-/** What was told: transactions and pointers as texts, and everything else by name. */
-const told = { texts: [], pointers: [], events: [], moves: [], errors: [] };
-draw.on("message", ({ data }) => told.texts.push({ text: data, at: performance.now() }));
-pointer.on("message", ({ data, own }) => own || told.pointers.push(data));
-room.on("status", (status) => told.events.push(status));
-room.on("synced", () => told.events.push("synced"));
-room.on("gap", ({ reason }) => told.events.push(reason));
-room.on("error", ({ code, message }) => told.errors.push(`${code}: ${message}`));
-room.on("transport", ({ name, why }) => told.moves.push({ name, why, at: performance.now() }));
+/** Transactions and pointers as texts, and all other events by name. */
+const seen = { texts: [], pointers: [], events: [], moves: [], errors: [] };
+draw.on("message", ({ data }) => seen.texts.push({ text: data, at: performance.now() }));
+pointer.on("message", ({ data, own }) => own || seen.pointers.push(data));
+room.on("status", (status) => seen.events.push(status));
+room.on("synced", () => seen.events.push("synced"));
+room.on("gap", ({ reason }) => seen.events.push(reason));
+room.on("error", ({ code, message }) => seen.errors.push(`${code}: ${message}`));
+room.on("transport", ({ name, why }) => seen.moves.push({ name, why, at: performance.now() }));
 
 let chatter;
 let said = 0;
 
 window.participant = {
   room,
-  told,
+  seen,
   draw: (text) => draw.send(text),
   point: (text) => pointer.send(text),
-  /** Random text, which no compressor makes smaller by much. */
+  /** Sends random text, which no compressor makes much smaller. */
   drawRandom(length) {
     const bytes = crypto.getRandomValues(new Uint8Array(Math.ceil((length * 3) / 4)));
     let text = "";
     for (let at = 0; at < bytes.length; at += 3000) text += btoa(String.fromCharCode(...bytes.subarray(at, at + 3000)));
     return draw.send(text.slice(0, length));
   },
-  /** A transaction every so often, numbered, until the next call, which answers how many there were. */
+  /** Sends a numbered transaction every `interval` milliseconds until the next call, which returns their number. */
   chatter(prefix, interval) {
     clearInterval(chatter);
     const before = said;
@@ -42,9 +42,9 @@ window.participant = {
     if (prefix) chatter = setInterval(() => draw.send(`${prefix}${said++}`), interval);
     return before;
   },
-  /** The longest time, in milliseconds, without a transaction since then. */
+  /** The longest time without a transaction, in milliseconds, since the time `since`. */
   longestGap(since) {
-    const times = [since, ...told.texts.map(({ at }) => at).filter((at) => at >= since)];
+    const times = [since, ...seen.texts.map(({ at }) => at).filter((at) => at >= since)];
     return Math.max(0, ...times.slice(1).map((at, i) => at - times[i]));
   },
 };

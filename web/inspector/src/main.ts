@@ -1,4 +1,6 @@
-/** The page around the element: `?room=NAME`, and the token after `#`, which browsers do not send. */
+/**
+ * The page around the inspector: `?room=NAME` selects the room, and the token follows `#`, which browsers do not send.
+ */
 
 import { Inspector } from "groupwire-widgets";
 

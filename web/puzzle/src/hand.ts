@@ -1,4 +1,4 @@
-/** One's own hand: it takes pieces up, carries and drops them, and moves the view where there is no piece. */
+/** The user's hand: grabs, moves and drops pieces, and moves the view where there is no piece. */
 
 import type { Camera, Point } from "../../common/view/camera";
 import { type Press, slack, type Tool } from "../../common/view/gestures";
@@ -6,39 +6,39 @@ import type { Document } from "./model/document";
 import { toPlace } from "./model/operations";
 import type { DragMessage } from "./net/live";
 
-/** What the hand is at. */
+/** What the hand needs from the table. */
 export interface Desk {
   readonly document: Document;
   readonly camera: Camera;
-  /** The topmost piece at a point, or within so many CSS pixels of it. */
+  /** The topmost piece at a point, or within `slack` CSS pixels of it. */
   find(point: Point, slack: number): number | undefined;
-  /** Where a piece is seen: its displacement from home. */
+  /** The displacement from home at which a piece is shown. */
   placeOf(piece: number): Point;
-  /** The window is still in the room. */
+  /** True if the window is still in the room. */
   isHere(window: string): boolean;
   sendDrag(message: DragMessage): void;
   setCursor(cursor: string): void;
   requestFrame(): void;
-  /** The piece cannot be had. */
+  /** Another window holds the piece. */
   refuse(holder: string): void;
 }
 
-/** Holding a piece this near to the rim of the window (px) moves the view, by so much (px) in a frame at most. */
+/** Holding a piece this near to the edge of the window (px) moves the view, by at most so many px per frame. */
 const RIM = 28;
 const RIM_SPEED = 9;
 
 export interface Held {
   readonly piece: number;
-  /** Its group's displacement from home. */
+  /** The displacement of the held group from its home. */
   readonly x: number;
   readonly y: number;
 }
 
 interface Grip extends Held {
-  /** Where the pointer is, seen from the group's displacement. */
+  /** The pointer relative to the group's displacement. */
   readonly dx: number;
   readonly dy: number;
-  /** Where it lay. */
+  /** The displacement before the piece was grabbed. */
   readonly origin: Point;
 }
 
@@ -46,7 +46,10 @@ export class Hand implements Tool {
   readonly cursor = "default";
   private grip: Grip | undefined;
   private panFrom: Point | undefined;
-  /** The pointer was away from the rim since it took the piece up: a piece that lay there stays there. */
+  /**
+   * True once the pointer was away from the edge: a piece that lies at the edge does not move the view when it is
+   * grabbed.
+   */
   private mayDrift = false;
 
   constructor(private readonly desk: Desk) {}
@@ -70,7 +73,7 @@ export class Hand implements Tool {
         desk.refuse(holder);
         return;
       }
-      // Whoever had it has lost the connection.
+      // The window that holds the piece has left the room.
       document.perform({ free: holder });
     }
     if (!document.grab(piece)) return;
@@ -106,12 +109,15 @@ export class Hand implements Tool {
     this.desk.setCursor(this.desk.find(point, 0) === undefined ? this.cursor : "grab");
   }
 
-  /** The piece is somebody else's. */
+  /** Opens the hand, because another window has the piece. */
   lose(): void {
     this.grip = undefined;
   }
 
-  /** A piece at the rim of the window takes the view along. `at`: the pointer, in pixels. True while it does. */
+  /**
+   * Moves the view while a piece is held at the edge of the window. `at` is the pointer in pixels. Returns true while
+   * the view moves.
+   */
   drift(at: Point | undefined, width: number, height: number): boolean {
     if (!this.grip || !at) return false;
     const push = (value: number, size: number): number =>

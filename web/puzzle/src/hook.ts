@@ -18,38 +18,38 @@ interface Place {
 export interface PuzzleHook {
   readonly status: Status;
   readonly self: number | undefined;
-  /** The others who are here. */
+  /** The other participants. */
   readonly participants: readonly { readonly id: number; readonly name: string; readonly away: boolean }[];
-  /** Own operations that the room has not ordered yet. */
+  /** The number of own operations that the room has not ordered yet. */
   readonly waiting: number;
   readonly spec: Spec;
-  /** Counts the room's puzzles. */
+  /** The number of the room's current puzzle. */
   readonly game: number;
   readonly isSolved: boolean;
-  /** Groups of pieces as the document has them, by their first piece. */
+  /** The document's groups of pieces, in the order of their first pieces. */
   readonly groups: readonly Group[];
-  /** The piece that this window has in hand. */
+  /** The piece that this window holds. */
   readonly holding: number | undefined;
-  /** What the others are seen to hold at this moment. */
+  /** The pieces that others are holding. */
   readonly drags: readonly {
     readonly sender: number;
     readonly piece: number;
     readonly x: number;
     readonly y: number;
   }[];
-  /** Where the others' pointers are seen at this moment, in table units. */
+  /** The positions at which the other participants' pointers are shown, in table units. */
   readonly pointers: readonly {
     readonly id: number;
     readonly x: number;
     readonly y: number;
     readonly opacity: number;
   }[];
-  /** What the settings panel shows. */
+  /** The figures in the settings panel. */
   readonly figures: Figures;
   readonly transport: Transport | undefined;
-  /** The centre of each piece, where it is seen, on the screen (CSS pixels in the page). */
+  /** The centre of each piece on the screen, in CSS pixels of the page. */
   readonly centers: readonly Place[];
-  /** Table units to pixels of the screen. */
+  /** Pixels per table unit. */
   readonly zoom: number;
 }
 

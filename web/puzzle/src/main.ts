@@ -1,4 +1,4 @@
-/** Puts the parts of the page together. */
+/** Creates the parts of the page and connects them. */
 
 import "../../common/styles/base.css";
 import "../../common/styles/stage.css";
@@ -47,7 +47,7 @@ const help = makeHelp({
   elsewhere: { name: "The whiteboard", href: "../" },
 });
 const place = new Place({ app: "Puzzle", mark: MARK, room: address.room, onHelp: help });
-// These look at the table and the session, which may speak up before they are there.
+// The table and the session may call back before these are created.
 let bar: Bar | undefined;
 let people: People | undefined;
 let settings: Settings | undefined;
@@ -101,7 +101,7 @@ const session: Session = new Session({
     },
     incomplete: () => toast("Some older moves are no longer on the server. This puzzle may be incomplete."),
     error: ({ message, fault, fatal }) => {
-      // What a person here can do something about. From the rest the client recovers by itself.
+      // Only errors that the user can do something about are shown; the client recovers from others by itself.
       if (fatal || fault === "limit" || fault === "refused") toast(message);
       else console.warn(message);
     },
@@ -152,7 +152,7 @@ function update(): void {
   place.update(session.status, table.document.waiting);
 }
 
-/** The address says it too: what was chosen is kept, and can be shared. */
+/** Writes the choice into the address, so that it is kept and can be shared. */
 function chooseTransports(names: readonly TransportName[] | undefined): void {
   const url = new URL(location.href);
   url.searchParams.delete("transport");
@@ -168,7 +168,7 @@ function refusal(holder: string | undefined, isLost: boolean): string {
   return isLost ? `${name} was first: the piece is theirs until they drop it.` : `${name} has this piece in hand.`;
 }
 
-/** Who joined how many pieces, the most first; those who have left are one. */
+/** The participants who joined pieces, with their numbers, largest first. Those who have left are counted together. */
 function contributors(): Contributor[] {
   const found = new Map<number | undefined, number>();
   for (const [window, joins] of table.document.state.joins) {

@@ -1,4 +1,4 @@
-/** One puzzle in one window: the document, what is done to it here, what is seen of the others, and the picture of all. */
+/** The table of one window: connects the document, the session, the hand and the drawing. */
 
 import { Camera, type Point, type Rect } from "../../common/view/camera";
 import { Gestures } from "../../common/view/gestures";
@@ -18,14 +18,14 @@ import { type Finish, type GroupView, Renderer } from "./view/render";
 import { Sprites } from "./view/sprites";
 
 export interface TableEvents {
-  /** Something is different that the controls show. */
+  /** Something that the controls show has changed. */
   changed(): void;
-  /** A piece cannot be had, or was lost, to this window; nobody's if the puzzle is another one. */
+  /** A piece cannot be grabbed or was lost to the window `holder`; undefined if a new puzzle was started. */
   refused(holder: string | undefined, isLost: boolean): void;
   solved(): void;
 }
 
-/** How long the finished picture takes to become whole (ms). */
+/** Duration (ms) in which the finished picture becomes whole. */
 const FINISH = 1800;
 
 export class Table implements Desk {
@@ -35,7 +35,7 @@ export class Table implements Desk {
   readonly camera: Camera;
   readonly tool: Hand;
   readonly gestures: Gestures;
-  /** Set once, before the first frame; the document needs somebody to send to, the session a document. */
+  /** Set once before the first frame. It cannot be a constructor argument, because the session needs the document. */
   session: Session | undefined;
 
   private readonly renderer: Renderer;
@@ -43,7 +43,7 @@ export class Table implements Desk {
   private readonly motion = new Motion();
   private sprites: Sprites;
   private lastPointed: Point | undefined;
-  /** Which groups were on the upper canvas in the last frame. */
+  /** The groups that were on the upper canvas in the last frame. */
   private moving = "";
   private readonly flashes = new Flashes();
   private solvedAt: number | undefined;
@@ -85,7 +85,7 @@ export class Table implements Desk {
     this.camera.zoomBy(factor, { x: this.renderer.width / 2, y: this.renderer.height / 2 });
   }
 
-  /** Shows all pieces. */
+  /** Fits all pieces into the window. */
   fit(): void {
     const { state } = this.document;
     const { w, h } = cellOf(state.spec);
@@ -99,13 +99,13 @@ export class Table implements Desk {
     this.show({ x: left, y: top, w: right - left, h: bottom - top });
   }
 
-  /** Goes to where a participant's pointer is. */
+  /** Moves the view to a participant's pointer. */
   visit(id: number): void {
     const pointer = this.pointers.views(performance.now()).find((view) => view.id === id);
     if (pointer) this.camera.center(pointer, this.renderer.width, this.renderer.height);
   }
 
-  /** What the room has has arrived: it was always so. */
+  /** The room's state has arrived and is shown without animation. */
   arrive(): void {
     this.motion.arrive(this.document.state);
     if (this.document.state.isSolved) this.solvedAt = -Infinity;
@@ -119,7 +119,7 @@ export class Table implements Desk {
     this.requestFrame();
   }
 
-  // What the hand asks for.
+  // The methods that the hand calls.
 
   find(point: Point, slack: number): number | undefined {
     return pieceAt(point, slack / this.camera.zoom, this.document.state, this.motion, this.sprites);
@@ -158,13 +158,13 @@ export class Table implements Desk {
     if (this.frame === 0) this.frame = requestAnimationFrame((now) => this.draw(now));
   }
 
-  /** What the others hold, as far as it is theirs. */
+  /** The pieces that others hold, if the document confirms it. */
   drags(now: number): DragView[] {
     const { state } = this.document;
     return this.live.views(now).filter(({ sender, piece, game, isOld }) => {
       if (game !== state.game || piece >= pieceCount(state.spec) || !this.isPresent(sender)) return false;
       const { holder } = state.group(piece);
-      // It is not known yet who has it: the word of it comes by another way than where it is.
+      // The holder is not known yet, because grabs and drags arrive on different channels.
       return holder === undefined ? !isOld : holder === this.session?.windowOf(sender);
     });
   }
@@ -193,7 +193,7 @@ export class Table implements Desk {
     else if (rest < Infinity) this.alarm = setTimeout(() => this.requestFrame(), rest);
   }
 
-  /** Where the pieces are that somebody holds, and in whose colour. */
+  /** The places of held pieces, and the colours of their holders. */
   private held(drags: readonly DragView[]): Hands {
     const { state } = this.document;
     const places = new Map<number, Point>();
@@ -204,14 +204,14 @@ export class Table implements Desk {
         colors.set(part, colorOf(id));
       }
     };
-    // Held, but not moved yet.
+    // Pieces that are held and have not been moved.
     for (const holder of state.holders) {
       const id = this.session?.participantOf(holder);
       const first = state.all().find((group) => group.holder === holder)?.pieces[0];
       if (id !== undefined && first !== undefined) hold(first, undefined, id);
     }
     for (const { piece, x, y, sender } of drags) hold(piece, { x, y }, sender);
-    // One's own hand is nearer than anybody else's.
+    // One's own hand has precedence over those of others.
     const own = this.tool.held;
     if (own) hold(own.piece, own, this.session?.self?.id ?? 1);
     return { places, colors };
@@ -237,7 +237,7 @@ export class Table implements Desk {
       (color !== undefined ? above : isMoving ? moving : resting).push(view);
     }
     const key = names.join();
-    // What began to move has to go from the lower canvas; what came to rest has to get there.
+    // Groups that began or stopped to move change the canvas.
     if (key !== this.moving) this.renderer.redraw();
     this.moving = key;
     return { resting, moving: [...moving, ...above] };
@@ -272,7 +272,7 @@ export class Table implements Desk {
     else if (this.solvedAt === undefined) {
       this.solvedAt = performance.now();
       const { x, y } = state.group(0);
-      // Below it there is something to read.
+      // Leaves space for the text below the picture.
       this.show({ x, y, w: WIDTH, h: HEIGHT * 1.3 });
       this.events.solved();
     }
@@ -303,7 +303,7 @@ interface Hands {
   readonly colors: ReadonlyMap<number, string>;
 }
 
-/** The hand of whoever holds something is at the piece, not ahead of it. */
+/** The pointer of a participant who holds a piece is shown at the piece, not ahead of it. */
 function tip(drags: readonly DragView[], id: number): readonly [number, number] | undefined {
   const drag = drags.find(({ sender }) => sender === id);
   return drag && [drag.x + drag.gx, drag.y + drag.gy];

@@ -9,7 +9,7 @@ interface Loss {
   readonly holder: string | undefined;
 }
 
-/** One room: it puts operations into an order, and everybody hears them in that order, sooner or later. */
+/** A room that puts operations into an order, in which all members receive them at different times. */
 class Room {
   readonly members: Member[] = [];
   log: Operation[] = [];
@@ -20,7 +20,7 @@ class Room {
     return member;
   }
 
-  /** Takes in the oldest operation that a member has sent. */
+  /** Orders the oldest operation that a member has sent. */
   order(member: Member): void {
     const operation = member.outbox.shift();
     if (!operation) return;
@@ -58,7 +58,7 @@ class Member {
     return true;
   }
 
-  /** Comes late: takes what another one made of all it has heard so far. */
+  /** Joins late with the snapshot of another member. */
   copy(other: Member): void {
     this.document.replace(other.document.snapshot());
     this.heard = other.heard;
@@ -66,7 +66,7 @@ class Member {
 }
 
 describe("a document", () => {
-  test("shows an own move at once, and the others when it has a place", () => {
+  test("shows own moves at once, and moves of others when they are ordered", () => {
     const room = new Room();
     const [a, b] = [room.join(), room.join()];
     expect(a.document.grab(3)).toBe(true);
@@ -79,7 +79,7 @@ describe("a document", () => {
     expect(a.losses).toEqual([]);
   });
 
-  test("whoever is second in the order loses the piece, and is told who has it", () => {
+  test("the second grab in the order loses the piece, and its window learns who holds it", () => {
     const room = new Room();
     const [a, b] = [room.join(), room.join()];
     a.document.grab(3);
@@ -89,14 +89,14 @@ describe("a document", () => {
     expect(a.losses).toEqual([]);
     expect(b.losses).toEqual([{ piece: 3, holder: "window0" }]);
     expect(b.document.holding).toBeUndefined();
-    // Letting go of what one does not have does nothing.
+    // Dropping a piece that the window does not hold has no effect.
     b.document.drop(1, 1);
     a.document.drop(5, 5);
     room.settle();
     expect(b.document.state.group(3)).toMatchObject({ x: 5, y: 5, holder: undefined });
   });
 
-  test("a drop under way when the other's grab was first is forgotten", () => {
+  test("a pending drop is discarded when another window's grab was first", () => {
     const room = new Room();
     const [a, b] = [room.join(), room.join()];
     a.document.grab(3);
@@ -107,7 +107,7 @@ describe("a document", () => {
     expect(b.document.state.group(3).x).not.toBe(900);
   });
 
-  test("a held piece cannot be grabbed; a new puzzle takes it out of the hand", () => {
+  test("a held piece cannot be grabbed; a new puzzle releases it", () => {
     const room = new Room();
     const [a, b] = [room.join(), room.join()];
     a.document.grab(3);
@@ -119,7 +119,7 @@ describe("a document", () => {
     expect(pieceCount(a.document.state.spec)).toBe(48);
   });
 
-  test("a restarted server is given the puzzle back, and what was done meanwhile", () => {
+  test("a restarted server gets the puzzle back, with the moves made meanwhile", () => {
     const room = new Room();
     const [a, b] = [room.join(), room.join()];
     a.document.grab(0);
@@ -162,7 +162,7 @@ describe("convergence", () => {
       expect(document.waiting).toBe(0);
       expect(document.snapshot()).toBe(first?.document.snapshot());
       expect(JSON.stringify(document.state.encode())).toBe(document.snapshot());
-      // Whoever thinks to hold something does, and is the only one.
+      // A window that believes to hold a piece is its only holder.
       const { holding } = document;
       if (holding !== undefined) expect(document.state.group(holding).holder).toBe(document.by);
     }
@@ -172,7 +172,7 @@ describe("convergence", () => {
   });
 });
 
-/** Something random that a person could do. */
+/** Performs a random action that a user could do. */
 function act({ document }: Member, random: () => number): void {
   const { state, holding } = document;
   const count = pieceCount(state.spec);

@@ -19,7 +19,7 @@ import { State } from "../src/model/state";
 const spec: Spec = { picture: "hills", seed: 7, columns: 4, rows: 3 };
 const all = SIZES.map(([columns, rows]) => ({ ...spec, columns, rows }));
 
-/** Performs actions, each by the next number of its window. */
+/** Performs actions, each with the next number of its window. */
 class Game {
   private readonly counts = new Map<string, number>();
   state: State;
@@ -41,30 +41,33 @@ class Game {
 }
 
 describe("cutting", () => {
-  test.each(all)("$columns by $rows pieces: neighbours share their edge, and together they are the picture", (of) => {
-    const outlines = cut(of);
-    expect(outlines).toHaveLength(pieceCount(of));
-    expect(cut(of)).toEqual(outlines);
-    expect(cut({ ...of, seed: of.seed + 1 })).not.toEqual(outlines);
-    const { w, h } = cellOf(of);
-    const edges = outlines.map((outline) => segments(outline.from, outline.curves));
-    outlines.forEach((outline, piece) => {
-      const points = [outline.from, ...outline.curves.map(({ to }) => to)];
-      expect(points.at(-1)).toEqual(outline.from);
-      const at = home(of, piece);
-      for (const { x, y } of points) {
-        expect(x).toBeGreaterThanOrEqual(Math.max(at.x - OVERHANG * Math.max(w, h), 0) - 1e-9);
-        expect(x).toBeLessThanOrEqual(Math.min(at.x + w + OVERHANG * Math.max(w, h), WIDTH) + 1e-9);
-        expect(y).toBeLessThanOrEqual(Math.min(at.y + h + OVERHANG * Math.max(w, h), HEIGHT) + 1e-9);
-      }
-      // Every inner edge is found in the neighbour, in the other direction.
-      const shared = neighbours(of, piece).flatMap((other) => edges[other] ?? []);
-      const inner = (edges[piece] ?? []).filter((edge) => shared.includes(turned(edge)));
-      expect(inner).toHaveLength(3 * neighbours(of, piece).length);
-    });
-  });
+  test.each(all)(
+    "$columns by $rows pieces: neighbours share their edges, and all pieces together form the picture",
+    (of) => {
+      const outlines = cut(of);
+      expect(outlines).toHaveLength(pieceCount(of));
+      expect(cut(of)).toEqual(outlines);
+      expect(cut({ ...of, seed: of.seed + 1 })).not.toEqual(outlines);
+      const { w, h } = cellOf(of);
+      const edges = outlines.map((outline) => segments(outline.from, outline.curves));
+      outlines.forEach((outline, piece) => {
+        const points = [outline.from, ...outline.curves.map(({ to }) => to)];
+        expect(points.at(-1)).toEqual(outline.from);
+        const at = home(of, piece);
+        for (const { x, y } of points) {
+          expect(x).toBeGreaterThanOrEqual(Math.max(at.x - OVERHANG * Math.max(w, h), 0) - 1e-9);
+          expect(x).toBeLessThanOrEqual(Math.min(at.x + w + OVERHANG * Math.max(w, h), WIDTH) + 1e-9);
+          expect(y).toBeLessThanOrEqual(Math.min(at.y + h + OVERHANG * Math.max(w, h), HEIGHT) + 1e-9);
+        }
+        // Each inner edge occurs in the neighbour in the opposite direction.
+        const shared = neighbours(of, piece).flatMap((other) => edges[other] ?? []);
+        const inner = (edges[piece] ?? []).filter((edge) => shared.includes(turned(edge)));
+        expect(inner).toHaveLength(3 * neighbours(of, piece).length);
+      });
+    },
+  );
 
-  test.each(all)("$columns by $rows pieces lie apart at first, no two in each other's place", (of) => {
+  test.each(all)("$columns by $rows pieces do not overlap at first", (of) => {
     const places = scatter(of).map(({ x, y }, piece) => ({ x: x + home(of, piece).x, y: y + home(of, piece).y }));
     const { w, h } = cellOf(of);
     places.forEach((a, i) =>
@@ -75,7 +78,7 @@ describe("cutting", () => {
     expect(new State(of).all()).toHaveLength(pieceCount(of));
   });
 
-  test("a room's first puzzle follows from its name", () => {
+  test("a room's first puzzle depends on its name only", () => {
     expect(firstSpec("demo")).toEqual(firstSpec("demo"));
     expect(firstSpec("demo").seed).not.toBe(firstSpec("demo2").seed);
     expect(parseSpec(firstSpec("demo"))).toEqual(firstSpec("demo"));
@@ -83,7 +86,7 @@ describe("cutting", () => {
 });
 
 describe("joining", () => {
-  test("a piece dropped near its place beside another one clicks into it; further away it stays", () => {
+  test("a piece dropped near its place beside another one snaps to it; further away it does not", () => {
     const game = new Game();
     const near = reach(spec);
     game.move("a", 0, 0, 0);
@@ -92,7 +95,7 @@ describe("joining", () => {
     game.move("a", 1, near, -near);
     expect(game.state.group(1)).toMatchObject({ x: 0, y: 0, pieces: [0, 1] });
     expect(game.state.group(0)).toBe(game.state.group(1));
-    // Not beside each other: no bond.
+    // The pieces are not neighbours, so they do not join.
     game.move("a", 11, 0, 0);
     expect(game.state.group(11).pieces).toEqual([11]);
     expect(game.state.joins.get("a")).toBe(1);
@@ -112,7 +115,7 @@ describe("joining", () => {
     expect(game.state.joins.get("a")).toBe(3);
   });
 
-  test("of two places the nearer one wins; what somebody holds lies nowhere", () => {
+  test("of two places the nearer one wins; a held piece cannot be joined to", () => {
     const game = new Game();
     game.move("a", 0, 0, 0);
     game.move("a", 2, 20, 0);
@@ -127,7 +130,7 @@ describe("joining", () => {
     expect(other.state.group(1)).toMatchObject({ x: 5, pieces: [0, 1] });
   });
 
-  test("the last piece solves it", () => {
+  test("the last piece solves the puzzle", () => {
     const game = new Game();
     for (let piece = 0; piece < 12; piece++) {
       expect(game.state.isSolved).toBe(false);
@@ -138,8 +141,8 @@ describe("joining", () => {
   });
 });
 
-describe("who has a piece", () => {
-  test("the first in the room's order; the other's grab and drop do nothing", () => {
+describe("holding a piece", () => {
+  test("the first grab in the room's order wins; the other window's grab and drop have no effect", () => {
     const game = new Game();
     game.do("a", { grab: 5 });
     game.do("b", { grab: 5 });
@@ -161,7 +164,7 @@ describe("who has a piece", () => {
     expect(game.state.group(1).holder).toBe("a");
   });
 
-  test("what a window held that is gone can be freed", () => {
+  test("the pieces of a window that has left can be released", () => {
     const game = new Game();
     game.do("a", { grab: 0 });
     game.do("b", { free: "a" });
@@ -169,7 +172,7 @@ describe("who has a piece", () => {
     expect(game.state.holders).toEqual(new Set(["b"]));
   });
 
-  test("of two new puzzles the first in the order is taken; moves for the old one do nothing", () => {
+  test("of two new puzzles the first in the order is used; moves for the old one have no effect", () => {
     const game = new Game();
     game.do("a", { start: { ...spec, seed: 1 } });
     game.do("b", { start: { ...spec, seed: 2 } }, 0);
@@ -178,7 +181,7 @@ describe("who has a piece", () => {
     expect(game.state.holders.size).toBe(0);
   });
 
-  test("an operation that arrives twice counts once", () => {
+  test("an operation that arrives twice is applied once", () => {
     let state = new State(spec);
     state = state.apply({ by: "a", n: 1, game: 0, grab: 2 });
     state = state.apply({ by: "a", n: 2, game: 0, drop: 2, x: 1, y: 1 });
@@ -188,7 +191,7 @@ describe("who has a piece", () => {
 });
 
 describe("snapshot", () => {
-  test("is the state, and goes on as it does", () => {
+  test("a decoded snapshot behaves like the original state", () => {
     const game = new Game();
     game.move("a", 0, 0, 0);
     game.move("b", 1, 4, 4);
@@ -207,7 +210,7 @@ describe("snapshot", () => {
     { spec, game: 0, version: 0, groups: [[0, 0, 0, [0], null]] },
     { spec: { ...spec, columns: 1e9 }, game: 0, version: 0, groups: [] },
     { spec, game: -1, version: 0, groups: [] },
-    // Piece 1 in two groups.
+    // Piece 1 is in two groups.
     {
       spec,
       game: 0,
@@ -239,7 +242,7 @@ test.each([
   expect(parseOperation(value)).toBeUndefined();
 });
 
-test("a piece that is not there can be neither grabbed nor dropped", () => {
+test("a piece that does not exist can be neither grabbed nor dropped", () => {
   const game = new Game();
   game.do("a", { grab: 99 });
   game.do("a", { drop: 99, x: 0, y: 0 });

@@ -7,7 +7,7 @@ const drag = { game: 0, piece: 3, x: 10, y: 20, gx: 5, gy: 6 };
 describe("live drags", () => {
   const at = (now: number, index: number) => ({ now, age: 0, index, state: false });
 
-  test("show the piece on its way, until it is dropped", () => {
+  test("show the piece while it is moved, until it is dropped", () => {
     const live = new Live();
     live.receive(1, drag, at(0, 1));
     live.receive(1, { ...drag, x: 50 }, at(40, 2));
@@ -18,7 +18,7 @@ describe("live drags", () => {
     expect(live.views(400)).toEqual([]);
   });
 
-  test("a position that was overtaken on the way changes nothing", () => {
+  test("an overtaken position has no effect", () => {
     const live = new Live();
     live.receive(1, { ...drag, x: 50 }, at(0, 2 ** 32 - 1));
     live.receive(1, { ...drag, x: 90 }, at(10, 0));
@@ -26,7 +26,7 @@ describe("live drags", () => {
     expect(live.views(500)).toMatchObject([{ piece: 3, x: 90 }]);
   });
 
-  test("one hand holds one piece; who leaves or falls silent holds none", () => {
+  test("a participant holds one piece; after leaving or silence it holds none", () => {
     const live = new Live();
     live.receive(1, drag, at(0, 1));
     live.receive(1, { ...drag, piece: 4, x: 99 }, at(10, 2));
@@ -56,12 +56,12 @@ describe("the meter", () => {
     channels: new Map(),
   });
 
-  test("jitter is the mean divergence from the mean", () => {
+  test("jitter is the mean deviation from the mean", () => {
     expect(spread([10, 20, 30, 40])).toEqual({ latency: 25, jitter: 10 });
     expect(spread([])).toEqual({ latency: undefined, jitter: undefined });
   });
 
-  test("tells rates per second, and bytes per message of both ways", () => {
+  test("has rates per second, and bytes per message of both directions", () => {
     const meter = new Meter();
     meter.sample(stats(0, 0), 0);
     [10, 20].forEach((age) => meter.note(age));
@@ -76,7 +76,7 @@ describe("the meter", () => {
     });
   });
 
-  test("keeps a minute, and figures of ten seconds", () => {
+  test("keeps a minute of history, and averages over ten seconds", () => {
     const meter = new Meter();
     for (let second = 0; second < 100; second++) {
       meter.note(second < 80 ? 500 : 20);
@@ -87,7 +87,7 @@ describe("the meter", () => {
     expect(meter.history[0]?.latency).toBe(500);
   });
 
-  test("says nothing of what was not measured", () => {
+  test("is undefined where nothing was measured", () => {
     const { latency, bytesPerMessage } = new Meter().figures;
     expect([latency, bytesPerMessage]).toEqual([undefined, undefined]);
   });

@@ -50,7 +50,7 @@ function join(name: string) {
   return { document, session, live, pointers, meter, restored };
 }
 
-test("two windows: a drag is seen on its way, and its drop; pointers arrive and are measured", () => {
+test("two windows: drags, drops and pointers arrive and are measured", () => {
   const [a, b] = [join("A"), join("B")];
   vi.advanceTimersByTime(100);
   b.meter.sample(b.session.stats, 0);
@@ -70,7 +70,7 @@ test("two windows: a drag is seen on its way, and its drop; pointers arrive and 
   expect(b.meter.figures.latency).toBe(40);
 });
 
-test("whoever comes late is given the puzzle", () => {
+test("a late joiner gets the puzzle", () => {
   const a = join("A");
   vi.advanceTimersByTime(100);
   a.document.perform({ start: { picture: "reef", seed: 4, columns: 8, rows: 6 } });
@@ -82,7 +82,7 @@ test("whoever comes late is given the puzzle", () => {
   expect(late.document.snapshot()).toBe(a.document.snapshot());
 });
 
-test("what somebody held who has left lies on the table again", () => {
+test("the pieces of a participant who has left are released", () => {
   const [a, b] = [join("A"), join("B")];
   vi.advanceTimersByTime(100);
   b.document.grab(3);
@@ -93,7 +93,7 @@ test("what somebody held who has left lies on the table again", () => {
   expect(a.document.state.group(3).holder).toBeUndefined();
 });
 
-test("a restarted server gets the puzzle back, with what was done meanwhile", () => {
+test("a restarted server gets the puzzle back, with the moves made meanwhile", () => {
   const [a, b] = [join("A"), join("B")];
   vi.advanceTimersByTime(100);
   a.document.grab(3);

@@ -1,4 +1,4 @@
-/** One board in one window: the document, what is done to it here, what is seen of the others, and the picture of all. */
+/** The board of one window: connects the document, the session, the tools and the drawing. */
 
 import { Document } from "./model/document";
 import { newId } from "../../common/id";
@@ -21,7 +21,7 @@ import { Renderer } from "./view/render";
 import { Telepointers } from "../../common/view/telepointers";
 import { onThemeChanged, wantsStillness } from "../../common/view/theme";
 
-/** A duplicate lies beside its original by this much. */
+/** The offset of a duplicate from its original, in board units. */
 const APART = 24;
 
 export class Board implements Canvas {
@@ -34,7 +34,7 @@ export class Board implements Canvas {
   readonly gestures: Gestures;
   toolName: ToolName = "pen";
   selection: ReadonlySet<string> = new Set();
-  /** Set once, before the first frame; the document needs somebody to send to, the session a document. */
+  /** Set once before the first frame. It cannot be a constructor argument, because the session needs the document. */
   session: Session | undefined;
 
   private readonly renderer: Renderer;
@@ -49,7 +49,7 @@ export class Board implements Canvas {
   private alarm: ReturnType<typeof setTimeout> | undefined;
   private touchSlack = 6;
 
-  /** `onChanged`: tools, selection, zoom or undo may be different: the controls should look. */
+  /** `onChanged` is called when the tool, the selection, the zoom or the undo history may have changed. */
   constructor(
     private readonly stage: HTMLElement,
     private readonly onChanged: () => void,
@@ -97,7 +97,7 @@ export class Board implements Canvas {
     this.changed();
   }
 
-  /** The style of what comes next, and of what is selected. */
+  /** Sets the style of new objects and of the selected ones. */
   setStyle(style: Partial<Style>): void {
     Object.assign(this.style, style);
     this.patchSelection(style);
@@ -147,14 +147,14 @@ export class Board implements Canvas {
     this.camera.zoomBy(factor, { x: this.renderer.width / 2, y: this.renderer.height / 2 });
   }
 
-  /** Shows the whole drawing. */
+  /** Fits the whole drawing into the window. */
   fit(): void {
     const all = union([...this.document.shapes.values()].map(box));
     if (all) this.camera.fit(all, this.renderer.width, this.renderer.height);
     else this.zoomBy(1 / this.zoom);
   }
 
-  /** A newcomer sees the drawing, also on a small screen. */
+  /** Fits the drawing if a newcomer's window does not show all of it. */
   arrive(): void {
     const all = union([...this.document.shapes.values()].map(box));
     const seen = {
@@ -166,7 +166,7 @@ export class Board implements Canvas {
     if (all && !contains(seen, all)) this.fit();
   }
 
-  /** Goes to where a participant's pointer is. */
+  /** Moves the view to a participant's pointer. */
   visit(id: number): void {
     const pointer = this.pointers.views(performance.now()).find((view) => view.id === id);
     if (pointer) this.camera.center(pointer, this.renderer.width, this.renderer.height);
@@ -181,7 +181,7 @@ export class Board implements Canvas {
     this.requestFrame();
   }
 
-  // What tools may do.
+  // The actions of tools.
 
   select(ids: Iterable<string>): void {
     this.selection = new Set(ids);
@@ -191,7 +191,7 @@ export class Board implements Canvas {
   find(point: Point, inside: boolean): string | undefined {
     const reach = this.touchSlack / this.zoom;
     const shapes = this.renderer.topDown().filter(([id]) => !this.erased.has(id));
-    // A line is meant before the area of something above it.
+    // A line has precedence over an area above it.
     const hit =
       shapes.find(([, shape]) => isHit(shape, point, reach, false)) ??
       (inside ? shapes.find(([, shape]) => isHit(shape, point, 0, true)) : undefined);
@@ -248,7 +248,7 @@ export class Board implements Canvas {
     this.select([id]);
   }
 
-  // Where the pointer is.
+  // The pointer's position.
 
   private lastPointed: Point | undefined;
 
@@ -273,11 +273,11 @@ export class Board implements Canvas {
       this.onChanged();
     }
     const views = this.pointers.views(now).filter(({ id }) => this.isHere(id));
-    // A stroke that is being drawn is its own trace.
+    // The stroke that a participant is drawing replaces the trace of its pointer.
     for (const { id } of views) if (this.live.tip(id)) this.pointers.clearTrace(id);
     const find = (id: string) => this.document.shapes.get(id);
     const lifted = this.live.dragViews(now, find);
-    // One's own hand is nearer than anybody else's.
+    // One's own drag has precedence over those of others.
     for (const [id, shape] of this.lifted) lifted.set(id, shape);
     this.renderer.draw({
       lifted,
@@ -306,7 +306,7 @@ export class Board implements Canvas {
   }
 
   private moved(): void {
-    // The dots of the background move and grow with the board, and thin out before they crowd.
+    // The grid of dots moves and scales with the board, and becomes sparser before the dots are too close.
     const step = 24 * this.zoom * 2 ** Math.max(0, Math.ceil(-Math.log2(this.zoom * 1.2)));
     this.stage.style.setProperty("--dots", `${step}px`);
     this.stage.style.setProperty("--dots-x", `${-this.camera.x * this.zoom}px`);

@@ -11,17 +11,17 @@ import type { Session } from "./net/session";
 export interface BoardHook {
   readonly status: Status;
   readonly self: number | undefined;
-  /** The others who are here. */
+  /** The other participants. */
   readonly participants: readonly { readonly id: number; readonly name: string; readonly away: boolean }[];
-  /** Own operations that the room has not ordered yet. */
+  /** The number of own operations that the room has not ordered yet. */
   readonly waiting: number;
   /** Confirmed and pending objects, lowest first. */
   objects(): ({ readonly id: string } & Shape)[];
-  /** Where the others' pointers are seen at this moment, in board units. */
+  /** The positions at which the other participants' pointers are shown, in board units. */
   pointers(): { readonly id: number; readonly x: number; readonly y: number; readonly opacity: number }[];
-  /** Strokes of the others that are being drawn, and objects that are being dragged. */
+  /** The number of strokes that others are drawing, and of objects that they are dragging. */
   live(): { readonly strokes: number; readonly drags: number };
-  /** Board to screen (CSS pixels in the page), so that a test knows where to press. */
+  /** Converts board coordinates to CSS pixels in the page, where a test can press. */
   toScreen(x: number, y: number): { readonly x: number; readonly y: number };
 }
 

@@ -1,4 +1,4 @@
-/** Puts the parts of the page together. */
+/** Creates the parts of the page and connects them. */
 
 import "../../common/styles/base.css";
 import "../../common/styles/stage.css";
@@ -51,7 +51,7 @@ const help = makeHelp({
   elsewhere: { name: "The puzzle", href: "./puzzle/" },
 });
 const place = new Place({ app: "Whiteboard", mark: MARK, room: address.room, onHelp: help });
-// These look at the board and the session, which may speak up before they are there.
+// The board and the session may call back before these are created.
 let toolbar: Toolbar | undefined;
 let people: People | undefined;
 let hint: Hint | undefined;
@@ -92,9 +92,9 @@ const session = new Session({
     },
     incomplete: () => toast("Some older changes are no longer on the server. This drawing may be incomplete."),
     error: ({ code, message, fault, fatal, channel }) => {
-      // Each channel says so.
+      // Each channel reports this error, so it is shown for one of them only.
       const isCompression = (code === "no-codecs" || code === "invalid-compress") && channel === "draw";
-      // What a person here can do something about. From the rest the client recovers by itself.
+      // Only errors that the user can do something about are shown; the client recovers from others by itself.
       if (fatal || fault === "limit" || fault === "refused" || isCompression) toast(message);
       else console.warn(message);
     },
@@ -143,7 +143,7 @@ if (recorder) {
   part("place").append(button({ icon: "download", label: "Save the recording", testid: "recording", onPress: save }));
 }
 if (new URL(location.href).searchParams.has("inspect")) {
-  // Only who looks on loads it.
+  // The inspector is loaded only on request.
   void import("./ui/inspector").then(({ showInspector }) => showInspector(address.room));
 }
 expose(board, session);

@@ -1,4 +1,4 @@
-/** Which page this is: the board, or the live view of loss (`?compare`). Each loads only what is its own. */
+/** Loads the page that the address asks for: the board, or the comparison (`?compare`). */
 
 if (new URLSearchParams(location.search).has("compare")) void import("./compare/main");
 else void import("./main");

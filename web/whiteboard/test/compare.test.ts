@@ -7,13 +7,13 @@ import { topFor } from "../src/compare/spark";
 import { Made, quantile, STALL, Timeline, WINDOW } from "../src/compare/timeline";
 import { verdict } from "../src/compare/verdict";
 
-/** A position each 20 ms; each second one arrives `late` milliseconds later unless it is lost. */
+/** Receives a position every 20 ms; every second one arrives `late` milliseconds later unless it is lost. */
 function receive(count: number, late: number, isLost: (i: number) => boolean = () => false): [Timeline, Made, number] {
   const made = new Made();
   const timeline = new Timeline(made);
   for (let i = 0; i < count; i += 1) {
     const now = 1000 + 40 * i;
-    // What is on its way, in the order of time.
+    // The arrivals, in order of time.
     made.add(now);
     if (late < 20 && !isLost(i)) timeline.arrive(now + late, now);
     made.add(now + 20);
@@ -22,8 +22,8 @@ function receive(count: number, late: number, isLost: (i: number) => boolean = (
   return [timeline, made, 1000 + 40 * count];
 }
 
-describe("how far behind what is shown is", () => {
-  test("it is up to date while there is nothing newer, and grows from then on", () => {
+describe("the error in time of a board", () => {
+  test("is 0 until a newer position is made, and grows from then on", () => {
     const made = new Made();
     const timeline = new Timeline(made);
     made.add(1000);
@@ -36,10 +36,10 @@ describe("how far behind what is shown is", () => {
     expect(timeline.behind(1540)).toBe(20);
   });
 
-  test("numbers of a steady pointer", () => {
+  test("has the expected statistics for a steady pointer", () => {
     const [timeline, , end] = receive(400, 30);
     const { median, p99, arrivalsPerSecond, stalls } = timeline.numbers(end);
-    // Newer ones come 20 ms after it was made: from 10 ms to 50 ms, evenly.
+    // The next position is made 20 ms later, so errors grow from 10 ms to 50 ms.
     expect(median).toBeGreaterThan(25);
     expect(median).toBeLessThan(35);
     expect(p99).toBeGreaterThanOrEqual(45);
@@ -48,7 +48,7 @@ describe("how far behind what is shown is", () => {
     expect(stalls).toBe(0);
   });
 
-  test("a lost position keeps it behind until the next one", () => {
+  test("grows after a lost position until the next one", () => {
     const [timeline, , end] = receive(400, 30, (i) => i % 20 === 10);
     const { p99, stalls } = timeline.numbers(end);
     expect(p99).toBeGreaterThan(70);
@@ -56,7 +56,7 @@ describe("how far behind what is shown is", () => {
     expect(stalls).toBe(0);
   });
 
-  test("a stop is counted while it lasts and afterwards, once", () => {
+  test("counts a stop once, while it lasts and afterwards", () => {
     const [timeline, made, end] = receive(100, 30);
     const last = end - 10;
     expect(timeline.numbers(last + STALL - 10).stalls).toBe(0);
@@ -66,7 +66,7 @@ describe("how far behind what is shown is", () => {
     expect(timeline.numbers(last + 210).stalls).toBe(1);
   });
 
-  test("what was made before the newest changes nothing", () => {
+  test("is not changed by a position older than the newest", () => {
     const made = new Made();
     const timeline = new Timeline(made);
     for (const time of [80, 90, 100]) made.add(time);
@@ -76,10 +76,10 @@ describe("how far behind what is shown is", () => {
     expect(timeline.numbers(130).median).toBe(20);
   });
 
-  test("while the page itself stands still nobody is behind, nor stops", () => {
+  test("does not count while the page itself is stopped", () => {
     const [timeline, made, end] = receive(400, 30);
     const last = end - 10;
-    // One is on its way when it happens.
+    // One position is on its way when the page stops.
     made.add(last + 5);
     timeline.skip(last + 10, last + 3000);
     made.pause(2990);
@@ -91,7 +91,7 @@ describe("how far behind what is shown is", () => {
     expect(stalls).toBe(0);
   });
 
-  test("only the last 20 s count, and after a start over only what came since", () => {
+  test("covers the last 20 s, or the time since a reset", () => {
     const [timeline, made, end] = receive(100, 39);
     for (let at = end; at < end + WINDOW + 100; at += 20) {
       made.add(at);
@@ -107,7 +107,7 @@ describe("how far behind what is shown is", () => {
     expect(timeline.numbers(now + 350).p99).toBeGreaterThan(250);
   });
 
-  test("nothing is known before the first arrival", () => {
+  test("is unknown before the first position", () => {
     const timeline = new Timeline(new Made());
     expect(timeline.numbers(1e6)).toEqual({
       seconds: 0,
@@ -122,7 +122,7 @@ describe("how far behind what is shown is", () => {
     expect(timeline.peaks(200)).toHaveLength(200);
   });
 
-  test("its course has the peaks at their places, the newest last", () => {
+  test("has its peaks in order, the newest last", () => {
     const made = new Made();
     const timeline = new Timeline(made);
     for (let at = 0; at < 5000; at += 20) {
@@ -160,7 +160,7 @@ describe("the true pointer", () => {
   });
 });
 
-test("the address says the network and how long to record; nonsense is left out", () => {
+test("the address sets the network and the recording; invalid values are ignored", () => {
   const read = (query: string) => readCompareAddress(new URL(`https://example.com/?compare&${query}`));
   expect(read("")).toMatchObject({ server: "wss://example.com/", settings: { loss: 5, delay: 40 }, record: 0 });
   expect(read("").room).not.toBe(read("").room);
@@ -172,7 +172,7 @@ test("the address says the network and how long to record; nonsense is left out"
   expect(read("loss=99&delay=-1&record=x")).toMatchObject({ settings: { loss: 20, delay: 0 }, record: 0 });
 });
 
-test("the sentence says what is seen", () => {
+test("the sentence describes the comparison", () => {
   const numbers = (p99: number | undefined) => ({ seconds: 20, median: 1, p99, arrivalsPerSecond: 25, stalls: 0 });
   const lossy = { loss: 5, delay: 20 };
   expect(verdict({ loss: 0, delay: 20 }, numbers(80), numbers(80))).toMatch(/both are the same/);
@@ -183,7 +183,7 @@ test("the sentence says what is seen", () => {
   expect(verdict(lossy, numbers(100), undefined)).toMatch(/Once in a while/);
 });
 
-test("a recording has a line for each moment, and one that sums up", () => {
+test("a recording has a line for each moment and a summary", () => {
   const shown = (behind: number) => ({ x: 1, y: 2, time: 3.14159, behind });
   const moments = Array.from({ length: 200 }, (_, i) => ({
     time: i * 10,

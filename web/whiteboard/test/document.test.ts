@@ -7,7 +7,7 @@ import { act, sorted } from "./random";
 
 const box: Box = { kind: "rectangle", x: 0, y: 0, w: 10, h: 10, z: 1, color: "ink", width: 2, fill: false };
 
-/** The room's order in a test: what is sent waits in `sent` until it is delivered to everybody. */
+/** The room's order: operations that were sent wait in `sent` until they are delivered to all documents. */
 class Order {
   readonly sent: Operation[] = [];
   readonly log: Operation[] = [];
@@ -22,7 +22,7 @@ class Order {
 
   deliver(count = this.sent.length): void {
     for (const operation of this.sent.splice(0, count)) {
-      // As on the wire.
+      // As it travels on the wire.
       const arrived = parseOperation(JSON.parse(JSON.stringify(operation)));
       if (!arrived) throw new Error("an own operation was not understood");
       this.log.push(arrived);
@@ -32,7 +32,7 @@ class Order {
 }
 
 describe("document", () => {
-  test("an own action is seen at once and is confirmed only by the order", () => {
+  test("an own action is shown at once and confirmed by the order", () => {
     const order = new Order();
     const a = order.join();
     const b = order.join();
@@ -47,7 +47,7 @@ describe("document", () => {
     expect(a.snapshot()).toBe(b.snapshot());
   });
 
-  test("changes of different fields by two participants are both kept; of the same field the later wins", () => {
+  test("two changes of different fields are both kept; of the same field the later one wins", () => {
     const order = new Order();
     const [a, b] = [order.join(), order.join()];
     a.perform({ add: [["x", box]] });
@@ -60,7 +60,7 @@ describe("document", () => {
     expect(b.shapes.get("x")).toEqual(a.shapes.get("x"));
   });
 
-  test("an operation that arrives twice does nothing the second time", () => {
+  test("an operation that arrives twice is applied once", () => {
     const order = new Order();
     const [a, b] = [order.join(), order.join()];
     a.perform({ add: [["x", box]] });
@@ -75,7 +75,7 @@ describe("document", () => {
     expect(b.shapes.get("x")?.x).toBe(2);
   });
 
-  test("who changes a deleted object changes nothing", () => {
+  test("a change of a deleted object has no effect", () => {
     const order = new Order();
     const [a, b] = [order.join(), order.join()];
     a.perform({ add: [["x", box]] });
@@ -87,7 +87,7 @@ describe("document", () => {
     expect(b.shapes.size).toBe(0);
   });
 
-  test("a snapshot replaces what was confirmed and leaves what is pending on top", () => {
+  test("a snapshot replaces the confirmed state and keeps pending operations", () => {
     const order = new Order();
     const a = order.join();
     a.perform({ add: [["x", box]] });
@@ -99,7 +99,7 @@ describe("document", () => {
     expect(late.snapshot()).toBe(a.snapshot());
   });
 
-  test("a snapshot that already holds an own pending operation takes it off the list", () => {
+  test("a snapshot that contains an own pending operation confirms it", () => {
     const order = new Order();
     const [a, b] = [order.join(), order.join()];
     order.replicas.shift();
@@ -111,7 +111,7 @@ describe("document", () => {
     expect(a.shapes.get("x")).toEqual(box);
   });
 
-  test("a message that is no operation is left out, whole or in part", () => {
+  test("an invalid operation is ignored, whole or in part", () => {
     expect(parseOperation("text")).toBeUndefined();
     expect(parseOperation({ by: "a", n: -1 })).toBeUndefined();
     const odd = { by: "a", n: 1, add: [["x", { ...box, x: "left" }], ["y", box], 7], del: [null, "z"] };
@@ -120,7 +120,7 @@ describe("document", () => {
 });
 
 describe("undo", () => {
-  test("takes back one's own actions and leaves the others'", () => {
+  test("reverts own actions only", () => {
     const order = new Order();
     const [a, b] = [order.join(), order.join()];
     a.perform({ add: [["x", box]] });
@@ -136,7 +136,7 @@ describe("undo", () => {
     expect(b.shapes.get("x")).toMatchObject({ x: 50, color: "red" });
   });
 
-  test("of a deletion brings the object back, of that again deletes it", () => {
+  test("of a deletion restores the object, and redo deletes it again", () => {
     const order = new Order();
     const [a, b] = [order.join(), order.join()];
     a.perform({ add: [["x", box]] });
@@ -154,7 +154,7 @@ describe("undo", () => {
     expect(a.canUndo).toBe(false);
   });
 
-  test("skips what somebody else has made impossible", () => {
+  test("skips steps that another participant has made impossible", () => {
     const order = new Order();
     const [a, b] = [order.join(), order.join()];
     a.perform({ add: [["x", box]] });

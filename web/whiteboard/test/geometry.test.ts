@@ -20,7 +20,7 @@ const stroke: Stroke = {
 };
 
 describe("hitting", () => {
-  test("a frame is hit on its line; its inside only when areas count or it is filled", () => {
+  test("a frame is hit on its line, and inside only if areas count or it is filled", () => {
     const middle = { x: 50, y: 25 };
     expect(isHit(box, { x: 0, y: 25 }, 4, false)).toBe(true);
     expect(isHit(box, middle, 4, false)).toBe(false);
@@ -38,14 +38,14 @@ describe("hitting", () => {
 });
 
 describe("resizing", () => {
-  test("the opposite corner stays, and in proportion means in proportion", () => {
+  test("the opposite corner stays, and proportions are kept on request", () => {
     expect(resized(box, 2, 50, 50, false)).toEqual({ x: 0, y: 0, w: 150, h: 100 });
     expect(resized(box, 0, 20, 10, false)).toEqual({ x: 20, y: 10, w: 80, h: 40 });
     expect(resized(box, 2, 100, 0, true)).toEqual({ x: 0, y: 0, w: 200, h: 100 });
     expect(resized(box, 2, -500, -500, false)).toMatchObject({ w: 8, h: 8 });
   });
 
-  test("everything in the box goes along", () => {
+  test("all objects in the box are scaled", () => {
     const around = union([box, stroke]) ?? box;
     expect(fitted(stroke, around, { x: 0, y: 0, w: 200, h: 100 })).toEqual({ x: 20, y: 20, w: 40, h: 40 });
     expect(fitted(stroke, around, { ...around, x: 5 })).toEqual({ x: 15, y: 10 });
@@ -59,7 +59,7 @@ test("a straight line needs two points, a corner stays", () => {
   expect(simplify(corner, 0.3)).toHaveLength(3);
 });
 
-test("a change of a whole board is split into messages that a server takes", () => {
+test("a change of a whole board is split into messages below the size limit", () => {
   const set = Array.from({ length: 3000 }, (_, i) => [`object${i}`, { x: i, y: i }] as const);
   const parts = split({ set, del: ["a", "b"] });
   expect(parts.flatMap((part) => part.set ?? [])).toEqual(set);

@@ -9,11 +9,11 @@ const piece = (from: number, points: number[]) => ({ id: "s", color: "ink", widt
 const none = (): Shape | undefined => undefined;
 
 describe("track", () => {
-  test("plays a steady movement out steadily, in spite of jitter, and ends where it ended", () => {
+  test("plays a steady movement steadily in spite of jitter, and ends at its last position", () => {
     const track = new Track();
     const seen: number[] = [];
     for (let time = 0; time < 1200; time += 10) {
-      // Made every 40 ms at one unit per ms, arriving 20 to 60 ms later.
+      // Positions are made every 40 ms at one unit per ms and arrive 20 to 60 ms later.
       const made = time - 20 - ((time / 40) % 2) * 30;
       if (time <= 800 && time % 40 === 0) track.push([made], time, time - made);
       const at = track.at(time)?.[0];
@@ -36,7 +36,7 @@ describe("track", () => {
 });
 
 describe("pointers", () => {
-  test("fade when they rest, are hidden when they leave the board, go with their participant", () => {
+  test("fade when they rest, are hidden when they leave the board, and are removed with their participant", () => {
     const pointers = new Pointers();
     pointers.receive(1, { x: 5, y: 6 }, 1000, 0, 0);
     expect(pointers.views(1100)).toEqual([{ id: 1, x: 5, y: 6, opacity: 1 }]);
@@ -47,7 +47,7 @@ describe("pointers", () => {
     expect(pointers.views(21_100)).toEqual([]);
   });
 
-  test("nonsense is not shown", () => {
+  test("ignore invalid messages", () => {
     const pointers = new Pointers();
     for (const value of [undefined, null, 7, "x", { x: 1 }, { x: "1", y: 2 }, { x: Number.NaN, y: 1 }])
       pointers.receive(1, value, 0, 0, 0);
@@ -56,7 +56,7 @@ describe("pointers", () => {
 });
 
 describe("live strokes", () => {
-  test("grow with what arrives, skip a piece that comes late, and go when finished", () => {
+  test("grow with each message, skip late pieces, and are removed when finished", () => {
     const live = new Live();
     live.receiveStroke(1, piece(0, [0, 0, 1, 1]), 0);
     live.receiveStroke(1, piece(3, [3, 3]), 10);
@@ -71,7 +71,7 @@ describe("live strokes", () => {
     expect(live.strokeViews()).toEqual([]);
   });
 
-  test("nobody draws on in somebody else's stroke; silence and leaving end one", () => {
+  test("cannot be continued by another participant, and end by silence or leaving", () => {
     const live = new Live();
     live.receiveStroke(1, piece(0, [0, 0]), 0);
     live.receiveStroke(2, piece(1, [9, 9]), 10);
@@ -87,7 +87,7 @@ describe("live strokes", () => {
 });
 
 describe("live drags", () => {
-  test("show the object where it is held and let it glide to where the operation put it", () => {
+  test("show the object at the drag's position and let it glide to the operation's", () => {
     const live = new Live();
     const find = () => box;
     live.receiveDrag(1, { id: "x", look: { x: 50, y: 0 } }, 0, 0);
@@ -99,7 +99,7 @@ describe("live drags", () => {
     expect(live.dragViews(2000, find).size).toBe(0);
   });
 
-  test("show an object in the making; `end` takes it away; an old one is ignored", () => {
+  test("show an object that is being created; `end` removes it; an old message is ignored", () => {
     const live = new Live();
     live.receiveDrag(1, { id: "n", new: box }, 0, 0);
     expect(live.dragViews(100, none).get("n")).toEqual(box);
@@ -111,7 +111,7 @@ describe("live drags", () => {
     expect(live.dragViews(100, none).size).toBe(0);
   });
 
-  test("one participant cannot fill the board with live things", () => {
+  test("are limited per participant", () => {
     const live = new Live();
     for (let i = 0; i < 5000; i++) live.receiveDrag(1, { id: `n${i}`, new: box }, 0, 0);
     expect(live.dragViews(10, none).size).toBeLessThanOrEqual(200);

@@ -1,4 +1,4 @@
-/** Random people: what they do to a board. */
+/** Random actions of users on a board. */
 
 import { pick } from "../../common/random";
 import type { Document } from "../src/model/document";
@@ -7,7 +7,7 @@ import type { Box, Patch } from "../src/model/shapes";
 
 const box: Box = { kind: "rectangle", x: 0, y: 0, w: 10, h: 10, z: 1, color: "ink", width: 2, fill: false };
 
-/** Something random that a person could do. */
+/** Performs a random action that a user could do. */
 export function act(replica: Document, random: () => number): void {
   const ids = [...replica.shapes.keys()];
   const id = ids[Math.floor(random() * ids.length)];

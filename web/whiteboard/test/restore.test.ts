@@ -8,7 +8,7 @@ import { act, sorted } from "./random";
 
 const box: Box = { kind: "ellipse", x: 0, y: 0, w: 10, h: 10, z: 1, color: "ink", width: 2, fill: true };
 
-/** A server that can lose everything, and participants that hear it with different completeness. */
+/** A server that can lose its state, and participants who have received different parts of it. */
 class Server {
   readonly members: Member[] = [];
   log: Operation[] = [];
@@ -19,7 +19,7 @@ class Server {
     return member;
   }
 
-  /** Whoever is cut off hears nothing of it. */
+  /** Participants who are cut off receive nothing. */
   deliver(): void {
     for (const member of this.members) {
       if (member.isCut) continue;
@@ -32,7 +32,7 @@ class Server {
     }
   }
 
-  /** All state is gone; everybody comes back, and the library sends again what was not ordered. */
+  /** The server loses all state, all participants reconnect, and the client sends again what was not ordered. */
   restart(): void {
     this.log = [];
     for (const member of this.members) {
@@ -91,7 +91,7 @@ afterEach(() => {
 });
 
 describe("restore", () => {
-  test("one participant gives the room back what all have, and the drawing never leaves the screen", () => {
+  test("one participant sends back the objects that all have, and the drawing stays visible", () => {
     const server = new Server();
     const [a, b] = [server.join(), server.join()];
     a.document.perform({ add: [["x", box]] });
@@ -108,7 +108,7 @@ describe("restore", () => {
     expect(late.document.shapes.get("x")).toEqual(box);
   });
 
-  test("what only the second one has is added by it, and the newer version of an object wins", () => {
+  test("the second participant adds what only it has, and the newer version of an object wins", () => {
     const server = new Server();
     const [a, b] = [server.join(), server.join()];
     a.document.perform({ add: [["x", box]] });
@@ -124,7 +124,7 @@ describe("restore", () => {
     expect([...a.document.shapes.keys()].sort()).toEqual(["x", "y"]);
   });
 
-  test("nobody resurrects what was deleted", () => {
+  test("deleted objects are not restored", () => {
     const server = new Server();
     const [a, b] = [server.join(), server.join()];
     a.document.perform({
@@ -143,7 +143,7 @@ describe("restore", () => {
     expect(sorted(a.document)).toEqual(sorted(b.document));
   });
 
-  test("own changes that were under way count, also such as arrive before the object is back", () => {
+  test("own pending changes are kept, also if they arrive before the object is restored", () => {
     const server = new Server();
     const [a, b] = [server.join(), server.join()];
     a.document.perform({ add: [["x", box]] });
@@ -168,7 +168,7 @@ describe("restore", () => {
     expect(server.log).toHaveLength(0);
   });
 
-  test.each(Array.from({ length: 60 }, (_, i) => i))("diverging replicas agree afterwards: seed %i", (seed) => {
+  test.each(Array.from({ length: 60 }, (_, i) => i))("diverging replicas agree after a restore: seed %i", (seed) => {
     const random = seeded(seed);
     const server = new Server();
     for (let i = 0; i < 4; i++) server.join();
@@ -183,7 +183,7 @@ describe("restore", () => {
       const deletedForAll = deleted(server, alive);
       server.restart();
       if (random() < 0.5) server.deliver();
-      // With odd seeds somebody goes on at once; that may be an undo, which rightly brings a thing back.
+      // With odd seeds a participant acts at once; an undo may rightly restore a deleted object.
       if (seed % 2 === 1) act(pick(server.members, random).document, random);
       server.settle();
       const late = server.join();
@@ -200,7 +200,7 @@ describe("restore", () => {
   });
 });
 
-/** Objects that nobody shows any more. */
+/** Objects that no participant shows any more. */
 function deleted(server: Server, alive: ReadonlySet<string>): string[] {
   const known = server.members.flatMap(({ document }) => {
     const { objects } = JSON.parse(document.snapshot()) as { objects: [string][] };
@@ -209,7 +209,7 @@ function deleted(server: Server, alive: ReadonlySet<string>): string[] {
   return [...new Set(known)].filter((id) => !alive.has(id));
 }
 
-test("rank counts those who are here and came earlier", () => {
+test("the rank counts connected participants with lower ids", () => {
   const participants = new Map([
     [2, { id: 2, away: false }],
     [3, { id: 3, away: true }],
@@ -219,7 +219,7 @@ test("rank counts those who are here and came earlier", () => {
   expect(rank({ self: undefined, participants })).toBe(0);
 });
 
-test("a large board is sent in pieces, in order, complete", () => {
+test("a large board is sent in pieces, complete and in order", () => {
   const entries = Array.from({ length: 1000 }, (_, i) => [`id${i}`, 1, "a.1", box] as const);
   const pieces = chunks(entries);
   expect(pieces.length).toBeGreaterThan(5);

@@ -11,7 +11,10 @@ const IDLE: ChannelTraffic = {
   codec: undefined,
 };
 
-/** So many messages were sent, of 100 octets each, which took `each` on the wire; nothing came but packets. */
+/**
+ * Makes the counts of a session that sent messages of 100 bytes, each of which took `each` bytes on the wire, and
+ * received packets without messages.
+ */
 class Sender {
   #messages = 0;
   #after = 0;
@@ -43,7 +46,7 @@ class Sender {
   }
 }
 
-test("a message is told before and after, and a connection without messages says nothing", () => {
+test("the average message is known before and after compression; without messages there is no average", () => {
   const sender = new Sender();
   const savings = new Savings(sender.send(0, 0), "template");
   savings.sample(sender.send(10, 12), "template");
@@ -55,7 +58,7 @@ test("a message is told before and after, and a connection without messages says
   expect(savings.tried.get("template")).toEqual({ messages: 20, before: 2000, after: 200 });
 });
 
-test("another setting begins anew, once it has settled, and what was tried stays", () => {
+test("a new setting is averaged anew after some samples, and earlier settings are kept", () => {
   const sender = new Sender();
   const savings = new Savings(sender.send(0, 0), "template");
   savings.sample(sender.send(10, 10), "template");

@@ -71,7 +71,7 @@ test("two windows: operations, pointers and strokes in progress arrive at the ot
   expect(a.pointers.views(performance.now())).toEqual([]);
 });
 
-test("whoever comes late is given the drawing", () => {
+test("a late joiner gets the drawing", () => {
   const a = join("A");
   vi.advanceTimersByTime(100);
   a.document.perform({ add: [["x", box]] });
@@ -81,7 +81,7 @@ test("whoever comes late is given the drawing", () => {
   expect(late.document.shapes.get("x")).toEqual(box);
 });
 
-test("a restarted server gets the drawing back, with what was drawn meanwhile", () => {
+test("a restarted server gets the drawing back, with strokes drawn in between", () => {
   const [a, b] = [join("A"), join("B")];
   vi.advanceTimersByTime(100);
   a.document.perform({ add: [["x", box]] });
@@ -102,7 +102,7 @@ test("a restarted server gets the drawing back, with what was drawn meanwhile", 
   expect([...a.restored, ...b.restored].sort()).toEqual(["another", "this"]);
 });
 
-test("the recorder writes a length before each message and a row for it in the table", () => {
+test("the recorder writes each message after its length, and a table row for it", () => {
   const [a, b] = [join("A"), join("B")];
   vi.advanceTimersByTime(100);
   a.session.sendPointer({ x: 3, y: 4 });

@@ -2,7 +2,7 @@ import type { Channel, Qos } from "groupwire";
 import { expect, test } from "vitest";
 import { CALM, TALKING, Talking } from "../src/net/talking";
 
-/** A channel whose server agrees to everything. */
+/** A channel whose server agrees to every request. */
 function pointer(): Channel & { readonly asked: readonly Partial<Qos>[] } {
   const asked: Partial<Qos>[] = [];
   const channel = {
@@ -18,7 +18,7 @@ function pointer(): Channel & { readonly asked: readonly Partial<Qos>[] } {
 
 const person = (id: number, talking = false, away = false) => ({ id, presence: { name: "Ada", talking }, away });
 
-test("whoever begins to talk asks for more, and whoever stops last for less", () => {
+test("the first talker requests the stricter QoS, the last one the normal QoS", () => {
   const channel = pointer();
   const talking = new Talking(channel);
   talking.toggle(person(5), [person(2)]);
@@ -33,7 +33,7 @@ test("whoever begins to talk asks for more, and whoever stops last for less", ()
   expect(channel.asked).toEqual([TALKING, CALM]);
 });
 
-test("the first in the room asks for less when a talker goes without a word", () => {
+test("the first participant requests the normal QoS if a talker leaves without a message", () => {
   const channel = pointer();
   Object.assign(channel.qos, TALKING);
   const talking = new Talking(channel);
@@ -43,7 +43,7 @@ test("the first in the room asks for less when a talker goes without a word", ()
   expect(channel.asked).toEqual([CALM]);
 });
 
-test("a presence that is none is nobody who talks", () => {
+test("an invalid presence does not count as talking", () => {
   const channel = pointer();
   const talking = new Talking(channel);
   for (const presence of [undefined, null, "talking", { talking: "yes" }]) {

@@ -1,4 +1,4 @@
-/** Web components that any application can put into its pages. Importing this registers them. */
+/** Web components for any application. Importing this module registers them. */
 
 import { Inspector } from "./inspector/element";
 

@@ -1,8 +1,18 @@
-import { describe as group, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { Events } from "../src/inspector/feed";
 import { Model, nameOf, PURPOSES, split } from "../src/inspector/model";
 import type { Channel, Code, Flow, Measured, Packet, Part, Received, Report, Transport } from "../src/inspector/report";
-import { bytes, change, codeSet, describe, ms, promise, ratio, tolerated, why } from "../src/inspector/words";
+import {
+  bytes,
+  change,
+  codeSet,
+  ms,
+  packetSentence,
+  qosSummary,
+  ratio,
+  tolerated,
+  transportReason,
+} from "../src/inspector/words";
 
 const NEW = 0;
 const REPEATED = 1;
@@ -73,8 +83,8 @@ function model(...reports: readonly Report[]): Model {
   return model;
 }
 
-group("packets", () => {
-  test("a packet's bytes add up to its size, whatever they are for", () => {
+describe("packets", () => {
+  test("the bytes of a packet by purpose add up to its size", () => {
     const parts = [part(2, 1, NEW, 200, 20 * 64 + 3), part(2, 1, REPEATED, 200, 129), part(1, 2, OWN, 0, 11)];
     const sizes = split(packet(parts));
     const sum = PURPOSES.reduce((sum, purpose) => sum + sizes[purpose], 0);
@@ -83,24 +93,24 @@ group("packets", () => {
     expect(sizes.repeated).toBeCloseTo(2, 1);
   });
 
-  test("a sentence says what it carried", () => {
+  test("a sentence says what a packet carried", () => {
     const known = model(report(0));
     const pointers = [part(2, 1, NEW, 140, 900), part(2, 1, REPEATED, 136, 128), part(2, 1, REPEATED, 136, 128)];
-    expect(describe(packet(pointers), known)).toBe(
+    expect(packetSentence(packet(pointers), known)).toBe(
       "This packet carried 3 pointer messages from Ana, 2 of them again in case they were lost; 61 bytes instead of 412.",
     );
-    expect(describe(packet([part(1, 2, OWN, 0, 64)], { octets: 3 }), known)).toBe(
+    expect(packetSentence(packet([part(1, 2, OWN, 0, 64)], { octets: 3 }), known)).toBe(
       "This packet confirmed that 1 of Participant 2's own has its place now; 3 bytes.",
     );
-    expect(describe(packet([], { octets: 7 }), known)).toMatch(/no messages, only feedback/);
-    expect(describe(packet([], { octets: 1, feedback: 0 }), known)).toMatch(/only control.*1 byte\./);
+    expect(packetSentence(packet([], { octets: 7 }), known)).toMatch(/no messages, only feedback/);
+    expect(packetSentence(packet([], { octets: 1, feedback: 0 }), known)).toMatch(/only control.*1 byte\./);
     const late = [part(0, 0, STATE, 9000, 64 * 3000), part(1, 1, STATE, 90, 64 * 30)];
-    expect(describe(packet(late, { octets: 3040 }), known)).toBe(
+    expect(packetSentence(packet(late, { octets: 3040 }), known)).toBe(
       "This packet carried a piece of the room's snapshot and 1 draw message from Ana, 1 of them for a late joiner; 3,040 bytes instead of 9090.",
     );
   });
 
-  test("the newest that pass, the oldest first", () => {
+  test("the newest packets that match the filter, oldest first", () => {
     const packets = [1, 2, 1, 1].map((participant, i) => packet([], { participant, octets: i, out: i !== 2 }));
     const known = model(report(0, { packets }));
     const sizes = (participant: number | undefined, direction: "out" | "in" | "both", count = 9): number[] =>
@@ -114,7 +124,7 @@ group("packets", () => {
   });
 });
 
-group("rates", () => {
+describe("rates", () => {
   const carriage = (octets: number) => ({
     participant: 1,
     out: true,
@@ -125,10 +135,10 @@ group("rates", () => {
     feedback: 0,
   });
 
-  test("are over the last seconds, not all the time", () => {
+  test("are averaged over the last seconds", () => {
     const known = new Model();
     for (let second = 0; second <= 20; second++) {
-      // Nothing in the first ten.
+      // There is no traffic in the first ten seconds.
       const sent = Math.max(second - 10, 0) * 25;
       const flows = [flow(sent, sent * 100, sent * 10 * 64)];
       known.take(report(second * 1000, { flows, carriages: [carriage(sent * 12)] }));
@@ -141,18 +151,18 @@ group("rates", () => {
     expect(known.channels({ participant: 2, direction: "out" })[1]?.total.messages).toBe(0);
   });
 
-  test("begin anew when the server's sums do", () => {
+  test("begin anew when the server's sums begin anew", () => {
     const known = model(report(5000, { flows: [flow(100, 100, 100)] }), report(6000, { flows: [flow(2, 2, 2)] }));
     expect(known.channels({ participant: undefined, direction: "both" })[1]?.perSecond.messages).toBe(0);
   });
 
-  test("nobody there is no trouble", () => {
+  test("are 0 without a report", () => {
     expect(new Model().channels({ participant: 1, direction: "in" })).toEqual([]);
     expect(new Model().wire({ participant: 1, direction: "in" })).toEqual({ before: 0, after: 0 });
   });
 });
 
-group("how channels are kept", () => {
+describe("how well channels work", () => {
   const none = { after: [], extra: [] };
   const code: Code = { most: none, others: { after: [1, 3], extra: [20] }, share: 0.3, asks: true, closes: false };
   const ages = [0, 0, 90, 0, 0, 0, 10, 0, 0, 0, 0, 0];
@@ -185,7 +195,7 @@ group("how channels are kept", () => {
     );
   const pointer = (known: Model, participant?: number) => known.channels({ participant, direction: "out" })[1];
 
-  test("one participant's figures are its own", () => {
+  test("figures of one participant are its own", () => {
     const known = room({ received, limit: 5, code }, { sent: { judged: 50, missed: 1, late: 0 } });
     expect(pointer(known, 1)).toMatchObject({
       received: { tally: received.tally, saved: 4, one: received },
@@ -196,7 +206,7 @@ group("how channels are kept", () => {
     expect(pointer(known, 2)).toMatchObject({ received: undefined, sent: { judged: 50, missed: 1 }, codes: [] });
   });
 
-  test("everybody's are added up, and codes told once", () => {
+  test("figures of all participants are added up, and each code set is shown once", () => {
     const worse = { ...received, tally: { judged: 100, missed: 30, late: 0 } };
     const known = room({ received, code, limit: 5 }, { received: worse, code }, {});
     expect(pointer(known)).toMatchObject({
@@ -208,17 +218,19 @@ group("how channels are kept", () => {
   });
 
   test("a code set in words", () => {
-    expect(codeSet(code)).toBe("30 % again 1 and 3 packets later, 20 ms later, else each once; asked for if missing");
+    expect(codeSet(code)).toBe(
+      "30 % again 1 and 3 packets later, 20 ms later, else each once; requested again if missing",
+    );
     const plain = { most: none, others: none, share: 0, asks: false, closes: false };
     expect(codeSet(plain)).toBe("each once");
     expect(codeSet({ ...plain, most: { after: [1], extra: [] }, closes: true })).toBe(
-      "again 1 packet later; the last one again",
+      "again 1 packet later; the last value again",
     );
   });
 
-  test("a transport's reason is its participant's, or what its kind tells", () => {
-    expect(why({ kind: "WebSocket", reason: "The only one." })).toBe("The only one.");
-    expect(why({ kind: "WebSocket", reason: null })).toMatch(/no WebTransport/);
+  test("a transport's reason is what its client reports, otherwise what its kind implies", () => {
+    expect(transportReason({ kind: "WebSocket", reason: "The only one." })).toBe("The only one.");
+    expect(transportReason({ kind: "WebSocket", reason: null })).toMatch(/no WebTransport/);
   });
 
   test("of transactions one in a hundred may be late", () => {
@@ -226,8 +238,8 @@ group("how channels are kept", () => {
   });
 });
 
-group("words", () => {
-  test("names come from presence, if it has one", () => {
+describe("words", () => {
+  test("names come from the presence if it has one", () => {
     const person = (presence: string) => ({ id: 3, state: "here" as const, presence, transport: null });
     expect(nameOf(person('{"name":" Ana "}'), 3)).toBe("Ana");
     for (const presence of ["", "{", "null", "[]", '{"name":3}', '{"name":" "}']) {
@@ -247,15 +259,17 @@ group("words", () => {
     expect([change(100, 8), change(83, 104)]).toEqual(["13× smaller", "1.3× larger"]);
   });
 
-  test("promises are said", () => {
+  test("a channel's QoS is put in words", () => {
     const [draw, pointer] = CHANNELS;
-    if (!draw || !pointer) throw new Error("there are two");
-    expect(promise(draw)).toBe("every message arrives, in order, once");
-    expect(promise(pointer)).toBe("5 % may be lost or late, within 250 ms, at most 25/s, only the newest counts");
+    if (!draw || !pointer) throw new Error("there are two channels");
+    expect(qosSummary(draw)).toBe("every message arrives, in order, once");
+    expect(qosSummary(pointer)).toBe(
+      "5 % may be lost or late, within 250 ms, at most 25/s, only the newest value of a key counts",
+    );
   });
 });
 
-test("events are put together however they are cut", () => {
+test("events are parsed however the stream is cut", () => {
   const text = ': hello\n\ndata: {"a":1}\n\ndata: 1\ndata: 2\n\nevent: x\n\ndata: cut';
   for (let size = 1; size < 9; size++) {
     const found: string[] = [];

@@ -1,4 +1,4 @@
-//! Measuring codecs block by block (paper, sections 4.1 and 4.2).
+//! The measurement of codecs block by block (paper, sections 4.1 and 4.2).
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -8,20 +8,20 @@ use groupwire_codecs::{Choice, CodecError, Coder, Options, OptionsError, by_numb
 
 use super::Line;
 
-/// One block by one codec.
+/// The measurement of one block with one codec.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Point {
-    /// Octets after per octet before. Above 1 if the block became larger.
+    /// Compressed bytes per plain byte; above 1 if the block became larger.
     pub ratio: f64,
-    /// To pack it, seconds, the mean of all repetitions.
+    /// The mean compression time in seconds.
     pub packing: f64,
-    /// To unpack it, seconds, the mean of all repetitions.
+    /// The mean decompression time in seconds.
     pub unpacking: f64,
 }
 
-/// Measures how some codecs do on blocks, each block by each codec, and draws the paper's lines through the outcome.
+/// Measures each block with each codec and fits the regression lines of the paper.
 ///
-/// The machine should have nothing else to do meanwhile, or the clock should count only this thread's time.
+/// The machine should be idle, or the clock should count the processor time of this thread only.
 ///
 /// ```
 /// use std::time::Instant;
@@ -39,17 +39,18 @@ pub struct Point {
 pub struct Bench {
     repeat: u32,
     coders: Vec<(Choice, Box<dyn Coder>)>,
-    /// Of each codec, by block.
+    /// The measurements of each codec, in the order of the blocks.
     points: Vec<Vec<Point>>,
     packed: Vec<u8>,
     plain: Vec<u8>,
 }
 
 impl Bench {
-    /// Nothing measured yet. Each block will be packed and unpacked `repeat` times (the paper: 100), at least once.
+    /// A bench without measurements. Each block is compressed and decompressed `repeat` times (100 in the paper), at least
+    /// once.
     ///
     /// # Errors
-    /// If this build has not got one of the codecs, or not that level of it.
+    /// A codec or level that this build does not have.
     pub fn new(choices: &[Choice], repeat: u32) -> Result<Self, OptionsError> {
         let coder = |choice: &Choice| {
             let missing = OptionsError::Missing { number: choice.codec };
@@ -62,10 +63,10 @@ impl Bench {
         Ok(Bench { repeat: repeat.max(1), coders, points, packed: Vec::new(), plain: Vec::new() })
     }
 
-    /// Measures one more block, by the time that `clock` gives. A block of no octets is left out.
+    /// Measures one more block with the time of `clock`. An empty block is ignored.
     ///
     /// # Errors
-    /// If a codec cannot read what it wrote.
+    /// A codec that does not decompress the block to what it was.
     pub fn block(
         &mut self,
         block: &[u8],
@@ -75,7 +76,7 @@ impl Bench {
             return Ok(());
         }
         for ((_, coder), points) in self.coders.iter_mut().zip(&mut self.points) {
-            // Once before it counts: with cold caches, and to be sure that it is right.
+            // One run before the measurement fills the caches and checks the result.
             self.packed.clear();
             self.plain.clear();
             coder.compress(block, &mut self.packed);
@@ -104,29 +105,29 @@ impl Bench {
         Ok(())
     }
 
-    /// What is measured, in order.
+    /// The codecs, in the order of their indices.
     pub fn choices(&self) -> impl Iterator<Item = Choice> {
         self.coders.iter().map(|(choice, _)| *choice)
     }
 
-    /// How the codec at this place did, by block. None of a place that there is not.
+    /// The measurements of the codec with this index, in the order of the blocks; empty without such a codec.
     pub fn points(&self, place: usize) -> &[Point] {
         self.points.get(place).map_or(&[], |points| points)
     }
 
-    /// The ratio by the codec at place `to` against that by the one at `from` (paper, Figure 1).
+    /// The ratio of the codec with index `to` by the ratio of the codec with index `from` (paper, Figure 1).
     pub fn ratio_line(&self, from: usize, to: usize) -> Line {
         let pairs = self.points(from).iter().zip(self.points(to));
         let points: Vec<_> = pairs.map(|(from, to)| (from.ratio, to.ratio)).collect();
         Line::fit(&points)
     }
 
-    /// Seconds of packing against ratio (paper, section 4.2).
+    /// The compression time in seconds by the ratio (paper, section 4.2).
     pub fn packing_line(&self, place: usize) -> Line {
         self.time_line(place, |point| point.packing)
     }
 
-    /// Seconds of unpacking against ratio (paper, section 4.2).
+    /// The decompression time in seconds by the ratio (paper, section 4.2).
     pub fn unpacking_line(&self, place: usize) -> Line {
         self.time_line(place, |point| point.unpacking)
     }
@@ -151,7 +152,7 @@ mod tests {
 
     use alloc::vec;
 
-    /// Every look at the clock takes a millisecond.
+    /// A clock that advances by a millisecond with each call.
     fn ticking() -> impl FnMut() -> Duration {
         let mut now = Duration::ZERO;
         move || {
@@ -161,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn every_block_is_measured_by_every_codec() {
+    fn every_block_is_measured_with_every_codec() {
         let lz4 = Choice::codec(1);
         let mut bench = Bench::new(&[Choice::NONE, lz4], 4).unwrap();
         let mut clock = ticking();
@@ -177,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_go_through_the_points() {
+    fn lines_are_fitted_to_the_points() {
         let mut bench = Bench::new(&[Choice::codec(1), Choice::codec(2)], 1).unwrap();
         for repeated in [1, 4, 16, 64] {
             let block: Vec<u8> = (0..4096u32).map(|nth| (nth / repeated) as u8).collect();
@@ -192,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_codec_that_is_not_there_is_named() {
+    fn a_missing_codec_is_named() {
         let error = Bench::new(&[Choice::codec(15)], 1).unwrap_err();
         assert_eq!(error, OptionsError::Missing { number: 15 });
     }

@@ -1,37 +1,39 @@
-//! The blocks that were packed and of which the other end has not spoken yet.
+//! The blocks in flight: compressed and not acknowledged yet.
 
 use alloc::collections::VecDeque;
 use core::time::Duration;
 
-/// So many are remembered. Those beyond are in flight all the same, but nothing is learned from them.
+/// The most blocks with an entry of their own. Blocks beyond are only counted and give no measurement. A window has some
+/// dozens of blocks.
 const MOST: usize = 1024;
 
-/// A block under way.
+/// A block in flight.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Flight {
-    /// When it was packed.
+    /// When it had been compressed.
     pub(super) handed: Duration,
-    /// The time since the block before it was packed.
+    /// The time since the block before had been compressed.
     pub(super) interval: Duration,
-    /// Of that, what packing took.
+    /// The part of `interval` that its compression took.
     pub(super) took: Duration,
-    /// Whether it waited for the transport although there was something to send.
+    /// Whether it waited for the transport although data were ready.
     pub(super) held: bool,
-    /// Whether nothing else was in flight.
+    /// Whether nothing else was in flight at its choice.
     pub(super) alone: bool,
+    /// Its bytes before and after compression.
     pub(super) plain: usize,
     pub(super) wire: usize,
-    /// What unpacking it would take on the machine of the training run, seconds; 0 if it was sent as it is.
+    /// Its decompression time on the machine of the training run in seconds; 0 if it was sent uncompressed.
     pub(super) unpacking: f64,
-    /// Whether it was compressed only to see whether that pays.
+    /// Whether it was compressed as a probe.
     pub(super) is_probe: bool,
 }
 
-/// Blocks under way, the oldest first.
+/// The blocks in flight, the oldest first.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Flights {
     known: VecDeque<Flight>,
-    /// Newer ones that were not remembered.
+    /// The number of newer blocks without an entry.
     unknown: u64,
 }
 
@@ -44,7 +46,7 @@ impl Flights {
         }
     }
 
-    /// The oldest so many: those of them that are remembered.
+    /// Removes the oldest `blocks` blocks and returns the entries among them.
     pub(super) fn take(&mut self, blocks: u32) -> impl Iterator<Item = Flight> {
         let known = self.known.len().min(blocks as usize);
         self.unknown = self.unknown.saturating_sub(u64::from(blocks) - known as u64);
@@ -71,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn they_come_in_order() {
+    fn blocks_are_taken_in_order() {
         let mut flights = Flights::default();
         (0..5).for_each(|nth| flights.push(flight(nth)));
         assert_eq!(taken(&mut flights, 2), [0, 1]);
@@ -82,11 +84,11 @@ mod tests {
     }
 
     #[test]
-    fn those_beyond_the_limit_are_counted_only() {
+    fn blocks_beyond_the_limit_are_only_counted() {
         let mut flights = Flights::default();
         (0..MOST + 3).for_each(|nth| flights.push(flight(nth)));
         assert_eq!(taken(&mut flights, 1), [0]);
-        // Not behind the three that nobody knows.
+        // This block is only counted too, because three counted ones are before it.
         flights.push(flight(7));
         assert_eq!(taken(&mut flights, MOST as u32).len(), MOST - 1);
         assert!(!flights.is_empty());

@@ -3,21 +3,21 @@
 /// y = at_zero + slope * x, fitted by least squares.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Line {
-    /// At x = 0.
+    /// The value at x = 0.
     pub at_zero: f64,
-    /// Per unit of x.
+    /// The increase per unit of x.
     pub slope: f64,
     /// R²: the share of the variance that the line explains.
     pub r2: f64,
 }
 
 impl Line {
-    /// What stays as it is.
+    /// The line y = x.
     pub(crate) const IDENTITY: Line = Line { at_zero: 0.0, slope: 1.0, r2: 1.0 };
 
-    /// The line through these points (x, y) whose squared distances in y add up to the least.
+    /// Fits a line to points (x, y) with the least sum of squared distances in y.
     ///
-    /// Points that all have the same x give a level line through their mean, with an R² of 0; no points, a line of
+    /// Points that all have the same x give a horizontal line through their mean with an R² of 0; no points give a line of
     /// zeros.
     ///
     /// ```
@@ -47,7 +47,7 @@ impl Line {
         Line { at_zero: mean_y - slope * mean_x, slope, r2 }
     }
 
-    /// The y of this x.
+    /// The value at `x`.
     pub fn at(&self, x: f64) -> f64 {
         self.at_zero + self.slope * x
     }
@@ -62,20 +62,20 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn points_on_a_line_give_it() {
+    fn points_on_a_line_give_that_line() {
         let line = Line::fit(&[(1.0, 1.0), (3.0, 2.0), (5.0, 3.0)]);
         assert_eq!(line, Line { at_zero: 0.5, slope: 0.5, r2: 1.0 });
     }
 
     #[test]
-    fn points_beside_a_line_lower_what_it_explains() {
+    fn points_beside_the_line_lower_r2() {
         // By hand: means 2 and 2, xx = 2, xy = 1, yy = 2.
         let line = Line::fit(&[(1.0, 1.0), (2.0, 3.0), (3.0, 2.0)]);
         assert_eq!(line, Line { at_zero: 1.0, slope: 0.5, r2: 0.25 });
     }
 
     #[test]
-    fn too_few_points_give_a_level_line() {
+    fn too_few_points_give_a_horizontal_line() {
         assert_eq!(Line::fit(&[]), Line::default());
         assert_eq!(Line::fit(&[(2.0, 7.0)]).at(9.0), 7.0);
         let level = Line::fit(&[(2.0, 6.0), (2.0, 8.0)]);
@@ -84,7 +84,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_other_line_is_nearer(
+        fn no_other_line_has_a_smaller_distance(
             points in proptest::collection::vec((0.0..1.0f64, 0.0..1.0f64), 2..40),
             (lift, turn) in (-0.1..0.1f64, -0.1..0.1f64),
         ) {

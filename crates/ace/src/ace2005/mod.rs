@@ -1,13 +1,14 @@
-//! The paper's system of 2005: C. Krintz, S. Sucu, "Adaptive On-the-Fly Compression", IEEE Transactions on Parallel and
-//! Distributed Systems.
+//! The policy of the paper of 2005: C. Krintz, S. Sucu, "Adaptive On-the-Fly Compression", IEEE Transactions on Parallel
+//! and Distributed Systems.
 //!
-//! What stands in the paper is done as it stands there; numbers in parentheses are its sections. Where it leaves
-//! something open, or needs what is not there, the files say what was chosen:
+//! The policy follows the paper; numbers in parentheses are its sections. It differs where the paper leaves something open
+//! or uses a service that a stream does not have:
 //!
-//! - The Network Weather Service's sensors run beside the stream in the paper. Here the stream itself is measured
-//!   (`network.rs`), and the processors by how long packing and unpacking take against the training run. While nothing
-//!   is compressed, the processors' forecasts stay as they are.
-//! - The other end is profiled by nobody here: how its processor compares with this one is part of its forecast.
+//! - In the paper the sensors of the Network Weather Service run beside the stream. Here the blocks of the stream are the
+//!   measurement of the network (`network.rs`), and their compression and decompression times, compared with the training
+//!   run, are the measurement of the processors. While no block is compressed, the forecasts of the processors do not
+//!   change.
+//! - The other end has no training run. The forecast of its load also contains how its processor compares with this one.
 
 mod bench;
 mod flights;
@@ -38,44 +39,46 @@ use network::{Batch, Network, SENSOR};
 use nws::Forecaster;
 use probing::Probing;
 
-/// How much faster or slower than in the training run a processor may seem. Beyond that it was a clock or a stranger.
+/// The bounds of the measured speed of a processor relative to the training run. Values beyond are errors of a clock or a
+/// hostile peer.
 const AVAILABILITY: (f64, f64) = (0.001, 100.0);
-/// A block that waited for this share of the time since the last one was held up.
+/// The share of the time since the last block from which a block counts as held up by the transport.
 const HELD: f64 = 0.2;
-/// What everybody can unpack before we know: none and lz4, which is not among the paper's codecs.
-const EVERYBODY: u16 = 0b11;
+/// The codecs that every end can decompress: none and lz4. The paper does not use lz4.
+const SURE_CODECS: u16 = 0b11;
 
-/// Chooses as the paper did, among the codecs of its [`Training`]: by forecasts of the network and of both processors,
-/// the last block's ratio and regression lines, for blocks of 32 KiB.
+/// The policy of the paper. It chooses from the codecs of its [`Training`] by forecasts of the network and of both
+/// processors, the ratio of the last block, and regression lines, for blocks of 32 KiB.
 ///
-/// A stream begins uncompressed until its bandwidth has been measured, which takes a round trip. Smaller blocks go as
-/// they are (section 5.1).
+/// A stream is uncompressed until its bandwidth has been measured, which takes a round trip. Smaller blocks are sent
+/// uncompressed (section 5.1).
 #[derive(Debug)]
 pub struct Ace2005 {
     training: Training,
     block: usize,
-    /// What the other end unpacks, a bit each by number.
+    /// The codecs that the other end can decompress, one bit for each codec number.
     allowed: u16,
     network: Network,
-    /// The application's seconds per octet, and the shares of the processors.
+    /// Forecasts of the seconds per byte in which the application generates data, and of the speed of both processors
+    /// relative to the training run.
     generation: Forecaster,
     local: Forecaster,
     remote: Forecaster,
     probing: Probing,
     flights: Flights,
-    /// The last block that was compressed: the place of its codec, and its ratio.
+    /// For the last block that was compressed: the index of its codec, and its ratio.
     last: Option<(usize, f64)>,
-    /// When the last block was packed, and whether there was more by then.
+    /// When the last block was compressed, and whether more data were waiting at its choice.
     packed: Option<Duration>,
     had_more: bool,
-    /// Blocks to be sent as they are, to measure the network.
+    /// The number of blocks to send uncompressed as a measurement of the network.
     sensor: usize,
-    /// Of the block that was chosen for last.
+    /// The conditions of the last choice.
     chosen: Chosen,
     forecast: Forecast,
 }
 
-/// What is known of a block when it is chosen for.
+/// The conditions of a choice.
 #[derive(Debug, Clone, Copy, Default)]
 struct Chosen {
     now: Duration,
@@ -84,7 +87,7 @@ struct Chosen {
     is_probe: bool,
 }
 
-/// A compressor with what it is expected to do.
+/// A codec with its expected result for a block.
 #[derive(Debug, Clone, Copy)]
 struct Expected {
     place: usize,
@@ -94,12 +97,12 @@ struct Expected {
 }
 
 impl Ace2005 {
-    /// After a training run, for blocks of `block` octets (the paper: 32 KiB).
+    /// A policy after a training run, for blocks of `block` bytes (32 KiB in the paper).
     pub fn new(training: Training, block: usize) -> Self {
         Ace2005 {
             training,
             block,
-            allowed: EVERYBODY,
+            allowed: SURE_CODECS,
             network: Network::new(),
             generation: Forecaster::new(),
             local: Forecaster::new(),
@@ -115,37 +118,37 @@ impl Ace2005 {
         }
     }
 
-    /// `None`: the bandwidth is not known.
+    /// The forecasts of all conditions; `None` if the bandwidth is unknown.
     fn conditions(&self) -> Option<Conditions> {
         Some(Conditions {
             bandwidth: self.network.bandwidth()?,
-            // The paper begins with the sequential model (3.2).
+            // Without a measurement the sequential model applies, as in the paper (3.2).
             generation: self.generation.forecast().unwrap_or(f64::MAX),
             local: self.local.forecast().unwrap_or(1.0),
             remote: self.remote.forecast().unwrap_or(1.0),
         })
     }
 
-    /// Learns how fast data come: not at all slowly if there is always more.
-    fn watch(&mut self, now: Duration, octets: usize, situation: &Situation) {
+    /// Learns how fast the application generates data: in no time if more data are always waiting.
+    fn note_generation(&mut self, now: Duration, bytes: usize, situation: &Situation) {
         let ahead = self.had_more || situation.more > 0;
         let idle = self.packed.map(|packed| now.saturating_sub(packed));
         if let Some(idle) = idle {
-            let per_octet = idle.as_secs_f64() / octets.max(1) as f64;
-            self.generation.add(if ahead { 0.0 } else { per_octet });
+            let per_byte = idle.as_secs_f64() / bytes.max(1) as f64;
+            self.generation.add(if ahead { 0.0 } else { per_byte });
         }
         self.had_more = situation.more > 0;
         self.chosen = Chosen { now, held: ahead, alone: self.flights.is_empty(), is_probe: false };
     }
 
-    /// The compressor that the model likes best, and what it is expected to do.
+    /// The codec with the least expected time.
     fn best(&self, plain: usize, conditions: &Conditions) -> Option<Expected> {
         let expected = |(place, choice): (usize, groupwire_codecs::Choice)| {
             let is_allowed = self.allowed.checked_shr(choice.codec.into()).unwrap_or(0) & 1 == 1;
             is_allowed.then(|| self.expected(place, plain, conditions))
         };
         let all = self.training.codecs().enumerate().filter_map(expected);
-        // Of those that the slowest stage makes equal, the one that does the least work.
+        // Codecs may be equal in the slowest stage; then the one with the least total work is better.
         all.min_by(|a, b| {
             let by_sum = || a.stages.sum().total_cmp(&b.stages.sum());
             a.seconds.total_cmp(&b.seconds).then_with(by_sum)
@@ -162,7 +165,7 @@ impl Ace2005 {
         Expected { place, ratio, stages, seconds: conditions.seconds(&stages) }
     }
 
-    /// Decides on a compressor, or `None` for none.
+    /// Decides on the index of a codec; `None` for no compression.
     fn decide(&mut self, now: Duration, plain: usize) -> Option<usize> {
         let conditions = self.conditions()?;
         let best = self.best(plain, &conditions)?;
@@ -195,7 +198,7 @@ impl Ace2005 {
         is_compressed.then_some(best.place)
     }
 
-    /// Whether compressing a block was right, by what it took in the end (4.1).
+    /// Checks by the measured times whether compressing a block paid, and adapts the probing (4.1).
     fn judge(&mut self, flight: &Flight, unpacking: f64) {
         let Some(conditions) = self.conditions() else { return };
         let actual = Stages {
@@ -213,8 +216,8 @@ impl Ace2005 {
 
 impl Policy for Ace2005 {
     fn choose(&mut self, now: Duration, block: &[u8], situation: &Situation) -> Decision {
-        self.watch(now, block.len(), situation);
-        // Before anything is known, and of less than a block, nothing is compressed.
+        self.note_generation(now, block.len(), situation);
+        // Incomplete blocks are not compressed, and none before the first measurement.
         let place = if block.len() >= self.block { self.decide(now, block.len()) } else { None };
         let choice = place.and_then(|place| self.training.codecs().nth(place));
         let candidate =
@@ -230,7 +233,7 @@ impl Policy for Ace2005 {
             let times = self.training.times(place, ratio, plain);
             self.last = Some((place, ratio));
             add_share(&mut self.local, times.0, packed.took);
-            // What did not become smaller travels as it is.
+            // A block that did not become smaller is sent uncompressed.
             unpacking = if packed.wire < packed.plain { times.1 } else { 0.0 };
         }
         let interval = now.saturating_sub(self.packed.unwrap_or(self.chosen.now));
@@ -252,7 +255,7 @@ impl Policy for Ace2005 {
     fn delivered(&mut self, now: Duration, delivered: &Delivered) {
         let mut batch = Batch::default();
         let mut unpacking = 0.0;
-        // One that was compressed, the last or a probe.
+        // The block to judge: a probe if there is one, otherwise the last one that was compressed.
         let mut judged: Option<Flight> = None;
         for flight in self.flights.take(delivered.blocks) {
             batch.add(&flight);
@@ -285,7 +288,7 @@ impl Policy for Ace2005 {
     }
 }
 
-/// What took `trained` seconds in the training run took so long now.
+/// Adds the speed of a processor: work that took `trained` seconds in the training run took `took` now.
 fn add_share(forecaster: &mut Forecaster, trained: f64, took: Duration) {
     if !took.is_zero() {
         let share = trained / took.as_secs_f64();

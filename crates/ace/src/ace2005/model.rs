@@ -1,19 +1,19 @@
-//! What a block will take: the sequential and the pipeline model (paper, section 3.2).
+//! The expected time of a block by the sequential and the pipeline model (paper, section 3.2).
 
-/// What is known of the ends and of what lies between.
+/// Forecasts of the network, of the application and of both processors.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Conditions {
-    /// Octets per second of the network.
+    /// The bandwidth of the network in bytes per second.
     pub(super) bandwidth: f64,
-    /// Seconds that the application takes for an octet; 0 if it has always something ready.
+    /// The seconds in which the application generates a byte; 0 if data are always waiting.
     pub(super) generation: f64,
-    /// How much of the processor of the training run is left here: 0.5 for half of it.
+    /// The speed of this processor relative to the training run: 0.5 for half.
     pub(super) local: f64,
-    /// The same at the other end.
+    /// The speed of the processor of the other end relative to the training run.
     pub(super) remote: f64,
 }
 
-/// One way to send a block: what each stage takes, seconds.
+/// The time of each stage of a block in seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Stages {
     pub(super) generation: f64,
@@ -23,12 +23,12 @@ pub(super) struct Stages {
 }
 
 impl Conditions {
-    /// Whether data come faster than the network takes them, so that the stages of blocks overlap.
+    /// Whether data are generated faster than the network transmits them, so that the stages of blocks overlap.
     pub(super) fn is_pipeline(&self) -> bool {
         self.generation * self.bandwidth < 1.0
     }
 
-    /// A block of `plain` octets, with `ratio`, and times as in the training run.
+    /// The stages of a block of `plain` bytes with `ratio` and the times of the training run.
     ///
     /// The paper prints the transfer as 32KB / (CR * BW), but defines CR as compressed by uncompressed size (section
     /// 3.1), as here: then it is 32KB * CR / BW.
@@ -46,13 +46,13 @@ impl Conditions {
         }
     }
 
-    /// The block as it is.
+    /// The stages of a block without compression.
     pub(super) fn plain(&self, plain: usize) -> Stages {
         self.stages(plain, 1.0, (0.0, 0.0))
     }
 
-    /// What a block takes: by the sequential model the stages after another, by the pipeline model the slowest of them.
-    /// Both are times here where the paper's pipeline has rates, which are the block's octets divided by them.
+    /// The time of a block: the sum of the stages in the sequential model, the slowest stage in the pipeline model. The paper
+    /// writes the pipeline model with rates, which are the bytes of the block divided by these times.
     pub(super) fn seconds(&self, stages: &Stages) -> f64 {
         match self.is_pipeline() {
             true => stages.slowest(),
@@ -62,7 +62,7 @@ impl Conditions {
 }
 
 impl Stages {
-    /// Without the generation, which no choice changes.
+    /// The sum of the stages without the generation, which no choice changes.
     pub(super) fn sum(&self) -> f64 {
         self.packing + self.transfer + self.unpacking
     }
@@ -79,7 +79,7 @@ mod tests {
     const BLOCK: usize = 32 << 10;
 
     #[test]
-    fn data_that_come_faster_than_they_go_are_a_pipeline() {
+    fn data_faster_than_the_network_are_a_pipeline() {
         let slow = Conditions { bandwidth: 1e6, generation: 2e-6, local: 1.0, remote: 1.0 };
         assert!(!slow.is_pipeline());
         assert!(Conditions { bandwidth: 1e5, ..slow }.is_pipeline());
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn loads_lengthen_the_ends_and_the_ratio_shortens_the_way() {
+    fn loads_lengthen_the_processing_and_the_ratio_shortens_the_transfer() {
         let conditions =
             Conditions { bandwidth: 32_768.0, generation: 0.0, local: 0.5, remote: 0.1 };
         let stages = conditions.stages(BLOCK, 0.25, (0.01, 0.002));

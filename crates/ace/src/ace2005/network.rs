@@ -1,7 +1,7 @@
-//! What the network carries: the part of the Network Weather Service's sensors.
+//! Forecasts of bandwidth and latency, in place of the sensors of the Network Weather Service (NWS).
 //!
-//! The paper's sensors send 64 KB now and then and see how long that takes. Here the stream's own blocks are the
-//! measurement wherever the network was what they waited for; where it was not, two blocks are sent as they are.
+//! The sensors of the paper measure the time of 64 KB at intervals. Here the blocks of the stream are the measurement if
+//! the network was the slowest stage; if it was not, two blocks are sent uncompressed as a measurement.
 
 use core::time::Duration;
 
@@ -9,43 +9,43 @@ use super::flights::Flight;
 use super::nws::Forecaster;
 use crate::Delivered;
 
-/// Octets of a sensor's measurement (the NWS's default), which is also what is sent before anything is known.
+/// The bytes of a measurement, the default of the NWS. It is also the window before the first measurement.
 pub(super) const SENSOR: usize = 64 << 10;
-/// What a socket of the paper's time held (Linux 2.4: `tcp_wmem` up to 128 KB): octets in flight on a short path.
+/// The window on a short path in bytes: the socket buffer of the paper's time (Linux 2.4: `tcp_wmem` up to 128 KB).
 const SOCKET: f64 = (128 << 10) as f64;
-/// The time between measurements. The NWS's was longer; but it watches hosts, and this a stream that may last seconds.
+/// The time between measurements. The NWS has longer intervals, but measures hosts; a stream may last some seconds only.
 const PERIOD: Duration = Duration::from_secs(1);
-/// Over this time at least, what was carried is a lower bound of what can be.
+/// The shortest time over which transmitted bytes give a lower bound of the bandwidth.
 const TRAIN: Duration = Duration::from_millis(100);
-/// If the other end waited for octets for this share of the time, it was not what held the stream up.
+/// The share of its time from which the other end counts as waiting, so that it was not the slowest stage.
 const WAITED: f64 = 0.05;
-/// Blocks that come so much further apart than they were packed were held up by the network.
+/// The factor between the intervals at arrival and at compression from which blocks count as held up by the network.
 const DISPERSED: f64 = 1.2;
-/// A round trip of so few octets is the latency alone.
+/// The size up to which the round trip of a block counts as latency alone, in bytes: two packets.
 const SMALL: usize = 2048;
 
-/// Forecasts of one direction.
+/// Forecasts of the network in one direction.
 #[derive(Debug, Clone)]
 pub(super) struct Network {
-    /// Octets per second.
+    /// The bandwidth in bytes per second.
     bandwidth: Forecaster,
-    /// Seconds there and back.
+    /// The round trip in seconds.
     latency: Forecaster,
     least_round_trip: f64,
-    /// When the bandwidth was last measured and not only bounded, or that was last tried.
+    /// The time of the last measurement of the bandwidth, or of the last attempt. Lower bounds do not count.
     measured: Duration,
-    /// What was handed over and arrived since a moment.
+    /// For the lower bound: a start time, and the bytes that were sent since then and have arrived.
     train: Option<(Duration, f64)>,
 }
 
-/// Blocks of which the other end spoke together.
+/// The blocks of one acknowledgement.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Batch {
     wire: f64,
     interval: f64,
     held: bool,
     alone: bool,
-    /// When the first was handed over.
+    /// When the first of them had been compressed.
     first: Option<Duration>,
 }
 
@@ -70,18 +70,18 @@ impl Network {
         }
     }
 
-    /// Octets per second; `None`: nothing was measured yet.
+    /// The bandwidth in bytes per second; `None` before the first measurement.
     pub(super) fn bandwidth(&self) -> Option<f64> {
         self.bandwidth.forecast().map(|bandwidth| bandwidth.max(1.0))
     }
 
-    /// Seconds there and back without a queue; 0: not known.
+    /// The round trip without queues in seconds; 0 if unknown.
     pub(super) fn round_trip(&self) -> f64 {
         let least = if self.least_round_trip.is_finite() { self.least_round_trip } else { 0.0 };
         self.latency.forecast().unwrap_or(least)
     }
 
-    /// Octets that may be in flight: what a socket of the paper's time held, or twice what the path does.
+    /// The most bytes that may be in flight: the socket buffer of the paper's time, or twice the bandwidth-delay product.
     pub(super) fn window(&self) -> usize {
         match self.bandwidth() {
             Some(bandwidth) => SOCKET.max(2.0 * bandwidth * self.round_trip()) as usize,
@@ -89,7 +89,7 @@ impl Network {
         }
     }
 
-    /// Whether it is time to measure again. Once it is said, it is done.
+    /// Whether a measurement is due. Returns true once for each measurement.
     pub(super) fn is_due(&mut self, now: Duration) -> bool {
         let is_due = now.saturating_sub(self.measured) > PERIOD;
         if is_due {
@@ -98,7 +98,7 @@ impl Network {
         is_due
     }
 
-    /// Learns from what the other end said of `batch`. `idle`: nothing else is in flight.
+    /// Learns from the acknowledgement of `batch`. `idle`: nothing else is in flight.
     pub(super) fn learn(
         &mut self,
         now: Duration,
@@ -134,8 +134,8 @@ impl Network {
         self.train = None;
     }
 
-    /// The network carries at least what was handed over after a moment and has arrived now. It is believed if it is
-    /// more than the forecast.
+    /// Computes a lower bound of the bandwidth from the bytes that were sent after a start time and have arrived. It is used
+    /// if it exceeds the forecast.
     fn bound(&mut self, now: Duration, batch: &Batch) {
         let Some(first) = batch.first else { return };
         let (start, carried) = self.train.get_or_insert((first, 0.0));
@@ -160,14 +160,14 @@ mod tests {
 
     const MS: Duration = Duration::from_millis(1);
 
-    /// A block of 32 KiB that was packed at once, and what is said of it.
+    /// The batch of a single block of 32 KiB whose compression took no time.
     fn block(at: Duration) -> Batch {
         let mut batch = Batch::default();
         batch.add(&Flight { handed: at, wire: 32_772, ..Flight::default() });
         batch
     }
 
-    fn word(span: Duration, waited: Duration, round_trip: Duration) -> Delivered {
+    fn acknowledgement(span: Duration, waited: Duration, round_trip: Duration) -> Delivered {
         Delivered {
             blocks: 1,
             wire: 32_772,
@@ -180,26 +180,26 @@ mod tests {
     }
 
     #[test]
-    fn a_network_that_holds_blocks_up_is_measured() {
+    fn the_slowest_stage_is_measured_if_it_is_the_network() {
         let mut network = Network::new();
         assert_eq!((network.bandwidth(), network.window()), (None, SENSOR));
-        network.learn(50 * MS, &word(30 * MS, 29 * MS, 40 * MS), &block(10 * MS), false);
+        network.learn(50 * MS, &acknowledgement(30 * MS, 29 * MS, 40 * MS), &block(10 * MS), false);
         assert_eq!(network.bandwidth(), Some(32_772.0 / 0.03));
         assert!(!network.is_due(900 * MS) && network.is_due(1100 * MS));
         assert!(!network.is_due(1200 * MS) && network.is_due(2200 * MS));
     }
 
     #[test]
-    fn an_end_that_does_not_wait_is_no_slow_network() {
+    fn an_end_that_does_not_wait_gives_no_measurement() {
         let mut network = Network::new();
-        network.learn(50 * MS, &word(30 * MS, MS, 40 * MS), &block(10 * MS), false);
+        network.learn(50 * MS, &acknowledgement(30 * MS, MS, 40 * MS), &block(10 * MS), false);
         assert_eq!(network.bandwidth(), None);
     }
 
     #[test]
-    fn a_packer_that_is_slow_gives_a_lower_bound_only() {
+    fn slow_compression_gives_a_lower_bound_only() {
         let mut network = Network::new();
-        network.learn(5 * MS, &word(3 * MS, 3 * MS, 4 * MS), &block(MS), false);
+        network.learn(5 * MS, &acknowledgement(3 * MS, 3 * MS, 4 * MS), &block(MS), false);
         let measured = network.bandwidth().unwrap();
         for nth in 0..100 {
             let at = (10 + 30 * nth) * MS;
@@ -212,35 +212,41 @@ mod tests {
             };
             let mut batch = Batch::default();
             batch.add(&flight);
-            network.learn(at + 4 * MS, &word(30 * MS, 29 * MS, 4 * MS), &batch, false);
+            network.learn(at + 4 * MS, &acknowledgement(30 * MS, 29 * MS, 4 * MS), &batch, false);
         }
         assert_eq!(network.bandwidth(), Some(measured));
         assert!(network.is_due(3000 * MS));
     }
 
     #[test]
-    fn what_was_carried_can_be_carried() {
+    fn transmitted_bytes_give_a_lower_bound() {
         let mut network = Network::new();
         for nth in 0..300 {
             let batch = block(nth * MS);
-            network.learn((nth + 1) * MS, &word(MS, Duration::ZERO, MS), &batch, false);
+            network.learn((nth + 1) * MS, &acknowledgement(MS, Duration::ZERO, MS), &batch, false);
         }
-        // A block in a millisecond, less what was handed over before a train began.
+        // One block in each millisecond, without the blocks that were sent before the start time.
         let bandwidth = network.bandwidth().unwrap();
         assert!((31e6..33e6).contains(&bandwidth), "{bandwidth}");
     }
 
     #[test]
-    fn a_block_alone_is_a_measurement_without_the_latency() {
+    fn a_single_block_is_a_measurement_after_subtracting_the_latency() {
         let mut network = Network::new();
         let alone = |wire| {
             let mut batch = Batch::default();
             batch.add(&Flight { alone: true, wire, ..Flight::default() });
             batch
         };
-        network.learn(90 * MS, &Delivered { wire: 20, ..word(MS, MS, 70 * MS) }, &alone(20), true);
+        network.learn(
+            90 * MS,
+            &Delivered { wire: 20, ..acknowledgement(MS, MS, 70 * MS) },
+            &alone(20),
+            true,
+        );
         assert_eq!((network.bandwidth(), network.round_trip()), (None, 0.07));
-        let delivered = Delivered { backlogged: false, ..word(99 * MS, 99 * MS, 170 * MS) };
+        let delivered =
+            Delivered { backlogged: false, ..acknowledgement(99 * MS, 99 * MS, 170 * MS) };
         network.learn(300 * MS, &delivered, &alone(32_772), true);
         let bandwidth = network.bandwidth().unwrap();
         assert!((bandwidth - 327_720.0).abs() < 1.0, "{bandwidth}");
@@ -248,9 +254,9 @@ mod tests {
     }
 
     #[test]
-    fn a_long_path_holds_more() {
+    fn a_long_path_has_a_larger_window() {
         let mut network = Network::new();
-        network.learn(999 * MS, &word(3 * MS, 3 * MS, 500 * MS), &block(10 * MS), false);
+        network.learn(999 * MS, &acknowledgement(3 * MS, 3 * MS, 500 * MS), &block(10 * MS), false);
         assert_eq!(network.window(), 10_924_000);
     }
 }

@@ -1,25 +1,26 @@
-//! Forecasts in the manner of the Network Weather Service (paper, section 2; R. Wolski, "Dynamically Forecasting
-//! Network Performance Using the Network Weather Service", 1998): simple predictors side by side, of which the one
-//! that was least wrong so far answers.
+//! Forecasts by the method of the Network Weather Service (paper, section 2; R. Wolski, "Dynamically Forecasting Network
+//! Performance Using the Network Weather Service", 1998): several simple predictors run in parallel, and the one with the
+//! least total error so far gives the forecast.
 
 use super::sorted::Sorted;
 
-/// The lengths of sliding means, in values.
+/// The lengths of the sliding means, in values. The papers do not fix these parameters; the values in this file are this
+/// implementation's choice.
 const MEANS: [usize; 4] = [5, 10, 20, 50];
-/// The lengths of sliding medians and trimmed means.
+/// The lengths of the sliding medians and trimmed means, in values.
 const MEDIANS: [usize; 3] = [5, 21, 51];
 /// A trimmed mean leaves out this share of the values at either end.
 const TRIMMED: f64 = 0.3;
 /// The gains of exponential smoothing.
 const GAINS: [f64; 7] = [0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 0.9];
-/// How far the adaptive predictors go: a mean over so many values at least and at most.
+/// The least and the largest length of the adaptive mean, in values.
 const ADAPTIVE: (usize, usize) = (2, 50);
-/// The gain that follows its own errors, at least and at most, and its steps.
+/// The least and the largest adaptive gain, and the step of its changes.
 const GRADIENT: (f64, f64) = (0.05, 0.95);
 const GRADIENT_STEP: f64 = 0.05;
-/// Values that are kept: those of the longest window.
+/// The number of values that are kept: the longest window, rounded up to a power of two.
 const KEPT: usize = 64;
-/// All predictors: last, mean of all, sliding means, medians, trimmed means, smoothing, adaptive mean, adaptive gain.
+/// The number of predictors: last value, mean of all, sliding means, medians, trimmed means, smoothing, adaptive mean, adaptive gain.
 const PREDICTORS: usize = 2 + MEANS.len() + 2 * MEDIANS.len() + GAINS.len() + 2;
 
 /// Forecasts the next value of a series of measurements. Takes about 2 KB, whatever the length of the series.
@@ -27,26 +28,26 @@ const PREDICTORS: usize = 2 + MEANS.len() + 2 * MEDIANS.len() + GAINS.len() + 2;
 pub(super) struct Forecaster {
     /// The last values, in a ring.
     recent: [f64; KEPT],
-    /// All values so far.
+    /// The number of values so far, and their mean.
     count: u64,
     mean: f64,
     medians: (Sorted<{ MEDIANS[0] }>, Sorted<{ MEDIANS[1] }>, Sorted<{ MEDIANS[2] }>),
     smoothed: [f64; GAINS.len()],
     adaptive: Adaptive,
     gradient: Gradient,
-    /// What each predictor says of the next value.
+    /// The forecast of each predictor for the next value.
     predictions: [f64; PREDICTORS],
-    /// How far it was off so far, in all.
+    /// The total absolute error of each predictor so far.
     errors: [f64; PREDICTORS],
 }
 
-/// A sliding mean whose length moves to where the last error was least.
+/// A sliding mean whose length changes by one if that would have lowered the last error.
 #[derive(Debug, Clone, Copy)]
 struct Adaptive {
     length: usize,
 }
 
-/// Exponential smoothing whose gain moves to where the last error was least.
+/// Exponential smoothing whose gain changes by a step if that would have lowered the last error.
 #[derive(Debug, Clone, Copy)]
 struct Gradient {
     value: f64,
@@ -54,7 +55,7 @@ struct Gradient {
 }
 
 impl Forecaster {
-    /// Knows nothing yet.
+    /// A forecaster without values.
     pub(super) fn new() -> Self {
         Forecaster {
             recent: [0.0; KEPT],
@@ -69,15 +70,15 @@ impl Forecaster {
         }
     }
 
-    /// The next value, by the predictor that was least wrong so far; of equals, the first. `None` before the first
-    /// value.
+    /// The forecast of the next value by the predictor with the least total error; the first of equal ones. `None` before
+    /// the first value.
     pub(super) fn forecast(&self) -> Option<f64> {
         let both = self.errors.iter().zip(&self.predictions);
         let best = both.min_by(|a, b| a.0.total_cmp(b.0)).map(|(_, prediction)| *prediction);
         best.filter(|_| self.count > 0)
     }
 
-    /// One more measurement. What is no finite number is left out.
+    /// Adds a measurement. Values that are not finite are ignored.
     pub(super) fn add(&mut self, value: f64) {
         if !value.is_finite() {
             return;
@@ -92,24 +93,24 @@ impl Forecaster {
         self.predict(value);
     }
 
-    /// What lets predictors change themselves, before the value is among the known ones.
+    /// Adapts the parameters of the adaptive predictors, before the value is added.
     fn adapt(&mut self, value: f64) {
         if self.count == 0 {
             return;
         }
-        let off = |length: usize| libm::fabs(self.mean_of(length) - value);
+        let error = |length: usize| libm::fabs(self.mean_of(length) - value);
         let length = self.adaptive.length;
         let shorter = (length - 1).max(ADAPTIVE.0);
         let longer = (length + 1).min(ADAPTIVE.1);
-        self.adaptive.length = least([length, shorter, longer], off);
+        self.adaptive.length = least([length, shorter, longer], error);
 
         let Gradient { value: smoothed, gain } = self.gradient;
-        // Where the last step would have led with another gain.
+        // The error that the last smoothing step would have had with another gain.
         let last = self.nth_last(0);
-        let off = |other: f64| libm::fabs(smoothed + (other - gain) * (last - smoothed) - value);
+        let error = |other: f64| libm::fabs(smoothed + (other - gain) * (last - smoothed) - value);
         let slower = (gain - GRADIENT_STEP).max(GRADIENT.0);
         let faster = (gain + GRADIENT_STEP).min(GRADIENT.1);
-        self.gradient.gain = least([gain, slower, faster], off);
+        self.gradient.gain = least([gain, slower, faster], error);
     }
 
     fn take(&mut self, value: f64) {
@@ -143,26 +144,26 @@ impl Forecaster {
         }
     }
 
-    /// The value before the last `nth` ones.
+    /// The value before the newest `nth` ones.
     fn nth_last(&self, nth: usize) -> f64 {
         self.recent[((self.count - 1 - nth as u64) % KEPT as u64) as usize]
     }
 
-    /// Of the last so many values, or of all while there are fewer. Summed anew, as a running sum keeps the rounding
-    /// of large values for ever.
+    /// The mean of the last `length` values, or of all if there are fewer. It is summed anew each time, because a running sum
+    /// would keep the rounding errors of large values.
     fn mean_of(&self, length: usize) -> f64 {
         let length = length.min(self.count as usize).min(KEPT);
         (0..length).map(|nth| self.nth_last(nth)).sum::<f64>() / length as f64
     }
 }
 
-/// The one that is off the least; of equals, the first.
-fn least<T: Copy>(all: [T; 3], off: impl Fn(T) -> f64) -> T {
+/// The value with the least error; the first of equal ones.
+fn least<T: Copy>(all: [T; 3], error: impl Fn(T) -> f64) -> T {
     let [same, less, more] = all;
-    let (off_same, off_less, off_more) = (off(same), off(less), off(more));
-    if off_less < off_same && off_less <= off_more {
+    let (error_same, error_less, error_more) = (error(same), error(less), error(more));
+    if error_less < error_same && error_less <= error_more {
         less
-    } else if off_more < off_same {
+    } else if error_more < error_same {
         more
     } else {
         same
@@ -181,21 +182,21 @@ mod tests {
         forecaster
     }
 
-    /// Octets without a pattern, from 0 to 1.
+    /// Pseudo-random numbers from 0 to 1.
     fn noise(nth: u32) -> f64 {
         let mixed = (nth.wrapping_mul(0x9e37_79b9) ^ 0x5bd1_e995).wrapping_mul(0x85eb_ca6b);
         f64::from((mixed ^ mixed >> 13) >> 8 & 0xffff) / 65_536.0
     }
 
     #[test]
-    fn nothing_is_known_before_the_first_value() {
+    fn there_is_no_forecast_before_the_first_value() {
         assert_eq!(Forecaster::new().forecast(), None);
         assert_eq!(after([f64::NAN, f64::INFINITY]).forecast(), None);
         assert_eq!(after([7.0]).forecast(), Some(7.0));
     }
 
     #[test]
-    fn what_stays_the_same_is_foreseen() {
+    fn a_constant_series_is_forecast_exactly() {
         assert_eq!(after([3.5; 200]).forecast(), Some(3.5));
     }
 
@@ -206,13 +207,13 @@ mod tests {
     }
 
     #[test]
-    fn single_strangers_do_not_count() {
+    fn single_outliers_are_ignored() {
         let spiky = (0..500).map(|nth| if nth % 9 == 4 { 1000.0 } else { 1.0 });
         assert_eq!(after(spiky).forecast(), Some(1.0));
     }
 
     #[test]
-    fn what_grows_steadily_is_followed_by_its_last_value() {
+    fn a_growing_series_is_forecast_by_its_last_value() {
         assert_eq!(after((0..500).map(f64::from)).forecast(), Some(499.0));
     }
 
@@ -228,13 +229,13 @@ mod tests {
     }
 
     #[test]
-    fn it_takes_little_memory() {
+    fn a_forecaster_takes_less_than_2_kib() {
         assert!(size_of::<Forecaster>() < 2048, "{}", size_of::<Forecaster>());
     }
 
     proptest! {
         #[test]
-        fn a_forecast_lies_among_what_was_seen(
+        fn a_forecast_is_within_the_range_of_the_values(
             values in proptest::collection::vec(0.0..1e12f64, 1..200),
         ) {
             let forecast = after(values.iter().copied()).forecast().unwrap();
@@ -244,7 +245,7 @@ mod tests {
         }
 
         #[test]
-        fn the_least_wrong_answers(
+        fn the_predictor_with_the_least_error_is_used(
             values in proptest::collection::vec(0.0..10.0f64, 2..100),
         ) {
             let forecaster = after(values);

@@ -1,13 +1,13 @@
-//! When to try compression again that did not pay (paper, section 4.1).
+//! The times of probes: compressed blocks that test whether compression pays again (paper, section 4.1).
 
 use core::time::Duration;
 
-/// The initial period is waited for so many times (paper: determined empirically).
+/// The factor by which the time between probes exceeds the time of a block at first (determined empirically in the paper).
 const WEIGHT: f64 = 10.0;
-/// No period is longer: a forecast may be wrong by any factor.
+/// The longest time between probes in seconds. A forecast may be wrong by any factor.
 const LONGEST: f64 = 3600.0;
 
-/// Tells when the next probe is due, while nothing is compressed.
+/// Decides when the next probe is due while no block is compressed.
 #[derive(Debug, Clone)]
 pub(super) struct Probing {
     weight: f64,
@@ -16,11 +16,11 @@ pub(super) struct Probing {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum State {
-    /// Nothing was ever compressed: a probe is due at once (paper, section 5.2.1).
+    /// No block has been compressed yet: a probe is due at once (paper, section 5.2.1).
     Start,
-    /// Compression goes on: no probe is needed.
+    /// Blocks are being compressed: no probe is needed.
     Compressing,
-    /// Until then nothing is tried.
+    /// The next probe is due at this time.
     Waiting(Duration),
 }
 
@@ -29,13 +29,13 @@ impl Probing {
         Probing { weight: WEIGHT, state: State::Start }
     }
 
-    /// A block is compressed because that is expected to pay.
+    /// Notes that a block is compressed because that is expected to pay.
     pub(super) fn compressing(&mut self) {
         self.state = State::Compressing;
     }
 
-    /// A block is expected not to pay. Whether to compress it all the same, to see; `period` is the time that a
-    /// compressed block is expected to take, seconds.
+    /// Whether to compress a block as a probe although that is not expected to pay. `period` is the expected time of the
+    /// compressed block in seconds.
     pub(super) fn is_due(&mut self, now: Duration, period: f64) -> bool {
         let is_due = match self.state {
             State::Start => true,
@@ -49,12 +49,12 @@ impl Probing {
         is_due
     }
 
-    /// Compression of a block turned out to be right.
+    /// Notes that compressing a block paid.
     pub(super) fn paid(&mut self) {
         self.weight = WEIGHT;
     }
 
-    /// A probe turned out to be wrong.
+    /// Notes that a probe did not pay.
     pub(super) fn did_not_pay(&mut self) {
         self.weight += 1.0;
     }
@@ -67,7 +67,7 @@ mod tests {
     const MS: Duration = Duration::from_millis(1);
 
     #[test]
-    fn it_backs_off_and_starts_again() {
+    fn probes_become_rarer_until_one_pays() {
         let mut probing = Probing::new();
         let probes = |probing: &mut Probing, from: u32, pays: bool| {
             (from..from + 1000)
@@ -83,14 +83,14 @@ mod tests {
                 .collect::<alloc::vec::Vec<_>>()
         };
         let first = probes(&mut probing, 0, false);
-        // At once, then after 30 ms, and the weight grows by one: 33, 36, ...
+        // The first probe is at once, the second after 30 ms. The weight grows by one: 33 ms, 36 ms, ...
         assert_eq!(first[..5], [0, 30, 63, 99, 138]);
         let later = probes(&mut probing, 1000, true);
         assert_eq!(later[2] - later[1], 30);
     }
 
     #[test]
-    fn compression_that_pays_needs_no_probe() {
+    fn no_probe_is_due_while_compression_pays() {
         let mut probing = Probing::new();
         probing.compressing();
         assert!(!probing.is_due(MS, 0.001));
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn no_forecast_is_too_wrong() {
+    fn invalid_forecasts_are_bounded() {
         let mut probing = Probing::new();
         assert!(probing.is_due(MS, 1e300));
         assert!(!probing.is_due(3599 * 1000 * MS, f64::NAN));

@@ -1,4 +1,4 @@
-//! A training run that was made beforehand.
+//! The built-in result of a training run.
 
 use alloc::vec;
 
@@ -7,12 +7,12 @@ use groupwire_codecs::Choice;
 use super::Line;
 use super::training::{BLOCK, Trained, Training};
 
-/// Measured on one core of a server of the 2020s, native and optimised, over 183 blocks of what the paper trains with
-/// or what comes nearest (book1, kennedy.xls, obj2 and pic of the corpora, Java classes, and stand-ins). Of each block
-/// the shortest of 14 times, as other programs ran meanwhile.
+/// Measured on one core of a server of the 2020s with an optimised native build, over 183 blocks of the training files of
+/// the paper or similar ones (book1, kennedy.xls, obj2 and pic of the corpora, Java classes, and generated stand-ins). Each
+/// time is the minimum of 14, because other programs were running.
 ///
-/// The codecs are today's implementations. How long LZO and zlib pack has little to do with the ratio any more: they
-/// hurry over what does not repeat.
+/// The codecs are today's implementations. The compression times of LZO and zlib hardly depend on the ratio, because these
+/// implementations skip data without repetitions.
 pub(super) fn training() -> Training {
     let codec = |number, ratio, packing, unpacking, ratios: [Line; 3]| Trained {
         choice: Choice::codec(number),

@@ -1,6 +1,6 @@
-//! The last values of a series in order of size, for medians.
+//! The last values of a series in sorted order, for medians.
 
-/// The last `N` values. Takes one in and out by moving those between.
+/// At most `N` values in sorted order. Replacing one moves the values in between.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sorted<const N: usize> {
     values: [f64; N],
@@ -12,7 +12,7 @@ impl<const N: usize> Sorted<N> {
         Sorted { values: [0.0; N], count: 0 }
     }
 
-    /// `leaving`, if it is among the values, makes room for `value`. With `N` values one has to leave.
+    /// Removes `leaving`, if it is among the values, and inserts `value` if there are fewer than `N` values then.
     pub(super) fn replace(&mut self, leaving: Option<f64>, value: f64) {
         if let Some(at) = leaving.and_then(|leaving| self.place(leaving).ok()) {
             self.values.copy_within(at + 1..self.count, at);
@@ -26,7 +26,7 @@ impl<const N: usize> Sorted<N> {
         }
     }
 
-    /// 0 of none.
+    /// The median; 0 without values.
     pub(super) fn median(&self) -> f64 {
         match self.count {
             0 => 0.0,
@@ -35,7 +35,7 @@ impl<const N: usize> Sorted<N> {
         }
     }
 
-    /// The mean without that share of the values at either end. 0 of none.
+    /// The mean without the share `share` of the values at each end; 0 without values.
     pub(super) fn trimmed(&self, share: f64) -> f64 {
         let out = (self.count as f64 * share) as usize;
         let middle = self.values.get(out..self.count - out).unwrap_or(&[]);
@@ -57,7 +57,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_is_as_if_sorted_anew(values in proptest::collection::vec(-9i8..9, 0..60)) {
+        fn the_values_stay_sorted(values in proptest::collection::vec(-9i8..9, 0..60)) {
             let mut sorted = Sorted::<7>::new();
             for (nth, value) in values.iter().enumerate() {
                 let leaving = nth.checked_sub(7).map(|nth| f64::from(values[nth]));
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn the_middle_counts() {
+    fn median_and_trimmed_mean_ignore_extremes() {
         let mut sorted = Sorted::<4>::new();
         assert_eq!((sorted.median(), sorted.trimmed(0.3)), (0.0, 0.0));
         for value in [5.0, 1.0, 100.0] {

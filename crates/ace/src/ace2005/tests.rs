@@ -1,4 +1,4 @@
-//! The policy on scripted networks: what it converges to, what it tries and what it leaves.
+//! The policy on scripted networks.
 
 use super::*;
 
@@ -14,8 +14,8 @@ const ZLIB: Choice = Choice::codec(2);
 const BZIP2: Choice = Choice::codec(9);
 const ALL: u16 = u16::MAX;
 
-/// Costs that are easy to reckon with: per block LZO packs in 0.1 ms, zlib in 1 ms, bzip2 in 4 ms, whatever the ratio,
-/// and they unpack in a fifth of that. Where LZO has r, zlib has 0.8 r and bzip2 0.7 r.
+/// A training run with simple costs: a block takes LZO 0.1 ms, zlib 1 ms and bzip2 4 ms at any ratio, and a fifth of that to
+/// decompress. Where LZO has the ratio r, zlib has 0.8 r and bzip2 0.7 r.
 fn training() -> Training {
     let factors = [1.0, 0.8, 0.7];
     let codec = |place: usize, number, seconds: f64| training::Trained {
@@ -32,20 +32,20 @@ fn training() -> Training {
     Training { block: BLOCK, codecs }
 }
 
-/// Conditions of a scripted network, which may change at any time.
+/// The conditions of a scripted network.
 struct Script {
-    /// Octets per second.
+    /// Bytes per second.
     bandwidth: f64,
-    /// Seconds, each way.
+    /// The one-way delay in seconds.
     latency: f64,
-    /// Shares of the processors that are left.
+    /// The available share of each processor.
     local: f64,
     remote: f64,
-    /// What LZO makes of a block.
+    /// The ratio of LZO.
     ratio: f64,
-    /// Seconds between the writes of blocks; 0: there is always more.
+    /// The seconds between the writes of blocks; 0 if more data are always waiting.
     writes: f64,
-    /// Whether the next block is written only when the last one has arrived.
+    /// Whether the next block is written only after the last one was acknowledged.
     one_by_one: bool,
 }
 
@@ -59,18 +59,19 @@ const CAMPUS: Script = Script {
     one_by_one: false,
 };
 
-/// A policy at work: sends block after block and tells it what becomes of them.
+/// A simulated stream: sends blocks and reports their results to the policy.
 struct Stream {
     policy: Ace2005,
     now: f64,
-    /// When the wire and the other end are done with what they have.
+    /// When the link and the other end will have finished the blocks in flight.
     wire_free: f64,
     other_free: f64,
-    last_word: f64,
-    /// When words of blocks come, and what they say but for the round trip.
-    words: VecDeque<(f64, Delivered, f64)>,
+    last_sent: f64,
+    /// Acknowledgements on their way: the time of arrival, the content without the round trip, and the time at which the
+    /// block had been compressed.
+    acknowledgements: VecDeque<(f64, Delivered, f64)>,
     in_flight: VecDeque<usize>,
-    last_word_came: f64,
+    last_received: f64,
 }
 
 impl Stream {
@@ -82,26 +83,26 @@ impl Stream {
             now: 0.0,
             wire_free: 0.0,
             other_free: 0.0,
-            last_word: 0.0,
-            words: VecDeque::new(),
+            last_sent: 0.0,
+            acknowledgements: VecDeque::new(),
             in_flight: VecDeque::new(),
-            last_word_came: 0.0,
+            last_received: 0.0,
         }
     }
 
-    /// Sends so many blocks; how they were packed.
+    /// Sends `blocks` blocks and returns the choices.
     fn send(&mut self, blocks: usize, script: &Script) -> Vec<Choice> {
         (0..blocks).map(|_| self.block(BLOCK, script)).collect()
     }
 
     fn block(&mut self, plain: usize, script: &Script) -> Choice {
         self.now += script.writes;
-        self.hear();
+        self.receive();
         while !self.in_flight.is_empty()
             && (script.one_by_one || self.in_flight.iter().sum::<usize>() >= self.policy.window())
         {
-            self.now = self.now.max(self.words[0].0);
-            self.hear();
+            self.now = self.now.max(self.acknowledgements[0].0);
+            self.receive();
         }
         let situation = Situation {
             more: if script.writes > 0.0 || script.one_by_one { 0 } else { plain },
@@ -129,30 +130,30 @@ impl Stream {
         self.wire_free = self.wire_free.max(self.now) + wire as f64 / script.bandwidth;
         let comes = self.wire_free + script.latency;
         let begins = comes.max(self.other_free);
-        let waited = (comes - self.other_free.max(self.last_word)).max(0.0);
+        let waited = (comes - self.other_free.max(self.last_sent)).max(0.0);
         self.other_free = begins + unpacking;
         let delivered = Delivered {
             blocks: 1,
             wire,
             unpacking: seconds(unpacking),
-            span: seconds(self.other_free - self.last_word),
+            span: seconds(self.other_free - self.last_sent),
             waited: seconds(waited),
             round_trip: Duration::ZERO,
             backlogged: false,
         };
-        self.last_word = self.other_free;
-        self.words.push_back((self.other_free + script.latency, delivered, self.now));
+        self.last_sent = self.other_free;
+        self.acknowledgements.push_back((self.other_free + script.latency, delivered, self.now));
         self.in_flight.push_back(wire);
     }
 
-    /// Tells the policy of the words that have come by now.
-    fn hear(&mut self) {
-        while self.words.front().is_some_and(|word| word.0 <= self.now) {
-            let Some((at, delivered, handed)) = self.words.pop_front() else { return };
+    /// Reports the acknowledgements that have arrived to the policy.
+    fn receive(&mut self) {
+        while self.acknowledgements.front().is_some_and(|(arrives, ..)| *arrives <= self.now) {
+            let Some((at, delivered, handed)) = self.acknowledgements.pop_front() else { return };
             self.in_flight.pop_front();
             let round_trip = seconds(at - handed);
-            let backlogged = handed <= self.last_word_came;
-            self.last_word_came = at;
+            let backlogged = handed <= self.last_received;
+            self.last_received = at;
             self.policy.delivered(seconds(at), &Delivered { round_trip, backlogged, ..delivered });
         }
     }
@@ -166,14 +167,14 @@ fn seconds(seconds: f64) -> Duration {
     Duration::from_secs_f64(seconds)
 }
 
-/// How many of them are this one.
+/// The number of choices that are `of`.
 fn count(choices: &[Choice], of: Choice) -> usize {
     choices.iter().filter(|choice| **choice == of).count()
 }
 
 #[test]
-fn it_converges_to_what_the_pipeline_model_says() {
-    // Per block the network takes 3.7 ms plain, 1.84 ms by LZO, 1.47 by zlib; bzip2 packs in 4 ms.
+fn choices_converge_to_the_best_of_the_pipeline_model() {
+    // A block takes the network 3.7 ms uncompressed, 1.84 ms with LZO and 1.47 ms with zlib; bzip2 needs 4 ms to compress it.
     let mut stream = Stream::new();
     let first = stream.send(40, &CAMPUS);
     assert_eq!(first[..2], [Choice::NONE; 2]);
@@ -195,21 +196,21 @@ fn a_slow_network_is_worth_the_slowest_codec() {
 
 #[test]
 fn a_fast_network_is_worth_none() {
-    // 26 µs per block: LZO alone takes 100.
+    // A block takes the network 26 µs, and LZO 100 µs.
     let fast = Script { bandwidth: 1.25e9, latency: 0.0001, ..CAMPUS };
     let mut stream = Stream::new();
     stream.send(100, &fast);
     let later = stream.send(10_000, &fast);
     let none = count(&later, Choice::NONE);
-    // It tries again, but ever more rarely.
+    // There are probes, which become rarer.
     assert!((9_600..10_000).contains(&none), "{none}");
     let last = stream.send(10_000, &fast);
     assert!(count(&last, Choice::NONE) > none);
 }
 
 #[test]
-fn a_loaded_processor_is_left_alone() {
-    // With a tenth of the processor zlib takes 10 ms, and LZO 1 ms.
+fn a_loaded_processor_gets_a_faster_codec() {
+    // With a tenth of the processor zlib takes 10 ms and LZO 1 ms.
     for loaded in [Script { local: 0.1, ..CAMPUS }, Script { remote: 0.04, ..CAMPUS }] {
         let mut stream = Stream::new();
         stream.send(50, &CAMPUS);
@@ -224,35 +225,35 @@ fn a_loaded_processor_is_left_alone() {
 }
 
 #[test]
-fn it_follows_a_network_that_changes() {
+fn choices_follow_a_change_of_the_network() {
     let slow = Script { bandwidth: 100_000.0, ..CAMPUS };
     let mut stream = Stream::new();
     stream.send(200, &CAMPUS);
     stream.send(30, &slow);
     let later = stream.send(100, &slow);
     assert!(count(&later, BZIP2) > 90, "{later:?}");
-    // Two blocks as they are, each second, show that it has opened again.
+    // Two uncompressed blocks in each second show that the bandwidth has increased.
     stream.send(400, &CAMPUS);
     let later = stream.send(100, &CAMPUS);
     assert!(count(&later, ZLIB) > 90, "{later:?}");
 }
 
 #[test]
-fn data_that_do_not_compress_are_left_alone_and_tried_again() {
+fn incompressible_data_are_probed_only() {
     let noise = Script { ratio: 2.0, ..CAMPUS };
     let mut stream = Stream::new();
     stream.send(20, &noise);
     let later = stream.send(1000, &noise);
     let none = count(&later, Choice::NONE);
     assert!((900..1000).contains(&none), "{none}");
-    // When the data changes, the next probe shows it.
+    // The next probe shows that the data have changed.
     let text = stream.send(200, &CAMPUS);
     assert!(count(&text, ZLIB) > 100, "{text:?}");
 }
 
 #[test]
-fn blocks_that_come_one_at_a_time_are_judged_by_all_their_stages() {
-    // Plain 3.7 ms; zlib 1 + 1.47 + 0.2, LZO 0.1 + 1.84 + 0.02: LZO is best here and zlib was in the pipeline.
+fn single_blocks_are_judged_by_the_sequential_model() {
+    // In ms: uncompressed 3.7; zlib 1 + 1.47 + 0.2; LZO 0.1 + 1.84 + 0.02. LZO is the best here, zlib in the pipeline model.
     let single = Script { writes: 0.1, one_by_one: true, latency: 0.0, ..CAMPUS };
     let mut stream = Stream::new();
     stream.send(20, &single);
@@ -262,7 +263,7 @@ fn blocks_that_come_one_at_a_time_are_judged_by_all_their_stages() {
 }
 
 #[test]
-fn it_switches_to_the_pipeline_when_data_come_faster() {
+fn faster_data_switch_to_the_pipeline_model() {
     let single = Script { writes: 0.1, one_by_one: true, ..CAMPUS };
     let mut stream = Stream::new();
     stream.send(50, &single);
@@ -272,7 +273,7 @@ fn it_switches_to_the_pipeline_when_data_come_faster() {
 }
 
 #[test]
-fn what_is_smaller_than_a_block_goes_as_it_is() {
+fn incomplete_blocks_are_not_compressed() {
     let mut stream = Stream::new();
     stream.send(100, &CAMPUS);
     assert_eq!(stream.block(BLOCK - 1, &CAMPUS), Choice::NONE);
@@ -281,19 +282,19 @@ fn what_is_smaller_than_a_block_goes_as_it_is() {
 }
 
 #[test]
-fn only_what_the_other_end_has_is_chosen() {
+fn only_codecs_of_the_other_end_are_chosen() {
     let mut stream = Stream::new();
-    stream.policy.peer_has(EVERYBODY, false);
+    stream.policy.peer_has(SURE_CODECS, false);
     assert_eq!(count(&stream.send(300, &CAMPUS), Choice::NONE), 300);
-    stream.policy.peer_has(EVERYBODY | 1 << LZO.codec, false);
+    stream.policy.peer_has(SURE_CODECS | 1 << LZO.codec, false);
     assert!(count(&stream.send(300, &CAMPUS), LZO) > 200);
 }
 
 #[test]
-fn words_of_blocks_that_were_never_sent_are_survived() {
+fn arbitrary_measurements_do_no_harm() {
     let mut policy = Ace2005::new(training(), BLOCK);
     policy.peer_has(ALL, false);
-    let word = Delivered {
+    let delivered = Delivered {
         blocks: u32::MAX,
         wire: usize::MAX,
         unpacking: Duration::MAX,
@@ -311,8 +312,8 @@ fn words_of_blocks_that_were_never_sent_are_survived() {
             took: Duration::ZERO,
         };
         policy.packed(seconds(f64::from(nth)), &packed);
-        policy.delivered(Duration::ZERO, &word);
-        policy.delivered(Duration::ZERO, &Delivered { span: Duration::ZERO, ..word });
+        policy.delivered(Duration::ZERO, &delivered);
+        policy.delivered(Duration::ZERO, &Delivered { span: Duration::ZERO, ..delivered });
         assert!(policy.forecast().bandwidth.is_finite() && policy.window() > 0);
     }
 }

@@ -1,7 +1,7 @@
-//! A training run as text, to be kept in a file.
+//! The text form of a training run, for a file.
 //!
 //! ```text
-//! profile  = "groupwire ace profile 1" LF "block" SP octets LF codec{1..15} "end" LF
+//! profile  = "groupwire ace profile 1" LF "block" SP bytes LF codec{1..15} "end" LF
 //! codec    = "codec" SP name SP ratio LF
 //!            "packing" SP line LF "unpacking" SP line LF
 //!            ("ratio" SP name SP line LF){one for each codec, in order}
@@ -18,38 +18,38 @@ use groupwire_codecs::{Choice, Filter, Options, by_number};
 use super::Line;
 use super::training::{Trained, Training};
 
-/// The first line: what it is, and the version.
+/// The first line: name and version of the format.
 const FIRST: &str = "groupwire ace profile 1";
-/// More codecs than this build has are not read.
+/// The most codecs of a profile: there are 15 codec numbers besides none.
 const MOST_CODECS: usize = 15;
-/// Numbers beyond this are damage: times are seconds, and lines are near what they were drawn through.
+/// The largest absolute value of a number. Times in seconds and ratios are much smaller, so larger numbers are damage.
 const LARGEST: f64 = 1e6;
 
-/// Why a text is no training. The fault is in the file.
+/// Why a text is no profile. The fault is in the file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParseTrainingError {
-    /// It does not begin as one.
+    /// The first line is not that of a profile of this version.
     #[error(
-        "this is no profile, or of another version; make a new one with `groupwire ace profile`"
+        "this is no profile, or one of another version; make a new one with `groupwire ace profile`"
     )]
     NoProfile,
-    /// A line that is not as it has to be.
+    /// A line is not valid.
     #[error("line {line} of the profile is damaged; make a new one with `groupwire ace profile`")]
     Damaged {
-        /// Which one, from 1.
+        /// The number of the line, from 1.
         line: usize,
     },
-    /// It ends too early.
+    /// The text ends too early.
     #[error("the profile is cut off; make a new one with `groupwire ace profile`")]
     Truncated,
 }
 
 impl Training {
-    /// The longest text that [`parse`](Self::parse) takes, octets: files beyond are no profiles.
+    /// The longest text that [`parse`](Self::parse) accepts, in bytes. A profile of 15 codecs is shorter.
     pub const LONGEST_TEXT: usize = 64 << 10;
 
-    /// As text, for a file.
+    /// The text form, for a file.
     pub fn to_text(&self) -> String {
         let mut text = String::new();
         // Writing to a string never fails.
@@ -66,10 +66,10 @@ impl Training {
         text
     }
 
-    /// Reads what [`to_text`](Self::to_text) wrote.
+    /// Parses the text form.
     ///
     /// # Errors
-    /// What is wrong with it, and where.
+    /// A text that is not valid, with the line.
     pub fn parse(text: &str) -> Result<Self, ParseTrainingError> {
         if text.len() > Training::LONGEST_TEXT {
             return Err(ParseTrainingError::NoProfile);
@@ -82,7 +82,7 @@ impl Training {
         let block = block.filter(|block| (1 << 10..=1 << 20).contains(block));
         let block = block.ok_or(reader.damaged())?;
         let mut codecs = Vec::new();
-        // The names that "ratio" lines gave, to be compared with the codecs once all are known.
+        // The names in "ratio" lines, compared with the codecs at the end.
         let mut named = Vec::new();
         loop {
             let line = reader.next()?;
@@ -103,10 +103,10 @@ impl Training {
     }
 }
 
-/// Takes lines one by one.
+/// Reads the lines of a text one by one.
 struct Reader<'a> {
     lines: Lines<'a>,
-    /// The number of the last one.
+    /// The number of the last line.
     line: usize,
 }
 
@@ -120,7 +120,7 @@ impl<'a> Reader<'a> {
         ParseTrainingError::Damaged { line: self.line }
     }
 
-    /// A codec, whose first line has been taken.
+    /// Reads a codec whose first line has been read.
     fn codec(
         &mut self,
         first: &str,
@@ -154,7 +154,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A codec and a level that this build has.
+/// Parses the name of a codec and a level that this build has.
 fn choice(name: &str) -> Option<Choice> {
     let choice: Choice = name.parse().ok()?;
     let codec = by_number(choice.codec)?;
@@ -173,7 +173,7 @@ fn number(text: &str) -> Option<f64> {
     text.parse().ok().filter(|number: &f64| number.abs() <= LARGEST)
 }
 
-/// As they are read again without a loss.
+/// Formats the numbers of a line so that parsing gives equal numbers.
 fn numbers(line: &Line) -> String {
     alloc::format!("{:e} {:e} {:e}", line.at_zero, line.slope, line.r2)
 }
@@ -219,7 +219,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_can_be_read(training in any_training()) {
+        fn a_written_profile_can_be_parsed(training in any_training()) {
             prop_assert_eq!(Training::parse(&training.to_text()), Ok(training));
         }
 
@@ -231,7 +231,7 @@ mod tests {
         }
 
         #[test]
-        fn any_text_is_survived(text: String) {
+        fn arbitrary_text_is_parsed_or_refused(text: String) {
             prop_assert_eq!(Training::parse(&text), Err(ParseTrainingError::NoProfile));
             let _ = Training::parse(&format!("{FIRST}\nblock 32768\n{text}"));
             let _ = Training::parse(&format!("{FIRST}\nblock 32768\ncodec lz4 0.5\n{text}"));
@@ -239,11 +239,11 @@ mod tests {
 
         #[test]
         fn damage_never_gives_numbers_out_of_bounds(
-            training in any_training(), at: prop::sample::Index, octet in b' '..b'~',
+            training in any_training(), at: prop::sample::Index, byte in b' '..b'~',
         ) {
             let mut text = training.to_text().into_bytes();
             let at = at.index(text.len());
-            text[at] = octet;
+            text[at] = byte;
             let text = String::from_utf8(text).unwrap();
             if let Ok(training) = Training::parse(&text) {
                 for codec in &training.codecs {
@@ -255,13 +255,13 @@ mod tests {
     }
 
     #[test]
-    fn the_reference_goes_into_a_file() {
+    fn the_reference_can_be_written_and_parsed() {
         let reference = Training::reference();
         assert_eq!(Training::parse(&reference.to_text()), Ok(reference));
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_its_place() {
+    fn errors_have_the_line_number() {
         let good = "groupwire ace profile 1\nblock 32768\ncodec lz4 5e-1\npacking 1e-3 0 1\n\
                     unpacking 1e-4 0 1\nratio lz4 0 1 1\nend\n";
         assert!(Training::parse(good).is_ok());

@@ -1,4 +1,4 @@
-//! What a training run leaves behind.
+//! The result of a training run.
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -7,77 +7,78 @@ use groupwire_codecs::{Choice, CodecError, OptionsError};
 
 use super::{Bench, Line, reference};
 
-/// Octets of a block (paper, section 3).
+/// The block size in bytes (paper, section 3).
 pub(super) const BLOCK: usize = 32 << 10;
-/// The paper's codecs (section 3.1): LZO, zlib at its default level, bzip2.
+/// The codecs of the paper (section 3.1): LZO, zlib at its default level, bzip2.
 const CHOICES: [Choice; 3] = [Choice::codec(4), Choice::codec(2), Choice::codec(9)];
-/// Less than this share of a codec's usual time no block takes: beyond the points a line may lead below nothing.
+/// The least time of a block as a share of the time at the mean ratio. Far from the measured points a regression line may
+/// give times below zero.
 const LEAST: f64 = 0.02;
 
-/// What a training run on a machine gave (paper, sections 4.1 and 4.2): ratio to ratio for each pair of codecs, time to
-/// ratio for each codec.
+/// The result of a training run on a machine (paper, sections 4.1 and 4.2): regression lines between the ratios of each pair
+/// of codecs, and of the times of each codec by ratio.
 ///
-/// It is kept as text: [`to_text`](Self::to_text) and [`parse`](Self::parse).
+/// Its text form for files is that of [`to_text`](Self::to_text) and [`parse`](Self::parse).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Training {
-    /// Octets of the blocks that were measured.
+    /// The size of the measured blocks in bytes.
     pub(super) block: usize,
     pub(super) codecs: Vec<Trained>,
 }
 
-/// What is known of one codec.
+/// The measurements of one codec.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Trained {
     pub(super) choice: Choice,
-    /// The mean of all blocks.
+    /// The mean ratio of all blocks.
     pub(super) ratio: f64,
-    /// Seconds to pack a block against its ratio.
+    /// The compression time of a block in seconds, by its ratio.
     pub(super) packing: Line,
-    /// Seconds to unpack it.
+    /// The decompression time of a block in seconds, by its ratio.
     pub(super) unpacking: Line,
-    /// The ratios of all codecs, in order, against this one's.
+    /// The ratios of all codecs, in order, by the ratio of this codec.
     pub(super) ratios: Vec<Line>,
 }
 
-/// Why there is no training.
+/// Why a training run failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TrainingError {
-    /// The samples are too small, or too few.
+    /// The samples have fewer than two blocks.
     #[error(
-        "a training run needs two blocks of {block} octets at least, better hundreds; here are {blocks}"
+        "a training run needs two blocks of {block} bytes at least, better hundreds; there are {blocks}"
     )]
     TooFew {
-        /// Blocks that there were.
+        /// The number of blocks of the samples.
         blocks: usize,
-        /// Octets of a block.
+        /// The size of a block in bytes.
         block: usize,
     },
-    /// The paper's codecs are not all in this build.
+    /// This build does not have all codecs of the paper.
     #[error("the training run cannot begin: {0}")]
     Codec(#[from] OptionsError),
-    /// A codec does not work.
+    /// A codec could not decompress what it had compressed.
     #[error("a codec could not read what it wrote: {0}")]
     Broken(#[from] CodecError),
 }
 
 impl Training {
-    /// The paper's codecs: LZO, zlib, bzip2.
+    /// The codecs of the paper: LZO, zlib, bzip2.
     pub fn choices() -> &'static [Choice] {
         &CHOICES
     }
 
-    /// The blocks that are measured of a sample: as many whole ones of 32 KiB as it has (paper, section 5.1: what is
-    /// smaller is left out).
+    /// The blocks of a sample that are measured: all complete ones of 32 KiB. The paper leaves out smaller files, too
+    /// (section 5.1).
     pub fn blocks(sample: &[u8]) -> impl Iterator<Item = &[u8]> {
         sample.chunks_exact(BLOCK)
     }
 
-    /// Measures the paper's codecs on samples, files for example, by the time that `clock` gives. Each block is packed
-    /// and unpacked `repeat` times (the paper: 100).
+    /// Measures the codecs of the paper on samples such as files, with the time of `clock`. Each block is compressed and
+    /// decompressed `repeat` times (100 in the paper).
     ///
     /// # Errors
-    /// If the samples have fewer than two blocks, or codecs are missing or broken.
+    /// Samples with fewer than two blocks, or codecs that are missing or broken.
     pub fn run(
         samples: &[&[u8]],
         repeat: u32,
@@ -90,10 +91,10 @@ impl Training {
         Training::of(&bench)
     }
 
-    /// What follows from measurements of blocks of 32 KiB, by whichever codecs.
+    /// The result of measurements of blocks of 32 KiB, with any codecs.
     ///
     /// # Errors
-    /// If there are fewer than two.
+    /// Fewer than two blocks.
     pub fn of(bench: &Bench) -> Result<Self, TrainingError> {
         let blocks = bench.points(0).len();
         if blocks < 2 {
@@ -113,42 +114,42 @@ impl Training {
         Ok(Training { block: BLOCK, codecs: bench.choices().enumerate().map(trained).collect() })
     }
 
-    /// Measured on one core of a server of the 2020s, for machines without a run of their own.
+    /// A training run on one core of a server of the 2020s, for tests and for machines without a run of their own.
     pub fn reference() -> Self {
         reference::training()
     }
 
-    /// The codecs, in order.
+    /// The codecs, in the order of their indices.
     pub fn codecs(&self) -> impl Iterator<Item = Choice> {
         self.codecs.iter().map(|codec| codec.choice)
     }
 
-    /// The ratio of codec `to` against that of codec `from`, by place.
+    /// The ratio of the codec with index `to` by the ratio of the codec with index `from`.
     pub fn ratio_line(&self, from: usize, to: usize) -> Option<Line> {
         self.codecs.get(from)?.ratios.get(to).copied()
     }
 
-    /// Seconds to pack a block of 32 KiB against its ratio.
+    /// The compression time of a block of 32 KiB in seconds, by its ratio.
     pub fn packing_line(&self, place: usize) -> Option<Line> {
         self.codecs.get(place).map(|codec| codec.packing)
     }
 
-    /// Seconds to unpack a block of 32 KiB against its ratio.
+    /// The decompression time of a block of 32 KiB in seconds, by its ratio.
     pub fn unpacking_line(&self, place: usize) -> Option<Line> {
         self.codecs.get(place).map(|codec| codec.unpacking)
     }
 
-    /// The place of a codec.
+    /// The index of a codec.
     pub(super) fn place(&self, choice: Choice) -> Option<usize> {
         self.codecs.iter().position(|codec| codec.choice == choice)
     }
 
-    /// The ratio of all blocks of the training run.
+    /// The mean ratio of a codec in the training run.
     pub(super) fn mean_ratio(&self, place: usize) -> f64 {
         self.codecs[place].ratio.clamp(0.001, 1.0)
     }
 
-    /// The ratio that codec `to` is expected to have where codec `from` had `ratio`.
+    /// The expected ratio of the codec `to` for a block that the codec `from` compressed to `ratio`.
     pub(super) fn ratio(&self, from: usize, to: usize, ratio: f64) -> f64 {
         match from == to {
             true => ratio,
@@ -156,7 +157,7 @@ impl Training {
         }
     }
 
-    /// Seconds to pack and to unpack `plain` octets that have `ratio`, on the machine of the training run.
+    /// The times to compress and to decompress `plain` bytes with `ratio` on the machine of the training run, in seconds.
     pub(super) fn times(&self, place: usize, ratio: f64, plain: usize) -> (f64, f64) {
         let codec = &self.codecs[place];
         let share = plain as f64 / self.block as f64;
@@ -166,7 +167,7 @@ impl Training {
 }
 
 impl Default for Training {
-    /// [`Training::reference`].
+    /// The same as [`Training::reference`].
     fn default() -> Self {
         Training::reference()
     }
@@ -188,7 +189,7 @@ mod tests {
         (0..length).map(|_| (next() % (2 << kind)) as u8).collect()
     }
 
-    /// A clock that goes by itself: a microsecond with every look.
+    /// A clock that advances by a microsecond with each call.
     fn clock() -> impl FnMut() -> Duration {
         let mut now = Duration::ZERO;
         move || {
@@ -207,7 +208,7 @@ mod tests {
 
     #[cfg(feature = "all")]
     #[test]
-    fn a_run_tells_codecs_apart() {
+    fn a_run_measures_different_ratios() {
         let samples: Vec<Vec<u8>> = (0..7).map(|kind| sample(kind, 2 * BLOCK + 100)).collect();
         let samples: Vec<&[u8]> = samples.iter().map(|sample| &sample[..]).collect();
         let training = Training::run(&samples, 1, &mut clock()).unwrap();
@@ -221,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn too_little_to_train_with_is_said() {
+    fn too_few_blocks_are_an_error() {
         let mut bench = Bench::new(&[Choice::codec(1)], 1).unwrap();
         bench.block(&vec![1; BLOCK], &mut clock()).unwrap();
         let error = Training::of(&bench).unwrap_err();
@@ -229,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn no_block_takes_no_time() {
+    fn every_block_takes_some_time() {
         let line = Line { at_zero: -1.0, slope: 2.0, r2: 1.0 };
         let codec = Trained {
             choice: Choice::codec(1),
@@ -245,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn the_reference_is_sane() {
+    fn the_reference_is_plausible() {
         let training = Training::reference();
         assert_eq!(training.codecs().collect::<Vec<_>>(), Training::choices());
         for (place, codec) in training.codecs.iter().enumerate() {

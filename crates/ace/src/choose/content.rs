@@ -1,43 +1,46 @@
-//! How far blocks can be packed: by what they look like, as blocks were packed that looked alike.
+//! The expected compressibility of a block, learned from earlier blocks with a similar entropy.
 
-/// Kinds of blocks, by entropy: so many for each bit.
+/// The number of classes of blocks for each bit of entropy.
 const PER_BIT: f64 = 2.0;
-const KINDS: usize = 17;
-/// How fast what is known of a kind follows.
-const FOLLOW: f64 = 0.5;
-/// As much entropy means nothing to expect, before anything is known.
+/// The number of classes: 0 to 8 bits in half bits.
+const CLASSES: usize = 17;
+/// The weight of a new measurement in the ratio of its class.
+const LEARNING_RATE: f64 = 0.5;
+/// The entropy in bits above which a block is taken for incompressible before any measurement.
 const NOISE: f64 = 7.5;
-/// The first probe of a kind that is not packed comes after so many of its blocks; later ones ever more rarely.
+/// The number of blocks of a class without compression before the first probe. It doubles with each probe that does not
+/// pay, up to the second number.
 const PROBE: u32 = 8;
-const PROBE_LATER: u32 = 256;
+const LONGEST_PROBE: u32 = 256;
 
-/// The ratios that zstd-1 reached or would have reached.
+/// The ratios of zstd-1 by class of entropy, measured or derived from the ratios of other candidates.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Contents {
-    kinds: [Kind; KINDS],
-    /// The kind that was last, and its ratio.
+    classes: [Class; CLASSES],
+    /// Entropy and ratio of the last compressed block.
     last: Option<(f64, f64)>,
 }
 
+/// The blocks of one class.
 #[derive(Debug, Clone, Copy, Default)]
-struct Kind {
+struct Class {
     ratio: Option<f64>,
-    /// Blocks that were not packed since one was.
+    /// The number of blocks since the last compressed one.
     passed: u32,
-    /// How many there are to be.
+    /// The number of blocks until the next probe; [`PROBE`] if less.
     patience: u32,
 }
 
 impl Default for Contents {
     fn default() -> Self {
-        Contents { kinds: [Kind::default(); KINDS], last: None }
+        Contents { classes: [Class::default(); CLASSES], last: None }
     }
 }
 
 impl Contents {
-    /// What zstd-1 probably makes of a block of such an entropy.
+    /// The expected ratio of zstd-1 for a block with this entropy.
     pub(super) fn ratio(&self, entropy: f64) -> f64 {
-        match (self.kinds[kind(entropy)].ratio, self.last) {
+        match (self.classes[class(entropy)].ratio, self.last) {
             (Some(ratio), _) => ratio,
             (None, Some((near, ratio))) if (near - entropy).abs() < 1.0 / PER_BIT => ratio,
             _ if entropy > NOISE => 0.97,
@@ -45,33 +48,33 @@ impl Contents {
         }
     }
 
-    /// Learns what it made, or would have made.
+    /// Learns the ratio of zstd-1 for a block with this entropy.
     pub(super) fn learn(&mut self, entropy: f64, ratio: f64) {
-        let kind = &mut self.kinds[kind(entropy)];
-        let before = kind.ratio.unwrap_or(ratio);
-        kind.ratio = Some(before + FOLLOW * (ratio - before));
-        kind.passed = 0;
+        let class = &mut self.classes[class(entropy)];
+        let before = class.ratio.unwrap_or(ratio);
+        class.ratio = Some(before + LEARNING_RATE * (ratio - before));
+        class.passed = 0;
         self.last = Some((entropy, ratio));
     }
 
-    /// Whether a block that is not worth to be packed, as far as is known, should be, to see whether it is true.
-    pub(super) fn is_due(&mut self, entropy: f64) -> bool {
-        let kind = &mut self.kinds[kind(entropy)];
-        kind.passed += 1;
-        let is_due = kind.passed > kind.patience.max(PROBE);
+    /// Whether a block that is not expected to pay should be compressed as a probe.
+    pub(super) fn is_probe_due(&mut self, entropy: f64) -> bool {
+        let class = &mut self.classes[class(entropy)];
+        class.passed += 1;
+        let is_due = class.passed > class.patience.max(PROBE);
         if is_due {
-            kind.patience = (2 * kind.patience.max(PROBE)).min(PROBE_LATER);
-            kind.passed = 0;
+            class.patience = (2 * class.patience.max(PROBE)).min(LONGEST_PROBE);
+            class.passed = 0;
         }
         is_due
     }
 
-    /// A block of such an entropy was worth to be packed.
-    pub(super) fn pays(&mut self, entropy: f64) {
-        self.kinds[kind(entropy)].patience = 0;
+    /// Notes that compression is expected to pay for a block with this entropy.
+    pub(super) fn note_gain(&mut self, entropy: f64) {
+        self.classes[class(entropy)].patience = 0;
     }
 }
 
-fn kind(entropy: f64) -> usize {
-    ((entropy * PER_BIT) as usize).min(KINDS - 1)
+fn class(entropy: f64) -> usize {
+    ((entropy * PER_BIT) as usize).min(CLASSES - 1)
 }

@@ -1,16 +1,16 @@
-//! How much slower a processor is than is believed of it.
+//! The load of a processor: how much slower it is than expected.
 
 use core::time::Duration;
 
-/// What is older counts less: by the factor e for each such time, seconds.
+/// The time constant of the exponential forgetting of measurements, in seconds.
 const MEMORY: f64 = 0.1;
-/// So much work, seconds, is believed to have taken what it should before anything is measured.
-const BELIEF: f64 = 50e-6;
-/// Without work it is forgotten that a processor was slow: by the factor e for each such time, seconds.
-const FORGIVEN: f64 = 1.0;
+/// The work in seconds that is taken to have had no load before the first measurement.
+const PRIOR: f64 = 50e-6;
+/// The time constant with which the load decays towards 1 without measurements, in seconds.
+const DECAY: f64 = 1.0;
 
-/// Time that work took and that it should have taken, of late. Sums, so that a rare long pause counts with its length,
-/// as it does in what is left of a processor.
+/// Sums of the duration of work and of its expected duration, with exponential forgetting. Because they are sums, a rare
+/// long pause counts with its length.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Load {
     took: f64,
@@ -20,12 +20,12 @@ pub(super) struct Load {
 
 impl Default for Load {
     fn default() -> Self {
-        Load { took: BELIEF, expected: BELIEF, at: Duration::ZERO }
+        Load { took: PRIOR, expected: PRIOR, at: Duration::ZERO }
     }
 }
 
 impl Load {
-    /// Learns what work took that was expected to take so long, seconds.
+    /// Learns the duration of work and its expected duration, in seconds.
     pub(super) fn learn(&mut self, now: Duration, took: f64, expected: f64) {
         if expected <= 0.0 {
             return;
@@ -38,19 +38,19 @@ impl Load {
         self.at = now;
     }
 
-    /// The same when it was last measured.
+    /// The load at the last measurement.
     pub(super) fn latest(&self) -> f64 {
         self.took / self.expected
     }
 
-    /// Time that work takes over what it should.
+    /// The load at `now`: the duration of work divided by its expected duration.
     pub(super) fn factor(&self, now: Duration) -> f64 {
         let passed = now.saturating_sub(self.at).as_secs_f64();
         let factor = self.took / self.expected;
         if passed < MEMORY {
             factor
         } else {
-            1.0 + (factor - 1.0) * libm::exp((MEMORY - passed) / FORGIVEN)
+            1.0 + (factor - 1.0) * libm::exp((MEMORY - passed) / DECAY)
         }
     }
 }

@@ -1,11 +1,14 @@
-//! The default policy.
+//! The default policy, which chooses by a model of the link, of both processors and of the content.
+//!
+//! docs/ace.md describes the model. The experiment `ace` of the lab compares its choices with the best fixed candidate on
+//! links from 1 Mbit/s to 10 Gbit/s; the constants that name no other source are judged by that experiment.
 
 mod candidate;
 mod content;
-mod least;
 mod load;
 mod pipe;
 mod reference;
+mod round_trip;
 mod sample;
 #[cfg(test)]
 mod tests;
@@ -15,63 +18,63 @@ use core::time::Duration;
 
 use groupwire_codecs::{Costs, by_number};
 
-use self::candidate::Known;
+use self::candidate::CandidateModel;
 use self::content::Contents;
 use self::load::Load;
 use self::pipe::Pipe;
 use self::reference::Row;
 use crate::{Candidate, Decision, Delivered, Forecast, Packed, Policy, Situation};
 
-/// Octets of a block's header.
+/// The length of a frame header in bytes.
 const HEADER: f64 = 4.0;
-/// No compression takes so long at each end, seconds per octet: it is copied.
+/// The time of no compression at each end, which is a copy, in seconds per byte.
 const COPY: f64 = 0.05e-9;
-/// Nothing is compressed that is not expected to gain this share of a block's time.
+/// The share of a block's time that compression must gain. A smaller gain is within the error of the model.
 const WORTH: f64 = 0.02;
-/// Work of our processor that nobody waits for counts so much nevertheless: others may have a use for it.
+/// The weight of processor time of this end that does not delay the stream, because other programs may need it.
 const OURS: f64 = 0.01;
-/// Until the other end has said what it has: no compression and lz4.
+/// The codecs to choose from before the hello of the other end: none and lz4.
 const AT_FIRST: u16 = 0b11;
-/// Whether our processor is less busy than it was is found out by candidates that take no more than this times what the
-/// lightest one takes.
+/// A candidate is light if it takes at most this many times as long as the fastest one. Only light candidates use a load
+/// that has decayed since its last measurement, so that a wrong guess costs little.
 const LIGHT: f64 = 2.0;
-/// A block of such a ratio says nothing of a processor's load: it is skipped rather than packed.
-const SKIPPED: f64 = 0.93;
-/// Blocks whose ratio is so far from what was expected are of another kind.
-const OTHER: f64 = 0.1;
-/// Octets of a message by which machines are compared: costs were measured with such.
+/// The ratio from which a block gives no measurement of the load, because codecs skip incompressible data.
+const INCOMPRESSIBLE: f64 = 0.93;
+/// The difference from the expected ratio from which the content counts as changed.
+const CHANGED: f64 = 0.1;
+/// The size in bytes for which the costs of machines are compared: [`Costs`] are measured with such messages.
 const MESSAGE: usize = 1400;
-/// Beforehand a machine is taken to be no faster or slower than this.
+/// The bounds of the factor by which a machine is taken to be slower than the reference.
 const FACTORS: [f64; 2] = [0.25, 4.0];
-/// Work of the other end below this is too short for its clock, seconds.
+/// The least decompression time that gives a measurement, in seconds. Acknowledgements have a resolution of 1 µs.
 const SHORT: f64 = 5e-6;
 
-/// Chooses by what it measures.
+/// A policy that chooses by measurements of the running stream.
 #[derive(Debug)]
 pub struct Adaptive {
-    candidates: Vec<Known>,
-    /// Codecs of the other end, and whether it keeps history.
+    candidates: Vec<CandidateModel>,
+    /// The codecs of the other end as bits, and whether it keeps history.
     peer: (u16, bool),
     contents: Contents,
     pipe: Pipe,
-    /// Of our processor and of the other end's.
+    /// The load of the processor of this end, and of the other end.
     local: Load,
     remote: Load,
-    /// Of the block that was chosen for last.
+    /// The entropy of the block of the last choice, if it was measured, and the expectations for it.
     entropy: Option<f64>,
     expected: Expected,
-    /// What the last block was packed by, and what it says of zstd-1.
+    /// For the last compressed block: the index of its candidate, and the ratio of zstd-1 that follows from it.
     before: Option<(usize, f64)>,
-    /// Blocks so far.
+    /// The number of blocks so far.
     blocks: u64,
-    /// Whether the last block's candidate was chosen only because little was known of it.
-    in_hope: bool,
+    /// Whether the candidate of the last choice was chosen only because of its bonus.
+    for_bonus: bool,
 }
 
-/// What was expected of a block.
+/// The expectations for a block. Ratios are wire bytes per plain byte, times are in seconds.
 #[derive(Debug, Clone, Copy, Default)]
 struct Expected {
-    /// Of zstd-1.
+    /// The ratio of zstd-1.
     reference: f64,
     ratio: f64,
     seconds: f64,
@@ -80,8 +83,8 @@ struct Expected {
 }
 
 impl Adaptive {
-    /// Chooses among these; empty for [`Adaptive::candidates`]. No compression is always among them. `costs` is what is
-    /// believed at first, `block` the usual size of a block.
+    /// A policy that chooses from `candidates`; empty for [`Adaptive::candidates`]. No compression is always possible.
+    /// `costs` are those of this machine, used until blocks have been measured; `block` is the size of a complete block.
     pub fn new(candidates: &[Candidate], costs: &Costs, block: usize) -> Self {
         let listed = match candidates {
             [] => Self::candidates(),
@@ -91,7 +94,7 @@ impl Adaptive {
         let rows = listed.iter().filter(|candidate| candidate.choice.codec != 0);
         let rows = rows.map(|candidate| Row::of(*candidate).times(factor));
         Adaptive {
-            candidates: rows.map(Known::new).collect(),
+            candidates: rows.map(CandidateModel::new).collect(),
             peer: (AT_FIRST, false),
             contents: Contents::default(),
             pipe: Pipe::new(block),
@@ -101,11 +104,11 @@ impl Adaptive {
             expected: Expected::default(),
             before: None,
             blocks: 0,
-            in_hope: false,
+            for_bonus: false,
         }
     }
 
-    /// What is worth choosing among, of the codecs that this build has.
+    /// The default candidates, as far as this build has their codecs.
     pub fn candidates() -> Vec<Candidate> {
         let all = reference::CANDIDATES.iter();
         let all = all.map(|(codec, level, history)| reference::candidate(*codec, *level, *history));
@@ -117,76 +120,77 @@ impl Adaptive {
         codecs >> candidate.choice.codec & 1 != 0 && (history || !candidate.history)
     }
 
-    /// The candidate that gets a block there soonest, and when; and the one that is hoped to.
+    /// The index of the candidate with the least expected time, that time, and the index of the candidate with the least
+    /// time including the bonus.
     fn best(&self, stages: &Stages, size: f64, reference: f64) -> Option<(usize, f64, usize)> {
         let light = LIGHT * self.cheapest(size, reference).map_or(0.0, |(_, least)| least);
-        let (mut best, mut hoped) = ((None, f64::INFINITY), (0, f64::INFINITY));
-        for (at, known) in self.candidates.iter().enumerate() {
-            if !self.is_allowed(known.candidate) {
+        let (mut best, mut explored) = ((None, f64::INFINITY), (0, f64::INFINITY));
+        for (at, model) in self.candidates.iter().enumerate() {
+            if !self.is_allowed(model.candidate) {
                 continue;
             }
-            let alone = known.packing(size, reference);
+            let alone = model.packing(size, reference);
             let packing = alone * if alone <= light { stages.local_now } else { stages.local };
-            let unpacking = stages.remote * known.unpacking(size, reference);
-            let wire = size * known.ratio(reference) + HEADER;
+            let unpacking = stages.remote * model.unpacking(size, reference);
+            let wire = size * model.ratio(reference) + HEADER;
             let time = stages.time(packing, wire, unpacking);
             if time < best.1 {
                 best = (Some(at), time);
             }
-            let in_hope = time * known.hope(self.blocks);
-            if in_hope < hoped.1 {
-                hoped = (at, in_hope);
+            let with_bonus = time * model.bonus_factor(self.blocks);
+            if with_bonus < explored.1 {
+                explored = (at, with_bonus);
             }
         }
-        best.0.map(|at| (at, best.1, hoped.0))
+        best.0.map(|at| (at, best.1, explored.0))
     }
 
-    /// Learns what a candidate made of the last block. Returns what unpacking that should take, seconds, with a processor
-    /// to itself.
+    /// Learns the result of the last block, compressed by the candidate with index `at`. Returns its expected decompression
+    /// time without load, in seconds.
     fn learn(&mut self, now: Duration, at: usize, packed: &Packed) -> f64 {
         let (size, took) = (packed.plain as f64, packed.took.as_secs_f64());
-        let known = &self.candidates[at];
+        let model = &self.candidates[at];
         let ratio = (packed.wire as f64 / size.max(1.0)).min(1.0);
-        let reference = known.of_reference(ratio);
-        let expected = known.packing(size, reference);
-        let unpacking = known.unpacking(size, reference);
+        let reference = model.reference_ratio(ratio);
+        let expected = model.packing(size, reference);
+        let unpacking = model.unpacking(size, reference);
         if let Some((other, before)) = self.before.filter(|(other, _)| *other != at) {
-            let beyond = ratio - known.ratio(before);
+            let beyond = ratio - model.ratio(before);
             self.bend(at, other, before, beyond);
         }
-        if ratio < SKIPPED {
+        if ratio < INCOMPRESSIBLE {
             self.local.learn(now, took, expected);
         }
-        let known = &mut self.candidates[at];
-        let follow = known.follow(self.blocks);
-        known.took(size, reference, took / self.local.latest(), follow);
-        known.choose(self.blocks, self.in_hope);
-        if (reference - self.expected.reference).abs() > OTHER {
-            self.candidates.iter_mut().for_each(Known::forget);
+        let model = &mut self.candidates[at];
+        let learning_rate = model.learning_rate(self.blocks);
+        model.learn_time(size, reference, took / self.local.latest(), learning_rate);
+        model.note_choice(self.blocks, self.for_bonus);
+        if (reference - self.expected.reference).abs() > CHANGED {
+            self.candidates.iter_mut().for_each(CandidateModel::reset_patience);
         }
         self.contents.learn(self.entropy.unwrap_or(8.0), reference);
         self.before = (reference < 0.95).then_some((at, reference));
         unpacking
     }
 
-    /// Learns that one candidate's ratio was worse by `beyond` than expected from another's of the block before: half of
-    /// it is due to each.
+    /// Learns that the ratio of the candidate `at` was higher by `beyond` than expected from the candidate `other` of the
+    /// previous block. Half of the difference is attributed to each.
     fn bend(&mut self, at: usize, other: usize, reference: f64, beyond: f64) {
         for (at, share) in [(at, 0.5), (other, -0.5)] {
-            let known = &mut self.candidates[at];
-            known.bend(reference, share * beyond * known.follow(self.blocks));
+            let model = &mut self.candidates[at];
+            model.bend(reference, share * beyond * model.learning_rate(self.blocks));
         }
     }
 
-    /// The one that packs in the least time.
+    /// The index of the candidate with the least compression time, and that time in seconds.
     fn cheapest(&self, size: f64, reference: f64) -> Option<(usize, f64)> {
         let allowed = self.candidates.iter().enumerate();
-        let allowed = allowed.filter(|(_, known)| self.is_allowed(known.candidate));
-        let times = allowed.map(|(at, known)| (at, known.packing(size, reference)));
+        let allowed = allowed.filter(|(_, model)| self.is_allowed(model.candidate));
+        let times = allowed.map(|(at, model)| (at, model.packing(size, reference)));
         times.min_by(|a, b| a.1.total_cmp(&b.1))
     }
 
-    /// Chooses; `None` for no compression.
+    /// Chooses the index of a candidate; `None` for no compression.
     fn pick(&mut self, block: &[u8], stages: &Stages) -> Option<usize> {
         let size = block.len() as f64;
         let plain = stages.time(size * COPY, size + HEADER, size * COPY);
@@ -194,8 +198,8 @@ impl Adaptive {
         self.expected.seconds_plain = plain;
         self.expected.seconds = plain;
         self.expected.ratio = 1.0;
-        (self.entropy, self.in_hope) = (None, false);
-        // Whatever is in the block.
+        (self.entropy, self.for_bonus) = (None, false);
+        // Nothing can pay if not even the fastest candidate would with nothing to transmit.
         let (cheapest, least) = self.cheapest(size, 0.3)?;
         if stages.time(stages.local_now * least, 0.0, 0.0) > enough {
             return None;
@@ -204,20 +208,20 @@ impl Adaptive {
         self.entropy = Some(entropy);
         let reference = self.contents.ratio(entropy);
         self.expected.reference = reference;
-        let (best, time, hoped) = self.best(stages, size, reference)?;
+        let (best, time, explored) = self.best(stages, size, reference)?;
         if time < enough {
-            self.contents.pays(entropy);
-            self.expected.ratio = self.candidates[hoped].ratio(reference);
+            self.contents.note_gain(entropy);
+            self.expected.ratio = self.candidates[explored].ratio(reference);
             self.expected.seconds = time;
-            self.in_hope = best != hoped;
-            return Some(hoped);
+            self.for_bonus = best != explored;
+            return Some(explored);
         }
         let could = self.best(stages, size, 0.5 * reference)?;
-        (could.1 < enough && self.contents.is_due(entropy)).then_some(cheapest)
+        (could.1 < enough && self.contents.is_probe_due(entropy)).then_some(cheapest)
     }
 }
 
-/// How much slower than the reference a machine is that codecs cost so much on.
+/// How much slower a machine with these costs is than the reference.
 fn factor(costs: &Costs) -> f64 {
     let reference = Costs::reference();
     let time = |costs: &Costs| {
@@ -230,13 +234,13 @@ fn factor(costs: &Costs) -> f64 {
     (time(costs) / time(&reference)).clamp(FACTORS[0], FACTORS[1])
 }
 
-/// What a block meets.
+/// The conditions of a block.
 struct Stages {
     bandwidth: f64,
-    /// How long the link and the other end have work, seconds.
+    /// How long the link and the other end are busy, in seconds.
     link: f64,
     receiver: f64,
-    /// Factors of the processors' times: of ours as it was measured last, and as it may be by now.
+    /// The load of this processor at its last measurement, its decayed load, and the load of the other end.
     local: f64,
     local_now: f64,
     remote: f64,
@@ -244,8 +248,8 @@ struct Stages {
 }
 
 impl Stages {
-    /// The time that a block takes of the link, with the time in which the link waits for it, and the time by which the
-    /// other end falls behind the link.
+    /// The cost of a block in seconds: the time of the link, the time in which the link waits for the block, and the time by
+    /// which the other end falls behind the link.
     fn time(&self, packing: f64, wire: f64, unpacking: f64) -> f64 {
         let wire = wire / self.bandwidth;
         let arrival = self.link.max(packing) + wire;
@@ -276,7 +280,7 @@ impl Policy for Adaptive {
     }
 
     fn packed(&mut self, now: Duration, packed: &Packed) {
-        let at = self.candidates.iter().position(|known| known.candidate == packed.candidate);
+        let at = self.candidates.iter().position(|model| model.candidate == packed.candidate);
         let unpacking = at.map_or(0.0, |at| self.learn(now, at, packed));
         let load = self.remote.factor(now);
         self.pipe.sent(now.as_secs_f64(), packed.wire as f64 + HEADER, unpacking, load);

@@ -1,86 +1,92 @@
-//! What is under way, and what the network carries: a model of the link and of the other end's processor as queues.
+//! A model of the link and of the other end's processor as queues, with an estimate of the bandwidth.
 //!
-//! All times are by our clock, in seconds, as the sender sees them: what happens at the other end counts as if it
-//! happened a round trip before we hear of it, so that delay plays no part.
+//! All times are in seconds by the clock of this end. An event at the other end is dated one round trip before its
+//! acknowledgement arrives, so that the delay of the path cancels out.
 
 use alloc::collections::VecDeque;
 
-use super::least::Least;
+use super::round_trip::RoundTrip;
 use crate::Delivered;
 
-/// Blocks that are kept apart. Further ones count as one.
+/// The most blocks in flight with an entry of their own. Further ones are merged into the last entry.
 const APART: usize = 512;
-/// Bandwidth is what was carried in about so long, seconds; of what took longer, what was last.
+/// The time constant of the exponential forgetting of bandwidth measurements, in seconds.
 const MEMORY: f64 = 0.1;
-/// The other end waited for octets if it did for this share of the time.
+/// The share of its time above which the other end counts as waiting for the network.
 const WAITED: f64 = 0.05;
-/// It was kept from taking octets, by its application or for want of a processor, if it was for this share.
-const KEPT_AWAY: f64 = 0.3;
-/// Blocks were handed over faster than they came if they were in this share of the time.
+/// The share of its time above which the other end counts as blocked, by its application or by other processes.
+const BLOCKED: f64 = 0.3;
+/// The share of the time between acknowledgements below which blocks count as sent faster than they arrived.
 const FASTER: f64 = 0.7;
-/// What a word of arrival may be late for no reason, seconds.
+/// The jitter of acknowledgements in seconds, from scheduling at both ends.
 const JITTER: f64 = 50e-6;
-/// As long as the bandwidth is not known it is taken for this, octets per second, ...
+/// The assumed bandwidth before any measurement, in bytes per second: 1 Gbit/s.
 const UNKNOWN: f64 = 125e6;
-/// ... and so many octets may be under way, and all that have arrived once more.
+/// The window before any measurement, in bytes; it grows by the bytes that have been acknowledged, as in slow start.
 const FIRST: f64 = 64.0 * 1024.0;
-/// The link is to have work for so long beyond what is under way, seconds.
+/// The time in seconds for which the window keeps the link busy beyond the bandwidth-delay product, so that a short delay of
+/// this process does not make the link idle.
 const AHEAD: f64 = 0.004;
-/// A bandwidth that is only known to be larger than was thought is thought larger by no more than this factor at once.
-const LARGER: f64 = 4.0;
-/// As long as the other end is slower than the link, the link is thought to be ever faster: if that is wrong, the other
-/// end will have to wait, and we know. By this with every word of it as long as nothing was measured, ...
-const FASTER_LINK: f64 = 1.5;
-/// ... and later by the factor e for each such time, seconds.
-const FASTER_LATER: f64 = 0.03;
-/// No link is thought to be faster, or slower, octets per second.
+/// The largest factor by which a lower bound may raise the estimate of the bandwidth at once.
+const BOUND_STEP: f64 = 4.0;
+/// While the other end never waits for the network, the bandwidth is unknown and its estimate is raised; if the estimate
+/// becomes too high, the other end has to wait, which gives a measurement. Before the first measurement the estimate is
+/// raised by this factor with each acknowledgement.
+const GROWTH_UNKNOWN: f64 = 1.5;
+/// After the first measurement the estimate is raised by the factor e in this time, in seconds.
+const GROWTH_TIME: f64 = 0.03;
+/// The bounds of the estimate in bytes per second: 40 Gbit/s, and less than any link in use.
 const FASTEST: f64 = 5e9;
 const SLOWEST: f64 = 10.0;
-/// Each measurement counts for so much at least.
-const LEAST: f64 = 0.1;
-
-/// What so little is under way before meets no queue, octets: the other end may owe word of as much (docs/ace.md).
+/// The least weight of a new measurement.
+const LEAST_WEIGHT: f64 = 0.1;
+/// A block counts as alone if less than this is in flight before it, in bytes: as much as the other end may leave
+/// unacknowledged (docs/ace.md, rule A13).
 const ALONE: f64 = 16.0 * 1024.0;
 
+/// The model of the link and of the other end.
 #[derive(Debug, Clone)]
 pub(super) struct Pipe {
+    /// The blocks in flight, the oldest first.
     sent: VecDeque<Sent>,
-    /// Octets carried, and in what time, of late.
+    /// Measured bytes and seconds, with exponential forgetting.
     carried: (f64, f64),
-    /// How often that was measured.
+    /// The number of measurements.
     measured: u32,
-    /// How much faster the link is thought to be than was measured.
-    hope: f64,
-    /// What counts together, since the other end did not wait: octets and time.
+    /// The factor by which the estimate exceeds the measured bandwidth.
+    growth: f64,
+    /// Bytes and seconds since the other end last waited, which count as one measurement when it waits again.
     pending: (f64, f64),
-    least: Least,
-    /// When the link had carried the last block of which we heard, and when that had been packed.
+    round_trip: RoundTrip,
+    /// For the last acknowledged block: when the link had transmitted it, and when it had been compressed.
     finished: Option<(f64, f64)>,
-    /// When the link has carried, and the other end unpacked, all that is under way.
+    /// When the link will have transmitted, and the other end decompressed, all blocks in flight.
     link_free: f64,
     receiver_free: f64,
+    /// Bytes that were acknowledged so far.
     arrived: f64,
-    under_way: f64,
-    /// The largest block, octets.
+    /// Bytes in flight.
+    in_flight: f64,
+    /// The size of a complete block in bytes.
     block: f64,
 }
 
-/// A block that is under way, or several.
+/// A block in flight, or several that were merged.
 #[derive(Debug, Clone, Copy)]
 struct Sent {
     blocks: u32,
-    /// When the first was packed, and the last.
+    /// When the first and the last of them had been compressed.
     at: (f64, f64),
     wire: f64,
-    /// Octets of the last.
+    /// Bytes on the wire of the last.
     last: f64,
-    /// Unpacking, with a processor to oneself.
+    /// The expected decompression time without load.
     unpacking: f64,
-    /// Whether nothing else was under way.
+    /// Whether less than [`ALONE`] was in flight before.
     alone: bool,
 }
 
-/// Work that was done at the other end, seconds.
+/// The decompression time at the other end and its expected value without load, in seconds.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Unpacked {
     pub(super) took: f64,
@@ -93,21 +99,21 @@ impl Pipe {
             sent: VecDeque::new(),
             carried: (UNKNOWN * 1e-6, 1e-6),
             measured: 0,
-            hope: 1.0,
+            growth: 1.0,
             pending: (0.0, 0.0),
-            least: Least::default(),
+            round_trip: RoundTrip::default(),
             finished: None,
             link_free: 0.0,
             receiver_free: 0.0,
             arrived: 0.0,
-            under_way: 0.0,
+            in_flight: 0.0,
             block: block as f64,
         }
     }
 
-    /// Octets per second.
+    /// The estimated bandwidth in bytes per second.
     pub(super) fn bandwidth(&self) -> f64 {
-        (self.hope * self.carried.0 / self.carried.1).clamp(SLOWEST, FASTEST)
+        (self.growth * self.carried.0 / self.carried.1).clamp(SLOWEST, FASTEST)
     }
 
     /// Whether the bandwidth was measured.
@@ -115,19 +121,19 @@ impl Pipe {
         self.measured > 0
     }
 
-    /// Without any queue, seconds. 0: not known.
+    /// The round trip without queues in seconds; 0 if unknown.
     pub(super) fn round_trip(&self) -> f64 {
-        self.least.round_trip()
+        self.round_trip.seconds()
     }
 
-    /// For how long from `now` the link has work, and for how long the other end's processor.
+    /// How long from `now` the link and the other end are busy with the blocks in flight, in seconds.
     pub(super) fn work(&self, now: f64) -> (f64, f64) {
         ((self.link_free - now).max(0.0), (self.receiver_free - now).max(0.0))
     }
 
-    /// How much may be under way.
+    /// The most bytes that may be in flight.
     pub(super) fn window(&self) -> f64 {
-        if self.least.wants_pause() {
+        if self.round_trip.needs_pause() {
             return ALONE;
         }
         let trip = self.round_trip();
@@ -135,15 +141,15 @@ impl Pipe {
         if self.is_measured() { known } else { FIRST + self.arrived }
     }
 
-    /// Nothing is under way.
+    /// Whether nothing is in flight.
     pub(super) fn is_empty(&self) -> bool {
         self.sent.is_empty()
     }
 
-    /// A block was packed, whose unpacking takes so long with a processor to oneself, times `load`.
+    /// Adds a block. `unpacking` is its decompression time without load.
     pub(super) fn sent(&mut self, now: f64, wire: f64, unpacking: f64, load: f64) {
-        let alone = self.under_way < ALONE;
-        self.under_way += wire;
+        let alone = self.in_flight < ALONE;
+        self.in_flight += wire;
         let sent = Sent { blocks: 1, at: (now, now), wire, last: wire, unpacking, alone };
         if self.sent.len() < APART {
             self.sent.push_back(sent);
@@ -153,40 +159,40 @@ impl Pipe {
             last.wire += wire;
             last.unpacking += unpacking;
         }
-        self.follow(sent, load);
+        self.enqueue(sent, load);
     }
 
-    /// The link and the other end go on with a block when they have done what was before.
-    fn follow(&mut self, sent: Sent, load: f64) {
+    /// Appends a block to the queues of the link and of the other end.
+    fn enqueue(&mut self, sent: Sent, load: f64) {
         self.link_free = self.link_free.max(sent.at.0) + sent.wire / self.bandwidth();
         self.receiver_free = self.receiver_free.max(self.link_free) + load * sent.unpacking;
     }
 
-    /// What the other end says.
-    pub(super) fn delivered(&mut self, now: f64, word: &Delivered, load: f64) -> Unpacked {
+    /// Learns from an acknowledgement.
+    pub(super) fn delivered(&mut self, now: f64, delivered: &Delivered, load: f64) -> Unpacked {
         let seconds = |time: core::time::Duration| time.as_secs_f64();
-        let blocks = self.take(word.blocks);
-        let wire = word.wire.max(1) as f64;
+        let blocks = self.take(delivered.blocks);
+        let wire = delivered.wire.max(1) as f64;
         self.arrived += wire;
-        self.under_way = if self.sent.is_empty() { 0.0 } else { (self.under_way - wire).max(0.0) };
-        let (span, waited) = (seconds(word.span), seconds(word.waited));
-        let unpacking = seconds(word.unpacking);
-        let last = unpacking / f64::from(word.blocks.max(1));
-        // From the first octet of what met no queue, or else of the last block, which did.
-        let (since, octets) = if blocks.alone {
+        self.in_flight = if self.sent.is_empty() { 0.0 } else { (self.in_flight - wire).max(0.0) };
+        let (span, waited) = (seconds(delivered.span), seconds(delivered.waited));
+        let unpacking = seconds(delivered.unpacking);
+        let last = unpacking / f64::from(delivered.blocks.max(1));
+        // If the blocks met no queue, the time of all their bytes; otherwise only the last block is known.
+        let (since, bytes) = if blocks.alone {
             (blocks.at.0, wire)
         } else {
-            (now - seconds(word.round_trip), blocks.last)
+            (now - seconds(delivered.round_trip), blocks.last)
         };
-        self.least.learn(now, now - since - last, octets, blocks.alone);
+        self.round_trip.learn(now, now - since - last, bytes, blocks.alone);
         let has_waited = waited > WAITED * span;
         let mut finished = now - self.round_trip() - last;
         if !has_waited && self.finished.is_some() {
-            // It came before it was asked for: when, we do not hear.
+            // The block waited at the other end, so the acknowledgement does not tell when it arrived.
             let before = self.finished.map_or(0.0, |(at, _)| at);
             finished = finished.min(before.max(blocks.at.0) + wire / self.bandwidth());
         }
-        if span - waited - unpacking > KEPT_AWAY * span {
+        if span - waited - unpacking > BLOCKED * span {
             self.pending = (0.0, 0.0);
         } else if self.was_backlogged(&blocks, span) {
             self.pending = (self.pending.0 + wire, self.pending.1 + span);
@@ -201,19 +207,19 @@ impl Pipe {
             }
         }
         if !has_waited {
-            let later = libm::exp(span / FASTER_LATER);
-            let hope = self.hope * if self.is_measured() { later } else { FASTER_LINK };
-            self.hope = hope.min(FASTEST);
+            let later = libm::exp(span / GROWTH_TIME);
+            let growth = self.growth * if self.is_measured() { later } else { GROWTH_UNKNOWN };
+            self.growth = growth.min(FASTEST);
         }
         self.finished = Some((finished, blocks.at.1));
         (self.link_free, self.receiver_free) = (finished, now - self.round_trip());
         for at in 0..self.sent.len() {
-            self.follow(self.sent[at], load);
+            self.enqueue(self.sent[at], load);
         }
         Unpacked { took: unpacking, expected: blocks.unpacking }
     }
 
-    /// So many of the oldest blocks, as one.
+    /// Removes the oldest `blocks` blocks and returns them merged.
     fn take(&mut self, blocks: u32) -> Sent {
         let mut all =
             Sent { blocks: 0, at: (0.0, 0.0), wire: 0.0, last: 0.0, unpacking: 0.0, alone: true };
@@ -241,8 +247,8 @@ impl Pipe {
         all
     }
 
-    /// Whether the link had these blocks to carry for all of the time: they were there when it had carried those
-    /// before, or they were packed in clearly less time than they came in.
+    /// Whether the link was busy with these blocks all the time: they had been compressed when it had transmitted those
+    /// before, or they were compressed in clearly less time than they took to arrive.
     fn was_backlogged(&self, blocks: &Sent, span: f64) -> bool {
         let Some((finished, packed)) = self.finished else { return false };
         let were_there = blocks.at.0 <= finished + JITTER.min(0.1 * span)
@@ -250,27 +256,31 @@ impl Pipe {
         were_there || blocks.at.1 - packed <= FASTER * span
     }
 
+    /// Learns that the link transmitted `wire` bytes in `span` seconds.
     fn learn(&mut self, wire: f64, span: f64) {
         if span <= 0.0 {
             return;
         }
-        let kept =
-            if self.is_measured() { libm::exp(-span / MEMORY).min(1.0 - LEAST) } else { 0.0 };
+        let kept = if self.is_measured() {
+            libm::exp(-span / MEMORY).min(1.0 - LEAST_WEIGHT)
+        } else {
+            0.0
+        };
         self.carried = (self.carried.0 * kept + wire, self.carried.1 * kept + span);
         self.measured = self.measured.saturating_add(1);
-        self.hope = 1.0;
-        self.least.carried(self.bandwidth());
+        self.growth = 1.0;
+        self.round_trip.note_bandwidth(self.bandwidth());
     }
 
-    /// The link was idle before it carried these blocks.
+    /// Learns from blocks before which the link was idle. They give a lower bound of the bandwidth.
     fn learn_bound(&mut self, blocks: &Sent, wire: f64, span: f64, finished: f64) {
-        // The first word says nothing of octets: all of its time may be a round trip.
+        // The first acknowledgement gives no bound: all of its time may be the round trip.
         let Some((before, _)) = self.finished else { return };
         let service = finished - blocks.at.0.max(before);
         let bound = wire / span.min(service.max(JITTER)).max(1e-6);
         let bandwidth = self.bandwidth();
         if bound > bandwidth {
-            self.hope *= (bound / bandwidth).min(LARGER);
+            self.growth *= (bound / bandwidth).min(BOUND_STEP);
         } else if blocks.alone && service > 0.25 * self.round_trip() + 10.0 * JITTER {
             self.learn(wire, service);
         }

@@ -1,20 +1,20 @@
-//! What is believed of candidates before anything is measured.
+//! The cost table: ratios and times of candidates before measurements.
 
 use groupwire_codecs::{Choice, Filter, by_number};
 
 use crate::Candidate;
 
-/// A candidate on blocks of 64 KiB.
+/// The costs of a candidate for blocks of 64 KiB.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Row {
     pub(super) candidate: Candidate,
-    /// How its ratio r lies to that of zstd-1, u: r = u + bend * u * (1 - u).
+    /// The difference from the ratio of zstd-1: where zstd-1 has ratio u, this has u + bend * u * (1 - u).
     pub(super) bend: f64,
-    /// Packing, ns per octet, of blocks that zstd-1 packs to half.
+    /// The compression time of blocks that zstd-1 compresses to half, in ns per byte.
     pub(super) packing: f64,
-    /// What packing incompressible blocks takes of that.
-    pub(super) dull: f64,
-    /// Unpacking, ns per octet.
+    /// The compression time of incompressible blocks divided by `packing`.
+    pub(super) incompressible: f64,
+    /// The decompression time in ns per byte.
     pub(super) unpacking: f64,
 }
 
@@ -45,7 +45,7 @@ pub(super) static TABLE: &[Row] = &[
     row(10, None, false, -0.15, 45.0, 2.2, 14.0),
 ];
 
-/// What is chosen among, if nothing else is asked for: whatever wins somewhere between 1 Mbit/s and 10 Gbit/s.
+/// The default candidates, each of which is the best on some link between 1 Mbit/s and 10 Gbit/s.
 pub(super) static CANDIDATES: &[(u8, Option<i8>, bool)] = &[
     (1, None, false),
     (3, None, false),
@@ -70,19 +70,19 @@ const fn row(
     history: bool,
     bend: f64,
     packing: f64,
-    dull: f64,
+    incompressible: f64,
     unpacking: f64,
 ) -> Row {
-    Row { candidate: candidate(codec, level, history), bend, packing, dull, unpacking }
+    Row { candidate: candidate(codec, level, history), bend, packing, incompressible, unpacking }
 }
 
 impl Row {
-    /// On a machine that is slower by `factor`.
+    /// The costs on a machine that is slower by `factor`.
     pub(super) fn times(self, factor: f64) -> Row {
         Row { packing: self.packing * factor, unpacking: self.unpacking * factor, ..self }
     }
 
-    /// What is believed of a candidate. A level that was not measured is as the nearest one of its codec.
+    /// The costs of a candidate. A level that is not in the table has the costs of the nearest level of its codec.
     pub(super) fn of(candidate: Candidate) -> Row {
         let levels = by_number(candidate.choice.codec).and_then(|codec| codec.levels());
         let default = levels.map_or(0, |levels| levels.default);
@@ -97,5 +97,5 @@ impl Row {
     }
 }
 
-/// What is believed of a codec that nobody measured: that it is slow.
+/// The costs of a codec that is not in the table: it is taken to be slow.
 static UNKNOWN: Row = row(15, None, false, 0.0, 100.0, 1.0, 10.0);

@@ -1,18 +1,18 @@
-//! What octets look like: a guess at how far a block can be packed, for about a microsecond.
+//! The entropy of a sample of a block, which takes about a microsecond and predicts how well it can be compressed.
 
-/// Octets that are looked at, in so many stretches all over the block.
-const STRETCHES: usize = 16;
-const STRETCH: usize = 64;
+/// The sample: 16 pieces of 64 bytes, evenly spread over the block.
+const PIECES: usize = 16;
+const PIECE: usize = 64;
 
-/// Bits per octet if octets were drawn at random as often as they occur in a sample: 0 to 8.
+/// The entropy of the byte frequencies in the sample, in bits per byte: 0 to 8.
 pub(super) fn entropy(block: &[u8]) -> f64 {
     let mut counts = [0u16; 256];
     let mut total = 0;
-    let apart = (block.len() / STRETCHES).max(STRETCH);
-    for stretch in block.chunks(apart).take(STRETCHES) {
-        let stretch = &stretch[..stretch.len().min(STRETCH)];
-        stretch.iter().for_each(|octet| counts[usize::from(*octet)] += 1);
-        total += stretch.len();
+    let apart = (block.len() / PIECES).max(PIECE);
+    for piece in block.chunks(apart).take(PIECES) {
+        let piece = &piece[..piece.len().min(PIECE)];
+        piece.iter().for_each(|byte| counts[usize::from(*byte)] += 1);
+        total += piece.len();
     }
     if total == 0 {
         return 0.0;
@@ -22,7 +22,7 @@ pub(super) fn entropy(block: &[u8]) -> f64 {
     (libm::log2(total) - f64::from(bits) / total).max(0.0)
 }
 
-/// n * log2(n). A count beyond is rare: then the octets are much the same, and it matters little.
+/// The values of n * log2(n). The table ends at the size of the sample.
 static BITS: [f32; 1025] = bits();
 
 const fn bits() -> [f32; 1025] {
@@ -35,7 +35,7 @@ const fn bits() -> [f32; 1025] {
     table
 }
 
-/// By squaring, since it has to be constant.
+/// The binary logarithm by repeated squaring, because `libm` has no constant functions.
 const fn log2(number: f64) -> f64 {
     let (mut rest, mut whole) = (number, 0.0);
     while rest >= 2.0 {
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_has_some() {
+    fn short_and_uniform_blocks_have_an_entropy() {
         assert_eq!(entropy(b""), 0.0);
         assert_eq!(entropy(b"a"), 0.0);
         assert_eq!(entropy(&[7; 100_000]), 0.0);

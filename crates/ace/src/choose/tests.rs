@@ -1,4 +1,4 @@
-//! The policy at one end of a link that is reckoned, not measured; the whole model is in the experiment `ace`.
+//! The policy on a simple simulated link. The experiment `ace` of the lab has the complete simulation.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -7,29 +7,29 @@ use proptest::prelude::*;
 use super::*;
 
 const BLOCK: usize = 64 << 10;
-/// From one end to the other, seconds.
+/// The one-way delay in seconds.
 const DELAY: f64 = 0.001;
 
-/// A link, and an end that reads from it. Blocks are packed as is believed beforehand of text.
+/// A simulated link with a sender and a reader. Blocks take the times and ratios of the cost table.
 struct World {
     adaptive: Adaptive,
     now: f64,
     link_free: f64,
     reader_free: f64,
-    spoke: f64,
-    under_way: usize,
-    words: Vec<(f64, Delivered)>,
+    last_acknowledgement: f64,
+    in_flight: usize,
+    acknowledgements: Vec<(f64, Delivered)>,
     plain: usize,
     chosen: Vec<Candidate>,
 }
 
-/// What a block meets.
+/// The conditions of a run.
 #[derive(Clone, Copy)]
 struct Conditions {
     rate: f64,
-    /// Packing takes so much longer than believed.
+    /// The factor by which compression takes longer than expected.
     load: f64,
-    /// The reader takes so long for each block, seconds: its application, not its codec.
+    /// The time that the reading application takes for each block, in seconds.
     reading: f64,
 }
 
@@ -44,15 +44,15 @@ impl World {
             now: 0.0,
             link_free: 0.0,
             reader_free: 0.0,
-            spoke: 0.0,
-            under_way: 0,
-            words: Vec::new(),
+            last_acknowledgement: 0.0,
+            in_flight: 0,
+            acknowledgements: Vec::new(),
             plain: 0,
             chosen: Vec::new(),
         }
     }
 
-    /// Sends blocks for some seconds, and returns the plain octets per second.
+    /// Sends blocks for some seconds and returns the plain bytes per second.
     fn run(&mut self, seconds: f64, block: &[u8], conditions: Conditions) -> f64 {
         let (start, plain) = (self.now, self.plain);
         self.chosen.clear();
@@ -63,16 +63,16 @@ impl World {
     }
 
     fn block(&mut self, block: &[u8], conditions: Conditions) {
-        self.hear(self.now);
-        while self.under_way >= self.adaptive.window() {
-            self.now = self.now.max(self.words[0].0);
-            self.hear(self.now);
+        self.receive(self.now);
+        while self.in_flight >= self.adaptive.window() {
+            self.now = self.now.max(self.acknowledgements[0].0);
+            self.receive(self.now);
         }
-        let situation = Situation { more: BLOCK, in_flight: self.under_way, ..Default::default() };
+        let situation = Situation { more: BLOCK, in_flight: self.in_flight, ..Default::default() };
         let candidate = self.adaptive.choose(time(self.now), block, &situation).candidate;
         self.chosen.push(candidate);
         let reference = if sample::entropy(block) > 7.5 { 1.0 } else { 0.4 };
-        let known = Known::new(Row::of(candidate));
+        let known = CandidateModel::new(Row::of(candidate));
         let size = block.len() as f64;
         let (wire, packing, unpacking) = match candidate.choice.codec {
             0 => (size, 1e-6, 1e-6),
@@ -92,22 +92,22 @@ impl World {
             blocks: 1,
             wire: wire + 4,
             unpacking: time(unpacking),
-            span: time(self.reader_free - self.spoke),
+            span: time(self.reader_free - self.last_acknowledgement),
             waited,
             round_trip: time(self.reader_free + DELAY - self.now),
             backlogged: false,
         };
-        self.spoke = self.reader_free;
-        self.words.push((self.reader_free + DELAY, delivered));
+        self.last_acknowledgement = self.reader_free;
+        self.acknowledgements.push((self.reader_free + DELAY, delivered));
         self.reader_free += conditions.reading;
-        self.under_way += wire + 4;
+        self.in_flight += wire + 4;
         self.plain += block.len();
     }
 
-    fn hear(&mut self, now: f64) {
-        while self.words.first().is_some_and(|(comes, _)| *comes <= now) {
-            let (comes, delivered) = self.words.remove(0);
-            self.under_way -= delivered.wire;
+    fn receive(&mut self, now: f64) {
+        while self.acknowledgements.first().is_some_and(|(comes, _)| *comes <= now) {
+            let (comes, delivered) = self.acknowledgements.remove(0);
+            self.in_flight -= delivered.wire;
             self.adaptive.delivered(time(comes), &delivered);
         }
     }
@@ -128,11 +128,11 @@ fn text() -> Vec<u8> {
 
 fn noise() -> Vec<u8> {
     let mut state = 7u64;
-    let mut octet = || {
+    let mut byte = || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         (state >> 56) as u8
     };
-    (0..BLOCK).map(|_| octet()).collect()
+    (0..BLOCK).map(|_| byte()).collect()
 }
 
 fn is_none(candidate: Candidate) -> bool {
@@ -140,7 +140,7 @@ fn is_none(candidate: Candidate) -> bool {
 }
 
 #[test]
-fn a_slow_link_is_worth_work_and_a_fast_one_is_not() {
+fn a_slow_link_is_worth_compression_and_a_fast_one_is_not() {
     let mut world = World::new();
     let rate = world.run(20.0, &text(), Conditions { rate: 2e5, ..IDLE });
     assert!(rate > 2.4 * 2e5, "{rate}");
@@ -151,7 +151,7 @@ fn a_slow_link_is_worth_work_and_a_fast_one_is_not() {
 }
 
 #[test]
-fn noise_is_left_alone_but_for_a_few_probes() {
+fn noise_is_sent_uncompressed_apart_from_a_few_probes() {
     let mut world = World::new();
     world.run(20.0, &noise(), IDLE);
     assert!(world.share(is_none) > 0.95, "{}", world.share(is_none));
@@ -160,7 +160,7 @@ fn noise_is_left_alone_but_for_a_few_probes() {
 }
 
 #[test]
-fn a_link_that_closes_or_opens_is_noticed_within_two_seconds() {
+fn a_change_of_bandwidth_is_noticed_within_two_seconds() {
     for (before, after) in [(2e5, 2e7), (2e7, 2e5)] {
         let settled = World::new().run(10.0, &text(), Conditions { rate: after, ..IDLE });
         let mut world = World::new();
@@ -172,7 +172,7 @@ fn a_link_that_closes_or_opens_is_noticed_within_two_seconds() {
 }
 
 #[test]
-fn a_reader_that_is_slow_is_no_slow_network() {
+fn a_slow_reader_does_not_lower_the_bandwidth() {
     let mut world = World::new();
     world.run(1.0, &text(), Conditions { rate: 1e7, ..IDLE });
     let before = world.adaptive.forecast().bandwidth;
@@ -182,7 +182,7 @@ fn a_reader_that_is_slow_is_no_slow_network() {
 }
 
 #[test]
-fn a_processor_that_is_busy_is_noticed_and_that_it_no_longer_is() {
+fn begin_and_end_of_a_load_are_noticed() {
     let mut world = World::new();
     let link = Conditions { rate: 1e8, ..IDLE };
     let idle = world.run(2.0, &text(), link);
@@ -194,7 +194,7 @@ fn a_processor_that_is_busy_is_noticed_and_that_it_no_longer_is() {
 }
 
 #[test]
-fn until_the_other_end_has_spoken_it_is_none_or_lz4() {
+fn before_the_hello_only_none_and_lz4_are_chosen() {
     let mut adaptive = Adaptive::new(&[], &Costs::reference(), BLOCK);
     let block = text();
     for _ in 0..10 {
@@ -204,13 +204,13 @@ fn until_the_other_end_has_spoken_it_is_none_or_lz4() {
 }
 
 proptest! {
-    /// The other end may say anything of blocks that were sent.
+    /// A hostile peer may send any measurements of blocks that were sent.
     #[test]
-    fn lies_do_no_harm(words in prop::collection::vec(any::<(u8, u64, u64, u64, u64, bool)>(), 1..50)) {
+    fn arbitrary_measurements_do_no_harm(acknowledgements in prop::collection::vec(any::<(u8, u64, u64, u64, u64, bool)>(), 1..50)) {
         let mut adaptive = Adaptive::new(&[], &Costs::reference(), BLOCK);
         adaptive.peer_has(u16::MAX, true);
         let block = vec![7; 1000];
-        for (nth, (blocks, span, waited, unpacking, round_trip, backlogged)) in words.into_iter().enumerate() {
+        for (nth, (blocks, span, waited, unpacking, round_trip, backlogged)) in acknowledgements.into_iter().enumerate() {
             let now = Duration::from_micros(nth as u64 * 100);
             let candidate = adaptive.choose(now, &block, &Situation::default()).candidate;
             let took = Duration::from_nanos(span);
@@ -224,7 +224,7 @@ proptest! {
                 round_trip: Duration::from_nanos(round_trip),
                 backlogged,
             });
-            // The other end may owe word of 16 KiB: so much may always go.
+            // The other end may leave 16 KiB unacknowledged, so the window must not be smaller.
             prop_assert!(adaptive.window() >= 16 << 10);
             let forecast = adaptive.forecast();
             prop_assert!(forecast.bandwidth.is_finite() && forecast.seconds.is_finite());

@@ -1,6 +1,6 @@
-//! Two ends of a stream and a transport between them that takes and gives as much as a test likes.
+//! Two ends of a stream with a transport between them that the tests control.
 
-#![allow(dead_code, reason = "no test needs all of it")]
+#![allow(dead_code, reason = "each test file uses some of the helpers")]
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -10,27 +10,27 @@ use groupwire_ace::{
     StreamError,
 };
 
-/// Two ends, 0 and 1.
+/// Two ends, with the indices 0 and 1.
 pub(crate) struct Pair {
     pub(crate) now: Duration,
     pub(crate) ends: [Duplex; 2],
     pub(crate) coders: Coders,
-    /// Octets on their way to each end.
-    pub(crate) travelling: [VecDeque<u8>; 2],
+    /// Bytes in flight to each end.
+    pub(crate) in_flight: [VecDeque<u8>; 2],
 }
 
 impl Pair {
     pub(crate) fn new(ends: [Duplex; 2]) -> Self {
-        let travelling = [VecDeque::new(), VecDeque::new()];
-        Pair { now: Duration::ZERO, ends, coders: Coders::new(), travelling }
+        let in_flight = [VecDeque::new(), VecDeque::new()];
+        Pair { now: Duration::ZERO, ends, coders: Coders::new(), in_flight }
     }
 
-    /// The same settings at both ends.
+    /// Two ends with the same settings.
     pub(crate) fn of(settings: &Settings) -> Self {
         Self::new([0, 1].map(|_| Duplex::new(settings).expect("the settings are right")))
     }
 
-    /// Both ends with policies of their own.
+    /// Two ends with custom policies.
     pub(crate) fn with(settings: &Settings, policies: [Box<dyn Policy>; 2]) -> Self {
         Self::new(
             policies.map(|policy| {
@@ -39,7 +39,7 @@ impl Pair {
         )
     }
 
-    /// Lets an end do one piece of work, which takes a microsecond.
+    /// Calls `work` of an end once. The clock advances by a microsecond with each call.
     pub(crate) fn work(&mut self, end: usize) -> bool {
         let now = &mut self.now;
         let mut clock = || {
@@ -49,25 +49,25 @@ impl Pair {
         self.ends[end].work(&mut self.coders, &mut clock).expect("nothing is wrong")
     }
 
-    /// The transport takes at most so many octets from an end; returns how many.
+    /// Moves at most `most` bytes from the output of an end to the transport and returns their number.
     pub(crate) fn take(&mut self, end: usize, most: usize) -> usize {
         let output = self.ends[end].output();
-        let octets = output.len().min(most);
-        self.travelling[1 - end].extend(&output[..octets]);
-        self.ends[end].sent(self.now, octets);
-        octets
+        let bytes = output.len().min(most);
+        self.in_flight[1 - end].extend(&output[..bytes]);
+        self.ends[end].sent(self.now, bytes);
+        bytes
     }
 
-    /// The transport gives at most so many octets to an end; returns how many.
+    /// Moves at most `most` bytes from the transport to an end and returns their number.
     pub(crate) fn give(&mut self, end: usize, most: usize) -> usize {
-        let wanted = self.ends[end].wanted().min(most).min(self.travelling[end].len());
-        let octets: Vec<u8> = self.travelling[end].drain(..wanted).collect();
-        let taken = self.ends[end].receive(self.now, &octets).expect("nothing is wrong");
-        assert_eq!(taken, octets.len(), "what is wanted is taken");
+        let wanted = self.ends[end].wanted().min(most).min(self.in_flight[end].len());
+        let bytes: Vec<u8> = self.in_flight[end].drain(..wanted).collect();
+        let taken = self.ends[end].receive(self.now, &bytes).expect("nothing is wrong");
+        assert_eq!(taken, bytes.len(), "wanted bytes are accepted");
         taken
     }
 
-    /// Everything that can happen without the applications.
+    /// Works and moves bytes until nothing more can happen without the applications.
     pub(crate) fn settle(&mut self) {
         loop {
             let mut moved = 0;
@@ -75,7 +75,7 @@ impl Pair {
                 moved += usize::from(self.work(end));
                 moved += self.take(end, usize::MAX);
                 moved += self.give(end, usize::MAX);
-                if self.travelling[end].is_empty() {
+                if self.in_flight[end].is_empty() {
                     self.ends[end].starved(self.now);
                 }
             }
@@ -86,30 +86,30 @@ impl Pair {
         }
     }
 
-    /// Reads all that there is.
+    /// Reads all bytes that can be read at an end.
     pub(crate) fn read(&mut self, end: usize) -> Vec<u8> {
         let mut read = Vec::new();
         loop {
             self.settle();
-            let octets = self.ends[end].readable();
-            if octets.is_empty() {
+            let bytes = self.ends[end].readable();
+            if bytes.is_empty() {
                 return read;
             }
-            read.extend_from_slice(octets);
-            let octets = octets.len();
-            self.ends[end].read(octets);
+            read.extend_from_slice(bytes);
+            let bytes = bytes.len();
+            self.ends[end].read(bytes);
         }
     }
 
-    /// Writes all of it, and reads at the other end as it comes.
-    pub(crate) fn carry(&mut self, from: usize, mut octets: &[u8]) -> Vec<u8> {
+    /// Writes bytes at one end and returns the bytes that were read at the other end.
+    pub(crate) fn carry(&mut self, from: usize, mut bytes: &[u8]) -> Vec<u8> {
         let mut read = Vec::new();
-        while !octets.is_empty() {
-            let taken = self.ends[from].write(octets);
-            octets = &octets[taken..];
-            let came = self.read(1 - from);
-            assert!(taken > 0 || !came.is_empty(), "it moves");
-            read.extend(came);
+        while !bytes.is_empty() {
+            let taken = self.ends[from].write(bytes);
+            bytes = &bytes[taken..];
+            let received = self.read(1 - from);
+            assert!(taken > 0 || !received.is_empty(), "no byte was moved");
+            read.extend(received);
         }
         self.ends[from].flush();
         read.extend(self.read(1 - from));
@@ -117,19 +117,19 @@ impl Pair {
     }
 }
 
-/// Takes the candidates in turn, and lets so much be in flight.
+/// A policy that chooses the candidates round-robin, with a fixed window.
 #[derive(Debug)]
-pub(crate) struct InTurn {
+pub(crate) struct RoundRobin {
     pub(crate) candidates: Vec<Candidate>,
     pub(crate) window: usize,
     pub(crate) nth: usize,
     pub(crate) delivered: Vec<Delivered>,
 }
 
-impl InTurn {
+impl RoundRobin {
     pub(crate) fn new(candidates: &[&str]) -> Box<Self> {
         let candidates = candidates.iter().map(|name| name.parse().expect("a candidate"));
-        Box::new(InTurn {
+        Box::new(RoundRobin {
             candidates: candidates.collect(),
             window: usize::MAX,
             nth: 0,
@@ -138,7 +138,7 @@ impl InTurn {
     }
 }
 
-impl Policy for InTurn {
+impl Policy for RoundRobin {
     fn choose(&mut self, _: Duration, block: &[u8], _: &Situation) -> Decision {
         assert!(!block.is_empty());
         let candidate = self.candidates[self.nth % self.candidates.len()];
@@ -168,29 +168,29 @@ impl Policy for InTurn {
     }
 }
 
-/// Octets that compress by about a half, and are never the same twice.
-pub(crate) fn text(octets: usize) -> Vec<u8> {
+/// Text without repeated lines, which compresses to about a half.
+pub(crate) fn text(bytes: usize) -> Vec<u8> {
     let mut random = oorandom::Rand32::new(7);
-    let mut text = Vec::with_capacity(octets + 40);
-    while text.len() < octets {
+    let mut text = Vec::with_capacity(bytes + 40);
+    while text.len() < bytes {
         let line = format!("{} at {:08x}; ", random.rand_range(0..90), random.rand_u32());
         text.extend_from_slice(line.as_bytes());
     }
-    text.truncate(octets);
+    text.truncate(bytes);
     text
 }
 
-/// What is wrong in the end, if octets come to an end that knows nothing of them.
-pub(crate) fn hear(end: &mut Duplex, mut octets: &[u8]) -> Result<Vec<u8>, StreamError> {
-    let (mut coders, mut heard) = (Coders::new(), Vec::new());
+/// Passes bytes to an end and returns what it reads, or its error.
+pub(crate) fn receive_all(end: &mut Duplex, mut bytes: &[u8]) -> Result<Vec<u8>, StreamError> {
+    let (mut coders, mut read) = (Coders::new(), Vec::new());
     loop {
-        let taken = end.receive(Duration::ZERO, octets)?;
-        octets = &octets[taken..];
+        let taken = end.receive(Duration::ZERO, bytes)?;
+        bytes = &bytes[taken..];
         let worked = end.work(&mut coders, &mut || Duration::ZERO)?;
-        heard.extend_from_slice(end.readable());
+        read.extend_from_slice(end.readable());
         end.read(usize::MAX);
         if !worked && taken == 0 {
-            return Ok(heard);
+            return Ok(read);
         }
     }
 }

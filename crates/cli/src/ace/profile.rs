@@ -15,48 +15,54 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::table;
 
-/// Of each file so many blocks are measured, evenly chosen: with 100 repetitions it takes about two minutes.
+/// The most blocks that are measured of each file, evenly spread. With 100 repetitions of each a run takes about two
+/// minutes.
 const BLOCKS: usize = 32;
+/// The same with `--quick`, which takes some seconds.
 const QUICK_BLOCKS: usize = 8;
 const QUICK_REPEAT: u32 = 5;
-/// Of larger files only the beginning is read.
+/// Bytes that are read of each file, which bounds the memory.
 const LARGEST: u64 = 64 << 20;
-/// With this much to do on average in the last minute a machine is not idle.
+/// The load average of the last minute above which a machine is not idle: half of one core.
 const IDLE: f64 = 0.5;
-/// Of the built-in files that are generated.
+/// The seed of built-in files that are generated.
 const SEED: u64 = 1;
 
 /// The options of `groupwire ace profile`.
 #[derive(Debug, ClapArgs)]
 pub(super) struct Args {
-    /// Where the profile goes, instead of groupwire/ace-profile.txt in $XDG_DATA_HOME or ~/.local/share.
+    /// Write the profile to this file instead of groupwire/ace-profile.txt in $XDG_DATA_HOME or ~/.local/share.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 
-    /// Train with these instead of with the built-in files and those that every Linux has.
+    /// Train with these files instead of the built-in ones and those that every Linux has.
     #[arg(long, value_name = "PATH", num_args = 1..)]
     files: Vec<PathBuf>,
 
-    /// Pack and unpack each block so often [default: 100].
+    /// How often to compress and decompress each block [default: 100].
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     repeat: Option<u32>,
 
-    /// A few seconds: fewer blocks of each file, five times each unless --repeat says otherwise.
+    /// Take a few seconds: measure fewer blocks of each file, five times each unless --repeat is given.
     #[arg(long)]
     quick: bool,
 }
 
-/// A file to train with.
+/// A file that the training run measures.
 struct Sample {
     name: String,
-    octets: Vec<u8>,
+    bytes: Vec<u8>,
 }
 
 pub(super) fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
-    let out = match args.out.or_else(profile::default_path) {
-        Some(out) => out,
-        None => return Err("there is no home directory; say where to with --out FILE".into()),
-    };
+    let out =
+        match args.out.or_else(profile::default_path) {
+            Some(out) => out,
+            None => return Err(
+                "there is no home directory to write the profile to: name a file with --out FILE"
+                    .into(),
+            ),
+        };
     let samples = match args.files.is_empty() {
         true => built_in(),
         false => args.files.iter().map(|path| read(path)).collect::<Result<_, _>>()?,
@@ -74,22 +80,22 @@ pub(super) fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The training files of the experiment `ace`, with which it measures nothing else.
+/// The training files of the experiment `ace`. Its measurements use other files.
 fn built_in() -> Vec<Sample> {
     let files = Files::load(None, SEED).training.into_iter();
-    files.map(|file| Sample { name: file.name.to_owned(), octets: file.octets }).collect()
+    files.map(|file| Sample { name: file.name.to_owned(), bytes: file.octets }).collect()
 }
 
 fn read(path: &Path) -> Result<Sample, String> {
     let name = path.display().to_string();
-    let mut octets = Vec::new();
-    let file = File::open(path).and_then(|file| file.take(LARGEST).read_to_end(&mut octets));
+    let mut bytes = Vec::new();
+    let file = File::open(path).and_then(|file| file.take(LARGEST).read_to_end(&mut bytes));
     match file {
         Err(error) => Err(format!("cannot read {name}: {error}")),
-        Ok(_) if Training::blocks(&octets).next().is_none() => {
-            Err(format!("{name} is too small to train with: it has not one block of 32 KiB"))
+        Ok(_) if Training::blocks(&bytes).next().is_none() => {
+            Err(format!("{name} is too small to train with: it has less than one block of 32 KiB"))
         }
-        Ok(_) => Ok(Sample { name, octets }),
+        Ok(_) => Ok(Sample { name, bytes }),
     }
 }
 
@@ -108,19 +114,19 @@ fn measure(samples: &[Sample], most: usize, repeat: u32) -> Result<Bench, Box<dy
     Ok(bench)
 }
 
-/// Blocks from all over a sample.
+/// At most `most` blocks, evenly spread over a sample.
 fn chosen(sample: &Sample, most: usize) -> impl Iterator<Item = (&str, &[u8])> {
-    let count = Training::blocks(&sample.octets).count();
+    let count = Training::blocks(&sample.bytes).count();
     let step = count.div_ceil(most).max(1);
-    let blocks = Training::blocks(&sample.octets).step_by(step);
+    let blocks = Training::blocks(&sample.bytes).step_by(step);
     blocks.map(|block| (&sample.name[..], block))
 }
 
-/// The processor's time of this thread: what others do meanwhile does not count, as far as it goes.
+/// The processor time of this thread, which does not include other processes.
 #[cfg(unix)]
 fn clock() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    // A thread's time is never negative.
+    // The processor time of a thread is never negative.
     Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs() as u32)
 }
 
@@ -132,14 +138,14 @@ fn clock() -> Duration {
     START.elapsed()
 }
 
-/// A busy machine shares caches and memory, if not the time of a thread.
+/// Warns if other processes are busy: they share caches and memory, although not the processor time of this thread.
 fn warn_unless_idle() {
-    // Elsewhere than on Linux nobody knows.
+    // Only Linux has this file.
     let Ok(text) = fs::read_to_string("/proc/loadavg") else { return };
     let load = text.split(' ').next().and_then(|load| load.parse::<f64>().ok());
     if let Some(load) = load.filter(|load| *load > IDLE) {
         eprintln!(
-            "groupwire: this machine is busy (load average {load}); times would be better on an idle one"
+            "groupwire: this machine is busy (load average {load}); the times are more accurate on an idle one"
         );
     }
 }

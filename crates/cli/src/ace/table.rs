@@ -1,8 +1,8 @@
-//! What a training run found, for people.
+//! The result of a training run as tables.
 
 use groupwire_tunnel::ace::{Bench, Line};
 
-/// Octets of a block per microsecond are MB/s.
+/// Bytes of a block. Divided by microseconds they are MB/s.
 const BLOCK: f64 = 32_768.0;
 
 pub(super) fn print(bench: &Bench, files: &[&str], repeat: u32) {

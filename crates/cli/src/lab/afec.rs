@@ -16,31 +16,31 @@ use super::rows::Rows;
 /// The options of `groupwire lab afec`.
 #[derive(Debug, ClapArgs)]
 pub(super) struct Args {
-    /// Only these parts: grid, steps, narrow, paper.
+    /// Run only these parts: grid, steps, narrow, paper.
     #[arg(long = "part", value_name = "NAME")]
     parts: Vec<Part>,
 
-    /// Only these channels, such as rand10, pb5@4, ge10b3, out80, step0-20.
+    /// Run only these channels, such as rand10, pb5@4, ge10b3, out80, step0-20.
     #[arg(long = "channel", value_name = "NAME")]
     channels: Vec<Loss>,
 
-    /// Only these schemes.
+    /// Run only these schemes.
     #[arg(long = "scheme", value_name = "NAME")]
     schemes: Vec<String>,
 
-    /// Only these round trips and deadlines, in ms, such as 50/250.
+    /// Run only these round trips and deadlines in ms, such as 50/250.
     #[arg(long = "path", value_name = "MS/MS")]
     ways: Vec<Way>,
 
-    /// Only these targets: percents of messages that may miss.
+    /// Run only these targets: the percentage of messages that may miss their deadline.
     #[arg(long = "target", value_name = "PERCENT", value_parser = percent)]
     targets: Vec<f64>,
 
-    /// Messages of each run, 101,000 unless stated.
+    /// The number of messages of each run. Default: 101,000.
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(100..=10_000_000))]
     messages: Option<u32>,
 
-    /// Runs of each step, 200 unless stated.
+    /// The number of runs of each step. Default: 200.
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     seeds: Option<u32>,
 
@@ -48,15 +48,15 @@ pub(super) struct Args {
     #[arg(long, value_name = "DIRECTORY")]
     mouse: Option<PathBuf>,
 
-    /// Write time series of the part paper there.
+    /// Write time series of the part paper to this directory.
     #[arg(long, value_name = "DIRECTORY")]
     series: Option<PathBuf>,
 
-    /// Only a few cells, over real sockets, each with the simulation's figures below.
+    /// Run a few cells over real sockets, each followed by the results of the simulation.
     #[arg(long, conflicts_with_all = ["parts", "channels", "schemes", "ways", "targets", "series"])]
     real: bool,
 
-    /// Runs at a time; one for each core unless stated.
+    /// The number of simultaneous runs. Default: one for each core.
     #[arg(long, value_name = "COUNT")]
     threads: Option<NonZero<usize>>,
 
@@ -65,7 +65,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
-    // It may start this program once more, in a network of its own, and so comes before everything.
+    // Comes first, because it may start this program again in a network namespace.
     let namespace = match args.real {
         true => Some(Namespace::enter().map_err(|error| format!("no real sockets here: {error}"))?),
         false => None,
@@ -90,19 +90,19 @@ pub(super) fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
     let mut rows = Rows::new(args.common.json)?;
     let mut heading = Heading::default();
     let mut tell = |update| {
-        rows.tell(update, |row: &Row| row.verified, |row| print(row, &mut heading));
+        rows.update(update, |row: &Row| row.verified, |row| print(row, &mut heading));
     };
     match namespace {
         Some(namespace) => afec::run_real(&namespace, &options, &mut tell)?,
         None => afec::run(&options, &mut tell)?,
     }
     rows.finish(
-        "what came was not what was sent",
+        "received messages are not the sent ones",
         "none of these schemes runs under these conditions",
     )
 }
 
-/// Prints a row, below a heading where a cell begins.
+/// Prints a row, with a heading at the start of a cell.
 fn print(row: &Row, heading: &mut Heading) {
     heading.print(cell(row), || {
         format!(
@@ -111,6 +111,7 @@ fn print(row: &Row, heading: &mut Heading) {
         )
     });
     let scheme = match row.repeat_bytes {
+        Some(bytes) if row.computed => format!("{} ({bytes} B, computed)", row.scheme),
         Some(bytes) => format!("{} ({bytes} B)", row.scheme),
         None => row.scheme.clone(),
     };
@@ -174,5 +175,7 @@ fn remark(row: &Row) -> String {
 
 fn percent(text: &str) -> Result<f64, String> {
     let percent = text.parse().ok().filter(|percent| (0.0..=100.0).contains(percent));
-    percent.map(|percent: f64| percent / 100.0).ok_or_else(|| format!("{text} is no percent"))
+    percent
+        .map(|percent: f64| percent / 100.0)
+        .ok_or_else(|| format!("{text} is no percentage from 0 to 100"))
 }

@@ -1,15 +1,15 @@
-//! What experiments have in common for people: options, headings.
+//! Options and headings that all experiments share.
 
 use clap::Args as ClapArgs;
 
-/// The options of every experiment.
+/// Options of every experiment.
 #[derive(Debug, Clone, Copy, ClapArgs)]
 pub(super) struct Common {
-    /// Of what is generated and of the network's luck: the same number gives the same.
+    /// The seed of generated messages and of simulated networks. The same number gives the same results.
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     pub(super) seed: u64,
 
-    /// At most 30 seconds: every row, of fewer messages.
+    /// Take at most 30 seconds: print every row, measured with fewer messages.
     #[arg(long)]
     pub(super) quick: bool,
 
@@ -18,12 +18,12 @@ pub(super) struct Common {
     pub(super) json: bool,
 }
 
-/// What stands above a group of rows.
+/// The heading above a group of rows.
 #[derive(Debug, Default)]
 pub(super) struct Heading(String);
 
 impl Heading {
-    /// Prints the heading of the next row and the titles of its columns, unless the last row had the same.
+    /// Prints the heading of the next row and the titles of its columns, unless it is the heading of the last row.
     pub(super) fn print(&mut self, heading: String, titles: impl FnOnce() -> String) {
         if heading != self.0 {
             println!("\n{heading}\n\n{}", titles());
@@ -32,7 +32,7 @@ impl Heading {
     }
 }
 
-/// What `--quick` adds to a heading.
+/// The suffix of headings with `--quick`.
 pub(super) fn quick(is_quick: bool) -> &'static str {
     if is_quick { " (quick)" } else { "" }
 }

@@ -16,42 +16,43 @@ use super::common::Common;
 use super::rows::Rows;
 use table::Table;
 
-/// Where recordings are looked for.
+/// The default directory of recordings, if it exists.
 const DATA: &str = "../shared/data";
 
 /// The options of `groupwire lab contract`.
 #[derive(Debug, ClapArgs)]
 pub(super) struct Args {
-    /// Only these setups: table1, straggler, modem, lossy, rooms.
+    /// Run only these setups: table1, straggler, modem, lossy, rooms.
     #[arg(long = "setup", value_name = "NAME")]
     setups: Vec<Setup>,
 
-    /// In the setup table1, leave out only this: none, no-gmc, no-afec, full-price-repeats.
+    /// In the setup table1, run only these ablations: none, no-gmc, no-afec, full-price-repeats.
     #[arg(long = "ablation", value_name = "NAME")]
     ablations: Vec<Ablation>,
 
-    /// In the setup table1, how packets are lost on both hops, such as rand20, pb10@4.
+    /// In the setup table1, the loss of packets on both legs, such as rand20, pb10@4.
     #[arg(long = "loss", value_name = "NAME")]
     losses: Vec<Loss>,
 
-    /// The room's tick in ms, instead of the setup's own.
+    /// The tick of the room in ms, instead of that of the setup.
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(0..=1000))]
     tick: Option<u64>,
 
-    /// QUIC acknowledges as between browsers and the server, not as rarely as between native clients and it.
+    /// Let QUIC acknowledge as often as between browsers and the server, not as rarely as between native clients and the
+    /// server.
     #[arg(long)]
     browser_acks: bool,
 
-    /// How long sessions are, in seconds, instead of the setup's own time.
+    /// The length of sessions in seconds, instead of that of the setup.
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=36_000))]
     length: Option<u64>,
 
-    /// Replay recordings in its directories mouse (*.csv, *.csv.gz) and editing (*.json, *.json.gz); ../shared/data, if that
-    /// is there.
+    /// Replay recordings of the directories mouse (*.csv, *.csv.gz) and editing (*.json, *.json.gz) in this directory.
+    /// Default: ../shared/data, if it exists.
     #[arg(long, value_name = "DIRECTORY")]
     data: Option<PathBuf>,
 
-    /// Runs at a time; one for each core unless stated.
+    /// The number of simultaneous runs. Default: one for each core.
     #[arg(long, value_name = "COUNT")]
     threads: Option<NonZero<usize>>,
 
@@ -75,8 +76,8 @@ pub(super) fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
     let mut rows = Rows::new(args.common.json)?;
     let mut table = Table::default();
     let mut tell = |update| {
-        rows.tell(update, |row: &Row| row.verified, |row| table.print(row));
+        rows.update(update, |row: &Row| !row.is_wrong(), |row| table.print(row));
     };
     contract::run(&options, &mut tell)?;
-    rows.finish("what came was not what was sent", "there is no such run")
+    rows.finish("received messages are not the sent ones", "no setup of this name has such runs")
 }

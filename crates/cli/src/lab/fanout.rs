@@ -16,41 +16,41 @@ use table::Table;
 /// The options of `groupwire lab fanout`.
 #[derive(Debug, ClapArgs)]
 pub(super) struct Args {
-    /// Only these: groupwire-websocket, groupwire-webtransport, ws, ws-batched, socket.io, socket.io-batched, centrifugo,
+    /// Run only these systems: groupwire-websocket, groupwire-webtransport, ws, ws-batched, socket.io, socket.io-batched, centrifugo,
     /// uwebsockets, uwebsockets-batched, y-websocket.
     #[arg(long = "system", value_name = "NAME")]
     systems: Vec<String>,
 
-    /// In the room, those who send among them; may be given several times. Default: 100, 500, 1000.
+    /// The number of clients in the room, including the senders. May be given several times. Default: 100, 500, 1000.
     #[arg(long, value_name = "COUNT")]
     clients: Vec<usize>,
 
-    /// How long servers collect what they send, in ms; may be given several times. Default: 40 and 0. Batched peers
-    /// take any but 0, the other peers 0.
+    /// The time for which servers collect messages before sending, in ms. May be given several times. Default: 40 and 0.
+    /// Batched peers run with all but 0, other peers with 0.
     #[arg(long = "tick", value_name = "MS")]
     ticks: Vec<u64>,
 
-    /// Those who send.
+    /// The number of clients that send.
     #[arg(long, value_name = "COUNT", default_value_t = 10)]
     senders: usize,
 
-    /// Messages per second from each.
+    /// Messages per second from each sender.
     #[arg(long, value_name = "HZ", default_value_t = 25)]
     rate: u32,
 
-    /// How long each row is measured.
+    /// The duration of the measurement of each row.
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
     seconds: f64,
 
-    /// Silent connections, for the memory that each needs; 0 leaves that out.
+    /// The number of idle connections for measuring the memory of each; 0 for none.
     #[arg(long, value_name = "COUNT", default_value_t = 1500)]
     idle: usize,
 
-    /// The groupwire program whose `serve` is measured; this one unless stated.
+    /// The groupwire program whose `serve` is measured. Default: this program.
     #[arg(long, value_name = "FILE")]
     server: Option<PathBuf>,
 
-    /// Where scripts/peers.sh has installed the peers.
+    /// The directory into which scripts/peers.sh has installed the peers.
     #[arg(long, value_name = "DIRECTORY", default_value = ".cache/peers")]
     peers: PathBuf,
 
@@ -79,21 +79,24 @@ pub(super) fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
     };
     let (mut rows, mut table) = (Rows::new(args.common.json)?, Table::default());
     let mut tell = |update| {
-        rows.tell(update, |row: &Row| row.verified, |row| table.print(row));
+        rows.update(update, |row: &Row| row.verified, |row| table.print(row));
     };
-    // Clients have runtimes of their own, which must not be started within that of this thread.
+    // Clients have runtimes of their own, which must not be started on a thread of this runtime.
     std::thread::scope(|scope| scope.spawn(|| fanout::run(&options, &mut tell)).join())
         .map_err(|_| "the experiment ended early")??;
-    rows.finish("what came was not what was sent", "none of these systems could be measured")
+    rows.finish(
+        "received messages are not the sent ones",
+        "none of these systems could be measured",
+    )
 }
 
-/// Each connection is a file, here and in the server, which inherits the limit.
+/// Raises the limit of open files. Each connection is a file, here and in the server, which inherits the limit.
 fn allow_files() {
     #[cfg(unix)]
     {
         use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
         let limit = getrlimit(Resource::Nofile);
-        // If it is not granted, clients that cannot join say so.
+        // If this fails, clients that cannot join report it.
         let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
     }
 }

@@ -12,35 +12,35 @@ use super::common::Common;
 use super::rows::Rows;
 use super::table::Table;
 
-/// Messages of the GMC paper's session (section 5.1).
+/// The number of messages in the session of the GMC paper (section 5.1).
 const PAPERS_MESSAGES: u32 = 12_850;
 
 /// The options of `groupwire lab gmc`.
 #[derive(Debug, ClapArgs)]
 pub(super) struct Args {
-    /// A recording: *.bin or *.csv, each also with .gz; a table *.tsv beside a *.bin says who sent what when.
-    /// Without any, a built-in session in its formats.
+    /// A recording: *.bin or *.csv, each also with .gz. A table *.tsv beside a *.bin has the sender and time of each
+    /// message. Default: a built-in session in each of its formats.
     #[arg(long = "trace", value_name = "FILE")]
     traces: Vec<PathBuf>,
 
-    /// What the messages of all these recordings say, a row each, for the formats written by hand.
+    /// A table with the content of the messages of these recordings, one row each, which the hand-written formats need.
     #[arg(long, value_name = "FILE", requires = "traces")]
     events: Option<PathBuf>,
 
-    /// Of the built-in session.
+    /// The number of messages of the built-in session.
     #[arg(long, value_name = "COUNT", default_value_t = PAPERS_MESSAGES, conflicts_with = "traces",
         value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     messages: u32,
 
-    /// Only these techniques.
+    /// Run only these techniques.
     #[arg(long = "technique", value_name = "NAME")]
     techniques: Vec<String>,
 
-    /// Only these modes: stream, datagram, packet3, packet10.
+    /// Run only these modes: stream, datagram, packet3, packet10.
     #[arg(long = "mode", value_name = "MODE")]
     modes: Vec<Mode>,
 
-    /// Tell Groupwire the kind and the sender of each message; it has to transmit them then.
+    /// Give Groupwire the kind and the sender of each message, which it then has to transmit.
     #[arg(long)]
     senders: bool,
 
@@ -63,7 +63,7 @@ pub(super) fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
     let mut rows = Rows::new(args.common.json)?;
     let mut table = Table::default();
     gmc::run(&sessions, &options, &mut |update| {
-        rows.tell(update, |row: &Row| row.verified, |row| table.print(row));
+        rows.update(update, |row: &Row| row.verified, |row| table.print(row));
     })?;
     rows.finish(
         "messages did not decode to what was sent",
@@ -87,7 +87,7 @@ fn read_all(traces: &[PathBuf], events: Option<&Path>) -> Result<Vec<Session>, B
     Ok(sessions)
 }
 
-/// x.bin.gz is called x.
+/// The name of a trace: x for x.bin.gz.
 fn name(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     name.split_once('.').map_or(&*name, |(stem, _)| stem).to_owned()

@@ -15,49 +15,49 @@ use super::common::Common;
 use super::rows::Rows;
 use table::Table;
 
-/// Where this project's own machines have real files.
+/// The directory of the standard corpora, if it exists.
 const DATA: &str = "../shared/data/corpus";
 
 /// The options of `groupwire lab lossless`.
 #[derive(Debug, ClapArgs)]
 pub(super) struct Args {
-    /// Only these parts: baseline, pingpong, bandwidth, throughput.
+    /// Run only these parts: baseline, pingpong, bandwidth, throughput.
     #[arg(long = "part", value_name = "NAME", value_delimiter = ',', value_parser = part)]
     parts: Vec<Part>,
 
-    /// Messages of these sizes, in octets, instead of 500, 700, 1000, 1400.
-    #[arg(long, value_name = "OCTETS", value_delimiter = ',', value_parser = size)]
+    /// The sizes of messages in bytes, instead of 500, 700, 1000, 1400.
+    #[arg(long, value_name = "BYTES", value_delimiter = ',', value_parser = size)]
     sizes: Vec<usize>,
 
-    /// Links of these rates, in Mbit/s, instead of 10, 100, 1000.
+    /// The rates of links in Mbit/s, instead of 10, 100, 1000.
     #[arg(long, value_name = "MBIT", value_delimiter = ',', value_parser = rate)]
     rates: Vec<f64>,
 
-    /// So many switches between that store and forward, instead of 0 and 1.
+    /// The numbers of store-and-forward switches between both ends, instead of 0 and 1.
     #[arg(long, value_name = "COUNT", value_delimiter = ',', value_parser = hops)]
     hops: Vec<usize>,
 
-    /// Only these, beside no compression: lz4, zstd-1, zstd-fast-3, delta4+lz4, auto, ...
+    /// Run only these codecs, besides no compression: lz4, zstd-1, zstd-fast-3, delta4+lz4, auto, ...
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     codecs: Vec<Contender>,
 
-    /// Only these: telecom, a file's name, or all.
+    /// Run only these payloads: telecom, the name of a file, or all.
     #[arg(long = "payload", value_name = "NAME", value_delimiter = ',')]
     payloads: Vec<String>,
 
-    /// Cut messages from the files in this directory, too; ../shared/data/corpus, if that is there.
+    /// Cut messages from files of this directory, too. Default: ../shared/data/corpus, if it exists.
     #[arg(long, value_name = "DIRECTORY")]
     data: Option<PathBuf>,
 
-    /// Of each codec on each link; 5,000, 10,000 and 20,000 unless stated, by the link's rate.
+    /// The number of messages of each codec on each link. Default: 5,000, 10,000 or 20,000, by the rate of the link.
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     messages: Option<u32>,
 
-    /// Only show what memory each codec holds.
+    /// Only show the memory of each codec.
     #[arg(long)]
     memory: bool,
 
-    /// Measure the memory of one codec in this very process.
+    /// Measure the memory of one codec in this process.
     #[arg(long, value_name = "NAME", hide = true)]
     memory_of: Option<Contender>,
 
@@ -72,7 +72,7 @@ pub(super) fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
     if args.memory {
         return memory::show(&args.codecs, args.common.json);
     }
-    // It may start this program once more, in a network of its own, and so comes before everything.
+    // Comes first, because it may start this program again in a network namespace.
     let namespace =
         Namespace::enter().map_err(|error| format!("no emulated links here: {error}"))?;
     let options = Options {
@@ -89,12 +89,12 @@ pub(super) fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
     };
     let (mut rows, mut table) = (Rows::new(args.common.json)?, Table::default());
     lossless::run(&namespace, &options, &mut |update| {
-        rows.tell(update, |row: &Row| row.verified, |row| table.take(row));
+        rows.update(update, |row: &Row| row.verified, |row| table.take(row));
     })?;
     if !args.common.json {
         table.finish();
     }
-    rows.finish("what came was not what was sent", "there is nothing to measure")
+    rows.finish("received messages are not the sent ones", "no part of this name can be measured")
 }
 
 fn part(name: &str) -> Result<Part, String> {
@@ -109,7 +109,7 @@ fn part(name: &str) -> Result<Part, String> {
 
 fn size(text: &str) -> Result<usize, String> {
     let size = text.parse().ok().filter(|size| (1..=60_000).contains(size));
-    size.ok_or_else(|| "a message has 1 to 60000 octets".to_owned())
+    size.ok_or_else(|| "a message has 1 to 60000 bytes".to_owned())
 }
 
 fn rate(text: &str) -> Result<f64, String> {

@@ -8,24 +8,24 @@ use std::process::ExitCode;
 use clap::Args as ClapArgs;
 use groupwire_lab::report::{self, Saved};
 
-/// Of the page, in the directory for it.
+/// The file name of the page.
 const PAGE: &str = "report.html";
 
 /// The options of `groupwire lab report`.
 #[derive(Debug, ClapArgs)]
 pub(super) struct Args {
-    /// Where saved rows are: *.json and *.jsonl, as experiments print them with --json.
+    /// The directory of saved rows: *.json and *.jsonl, as experiments print them with --json.
     #[arg(long, value_name = "DIRECTORY")]
     from: Option<PathBuf>,
 
-    /// Where report.html is written; where the rows are unless stated.
+    /// The directory to write report.html to. Default: the directory of the rows.
     #[arg(long, value_name = "DIRECTORY")]
     out: Option<PathBuf>,
 }
 
 pub(super) fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
     let Some(from) = args.from else {
-        return Err("a report is made of saved rows. Save some, and say where they are:\n  \
+        return Err("a report is made of saved rows. Save some and name their directory:\n  \
              groupwire lab lossless --json > DIRECTORY/lossless.json\n  \
              groupwire lab report --from DIRECTORY"
             .into());

@@ -1,4 +1,4 @@
-//! What all experiments share: a bar on standard error while they run, and their rows on standard output.
+//! The output of every experiment: a progress bar on standard error, and rows on standard output.
 
 use std::error::Error;
 use std::process::ExitCode;
@@ -7,7 +7,7 @@ use groupwire_lab::Update;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
-/// Shows what an experiment tells.
+/// Prints the rows and the progress of an experiment.
 pub(super) struct Rows {
     bar: ProgressBar,
     json: bool,
@@ -17,7 +17,7 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// Rows as lines of JSON, or however they are printed for people.
+    /// Output with rows as lines of JSON, or as tables.
     pub(super) fn new(json: bool) -> Result<Self, Box<dyn Error>> {
         let bar = ProgressBar::new(0);
         let style = ProgressStyle::with_template("{bar:32} {pos}/{len} runs, {elapsed}, {msg}")?;
@@ -25,8 +25,8 @@ impl Rows {
         Ok(Rows { bar, json, count: 0, wrong: 0, failure: None })
     }
 
-    /// Takes what is told; `is_right` and `print` are of the experiment's rows.
-    pub(super) fn tell<R: Serialize>(
+    /// Prints an update. `is_right` tells whether a row is correct, `print` prints it as part of a table.
+    pub(super) fn update<R: Serialize>(
         &mut self,
         update: Update<R>,
         is_right: impl FnOnce(&R) -> bool,
@@ -56,7 +56,8 @@ impl Rows {
         }
     }
 
-    /// The experiment is over. It failed if anything was `wrong`, or, which says `none`, if there was no row.
+    /// Ends the output. It is an error with the text `wrong` if a row was not correct, and with the text `none` if there was
+    /// no row.
     pub(super) fn finish(self, wrong: &str, none: &str) -> Result<ExitCode, Box<dyn Error>> {
         self.bar.finish_and_clear();
         match self.failure {

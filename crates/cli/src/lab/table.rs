@@ -1,10 +1,10 @@
-//! Rows for people, grouped by trace and conditions.
+//! Rows as tables, grouped by trace and conditions.
 
 use groupwire_lab::gmc::Row;
 
 use super::common::{Heading, quick};
 
-/// Prints rows as they come, a heading where a group begins.
+/// Prints each row, with a heading at the start of a group.
 #[derive(Default)]
 pub(super) struct Table {
     heading: Heading,

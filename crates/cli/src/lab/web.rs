@@ -1,8 +1,8 @@
 //! `groupwire lab web`.
 
-mod ear;
 mod native;
 mod play;
+mod receiver;
 mod table;
 
 use std::error::Error;
@@ -24,39 +24,39 @@ use table::Table;
 /// The options of `groupwire lab web`.
 #[derive(Debug, ClapArgs)]
 pub(super) struct Args {
-    /// Only these transports: webtransport, websocket, multipart, iframe, longpoll, poll, socket.
+    /// Run only these transports: webtransport, websocket, multipart, iframe, longpoll, poll, socket.
     #[arg(long = "transport", value_name = "NAME")]
     transports: Vec<String>,
 
-    /// Only these networks: loopback, lan, man, wan, lossy; cellular, if there is a recording.
+    /// Run only these networks: loopback, lan, man, wan, lossy; cellular, if there is a recording.
     #[arg(long = "network", value_name = "NAME")]
     networks: Vec<Network>,
 
-    /// Only these: send_rate, receive_rate, latency, jitter, overhead_message, overhead_connection.
+    /// Run only these measures: send_rate, receive_rate, latency, jitter, overhead_message, overhead_connection.
     #[arg(long = "measure", value_name = "NAME")]
     measures: Vec<Measure>,
 
-    /// A recorded cellular link, in mahimahi's format, also with .gz: the network cellular.
+    /// A recorded link in the format of mahimahi, also with .gz. It is the network cellular.
     #[arg(long, value_name = "FILE")]
     cellular: Option<PathBuf>,
 
-    /// Lose these packets instead of the network's own, such as rand3, ge5b3, out80.
+    /// The loss of packets, such as rand3, ge5b3, out80, instead of that of the network.
     #[arg(long, value_name = "LOSS")]
     loss: Option<Loss>,
 
-    /// Delay packets by up to so much more, in ms.
+    /// The largest additional random delay of packets in ms.
     #[arg(long, value_name = "MS", default_value_t = 0)]
     jitter: u64,
 
-    /// Let so many of 100 packets be overtaken.
+    /// The percentage of packets that later ones overtake.
     #[arg(long, value_name = "PERCENT", default_value_t = 0.0)]
     reorder: f64,
 
-    /// What waits before more is dropped, instead of the network's own, in ms.
+    /// The length of the queue in ms, beyond which packets are dropped, instead of that of the network.
     #[arg(long, value_name = "MS")]
     queue: Option<u64>,
 
-    /// Use proxies on loopback instead of a network namespace: no losses to TCP, no bytes counted.
+    /// Use proxies on loopback instead of a network namespace. TCP then loses no packets, and bytes are not counted.
     #[arg(long)]
     proxy: bool,
 
@@ -65,7 +65,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
-    // It may start this program once more, in a network of its own, and so comes before everything.
+    // Comes first, because it may start this program again in a network namespace.
     let namespace = match args.proxy {
         true => None,
         false => Some(Namespace::enter().map_err(|error| {
@@ -94,9 +94,9 @@ pub(super) fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
     let (mut rows, mut table) = (Rows::new(args.common.json)?, Table::default());
     let natives = Native::new(Handle::current());
     let mut tell = |update| {
-        rows.tell(update, |row: &Row| row.verified, |row| table.print(row));
+        rows.update(update, |row: &Row| row.verified, |row| table.print(row));
     };
-    // It waits for what the runtime of this thread does, and has one of its own.
+    // The experiment blocks, and waits for tasks of this runtime, so it runs on a thread of its own.
     let done = std::thread::scope(|scope| {
         let run = || web::run(namespace.as_ref(), &natives, &options, &mut tell);
         scope.spawn(run).join()
@@ -105,5 +105,5 @@ pub(super) fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
     if !args.common.json {
         table.finish();
     }
-    rows.finish("what came was not what was sent", "none of these transports works here")
+    rows.finish("received messages are not the sent ones", "none of these transports works here")
 }

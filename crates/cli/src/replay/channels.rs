@@ -1,12 +1,12 @@
-//! Which channel a recorded message goes on: one for each kind.
+//! The channels of a replay: one for each kind of message in the recording.
 
 use groupwire_client::Qos;
 use groupwire_lab::Trace;
 
-use super::Promise;
+use super::options::QosChoice;
 
-/// Kinds that show where somebody is: of these the next one makes up for a lost one. The names are those of our
-/// recordings, of the whiteboard's channels, and a few that others use.
+/// Kinds of messages that show a position, so that the next message replaces a lost one. The names are those in this
+/// project's recordings, of the whiteboard's channels, and common ones.
 const POINTERS: [&str; 7] = ["tele", "pointer", "telepointer", "cursor", "mouse", "drag", "stroke"];
 
 /// A channel to open.
@@ -16,18 +16,18 @@ pub(super) struct Open {
     pub(super) qos: Qos,
 }
 
-/// The channel of each of the trace's kinds.
-pub(super) fn of(trace: &Trace, promise: Promise) -> Vec<Open> {
+/// The channels of the trace's kinds, in their order.
+pub(super) fn of(trace: &Trace, choice: QosChoice) -> Vec<Open> {
     let aggregate = Qos::awareness().loss_per_mille(0).aggregate();
     let open = |kind: &String| {
-        let qos = match promise {
-            Promise::Transaction => Qos::transaction(),
-            Promise::Aggregate => aggregate,
-            Promise::Conflate => Qos::awareness(),
-            Promise::ByKind if POINTERS.contains(&kind.as_str()) => aggregate,
-            Promise::ByKind => Qos::transaction(),
+        let qos = match choice {
+            QosChoice::Transaction => Qos::transaction(),
+            QosChoice::Aggregate => aggregate,
+            QosChoice::Conflate => Qos::awareness(),
+            QosChoice::ByKind if POINTERS.contains(&kind.as_str()) => aggregate,
+            QosChoice::ByKind => Qos::transaction(),
         };
-        // The room has no use for a nameless channel.
+        // A room refuses a channel without a name.
         let name = if kind.is_empty() { "message".to_owned() } else { kind.clone() };
         Open { name, qos }
     };

@@ -1,4 +1,4 @@
-//! The participants: joining, and what each is told.
+//! The participants: how they join the room.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::error::Error;
@@ -8,22 +8,22 @@ use std::time::Duration;
 use groupwire_client::{Channel, ChannelId, Event, Events, Options, ParticipantId, Qos, Room};
 use tokio::time::timeout;
 
-use super::Args;
 use super::channels::Open;
+use super::options::Args;
 
-/// How long all participants together may take to join.
+/// The time in which each participant must have joined, once those before it have. A loaded server takes seconds.
 const JOIN_PATIENCE: Duration = Duration::from_secs(30);
 
-/// Participants in a room, with all channels open and nothing old left to come.
+/// Participants that have joined, opened all channels and received the earlier content of the room.
 pub(super) struct Clients {
     pub(super) all: Vec<Client>,
-    /// Which participant has which number in the room.
+    /// The index of each participant in `all`, by its number in the room.
     pub(super) numbers: Arc<HashMap<ParticipantId, usize>>,
 }
 
 pub(super) struct Client {
     pub(super) room: Room,
-    /// One for each of the trace's kinds, in their order.
+    /// The channels of the trace's kinds, in their order.
     pub(super) channels: Vec<Channel>,
     pub(super) events: Events,
 }
@@ -49,7 +49,7 @@ impl Clients {
         for (at, client) in all.iter_mut().enumerate() {
             let number = timeout(JOIN_PATIENCE, client.ready())
                 .await
-                .map_err(|_| format!("participant {} of {count} did not get in", at + 1))??;
+                .map_err(|_| format!("participant {} of {count} could not join", at + 1))??;
             numbers.insert(number, at);
         }
         Ok(Clients { all, numbers: Arc::new(numbers) })
@@ -63,7 +63,7 @@ impl Clients {
 }
 
 impl Client {
-    /// Waits until this participant is in the room and has all that was said before, which is none of our business.
+    /// Waits until this participant has joined and received the earlier content of all channels, which is ignored.
     async fn ready(&mut self) -> Result<ParticipantId, Box<dyn Error>> {
         let number = self.room.joined().await?;
         let mut waiting: HashSet<ChannelId> = self.channels.iter().map(Channel::id).collect();

@@ -1,4 +1,4 @@
-//! Sending by plan, receiving, and knowing when it is over.
+//! Runs the replay: sends by plan, receives, and ends when all messages have arrived or none arrives any more.
 
 use std::collections::{HashMap, VecDeque};
 use std::error::Error;
@@ -15,51 +15,51 @@ use indicatif::{ProgressBar, ProgressStyle};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, sleep_until};
 
-use super::Args;
 use super::clients::{Client, Clients};
+use super::options::Args;
 use super::plan::Plan;
 use super::verify::{Found, Verifier};
 
-/// How long a sender waits when the client says *not now*.
+/// The pause of a sender after the client answered *not now*: short compared with the tick of a room (40 ms).
 const HOLD: Duration = Duration::from_millis(5);
 
-/// How often progress is looked at.
-const LOOK: Duration = Duration::from_millis(100);
+/// The interval at which progress is checked and shown.
+const CHECK_EVERY: Duration = Duration::from_millis(100);
 
-/// What happened.
+/// The result of a replay.
 pub(super) struct Outcome {
-    pub(super) transactions: Class,
-    pub(super) awareness: Class,
-    /// Of all participants together, while messages were sent.
+    pub(super) transactions: KindOutcome,
+    pub(super) awareness: KindOutcome,
+    /// The sum over all participants, from the first message to the end.
     pub(super) stats: Stats,
     pub(super) framing: Framing,
-    /// Times that a sender was told *not now*.
+    /// How often a client answered *not now*.
     pub(super) held: u64,
-    /// From the first message sent to the last one received.
+    /// The time from the first message sent to the last one received.
     pub(super) took: Duration,
-    /// What went wrong besides messages.
+    /// Failures other than missing or wrong messages, such as gaps.
     pub(super) trouble: Vec<String>,
 }
 
-/// Messages of one kind of channel.
-pub(super) struct Class {
+/// The messages of all transaction channels, or of all awareness channels.
+pub(super) struct KindOutcome {
     pub(super) sent: u64,
     pub(super) found: Found,
-    /// From the sender's application to the receiver's, in microseconds.
+    /// The latency from application to application, in microseconds.
     pub(super) latency: Histogram<u32>,
 }
 
-/// What the tasks share.
-struct Shared {
+/// State that the tasks of senders and receivers share.
+struct Progress {
     trace: Arc<Trace>,
     plan: Arc<Plan>,
     numbers: Arc<HashMap<ParticipantId, usize>>,
     start: Instant,
-    /// When each step was handed to the client, in nanoseconds since the start.
+    /// The time at which each step was passed to the client, in nanoseconds since the start.
     sent_at: Vec<AtomicU64>,
     sent: AtomicU64,
     held: AtomicU64,
-    /// What each participant has still to get.
+    /// The number of messages that each participant has yet to receive.
     outstanding: Vec<AtomicU64>,
 }
 
@@ -73,7 +73,7 @@ pub(super) async fn run(
     let mut verifiers: Vec<Verifier> = (0..clients.all.len())
         .map(|me| Verifier::new(Arc::clone(trace), Arc::clone(plan), me, me < sample))
         .collect();
-    let shared = Arc::new(Shared {
+    let progress = Arc::new(Progress {
         trace: Arc::clone(trace),
         plan: Arc::clone(plan),
         numbers: clients.numbers,
@@ -89,22 +89,22 @@ pub(super) async fn run(
     let mut rooms = Vec::new();
     for (me, Client { room, channels, events }) in clients.all.into_iter().enumerate() {
         if me < plan.senders {
-            senders.spawn(send(Arc::clone(&shared), me, channels));
+            senders.spawn(send(Arc::clone(&progress), me, channels));
         }
-        let receiver = Receiver::new(Arc::clone(&shared), me, verifiers.remove(0));
+        let receiver = Receiver::new(Arc::clone(&progress), me, verifiers.remove(0));
         receivers.spawn(receiver.receive(events));
         rooms.push(room);
     }
-    let finished = wait(args, &shared, &mut senders).await;
-    let took = shared.start.elapsed();
+    let finished = wait(args, &progress, &mut senders).await;
+    let took = progress.start.elapsed();
     let after = totals_of(&rooms);
-    // Still there: awareness of somebody who leaves goes with it.
+    // Participants leave only now, because leaving removes their awareness values.
     for room in &rooms {
         room.leave().await;
     }
     let mut outcome = Outcome {
-        transactions: Class::new(),
-        awareness: Class::new(),
+        transactions: KindOutcome::new(),
+        awareness: KindOutcome::new(),
         stats: difference(after.0, before.0),
         framing: Framing {
             bytes_out: after.1.bytes_out - before.1.bytes_out,
@@ -112,12 +112,12 @@ pub(super) async fn run(
             datagrams_out: after.1.datagrams_out - before.1.datagrams_out,
             datagrams_in: after.1.datagrams_in - before.1.datagrams_in,
         },
-        held: shared.held.load(Relaxed),
+        held: progress.held.load(Relaxed),
         took,
         trouble: Vec::new(),
     };
     for step in &plan.steps {
-        outcome.class(plan.is_transaction(step.lane)).sent += 1;
+        outcome.of_kind(plan.is_transaction(step.sequence)).sent += 1;
     }
     while let Some(receiver) = receivers.join_next().await {
         receiver?.report(&mut outcome)?;
@@ -127,41 +127,42 @@ pub(super) async fn run(
 }
 
 impl Outcome {
-    fn class(&mut self, transaction: bool) -> &mut Class {
+    fn of_kind(&mut self, transaction: bool) -> &mut KindOutcome {
         if transaction { &mut self.transactions } else { &mut self.awareness }
     }
 }
 
-impl Class {
+impl KindOutcome {
     fn new() -> Self {
-        Class { sent: 0, found: Found::default(), latency: histogram() }
+        KindOutcome { sent: 0, found: Found::default(), latency: histogram() }
     }
 }
 
-/// Two digits over 1 µs to 10 minutes: some 20 KB for each receiver.
+/// A histogram with two significant digits from 1 µs to 10 minutes, which takes about 20 KB.
 fn histogram() -> Histogram<u32> {
     Histogram::new_with_bounds(1, 600_000_000, 2)
         .expect("the bounds are in order, the digits 0 to 5")
 }
 
-/// Sends one participant's steps when they are due.
-async fn send(shared: Arc<Shared>, me: usize, channels: Vec<Channel>) -> Result<(), String> {
-    for (number, step) in shared.plan.steps.iter().enumerate().filter(|(_, one)| one.sender == me) {
-        let due = shared.start + step.at;
+/// Sends the steps of one participant at their times.
+async fn send(progress: Arc<Progress>, me: usize, channels: Vec<Channel>) -> Result<(), String> {
+    for (number, step) in progress.plan.steps.iter().enumerate().filter(|(_, one)| one.sender == me)
+    {
+        let due = progress.start + step.at;
         if Instant::now() < due {
             sleep_until(due).await;
         }
-        let message = &shared.trace.messages[step.message];
+        let message = &progress.trace.messages[step.message];
         let payload = match std::str::from_utf8(&message.bytes) {
             Ok(text) => Payload::Text(text),
             Err(_) => Payload::Bytes(&message.bytes),
         };
-        // From the first attempt: being held back is part of the latency.
-        shared.sent_at[number].store(nanos(shared.start.elapsed()), Relaxed);
+        // Taken before the first attempt: the time of *not now* is part of the latency.
+        progress.sent_at[number].store(nanos(progress.start.elapsed()), Relaxed);
         loop {
             match channels[message.kind].send(payload, SendOptions::default()) {
                 Ok(Sent::NotNow) => {
-                    shared.held.fetch_add(1, Relaxed);
+                    progress.held.fetch_add(1, Relaxed);
                     sleep(HOLD).await;
                 }
                 Ok(_) => break,
@@ -173,18 +174,18 @@ async fn send(shared: Arc<Shared>, me: usize, channels: Vec<Channel>) -> Result<
                 }
             }
         }
-        shared.sent.fetch_add(1, Relaxed);
+        progress.sent.fetch_add(1, Relaxed);
     }
     Ok(())
 }
 
-/// Waits until all is sent and all has arrived, or nothing arrives any more.
+/// Waits until all messages are sent and have arrived, or until none has arrived for as long as `--patience` says.
 async fn wait(
     args: &Args,
-    shared: &Shared,
+    progress: &Progress,
     senders: &mut JoinSet<Result<(), String>>,
 ) -> Result<(), Box<dyn Error>> {
-    let bar = ProgressBar::new(shared.plan.steps.len() as u64);
+    let bar = ProgressBar::new(progress.plan.steps.len() as u64);
     let style = "{bar:32} {pos}/{len} messages sent, {msg}, {elapsed} of {duration}";
     bar.set_style(ProgressStyle::with_template(style)?);
     let (mut last, mut changed) = (u64::MAX, Instant::now());
@@ -192,9 +193,9 @@ async fn wait(
         while let Some(sender) = senders.try_join_next() {
             sender??;
         }
-        let outstanding: u64 = shared.outstanding.iter().map(|one| one.load(Relaxed)).sum();
-        bar.set_position(shared.sent.load(Relaxed));
-        bar.set_message(format!("{outstanding} deliveries to come"));
+        let outstanding: u64 = progress.outstanding.iter().map(|one| one.load(Relaxed)).sum();
+        bar.set_position(progress.sent.load(Relaxed));
+        bar.set_message(format!("{outstanding} deliveries missing"));
         if senders.is_empty() && outstanding == 0 {
             break;
         }
@@ -203,14 +204,14 @@ async fn wait(
         } else if changed.elapsed() >= args.patience() {
             break;
         }
-        sleep(LOOK).await;
+        sleep(CHECK_EVERY).await;
     }
     bar.finish_and_clear();
     Ok(())
 }
 
 struct Receiver {
-    shared: Arc<Shared>,
+    progress: Arc<Progress>,
     me: usize,
     verifier: Verifier,
     transactions: Histogram<u32>,
@@ -219,20 +220,20 @@ struct Receiver {
 }
 
 impl Receiver {
-    fn new(shared: Arc<Shared>, me: usize, verifier: Verifier) -> Self {
+    fn new(progress: Arc<Progress>, me: usize, verifier: Verifier) -> Self {
         let (transactions, awareness) = (histogram(), histogram());
-        Receiver { shared, me, verifier, transactions, awareness, trouble: Vec::new() }
+        Receiver { progress, me, verifier, transactions, awareness, trouble: Vec::new() }
     }
 
-    /// Until the room is left.
+    /// Receives until the participant leaves the room.
     async fn receive(mut self, mut events: Events) -> Self {
         let mut batch = VecDeque::new();
         while events.next_batch(&mut batch).await {
-            let now = nanos(self.shared.start.elapsed());
+            let now = nanos(self.progress.start.elapsed());
             for event in batch.drain(..) {
                 self.take(now, event);
             }
-            self.shared.outstanding[self.me].store(self.verifier.outstanding(), Relaxed);
+            self.progress.outstanding[self.me].store(self.verifier.outstanding(), Relaxed);
         }
         self
     }
@@ -242,22 +243,23 @@ impl Receiver {
             Event::Message(message) => message,
             Event::Gap { reason, .. } => return self.complain(&format!("a gap: {reason:?}")),
             Event::Snapshot { .. } => {
-                return self
-                    .complain("too slow for the room's log: it was sent a snapshot instead");
+                return self.complain(
+                    "it received a snapshot, because it was too slow for the log of the room",
+                );
             }
             Event::Error { error, .. } => return self.complain(&error.to_string()),
-            // A replay has no document to make a snapshot of, and drains by trying again.
+            // Snapshot requests need a document, which a replay has not; senders poll instead of waiting for a drain.
             _ => return,
         };
-        // Others may be in the room.
-        let Some(&sender) = self.shared.numbers.get(&message.sender).filter(|_| !message.own)
+        // Messages of participants that are not part of the replay are ignored.
+        let Some(&sender) = self.progress.numbers.get(&message.sender).filter(|_| !message.own)
         else {
             return;
         };
         let channel = message.channel.0 as usize;
-        if let Some((lane, step)) = self.verifier.take(sender, channel, &message) {
-            let latency = now.saturating_sub(self.shared.sent_at[step].load(Relaxed)) / 1000;
-            let transaction = self.shared.plan.is_transaction(lane);
+        if let Some((sequence, step)) = self.verifier.take(sender, channel, &message) {
+            let latency = now.saturating_sub(self.progress.sent_at[step].load(Relaxed)) / 1000;
+            let transaction = self.progress.plan.is_transaction(sequence);
             let histogram = if transaction { &mut self.transactions } else { &mut self.awareness };
             histogram.saturating_record(latency);
         }
@@ -268,10 +270,12 @@ impl Receiver {
     }
 
     fn report(self, outcome: &mut Outcome) -> Result<(), Box<dyn Error>> {
-        let plan = &self.shared.plan;
-        for lane in (0..plan.lanes().len()).filter(|lane| plan.sender_of(*lane) != self.me) {
-            let class = outcome.class(plan.is_transaction(lane));
-            class.found.add(&self.verifier.found(lane));
+        let plan = &self.progress.plan;
+        for sequence in
+            (0..plan.sequences().len()).filter(|sequence| plan.sender_of(*sequence) != self.me)
+        {
+            let of_kind = outcome.of_kind(plan.is_transaction(sequence));
+            of_kind.found.add(&self.verifier.found(sequence));
         }
         outcome.transactions.latency.add(self.transactions)?;
         outcome.awareness.latency.add(self.awareness)?;

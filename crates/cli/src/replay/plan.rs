@@ -1,11 +1,11 @@
-//! What is sent when by whom, and so what has to arrive in which order.
+//! The plan of a replay: who sends which message when, and so which messages must arrive in which order.
 
 use std::time::Duration;
 
 use groupwire_client::{Kind, Overflow, Qos};
 use groupwire_lab::Trace;
 
-/// How fast.
+/// The pace of the replay.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Pace {
     Recorded { speed: f64 },
@@ -15,36 +15,37 @@ pub(super) enum Pace {
 /// One message to send.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Step {
-    /// When, since the start.
+    /// The time to send it, since the start.
     pub(super) at: Duration,
-    /// Which participant.
+    /// The index of the sending participant.
     pub(super) sender: usize,
-    /// Which message of the trace; its kind is its channel.
+    /// The index of the message in the trace. Its kind determines the channel.
     pub(super) message: usize,
-    /// Where in the order that is promised it stands.
-    pub(super) lane: usize,
+    /// The index of the sequence that the message belongs to.
+    pub(super) sequence: usize,
 }
 
-/// Messages of one sender that are numbered together and arrive in order: all its transactions, or those of one
-/// awareness channel.
+/// Messages of one sender that the session numbers together and delivers in order: all its transactions, or all messages
+/// of one awareness channel.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Lane {
-    /// The steps, in order.
+pub(super) struct Sequence {
+    /// The indices of the steps, in order.
     pub(super) steps: Vec<usize>,
-    /// Only the newest has to arrive.
+    /// Whether only the newest message must arrive.
     pub(super) conflated: bool,
 }
 
+/// All steps of a replay and their sequences.
 #[derive(Debug)]
 pub(super) struct Plan {
-    /// By time.
+    /// The steps, sorted by time.
     pub(super) steps: Vec<Step>,
-    /// Participants that send: the first so many.
+    /// The number of participants that send; they have the first indices.
     pub(super) senders: usize,
-    /// The QoS of each channel, that is of each of the trace's kinds.
+    /// The QoS of each channel, in the order of the trace's kinds.
     pub(super) qos: Vec<Qos>,
-    lanes: Vec<Lane>,
-    lanes_each: usize,
+    sequences: Vec<Sequence>,
+    per_sender: usize,
 }
 
 impl Plan {
@@ -54,62 +55,62 @@ impl Plan {
             Pace::Rate { hz, seconds } => at_rate(trace, senders, hz, seconds),
         };
         steps.sort_by_key(|step| step.at);
-        let lanes_each = 1 + qos.len();
-        let mut lanes = vec![Lane::default(); senders * lanes_each];
+        let per_sender = 1 + qos.len();
+        let mut sequences = vec![Sequence::default(); senders * per_sender];
         for (number, step) in steps.iter_mut().enumerate() {
             let channel = trace.messages[step.message].kind;
-            step.lane = step.sender * lanes_each + lane_of(&qos, channel);
-            lanes[step.lane].steps.push(number);
-            lanes[step.lane].conflated = qos[channel].overflow == Overflow::Conflate;
+            step.sequence = step.sender * per_sender + place_of(&qos, channel);
+            sequences[step.sequence].steps.push(number);
+            sequences[step.sequence].conflated = qos[channel].overflow == Overflow::Conflate;
         }
-        Plan { steps, senders, qos, lanes, lanes_each }
+        Plan { steps, senders, qos, sequences, per_sender }
     }
 
-    /// The lane that a message of `sender` on `channel` belongs to.
-    pub(super) fn lane(&self, sender: usize, channel: usize) -> usize {
-        sender * self.lanes_each + lane_of(&self.qos, channel)
+    /// The index of the sequence of messages of `sender` on `channel`.
+    pub(super) fn sequence(&self, sender: usize, channel: usize) -> usize {
+        sender * self.per_sender + place_of(&self.qos, channel)
     }
 
-    pub(super) fn lanes(&self) -> &[Lane] {
-        &self.lanes
+    pub(super) fn sequences(&self) -> &[Sequence] {
+        &self.sequences
     }
 
-    /// Whose lane it is.
-    pub(super) fn sender_of(&self, lane: usize) -> usize {
-        lane / self.lanes_each
+    /// The index of the participant that sends the sequence.
+    pub(super) fn sender_of(&self, sequence: usize) -> usize {
+        sequence / self.per_sender
     }
 
-    pub(super) fn is_transaction(&self, lane: usize) -> bool {
-        lane.is_multiple_of(self.lanes_each)
+    pub(super) fn is_transaction(&self, sequence: usize) -> bool {
+        sequence.is_multiple_of(self.per_sender)
     }
 
-    /// From the first message to the last.
+    /// The time from the start to the last message.
     pub(super) fn duration(&self) -> Duration {
         self.steps.last().map_or(Duration::ZERO, |last| last.at)
     }
 }
 
-/// Within a sender: 0 for all transactions, then one per channel.
-fn lane_of(qos: &[Qos], channel: usize) -> usize {
+/// The place of a sequence among those of its sender: 0 for all transactions, then one per channel.
+fn place_of(qos: &[Qos], channel: usize) -> usize {
     match qos[channel].kind {
         Kind::Transaction => 0,
         Kind::Awareness => 1 + channel,
     }
 }
 
-/// The recorded people, dealt out to the senders in turn.
+/// The recorded messages, with the recorded people assigned to the senders round-robin.
 fn recorded(trace: &Trace, senders: usize, speed: f64) -> Vec<Step> {
     let people = trace.senders();
     let step = |(message, recorded): (usize, &groupwire_lab::TraceMessage)| {
         let person =
             people.iter().position(|person| *person == recorded.sender).unwrap_or_default();
-        Step { at: recorded.at.div_f64(speed), sender: person % senders, message, lane: 0 }
+        Step { at: recorded.at.div_f64(speed), sender: person % senders, message, sequence: 0 }
     };
     trace.messages.iter().enumerate().map(step).collect()
 }
 
-/// Each sender repeats what one person did. Several who repeat the same person start at different places, as nobody
-/// sends the same at the same time; and all take turns within the interval.
+/// Each sender repeats the messages of one recorded person. Senders that repeat the same person start at different
+/// messages, so that they do not send equal bytes at the same time. Within an interval they send one after the other.
 fn at_rate(trace: &Trace, senders: usize, hz: f64, seconds: f64) -> Vec<Step> {
     let people = trace.senders();
     let each = (hz * seconds).round().max(1.0) as usize;
@@ -125,7 +126,7 @@ fn at_rate(trace: &Trace, senders: usize, hz: f64, seconds: f64) -> Vec<Step> {
             at: Duration::from_secs_f64((number as f64 + turn) / hz),
             sender,
             message: messages[(start + number) % messages.len()],
-            lane: 0,
+            sequence: 0,
         }));
     }
     steps
@@ -137,7 +138,7 @@ pub(super) mod tests {
 
     use super::*;
 
-    /// Two people, a pointer and an edit each, alternating.
+    /// A trace of two people who alternate and each send pointers and edits.
     pub(in crate::replay) fn trace() -> Trace {
         let message = |n: u64| TraceMessage {
             at: Duration::from_millis(10 * n),
@@ -153,27 +154,27 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn transactions_share_a_lane_and_each_awareness_channel_has_its_own() {
+    fn transactions_share_a_sequence_and_each_awareness_channel_has_its_own() {
         let qos = vec![Qos::awareness(), Qos::transaction()];
         let plan = Plan::new(&trace(), 2, Pace::Recorded { speed: 10.0 }, qos);
         assert_eq!(plan.duration(), Duration::from_millis(7));
-        assert_eq!(plan.lanes()[plan.lane(0, 1)].steps, [2, 6]);
-        assert_eq!(plan.lanes()[plan.lane(1, 0)].steps, [1, 5]);
-        assert!(plan.lanes()[plan.lane(1, 0)].conflated);
-        assert!(plan.is_transaction(plan.lane(1, 1)));
-        assert_eq!(plan.sender_of(plan.lane(1, 0)), 1);
+        assert_eq!(plan.sequences()[plan.sequence(0, 1)].steps, [2, 6]);
+        assert_eq!(plan.sequences()[plan.sequence(1, 0)].steps, [1, 5]);
+        assert!(plan.sequences()[plan.sequence(1, 0)].conflated);
+        assert!(plan.is_transaction(plan.sequence(1, 1)));
+        assert_eq!(plan.sender_of(plan.sequence(1, 0)), 1);
     }
 
     #[test]
-    fn at_a_rate_everybody_sends_the_same_number_in_turns() {
+    fn at_a_rate_all_senders_send_the_same_number_of_messages_in_turns() {
         let qos = vec![Qos::transaction(); 2];
         let plan = Plan::new(&trace(), 4, Pace::Rate { hz: 10.0, seconds: 2.0 }, qos);
         assert_eq!(plan.steps.len(), 80);
         let at: Vec<_> = plan.steps[..5].iter().map(|step| step.at.as_millis()).collect();
         assert_eq!(at, [0, 25, 50, 75, 100]);
-        let lane = |sender| &plan.lanes()[plan.lane(sender, 0)].steps;
-        // Senders 0 and 2 repeat the same person, from different places.
-        let first = |sender: usize| plan.steps[lane(sender)[0]].message;
+        let sequence = |sender| &plan.sequences()[plan.sequence(sender, 0)].steps;
+        // Senders 0 and 2 repeat the same person, from different messages on.
+        let first = |sender: usize| plan.steps[sequence(sender)[0]].message;
         assert_eq!((first(0), first(2)), (0, 4));
     }
 }

@@ -1,10 +1,10 @@
-//! What a replay found, for people and for programs.
+//! The report of a replay, as tables and as JSON.
 
 use groupwire_lab::Trace;
 use serde_json::{Value, json};
 
-use super::Args;
-use super::load::{Class, Outcome};
+use super::load::{KindOutcome, Outcome};
+use super::options::Args;
 use super::plan::Plan;
 use super::status::Cost;
 use super::verify::Found;
@@ -28,7 +28,7 @@ impl<'a> Report<'a> {
         Report { args, trace, plan, outcome, server }
     }
 
-    /// What must not be, in plain words.
+    /// The failures of the replay as text, if there were any.
     pub(super) fn complaint(&self) -> Option<String> {
         let found = self.found();
         let Found { missing, duplicates, disordered, corrupt, .. } = found;
@@ -37,7 +37,7 @@ impl<'a> Report<'a> {
             wrong.insert(
                 0,
                 format!(
-                    "messages did not arrive as they must: {missing} missing, {duplicates} repeated, \
+                    "messages were not delivered as sent: {missing} missing, {duplicates} repeated, \
                      {disordered} out of order, {corrupt} altered"
                 ),
             );
@@ -109,14 +109,17 @@ impl<'a> Report<'a> {
             );
         }
         if stats.reconnects > 0 {
-            println!("Connections broke and were resumed {} times.", stats.reconnects);
+            println!("Connections broke and sessions resumed {} times.", stats.reconnects);
         }
         if self.outcome.held > 0 {
-            println!("Senders were told to wait {} times.", self.outcome.held);
+            println!(
+                "Senders had to wait {} times, because their client answered *not now*.",
+                self.outcome.held
+            );
         }
         let found = self.found();
-        if found.thinned > 0 {
-            println!("{} values were replaced by newer ones, as agreed.", grouped(found.thinned));
+        if found.conflated > 0 {
+            println!("{} values were conflated: replaced by newer ones.", grouped(found.conflated));
         }
         if found.is_perfect() {
             let arrived = grouped(found.arrived);
@@ -126,11 +129,12 @@ impl<'a> Report<'a> {
                     format!("compared byte for byte and in order at {sample} receivers")
                 }
             };
-            println!("All that must arrive did: {arrived} deliveries, {checked}.");
+            println!("Every expected message arrived: {arrived} deliveries, {checked}.");
         }
     }
 
-    /// A row for each kind of channel and one for all; names as in the lab's fan-out experiment.
+    /// Prints a row for each kind of channel and one for all, with the names of the experiment fanout where it has the same
+    /// fields.
     pub(super) fn print_json(&self) {
         let Outcome { transactions, awareness, stats, framing, .. } = self.outcome;
         for (name, class) in [("transaction", transactions), ("awareness", awareness)] {
@@ -164,7 +168,7 @@ impl<'a> Report<'a> {
         println!("{all}");
     }
 
-    fn row(&self, channel: &str, sent: u64, found: &Found, latency: Option<&Class>) -> Value {
+    fn row(&self, channel: &str, sent: u64, found: &Found, latency: Option<&KindOutcome>) -> Value {
         let clients = self.plan.senders + self.args.receivers as usize;
         json!({
             "system": format!("groupwire-{}", self.args.transport()),
@@ -180,7 +184,7 @@ impl<'a> Report<'a> {
             "repeated": found.duplicates,
             "disordered": found.disordered,
             "altered": found.corrupt,
-            "thinned": found.thinned,
+            "conflated": found.conflated,
             "verified": found.is_perfect(),
             "p50_ms": latency.map(|class| ms(class, 50.0)),
             "p90_ms": latency.map(|class| ms(class, 90.0)),
@@ -213,7 +217,7 @@ impl<'a> Report<'a> {
     }
 }
 
-fn ms(class: &Class, percentile: f64) -> f64 {
+fn ms(class: &KindOutcome, percentile: f64) -> f64 {
     class.latency.value_at_percentile(percentile) as f64 / 1000.0
 }
 
@@ -221,7 +225,7 @@ fn percent(after: u64, before: u64) -> f64 {
     if before == 0 { 0.0 } else { 100.0 * after as f64 / before as f64 }
 }
 
-/// 12850 as 12,850.
+/// Formats 12850 as 12,850.
 fn grouped(number: u64) -> String {
     groupwire_lab::report::grouped(&number.to_string())
 }

@@ -1,4 +1,4 @@
-//! What the server says of itself.
+//! The status of the server, before and after a replay.
 
 use std::time::Duration;
 
@@ -6,12 +6,13 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-/// More than any status; it has no lists.
+/// The most bytes of an answer that are read. A status has no lists and takes about 1 KB.
 const MAX_ANSWER: u64 = 64 << 10;
 
+/// The time for the status request, which a loaded server answers late.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// The totals that matter here.
+/// The totals of the server that a report uses.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Status {
     cpu_seconds: f64,
@@ -19,7 +20,7 @@ pub(super) struct Status {
     deliveries: u64,
 }
 
-/// What a replay cost the server.
+/// The resources of the server that a replay used.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cost {
     pub(super) cpu_seconds: f64,
@@ -38,7 +39,7 @@ impl Cost {
     }
 }
 
-/// Asks the server behind an address over HTTP; `None` if it does not say, as at its port for TCP alone.
+/// Requests the status of the server over HTTP. `None` if it does not answer, as at the port for plain TCP.
 pub(super) async fn read(url: &str) -> Option<Status> {
     timeout(PATIENCE, ask(url)).await.ok()?
 }
@@ -73,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cost_is_the_difference() {
+    fn the_cost_is_the_difference_of_two_statuses() {
         let answer = |cpu, deliveries| {
             parse(&format!(
                 "HTTP/1.0 200 OK\r\ncontent-type: application/json\r\n\r\n\

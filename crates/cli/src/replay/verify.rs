@@ -1,4 +1,4 @@
-//! One receiver's judgement: is each message the one that is due, byte for byte?
+//! Checks of one receiver that each message is the expected one, byte for byte.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -8,21 +8,21 @@ use groupwire_lab::Trace;
 
 use super::plan::Plan;
 
-/// What one receiver found, or several together.
+/// Counts of the messages of one receiver, or of several together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Found {
-    /// Messages that were what they should be.
+    /// Messages that arrived as sent.
     pub(super) arrived: u64,
-    /// Messages that never came.
+    /// Messages that never arrived.
     pub(super) missing: u64,
-    /// Came again.
+    /// Messages that arrived more than once.
     pub(super) duplicates: u64,
-    /// Came after a later one of its sender.
+    /// Messages that arrived after a later one of the same sequence.
     pub(super) disordered: u64,
-    /// Differ from what was sent, or were never sent.
+    /// Messages that differ from the sent one, or were never sent.
     pub(super) corrupt: u64,
-    /// On conflated channels: replaced by newer ones, as agreed.
-    pub(super) thinned: u64,
+    /// Values of conflated channels that newer ones replaced.
+    pub(super) conflated: u64,
 }
 
 impl Found {
@@ -32,7 +32,7 @@ impl Found {
         self.duplicates += other.duplicates;
         self.disordered += other.disordered;
         self.corrupt += other.corrupt;
-        self.thinned += other.thinned;
+        self.conflated += other.conflated;
     }
 
     pub(super) fn is_perfect(&self) -> bool {
@@ -41,24 +41,24 @@ impl Found {
     }
 }
 
-/// A receiver.
+/// The checks of one receiver.
 pub(super) struct Verifier {
     trace: Arc<Trace>,
     plan: Arc<Plan>,
-    lanes: Vec<State>,
-    /// Compares bytes; otherwise counts.
+    sequences: Vec<State>,
+    /// Whether bytes and order are compared; otherwise messages are only counted.
     thorough: bool,
     outstanding: u64,
 }
 
-/// How far a lane is.
+/// The progress of one sequence.
 #[derive(Default)]
 struct State {
-    /// How many have passed.
+    /// The place after the last message that arrived.
     next: usize,
-    /// Passed over, not arrived.
+    /// Places before `next` whose messages have not arrived.
     holes: BTreeSet<usize>,
-    /// Conflated: the newest value is there.
+    /// Whether the last value of a conflated channel has arrived.
     newest: bool,
     found: Found,
 }
@@ -66,46 +66,46 @@ struct State {
 impl Verifier {
     pub(super) fn new(trace: Arc<Trace>, plan: Arc<Plan>, me: usize, thorough: bool) -> Self {
         let mut outstanding = 0;
-        for (lane, expected) in plan.lanes().iter().enumerate() {
-            if plan.sender_of(lane) != me {
-                outstanding += due(expected.steps.len(), expected.conflated, thorough);
+        for (sequence, expected) in plan.sequences().iter().enumerate() {
+            if plan.sender_of(sequence) != me {
+                outstanding += expected_count(expected.steps.len(), expected.conflated, thorough);
             }
         }
-        let lanes = plan.lanes().iter().map(|_| State::default()).collect();
-        Verifier { trace, plan, lanes, thorough, outstanding }
+        let sequences = plan.sequences().iter().map(|_| State::default()).collect();
+        Verifier { trace, plan, sequences, thorough, outstanding }
     }
 
-    /// How many have still to come.
+    /// The number of messages that are expected and have not arrived.
     pub(super) fn outstanding(&self) -> u64 {
         self.outstanding
     }
 
-    /// Takes a message of participant `sender` on `channel`. Answers the lane and the step that it is.
+    /// Checks a message of participant `sender` on `channel`. Returns the indices of its sequence and its step.
     pub(super) fn take(
         &mut self,
         sender: usize,
         channel: usize,
         message: &Incoming,
     ) -> Option<(usize, usize)> {
-        let lane = self.plan.lane(sender, channel);
-        let conflated = self.plan.lanes()[lane].conflated;
+        let sequence = self.plan.sequence(sender, channel);
+        let conflated = self.plan.sequences()[sequence].conflated;
         if !self.thorough {
-            let state = &mut self.lanes[lane];
+            let state = &mut self.sequences[sequence];
             state.found.arrived += 1;
             self.outstanding = self.outstanding.saturating_sub(u64::from(!conflated));
             return None;
         }
         let place = match conflated {
-            true => self.newer(lane, channel, message),
-            false => self.next_in_order(lane, channel, message),
+            true => self.newer(sequence, channel, message),
+            false => self.next_in_order(sequence, channel, message),
         }?;
-        self.lanes[lane].found.arrived += 1;
-        Some((lane, self.plan.lanes()[lane].steps[place]))
+        self.sequences[sequence].found.arrived += 1;
+        Some((sequence, self.plan.sequences()[sequence].steps[place]))
     }
 
-    /// What was found on a lane; call it when nothing more will come.
-    pub(super) fn found(&self, lane: usize) -> Found {
-        let (state, expected) = (&self.lanes[lane], &self.plan.lanes()[lane]);
+    /// The counts of a sequence, after the last message has arrived.
+    pub(super) fn found(&self, sequence: usize) -> Found {
+        let (state, expected) = (&self.sequences[sequence], &self.plan.sequences()[sequence]);
         let missing = match (expected.conflated, self.thorough) {
             (true, true) => u64::from(!state.newest && !expected.steps.is_empty()),
             (true, false) => 0,
@@ -115,11 +115,16 @@ impl Verifier {
         Found { missing, ..state.found }
     }
 
-    /// Everything has to come, in order; the session's own numbering says which it is.
-    fn next_in_order(&mut self, lane: usize, channel: usize, message: &Incoming) -> Option<usize> {
+    /// Checks a message of a sequence that must arrive completely and in order, by the index that the session gave it.
+    fn next_in_order(
+        &mut self,
+        sequence: usize,
+        channel: usize,
+        message: &Incoming,
+    ) -> Option<usize> {
         let place = (message.index.get() as usize).checked_sub(1);
-        let same = place.is_some_and(|place| self.is(lane, place, channel, message));
-        let state = &mut self.lanes[lane];
+        let same = place.is_some_and(|place| self.is(sequence, place, channel, message));
+        let state = &mut self.sequences[sequence];
         let Some(place) = place.filter(|_| same) else {
             state.found.corrupt += 1;
             return None;
@@ -138,20 +143,20 @@ impl Verifier {
         Some(place)
     }
 
-    /// Some were replaced, and numbers are given after that: the next that has the same bytes is it.
-    fn newer(&mut self, lane: usize, channel: usize, message: &Incoming) -> Option<usize> {
-        let steps = self.plan.lanes()[lane].steps.len();
-        let next = self.lanes[lane].next;
-        let found = (next..steps).find(|place| self.is(lane, *place, channel, message));
+    /// Checks a conflated value. The session numbers values after conflation, so the next equal value of the plan is it.
+    fn newer(&mut self, sequence: usize, channel: usize, message: &Incoming) -> Option<usize> {
+        let steps = self.plan.sequences()[sequence].steps.len();
+        let next = self.sequences[sequence].next;
+        let found = (next..steps).find(|place| self.is(sequence, *place, channel, message));
         let Some(place) = found else {
-            let before = (0..next).rev().any(|place| self.is(lane, place, channel, message));
-            let counts = &mut self.lanes[lane].found;
+            let before = (0..next).rev().any(|place| self.is(sequence, place, channel, message));
+            let counts = &mut self.sequences[sequence].found;
             *(if before { &mut counts.disordered } else { &mut counts.corrupt }) += 1;
             return None;
         };
-        let newest = self.is(lane, steps - 1, channel, message);
-        let state = &mut self.lanes[lane];
-        state.found.thinned += (place - next) as u64;
+        let newest = self.is(sequence, steps - 1, channel, message);
+        let state = &mut self.sequences[sequence];
+        state.found.conflated += (place - next) as u64;
         state.next = place + 1;
         match (state.newest, newest) {
             (false, true) => self.outstanding = self.outstanding.saturating_sub(1),
@@ -162,8 +167,8 @@ impl Verifier {
         Some(place)
     }
 
-    fn is(&self, lane: usize, place: usize, channel: usize, message: &Incoming) -> bool {
-        self.plan.lanes()[lane].steps.get(place).is_some_and(|&step| {
+    fn is(&self, sequence: usize, place: usize, channel: usize, message: &Incoming) -> bool {
+        self.plan.sequences()[sequence].steps.get(place).is_some_and(|&step| {
             let expected = &self.trace.messages[self.plan.steps[step].message];
             expected.kind == channel
                 && *expected.bytes == *message.bytes
@@ -172,8 +177,8 @@ impl Verifier {
     }
 }
 
-/// How many messages of a lane have to come.
-fn due(steps: usize, conflated: bool, thorough: bool) -> u64 {
+/// The number of messages of a sequence that must arrive.
+fn expected_count(steps: usize, conflated: bool, thorough: bool) -> u64 {
     match conflated {
         false => steps as u64,
         true => u64::from(steps > 0 && thorough),
@@ -214,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn all_in_order_is_perfect() {
+    fn messages_in_order_are_perfect() {
         let mut verifier = verifier(Qos::awareness().aggregate());
         assert_eq!(verifier.outstanding(), 4);
         for (channel, index, text) in [
@@ -226,7 +231,7 @@ mod tests {
             assert!(verifier.take(0, channel, &message(channel, index, text)).is_some());
         }
         assert_eq!(verifier.outstanding(), 0);
-        let found = verifier.found(verifier.plan.lane(0, EDIT));
+        let found = verifier.found(verifier.plan.sequence(0, EDIT));
         assert_eq!(found, Found { arrived: 2, ..Found::default() });
     }
 
@@ -235,27 +240,30 @@ mod tests {
         let mut verifier = verifier(Qos::awareness().aggregate());
         let mut take = |index, text| verifier.take(0, EDIT, &message(EDIT, index, text)).is_some();
         assert!(take(2, "message 6"));
-        assert!(take(1, "message 2"), "late, but it is there");
+        assert!(take(1, "message 2"), "late, but it arrived");
         assert!(!take(1, "message 2"), "again");
         assert!(!take(1, "message X"), "another's bytes");
         assert!(!take(3, "message 6"), "never sent");
-        let found = verifier.found(verifier.plan.lane(0, EDIT));
+        let found = verifier.found(verifier.plan.sequence(0, EDIT));
         let expected =
             Found { arrived: 2, duplicates: 1, disordered: 1, corrupt: 2, ..Found::default() };
         assert_eq!(found, expected);
-        let nothing = verifier.found(verifier.plan.lane(0, POINTER));
+        let nothing = verifier.found(verifier.plan.sequence(0, POINTER));
         assert_eq!(nothing, Found { missing: 2, ..Found::default() });
         assert!(!nothing.is_perfect());
     }
 
     #[test]
-    fn of_conflated_values_the_newest_has_to_come() {
+    fn of_conflated_values_the_newest_must_arrive() {
         let mut verifier = verifier(Qos::awareness());
-        let lane = verifier.plan.lane(0, POINTER);
+        let sequence = verifier.plan.sequence(0, POINTER);
         assert_eq!(verifier.outstanding(), 3);
-        assert_eq!(verifier.found(lane).missing, 1);
+        assert_eq!(verifier.found(sequence).missing, 1);
         assert!(verifier.take(0, POINTER, &message(POINTER, 1, "message 4")).is_some());
         assert_eq!(verifier.outstanding(), 2);
-        assert_eq!(verifier.found(lane), Found { arrived: 1, thinned: 1, ..Found::default() });
+        assert_eq!(
+            verifier.found(sequence),
+            Found { arrived: 1, conflated: 1, ..Found::default() }
+        );
     }
 }

@@ -1,10 +1,10 @@
-//! A connection in one line, for people.
+//! The status of a connection as one line of text.
 
 use std::time::Duration;
 
 use groupwire_tunnel::Status;
 
-/// What the columns are, aligned with what [`line()`] makes.
+/// The titles of the columns, aligned with the text of [`line()`].
 pub(super) fn heading() -> String {
     columns(Columns {
         route: "route",
@@ -22,7 +22,8 @@ pub(super) fn heading() -> String {
     })
 }
 
-/// A connection as it is now or was at its end. `size` is the octets on the wire in percent of the program's.
+/// An open connection, or an ended one at its end. The column `size` is the bytes on the wire in percent of the program's
+/// bytes.
 pub(super) fn line(status: &Status) -> String {
     let note = match &status.outcome {
         None => "",
@@ -74,21 +75,21 @@ fn columns(columns: Columns<'_>) -> String {
     text.trim_end().to_owned()
 }
 
-/// Octets in three digits.
-fn size(octets: u64) -> String {
-    let mut value = octets as f64;
+/// Formats a number of bytes with three digits.
+fn size(bytes: u64) -> String {
+    let mut value = bytes as f64;
     for unit in ["B", "kB", "MB", "GB"] {
         if value < 999.5 {
-            return format!("{} {unit}", three_digits(value, octets < 1000));
+            return format!("{} {unit}", three_digits(value, bytes < 1000));
         }
         value /= 1000.0;
     }
     format!("{} TB", three_digits(value, false))
 }
 
-/// Octets per second as bits per second; 0 is not known.
-fn rate(octets: f64) -> String {
-    let mut value = octets * 8.0 / 1000.0;
+/// Formats bytes per second as bits per second; 0 means unknown.
+fn rate(bytes: f64) -> String {
+    let mut value = bytes * 8.0 / 1000.0;
     if value <= 0.0 || !value.is_finite() {
         return "-".to_owned();
     }
@@ -118,7 +119,7 @@ fn percent(wire: u64, plain: u64) -> String {
     }
 }
 
-/// Seconds that were saved, or lost.
+/// Formats the seconds that compression saved; negative if it lost time.
 fn saved(seconds: f64) -> String {
     match seconds {
         seconds if seconds.abs() < 0.05 || !seconds.is_finite() => "-".to_owned(),
@@ -141,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quantities_are_short() {
+    fn quantities_have_three_digits() {
         let sizes = [0, 999, 1000, 99_949, 999_499, 999_500, 12_345_678, 5_000_000_000_000];
         let short =
             ["0 B", "999 B", "1.00 kB", "99.9 kB", "999 kB", "1.00 MB", "12.3 MB", "5.00 TB"];

@@ -1,17 +1,17 @@
-//! A connection as a JSON object, for programs.
+//! The status of a connection as a JSON object.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use groupwire_tunnel::Status;
 use serde_json::{Value, json};
 
-/// What is known of a connection. Times in seconds, `time` since 1970; sizes in octets; rates in octets per second, null
-/// if not known.
+/// The JSON object of a connection. Times are in seconds (`time` since 1970), sizes in bytes, rates in bytes per second;
+/// unknown rates are null.
 pub(super) fn record(status: &Status) -> Value {
     let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let mut record = json!({
         "time": (time.as_secs_f64() * 1000.0).round() / 1000.0,
-        "number": status.number,
+        "number": status.number.0,
         "route": status.route,
         "peer": status.peer.to_string(),
         "age": status.age.as_secs_f64(),

@@ -1,18 +1,18 @@
-//! A table at the bottom of the terminal that is renewed in place, with lines that stay above it.
+//! A table at the bottom of the terminal that is redrawn in place, below lines that stay.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tracing_subscriber::fmt::MakeWriter;
 
-/// What is assumed of a terminal that does not say: rows and columns.
-const USUAL: (usize, usize) = (24, 80);
+/// Rows and columns of a terminal that does not report its size: those of a VT100.
+const DEFAULT_SIZE: (usize, usize) = (24, 80);
 
-/// The terminal. The log goes through it too, so that it does not tear the table.
+/// The terminal. The log is written through it too, so that the table can be erased first.
 #[derive(Debug)]
 pub(super) struct Screen {
     is_terminal: bool,
-    /// Rows of the table as it stands there.
+    /// The number of rows of the table that is drawn.
     drawn: Mutex<usize>,
 }
 
@@ -21,12 +21,12 @@ impl Screen {
         Screen { is_terminal: io::stdout().is_terminal(), drawn: Mutex::new(0) }
     }
 
-    /// Whether a table can be renewed in place.
+    /// Whether standard output is a terminal, on which a table can be redrawn.
     pub(super) fn is_terminal(&self) -> bool {
         self.is_terminal
     }
 
-    /// Writes lines that stay, and below them the table.
+    /// Prints lines that stay, and the table below them.
     pub(super) fn draw(&self, lines: &[String], table: &[String]) -> io::Result<()> {
         let mut drawn = self.drawn();
         let mut text = erasure(*drawn);
@@ -50,7 +50,7 @@ impl Screen {
 
     fn size(&self) -> (usize, usize) {
         let size = terminal_size::terminal_size();
-        size.map_or(USUAL, |(width, height)| (usize::from(height.0), usize::from(width.0)))
+        size.map_or(DEFAULT_SIZE, |(width, height)| (usize::from(height.0), usize::from(width.0)))
     }
 
     fn drawn(&self) -> MutexGuard<'_, usize> {
@@ -58,12 +58,12 @@ impl Screen {
     }
 }
 
-/// Up so many rows, and everything from there on is erased.
+/// The escape sequence that moves up by `rows` and erases everything below.
 fn erasure(rows: usize) -> String {
     if rows == 0 { String::new() } else { format!("\x1b[{rows}A\x1b[J") }
 }
 
-/// A row that is too long would take two, and be left behind.
+/// Truncates a row to the width of the terminal. A longer row would be wrapped and not be erased.
 fn cut(row: &str, columns: usize) -> String {
     match row.char_indices().nth(columns) {
         Some(_) => row.chars().take(columns.saturating_sub(1)).chain(['…']).collect(),
@@ -71,22 +71,22 @@ fn cut(row: &str, columns: usize) -> String {
     }
 }
 
-/// Standard error, for the log.
+/// Writes log messages to standard error after erasing the table.
 #[derive(Debug)]
 pub(super) struct Log(Arc<Screen>);
 
 impl Write for Log {
-    fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut drawn = self.0.drawn();
         if *drawn > 0 {
-            // It comes back with the next turn.
+            // The table is drawn again at the next update.
             let mut out = io::stdout().lock();
             out.write_all(erasure(*drawn).as_bytes())?;
             out.flush()?;
             *drawn = 0;
         }
-        io::stderr().write_all(octets)?;
-        Ok(octets.len())
+        io::stderr().write_all(bytes)?;
+        Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -94,7 +94,7 @@ impl Write for Log {
     }
 }
 
-/// The screen as tracing takes it.
+/// Makes the writers of the log for tracing.
 #[derive(Debug)]
 pub(super) struct LogTo(pub(super) Arc<Screen>);
 
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_row_fits() {
+    fn long_rows_are_truncated() {
         assert_eq!(cut("route", 5), "route");
         assert_eq!(cut("routes", 5), "rout…");
         assert_eq!((erasure(0), erasure(3)), (String::new(), "\x1b[3A\x1b[J".to_owned()));

@@ -1,4 +1,4 @@
-//! Tells how the connections are doing: on the terminal, and in a file.
+//! Shows the status of the connections on the terminal and writes it to a file.
 
 use std::error::Error;
 use std::fs::{File, OpenOptions};
@@ -16,37 +16,38 @@ use super::line::{heading, line};
 use super::record::record;
 use super::screen::Screen;
 
-/// How often the table is renewed, and ended connections are told.
-const TURN: Duration = Duration::from_secs(1);
+/// The interval at which the table is redrawn and ended connections are printed: often enough for a person.
+const UPDATE_EVERY: Duration = Duration::from_secs(1);
 
-/// How often the file is written to, if nothing else is asked for.
+/// The default interval at which open connections are written to the file: a few MB a day for one connection.
 const FILE_EVERY: Duration = Duration::from_secs(10);
 
-/// At the end, what is still to be told has so long: whoever reads it may be slow, or stopped.
-const LAST_WORDS: Duration = Duration::from_secs(1);
+/// The time for the last output when the tunnel stops. A reader of a pipe may be slow or stopped.
+const STOP_WITHIN: Duration = Duration::from_secs(1);
 
-/// How the status is told.
+/// The options for the status of connections.
 #[derive(Debug, Clone, ClapArgs)]
 pub(super) struct StatusArgs {
-    /// Show a line for each open connection on the terminal, renewed every second.
+    /// Show a line for each open connection on the terminal, updated every second.
     #[arg(long)]
     status: bool,
 
-    /// Write a line for each open connection every so many seconds, and not only when it ends.
+    /// Write a line for each open connection at this interval too, not only when a connection ends.
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86400))]
     status_every: Option<u64>,
 
-    /// No lines about connections.
+    /// Print no lines about connections.
     #[arg(long, conflicts_with_all = ["status", "status_every"])]
     quiet: bool,
 
-    /// Append a JSON object for each connection to this file: when it ends, and every --status-every seconds or 10.
+    /// Append a JSON object for each connection to this file when it ends, and every 10 seconds or as --status-every says.
     #[arg(long, value_name = "FILE")]
     status_file: Option<PathBuf>,
 }
 
-/// Tells until it is stopped, in a thread of its own: the tunnel never waits for a terminal, a pipe or a disk.
-pub(super) struct Telling {
+/// Handle of the thread that shows the status. It is a thread of its own because writing to a terminal, a pipe or a disk
+/// may block.
+pub(super) struct StatusThread {
     stop: Sender<()>,
     stopped: Receiver<()>,
 }
@@ -56,10 +57,10 @@ impl StatusArgs {
         &self,
         connections: Connections,
         screen: Arc<Screen>,
-    ) -> Result<Telling, Box<dyn Error>> {
+    ) -> Result<StatusThread, Box<dyn Error>> {
         let file = self.status_file.as_deref().map(Output::file).transpose()?;
         let every = self.status_every.map(Duration::from_secs);
-        let teller = Teller {
+        let updater = Updater {
             connections,
             is_live: self.status && screen.is_terminal(),
             lines: (!self.quiet).then(|| Output {
@@ -76,25 +77,25 @@ impl StatusArgs {
         let (stop, stopping) = channel();
         let (stopped_sender, stopped) = channel();
         thread::Builder::new().name("status".to_owned()).spawn(move || {
-            teller.run(&stopping);
+            updater.run(&stopping);
             let _ = stopped_sender.send(());
         })?;
-        Ok(Telling { stop, stopped })
+        Ok(StatusThread { stop, stopped })
     }
 }
 
-impl Telling {
-    /// Tells what is left to tell.
+impl StatusThread {
+    /// Stops the thread after a last update.
     pub(super) fn stop(self) {
         let _ = self.stop.send(());
-        let _ = self.stopped.recv_timeout(LAST_WORDS);
+        let _ = self.stopped.recv_timeout(STOP_WITHIN);
     }
 }
 
-struct Teller {
+struct Updater {
     connections: Connections,
     screen: Arc<Screen>,
-    /// The table is renewed in place.
+    /// Whether a table is redrawn in place.
     is_live: bool,
     lines: Option<Output<()>>,
     lines_every: Option<Duration>,
@@ -103,12 +104,12 @@ struct Teller {
     file_every: Duration,
 }
 
-impl Teller {
+impl Updater {
     fn run(mut self, stopping: &Receiver<()>) {
         let start = Instant::now();
         let (mut lines_due, mut file_due) = (self.lines_every, self.file_every);
         loop {
-            let is_last = stopping.recv_timeout(TURN) != Err(RecvTimeoutError::Timeout);
+            let is_last = stopping.recv_timeout(UPDATE_EVERY) != Err(RecvTimeoutError::Timeout);
             let now = start.elapsed();
             let (ended, open) = (self.connections.take_ended(), self.connections.open());
             let are_lines_due = lines_due.is_some_and(|due| due <= now) && !self.is_live;
@@ -121,7 +122,7 @@ impl Teller {
             }
             self.show(&ended, &open, are_lines_due, is_last);
             let recorded = if is_file_due { &open[..] } else { &[] };
-            self.keep(ended.iter().chain(recorded));
+            self.write_file(ended.iter().chain(recorded));
             if is_last {
                 return;
             }
@@ -149,14 +150,14 @@ impl Teller {
         }
     }
 
-    fn keep<'a>(&mut self, statuses: impl Iterator<Item = &'a Status>) {
+    fn write_file<'a>(&mut self, statuses: impl Iterator<Item = &'a Status>) {
         let Some(output) = &mut self.file else { return };
         let text: String = statuses.map(|status| format!("{}\n", record(status))).collect();
         output.attempt(|file| file.write_all(text.as_bytes()));
     }
 }
 
-/// Where something is told. That it fails is said once; the tunnel goes on.
+/// A destination of the status. A failure is logged once, and the tunnel continues.
 struct Output<T> {
     name: String,
     is_broken: bool,

@@ -1,20 +1,21 @@
-//! Packets on a stream of octets (T1): a length, and that many octets.
+//! Length-prefixed packets in a byte stream (T1).
 
 use bytes::BytesMut;
 use groupwire_session::limits::DEFAULT_MAX_PACKET;
 use tokio_tungstenite::tungstenite::Bytes;
 
-/// The session refuses packets over its limit and says why; this bounds what it is shown.
+/// Most bytes of a packet. The session refuses packets above its own, lower limit with a reason; this one bounds the
+/// memory that a server can make the client use.
 const MAX: usize = 2 * DEFAULT_MAX_PACKET;
 
-/// Octets of the longest length that is below [`MAX`].
+/// Most bytes of a length up to [`MAX`].
 const MAX_PREFIX: usize = prefix_len(MAX);
 
-/// The other end sent what is no packet.
+/// The stream is malformed: a length is invalid or above [`MAX`].
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Malformed;
 
-/// Octets of the length before a packet.
+/// Bytes of the length before a packet.
 pub(crate) const fn prefix_len(packet: usize) -> usize {
     match packet {
         0..0x80 => 1,
@@ -24,44 +25,45 @@ pub(crate) const fn prefix_len(packet: usize) -> usize {
     }
 }
 
-/// The packet with its length before it.
+/// The length-prefixed form of a packet.
 pub(super) fn framed(packet: &[u8]) -> Bytes {
-    let mut octets = Vec::with_capacity(prefix_len(packet.len()) + packet.len());
+    let mut bytes = Vec::with_capacity(prefix_len(packet.len()) + packet.len());
     let mut length = packet.len();
     while length >= 0x80 {
-        octets.push((length & 0x7f) as u8 | 0x80);
+        bytes.push((length & 0x7f) as u8 | 0x80);
         length >>= 7;
     }
-    octets.push(length as u8);
-    octets.extend_from_slice(packet);
-    octets.into()
+    bytes.push(length as u8);
+    bytes.extend_from_slice(packet);
+    bytes.into()
 }
 
-/// Takes the first packet from the front of what has come, if it is all there. An error is one for ever.
-pub(super) fn take(octets: &mut BytesMut) -> Result<Option<Bytes>, Malformed> {
-    let Some((prefix, length)) = length(octets)? else { return Ok(None) };
+/// Removes the first packet; `None` if it is not complete yet. After an error the stream cannot be read any more.
+pub(super) fn take(bytes: &mut BytesMut) -> Result<Option<Bytes>, Malformed> {
+    let Some((prefix, length)) = length(bytes)? else { return Ok(None) };
     if length > MAX {
         return Err(Malformed);
     }
-    if octets.len() < prefix + length {
-        octets.reserve(prefix + length - octets.len());
+    if bytes.len() < prefix + length {
+        bytes.reserve(prefix + length - bytes.len());
         return Ok(None);
     }
-    let mut packet = octets.split_to(prefix + length).freeze();
+    let mut packet = bytes.split_to(prefix + length).freeze();
     Ok(Some(packet.split_off(prefix)))
 }
 
-/// The length at the front and how many octets it takes: a varint of wire.md's rule W1.
-fn length(octets: &[u8]) -> Result<Option<(usize, usize)>, Malformed> {
+/// Parses the length before a packet, a varint (wire format, W1): its size in bytes and its value; `None` if it is not
+/// complete yet.
+fn length(bytes: &[u8]) -> Result<Option<(usize, usize)>, Malformed> {
     let mut length = 0;
-    for (at, octet) in octets.iter().take(MAX_PREFIX).enumerate() {
-        length |= usize::from(octet & 0x7f) << (7 * at);
-        if octet & 0x80 == 0 {
-            let padded = *octet == 0 && at > 0;
+    for (at, byte) in bytes.iter().take(MAX_PREFIX).enumerate() {
+        length |= usize::from(byte & 0x7f) << (7 * at);
+        if byte & 0x80 == 0 {
+            let padded = *byte == 0 && at > 0;
             return if padded { Err(Malformed) } else { Ok(Some((at + 1, length))) };
         }
     }
-    if octets.len() < MAX_PREFIX { Ok(None) } else { Err(Malformed) }
+    if bytes.len() < MAX_PREFIX { Ok(None) } else { Err(Malformed) }
 }
 
 #[cfg(test)]
@@ -69,20 +71,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn t1_packets_come_out_as_they_went_in_however_they_are_cut() {
+    fn t1_packets_survive_any_segmentation_of_the_stream() {
         let packets = [0, 1, 127, 128, 16_383, 16_384, 65_536].map(|size| vec![7; size]);
         let stream: Vec<u8> = packets.iter().flat_map(|packet| framed(packet)).collect();
         for step in [1, 2, 3, 1000, stream.len()] {
-            let mut octets = BytesMut::new();
+            let mut bytes = BytesMut::new();
             let mut found = Vec::new();
             for part in stream.chunks(step) {
-                octets.extend_from_slice(part);
-                while let Some(packet) = take(&mut octets).unwrap() {
+                bytes.extend_from_slice(part);
+                while let Some(packet) = take(&mut bytes).unwrap() {
                     found.push(packet.to_vec());
                 }
             }
             assert_eq!(found, packets);
-            assert!(octets.is_empty());
+            assert!(bytes.is_empty());
         }
         for packet in &packets {
             assert_eq!(framed(packet).len(), prefix_len(packet.len()) + packet.len());
@@ -90,12 +92,12 @@ mod tests {
     }
 
     #[test]
-    fn t1_what_is_no_length_or_too_long_is_refused_before_it_is_there() {
-        for octets in [&[0x80, 0x00][..], &[0xff, 0xff, 0x7f], &[0xff; 10], &[0x81, 0x80, 0x08]] {
-            assert_eq!(take(&mut octets.into()), Err(Malformed), "{octets:?}");
+    fn t1_a_malformed_or_excessive_length_is_refused_before_its_packet_arrives() {
+        for bytes in [&[0x80, 0x00][..], &[0xff, 0xff, 0x7f], &[0xff; 10], &[0x81, 0x80, 0x08]] {
+            assert_eq!(take(&mut bytes.into()), Err(Malformed), "{bytes:?}");
         }
-        for octets in [&[][..], &[0x80], &[0xff, 0xff], &[3, 1, 2]] {
-            assert_eq!(take(&mut octets.into()), Ok(None), "{octets:?}");
+        for bytes in [&[][..], &[0x80], &[0xff, 0xff], &[3, 1, 2]] {
+            assert_eq!(take(&mut bytes.into()), Ok(None), "{bytes:?}");
         }
     }
 }

@@ -1,22 +1,23 @@
-//! What carries packets: one enum, so that the driver need not care.
+//! Transports: one enum with the same functions for each, so that the driver need not distinguish them.
 
-mod framing;
+pub(crate) mod event;
+pub(crate) mod framing;
 mod socket;
 mod stream;
 mod websocket;
 mod webtransport;
 
 use std::future::poll_fn;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::time::timeout;
-use tokio_tungstenite::tungstenite::Bytes;
-
-pub(crate) use framing::prefix_len;
 
 use crate::address::{Address, Scheme};
-use crate::{Error, Trust};
+use crate::error::{DialError, Error};
+use crate::trust::Trust;
+use event::TransportEvent;
 use socket::Socket;
 use websocket::WebSocket;
 use webtransport::WebTransport;
@@ -24,20 +25,8 @@ use webtransport::WebTransport;
 /// How long opening a transport may take: a SYN that is lost twice is sent a third time after 3 s.
 const DIAL_PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long to wait until the other end has our goodbye, so that the reason we gave is not lost in a reset.
+/// How long to wait until the server has received everything, so that a reset does not discard the last packet.
 const CLOSE_PATIENCE: Duration = Duration::from_secs(1);
-
-/// What happened on a transport.
-#[derive(Debug)]
-pub(crate) enum Happening {
-    Packet(Bytes),
-    Datagram(Bytes),
-    /// So many packets were handed to the operating system.
-    Sent(usize),
-    /// So many datagrams were, or were dropped for their age.
-    DatagramsSent(usize),
-    Closed,
-}
 
 /// An open transport, named by the scheme of its address.
 pub(crate) enum Transport {
@@ -48,7 +37,8 @@ pub(crate) enum Transport {
 
 impl Transport {
     pub(crate) async fn dial(address: &Address, trust: &Trust) -> Result<Self, Error> {
-        let unreachable = |why: String| Error::Unreachable { url: address.url.clone(), why };
+        let unreachable =
+            |error| Error::Unreachable { url: address.url.clone(), source: Arc::new(error) };
         let dialing = async {
             Ok(match address.scheme {
                 Scheme::Ws => Transport::Ws(Box::new(WebSocket::dial(address).await?)),
@@ -61,11 +51,11 @@ impl Transport {
         };
         match timeout(DIAL_PATIENCE, dialing).await {
             Ok(dialled) => dialled.map_err(unreachable),
-            Err(_) => Err(unreachable(format!("no answer within {} s", DIAL_PATIENCE.as_secs()))),
+            Err(_) => Err(unreachable(DialError::Timeout { limit: DIAL_PATIENCE })),
         }
     }
 
-    /// Octets that a datagram may have; 0: there are none.
+    /// Most bytes of a datagram; 0 if the transport has none.
     pub(crate) fn max_datagram(&self) -> usize {
         match self {
             Transport::Ws(_) | Transport::Tcp(_) => 0,
@@ -73,7 +63,7 @@ impl Transport {
         }
     }
 
-    /// Takes a packet to be sent. The session's credit keeps those that wait at two.
+    /// Queues a packet. The session has at most two packets under way.
     pub(crate) fn send(&mut self, packet: Vec<u8>) {
         match self {
             Transport::Ws(transport) => transport.send(packet),
@@ -82,19 +72,21 @@ impl Transport {
         }
     }
 
-    /// Takes a datagram to be sent, likewise.
+    /// Queues a datagram. The session has at most two datagrams under way.
     pub(crate) fn send_datagram(&mut self, packet: Vec<u8>) {
         if let Transport::Https(transport) = self {
             transport.send_datagram(packet);
         }
     }
 
-    /// Waits for the next happening; reads only if `read`. Losing the future loses nothing.
-    pub(crate) async fn next(&mut self, read: bool) -> Happening {
+    /// Waits for the next event; reads from the transport only if `read`. The future may be dropped without losing an
+    /// event.
+    pub(crate) async fn next(&mut self, read: bool) -> TransportEvent {
         poll_fn(|cx| self.poll_next(cx, read)).await
     }
 
-    /// Sends what waits and a goodbye, and waits a little for the other end to take it.
+    /// Sends queued packets, closes the transport and waits for a limited time until the server has received
+    /// everything.
     pub(crate) async fn close(self) {
         let goodbye = async {
             match self {
@@ -103,11 +95,11 @@ impl Transport {
                 Transport::Https(transport) => transport.close().await,
             }
         };
-        // Too late is no loss: the connection goes either way.
+        // A timeout is harmless: the connection is dropped in either case.
         let _ = timeout(CLOSE_PATIENCE, goodbye).await;
     }
 
-    fn poll_next(&mut self, cx: &mut Context<'_>, read: bool) -> Poll<Happening> {
+    fn poll_next(&mut self, cx: &mut Context<'_>, read: bool) -> Poll<TransportEvent> {
         match self {
             Transport::Ws(transport) => transport.poll_next(cx, read),
             Transport::Tcp(transport) => transport.poll_next(cx, read),

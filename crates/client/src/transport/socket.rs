@@ -1,4 +1,4 @@
-//! A TCP connection with packets on it and nothing else (T8).
+//! Length-prefixed packets over plain TCP (T8).
 
 use std::future::poll_fn;
 use std::task::{Context, Poll};
@@ -7,23 +7,20 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 
-use super::Happening;
+use super::event::TransportEvent;
 use super::stream::Packets;
 use crate::address::Address;
+use crate::error::DialError;
 
 pub(crate) struct Socket {
     packets: Packets<OwnedReadHalf, OwnedWriteHalf>,
 }
 
 impl Socket {
-    pub(super) async fn dial(address: &Address) -> Result<Self, String> {
-        let opening = async {
-            let stream = TcpStream::connect((address.host.as_str(), address.port)).await?;
-            // A packet is complete when it is sent: waiting for more would only delay it.
-            stream.set_nodelay(true)?;
-            Ok(stream)
-        };
-        let stream = opening.await.map_err(|error: std::io::Error| error.to_string())?;
+    pub(super) async fn dial(address: &Address) -> Result<Self, DialError> {
+        let stream = TcpStream::connect((address.host.as_str(), address.port)).await?;
+        // Packets are complete when they are sent: Nagle's algorithm would only delay them.
+        stream.set_nodelay(true)?;
         let (reader, writer) = stream.into_split();
         Ok(Socket { packets: Packets::new(reader, writer) })
     }
@@ -32,21 +29,21 @@ impl Socket {
         self.packets.send(packet);
     }
 
-    pub(super) fn poll_next(&mut self, cx: &mut Context<'_>, read: bool) -> Poll<Happening> {
-        if let Poll::Ready(happening) = self.packets.poll_write(cx) {
-            return Poll::Ready(happening);
+    pub(super) fn poll_next(&mut self, cx: &mut Context<'_>, read: bool) -> Poll<TransportEvent> {
+        if let Poll::Ready(event) = self.packets.poll_write(cx) {
+            return Poll::Ready(event);
         }
         if read { self.packets.poll_read(cx) } else { Poll::Pending }
     }
 
     pub(super) async fn close(mut self) {
         while !self.packets.is_idle() {
-            if let Happening::Closed = poll_fn(|cx| self.poll_next(cx, false)).await {
+            if let TransportEvent::Closed = poll_fn(|cx| self.poll_next(cx, false)).await {
                 return;
             }
         }
         if self.packets.writer.shutdown().await.is_ok() {
-            while !matches!(poll_fn(|cx| self.poll_next(cx, true)).await, Happening::Closed) {}
+            while !matches!(poll_fn(|cx| self.poll_next(cx, true)).await, TransportEvent::Closed) {}
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Packets over anything that streams octets both ways.
+//! Length-prefixed packets over any bidirectional byte stream.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -8,19 +8,19 @@ use bytes::BytesMut;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_tungstenite::tungstenite::Bytes;
 
-use super::Happening;
+use super::event::TransportEvent;
 use super::framing::{framed, take};
 
-/// Octets asked for at a time; a packet that is larger grows what they are kept in.
+/// Bytes read at a time; the buffer grows for a larger packet.
 const READ: usize = 16 << 10;
 
 /// Reads and writes packets.
 pub(super) struct Packets<R, W> {
     reader: R,
     pub(super) writer: W,
-    /// What has come and is not yet a packet.
+    /// Bytes received that are not yet a whole packet.
     incoming: BytesMut,
-    /// What the writer has not taken.
+    /// Packets that the writer has not taken.
     waiting: VecDeque<Bytes>,
 }
 
@@ -37,36 +37,36 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Packets<R, W> {
         self.waiting.is_empty()
     }
 
-    /// Writes what waits.
-    pub(super) fn poll_write(&mut self, cx: &mut Context<'_>) -> Poll<Happening> {
+    /// Writes queued packets.
+    pub(super) fn poll_write(&mut self, cx: &mut Context<'_>) -> Poll<TransportEvent> {
         while let Some(first) = self.waiting.front_mut() {
             match ready!(Pin::new(&mut self.writer).poll_write(cx, first)) {
-                Ok(0) | Err(_) => return Poll::Ready(Happening::Closed),
+                Ok(0) | Err(_) => return Poll::Ready(TransportEvent::Closed),
                 Ok(written) => drop(first.split_to(written.min(first.len()))),
             }
             if first.is_empty() {
                 self.waiting.pop_front();
-                return Poll::Ready(Happening::Sent(1));
+                return Poll::Ready(TransportEvent::Sent(1));
             }
         }
         Poll::Pending
     }
 
     /// Reads the next packet.
-    pub(super) fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<Happening> {
+    pub(super) fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<TransportEvent> {
         loop {
             match take(&mut self.incoming) {
-                Ok(Some(packet)) => return Poll::Ready(Happening::Packet(packet)),
+                Ok(Some(packet)) => return Poll::Ready(TransportEvent::Packet(packet)),
                 Ok(None) => {}
-                Err(_) => return Poll::Ready(Happening::Closed),
+                Err(_) => return Poll::Ready(TransportEvent::Closed),
             }
             if !ready!(self.poll_fill(cx)) {
-                return Poll::Ready(Happening::Closed);
+                return Poll::Ready(TransportEvent::Closed);
             }
         }
     }
 
-    /// Reads some more octets. `false`: there are none.
+    /// Reads more bytes. Returns false at the end of the stream.
     fn poll_fill(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
         let mut space = [0; READ];
         let mut buffer = ReadBuf::new(&mut space);

@@ -1,4 +1,4 @@
-//! One WebSocket: a binary message is a packet.
+//! WebSocket: each binary message is a packet.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -12,24 +12,25 @@ use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tokio_tungstenite::tungstenite::{self, Bytes, Message};
 use tokio_tungstenite::{WebSocketStream, client_async_with_config};
 
-use super::Happening;
+use super::event::TransportEvent;
 use crate::address::Address;
+use crate::error::DialError;
 
-/// Bytes allocated per connection for reading; a packet that is larger grows it.
+/// Bytes of the read buffer of a connection; it grows for a larger packet.
 const READ_BUFFER: usize = 16 << 10;
 
 /// An open WebSocket.
 pub(crate) struct WebSocket {
     socket: WebSocketStream<TcpStream>,
-    /// Packets that the socket has not taken. The session's credit keeps them at two.
+    /// Packets that the socket has not taken; the session has at most two under way.
     waiting: VecDeque<Bytes>,
-    /// Packets that the socket took but may still hold.
+    /// Packets that the socket has taken but not yet flushed.
     unflushed: usize,
 }
 
 impl WebSocket {
-    pub(super) async fn dial(address: &Address) -> Result<Self, String> {
-        let socket = open(address).await.map_err(|error| in_words(&error))?;
+    pub(super) async fn dial(address: &Address) -> Result<Self, DialError> {
+        let socket = open(address).await.map_err(dial_error)?;
         Ok(WebSocket { socket, waiting: VecDeque::new(), unflushed: 0 })
     }
 
@@ -37,45 +38,47 @@ impl WebSocket {
         self.waiting.push_back(packet.into());
     }
 
-    /// Sends what waits and a goodbye, and waits for the other end's.
+    /// Sends queued packets and a close frame, and waits for the server's close frame.
     pub(super) async fn close(mut self) {
         while !(self.waiting.is_empty() && self.unflushed == 0) {
-            if let Happening::Closed = poll_fn(|cx| self.poll_next(cx, false)).await {
+            if let TransportEvent::Closed = poll_fn(|cx| self.poll_next(cx, false)).await {
                 return;
             }
         }
         if self.socket.close(None).await.is_ok() {
-            while !matches!(poll_fn(|cx| self.poll_next(cx, true)).await, Happening::Closed) {}
+            while !matches!(poll_fn(|cx| self.poll_next(cx, true)).await, TransportEvent::Closed) {}
         }
     }
 
-    pub(super) fn poll_next(&mut self, cx: &mut Context<'_>, read: bool) -> Poll<Happening> {
-        if let Poll::Ready(happening) = self.poll_write(cx) {
-            return Poll::Ready(happening);
+    pub(super) fn poll_next(&mut self, cx: &mut Context<'_>, read: bool) -> Poll<TransportEvent> {
+        if let Poll::Ready(event) = self.poll_write(cx) {
+            return Poll::Ready(event);
         }
         if !read {
             return Poll::Pending;
         }
         loop {
             return Poll::Ready(match ready!(Pin::new(&mut self.socket).poll_next(cx)) {
-                Some(Ok(Message::Binary(packet))) => Happening::Packet(packet),
-                // The library answers them.
+                Some(Ok(Message::Binary(packet))) => TransportEvent::Packet(packet),
+                // The library answers pings and close frames by itself.
                 Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Close(_))) => continue,
-                // Text is no part of the protocol.
-                Some(Ok(Message::Text(_) | Message::Frame(_)) | Err(_)) | None => Happening::Closed,
+                // The protocol has no text messages.
+                Some(Ok(Message::Text(_) | Message::Frame(_)) | Err(_)) | None => {
+                    TransportEvent::Closed
+                }
             });
         }
     }
 
-    fn poll_write(&mut self, cx: &mut Context<'_>) -> Poll<Happening> {
+    fn poll_write(&mut self, cx: &mut Context<'_>) -> Poll<TransportEvent> {
         let mut socket = Pin::new(&mut self.socket);
         while !self.waiting.is_empty() {
             if ready!(socket.as_mut().poll_ready(cx)).is_err() {
-                return Poll::Ready(Happening::Closed);
+                return Poll::Ready(TransportEvent::Closed);
             }
             let Some(packet) = self.waiting.pop_front() else { break };
             if socket.as_mut().start_send(Message::Binary(packet)).is_err() {
-                return Poll::Ready(Happening::Closed);
+                return Poll::Ready(TransportEvent::Closed);
             }
             self.unflushed += 1;
         }
@@ -83,17 +86,18 @@ impl WebSocket {
             return Poll::Pending;
         }
         match ready!(socket.poll_flush(cx)) {
-            Ok(()) => Poll::Ready(Happening::Sent(std::mem::take(&mut self.unflushed))),
-            Err(_) => Poll::Ready(Happening::Closed),
+            Ok(()) => Poll::Ready(TransportEvent::Sent(std::mem::take(&mut self.unflushed))),
+            Err(_) => Poll::Ready(TransportEvent::Closed),
         }
     }
 }
 
 async fn open(address: &Address) -> Result<WebSocketStream<TcpStream>, tungstenite::Error> {
     let stream = TcpStream::connect((address.host.as_str(), address.port)).await?;
-    // A packet is complete when it is sent: waiting for more would only delay it.
+    // Packets are complete when they are sent: Nagle's algorithm would only delay them.
     stream.set_nodelay(true)?;
-    // The session refuses packets over its limit and says why; this bounds what it is shown.
+    // The session refuses packets above its own, lower limit with a reason; these limits bound the memory that a
+    // server can make the client use.
     let config = WebSocketConfig::default()
         .read_buffer_size(READ_BUFFER)
         .max_message_size(Some(2 * DEFAULT_MAX_PACKET))
@@ -102,12 +106,12 @@ async fn open(address: &Address) -> Result<WebSocketStream<TcpStream>, tungsteni
     Ok(socket)
 }
 
-fn in_words(error: &tungstenite::Error) -> String {
+fn dial_error(error: tungstenite::Error) -> DialError {
     match error {
-        tungstenite::Error::Io(error) => error.to_string(),
+        tungstenite::Error::Io(error) => DialError::Io(error),
         tungstenite::Error::Http(answer) => {
-            format!("it answers HTTP {} where a WebSocket is due", answer.status())
+            DialError::NotWebSocket { status: answer.status().as_u16() }
         }
-        error => error.to_string(),
+        error => DialError::protocol(error),
     }
 }

@@ -1,4 +1,4 @@
-//! A WebTransport session: packets on one stream, and datagrams (T5, T6).
+//! One WebTransport session: packets on one bidirectional stream, and datagrams (T5, T6).
 
 use std::future::poll_fn;
 use std::io;
@@ -14,7 +14,7 @@ use groupwire_quic::wtransport::error::{ConnectingError, ConnectionError};
 use groupwire_quic::wtransport::{
     ClientConfig, Connection, Endpoint, RecvStream, SendStream, VarInt,
 };
-use groupwire_quic::{Datagrams, End, endpoint_settings, make_room, settings};
+use groupwire_quic::{Datagrams, End, endpoint_settings, limit_send_buffer, settings};
 use groupwire_session::limits::DEFAULT_MAX_PACKET;
 use tokio::io::AsyncWrite;
 use tokio::sync::mpsc;
@@ -22,18 +22,20 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tokio_tungstenite::tungstenite::Bytes;
 
-use super::Happening;
+use super::event::TransportEvent;
 use super::stream::Packets;
 use crate::address::Address;
+use crate::error::DialError;
 use crate::trust::{Pins, Trust};
 
-/// Datagrams in either direction that may wait between the driver and QUIC, besides those that QUIC holds.
+/// Most datagrams in either direction between the driver and QUIC, besides those that QUIC holds.
 const DATAGRAMS: usize = 2;
 
-/// The session notices by itself, and sooner, that the other end is silent, and the server states a shorter time.
+/// QUIC's idle timeout. It is long, as the session detects a silent server sooner, and the server asks for a shorter
+/// timeout.
 const IDLE: Duration = Duration::from_secs(30);
 
-/// The server's goodbye comes at once if at all.
+/// How long to wait for the server's closing packet, which comes at once if at all.
 const IDLE_PATIENCE: Duration = Duration::from_millis(100);
 
 pub(crate) struct WebTransport {
@@ -42,19 +44,19 @@ pub(crate) struct WebTransport {
     outgoing: mpsc::Sender<(Vec<u8>, Instant)>,
     outgone: mpsc::Receiver<()>,
     incoming: mpsc::Receiver<Bytes>,
-    /// Move datagrams; end with this.
+    /// The tasks that move datagrams; they end when this is dropped.
     _tasks: JoinSet<()>,
     connection: Connection,
     endpoint: Endpoint<endpoint_side::Client>,
 }
 
 impl WebTransport {
-    pub(super) async fn dial(address: &Address, trust: &Trust) -> Result<Self, String> {
+    pub(super) async fn dial(address: &Address, trust: &Trust) -> Result<Self, DialError> {
         let found = trust.find(address).await?;
-        let endpoint = endpoint(&found.pins).map_err(|error| error.to_string())?;
-        let connection = endpoint.connect(&found.url).await.map_err(in_words)?;
-        let opening = connection.open_bi().await.map_err(|error| error.to_string())?;
-        let (writer, reader) = opening.await.map_err(|error| error.to_string())?;
+        let endpoint = endpoint(&found.pins)?;
+        let connection = endpoint.connect(&found.url).await.map_err(dial_error)?;
+        let opening = connection.open_bi().await.map_err(DialError::protocol)?;
+        let (writer, reader) = opening.await.map_err(DialError::protocol)?;
         let writer = Writer { connection: connection.clone(), stream: writer };
 
         let datagrams = Datagrams::new(&connection);
@@ -86,37 +88,37 @@ impl WebTransport {
     }
 
     pub(super) fn send_datagram(&mut self, packet: Vec<u8>) {
-        // The session has no more under way than find a place.
+        // The queue has space: the session has at most two datagrams under way.
         let _ = self.outgoing.try_send((packet, Instant::now()));
     }
 
-    pub(super) fn poll_next(&mut self, cx: &mut Context<'_>, read: bool) -> Poll<Happening> {
-        if let Poll::Ready(happening) = self.packets.poll_write(cx) {
-            return Poll::Ready(happening);
+    pub(super) fn poll_next(&mut self, cx: &mut Context<'_>, read: bool) -> Poll<TransportEvent> {
+        if let Poll::Ready(event) = self.packets.poll_write(cx) {
+            return Poll::Ready(event);
         }
         if let Poll::Ready(Some(())) = self.outgone.poll_recv(cx) {
-            return Poll::Ready(Happening::DatagramsSent(1));
+            return Poll::Ready(TransportEvent::DatagramsSent(1));
         }
         if !read {
             return Poll::Pending;
         }
-        if let Poll::Ready(happening) = self.packets.poll_read(cx) {
-            return Poll::Ready(happening);
+        if let Poll::Ready(event) = self.packets.poll_read(cx) {
+            return Poll::Ready(event);
         }
         match self.incoming.poll_recv(cx) {
-            Poll::Ready(Some(packet)) => Poll::Ready(Happening::Datagram(packet)),
-            // The stream says how the connection ended.
+            Poll::Ready(Some(packet)) => Poll::Ready(TransportEvent::Datagram(packet)),
+            // The stream reports the end of the connection.
             Poll::Ready(None) | Poll::Pending => Poll::Pending,
         }
     }
 
     pub(super) async fn close(mut self) {
         while !self.packets.is_idle() {
-            if let Happening::Closed = poll_fn(|cx| self.poll_next(cx, false)).await {
+            if let TransportEvent::Closed = poll_fn(|cx| self.poll_next(cx, false)).await {
                 return;
             }
         }
-        // Done when the server has it all.
+        // Done when the server has acknowledged everything.
         if self.packets.writer.stream.finish().await.is_ok() {
             self.connection.close(VarInt::from_u32(0), b"");
             let _ = tokio::time::timeout(IDLE_PATIENCE, self.endpoint.wait_idle()).await;
@@ -127,7 +129,7 @@ impl WebTransport {
 fn endpoint(pins: &Pins) -> io::Result<Endpoint<endpoint_side::Client>> {
     let bind = |wildcard| ClientConfig::builder().with_bind_config(wildcard);
     let mut last = None;
-    // A system without IPv6 has no socket for both.
+    // A system without IPv6 has no sockets for both address families.
     for wildcard in [IpBindConfig::InAddrAnyDual, IpBindConfig::InAddrAnyV4] {
         let builder = bind(wildcard);
         let mut config = match pins {
@@ -149,8 +151,8 @@ fn endpoint(pins: &Pins) -> io::Result<Endpoint<endpoint_side::Client>> {
     Err(last.unwrap_or_else(|| io::ErrorKind::AddrNotAvailable.into()))
 }
 
-/// UDP has nothing that refuses a connection, so that the wrong one of two addresses costs seconds; servers that
-/// listen on one only, as `groupwire serve` does by default, listen on IPv4.
+/// Resolves a host to its IPv4 address if it has one. UDP cannot refuse a connection, so trying the wrong one of two
+/// addresses costs seconds; servers that listen on one only, as `groupwire serve` does by default, listen on IPv4.
 #[derive(Debug)]
 struct Ipv4First;
 
@@ -189,7 +191,7 @@ async fn receive_all(connection: Connection, received: mpsc::Sender<Bytes>) {
     }
 }
 
-/// The stream, which takes no more than is about to leave.
+/// The sending stream, which buffers little.
 struct Writer {
     connection: Connection,
     stream: SendStream,
@@ -199,10 +201,10 @@ impl AsyncWrite for Writer {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-        octets: &[u8],
+        bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        make_room(&self.connection);
-        Pin::new(&mut self.stream).poll_write(cx, octets)
+        limit_send_buffer(&self.connection);
+        Pin::new(&mut self.stream).poll_write(cx, bytes)
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -214,12 +216,10 @@ impl AsyncWrite for Writer {
     }
 }
 
-fn in_words(error: ConnectingError) -> String {
+fn dial_error(error: ConnectingError) -> DialError {
     match error {
-        ConnectingError::SessionRejected => "it serves no WebTransport at this path".to_owned(),
-        ConnectingError::ConnectionError(ConnectionError::TimedOut) => {
-            "no answer over UDP: a firewall may block it".to_owned()
-        }
-        error => error.to_string(),
+        ConnectingError::SessionRejected => DialError::NotWebTransport,
+        ConnectingError::ConnectionError(ConnectionError::TimedOut) => DialError::NoUdp,
+        error => DialError::protocol(error),
     }
 }

@@ -1,4 +1,4 @@
-//! A server in this process, and a proxy before it that can break and slow down connections.
+//! A server in this process, and a proxy before it that can break and delay connections.
 
 #![allow(dead_code, reason = "no test uses all of it")]
 
@@ -17,10 +17,10 @@ use tokio::sync::{oneshot, watch};
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
-/// More than anything here takes, dead-peer detection included.
+/// A time limit that no test reaches, detection of dead peers included.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// By which transport.
+/// The transport of a test's clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Over {
     Ws,
@@ -28,7 +28,7 @@ pub(crate) enum Over {
     Https,
 }
 
-/// The tests named, over each transport.
+/// Runs each of the named tests over each transport.
 macro_rules! over_every_transport {
     ($($test:ident)*) => {
         over_every_transport!(@ ws Ws $($test)*);
@@ -49,7 +49,7 @@ macro_rules! over_every_transport {
 }
 pub(crate) use over_every_transport;
 
-/// Where a server is.
+/// The addresses of a server.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place {
     pub(crate) address: SocketAddr,
@@ -62,7 +62,7 @@ impl Place {
         match over {
             Over::Ws => format!("ws://{}", self.address),
             Over::Tcp => format!("tcp://{}", self.tcp.unwrap()),
-            // The client asks for the port of UDP.
+            // The client asks the server for its UDP port.
             Over::Https => format!("https://{}", self.address),
         }
     }
@@ -71,10 +71,10 @@ impl Place {
         Room::connect(&self.url(over), Options::new(room)).unwrap()
     }
 
-    /// Starts a server where one was, which knows nothing of what that one knew.
+    /// Starts a server without state at the addresses of one that stopped.
     pub(crate) async fn start_again(self) -> Running {
         if let Some(udp) = self.udp {
-            // The task that has the port gives it back a moment after the server has ended.
+            // The task that has the port frees it a moment after the server has stopped.
             let is_free = || std::net::UdpSocket::bind(udp).is_ok();
             until_true("the UDP port is free again", is_free).await;
         }
@@ -129,7 +129,7 @@ pub(crate) fn any_port() -> Config {
     Config { listen, socket: Some(listen), ..Config::default() }
 }
 
-/// Reads on until an event that `wanted` answers.
+/// Reads events until `wanted` returns a value for one.
 pub(crate) async fn until<T>(events: &mut Events, wanted: impl Fn(&Event) -> Option<T>) -> T {
     let reading = async {
         while let Some(event) = events.next().await {
@@ -142,7 +142,7 @@ pub(crate) async fn until<T>(events: &mut Events, wanted: impl Fn(&Event) -> Opt
     timeout(PATIENCE, reading).await.expect("it did not come")
 }
 
-/// Waits for what no event tells.
+/// Waits until a condition is true that no event announces.
 pub(crate) async fn until_true(what: &str, is_true: impl Fn() -> bool) {
     let waiting = async {
         while !is_true() {
@@ -152,7 +152,7 @@ pub(crate) async fn until_true(what: &str, is_true: impl Fn() -> bool) {
     timeout(PATIENCE, waiting).await.unwrap_or_else(|_| panic!("{what}: it did not come to that"));
 }
 
-/// The texts of the next so many messages, own ones included.
+/// The texts of the next `count` messages, own ones included.
 pub(crate) async fn texts(events: &mut Events, count: usize) -> Vec<String> {
     let mut texts = Vec::new();
     while texts.len() < count {
@@ -169,17 +169,17 @@ pub(crate) async fn synced(events: &mut Events) {
     until(events, |event| matches!(event, Event::Synced { channel: None }).then_some(())).await;
 }
 
-/// A proxy.
+/// A proxy between clients and a server.
 pub(crate) struct Proxy {
     over: Over,
     address: SocketAddr,
-    /// Of the server behind it.
+    /// Certificate hashes of the server.
     hashes: Vec<[u8; 32]>,
     breaks: watch::Sender<u32>,
 }
 
 impl Proxy {
-    /// Forwards to `server` after `delay` each way.
+    /// Forwards to `server` and back, with a delay in each direction.
     pub(crate) async fn start(server: &Running, over: Over, delay: Duration) -> Self {
         let breaks = watch::Sender::new(0);
         let hashes = server.hashes.clone();
@@ -202,7 +202,8 @@ impl Proxy {
         Room::connect_trusting(&url, trust, Options::new(room)).unwrap()
     }
 
-    /// Breaks all connections, whatever was under way: TCP's are closed, QUIC's hear nothing any more.
+    /// Breaks all connections and drops what is under way: TCP connections are closed, QUIC packets are dropped from
+    /// then on.
     pub(crate) fn cut(&self) {
         self.breaks.send_modify(|breaks| *breaks += 1);
     }
@@ -243,7 +244,8 @@ async fn udp_proxy(server: SocketAddr, delay: Duration, breaks: watch::Sender<u3
     let front = Arc::new(UdpSocket::bind("127.0.0.1:0").await.unwrap());
     let address = front.local_addr().unwrap();
     tokio::spawn(async move {
-        // By the client's address; one that was cut stays here, so that nothing more comes through.
+        // The sockets towards the server, by client address. Broken ones stay in the map, so that their packets are
+        // dropped.
         let mut clients: HashMap<SocketAddr, (Arc<UdpSocket>, watch::Receiver<u32>)> =
             HashMap::new();
         let mut buffer = [0; 2048];

@@ -1,77 +1,86 @@
-//! A choice that may be taken, and what was learned of it.
+//! One of the choices that [`Auto`](super::Auto) chooses among, and what was learned about it.
 
 use core::ops::RangeInclusive;
 
 use super::cost::Cost;
 use super::estimate::Estimate;
-use super::pace::Pace;
+use super::slowdown::Slowdown;
 use crate::Choice;
 
-/// Messages between two trials of a candidate, at first and at most.
+/// Messages between two trials of a candidate: at first, and at most. 256 keep a stream of noise nearly free of trials,
+/// and find text again within some hundred messages.
 const INTERVALS: RangeInclusive<u64> = 8..=256;
-/// Size classes: below 128 octets, below 256, and so on; the last has no end.
+/// Size classes: below 128 bytes, below 256, and so on; the last has no upper end.
 pub(super) const CLASSES: usize = 10;
 
-/// A message that is chosen for.
+/// The message that a choice is made for.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Message {
+    /// In bytes.
     pub(super) size: usize,
+    /// The size class.
     pub(super) class: usize,
-    /// What it takes on the link as it is, ns.
+    /// Its time on the link without compression, ns.
     pub(super) plain: f32,
 }
 
 impl Message {
-    pub(super) fn new(size: usize, nanos_per_octet: f32) -> Self {
+    pub(super) fn new(size: usize, nanos_per_byte: f32) -> Self {
         let class = (usize::BITS - (size >> 7).leading_zeros()) as usize;
-        Message { size, class: class.min(CLASSES - 1), plain: size as f32 * nanos_per_octet }
+        Message { size, class: class.min(CLASSES - 1), plain: size as f32 * nanos_per_byte }
     }
 }
 
-/// What a message told.
+/// How far a message's ratio differed from the expected one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum News {
-    /// What was expected.
+pub(super) enum Surprise {
+    /// As expected.
     None,
-    /// Something that may change the choice.
-    Some,
-    /// The content has become another one.
-    OtherContent,
+    /// By so much that the choice may change, or it is the first ratio.
+    Deviation,
+    /// For several messages in a row: the content has changed.
+    NewContent,
 }
 
-/// One of those that are chosen among.
+/// A choice with its costs and what was learned.
 #[derive(Debug, Clone)]
 pub(super) struct Candidate {
     pub(super) choice: Choice,
     cost: Cost,
     classes: [Class; CLASSES],
-    /// Of messages of any size.
-    usual: Paces,
+    /// Over messages of all sizes; used in size classes without a measured time.
+    usual: Slowdowns,
 }
 
-/// A candidate in a size class.
+/// What was learned in one size class.
 #[derive(Debug, Clone, Copy, Default)]
 struct Class {
     estimate: Estimate,
-    /// The message with which the next trial is due, and how long it was put off.
+    /// The number of the message with which the next trial is due.
     due: u64,
+    /// Messages between the last trial and the next.
     interval: u64,
-    paces: Paces,
+    slowdowns: Slowdowns,
 }
 
-/// How much longer packing and unpacking take than was reckoned.
+/// How much longer packing and unpacking take than the costs say.
 #[derive(Debug, Clone, Copy, Default)]
-struct Paces {
-    pack: Pace,
-    unpack: Pace,
+struct Slowdowns {
+    pack: Slowdown,
+    unpack: Slowdown,
 }
 
 impl Candidate {
     pub(super) fn new(choice: Choice, cost: Cost) -> Self {
-        Candidate { choice, cost, classes: [Class::default(); CLASSES], usual: Paces::default() }
+        Candidate {
+            choice,
+            cost,
+            classes: [Class::default(); CLASSES],
+            usual: Slowdowns::default(),
+        }
     }
 
-    /// The ratio to reckon with.
+    /// The expected ratio of packed to original bytes.
     pub(super) fn ratio(&self, message: Message) -> f32 {
         match self.choice {
             Choice::NONE => 1.0,
@@ -79,12 +88,13 @@ impl Candidate {
         }
     }
 
-    /// The time of a message, ns.
+    /// The expected time of a message: packing, link and unpacking. Nanoseconds.
     pub(super) fn expected(&self, message: Message) -> f32 {
         self.work(message) + self.ratio(message) * message.plain
     }
 
-    /// Its time if the content suits the candidate as well as may be, and what it took longer was bad luck.
+    /// The expected time under the best assumptions: the content suits the candidate, and slow measurements were
+    /// chance.
     pub(super) fn at_best(&self, message: Message) -> f32 {
         let work = self.work(message).min(self.cost.at(message.size));
         work + self.classes[message.class].estimate.best() * message.plain
@@ -95,56 +105,56 @@ impl Candidate {
         self.packing(message) + self.unpacking(message)
     }
 
-    /// The time to unpack it.
+    /// The time to unpack a message, ns. Without a measured time packing's slowdown is assumed.
     pub(super) fn unpacking(&self, message: Message) -> f32 {
-        let here = self.classes[message.class].paces.unpack.factor();
+        let here = self.classes[message.class].slowdowns.unpack.factor();
         let factor = here.or(self.usual.unpack.factor());
         factor.unwrap_or(self.pack_factor(message)) * self.cost.decompress.at(message.size)
     }
 
-    /// The time to pack it.
+    /// The time to pack a message, ns.
     pub(super) fn packing(&self, message: Message) -> f32 {
         self.pack_factor(message) * self.cost.compress.at(message.size)
     }
 
     fn pack_factor(&self, message: Message) -> f32 {
-        let here = self.classes[message.class].paces.pack.factor();
+        let here = self.classes[message.class].slowdowns.pack.factor();
         here.or(self.usual.pack.factor()).unwrap_or(1.0)
     }
 
-    /// Learns what packing a message took, ns; `is_trial`: beside another one.
+    /// Learns the time to pack a message, ns. In a trial the codec is cold.
     pub(super) fn took(&mut self, message: Message, time: f32, is_trial: bool) {
         let cost = self.cost.compress.at(message.size);
-        for pace in [&mut self.usual.pack, &mut self.classes[message.class].paces.pack] {
+        for slowdown in [&mut self.usual.pack, &mut self.classes[message.class].slowdowns.pack] {
             match is_trial {
-                true => pace.learn_cold(time, cost),
-                false => pace.learn(time, cost),
+                true => slowdown.learn_cold(time, cost),
+                false => slowdown.learn(time, cost),
             }
         }
     }
 
-    /// Learns what unpacking one took, ns.
+    /// Learns the time to unpack a message, ns.
     pub(super) fn unpacked(&mut self, message: Message, time: f32) {
         let cost = self.cost.decompress.at(message.size);
         self.usual.unpack.learn(time, cost);
-        self.classes[message.class].paces.unpack.learn(time, cost);
+        self.classes[message.class].slowdowns.unpack.learn(time, cost);
     }
 
-    /// Whether it should be tried again, at the message of this number. What was never tried is chosen once it could
-    /// win, and needs no trial.
+    /// Whether the next trial is due at message `number`. A candidate that was never used needs no trial: it is chosen
+    /// as soon as it could win.
     pub(super) fn is_due(&self, message: Message, number: u64) -> bool {
         let class = &self.classes[message.class];
         class.estimate.is_tried() && class.due <= number
     }
 
-    /// Tried: the next time is twice as far away.
+    /// After a trial: doubles the interval until the next one.
     pub(super) fn put_off(&mut self, message: Message, number: u64) {
         let class = &mut self.classes[message.class];
         class.wait(number, class.interval * 2);
     }
 
-    /// Learns what a message became: the ratio.
-    pub(super) fn learn(&mut self, message: Message, ratio: f32, number: u64) -> News {
+    /// Learns a message's ratio.
+    pub(super) fn learn(&mut self, message: Message, ratio: f32, number: u64) -> Surprise {
         let class = &mut self.classes[message.class];
         let (first, changed) = (class.interval == 0, class.estimate.learn(ratio));
         let surprised = class.estimate.is_surprised();
@@ -152,16 +162,16 @@ impl Candidate {
             class.wait(number, 0);
         }
         match (changed, first || surprised) {
-            (true, _) => News::OtherContent,
-            (false, true) => News::Some,
-            (false, false) => News::None,
+            (true, _) => Surprise::NewContent,
+            (false, true) => Surprise::Deviation,
+            (false, false) => Surprise::None,
         }
     }
 
-    /// Forgets what became of messages of this size.
+    /// Forgets the ratios of this message's size class.
     pub(super) fn forget(&mut self, message: Message) {
         let class = &mut self.classes[message.class];
-        *class = Class { paces: class.paces, ..Class::default() };
+        *class = Class { slowdowns: class.slowdowns, ..Class::default() };
     }
 }
 

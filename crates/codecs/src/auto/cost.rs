@@ -1,42 +1,42 @@
-//! What a choice costs in processor time.
+//! The processor time of each choice.
 
 use alloc::vec::Vec;
 
 use super::reference;
 use crate::Choice;
 
-/// A time that grows with a message's octets, in nanoseconds.
+/// A time that grows linearly with a message's size, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Line {
-    /// Of a message of no octets.
+pub struct LinearTime {
+    /// The time of an empty message.
     pub fixed: f32,
-    /// For each octet of the original message.
-    pub per_octet: f32,
+    /// The additional time of each byte of the original message.
+    pub per_byte: f32,
 }
 
-impl Line {
-    /// The time of a message of `size` octets, nanoseconds.
+impl LinearTime {
+    /// The time of a message of `size` bytes, nanoseconds.
     pub fn at(self, size: usize) -> f32 {
-        self.fixed + self.per_octet * size as f32
+        self.fixed + self.per_byte * size as f32
     }
 
-    /// The line whose times are `factor` times as long.
-    pub(super) fn times(self, factor: f32) -> Line {
-        Line { fixed: self.fixed * factor, per_octet: self.per_octet * factor }
+    /// The same with all times multiplied by `factor`.
+    pub(super) fn times(self, factor: f32) -> LinearTime {
+        LinearTime { fixed: self.fixed * factor, per_byte: self.per_byte * factor }
     }
 }
 
-/// What the two ends of a message need for a choice.
+/// The processor time that a choice takes at both ends.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Cost {
-    /// To pack it.
-    pub compress: Line,
-    /// To unpack it.
-    pub decompress: Line,
+    /// The sender's time to pack a message.
+    pub compress: LinearTime,
+    /// The receiver's time to unpack it.
+    pub decompress: LinearTime,
 }
 
 impl Cost {
-    /// Both ends' time for a message of `size` octets, nanoseconds.
+    /// Both ends' time for a message of `size` bytes, nanoseconds.
     pub fn at(&self, size: usize) -> f32 {
         self.compress.at(size) + self.decompress.at(size)
     }
@@ -47,7 +47,7 @@ impl Cost {
     }
 }
 
-/// What each choice costs on a machine.
+/// The costs of all choices on one machine.
 ///
 /// ```
 /// use groupwire_codecs::{Choice, Costs};
@@ -59,26 +59,26 @@ impl Cost {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Costs {
-    /// Without filters.
+    /// Measured choices, all without a filter.
     pub(super) known: Vec<(Choice, Cost)>,
 }
 
-/// What a filter adds to each end: it reads and writes every octet once.
-const FILTER: Line = Line { fixed: 30.0, per_octet: 0.5 };
-/// What is expected of a codec that nobody measured: to be slow.
+/// The time that a filter adds at each end: it reads and writes every byte once. An estimate, on the safe side.
+const FILTER: LinearTime = LinearTime { fixed: 30.0, per_byte: 0.5 };
+/// The cost assumed for a codec without measurements: slow, so that it is not chosen by mistake.
 const UNKNOWN: Cost = Cost {
-    compress: Line { fixed: 20_000.0, per_octet: 200.0 },
-    decompress: Line { fixed: 5_000.0, per_octet: 50.0 },
+    compress: LinearTime { fixed: 20_000.0, per_byte: 200.0 },
+    decompress: LinearTime { fixed: 5_000.0, per_byte: 50.0 },
 };
 
 impl Costs {
-    /// What was measured on one server of the 2020s, native and optimised. Others are slower or faster, mostly by
-    /// the same factor for all, which matters little: a codec's rank changes only where it wins little.
+    /// Costs measured on one server of the 2020s, native and optimised. Another machine is slower or faster by about
+    /// the same factor for all codecs, which changes the order of codecs only where they differ little.
     pub fn reference() -> Self {
         Costs { known: reference::TABLE.to_vec() }
     }
 
-    /// What a choice costs. A level that was not measured costs as the nearest one of its codec.
+    /// The cost of a choice. A level that was not measured costs as much as the nearest measured level of its codec.
     pub fn of(&self, choice: Choice) -> Cost {
         let levels = crate::by_number(choice.codec).and_then(|codec| codec.levels());
         let default = levels.map_or(0, |levels| levels.default);
@@ -100,9 +100,9 @@ impl Costs {
     }
 }
 
-impl Line {
-    fn plus(self, other: Line) -> Line {
-        Line { fixed: self.fixed + other.fixed, per_octet: self.per_octet + other.per_octet }
+impl LinearTime {
+    fn plus(self, other: LinearTime) -> LinearTime {
+        LinearTime { fixed: self.fixed + other.fixed, per_byte: self.per_byte + other.per_byte }
     }
 }
 
@@ -112,7 +112,7 @@ mod tests {
     use crate::Filter;
 
     #[test]
-    fn a_level_costs_as_the_nearest_one() {
+    fn a_level_costs_as_much_as_the_nearest_one() {
         let costs = Costs::reference();
         let zlib = |level| costs.of(Choice { level, ..Choice::codec(2) });
         assert_eq!(zlib(Some(8)), zlib(Some(9)));
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_codec_that_nobody_measured_is_slow() {
+    fn a_codec_without_measurements_is_taken_to_be_slow() {
         let costs = Costs::reference();
         assert!(costs.of(Choice::codec(15)).at(1400) > 100.0 * costs.of(Choice::codec(1)).at(1400));
     }

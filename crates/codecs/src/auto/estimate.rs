@@ -1,16 +1,17 @@
-//! How small messages of one size class become by one choice.
+//! The expected ratio of one choice for messages of one size class.
 
-/// The ratio of packed to original octets that is hoped for where nothing was tried.
-pub(super) const HOPE: f32 = 0.25;
+/// The ratio of packed to original bytes that is assumed before the first message: optimistic, so that the choice is
+/// tried where it could win.
+pub(super) const ASSUMED: f32 = 0.25;
 
-/// The worst ratio: whatever is said, no message doubles.
+/// The worst ratio that counts: no codec doubles a message.
 const WORST: f32 = 2.0;
-/// Messages that the average is over.
+/// Messages in the moving average.
 const MEMORY: f32 = 128.0;
-/// A ratio is a surprise if it is off by this, and by so many usual deviations.
-const OFF: f32 = 0.1;
-const USUAL: f32 = 3.0;
-/// So many surprises in a row: the content is another one.
+/// A ratio is a surprise if it differs from the average by more than this plus `DEVIATIONS` mean deviations.
+const SURPRISING: f32 = 0.1;
+const DEVIATIONS: f32 = 3.0;
+/// This many surprises in a row on one side mean that the content has changed.
 const SURPRISES: u8 = 3;
 
 /// A moving average of ratios.
@@ -21,28 +22,30 @@ pub(super) struct Estimate {
     deviation: f32,
     /// Ratios averaged over, at most `MEMORY`. 0: never tried.
     count: f32,
-    /// In a row, on one side.
+    /// Surprises in a row, all above or all below the average.
     surprises: u8,
+    /// Whether those surprises were above.
     above: bool,
 }
 
 impl Estimate {
-    /// Whether there is more to it than hope.
+    /// Whether at least one ratio was learned.
     pub(super) fn is_tried(&self) -> bool {
         self.count > 0.0
     }
 
-    /// The ratio to reckon with.
+    /// The expected ratio.
     pub(super) fn ratio(&self) -> f32 {
-        if self.is_tried() { self.average } else { HOPE }
+        if self.is_tried() { self.average } else { ASSUMED }
     }
 
-    /// The best ratio that content of another kind might have.
+    /// The ratio to expect if the content changed for the better.
     pub(super) fn best(&self) -> f32 {
-        self.ratio().min(HOPE)
+        self.ratio().min(ASSUMED)
     }
 
-    /// Learns from a message. Returns whether the content has become another one.
+    /// Learns the ratio of a message. Returns true if the content has changed; the average then starts from this
+    /// message.
     pub(super) fn learn(&mut self, ratio: f32) -> bool {
         let ratio = ratio.min(WORST);
         if !self.is_tried() {
@@ -51,7 +54,7 @@ impl Estimate {
         }
         let error = ratio - self.average;
         let (size, above) = (error.abs(), error > 0.0);
-        if size > OFF + USUAL * self.deviation {
+        if size > SURPRISING + DEVIATIONS * self.deviation {
             self.surprises = if above == self.above { self.surprises + 1 } else { 1 };
             self.above = above;
             if self.surprises >= SURPRISES {
@@ -62,14 +65,14 @@ impl Estimate {
             self.surprises = 0;
         }
         self.count = (self.count + 1.0).min(MEMORY);
-        // The first messages count less, the older the less: they may have been odd ones.
+        // Twice the weight of a plain mean: the first messages, which may have been unusual, lose their weight sooner.
         let gain = 2.0 / (self.count + 1.0);
         self.average += gain * error;
         self.deviation += gain * (size - self.deviation);
         false
     }
 
-    /// Whether the last ratio was a surprise that another message should confirm.
+    /// Whether the last ratio was a surprise that further messages should confirm.
     pub(super) fn is_surprised(&self) -> bool {
         self.surprises > 0
     }
@@ -86,18 +89,18 @@ mod tests {
     }
 
     #[test]
-    fn it_hopes_then_averages() {
+    fn a_ratio_is_assumed_then_averaged() {
         let mut estimate = Estimate::default();
-        assert_eq!((estimate.is_tried(), estimate.ratio()), (false, HOPE));
+        assert_eq!((estimate.is_tried(), estimate.ratio()), (false, ASSUMED));
         for (ratio, average) in [(0.5, 0.5), (0.53, 0.52), (0.5, 0.51)] {
             assert!(!estimate.learn(ratio));
             assert!((estimate.ratio() - average).abs() < 1e-6, "{estimate:?}");
         }
-        assert_eq!((estimate.is_tried(), estimate.best()), (true, HOPE));
+        assert_eq!((estimate.is_tried(), estimate.best()), (true, ASSUMED));
     }
 
     #[test]
-    fn other_content_is_noticed_with_the_third_message() {
+    fn new_content_is_noticed_with_the_third_message() {
         let text = core::iter::repeat_n(0.4, 100);
         let (mut estimate, changes) = learned(text.chain([1.0, 1.0]));
         assert_eq!(changes, 0);
@@ -108,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_messages_and_mixed_ones_are_no_other_content() {
+    fn unusual_and_mixed_messages_are_no_new_content() {
         let odd = (0..1000).map(|nth| if nth % 10 == 0 { 1.0 } else { 0.4 });
         assert_eq!(learned(odd).1, 0);
         let mixed = (0..1000).map(|nth| if nth / 3 % 2 == 0 { 1.0 } else { 0.4 });

@@ -1,58 +1,63 @@
-//! A line through times, robust against delays.
+//! A line through measured times by size, robust against single delays.
 
-/// Exchanges that are collected before the first line is drawn.
+/// Exchanges that are collected before the first line is fitted.
 const EARLY: usize = 8;
-/// Exchanges that a line is drawn through: older ones are forgotten.
+/// Exchanges after which a point has lost most of its weight, so that the line follows a changing link.
 const MEMORY: f64 = 600.0;
-/// A time that is off the line by more than so many usual deviations counts as if it were off by so many.
-const USUAL: f64 = 3.0;
-/// One that is off by so many is a stranger, and so many strangers in a row are a new link.
-const FAR: f64 = 8.0;
-const STRANGERS: u8 = 5;
-/// How well the slope must be known to be told: its standard error is at most this share of it, or so many ns.
-const SHARE: f64 = 0.2;
-const SURE: f64 = 1.5;
-/// The least usual deviation, ns: no network's times are better.
-const FINEST: f64 = 50.0;
-/// How fast the usual deviation follows, as a factor for each exchange.
-const FOLLOW: f64 = 1.05;
+/// A time further from the line than this many spreads counts as if it were this far away.
+const CLIP: f64 = 3.0;
+/// A time further away than this many spreads is an outlier, and `OUTLIERS` of them in a row are a new link.
+const OUTLIER: f64 = 8.0;
+const OUTLIERS: u8 = 5;
+/// The slope is known if its standard error is at most this share of it, or at most `ABSOLUTE_ERROR` ns per byte.
+const RELATIVE_ERROR: f64 = 0.2;
+const ABSOLUTE_ERROR: f64 = 1.5;
+/// The smallest spread, ns: no network's times vary less.
+const LEAST_SPREAD: f64 = 50.0;
+/// The factor by which one exchange changes the spread, up or down.
+const SPREAD_STEP: f64 = 1.05;
 
-/// Least squares of time against octets.
+/// A weighted least-squares line of time over bytes.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Fit {
+    /// The first exchanges, as bytes and nanoseconds.
     early: [(f64, f64); EARLY],
+    /// Exchanges in `early`.
     count: usize,
-    /// The median of absolute differences from the line, ns.
-    usual: f64,
-    strangers: u8,
-    /// Weighted sums, around the means.
+    /// An estimate of the median absolute distance from the line, ns.
+    spread: f64,
+    /// Outliers in a row.
+    outliers: u8,
+    /// Sum of weights.
     weight: f64,
+    /// Weighted means of bytes and of nanoseconds.
     mean: (f64, f64),
+    /// Weighted sums of squares and products of the distances from the means.
     xx: f64,
     xy: f64,
     yy: f64,
 }
 
 impl Fit {
-    /// Whether a line has been drawn.
+    /// Whether there is a line.
     pub(super) fn is_full(&self) -> bool {
         self.count >= EARLY
     }
 
-    /// One more point.
-    pub(super) fn add(&mut self, octets: f64, nanos: f64) {
+    /// Adds an exchange.
+    pub(super) fn add(&mut self, bytes: f64, nanos: f64) {
         if self.is_full() {
-            self.follow(octets, nanos);
+            self.follow(bytes, nanos);
             return;
         }
-        self.early[self.count] = (octets, nanos);
+        self.early[self.count] = (bytes, nanos);
         self.count += 1;
         if self.is_full() {
             self.begin();
         }
     }
 
-    /// The first line, through medians: among so few points one bad one would turn it.
+    /// Fits the first line by medians (Theil-Sen): among eight points one bad point would turn a least-squares line.
     fn begin(&mut self) {
         let early = self.early;
         let mut slopes = [0.0; EARLY * (EARLY - 1) / 2];
@@ -66,73 +71,75 @@ impl Fit {
             }
         }
         let slope = median(&slopes[..count]).max(0.0);
-        let rest = early.map(|(octets, nanos)| nanos - slope * octets);
+        let rest = early.map(|(bytes, nanos)| nanos - slope * bytes);
         let base = median(&rest);
-        let usual = median(&rest.map(|rest| (rest - base).abs()));
-        self.usual = usual.max(FINEST);
-        for (octets, nanos) in early {
-            let (line, most) = (base + slope * octets, USUAL * self.usual);
-            // Not `clamp`, here and below: its panic brings along how floats are written, 7 KB in a browser.
-            self.draw(octets, nanos.max(line - most).min(line + most));
+        let spread = median(&rest.map(|rest| (rest - base).abs()));
+        self.spread = spread.max(LEAST_SPREAD);
+        for (bytes, nanos) in early {
+            let (line, clip) = (base + slope * bytes, CLIP * self.spread);
+            // Not `clamp`, here and below: its panic message formats floats, which is 7 KB of code in a browser.
+            self.update(bytes, nanos.max(line - clip).min(line + clip));
         }
     }
 
-    fn follow(&mut self, octets: f64, nanos: f64) {
-        let dx = octets - self.mean.0;
-        let line = self.mean.1 + self.ratio() * dx;
-        // Where the line leaves the sizes that it is drawn through, it may be wrong itself.
-        let usual = self.usual * (1.0 + dx * dx / self.xx.max(1.0));
+    /// Adds an exchange to the line; starts again if the link has changed.
+    fn follow(&mut self, bytes: f64, nanos: f64) {
+        let dx = bytes - self.mean.0;
+        let line = self.mean.1 + self.raw_slope() * dx;
+        // Far from the sizes that the line was fitted to, the line itself may be wrong.
+        let spread = self.spread * (1.0 + dx * dx / self.xx.max(1.0));
         let off = (nanos - line).abs();
-        if off > FAR * usual {
-            self.strangers += 1;
-            if self.strangers >= STRANGERS {
+        if off > OUTLIER * spread {
+            self.outliers += 1;
+            if self.outliers >= OUTLIERS {
                 *self = Fit::default();
-                self.add(octets, nanos);
+                self.add(bytes, nanos);
                 return;
             }
         } else {
-            self.strangers = 0;
+            self.outliers = 0;
         }
-        self.draw(octets, nanos.max(line - USUAL * usual).min(line + USUAL * usual));
-        self.usual *= if off > usual { FOLLOW } else { 1.0 / FOLLOW };
-        self.usual = self.usual.max(FINEST);
+        self.update(bytes, nanos.max(line - CLIP * spread).min(line + CLIP * spread));
+        self.spread *= if off > spread { SPREAD_STEP } else { 1.0 / SPREAD_STEP };
+        self.spread = self.spread.max(LEAST_SPREAD);
     }
 
-    fn draw(&mut self, octets: f64, nanos: f64) {
+    /// Updates the weighted sums.
+    fn update(&mut self, bytes: f64, nanos: f64) {
         let keep = 1.0 - 1.0 / MEMORY;
         self.weight = keep * self.weight + 1.0;
-        let (dx, dy) = (octets - self.mean.0, nanos - self.mean.1);
+        let (dx, dy) = (bytes - self.mean.0, nanos - self.mean.1);
         self.mean.0 += dx / self.weight;
         self.mean.1 += dy / self.weight;
-        self.xx = keep * self.xx + dx * (octets - self.mean.0);
+        self.xx = keep * self.xx + dx * (bytes - self.mean.0);
         self.xy = keep * self.xy + dx * (nanos - self.mean.1);
         self.yy = keep * self.yy + dy * (nanos - self.mean.1);
     }
 
-    /// The slope as it comes.
-    fn ratio(&self) -> f64 {
+    /// The slope, however uncertain it is.
+    fn raw_slope(&self) -> f64 {
         if self.xx > 0.0 { self.xy / self.xx } else { 0.0 }
     }
 
-    /// What an octet takes at most, whatever the sizes: all of the time divided among all octets.
-    pub(super) fn most(&self) -> Option<f32> {
+    /// The most time that a byte can take: the mean time divided by the mean size.
+    pub(super) fn upper_bound(&self) -> Option<f32> {
         (self.is_full() && self.mean.0 > 0.0).then(|| (self.mean.1 / self.mean.0) as f32)
     }
 
-    /// The mean time, ns.
-    pub(super) fn usual_time(&self) -> f32 {
+    /// The mean time of an exchange, ns; 0 before there is a line.
+    pub(super) fn mean_time(&self) -> f32 {
         if self.is_full() { self.mean.1 as f32 } else { 0.0 }
     }
 
-    /// Nanoseconds per octet, if that is known well enough.
+    /// Nanoseconds per byte, if the standard error is small enough.
     pub(super) fn slope(&self) -> Option<f32> {
-        let slope = self.ratio().max(0.0);
+        let slope = self.raw_slope().max(0.0);
         (self.error() <= allowed(slope)).then_some(slope as f32)
     }
 
-    /// Whether the slope is known so well that it may well be known worse.
+    /// Whether the slope is known so well that no more packets of other sizes are needed: half the permitted error.
     pub(super) fn is_sure(&self) -> bool {
-        self.error() <= allowed(self.ratio()) / 4.0
+        self.error() <= allowed(self.raw_slope()) / 4.0
     }
 
     /// The variance of the slope.
@@ -140,18 +147,19 @@ impl Fit {
         if !self.is_full() || self.xx <= 0.0 {
             return f64::MAX;
         }
-        let rest = (self.yy - self.ratio() * self.xy).max(0.0);
+        let rest = (self.yy - self.raw_slope() * self.xy).max(0.0);
         rest / ((self.weight - 2.0).max(1.0) * self.xx)
     }
 }
 
-/// The largest variance of a slope that is told.
+/// The largest variance with which a slope counts as known.
 fn allowed(slope: f64) -> f64 {
-    let error = (SHARE * slope).max(SURE);
+    let error = (RELATIVE_ERROR * slope).max(ABSOLUTE_ERROR);
     error * error
 }
 
-/// 0 of none. By ranks, as there are few: sorting is more code in a browser than all else here.
+/// The median, 0 of no values. Counts ranks, as there are few values: a sort would be more code in a browser than the
+/// rest of this file.
 fn median(values: &[f64]) -> f64 {
     let is_before = |a: usize, b: usize| values[a].total_cmp(&values[b]).then(a.cmp(&b)).is_lt();
     let all = 0..values.len();

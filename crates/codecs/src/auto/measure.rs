@@ -1,36 +1,37 @@
-//! Measuring costs on the machine at hand.
+//! Measures costs on this machine.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use super::cost::{Cost, Costs, Line};
+use super::cost::{Cost, Costs, LinearTime};
 use super::reference;
 use crate::{Choice, Codec, Coder, Options};
 
-/// The time for all, and for one timing.
+/// The time for all measurements: short enough for the start of a program.
 const BUDGET: Duration = Duration::from_millis(30);
+/// The time of one timing, ns: long beside the resolution of clocks.
 const TIMING: f32 = 50_000.0;
-/// Timings of the same thing; the median counts.
+/// Timings of each operation; the median counts.
 const TIMINGS: usize = 5;
-/// The sizes of message that a line is drawn through, octets.
+/// The two message sizes that a line is fitted through, bytes: a small message, and the largest that fits a packet.
 const SIZES: [usize; 2] = [256, 1400];
-/// How fast a machine may seem compared to the reference. Beyond that it is the clock that is wrong.
+/// The plausible ratios of this machine's times to the reference. Outside of them the clock is wrong.
 const FACTORS: core::ops::RangeInclusive<f32> = 0.05..=50.0;
 
 impl Costs {
-    /// Messages such as applications send, to measure with where there are no others.
+    /// Messages such as applications send, for callers that have no messages of their own.
     pub const SAMPLES: &[&[u8]] = &[
         br#"{"type":"move","shape":"s-17","x":477.30555555555554,"y":212.5,"by":"Ada"}"#,
         br##"{"type":"stroke","color":"#3b82f6","width":3,"points":[[12,7],[14,9],[19,12],[27,16]]}"##,
         b"It was the best of times, it was the worst of times, it was the age of wisdom",
     ];
 
-    /// Measures what these codecs cost here, at the levels of the reference.
+    /// Measures the costs of `codecs` here, at the levels of the reference table.
     ///
-    /// `samples` are messages such as will be sent, a few kilobytes of them if there are so many; `now` is a clock that
-    /// never goes back, the finer the better. It takes about 30 ms in all. What is too slow for its share of that, or
-    /// too fast for the clock, keeps its reference, scaled by how this machine compares on the others.
+    /// `samples` are messages such as will be sent, best some kilobytes of them; `now` is a clock that never goes back,
+    /// as fine as possible. The measurement takes about 30 ms. A choice that is too slow for its share of them, or too
+    /// fast for the clock, keeps its reference cost, scaled by the median ratio of this machine to the reference.
     ///
     /// ```
     /// use std::time::Instant;
@@ -75,14 +76,14 @@ impl Costs {
     }
 }
 
-/// The samples, one behind the other, cut to each size.
+/// The samples, joined and cut into messages of each size.
 fn messages(samples: &[&[u8]]) -> [Vec<Vec<u8>>; 2] {
-    let octets = samples.concat();
+    let bytes = samples.concat();
     let mut nth = 0;
     SIZES.map(|size| {
         let mut message = |_| {
-            let size = if octets.is_empty() { 0 } else { size };
-            let taken = (nth..nth + size).map(|nth| varied(&octets, nth)).collect();
+            let size = if bytes.is_empty() { 0 } else { size };
+            let taken = (nth..nth + size).map(|nth| varied(&bytes, nth)).collect();
             nth += size;
             taken
         };
@@ -90,15 +91,15 @@ fn messages(samples: &[&[u8]]) -> [Vec<Vec<u8>>; 2] {
     })
 }
 
-/// The octet at a place of the samples or, behind their end, of their repetitions. In those one octet of eight is
-/// another one of theirs: exact repetitions would flatter codecs.
-fn varied(octets: &[u8], nth: usize) -> u8 {
-    let (round, place) = (nth / octets.len(), nth % octets.len());
+/// Byte `nth` of the endlessly repeated samples. In the repetitions one byte of eight is replaced by another byte of
+/// the samples, because codecs would compress exact repetitions too well.
+fn varied(bytes: &[u8], nth: usize) -> u8 {
+    let (round, place) = (nth / bytes.len(), nth % bytes.len());
     let random = (nth as u32).wrapping_mul(0x9e37_79b9);
     let random = (random ^ random >> 15).wrapping_mul(0x85eb_ca6b) >> 8;
     match random % 8 {
-        0 if round > 0 => octets[(random >> 3) as usize % octets.len()],
-        _ => octets[place],
+        0 if round > 0 => bytes[(random >> 3) as usize % bytes.len()],
+        _ => bytes[place],
     }
 }
 
@@ -107,17 +108,17 @@ fn coder(codecs: &[&dyn Codec], choice: Choice) -> Option<Box<dyn Coder>> {
     codec.coder(&Options { level: choice.level, dictionary: &[] }).ok()
 }
 
-/// Whether there is time to measure what costs so much.
+/// Whether a choice of this cost can be measured within `share`.
 fn fits(cost: &Cost, share: Duration) -> bool {
     let times = SIZES.map(|size| cost.at(size).max(TIMING / 2.0));
     (TIMINGS + 1) as f32 * (times[0] + times[1]) < share.as_nanos() as f32
 }
 
-/// A coder that is measured.
+/// Measures one coder.
 struct Bench<'a, F> {
     coder: Box<dyn Coder>,
     now: &'a mut F,
-    /// When it is given up.
+    /// When measuring stops.
     end: Duration,
     packed: Vec<u8>,
     plain: Vec<u8>,
@@ -128,7 +129,7 @@ impl<'a, F: FnMut() -> Duration> Bench<'a, F> {
         Bench { coder, now, end, packed: Vec::new(), plain: Vec::new() }
     }
 
-    /// `None` if the clock makes no sense of it, or there is no time left.
+    /// The measured cost. `None` if it is not plausible, or if there is no time left.
     fn cost(&mut self, messages: &[Vec<Vec<u8>>; 2], reference: &Cost) -> Option<Cost> {
         let [small, large] = messages;
         let (small, large) = (self.times(small, reference)?, self.times(large, reference)?);
@@ -137,12 +138,12 @@ impl<'a, F: FnMut() -> Duration> Bench<'a, F> {
         sane.then_some(cost)
     }
 
-    /// Nanoseconds of compressing and of decompressing one of these.
+    /// The times to compress and to decompress one of `messages`, ns.
     fn times(&mut self, messages: &[Vec<u8>], reference: &Cost) -> Option<(f32, f32)> {
         let size = messages[0].len();
         let mut compress = [0.0; TIMINGS];
         let mut decompress = [0.0; TIMINGS];
-        // The first time takes memory.
+        // The first run allocates memory and is not timed.
         self.compress(&messages[0], 1);
         self.decompress(size, 1);
         for (index, message) in messages.iter().enumerate() {
@@ -175,20 +176,21 @@ impl<'a, F: FnMut() -> Duration> Bench<'a, F> {
     }
 }
 
-/// How often to do what takes `nanos`, for one timing.
+/// Runs in one timing of an operation that takes `nanos`.
 fn runs(nanos: f32) -> u32 {
     (TIMING / 2.0 / nanos).clamp(1.0, 100.0) as u32
 }
 
+/// The time of one of `runs`, ns.
 fn since(start: Duration, end: Duration, runs: u32) -> f32 {
     end.saturating_sub(start).as_nanos() as f32 / runs as f32
 }
 
-/// The line through the times at the two sizes, nowhere falling and nowhere negative.
-fn line(small: f32, large: f32) -> Line {
+/// The line through the times at the two sizes; it never falls and is never negative.
+fn line(small: f32, large: f32) -> LinearTime {
     let [near, far] = SIZES.map(|size| size as f32);
-    let per_octet = ((large - small) / (far - near)).max(0.0).min(large / far);
-    Line { fixed: large - per_octet * far, per_octet }
+    let per_byte = ((large - small) / (far - near)).max(0.0).min(large / far);
+    LinearTime { fixed: large - per_byte * far, per_byte }
 }
 
 fn median(times: &mut [f32; TIMINGS]) -> f32 {
@@ -203,7 +205,7 @@ mod tests {
 
     const SAMPLE: &[u8] = b"some words, other words, and the first words again";
 
-    /// A clock that goes on by `step` whenever it is read, and how often that was.
+    /// Measures with a clock that advances by `step` at each reading. Returns the costs and the number of readings.
     fn measured(step: Duration) -> (Costs, u32) {
         let mut reads = 0;
         let costs = Costs::measure(&MESSAGES, &[SAMPLE], || {
@@ -214,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_clock_cannot_tell_keeps_its_reference() {
+    fn costs_that_the_clock_cannot_measure_keep_the_reference() {
         let reference = Costs::reference();
         for step in [Duration::ZERO, Duration::from_secs(1)] {
             let (costs, _) = measured(step);
@@ -225,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn it_keeps_to_its_time() {
+    fn measuring_keeps_to_its_time() {
         for step in [1, 10, 100, 1000, 10_000].map(Duration::from_micros) {
             let (_, reads) = measured(step);
             assert!(step * reads < BUDGET + 20 * step, "{reads} times {step:?}");
@@ -233,15 +235,15 @@ mod tests {
     }
 
     #[test]
-    fn lines_go_through_both_sizes_where_they_may() {
-        assert!((line(500.0, 1644.0).per_octet - 1.0).abs() < 1e-3);
+    fn lines_go_through_both_sizes_where_possible() {
+        assert!((line(500.0, 1644.0).per_byte - 1.0).abs() < 1e-3);
         assert!((line(500.0, 1644.0).at(256) - 500.0).abs() < 1.0);
-        assert_eq!(line(900.0, 700.0), Line { fixed: 700.0, per_octet: 0.0 });
+        assert_eq!(line(900.0, 700.0), LinearTime { fixed: 700.0, per_byte: 0.0 });
         assert!(line(10.0, 2800.0).fixed.abs() < 1.0);
     }
 
     #[test]
-    fn short_samples_are_not_just_repeated() {
+    fn short_samples_are_varied_when_repeated() {
         let [small, large] = messages(&[SAMPLE]);
         assert!(small.iter().all(|message| message.len() == SIZES[0]));
         assert_eq!(large.len(), TIMINGS);
@@ -254,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn codecs_that_are_not_there_are_not_known() {
+    fn missing_codecs_have_no_costs() {
         let none = Costs::measure(&ALL[..1], &[SAMPLE], || Duration::ZERO);
         assert!(none.known.is_empty());
         assert_eq!(none.of(Choice::NONE), Cost::default());

@@ -1,12 +1,12 @@
-//! The built-in table of costs, and what is chosen among.
+//! The built-in table of costs, and the default candidates.
 
-use super::cost::{Cost, Line};
+use super::cost::{Cost, LinearTime};
 use crate::{Choice, Filter};
 
-/// Measured on one core of a server, native and optimised, over messages of 256 to 1400 octets, half of them JSON and
-/// half binary records.
+/// Costs measured on one core of a server, native and optimised, with messages of 256 to 1400 bytes, half of them JSON
+/// and half binary records.
 pub(super) static TABLE: &[(Choice, Cost)] = &[
-    // codec, level, compress: fixed and per octet, decompress: fixed and per octet
+    // codec, level, compress: fixed and per byte, decompress: fixed and per byte
     row(1, None, [20.0, 1.53], [0.0, 0.42]),
     row(2, Some(1), [2250.0, 2.95], [700.0, 1.45]),
     row(2, Some(6), [4200.0, 19.9], [1100.0, 2.6]),
@@ -39,8 +39,8 @@ pub(super) static TABLE: &[(Choice, Cost)] = &[
     row(12, None, [50.0, 1.47], [20.0, 0.61]),
 ];
 
-/// What [`Auto`](super::Auto) chooses among: whatever wins for messages somewhere between a few kbit/s and 1 Gbit/s, and
-/// zlib, which everybody has.
+/// The default candidates of [`Auto`](super::Auto): all choices that are best for some messages at some rate between a
+/// few kbit/s and 1 Gbit/s, and zlib, which every build has.
 pub(super) static CANDIDATES: &[Choice] = &[
     Choice::NONE,
     Choice::codec(1),
@@ -67,8 +67,8 @@ const fn row(
     (choice, Cost { compress: line(compress), decompress: line(decompress) })
 }
 
-const fn line([fixed, per_octet]: [f32; 2]) -> Line {
-    Line { fixed, per_octet }
+const fn line([fixed, per_byte]: [f32; 2]) -> LinearTime {
+    LinearTime { fixed, per_byte }
 }
 
 const fn level(codec: u8, level: i8) -> Choice {

@@ -1,4 +1,4 @@
-//! Memory for the crate `brotli`, kept from one message to the next.
+//! Memory for the crate `brotli`, reused from one message to the next.
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -8,47 +8,49 @@ use core::any::Any;
 use brotli::enc::BrotliAlloc;
 use brotli::{Allocator, SliceWrapper, SliceWrapperMut};
 
-/// More is given back after a message.
-const KEPT: usize = 2 << 20;
+/// A pool that holds more than this is emptied after a message, so that a large message does not keep its memory.
+/// Bytes.
+const MAX_KEPT: usize = 2 << 20;
 
-/// What nobody uses now.
+/// Vectors for reuse, and the sum of the memory.
 #[derive(Default)]
 pub(super) struct Pool {
-    /// Vectors of many types.
+    /// Vectors of various element types that are not in use.
     free: Vec<Box<dyn Any + Send>>,
-    /// Octets of all that is free or in use.
-    octets: usize,
-    /// The most that there were.
-    most: usize,
-    /// No more elements at once; 0 for no such limit.
+    /// Bytes of all vectors, free or in use.
+    bytes: usize,
+    /// The largest value of `bytes` so far.
+    peak: usize,
+    /// The most elements of one vector; 0 for no limit.
     largest: usize,
+    /// Whether a larger vector was asked for since [`Pool::allow`].
     refused: bool,
 }
 
 impl Pool {
-    /// Ring buffers for originals of so many octets are given out, and no larger ones.
+    /// Refuses vectors that are larger than the ring buffer for an original of `limit` bytes.
     pub(super) fn allow(&mut self, limit: usize) {
-        // A ring buffer is a power of two above what it is for, with some octets more; what else is taken is small.
-        self.largest = limit.saturating_mul(2).saturating_add(SMALL);
+        // The ring buffer is the next power of two and some bytes; all other vectors are small.
+        self.largest = limit.saturating_mul(2).saturating_add(WINDOW_SLACK);
         self.refused = false;
     }
 
-    /// Whether more was asked for than is allowed.
+    /// Whether a larger vector than allowed was asked for.
     pub(super) fn refused(&self) -> bool {
         self.refused
     }
 
-    /// Gives back what is too much to be kept. To be called between messages.
+    /// Frees the memory if it is more than [`MAX_KEPT`]. To be called between messages.
     pub(super) fn shrink(&mut self) {
-        if self.octets > KEPT {
+        if self.bytes > MAX_KEPT {
             self.free.clear();
-            self.octets = 0;
+            self.bytes = 0;
         }
     }
 
-    /// The most octets that there were.
+    /// The most bytes that were in use or kept so far.
     pub(super) fn memory(&self) -> usize {
-        self.most
+        self.peak
     }
 
     fn take<T: Clone + Default + Send + 'static>(&mut self, length: usize) -> Vec<T> {
@@ -67,18 +69,20 @@ impl Pool {
             vector.resize(length, T::default());
             return *vector;
         }
-        self.octets += length * size_of::<T>();
-        self.most = self.most.max(self.octets);
+        self.bytes += length * size_of::<T>();
+        self.peak = self.peak.max(self.bytes);
         vec![T::default(); length]
     }
 }
 
-const SMALL: usize = 64 << 10;
+/// Elements that a ring buffer may have beyond twice the original. Generous: the crate adds some hundred bytes, and
+/// tables of fixed size have to pass.
+const WINDOW_SLACK: usize = 64 << 10;
 
-/// A pool at work for one message.
-pub(super) struct Lent<'a>(pub(super) &'a mut Pool);
+/// The crate's allocator interface over a pool, for one message.
+pub(super) struct PoolAllocator<'a>(pub(super) &'a mut Pool);
 
-impl<T: Clone + Default + Send + 'static> Allocator<T> for Lent<'_> {
+impl<T: Clone + Default + Send + 'static> Allocator<T> for PoolAllocator<'_> {
     type AllocatedMemory = Cell<T>;
 
     fn alloc_cell(&mut self, length: usize) -> Cell<T> {
@@ -92,9 +96,9 @@ impl<T: Clone + Default + Send + 'static> Allocator<T> for Lent<'_> {
     }
 }
 
-impl BrotliAlloc for Lent<'_> {}
+impl BrotliAlloc for PoolAllocator<'_> {}
 
-/// A vector, as the crate sees it.
+/// A vector with the crate's slice traits.
 pub(super) struct Cell<T>(Vec<T>);
 
 impl<T> Default for Cell<T> {

@@ -1,22 +1,24 @@
-//! Makes LZ4 blocks.
+//! The LZ4 compressor.
 
 use alloc::vec::Vec;
 
 use crate::matches::{DICTIONARY, Finder, MIN_MATCH, same};
 
-/// No match starts in the last twelve octets of a block, and none reaches into its last five.
-const LAST_MATCH: usize = 12;
+/// No match starts in the last twelve bytes of a block (LZ4 Block Format, end of block restrictions).
+const MATCH_MARGIN: usize = 12;
+/// The last five bytes of a block are literals (same section).
 const LAST_LITERALS: usize = 5;
-/// As far back as a match can be.
+/// The longest distance of a match: offsets have 16 bits.
 const WINDOW: usize = 65_535;
 
-/// Literals are copied so many at a time; the buffer has room for as many too many.
+/// Literals are copied in chunks of this size, bytes; the output buffer is that much longer than needed.
 const CHUNK: usize = 16;
 
 pub(super) struct Compressor {
     finder: Finder,
-    /// The dictionary, and behind it the message.
+    /// The dictionary followed by the message.
     buffer: Vec<u8>,
+    /// Length of the dictionary.
     dictionary: usize,
 }
 
@@ -27,7 +29,7 @@ impl Compressor {
         Compressor { finder, buffer: dictionary.to_vec(), dictionary: dictionary.len() }
     }
 
-    /// Octets.
+    /// Working memory, bytes.
     pub(super) fn memory(&self) -> usize {
         self.finder.memory() + self.buffer.capacity()
     }
@@ -35,7 +37,7 @@ impl Compressor {
     /// Appends the block of `input` to `out`.
     pub(super) fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) {
         let start = out.len();
-        // One octet more for every 255 literals, a token, a length; and a chunk that is too long.
+        // Incompressible input grows by one byte per 255 literals, a token and a length; a chunk is written beyond.
         out.resize(start + input.len() + input.len() / 255 + 16 + CHUNK, 0);
         let written = match self.finder.has_dictionary() {
             false => self.block::<false>(input, 0, &mut out[start..]),
@@ -51,19 +53,19 @@ impl Compressor {
         out.truncate(start + written);
     }
 
-    /// Compresses what follows `start` in `buffer`. Returns the octets written.
+    /// Compresses `buffer[start..]`, with matches in all of `buffer`. Returns the number of bytes written.
     fn block<const WITH_DICTIONARY: bool>(
         &mut self,
         buffer: &[u8],
         start: usize,
         out: &mut [u8],
     ) -> usize {
-        let mut out = Out { octets: out, at: 0 };
+        let mut out = Writer { bytes: out, at: 0 };
         let mut anchor = start;
-        if buffer.len() - start > LAST_MATCH {
+        if buffer.len() - start > MATCH_MARGIN {
             let base = self.finder.begin(buffer.len());
-            let last = buffer.len() - LAST_MATCH;
-            // The very first place has nothing before it.
+            let last = buffer.len() - MATCH_MARGIN;
+            // No match can start at the first byte of the buffer.
             let mut at = start.max(1);
             while let Some((found, earlier)) =
                 self.finder.find::<WITH_DICTIONARY>(base, buffer, at, last, WINDOW)
@@ -88,21 +90,21 @@ impl Compressor {
     }
 }
 
-/// Room that is known to be enough.
-struct Out<'a> {
-    octets: &'a mut [u8],
+/// Writes sequences into a buffer that is large enough for any block.
+struct Writer<'a> {
+    bytes: &'a mut [u8],
     at: usize,
 }
 
-impl Out<'_> {
-    /// Literals, then a match of `length` octets that many `back`.
+impl Writer<'_> {
+    /// Writes the literals `buffer[from..to]`, then a match of `length` bytes at distance `back`.
     #[inline(always)]
     fn sequence(&mut self, buffer: &[u8], from: usize, to: usize, back: u16, length: usize) {
         let literals = to - from;
         let more = length - MIN_MATCH;
         self.push((literals.min(15) << 4 | more.min(15)) as u8);
         let source = buffer[from..].first_chunk::<CHUNK>();
-        let target = self.octets[self.at..].first_chunk_mut::<CHUNK>();
+        let target = self.bytes[self.at..].first_chunk_mut::<CHUNK>();
         match (source, target) {
             (Some(source), Some(target)) if literals < 15 => {
                 *target = *source;
@@ -117,14 +119,14 @@ impl Out<'_> {
         self.length(more);
     }
 
-    /// The last sequence, which has no match.
+    /// Writes the last sequence, which has literals only.
     fn literals(&mut self, literals: &[u8]) {
         self.push((literals.len().min(15) << 4) as u8);
         self.length(literals.len());
         self.copy(literals);
     }
 
-    /// What of a length is not in the token.
+    /// Writes the part of a length that does not fit the token's four bits.
     #[inline(always)]
     fn length(&mut self, length: usize) {
         let Some(mut rest) = length.checked_sub(15) else { return };
@@ -136,14 +138,14 @@ impl Out<'_> {
     }
 
     #[inline(always)]
-    fn copy(&mut self, octets: &[u8]) {
-        self.octets[self.at..self.at + octets.len()].copy_from_slice(octets);
-        self.at += octets.len();
+    fn copy(&mut self, bytes: &[u8]) {
+        self.bytes[self.at..self.at + bytes.len()].copy_from_slice(bytes);
+        self.at += bytes.len();
     }
 
     #[inline(always)]
-    fn push(&mut self, octet: u8) {
-        self.octets[self.at] = octet;
+    fn push(&mut self, byte: u8) {
+        self.bytes[self.at] = byte;
         self.at += 1;
     }
 }

@@ -1,18 +1,18 @@
-//! Reads LZ4 blocks.
+//! The LZ4 decompressor.
 
-/// Octets are copied so many at a time; the buffer has room for as many too many.
+/// Bytes are copied in chunks of this size; the output buffer is that much longer than the original.
 pub(super) const CHUNK: usize = 16;
 
-/// Reads a block into `out`, which is `CHUNK` octets longer than the original. Returns whether the block stands for an
-/// original of just that length.
+/// Decompresses a block into `out`, which is `CHUNK` bytes longer than the original. Returns false if the block is
+/// malformed or its original has another length.
 pub(super) fn decompress(block: &[u8], dictionary: &[u8], out: &mut [u8]) -> bool {
     read(block, dictionary, out).is_some()
 }
 
-/// `None`: there is something wrong with the block.
+/// [`decompress`], with `None` for a malformed block.
 fn read(block: &[u8], dictionary: &[u8], out: &mut [u8]) -> Option<()> {
     let end = out.len().checked_sub(CHUNK)?;
-    // What is read and what is written.
+    // Positions in the block and in the original.
     let (mut from, mut at) = (0, 0);
     loop {
         let token = *block.get(from)?;
@@ -46,7 +46,7 @@ fn read(block: &[u8], dictionary: &[u8], out: &mut [u8]) -> Option<()> {
     }
 }
 
-/// A length of which a token tells the beginning.
+/// Reads the rest of a length after the four bits of the token.
 #[inline(always)]
 fn length(mut length: usize, block: &[u8], from: &mut usize) -> Option<usize> {
     if length == 15 {
@@ -62,14 +62,14 @@ fn length(mut length: usize, block: &[u8], from: &mut usize) -> Option<usize> {
     Some(length)
 }
 
-/// Writes again, at `at`, what stands `back` octets before.
+/// Copies `length` bytes to `at` from `back` bytes before. The source may begin in the dictionary.
 #[inline(always)]
 fn repeat(dictionary: &[u8], out: &mut [u8], at: usize, back: usize, length: usize) -> Option<()> {
     let Some(source) = at.checked_sub(back) else {
-        let mut octets = dictionary.get(dictionary.len().checked_sub(back - at)?..)?.iter();
-        // Behind the end of the dictionary is the beginning of the message.
+        let mut bytes = dictionary.get(dictionary.len().checked_sub(back - at)?..)?.iter();
+        // The message follows the dictionary.
         for to in 0..length {
-            out[at + to] = octets.next().copied().unwrap_or_else(|| out[at + to - back]);
+            out[at + to] = bytes.next().copied().unwrap_or_else(|| out[at + to - back]);
         }
         return Some(());
     };
@@ -79,14 +79,15 @@ fn repeat(dictionary: &[u8], out: &mut [u8], at: usize, back: usize, length: usi
     if back >= CHUNK / 2 {
         return chunks::<{ CHUNK / 2 }>(out, source, at, length);
     }
-    // The pattern repeats within a chunk.
+    // The source and the target overlap within a chunk.
     for to in at..at + length {
         out[to] = out[to - back];
     }
     Some(())
 }
 
-/// Copies by chunks of `N` octets, the last of which may be too long. What is copied may have been copied before.
+/// Copies in chunks of `N` bytes, the last of which may write too much. The source begins at least `N` bytes before the
+/// target; the two may overlap.
 #[inline(always)]
 fn chunks<const N: usize>(out: &mut [u8], source: usize, at: usize, length: usize) -> Option<()> {
     let mut done = 0;

@@ -1,49 +1,49 @@
-//! Makes a block: takes the last place where four octets were seen, if they were, and goes faster the longer they
-//! were not.
+//! The LZO compressor. It takes the last position of the same four bytes as a match, and skips more positions the
+//! longer there was no match.
 
 use alloc::vec::Vec;
 
 use super::{END, FAR, MIDDLE, NEAR};
-use crate::lz77::{STRIDE, Seen, Writer, four, same, same_before};
+use crate::lz77::{STRIDE, Table, Writer, four, same, same_before};
 
-/// The shortest copy that is looked for.
+/// The shortest copy that the compressor makes.
 const SHORTEST: usize = 4;
 
-/// After so many octets without a copy (as a power of two), every second place only is looked at, then every third...
-const PATIENCE: u32 = 5;
+/// After 2^5 bytes without a copy only every second position is tried, after 2^6 every third, and so on.
+const SKIP_BITS: u32 = 5;
 
-/// Appends the block that stands for `input` to `out`.
-pub(super) fn block(input: &[u8], seen: &mut Seen, out: &mut Vec<u8>) {
+/// Appends the block of `input` to `out`.
+pub(super) fn block(input: &[u8], table: &mut Table, out: &mut Vec<u8>) {
     let start = out.len();
     out.resize(start + longest(input.len()), 0);
-    let mut writer = Writer { octets: &mut out[start..], at: 0 };
-    let rest = copies(input, seen, &mut writer);
+    let mut writer = Writer { bytes: &mut out[start..], at: 0 };
+    let rest = copies(input, table, &mut writer);
     literals(input, rest, input.len(), &mut writer);
-    for octet in END {
-        writer.push(octet);
+    for byte in END {
+        writer.push(byte);
     }
     let written = writer.at;
     out.truncate(start + written);
 }
 
-/// The most octets that a block takes. A copy is shorter than what it copies, by one at least, which pays for the first
-/// octet before the literals behind it; more than 18 literals cost a second one, and one for each 255 of them.
+/// The longest block of `length` bytes. A copy is at least one byte shorter than the copied bytes, which pays for the
+/// first byte before the literals after it; more than 18 literals cost a second byte, and one for each 255 of them.
 fn longest(length: usize) -> usize {
     length + length / 16 + 16 + STRIDE
 }
 
-/// Writes all copies with the literals before each. Returns where the literals behind the last one begin.
-fn copies(input: &[u8], seen: &mut Seen, writer: &mut Writer<'_>) -> usize {
-    let mut positions = seen.begin(input.len());
+/// Writes all copies with the literals before each. Returns where the literals after the last copy begin.
+fn copies(input: &[u8], table: &mut Table, writer: &mut Writer<'_>) -> usize {
+    let mut positions = table.begin(input.len());
     let end = input.len().saturating_sub(SHORTEST);
     let (mut at, mut done) = (0, 0);
     while at < end {
         let sequence = four(input, at);
         let distance = positions.note(sequence, at);
-        // Whether there is such a place at all is asked last, as the rarer reason.
+        // The distance is checked last, because it is the rarer reason to fail.
         let from = at.saturating_sub(distance);
         if four(input, from) != sequence || distance > at.min(FAR) {
-            at += 1 + ((at - done) >> PATIENCE);
+            at += 1 + ((at - done) >> SKIP_BITS);
             continue;
         }
         let earlier = same_before(input, from, at).min(at - done);
@@ -58,7 +58,7 @@ fn copies(input: &[u8], seen: &mut Seen, writer: &mut Writer<'_>) -> usize {
     done
 }
 
-/// Literals: behind a copy, or at the beginning.
+/// Writes `input[from..to]` as literals, at the start of a block or after a copy.
 #[inline(always)]
 fn literals(input: &[u8], from: usize, to: usize, writer: &mut Writer<'_>) {
     let count = to - from;
@@ -72,8 +72,8 @@ fn literals(input: &[u8], from: usize, to: usize, writer: &mut Writer<'_>) {
             }
         }
     } else if count <= 3 {
-        // The two low bits of the last copy's last octet but one are kept for this.
-        writer.octets[writer.at - 2] |= count as u8;
+        // The two low bits of the previous copy's last byte but one hold this number.
+        writer.bytes[writer.at - 2] |= count as u8;
     } else if count <= 18 {
         writer.push(count as u8 - 3);
     } else {
@@ -83,6 +83,7 @@ fn literals(input: &[u8], from: usize, to: usize, writer: &mut Writer<'_>) {
     writer.copy(input, from, count);
 }
 
+/// Writes a copy of `length` bytes at `distance`.
 #[inline(always)]
 fn copy(distance: usize, length: usize, writer: &mut Writer<'_>) {
     let far = distance > MIDDLE;
@@ -94,7 +95,7 @@ fn copy(distance: usize, length: usize, writer: &mut Writer<'_>) {
         let first = if near { (length - 1) << 5 | (back & 7) << 2 } else { kind | (length - 2) };
         let second = if near { (back >> 3) as u8 } else { low };
         let chunk = [first as u8, second, high];
-        writer.octets[writer.at..writer.at + 3].copy_from_slice(&chunk);
+        writer.bytes[writer.at..writer.at + 3].copy_from_slice(&chunk);
         writer.at += if near { 2 } else { 3 };
         return;
     }
@@ -109,7 +110,7 @@ fn copy(distance: usize, length: usize, writer: &mut Writer<'_>) {
     writer.push(high);
 }
 
-/// What of a length does not fit into an instruction; not zero.
+/// Writes the part of a length that does not fit into an instruction; it is not zero.
 fn more(mut rest: usize, writer: &mut Writer<'_>) {
     while rest > 255 {
         writer.push(0);

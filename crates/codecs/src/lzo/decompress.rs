@@ -1,4 +1,4 @@
-//! Reads a block. Every read and write is within its bounds, whatever the block says.
+//! The LZO decompressor. Every read and write is checked, whatever the block holds.
 
 use alloc::vec::Vec;
 
@@ -6,17 +6,17 @@ use super::MIDDLE;
 use crate::CodecError;
 use crate::lz77::{Writer, exactly};
 
-/// An octet of a block stands for no more octets than this.
+/// One byte of a block gives at most this many bytes.
 const DENSEST: usize = 255;
 
-/// Appends the `length` octets that `block` stands for to `out`. On an error `out` is as it was.
+/// Appends the `length` bytes of the original of `block` to `out`. On an error `out` is unchanged.
 pub(super) fn block(block: &[u8], length: usize, out: &mut Vec<u8>) -> Result<(), CodecError> {
     exactly(length, block, DENSEST, out, |writer| {
         instructions(&mut Reader { block, at: 0 }, writer)
     })
 }
 
-/// What the next instruction below 16 means depends on how many literals came before it.
+/// The meaning of an instruction below 16 depends on the number of literals before it: none, fewer than this, or more.
 const MANY: usize = 4;
 
 fn instructions(reader: &mut Reader<'_>, writer: &mut Writer<'_>) -> Result<(), CodecError> {
@@ -81,9 +81,9 @@ struct Reader<'a> {
 impl Reader<'_> {
     #[inline(always)]
     fn next(&mut self) -> Result<u8, CodecError> {
-        let octet = self.block.get(self.at).ok_or(CodecError::Malformed)?;
+        let byte = self.block.get(self.at).ok_or(CodecError::Malformed)?;
         self.at += 1;
-        Ok(*octet)
+        Ok(*byte)
     }
 
     #[inline(always)]
@@ -93,7 +93,7 @@ impl Reader<'_> {
         Ok(usize::from(u16::from_le_bytes(*rest.ok_or(CodecError::Malformed)?)))
     }
 
-    /// `short`, or if it is zero, `most` and what follows.
+    /// The length `short`; if that is 0, `most` plus the bytes that follow.
     #[inline(always)]
     fn length(&mut self, short: usize, most: usize) -> Result<usize, CodecError> {
         if short > 0 {

@@ -3,11 +3,11 @@ use alloc::vec;
 use proptest::prelude::*;
 
 use super::*;
-use crate::samples::{noise, woven};
+use crate::samples::{mixed, noise};
 
 fn compressed(input: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
-    compress::block(input, &mut Seen::default(), &mut out);
+    compress::block(input, &mut Table::default(), &mut out);
     out
 }
 
@@ -19,14 +19,14 @@ fn decompressed(block: &[u8], length: usize) -> Result<Vec<u8>, CodecError> {
     outcome.map(|()| out)
 }
 
-/// Through both, in all four ways.
+/// Compresses with each implementation and decompresses with both.
 fn agree(message: &[u8]) {
     let ours = compressed(message);
     assert_eq!(decompressed(&ours, message.len()).unwrap(), message);
     let mut plain = vec![0; message.len()];
     assert_eq!(lzokay::decompress::decompress(&ours, &mut plain).unwrap(), message.len());
     assert_eq!(plain, message);
-    // What the other makes of nothing has no form.
+    // The other implementation writes no valid block for an empty message.
     if !message.is_empty() {
         let theirs = lzokay::compress::compress(message).unwrap();
         assert_eq!(decompressed(&theirs, message.len()).unwrap(), message);
@@ -37,12 +37,12 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn another_implementation_reads_and_writes_the_same(message in woven()) {
+    fn another_implementation_reads_and_writes_the_same(message in mixed()) {
         agree(&message);
     }
 
     #[test]
-    fn what_we_read_of_anything_the_other_reads_too(
+    fn arbitrary_blocks_that_we_read_the_other_reads_alike(
         block in proptest::collection::vec(prop_oneof![any::<u8>(), 0u8..36], 0..60),
         length in 0usize..600,
     ) {
@@ -55,7 +55,7 @@ proptest! {
     }
 
     #[test]
-    fn only_the_whole_block_of_the_very_length_is_taken(message in woven(), cut: prop::sample::Index) {
+    fn only_the_whole_block_and_the_exact_length_are_accepted(message in mixed(), cut: prop::sample::Index) {
         let block = compressed(&message);
         prop_assert!(decompressed(&block[..cut.index(block.len())], message.len()).is_err());
         prop_assert!(decompressed(&[&block[..], &[0]].concat(), message.len()).is_err());
@@ -67,7 +67,7 @@ proptest! {
 }
 
 #[test]
-fn every_number_of_literals_has_its_form() {
+fn all_numbers_of_literals_are_coded() {
     let counts = (0..24).chain(235..242).chain(270..276).chain(525..531).chain([5000]);
     for count in counts {
         let literals = noise(count, 1);
@@ -77,7 +77,7 @@ fn every_number_of_literals_has_its_form() {
 }
 
 #[test]
-fn every_distance_and_length_has_its_form() {
+fn all_distances_and_lengths_are_coded() {
     for distance in [1, 2, 8, 2047, 2048, 2049, 16383, 16384, 16385, 32767, 32768, 49151, 49152] {
         for length in [4, 8, 9, 10, 33, 34, 264, 265, 300, 600, 5000] {
             let mut message = noise(distance, 3);
@@ -115,7 +115,7 @@ fn every_instruction_is_read() {
 }
 
 #[test]
-fn copies_from_before_the_beginning_are_refused() {
+fn copies_from_before_the_start_are_refused() {
     for wrong in [
         &[64, 0, 17, 0, 0][..],
         &[18, 1, 68, 0, 17, 0, 0],
@@ -132,7 +132,7 @@ fn copies_from_before_the_beginning_are_refused() {
 }
 
 #[test]
-fn an_empty_message_is_the_end_alone() {
+fn an_empty_message_is_coded_as_the_end_mark() {
     assert_eq!(compressed(&[]), END);
     assert_eq!(decompressed(&END, 0), Ok(vec![]));
 }

@@ -1,29 +1,31 @@
-//! Makes a stream.
+//! The LZW compressor.
 
 use alloc::vec::Vec;
 
 use super::{CLEAR, FIRST, FULL, Width};
 
-/// The codes made so far, by what they stand for: an earlier code and an octet.
+/// A hash table of the defined codes; the key is the code of the string before its last byte, and that byte.
 ///
-/// It is never cleared. What belongs to an earlier message is known by its generation.
+/// The table is not cleared between messages: entries of an earlier message have another generation.
 #[derive(Default)]
 pub(super) struct Codes {
-    /// Generation, earlier code and octet, code: 24, 24 and 16 bits. 0 is of no generation.
+    /// Generation (24 bits), earlier code and byte (24 bits), code (16 bits). Generation 0 marks an empty slot.
     slots: Vec<u64>,
     generation: u64,
 }
 
-/// Half of the slots remain free when all codes are made.
-const MOST_SLOT_BITS: u32 = 17;
-const FEWEST_SLOT_BITS: u32 = 9;
+/// The logarithm of the largest table: half of its slots stay free when all 2^16 codes are defined.
+const MAX_SLOT_BITS: u32 = 17;
+/// The logarithm of the smallest table, for short messages.
+const MIN_SLOT_BITS: u32 = 9;
+/// The number of generations before the table is cleared.
 const GENERATIONS: u64 = 1 << 24;
 
 impl Codes {
-    /// Forgets all, and says how to find what comes: so many octets.
+    /// Starts with an empty dictionary, for `length` more bytes of input.
     fn begin(&mut self, length: usize) -> Finder<'_> {
         let bits = (2 * length).max(1).ilog2() + 1;
-        let bits = bits.clamp(FEWEST_SLOT_BITS, MOST_SLOT_BITS);
+        let bits = bits.clamp(MIN_SLOT_BITS, MAX_SLOT_BITS);
         if self.slots.len() < 1 << bits {
             self.slots.resize(1 << bits, 0);
         }
@@ -39,6 +41,7 @@ impl Codes {
         }
     }
 
+    /// Working memory, bytes.
     pub(super) fn memory(&self) -> usize {
         self.slots.capacity() * size_of::<u64>()
     }
@@ -49,6 +52,7 @@ impl Codes {
     }
 }
 
+/// The part of a table that one message uses, which suits the message's length.
 struct Finder<'a> {
     slots: &'a mut [u64],
     shift: u32,
@@ -56,10 +60,10 @@ struct Finder<'a> {
 }
 
 impl Finder<'_> {
-    /// The code for an earlier code and an octet; if there is none, the slot where it belongs.
+    /// The code of the string of `earlier` and `byte`; if it is not defined, the slot for it.
     #[inline(always)]
-    fn find(&self, earlier: u32, octet: u8) -> Result<u32, usize> {
-        let pair = earlier << 8 | u32::from(octet);
+    fn find(&self, earlier: u32, byte: u8) -> Result<u32, usize> {
+        let pair = earlier << 8 | u32::from(byte);
         let wanted = self.generation << 24 | u64::from(pair);
         let mut slot = (pair.wrapping_mul(2_654_435_761) >> self.shift) as usize;
         loop {
@@ -74,14 +78,15 @@ impl Finder<'_> {
         }
     }
 
+    /// Defines `code` in a slot that [`Finder::find`] returned.
     #[inline(always)]
-    fn make(&mut self, slot: usize, earlier: u32, octet: u8, code: u32) {
-        let pair = earlier << 8 | u32::from(octet);
+    fn make(&mut self, slot: usize, earlier: u32, byte: u8, code: u32) {
+        let pair = earlier << 8 | u32::from(byte);
         self.slots[slot] = self.generation << 40 | u64::from(pair) << 16 | u64::from(code);
     }
 }
 
-/// Appends the stream that stands for `input` to `out`.
+/// Appends the stream of `input` to `out`.
 pub(super) fn stream(input: &[u8], codes: &mut Codes, out: &mut Vec<u8>) {
     let Some((&first, rest)) = input.split_first() else { return };
     out.reserve(input.len() / 2 + 16);
@@ -91,8 +96,8 @@ pub(super) fn stream(input: &[u8], codes: &mut Codes, out: &mut Vec<u8>) {
     let mut next = FIRST;
     let mut watch = Watch::default();
     let mut code = u32::from(first);
-    for (at, &octet) in rest.iter().enumerate() {
-        let slot = match finder.find(code, octet) {
+    for (at, &byte) in rest.iter().enumerate() {
+        let slot = match finder.find(code, byte) {
             Ok(longer) => {
                 code = longer;
                 continue;
@@ -102,7 +107,7 @@ pub(super) fn stream(input: &[u8], codes: &mut Codes, out: &mut Vec<u8>) {
         bits.push(code, width.bits);
         width.advance();
         if next < FULL {
-            finder.make(slot, code, octet, next);
+            finder.make(slot, code, byte, next);
             next += 1;
         } else if watch.is_worse(at, bits.out.len()) {
             let old = width.bits;
@@ -114,27 +119,28 @@ pub(super) fn stream(input: &[u8], codes: &mut Codes, out: &mut Vec<u8>) {
             next = FIRST;
             watch = Watch::default();
         }
-        code = u32::from(octet);
+        code = u32::from(byte);
     }
     bits.push(code, width.bits);
     bits.finish();
 }
 
-/// Once there are all codes there can be: whether they still fit what comes.
+/// Decides, once all codes are defined, when the dictionary no longer suits the input.
 #[derive(Default)]
 struct Watch {
-    /// Where the stretch under watch begins, in what is read and what is written.
+    /// Where the current stretch begins in the input.
     read: usize,
+    /// Where it begins in the output.
     written: usize,
-    /// What the best stretch became.
+    /// The output size of the best stretch.
     best: usize,
 }
 
-/// Octets of a stretch.
+/// Input bytes of a stretch: long enough for a steady ratio.
 const STRETCH: usize = 8192;
 
 impl Watch {
-    /// Whether a stretch ends here that became an eighth larger than the best one.
+    /// Whether a stretch ends here whose output is larger than the best one's by an eighth.
     fn is_worse(&mut self, read: usize, written: usize) -> bool {
         if self.read == 0 {
             (self.read, self.written, self.best) = (read, written, usize::MAX);
@@ -150,10 +156,12 @@ impl Watch {
     }
 }
 
-/// Bits that are written, the low ones first.
+/// Writes codes, low bits first.
 struct Bits<'a> {
     out: &'a mut Vec<u8>,
+    /// Bits that are not written yet.
     waiting: u64,
+    /// Their number.
     count: u32,
 }
 
@@ -170,7 +178,7 @@ impl Bits<'_> {
     }
 
     fn finish(self) {
-        let octets = self.count.div_ceil(8) as usize;
-        self.out.extend_from_slice(&self.waiting.to_le_bytes()[..octets]);
+        let bytes = self.count.div_ceil(8) as usize;
+        self.out.extend_from_slice(&self.waiting.to_le_bytes()[..bytes]);
     }
 }

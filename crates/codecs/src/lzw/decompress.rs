@@ -1,4 +1,4 @@
-//! Reads a stream.
+//! The LZW decompressor.
 
 use alloc::vec::Vec;
 
@@ -6,14 +6,15 @@ use super::{CLEAR, FIRST, FULL, Width};
 use crate::CodecError;
 use crate::lz77::{STRIDE, Writer};
 
-/// Where what each code stood for begins in the original, since the beginning or the last clear.
+/// For each code since the start or the last clear: where its string begins in the original.
 ///
-/// That is all the dictionary there is. The code that the third one makes stands for what begins where the third began,
-/// and ends one octet after where the fourth begins.
+/// This is the whole dictionary. The code that is defined after code n is the string that begins where the string of
+/// code n begins, and ends one byte after the start of the string of code n + 1.
 #[derive(Default)]
 pub(super) struct Starts(Vec<u32>);
 
 impl Starts {
+    /// Working memory, bytes.
     pub(super) fn memory(&self) -> usize {
         self.0.capacity() * size_of::<u32>()
     }
@@ -24,10 +25,10 @@ impl Starts {
     }
 }
 
-/// Codes after which no more are made.
-const MOST: usize = (FULL - FIRST + 1) as usize;
+/// The number of codes after which no more are defined.
+const MAX_STARTS: usize = (FULL - FIRST + 1) as usize;
 
-/// Appends the at most `limit` octets that `input` stands for to `out`. On an error `out` is as it was.
+/// Appends the original of `input` to `out`, at most `limit` bytes. On an error `out` is unchanged.
 pub(super) fn stream(
     input: &[u8],
     limit: usize,
@@ -40,7 +41,7 @@ pub(super) fn stream(
     outcome.map(|_| ())
 }
 
-/// The length of the original, which `out` holds, and something after it.
+/// Decodes the original behind `out`, with some bytes after it. Returns the original's length.
 fn codes(
     input: &[u8],
     limit: usize,
@@ -59,8 +60,8 @@ fn codes(
             starts.clear();
             continue;
         }
-        // The code that the one before made needs to know where this one begins.
-        if starts.len() < MOST {
+        // This start also ends the string that the previous code defined.
+        if starts.len() < MAX_STARTS {
             starts.push(at as u32);
         }
         let made = (code as usize).wrapping_sub(FIRST as usize);
@@ -75,7 +76,7 @@ fn codes(
         if start + at + length + STRIDE > out.len() {
             grow(out, start, 2 * (at + length), limit);
         }
-        let mut writer = Writer { octets: &mut out[start..], at };
+        let mut writer = Writer { bytes: &mut out[start..], at };
         if code < CLEAR {
             writer.push(code as u8);
         } else {
@@ -87,17 +88,17 @@ fn codes(
     Ok(at)
 }
 
-/// Makes room for so many octets of the original, or the most there may be.
+/// Grows `out` to hold `length` bytes of the original, at most `limit`, and a stride.
 fn grow(out: &mut Vec<u8>, start: usize, length: usize, limit: usize) {
     let length = start + length.min(limit) + STRIDE;
     out.reserve_exact(length.saturating_sub(out.len()));
     out.resize(length.max(out.len()), 0);
 }
 
-/// Bits that are read, the low ones first.
+/// Reads codes, low bits first.
 struct Bits<'a> {
     input: &'a [u8],
-    /// In bits.
+    /// Position in bits.
     at: usize,
 }
 
@@ -105,24 +106,25 @@ impl Bits<'_> {
     /// The next code; `None` at the end.
     ///
     /// # Errors
-    /// If it is cut off.
+    /// If the stream ends within a code.
     #[inline(always)]
     fn next(&mut self, bits: u32) -> Result<Option<u32>, CodecError> {
         let rest = self.input.get(self.at / 8..).unwrap_or_default();
-        let octets = match rest.first_chunk() {
-            Some(octets) => u32::from_le_bytes(*octets),
-            None => rest.iter().rev().fold(0, |sum, &octet| sum << 8 | u32::from(octet)),
+        let bytes = match rest.first_chunk() {
+            Some(bytes) => u32::from_le_bytes(*bytes),
+            None => rest.iter().rev().fold(0, |sum, &byte| sum << 8 | u32::from(byte)),
         };
         let left = (8 * self.input.len()).saturating_sub(self.at);
         if left < bits as usize {
-            // What fills up the last octet.
+            // Fewer than eight bits are the padding of the last byte.
             return if left < 8 { Ok(None) } else { Err(CodecError::Malformed) };
         }
-        let code = octets >> (self.at % 8) & ((1 << bits) - 1);
+        let code = bytes >> (self.at % 8) & ((1 << bits) - 1);
         self.at += bits as usize;
         Ok(Some(code))
     }
 
+    /// Skips `codes` codes.
     fn skip(&mut self, bits: u32, codes: u32) {
         self.at += (bits * codes) as usize;
     }

@@ -3,7 +3,7 @@ use alloc::vec;
 use proptest::prelude::*;
 
 use super::*;
-use crate::samples::{noise, woven};
+use crate::samples::{mixed, noise};
 
 fn compressed(input: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
@@ -19,19 +19,19 @@ fn decompressed(input: &[u8], limit: usize) -> Result<Vec<u8>, CodecError> {
     outcome.map(|()| out)
 }
 
-/// Codes of nine bits as a stream.
+/// A stream of codes of nine bits.
 fn codes(codes: &[u32]) -> Vec<u8> {
     let bits: Vec<u32> =
         codes.iter().flat_map(|code| (0..9).map(move |bit| code >> bit & 1)).collect();
-    let octet = |bits: &[u32]| bits.iter().rev().fold(0, |sum, bit| sum << 1 | *bit as u8);
-    bits.chunks(8).map(octet).collect()
+    let byte = |bits: &[u32]| bits.iter().rev().fold(0, |sum, bit| sum << 1 | *bit as u8);
+    bits.chunks(8).map(byte).collect()
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn messages_come_back(message in woven()) {
+    fn messages_come_back(message in mixed()) {
         prop_assert_eq!(decompressed(&compressed(&message), message.len()), Ok(message));
     }
 
@@ -47,23 +47,23 @@ proptest! {
 }
 
 #[test]
-fn codes_stand_for_what_came_before() {
+fn codes_refer_to_earlier_strings() {
     let (a, b) = (u32::from(b'a'), u32::from(b'b'));
     assert_eq!(compressed(b""), b"");
     assert_eq!(compressed(b"a"), codes(&[a]));
     assert_eq!(compressed(b"ababab"), codes(&[a, b, 257, 257]));
-    // The code that the one before is about to make.
+    // A code may be used in the step that completes its definition.
     assert_eq!(compressed(b"aaaaaa"), codes(&[a, 257, 258]));
     assert_eq!(decompressed(&codes(&[a, 257, 258]), 6).unwrap(), b"aaaaaa");
 }
 
 #[test]
-fn a_clear_fills_up_its_group_and_begins_anew() {
+fn a_clear_pads_its_group_and_starts_again() {
     let a = u32::from(b'a');
     for before in 0..16 {
         let mut stream = vec![a; before];
         stream.push(CLEAR);
-        // What fills up may be anything.
+        // The padding may be anything.
         stream.resize(stream.len().next_multiple_of(8), 300);
         stream.extend([a, 257]);
         let plain = decompressed(&codes(&stream), 100).unwrap();
@@ -74,7 +74,7 @@ fn a_clear_fills_up_its_group_and_begins_anew() {
 }
 
 #[test]
-fn codes_that_were_not_made_are_refused() {
+fn undefined_codes_are_refused() {
     for wrong in [&[257][..], &[97, 258], &[97, 97, 259], &[511]] {
         assert_eq!(decompressed(&codes(wrong), 100), Err(CodecError::Malformed), "{wrong:?}");
     }
@@ -82,10 +82,10 @@ fn codes_that_were_not_made_are_refused() {
 }
 
 #[test]
-fn a_message_that_changes_makes_a_clear() {
-    let octets =
-        |count, seed, from| noise(count, seed).into_iter().map(move |octet| from + octet % 50);
-    let message: Vec<u8> = octets(300_000, 1, 0).chain(octets(100_000, 2, 100)).collect();
+fn a_change_of_content_causes_a_clear() {
+    let bytes =
+        |count, seed, from| noise(count, seed).into_iter().map(move |byte| from + byte % 50);
+    let message: Vec<u8> = bytes(300_000, 1, 0).chain(bytes(100_000, 2, 100)).collect();
     let stream = compressed(&message);
     let mut starts = decompress::Starts::default();
     let mut out = Vec::new();
@@ -95,7 +95,7 @@ fn a_message_that_changes_makes_a_clear() {
 }
 
 #[test]
-fn generations_begin_anew_when_they_are_used_up() {
+fn generations_start_again_when_they_are_used_up() {
     let text = b"ababababab, and abababab again";
     let expected = compressed(text);
     let mut codes = compress::Codes::near_the_last_generation();

@@ -1,4 +1,4 @@
-//! The coder by the reference implementation.
+//! The coder by the reference implementation in C.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -23,7 +23,7 @@ impl CCoder {
     }
 }
 
-/// Nothing can go wrong with parameters that are constants, but for a lack of memory.
+/// Why setting constant parameters cannot fail.
 const CONSTANT: &str = "the parameters are valid, and there is memory";
 
 fn compressor(level: i8, dictionary: &[u8]) -> CCtx<'static> {
@@ -34,6 +34,7 @@ fn compressor(level: i8, dictionary: &[u8]) -> CCtx<'static> {
     context
 }
 
+/// A compressor without a dictionary.
 fn bare_compressor<'a>(level: i8) -> CCtx<'a> {
     let mut context = CCtx::create();
     let parameters = [
@@ -57,22 +58,24 @@ fn decompressor(dictionary: &[u8]) -> DCtx<'static> {
     context
 }
 
+/// A decompressor without a dictionary.
 fn bare_decompressor<'a>() -> DCtx<'a> {
     let mut context = DCtx::create();
     context.set_parameter(DParameter::Format(FrameFormat::Magicless)).expect(CONSTANT);
     context
 }
 
-/// The history serves once: it is looked at where it is, and not copied.
+/// See [`compress_after`](crate::compress_after). The history is read in place and not copied.
 pub(crate) fn compress_after(level: i8, history: &[u8], input: &[u8], out: &mut Vec<u8>) {
     let mut context = bare_compressor(level);
-    // Of 2 MiB at most, which the format lets every decoder read.
+    // At most 2 MiB: every decoder supports windows of this size (RFC 8878 recommends 8 MiB).
     let reach = (history.len() + input.len()).clamp(1 << 10, 1 << 21).next_power_of_two();
     context.set_parameter(CParameter::WindowLog(reach.ilog2())).expect(CONSTANT);
     context.ref_prefix(history).expect(CONSTANT);
     compress(&mut context, input, out);
 }
 
+/// See [`decompress_after`](crate::decompress_after).
 pub(crate) fn decompress_after(
     history: &[u8],
     input: &[u8],
@@ -87,11 +90,11 @@ pub(crate) fn decompress_after(
 
 fn compress(context: &mut CCtx<'_>, input: &[u8], out: &mut Vec<u8>) {
     out.reserve(compress_bound(input.len()));
-    let mut out = behind(out);
-    context.compress2(&mut out, input).expect("there is room, and memory");
+    let mut out = end_of(out);
+    context.compress2(&mut out, input).expect("there is capacity, and memory");
 }
 
-/// Reads a frame whose outside was looked through.
+/// Decompresses a frame whose header and blocks were checked by [`Frame::read`].
 fn decompress(
     context: &mut DCtx<'_>,
     frame: Frame,
@@ -100,11 +103,12 @@ fn decompress(
     out: &mut Vec<u8>,
 ) -> Result<(), CodecError> {
     let start = out.len();
-    // Neither is above the limit by more than one octet.
-    let room = frame.content.unwrap_or(frame.most).min((limit as u64).saturating_add(1)) as usize;
-    out.reserve_exact(room);
-    // All at once and into the caller's memory: no window is kept, however large a frame claims it to be.
-    let outcome = context.decompress(&mut behind(out), input);
+    // At most one byte above the limit.
+    let capacity =
+        frame.content.unwrap_or(frame.most).min((limit as u64).saturating_add(1)) as usize;
+    out.reserve_exact(capacity);
+    // All in one call and into the caller's memory, so that zstd allocates no window, whatever the frame claims.
+    let outcome = context.decompress(&mut end_of(out), input);
     let error = match outcome {
         Ok(_) if out.len() - start > limit => CodecError::TooLarge,
         Ok(_) => return Ok(()),
@@ -140,10 +144,11 @@ impl Coder for CCoder {
     }
 }
 
+/// The result of zstd for an output buffer that is too small.
 const TOO_SMALL: usize = (ZSTD_error_dstSize_tooSmall as usize).wrapping_neg();
 
-/// The room behind what `out` holds.
-fn behind(out: &mut Vec<u8>) -> Cursor<&mut Vec<u8>> {
+/// A writer that appends to `out`.
+fn end_of(out: &mut Vec<u8>) -> Cursor<&mut Vec<u8>> {
     let at = out.len() as u64;
     let mut cursor = Cursor::new(out);
     cursor.set_position(at);

@@ -1,36 +1,36 @@
-//! The outside of a zstd frame (RFC 8878, section 3.1.1): its header and where its blocks are.
+//! The header and the block headers of a zstd frame (RFC 8878, section 3.1.1).
 //!
-//! Looked through before a decoder sees the frame, so that no memory is taken for what a frame merely claims.
+//! They are checked before a decoder gets the frame, so that no memory is allocated for false claims.
 
 #[cfg(any(not(feature = "all"), test))]
 use alloc::vec::Vec;
 
 use crate::CodecError;
 
-/// No block stands for more octets.
+/// The largest original of one block (RFC 8878, section 3.1.1.2). Bytes.
 pub(super) const LARGEST_BLOCK: u64 = 128 << 10;
 
-/// What a frame says of itself.
+/// The facts that a frame states.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Frame {
-    /// The length of the original, if it is told.
+    /// The length of the original, if the frame states it.
     pub(super) content: Option<u64>,
-    /// The original is not longer, whatever is told.
+    /// The longest original that the blocks can give.
     pub(super) most: u64,
-    /// No match reaches further back.
+    /// The longest distance of a match.
     pub(super) window: u64,
-    /// Where the blocks begin.
+    /// The position of the first block.
     pub(super) blocks: usize,
 }
 
 impl Frame {
-    /// Reads the outside of a frame.
+    /// Reads the header and all block headers.
     ///
     /// # Errors
-    /// `TooLarge` if the length that it tells is above the limit; `Malformed` if it does not end where the octets do, or
-    /// has what frames here do not have: a checksum, a dictionary's number.
-    pub(super) fn read(octets: &[u8], limit: usize) -> Result<Frame, CodecError> {
-        let mut rest = octets;
+    /// `TooLarge` if the stated length is above the limit; `Malformed` if the frame does not end with the last byte, or
+    /// has a checksum or a dictionary number, which this codec never writes.
+    pub(super) fn read(bytes: &[u8], limit: usize) -> Result<Frame, CodecError> {
+        let mut rest = bytes;
         let descriptor = take(&mut rest, 1)? as u8;
         let (checksum, reserved, dictionary) =
             (descriptor & 4 != 0, descriptor & 8 != 0, descriptor & 3 != 0);
@@ -47,7 +47,7 @@ impl Frame {
             _ => Some(take(&mut rest, 8)?),
         };
         let window = if single { content.unwrap_or(0) } else { window };
-        let blocks = octets.len() - rest.len();
+        let blocks = bytes.len() - rest.len();
         if content.is_some_and(|content| content > limit as u64) {
             return Err(CodecError::TooLarge);
         }
@@ -55,11 +55,11 @@ impl Frame {
     }
 }
 
-/// The most octets that the blocks stand for, of which none stands for more than `largest`.
-fn read_blocks(mut octets: &[u8], largest: u64) -> Result<u64, CodecError> {
+/// The longest original that the blocks can give; one block gives at most `largest` bytes.
+fn read_blocks(mut bytes: &[u8], largest: u64) -> Result<u64, CodecError> {
     let mut most = 0;
     loop {
-        let header = take(&mut octets, 3)?;
+        let header = take(&mut bytes, 3)?;
         let size = header >> 3;
         let (stored, original) = match header >> 1 & 3 {
             0 => (size, size),
@@ -67,31 +67,31 @@ fn read_blocks(mut octets: &[u8], largest: u64) -> Result<u64, CodecError> {
             2 => (size, largest),
             _ => return Err(CodecError::Malformed),
         };
-        if size > largest || stored > octets.len() as u64 {
+        if size > largest || stored > bytes.len() as u64 {
             return Err(CodecError::Malformed);
         }
-        octets = &octets[stored as usize..];
+        bytes = &bytes[stored as usize..];
         most += original;
         if header & 1 != 0 {
-            return if octets.is_empty() { Ok(most) } else { Err(CodecError::Malformed) };
+            return if bytes.is_empty() { Ok(most) } else { Err(CodecError::Malformed) };
         }
     }
 }
 
-/// The size of a window: an exponent of two, and eighths of that.
+/// The window size: a power of two, plus eighths of it.
 fn window(descriptor: u64) -> u64 {
     let base = 1024 << (descriptor >> 3);
     base + base / 8 * (descriptor & 7)
 }
 
-/// The next number, little-endian.
-fn take(octets: &mut &[u8], size: usize) -> Result<u64, CodecError> {
-    let (number, rest) = octets.split_at_checked(size).ok_or(CodecError::Malformed)?;
-    *octets = rest;
-    Ok(number.iter().rev().fold(0, |sum, &octet| sum << 8 | u64::from(octet)))
+/// Takes the next number of `size` bytes, little-endian.
+fn take(bytes: &mut &[u8], size: usize) -> Result<u64, CodecError> {
+    let (number, rest) = bytes.split_at_checked(size).ok_or(CodecError::Malformed)?;
+    *bytes = rest;
+    Ok(number.iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte)))
 }
 
-/// Appends the header, without magic octets, of a frame that tells its length and needs no other window.
+/// Appends the header, without magic bytes, of a frame that states its length and whose window is its length.
 #[cfg(any(not(feature = "all"), test))]
 pub(super) fn write_header(length: usize, out: &mut Vec<u8>) {
     let (flag, number, size) = match length {
@@ -104,11 +104,11 @@ pub(super) fn write_header(length: usize, out: &mut Vec<u8>) {
     out.extend_from_slice(&(number as u64).to_le_bytes()[..size]);
 }
 
-/// Appends a block that is not compressed and not the last.
+/// Appends an uncompressed block that is not the last.
 #[cfg(any(not(feature = "all"), test))]
-pub(super) fn raw_block(octets: &[u8], out: &mut Vec<u8>) {
-    out.extend_from_slice(&(octets.len() as u32 * 8).to_le_bytes()[..3]);
-    out.extend_from_slice(octets);
+pub(super) fn raw_block(bytes: &[u8], out: &mut Vec<u8>) {
+    out.extend_from_slice(&(bytes.len() as u32 * 8).to_le_bytes()[..3]);
+    out.extend_from_slice(bytes);
 }
 
 #[cfg(test)]
@@ -117,17 +117,17 @@ mod tests {
 
     #[test]
     fn headers_are_read() {
-        // A single segment of two octets, in one raw block.
+        // A single segment of two bytes, in one raw block.
         let frame = Frame::read(&[0x20, 2, 0x11, 0, 0, 7, 8], 2);
         assert_eq!(frame, Ok(Frame { content: Some(2), most: 2, window: 2, blocks: 2 }));
         assert_eq!(Frame::read(&[0x20, 2, 0x11, 0, 0, 7, 8], 1), Err(CodecError::TooLarge));
-        // A window of 1 KiB and an eighth, and a block of 1000 octets that are the same.
+        // A window of 1 KiB and an eighth, and a block of 1000 bytes that are the same.
         let frame = Frame::read(&[0, 1, 0x43, 0x1f, 0, 7], 9);
         assert_eq!(frame, Ok(Frame { content: None, most: 1000, window: 1152, blocks: 2 }));
     }
 
     #[test]
-    fn what_does_not_end_with_its_last_block_is_malformed() {
+    fn bytes_after_or_within_the_last_block_are_malformed() {
         let frame = [0x20, 2, 0x11, 0, 0, 7, 8, 9];
         for length in [0, 1, 2, 3, 4, 5, 6, 8] {
             assert_eq!(Frame::read(&frame[..length], 2), Err(CodecError::Malformed), "{length}");

@@ -1,4 +1,4 @@
-//! The coder by `ruzstd`.
+//! The coder by the crate `ruzstd`.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -25,11 +25,13 @@ impl RustCoder {
     }
 }
 
-/// What is found in the history is content and nothing else, also where it begins as a trained dictionary does.
+/// See [`compress_after`](crate::compress_after). The history is plain content, even if it begins like a trained
+/// dictionary.
 pub(crate) fn compress_after(_: i8, history: &[u8], input: &[u8], out: &mut Vec<u8>) {
     RustCoder::new(history).compress(input, out);
 }
 
+/// See [`decompress_after`](crate::decompress_after).
 pub(crate) fn decompress_after(
     history: &[u8],
     input: &[u8],
@@ -39,11 +41,12 @@ pub(crate) fn decompress_after(
     RustCoder::new(history).decompress(input, limit, out)
 }
 
-/// The window that is known to a decoder that is asked for nothing: the magic octets, the descriptor, the window.
+/// The length of the header that ruzstd writes: magic number, descriptor, window. It is replaced by ours.
 const RUZSTD_HEADER: usize = 6;
 
-/// What ruzstd takes in any case, rounded up: a buffer for a block, and its tables.
+/// Memory of ruzstd for compression that does not depend on the message, rounded up: a block buffer and tables.
 const COMPRESS_FIXED: usize = 192 << 10;
+/// The same for decompression.
 const DECOMPRESS_FIXED: usize = 64 << 10;
 
 impl Coder for RustCoder {
@@ -52,7 +55,7 @@ impl Coder for RustCoder {
             let window = Window::new(&self.dictionary);
             FrameCompressor::new_with_matcher(window, CompressionLevel::Fastest)
         });
-        // It owns what it reads from and writes to, so both are lent to it and taken back.
+        // ruzstd owns its input and output buffers; they are taken back for reuse.
         let mut source = compressor.take_source().unwrap_or_default().into_inner();
         source.clear();
         source.extend_from_slice(input);
@@ -64,11 +67,11 @@ impl Coder for RustCoder {
         window.coming = input.len();
         compressor.replace_matcher(window);
         compressor.compress();
-        // The crate does not know the length beforehand; we do.
+        // Our header states the length; ruzstd's does not.
         write_header(input.len(), out);
         let packed = compressor.drain().map_or(&[][..], |drain| &drain[RUZSTD_HEADER..]);
         out.extend_from_slice(packed);
-        // The message, its copy in the window, a block of it, and what it becomes.
+        // The message, its copy in the window, a copy of a block, and the compressed form.
         let memory = COMPRESS_FIXED + 4 * input.len() + self.dictionary.len();
         self.memory.compress = self.memory.compress.max(memory);
     }
@@ -111,8 +114,8 @@ fn read(
     limit: usize,
     out: &mut Vec<u8>,
 ) -> Result<(), CodecError> {
-    // The dictionary goes before the message as blocks that are not compressed, which is all that it is. A window that
-    // is larger than what there may be is of no use.
+    // ruzstd gets the dictionary as uncompressed blocks before the message's blocks. A window above the limit is of no
+    // use.
     let most = frame.window.min((limit as u64).saturating_add(1)).max(LARGEST_BLOCK);
     let mut before = Vec::from(MAGIC);
     write_header(most as usize + dictionary.len(), &mut before);
@@ -122,12 +125,12 @@ fn read(
     decoder.set_max_window_size(most + dictionary.len() as u64);
     let mut source = before.chain(blocks);
     decoder.reset(&mut source).map_err(|_| CodecError::Malformed)?;
-    let mut behind = Behind { out, skip: dictionary.len(), length: 0 };
+    let mut after = SkipDictionary { out, skip: dictionary.len(), length: 0 };
     loop {
         let step = BlockDecodingStrategy::UptoBlocks(1);
         let done = decoder.decode_blocks(&mut source, step).map_err(|_| CodecError::Malformed)?;
-        decoder.collect_to_writer(&mut behind).map_err(|_| CodecError::Malformed)?;
-        if behind.length > limit {
+        decoder.collect_to_writer(&mut after).map_err(|_| CodecError::Malformed)?;
+        if after.length > limit {
             return Err(CodecError::TooLarge);
         }
         if done {
@@ -136,22 +139,25 @@ fn read(
     }
 }
 
+/// The magic number at the start of a frame.
 const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
-/// What comes behind the dictionary.
-struct Behind<'a> {
+/// Appends the decoded bytes after the dictionary to `out`.
+struct SkipDictionary<'a> {
     out: &'a mut Vec<u8>,
+    /// Bytes of the dictionary that are still to come.
     skip: usize,
+    /// Bytes of the message so far.
     length: usize,
 }
 
-impl Write for Behind<'_> {
-    fn write(&mut self, octets: &[u8]) -> std::io::Result<usize> {
-        let skip = self.skip.min(octets.len());
+impl Write for SkipDictionary<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let skip = self.skip.min(bytes.len());
         self.skip -= skip;
-        self.length += octets.len() - skip;
-        self.out.extend_from_slice(&octets[skip..]);
-        Ok(octets.len())
+        self.length += bytes.len() - skip;
+        self.out.extend_from_slice(&bytes[skip..]);
+        Ok(bytes.len())
     }
 
     fn flush(&mut self) -> std::io::Result<()> {
@@ -159,18 +165,20 @@ impl Write for Behind<'_> {
     }
 }
 
-/// What matches are found in: the dictionary and as much of the message as was seen.
+/// Finds matches in the dictionary and in the part of the message that was compressed.
 #[derive(Default)]
 struct Window {
     finder: Option<Finder>,
     base: Base,
+    /// The dictionary followed by the message so far.
     buffer: Vec<u8>,
+    /// Length of the dictionary.
     dictionary: usize,
-    /// Where the last block begins.
+    /// Start of the last block in `buffer`.
     block: usize,
-    /// Octets of the message that were not seen.
+    /// Bytes of the message that ruzstd has not read yet.
     coming: usize,
-    /// A block that is used again.
+    /// A buffer for the next block, reused.
     space: Vec<u8>,
 }
 
@@ -185,6 +193,7 @@ impl Window {
         }
     }
 
+    /// The next position from `at` to `last` with a match, and the match's position.
     fn find(&mut self, at: usize, last: usize) -> Option<(usize, usize)> {
         let Window { base, buffer, .. } = self;
         let finder = self.finder.as_mut()?;
@@ -199,7 +208,7 @@ impl Matcher for Window {
     fn get_next_space(&mut self) -> Vec<u8> {
         let mut space = core::mem::take(&mut self.space);
         space.clear();
-        // One octet more than there will be: a block that is not full is the last.
+        // One byte more than the message has left: ruzstd takes a block that is not full for the last.
         space.resize((self.coming + 1).min(LARGEST_BLOCK as usize), 0);
         space
     }
@@ -220,7 +229,7 @@ impl Matcher for Window {
     fn start_matching(&mut self, mut handle: impl for<'a> FnMut(Sequence<'a>)) {
         let end = self.buffer.len();
         let mut anchor = self.block;
-        // Every block begins with a literal: ruzstd fails where no sequence has any.
+        // Every block begins with a literal, because ruzstd fails on blocks without literals.
         let mut at = anchor + 1;
         if let Some(last) = end.checked_sub(MIN_MATCH) {
             while let Some((found, earlier)) = self.find(at, last) {
@@ -251,7 +260,7 @@ impl Matcher for Window {
     }
 
     fn window_size(&self) -> u64 {
-        // Of no meaning: the header is replaced.
+        // Not used, as the header is replaced.
         LARGEST_BLOCK
     }
 }

@@ -13,15 +13,15 @@ use payload::Kind;
 use random::Random;
 use session::{Content, Session};
 
-/// As many as the shortest run of the paper's experiment.
+/// Messages of a run: as many as in the shortest run of the LMC paper's experiment.
 const MESSAGES: usize = 5000;
-/// The most that is lost against the best fixed choice.
+/// The largest loss of time against the best fixed choice.
 const LOSS: f64 = 0.02;
 
 const SIZES: [usize; 4] = [500, 700, 1000, 1400];
 
 #[test]
-fn in_every_cell_it_is_as_good_as_the_best_fixed_choice() {
+fn auto_is_as_good_as_the_best_fixed_choice() {
     for kind in Kind::ALL {
         for size in SIZES {
             let content = Content::new(kind, size);
@@ -50,14 +50,14 @@ fn messages_of_all_sizes_and_kinds_mixed_lose_no_more() {
 }
 
 #[test]
-fn another_content_is_noticed() {
+fn new_content_is_noticed() {
     let text = Content::new(Kind::Json, 1000);
     let noise = Content::new(Kind::Random, 1000);
     for (mbit, back) in [(10.0, 100), (100.0, 150), (1000.0, 300)] {
         let mut session = Session::new(Network::new(mbit, 1), text.choices());
         session.link = Link::of_rate((mbit * 1e6) as f32);
         session.compare(&[&text], 1000);
-        // From text to noise: each candidate that could have won is tried at most once more.
+        // After text became noise, each candidate that could have won is tried at most once more.
         session.compare(&[&noise], 20);
         let over = session.compare(&[&noise], 500).loss();
         assert!(over < LOSS, "noise at {mbit} Mbit/s: {over}");
@@ -69,7 +69,7 @@ fn another_content_is_noticed() {
 }
 
 #[test]
-fn another_rate_is_noticed() {
+fn a_new_rate_is_noticed() {
     for size in SIZES {
         let content = Content::new(Kind::Json, size);
         for (before, after, messages) in [(1000.0, 10.0, 100), (10.0, 1000.0, 200)] {
@@ -78,7 +78,7 @@ fn another_rate_is_noticed() {
             session.network = Network::new(after, 1);
             session.compare(&[&content], messages);
             let over = session.compare(&[&content], 1000).loss();
-            assert!(over < LOSS, "{size} octets, to {after} Mbit/s: {over}");
+            assert!(over < LOSS, "{size} bytes, to {after} Mbit/s: {over}");
         }
     }
 }
@@ -97,7 +97,7 @@ fn trials_keep_to_their_share() {
 
 #[test]
 fn wrong_costs_are_corrected() {
-    // Fast codecs three times as slow as was said, all of them twice, slow ones half.
+    // Fast codecs three times as slow as the costs say; all codecs twice as slow; zstd twice as fast.
     let truths: [fn(Choice) -> f64; 3] = [
         |choice| if [1, 3, 4].contains(&choice.codec) { 3.0 } else { 1.0 },
         |_| 2.0,
@@ -112,7 +112,7 @@ fn wrong_costs_are_corrected() {
                     (session.truth, session.is_timed) = (truth, true);
                     let over = session.compare(&[&content], MESSAGES).loss();
                     let what = format!("{nth}: {kind:?} of {size} at {mbit} Mbit/s");
-                    // Until the first times are known, one more percent.
+                    // One percent more, for the messages before the first times are known.
                     assert!(over < LOSS + 0.01, "{what}: {over}");
                 }
             }
@@ -134,14 +134,14 @@ fn looking_for_the_rate_takes_little_time_where_only_slow_codecs_shrink() {
                 for choice in [Some(pick.choice), pick.also].into_iter().flatten() {
                     auto.learn(choice, 500, left(choice));
                 }
-                let octets = left(pick.choice);
+                let bytes = left(pick.choice);
                 let work = f64::from(Costs::reference().of(pick.choice).at(500));
                 let also = pick
                     .also
                     .map_or(0.0, |also| Costs::reference().of(also).compress.at(500).into());
-                link.heard(2 * octets, network.exchange(octets, &mut random));
+                link.heard(2 * bytes, network.exchange(bytes, &mut random));
                 if nth < first {
-                    total += network.way(octets, &mut random) + work + also;
+                    total += network.one_way(bytes, &mut random) + work + also;
                     extra += work + also;
                 }
             }

@@ -4,15 +4,15 @@ use std::time::Duration;
 
 use crate::random::Random;
 
-/// Nanoseconds that a packet takes one way, whatever its size: system calls, interrupts, distance.
+/// The fixed time of a packet in one direction, ns: system calls, interrupts, distance.
 pub(crate) const FIXED: f64 = 30_000.0;
 
-/// Two ends and the hops between them, each of which receives a packet before it sends it.
+/// A path of store-and-forward hops between two ends.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Network {
     pub(crate) mbit: f64,
     pub(crate) hops: u32,
-    /// The mean of what scheduling adds to a packet, ns. One packet of a hundred is late by 50 times as much.
+    /// The mean delay by scheduling, ns. For one packet of a hundred it is 50 times as long.
     pub(crate) jitter: f64,
 }
 
@@ -21,19 +21,19 @@ impl Network {
         Network { mbit, hops, jitter: 2500.0 }
     }
 
-    pub(crate) fn nanos_per_octet(&self) -> f64 {
+    pub(crate) fn nanos_per_byte(&self) -> f64 {
         8000.0 / self.mbit * f64::from(self.hops)
     }
 
-    /// One way, ns.
-    pub(crate) fn way(&self, octets: usize, random: &mut Random) -> f64 {
+    /// The time of a packet in one direction, ns.
+    pub(crate) fn one_way(&self, bytes: usize, random: &mut Random) -> f64 {
         let late = if random.below(100) == 0 { 50.0 } else { 1.0 };
-        FIXED + octets as f64 * self.nanos_per_octet() + self.jitter * late * random.exponential()
+        FIXED + bytes as f64 * self.nanos_per_byte() + self.jitter * late * random.exponential()
     }
 
-    /// There and back.
-    pub(crate) fn exchange(&self, octets: usize, random: &mut Random) -> Duration {
-        let nanos = self.way(octets, random) + self.way(octets, random);
+    /// The time of a packet and its answer of the same size.
+    pub(crate) fn exchange(&self, bytes: usize, random: &mut Random) -> Duration {
+        let nanos = self.one_way(bytes, random) + self.one_way(bytes, random);
         Duration::from_nanos(nanos as u64)
     }
 }

@@ -1,4 +1,4 @@
-//! Messages such as are sent, from a seed.
+//! Generated messages, from a seed.
 
 use crate::random::Random;
 
@@ -6,9 +6,9 @@ use crate::random::Random;
 pub(crate) enum Kind {
     /// Binary records of a telecom node: identifiers, counters, addresses, padding.
     Telecom,
-    /// What a whiteboard sends.
+    /// JSON as a whiteboard sends it.
     Json,
-    /// Nothing to compress.
+    /// Incompressible bytes.
     Random,
 }
 

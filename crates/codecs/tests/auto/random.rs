@@ -1,4 +1,4 @@
-//! Numbers from a seed (xorshift64*).
+//! Pseudo-random numbers from a seed (xorshift64*).
 
 pub(crate) struct Random(u64);
 
@@ -18,12 +18,12 @@ impl Random {
         (self.next() >> 33) % end
     }
 
-    /// In 0..1.
+    /// A number from 0 to below 1.
     pub(crate) fn share(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// Of mean 1: the times between things that happen by chance.
+    /// An exponentially distributed number of mean 1.
     pub(crate) fn exponential(&mut self) -> f64 {
         -(1.0 - self.share()).ln()
     }

@@ -1,4 +1,4 @@
-//! A ping-pong of messages by a choice that is made anew for each, or once and for all.
+//! An exchange of messages in simulated time, with a choice for each message, compared with fixed choices.
 
 use std::time::Duration;
 
@@ -8,14 +8,14 @@ use crate::network::{FIXED, Network};
 use crate::payload::Kind;
 use crate::random::Random;
 
-/// Messages that are packed in earnest; they come again and again.
+/// Different messages of each content; they are really packed, and then sent repeatedly.
 const DISTINCT: usize = 100;
 
-/// What every choice makes of some messages of a kind and size.
+/// Messages of one kind and size with their packed sizes by every choice.
 pub(crate) struct Content {
     pub(crate) size: usize,
     choices: Vec<Choice>,
-    /// Octets by choice, message by message.
+    /// Packed sizes, by message and then by choice.
     packed: Vec<Vec<usize>>,
 }
 
@@ -49,13 +49,14 @@ impl Content {
     }
 }
 
-/// Sends messages and keeps the time, ns.
+/// Sends messages and adds up their times, ns.
 pub(crate) struct Session {
     pub(crate) network: Network,
-    /// What auto was told that packing takes.
+    /// The costs that `auto` was given.
     pub(crate) costs: Costs,
-    /// What it takes in truth, by codec, as a factor; nobody is told unless it is timed.
+    /// The real times as factors of `costs`. `auto` learns them only if `is_timed`.
     pub(crate) truth: fn(Choice) -> f64,
+    /// Whether `auto` is told measured times.
     pub(crate) is_timed: bool,
     pub(crate) auto: Auto,
     pub(crate) link: Link,
@@ -79,12 +80,12 @@ impl Session {
         }
     }
 
-    /// Sends one message. Returns its time, one way, and what was spent on packing it only to learn.
+    /// Sends one message. Returns its time in one direction, and the time of its trial.
     fn send(&mut self, content: &Content) -> (f64, f64) {
         let size = content.size;
         let pick = self.auto.choose(size, &self.link);
-        let octets = content.packed(self.sent, pick.choice);
-        self.auto.learn(pick.choice, size, octets);
+        let bytes = content.packed(self.sent, pick.choice);
+        self.auto.learn(pick.choice, size, bytes);
         let time = self.time(content, pick.choice);
         let mut trial = 0.0;
         if let Some(also) = pick.also {
@@ -94,7 +95,7 @@ impl Session {
                 self.auto.took(also, size, Duration::from_nanos(60 + trial as u64));
             }
         }
-        self.link.heard(2 * octets, self.network.exchange(octets, &mut self.random));
+        self.link.heard(2 * bytes, self.network.exchange(bytes, &mut self.random));
         if self.is_timed && (self.sent < 64 || self.sent.is_multiple_of(7)) {
             self.tell_times(pick.choice, size);
         }
@@ -102,7 +103,7 @@ impl Session {
         (time, trial)
     }
 
-    /// Times as they are measured: with the clock's own, and now and then interrupted.
+    /// Tells `auto` measured times, which include the clock's own time and sometimes an interruption.
     fn tell_times(&mut self, choice: Choice, size: usize) {
         let (cost, truth) = (self.costs.of(choice), (self.truth)(choice));
         for (line, is_packing) in [(cost.compress, true), (cost.decompress, false)] {
@@ -116,16 +117,16 @@ impl Session {
         }
     }
 
-    /// The expected time of the message that is next, by a choice.
+    /// The expected time of the next message by `choice`.
     fn time(&self, content: &Content, choice: Choice) -> f64 {
-        let octets = content.packed(self.sent, choice) as f64;
+        let bytes = content.packed(self.sent, choice) as f64;
         FIXED
             + self.network.jitter
-            + octets * self.network.nanos_per_octet()
+            + bytes * self.network.nanos_per_byte()
             + f64::from(self.costs.of(choice).at(content.size)) * (self.truth)(choice)
     }
 
-    /// Sends many messages, each of one of these, at random.
+    /// Sends messages of randomly chosen contents, and computes the times of all fixed choices for them.
     pub(crate) fn compare(&mut self, contents: &[&Content], messages: usize) -> Times {
         let choices = contents[0].choices();
         let mut fixed = vec![0.0; choices.len()];
@@ -145,19 +146,19 @@ impl Session {
     }
 }
 
-/// What messages took, ns.
+/// Sums of times, ns.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Times {
-    /// By what was chosen for each, with all that was spent to learn.
+    /// With a choice for each message, trials included.
     pub(crate) chosen: f64,
-    /// What was packed only to learn from it.
+    /// Of the trials alone.
     pub(crate) trials: f64,
-    /// By the best of the choices that never change.
+    /// With the best fixed choice.
     pub(crate) best: f64,
 }
 
 impl Times {
-    /// What the best choice would have saved, as a share of its time.
+    /// The time lost against the best fixed choice, as a share of its time.
     pub(crate) fn loss(&self) -> f64 {
         self.chosen / self.best - 1.0
     }

@@ -1,16 +1,16 @@
-//! Other people's programs, and what they are tried with.
+//! Runs installed programs, and has the messages to run them with.
 
 use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 use std::process::Command;
 
-/// What a program writes when it is given a file of that name and these octets. `None` if there is no such program.
-pub(crate) fn run(program: &str, options: &[&str], name: &str, octets: &[u8]) -> Option<Vec<u8>> {
+/// The output of a program for a file with this name and content; `None` if the program is not installed.
+pub(crate) fn run(program: &str, options: &[&str], name: &str, bytes: &[u8]) -> Option<Vec<u8>> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(program);
     fs::create_dir_all(&folder).expect("the folder for tests can be written");
     let path = folder.join(name);
-    fs::write(&path, octets).expect("the folder for tests can be written");
+    fs::write(&path, bytes).expect("the folder for tests can be written");
     let output = match Command::new(program).args(options).arg(&path).output() {
         Err(error) if error.kind() == ErrorKind::NotFound => {
             println!("skipped: there is no program {program} here");
@@ -19,12 +19,12 @@ pub(crate) fn run(program: &str, options: &[&str], name: &str, octets: &[u8]) ->
         output => output.expect("the program runs"),
     };
     let said = String::from_utf8_lossy(&output.stderr);
-    // 2 of compress: it became no smaller.
+    // `compress` exits with 2 if the result is not smaller.
     assert!(output.status.success() || output.status.code() == Some(2), "{program} {name}: {said}");
     Some(output.stdout)
 }
 
-/// Messages and files of many kinds, each with a name.
+/// Messages and files of different content, each with a name.
 pub(crate) fn samples() -> Vec<(&'static str, Vec<u8>)> {
     let words = |count: u32, seed: u32| -> Vec<u8> {
         let mut random = random(seed);
@@ -44,7 +44,7 @@ pub(crate) fn samples() -> Vec<(&'static str, Vec<u8>)> {
         ("message", words(200, 1)),
         ("noise", noise(1400)),
         ("zeros", vec![0; 300_000]),
-        // More than all codes of LZW, then something else, then something else again.
+        // Longer than all codes of LZW last; the content changes several times.
         ("long", [words(200_000, 2), noise(70_000), words(200_000, 3), vec![7; 99_999]].concat()),
     ]
 }

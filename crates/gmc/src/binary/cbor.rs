@@ -2,14 +2,14 @@
 
 use super::float::Width;
 use super::message_pack::big_endian;
-use super::scalar::{Item, Number, Part};
+use super::part::{Item, Number, Part};
 
 /// The part that starts at `at`.
 pub(crate) fn read(bytes: &[u8], at: usize) -> Option<Part> {
     let first = *bytes.get(at)?;
     let (major, info) = (first >> 5, first & 31);
     match (major, info) {
-        // Of indefinite length: a break ends them.
+        // Arrays and maps of indefinite length, which a break ends.
         (4, 31) => return Some(Part::Open { map: false, after: at + 1 }),
         (5, 31) => return Some(Part::Open { map: true, after: at + 1 }),
         (7, 31) => return Some(Part::Break(at + 1)),
@@ -64,7 +64,7 @@ pub(crate) fn shortest(value: i64) -> u8 {
     shortest_argument(u8::from(value < 0), argument(value)).0
 }
 
-/// What stands for an integer behind its first byte.
+/// The argument behind the first byte of an integer.
 pub(crate) fn argument(value: i64) -> u64 {
     (value ^ value >> 63) as u64
 }

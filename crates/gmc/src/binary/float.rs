@@ -1,9 +1,10 @@
 //! IEEE 754 floats as whole numbers, without floating point arithmetic.
 //!
-//! The floats of an app are mostly decimals or fractions of a small unit: coordinates with two
-//! digits behind the point, thirds, halves of pixels. Such a float is the nearest one to
-//! `steps / grid`, and the steps are whole numbers that can be predicted like others. The other
-//! floats are taken by their bits, in the order of their values.
+//! The floats of an app are mostly decimals or fractions of a small unit: coordinates with two digits behind the point,
+//! thirds, halves of pixels. Such a float is the nearest one to `steps / grid`, and the steps are whole numbers that
+//! can be predicted like others. Other floats are coded by their bits, in the order of their values.
+
+use crate::integer::size;
 
 /// The width of a float in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,16 +16,16 @@ pub(crate) enum Width {
 
 /// The finest grid: fine enough for four decimals, and for all grids to fit into 16 bits.
 pub(crate) const GRID_MAX: u16 = 0x7fff;
-/// A float has no more steps than this: no more than a double counts exactly.
+/// The most steps of a float: a double represents all smaller integers exactly.
 pub(crate) const STEPS_MAX: u64 = 1 << 53;
-/// Grids of decimals, and one of halves, quarters and so on: these need less proof than others.
+/// Grids of decimals, and one of halves, quarters and so on. They need less proof than others.
 const COMMON: [u16; 6] = [1, 10, 100, 1000, 10_000, 256];
-/// A grid is believed if it saves so many bits of the mantissa.
+/// The bits of the mantissa that a grid must save to be believed.
 const PROOF: u32 = 4;
-/// For a common grid.
+/// The same for a common grid.
 const PROOF_COMMON: u32 = 2;
-/// Magnitudes of quantities lie between 2^-EXPONENT and 2^EXPONENT, with few exceptions. Small
-/// integers, taken as floats, do not; neither do characters.
+/// Quantities are between 2^-EXPONENT and 2^EXPONENT, with few exceptions. The bits of small integers and of
+/// characters, taken as floats, are not.
 const EXPONENT: i32 = 42;
 
 impl Width {
@@ -59,7 +60,7 @@ impl Width {
         self.bytes() as u32 * 8 - 1 - self.mantissa()
     }
 
-    /// What the stored exponent of 1.0 is.
+    /// The stored exponent of 1.0.
     fn bias(self) -> i32 {
         (1 << (self.exponent() - 1)) - 1
     }
@@ -69,7 +70,7 @@ impl Width {
     }
 }
 
-/// A finite float that is not subnormal: `mantissa * 2^power`, negative or not. Zero is one, too.
+/// A finite float that is zero or normal: `mantissa * 2^power`, or its negative.
 struct Parts {
     negative: bool,
     mantissa: u64,
@@ -95,19 +96,19 @@ impl Parts {
     }
 }
 
-/// A float on a grid: [`render`] makes the same bits of it.
+/// A float on a grid, from which [`render`] restores its bits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Point {
     pub(crate) steps: i64,
-    /// How many representable floats lie between the nearest one to the steps and this one: what
-    /// comes out of a calculation is not always rounded once only.
+    /// The number of representable floats from the nearest one to the steps to this one, since the result of a
+    /// calculation may have been rounded several times.
     pub(crate) error: i8,
 }
 
-/// The largest error. Only doubles are precise enough for a grid to be seen in spite of it.
+/// The largest error. Only doubles are precise enough to show a grid in spite of errors.
 const ERROR_MAX: i64 = 2;
 
-/// The place of a float on a grid, if it lies on it.
+/// The point of a grid at which a float is, if it is on the grid.
 pub(crate) fn locate(bits: u64, width: Width, grid: u16) -> Option<Point> {
     let Parts { negative, mantissa, power } = Parts::of(bits, width)?;
     let product = u128::from(mantissa) * u128::from(grid);
@@ -128,8 +129,9 @@ pub(crate) fn locate(bits: u64, width: Width, grid: u16) -> Option<Point> {
     is_point.then_some(Point { steps, error: error as i8 })
 }
 
-/// The bits of a float on a grid. Fewer steps than [`STEPS_MAX`], a grid that is not zero.
+/// The bits of a float on a grid. The steps must be fewer than [`STEPS_MAX`], and the grid not zero.
 pub(crate) fn render(point: Point, grid: u16, width: Width) -> u64 {
+    debug_assert!(grid != 0 && point.steps.unsigned_abs() < STEPS_MAX);
     let bits = nearest(point.steps, grid, width);
     (bits as i64).wrapping_add(i64::from(point.error)) as u64
 }
@@ -166,7 +168,7 @@ fn nearest(steps: i64, grid: u16, width: Width) -> u64 {
     sign | magnitude.min((width.sign() - 1) & !((1 << width.mantissa()) - 1))
 }
 
-/// A quotient with a sticky last bit.
+/// A quotient whose last bit is 1 if there is a remainder.
 fn divide(numerator: u128, grid: u16) -> u64 {
     if let Ok(numerator) = u64::try_from(numerator) {
         let grid = u64::from(grid);
@@ -176,7 +178,7 @@ fn divide(numerator: u128, grid: u16) -> u64 {
     (numerator / grid) as u64 | u64::from(!numerator.is_multiple_of(grid))
 }
 
-/// A grid on which this float lies and all floats of the grid `before`, if there is one.
+/// A grid that has this float and all floats of the grid `before`, if there is one.
 pub(crate) fn find_grid(bits: u64, width: Width, before: u16) -> Option<u16> {
     let Parts { mantissa, power, .. } = Parts::of(bits, width)?;
     let believed = |grid: u16, proof: u32| {
@@ -243,7 +245,7 @@ pub(crate) fn distance(a: u64, b: u64, width: Width) -> Option<u32> {
     Some(size(ordered(a, width).wrapping_sub(ordered(b, width))).saturating_sub(zeros))
 }
 
-/// Whether bits that nothing is known about are those of a float.
+/// Whether bits of an unknown type are likely those of a float.
 pub(crate) fn is_likely(bits: u64, width: Width) -> bool {
     bits != 0 && is_quantity(bits, width)
 }
@@ -253,11 +255,6 @@ fn is_quantity(bits: u64, width: Width) -> bool {
         parts.mantissa == 0
             || (parts.power + width.mantissa() as i32).abs() <= EXPONENT.min(width.bias())
     })
-}
-
-/// Significant bits of a difference.
-pub(crate) fn size(difference: i64) -> u32 {
-    64 - difference.unsigned_abs().leading_zeros()
 }
 
 #[cfg(test)]

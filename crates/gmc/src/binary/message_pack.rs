@@ -2,9 +2,9 @@
 //! <https://github.com/msgpack/msgpack/blob/master/spec.md>
 
 use super::float::Width;
-use super::scalar::{Item, Number, Part};
+use super::part::{Item, Number, Part};
 
-/// Strings, and the lengths of byte strings, are at most so long in the short form.
+/// The longest string in the short form.
 const FIX_STRING: usize = 31;
 
 /// The part that starts at `at`.

@@ -1,35 +1,34 @@
-//! What a binary hole has turned out to hold. Learned from the values, and revised when the stream
-//! changes.
+//! How the values of a binary hole are stored: learned from the values, and revised when the stream changes.
 
 mod snapshot;
 
-/// What the values of a hole are taken as.
+/// How the values of a hole are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Shape {
-    /// The values are floats on this grid; zero if they lie on none.
+    /// The grid of the values, which are floats: multiples of 1/`grid`. Zero if they are on no grid.
     pub(crate) grid: u16,
-    /// Flags: see below.
+    /// Flags: [`LITTLE_ENDIAN`], [`FLOAT`], [`ZIGZAG`].
     form: u8,
-    /// How often the other byte order would have been cheaper of late.
+    /// How often the other byte order would have been cheaper lately.
     order_doubts: u8,
-    /// How often the other kind of number would have been cheaper of late.
+    /// How often the other kind of number would have been cheaper lately.
     kind_doubts: u8,
-    /// How often floats have left the grid of late, or could have had one.
+    /// How often floats were off the grid lately; without a grid, how often they were on a usual one.
     strays: u8,
 }
 
-/// The flags of a form. Several bits in a byte, since there are many holes.
+/// The flags of a form, in one byte since there are many holes.
 const LITTLE_ENDIAN: u8 = 1;
 const FLOAT: u8 = 2;
 const ZIGZAG: u8 = 4;
 
-/// So many more values against the form than for it, and it changes.
+/// The form changes after this many more values against it than for it.
 const DOUBTS_MAX: u8 = 8;
-/// A value off the grid weighs as much as this many on it.
+/// A value off the grid counts as much as this many on it.
 const STRAY: u8 = 8;
-/// A hole that cannot keep a grid is not tried again and again.
+/// The count of values off the grid at which a hole gives its grid up.
 const STRAYS_MAX: u8 = 32;
-/// So many values on a grid in a row, and a hole that had none gets one.
+/// Values in a row on a usual grid after which a hole gets a grid again.
 const RETURNS: u8 = 16;
 
 impl Shape {
@@ -54,7 +53,7 @@ impl Shape {
         self.form & ZIGZAG != 0
     }
 
-    /// The form, for telling apart what is known about values in different forms.
+    /// A number that differs between forms, so that values in different forms are remembered apart.
     pub(crate) fn form(&self) -> u32 {
         u32::from(self.form) | u32::from(self.grid) << 3
     }
@@ -63,7 +62,7 @@ impl Shape {
         self.form == other.form
     }
 
-    /// Notes what a value takes, in bits, in this form and in the other byte order or as a float.
+    /// Notes the bits of a difference in this form, in the other byte order, and as a float.
     pub(crate) fn weigh(&mut self, bits: u32, swapped: u32, float: u32) {
         if doubt(&mut self.order_doubts, bits, swapped) {
             self.form ^= LITTLE_ENDIAN;
@@ -73,14 +72,14 @@ impl Shape {
         }
     }
 
-    /// Notes what a variable-length integer takes, in bits, in this form and in the other.
+    /// Notes the bits of a difference of variable-length integers in this form and in the other one.
     pub(crate) fn weigh_sign(&mut self, bits: u32, other: u32) {
         if doubt(&mut self.kind_doubts, bits, other) {
             self.form ^= ZIGZAG;
         }
     }
 
-    /// Notes whether a float looks like one.
+    /// Notes whether the bits of a float are likely ones.
     pub(crate) fn weigh_float(&mut self, is_quantity: bool) {
         if doubt(&mut self.kind_doubts, 2, if is_quantity { 3 } else { 0 }) {
             self.form &= !FLOAT;
@@ -107,7 +106,7 @@ impl Shape {
         }
     }
 
-    /// Notes whether a float lies on a grid, where none is known.
+    /// Notes whether a float of a hole without a grid is on a usual one.
     pub(crate) fn roam(&mut self, on_grid: bool) {
         self.strays = if on_grid { self.strays + 1 } else { 0 };
         if self.strays == RETURNS {
@@ -117,7 +116,7 @@ impl Shape {
     }
 }
 
-/// Whether the doubts have become too many.
+/// Counts the doubts in a form. Returns whether the form changes.
 fn doubt(doubts: &mut u8, bits: u32, other: u32) -> bool {
     if other + 1 < bits {
         *doubts += 1;

@@ -1,39 +1,39 @@
-//! Caches in a snapshot, and what compaction leaves of them.
+//! Caches in a snapshot, and what compaction keeps of them.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
 use super::{Cache, Entry};
+use crate::archive::{Archive, Result};
+use crate::error::SnapshotError;
 use crate::hash::hash;
 use crate::range_coder::Coder;
-use crate::snapshot::SnapshotError;
-use crate::snapshot::archive::{Archive, Result};
 
-/// A key that may be in a cache, and the context that tells how likely.
+/// A key that may be in a cache, and the context of the decision whether it is.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Candidate {
     pub(crate) key: u32,
     pub(crate) context: u32,
 }
 
-/// What of a cache was coded so far.
+/// Which entries of a cache were coded so far.
 pub(crate) struct Progress {
     context: u32,
-    /// Of the entries in the order of their use.
+    /// For each entry, in the order of use, whether it was coded.
     done: Vec<bool>,
-    /// When the entry that was coded last was used.
+    /// The number of the use of the entry that was coded last.
     last: u32,
 }
 
-// Contexts, for each cache.
+// Contexts of the archive, mixed with the context of the cache.
 const COUNT: u32 = 1;
 const PRESENT: u32 = 2;
 const MORE: u32 = 3;
 const USED: u32 = 4;
 
 impl<T: Clone + Default> Cache<T> {
-    /// Starts to code a cache. Where in its set an entry is does not matter, and of when it was used
-    /// only the order, but that of all entries: compaction forgets the oldest of all.
+    /// Starts to code a cache. The place of an entry within its set does not matter, and of its use only the order
+    /// among all entries does, since compaction forgets the oldest of all.
     pub(crate) fn archive<C: Coder + ?Sized>(
         &mut self,
         archive: &mut Archive<'_, C>,
@@ -46,7 +46,7 @@ impl<T: Clone + Default> Cache<T> {
         Ok(Progress { context, done: vec![false; count], last: 0 })
     }
 
-    /// Codes which of the candidates are there, and what `code_value` makes of their values.
+    /// Codes which of the candidates are in the cache, and their values by `code_value`.
     pub(crate) fn archive_some<C: Coder + ?Sized>(
         &mut self,
         archive: &mut Archive<'_, C>,
@@ -69,7 +69,7 @@ impl<T: Clone + Default> Cache<T> {
         Ok(())
     }
 
-    /// Codes the entries that were no candidates, with their keys.
+    /// Codes the entries that were not among the candidates, with their keys.
     pub(crate) fn archive_rest<C: Coder + ?Sized>(
         &mut self,
         archive: &mut Archive<'_, C>,
@@ -77,7 +77,7 @@ impl<T: Clone + Default> Cache<T> {
         mut code_value: impl FnMut(&mut Archive<'_, C>, &mut T) -> Result<()>,
     ) -> Result<()> {
         loop {
-            let next = if archive.coder.decodes() { None } else { self.next(&progress) };
+            let next = if archive.decodes() { None } else { self.next(&progress) };
             if !archive.flag(hash(progress.context, MORE), next.is_some()) {
                 return Ok(());
             }
@@ -88,13 +88,13 @@ impl<T: Clone + Default> Cache<T> {
         }
     }
 
-    /// The least key that is not done: the same wherever in its set it is.
+    /// The least key that was not coded yet. Unlike the place in a set, it is the same at both ends.
     fn next(&self, progress: &Progress) -> Option<u32> {
         let entries = self.entries.iter().filter(|entry| entry.used != 0);
         entries.filter(|entry| !progress.has(entry.used)).map(|entry| entry.key).min()
     }
 
-    /// Codes when an entry was used. Returns where it is.
+    /// Codes the number of the use of an entry. Returns the entry's place.
     fn archive_entry<C: Coder + ?Sized>(
         &mut self,
         archive: &mut Archive<'_, C>,
@@ -102,13 +102,13 @@ impl<T: Clone + Default> Cache<T> {
         key: u32,
     ) -> Result<usize> {
         let known = self.index(key);
-        // Mostly the next one that is asked for was the next one used.
+        // Mostly the entries were used in the order of the candidates.
         let guess = i64::from(progress.last) + 1;
         let given = known.map_or(0, |index| self.entries[index].used);
         let used = archive.number_like(hash(progress.context, USED), guess, given.into());
         let used = u32::try_from(used).ok().filter(|&used| progress.note(used));
         let used = used.ok_or(SnapshotError::Malformed)?;
-        if !archive.coder.decodes() {
+        if !archive.decodes() {
             return known.ok_or(SnapshotError::Malformed);
         }
         let first = self.set(key);
@@ -118,7 +118,7 @@ impl<T: Clone + Default> Cache<T> {
         Ok(free)
     }
 
-    /// Keeps the entries used last, at most so many, and of these the ones wanted.
+    /// Keeps the `most` entries used last, except those that are not wanted.
     pub(crate) fn compact(&mut self, most: usize, mut is_wanted: impl FnMut(u32) -> bool) {
         self.renumber();
         let gone = self.clock[0].saturating_sub(most as u32);
@@ -148,12 +148,12 @@ impl<T: Clone + Default> Cache<T> {
 }
 
 impl Progress {
-    /// Whether the entry used then was coded.
+    /// Whether the entry with this number of use was coded.
     fn has(&self, used: u32) -> bool {
         used.checked_sub(1).is_some_and(|rank| self.done[rank as usize])
     }
 
-    /// Notes an entry. `false`: there is none used then, or it was coded.
+    /// Notes that an entry is coded. `false` if no entry has this number of use, or the entry was coded before.
     fn note(&mut self, used: u32) -> bool {
         self.last = used;
         let done = used.checked_sub(1).and_then(|rank| self.done.get_mut(rank as usize));

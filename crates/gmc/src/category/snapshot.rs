@@ -1,11 +1,10 @@
-//! Categories in a snapshot.
+//! Categories in a snapshot, and what compaction keeps of them.
 
-use super::{Category, Novelty};
-use crate::hash::hash;
+use super::{Category, Novelty, identity};
+use crate::archive::{Archive, Result};
 use crate::range_coder::Coder;
-use crate::snapshot::archive::{Archive, Result};
 
-// Contexts.
+// Contexts of the archive.
 const USED: u32 = 0xe00;
 const RANK: u32 = 0xe01;
 const NOVELTY: u32 = 0xe02;
@@ -28,7 +27,7 @@ impl Category {
         Ok(())
     }
 
-    /// Forgets values that are no use as long as they are not one of a few.
+    /// Forgets the values of holes that do not have one of a few as a rule.
     pub(crate) fn compact(&mut self) {
         self.novelty = self.novelty.rounded();
         if !self.is_few() {
@@ -38,15 +37,10 @@ impl Category {
         }
     }
 
-    /// What stands for the values that are known.
+    /// The identities of the values that are known: see [`Seen::identity`](crate::keys::Seen).
     pub(crate) fn identities(&self) -> impl Iterator<Item = u32> + '_ {
         self.known().iter().map(|&value| identity(value.into()))
     }
-}
-
-/// Stands for a value.
-fn identity(value: i64) -> u32 {
-    hash(value as u32, (value >> 32) as u32)
 }
 
 impl Novelty {
@@ -54,7 +48,7 @@ impl Novelty {
         Ok(Self(archive.byte(NOVELTY, self.0)?))
     }
 
-    /// Near enough: what is low stays low.
+    /// Rounds the rate. A rate below [`Novelty::LOW`] stays below it.
     pub(crate) fn rounded(self) -> Self {
         match self.0 {
             0..8 => Self(0),

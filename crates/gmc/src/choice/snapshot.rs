@@ -1,11 +1,11 @@
 //! The last templates of each sender, in a snapshot.
 
 use super::{Choices, Recent};
+use crate::archive::{Archive, Result};
 use crate::cache::snapshot::Candidate;
 use crate::range_coder::Coder;
-use crate::snapshot::archive::{Archive, Result};
 
-// Contexts.
+// Contexts of the archive.
 const CACHE: u32 = 0xd00;
 const NUMBER: u32 = 0xd01;
 const REPEATS: u32 = 0xd08;

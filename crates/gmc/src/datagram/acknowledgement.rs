@@ -1,30 +1,68 @@
-//! What a decoder promises to learn, as bytes: see the grammar in the module above.
+//! Acknowledgements as bytes. The grammar is in [`super`].
 
 use alloc::vec::Vec;
 
 use crate::error::AckError;
+use crate::packet_number::{PacketNumber, first_from, nearest};
 
-/// An acknowledgement. The grammar is in [`super`].
+/// The index of an acknowledgement: acknowledgements that promise something are counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct AckIndex(u32);
+
+impl AckIndex {
+    pub(crate) const fn new(index: u32) -> Self {
+        Self(index)
+    }
+
+    /// The index `count` acknowledgements later.
+    pub(crate) fn ahead(self, count: u32) -> Self {
+        Self(self.0.wrapping_add(count))
+    }
+
+    /// The low bits of the index.
+    pub(crate) fn low(self, bits: u32) -> u32 {
+        self.0 & ((1 << bits) - 1)
+    }
+
+    /// The low byte of the index, which acknowledgements and snapshots carry.
+    pub(crate) fn low_byte(self) -> u8 {
+        self.0 as u8
+    }
+
+    /// The first index from `back` before this one on whose low `bits` bits are `low`.
+    pub(crate) fn first_from(self, back: u32, low: u32, bits: u32) -> Self {
+        Self(first_from(self.0.wrapping_sub(back), low, bits))
+    }
+
+    /// The index nearest to this one whose low `bits` bits are `low`.
+    pub(crate) fn nearest(self, low: u32, bits: u32) -> Self {
+        Self(nearest(self.0, low, bits))
+    }
+}
+
+/// What a decoder promises to learn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Acknowledgement {
-    /// The low bits of the acknowledgement's index: they are counted.
+    /// The low byte of the acknowledgement's index.
     pub(crate) index: u8,
     /// The low bits of the newest promised packet's number.
     pub(crate) top: u16,
-    pub(crate) chain: u16,
-    /// How far the newest named epoch is before the top.
+    /// Bits of the hash of everything that the decoder will have learned then.
+    pub(crate) seal: u16,
+    /// How many packets the newest named epoch is before the top.
     pub(crate) distance: u32,
-    /// How many packets behind that epoch came, were lost, came, and so on.
+    /// How many packets behind that epoch came, were lost, came, and so on, without the last run, which came.
     pub(crate) runs: Vec<u32>,
 }
 
-/// More packets than this are not acknowledged at a time.
+/// The most packets that are acknowledged at a time.
 pub(crate) const DISTANCE_MAX: u32 = 1024;
-/// More runs than this are not acknowledged at a time, so that an acknowledgement has at most 140
-/// bytes.
+/// The most runs in an acknowledgement.
 pub(crate) const RUNS_MAX: usize = 64;
+/// Bytes of the largest acknowledgement: all runs, most of them of one byte, and what is before them.
+const BYTES_MAX: usize = 140;
 
-/// The acknowledgement of a decoder that knows nothing.
+/// The acknowledgement of a decoder that knows nothing: see the grammar in [`super`].
 pub(crate) const NOTHING: [u8; 1] = [0];
 
 impl Acknowledgement {
@@ -50,39 +88,44 @@ impl Acknowledgement {
             left -= run;
             runs.push(run);
         }
-        // What came last is the top, so that the run left out is one of packets that came.
+        // The top came, so that the run that is left out is one of packets that came.
         if runs.len() % 2 == 1 {
             return Err(AckError::Malformed);
         }
         Ok(Some(Self {
             index,
             top: u16::from_le_bytes([a, b]),
-            chain: u16::from_le_bytes([c, d]),
+            seal: u16::from_le_bytes([c, d]),
             distance,
             runs,
         }))
     }
 
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
+        let start = out.len();
         out.push(self.index);
         out.extend_from_slice(&self.top.to_le_bytes());
-        out.extend_from_slice(&self.chain.to_le_bytes());
+        out.extend_from_slice(&self.seal.to_le_bytes());
         write_varint(self.distance, out);
         for &run in &self.runs {
             write_varint(run, out);
         }
+        debug_assert!(
+            self.runs.len() > RUNS_MAX || out.len() - start <= BYTES_MAX,
+            "an acknowledgement is small"
+        );
     }
 
     /// The numbers of the packets that came behind the newest named epoch, given the top's number.
-    pub(crate) fn numbers(&self, top: u32) -> impl Iterator<Item = u32> + '_ {
+    pub(crate) fn numbers(&self, top: PacketNumber) -> impl Iterator<Item = PacketNumber> + '_ {
         let rest = self.distance - self.runs.iter().sum::<u32>();
         let runs = self.runs.iter().copied().chain([rest]);
-        let mut next = top.wrapping_sub(self.distance);
+        let mut next = top.minus(self.distance);
         runs.enumerate().flat_map(move |(index, run)| {
             let first = next;
-            next = next.wrapping_add(run);
+            next = next.plus(run);
             let came = if index % 2 == 0 { run } else { 0 };
-            (1..=came).map(move |ahead| first.wrapping_add(ahead))
+            (1..=came).map(move |ahead| first.plus(ahead))
         })
     }
 }
@@ -118,7 +161,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// The runs of a set of packets behind `base`.
-    fn acknowledgement(base: u32, came: &BTreeSet<u32>) -> (u32, Acknowledgement) {
+    fn acknowledgement(base: u32, came: &BTreeSet<u32>) -> (PacketNumber, Acknowledgement) {
         let distance = came.last().copied().unwrap_or(0);
         let mut runs = Vec::new();
         let mut last = true;
@@ -133,7 +176,8 @@ mod tests {
             run += 1;
         }
         let top = base.wrapping_add(distance);
-        (top, Acknowledgement { index: 9, top: top as u16, chain: 77, distance, runs })
+        let ack = Acknowledgement { index: 9, top: top as u16, seal: 77, distance, runs };
+        (PacketNumber::new(top), ack)
     }
 
     proptest! {
@@ -142,11 +186,11 @@ mod tests {
             let (top, given) = acknowledgement(base, &came);
             let mut bytes = Vec::new();
             given.write(&mut bytes);
-            prop_assert!(bytes.len() <= 140);
+            prop_assert!(bytes.len() <= BYTES_MAX);
             if given.runs.len() <= RUNS_MAX {
                 let read = Acknowledgement::read(&bytes).unwrap().unwrap();
                 prop_assert_eq!(&read, &given);
-                let numbers: Vec<u32> = read.numbers(top).collect();
+                let numbers: Vec<u32> = read.numbers(top).map(PacketNumber::get).collect();
                 let expected: Vec<u32> = came.iter().map(|ahead| base.wrapping_add(*ahead)).collect();
                 prop_assert_eq!(numbers, expected);
             }
@@ -155,7 +199,7 @@ mod tests {
         #[test]
         fn any_bytes(bytes in vec(any::<u8>(), 0..40), top: u32) {
             if let Ok(Some(read)) = Acknowledgement::read(&bytes) {
-                prop_assert!(read.numbers(top).count() <= DISTANCE_MAX as usize);
+                prop_assert!(read.numbers(PacketNumber::new(top)).count() <= DISTANCE_MAX as usize);
                 let mut again = Vec::new();
                 read.write(&mut again);
                 prop_assert_eq!(again, bytes);

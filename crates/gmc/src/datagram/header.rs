@@ -1,8 +1,9 @@
-//! The name of the epoch in front of a packet. It is coded without any model, since it says which.
+//! The name of the epoch at the start of a packet. It is coded without a model, since it says which model is used.
 
 use crate::control;
-use crate::datagram::number;
+use crate::datagram::acknowledgement::AckIndex;
 use crate::error::DecodeError;
+use crate::packet_number::PacketNumber;
 use crate::range_coder::Coder;
 
 /// How an epoch is named.
@@ -19,40 +20,46 @@ pub(crate) enum Name {
 const INDEX_BITS: u32 = 5;
 pub(crate) const NUMBER_BITS: u32 = 16;
 
-/// A decoder goes no further than this with its acknowledgements before it sees one of them named.
-/// The other names are for packets that come late.
+/// The most acknowledgements that a decoder makes before it sees one of them named: half of the indices that the low bits
+/// can tell apart. The other half is for packets that come late.
 pub(crate) const INDEX_AHEAD: u32 = 1 << (INDEX_BITS - 1);
 
-/// The empty model is rare: it is named in front of the first packets only.
+/// The probability, in 1/65536, that the empty model is named: only the first packets of a model do.
 const EMPTY: u32 = 65536 / 64;
+/// The probability of a bit that nothing predicts.
 const EVEN: u32 = 1 << 15;
-/// Few sessions change their memory.
+/// The probability that the empty model has less memory than configured: few sessions change their memory.
 const LESS: u32 = 65536 / 64;
 
 impl Name {
-    pub(crate) fn index(index: u32) -> Self {
-        Self::Index(index & ((1 << INDEX_BITS) - 1))
+    pub(crate) fn index(index: AckIndex) -> Self {
+        Self::Index(index.low(INDEX_BITS))
     }
 
-    pub(crate) fn number(epoch: u32) -> Self {
-        Self::Number(epoch & ((1 << NUMBER_BITS) - 1))
+    pub(crate) fn number(epoch: PacketNumber) -> Self {
+        Self::Number(epoch.low(NUMBER_BITS))
     }
 
-    pub(crate) fn empty(base: u32) -> Self {
-        Self::Empty(base & ((1 << NUMBER_BITS) - 1))
+    pub(crate) fn empty(base: PacketNumber) -> Self {
+        Self::Empty(base.low(NUMBER_BITS))
     }
 
-    /// The index or number that is meant if `current` is the newest one named so far.
-    pub(crate) fn resolve(self, current: u32) -> u32 {
+    /// The index that is meant if `current` is the newest one named so far. Numbers are taken for indices: in a room
+    /// indices only have to differ from earlier ones.
+    pub(crate) fn index_near(self, current: AckIndex) -> AckIndex {
         match self {
-            Self::Index(low) => {
-                number::first_from(current.wrapping_sub(INDEX_AHEAD - 1), low, INDEX_BITS)
-            }
-            Self::Number(low) | Self::Empty(low) => number::nearest(current, low, NUMBER_BITS),
+            Self::Index(low) => current.first_from(INDEX_AHEAD - 1, low, INDEX_BITS),
+            Self::Number(low) | Self::Empty(low) => current.nearest(low, NUMBER_BITS),
         }
     }
 
-    /// Codes a name. To a single decoder epochs have indices.
+    /// The number that is meant if `current` is the newest one named so far.
+    pub(crate) fn number_near(self, current: PacketNumber) -> PacketNumber {
+        debug_assert!(!matches!(self, Self::Index(_)), "an index is no number");
+        current.nearest(self.low(), NUMBER_BITS)
+    }
+
+    /// Codes a name. To a single decoder epochs are named by their indices.
     pub(crate) fn code<C: Coder + ?Sized>(self, coder: &mut C, is_single: bool) -> Self {
         if coder.bit(EMPTY, matches!(self, Self::Empty(_))) {
             Self::Empty(code_bits(coder, NUMBER_BITS, self.low()))
@@ -63,8 +70,7 @@ impl Name {
         }
     }
 
-    /// Codes the memory of the empty model, which is mostly all that both ends allow; of other models
-    /// it is known.
+    /// Codes the memory of the empty model, which mostly is what both ends allow at most. For other names nothing is coded.
     pub(crate) fn code_memory<C: Coder + ?Sized>(
         self,
         coder: &mut C,
@@ -99,11 +105,12 @@ mod tests {
     proptest! {
         #[test]
         fn names_are_understood(current: u32, away in -15i32..17, far in -30000i32..30000) {
-            let near = current.wrapping_add_signed(away);
-            prop_assert_eq!(Name::index(near).resolve(current), near);
-            let far = current.wrapping_add_signed(far);
-            prop_assert_eq!(Name::number(far).resolve(current), far);
-            prop_assert_eq!(Name::empty(far).resolve(current), far);
+            let near = AckIndex::new(current.wrapping_add_signed(away));
+            prop_assert_eq!(Name::index(near).index_near(AckIndex::new(current)), near);
+            let far = PacketNumber::new(current.wrapping_add_signed(far));
+            let current = PacketNumber::new(current);
+            prop_assert_eq!(Name::number(far).number_near(current), far);
+            prop_assert_eq!(Name::empty(far).number_near(current), far);
         }
     }
 }

@@ -1,16 +1,15 @@
 //! Epochs: versions of the model that both ends are known to have, for links that lose packets.
 //!
-//! Packets are numbered from 1. The decoder acknowledges which packets it has; each acknowledged
-//! packet is an *epoch*: the model that has learned this packet and the acknowledged ones before
-//! it, in the order of their numbers. An acknowledgement is a promise to learn these packets and no
-//! others. The encoder learns what is acknowledged, codes its next packets under the newest epoch
-//! and names it in each. The decoder learns up to an epoch when it is named for the first time, and
-//! can go back a few for packets that come late. The empty model is an epoch too, named after the
-//! packet before the first.
+//! Packets are numbered from 1. The decoder acknowledges which packets it has. Each acknowledged packet is an *epoch*: the
+//! model that has learned this packet and the acknowledged ones before it, in the order of their numbers. An
+//! acknowledgement is a promise to learn these packets and no others. The encoder learns what is acknowledged, codes its
+//! next packets under the newest epoch, and names the epoch in each packet. The decoder learns up to an epoch when the
+//! epoch is named for the first time, and can go back a few epochs for packets that come late. The empty model is an epoch
+//! too, named after the packet before the first.
 //!
 //! ```text
 //! packet          = coded [check] | plain [check]
-//! coded           = a range coder's bytes, the first of which is 16 or more, of:
+//! coded           = the bytes of a range coder, the first of which is 16 or more:
 //!                   name, memory, distance, usual [learns, control], messages
 //! name            = the low five bits of the acknowledgement's index, to a single decoder
 //!                 | the low sixteen bits of the epoch's packet number, to many decoders
@@ -25,47 +24,26 @@
 //! plain           = form number [base] [codec] bytes
 //! form            = one byte: an even number, one more if there are several messages
 //!                   0, 2, 4: codec 0, 1, 2; 6, 8, 10: the same, under the first, empty model;
-//!                   12: under an empty model that started anew behind packet base, the codec follows;
+//!                   12: under an empty model that learns the packets behind base, the codec follows;
 //!                   14: the packet is not learned, the codec follows
 //! base            = the low sixteen bits of a packet's number
 //! codec           = the codec's number
 //! number          = the low eight bits of the packet's number
 //!
-//! acknowledgement = 0                                    nothing known: start anew
-//!                 | index top chain distance run*
-//! index           = the low eight bits of the acknowledgement's index: they are counted
+//! acknowledgement = 0                                    the decoder knows nothing: start anew
+//!                 | index top seal distance run*
+//! index           = the low eight bits of the acknowledgement's index: acknowledgements are counted
 //! top             = the low sixteen bits of the newest packet that is promised
-//! chain           = sixteen bits of a hash of index, top and all that is learned up to there
-//! distance        = how many packets the newest epoch that was named is before that, a varint
+//! seal            = sixteen bits of a hash of index, top and everything that is learned up to the top
+//! distance        = how many packets the newest epoch that was named is before the top, a varint
 //! run             = how many packets behind that epoch came, were lost, came, ..., a varint each;
 //!                   the last run ends at the top and is left out
 //! ```
 
 pub(crate) mod acknowledgement;
+pub(crate) mod chain;
 pub(crate) mod header;
-pub(crate) mod number;
+pub(crate) mod position;
 pub(crate) mod received;
+mod seen;
 pub(crate) mod sent;
-
-use crate::batch::Batch;
-use crate::hash::{hash, hash_message};
-
-/// The hash of everything that was learned, one packet further.
-pub(crate) fn chain(before: u32, number: u32, batch: &Batch) -> u32 {
-    let start = batch.control.chain(hash(before, number));
-    batch.iter().fold(start, |chain, message| {
-        let fields = message.fields.iter().fold(chain, |chain, &field| hash(chain, field));
-        hash_message(hash(fields, message.bytes.len() as u32), message.bytes)
-    })
-}
-
-/// The hash when nothing has been learned since packet `base`. A model of less memory than configured
-/// is another one.
-pub(crate) fn first_chain(base: u32, less: Option<u32>) -> u32 {
-    less.iter().fold(hash(0xc4a1, base & 0xffff), |chain, &memory| hash(chain, memory))
-}
-
-/// What an acknowledgement says of an epoch, to be compared.
-pub(crate) fn seal(chain: u32, index: u32, top: u32) -> u16 {
-    (hash(hash(chain, index & 0xff), top & 0xffff) >> 16) as u16
-}

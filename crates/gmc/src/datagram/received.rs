@@ -5,57 +5,61 @@ use alloc::vec::Vec;
 use core::mem::size_of;
 
 use crate::batch::Batch;
-use crate::datagram::acknowledgement::{Acknowledgement, DISTANCE_MAX, NOTHING, RUNS_MAX};
+use crate::datagram::acknowledgement::{
+    AckIndex, Acknowledgement, DISTANCE_MAX, NOTHING, RUNS_MAX,
+};
+use crate::datagram::chain::Chain;
 use crate::datagram::header::{INDEX_AHEAD, Name};
-use crate::datagram::{chain, first_chain, number, seal};
+use crate::datagram::position::{Pending, Position};
+use crate::datagram::seen::{Seen, Unlearned};
 use crate::error::DecodeError;
-use crate::lesson::Lesson;
 use crate::packet::Kind;
-use crate::snapshot::{Pending, Position};
-use crate::table::is_later;
+use crate::packet_number::PacketNumber;
+use crate::trace::Trace;
 
 /// A packet that came and was not learned yet.
 #[derive(Default)]
 pub(crate) struct Packet {
-    number: u32,
+    number: PacketNumber,
     pub(crate) batch: Batch,
-    pub(crate) lesson: Lesson,
+    pub(crate) trace: Trace,
 }
 
 impl Packet {
-    pub(crate) fn number(&self) -> u32 {
+    pub(crate) fn number(&self) -> PacketNumber {
         self.number
     }
 
     fn memory(&self) -> usize {
-        size_of::<Self>() + self.batch.memory() + self.lesson.memory()
+        size_of::<Self>() + self.batch.memory() + self.trace.memory()
     }
 }
 
-/// What a decoder knows of a link.
+/// What a decoder knows of the packets of a link.
 pub(crate) struct Received {
-    /// Whether packets are learned around those that were lost.
+    /// Whether packets are learned though packets between them were lost: with a single decoder.
     skips: bool,
-    /// Whether the encoder has been seen to use a model that this decoder knows nothing of.
+    /// Whether the encoder uses a model that this decoder knows nothing of.
     lost: bool,
-    /// The last name of an epoch that this decoder does not have.
-    unknown: u32,
+    /// The index in the last name of an epoch that this decoder does not have.
+    unknown: AckIndex,
     /// The number before the first packet of the present model.
-    base: u32,
+    base: PacketNumber,
     /// The newest epoch that was named.
     current: Epoch,
     /// Older epochs that the model can go back to, the oldest first.
     past: VecDeque<Epoch>,
-    /// Epochs that are promised but were not named yet.
+    /// Epochs that are promised but were not named yet, in the order of their numbers.
     promises: VecDeque<Epoch>,
     /// Packets behind the current epoch, in the order of their numbers.
     pending: VecDeque<Packet>,
-    /// Packets behind the current epoch that teach nothing.
-    untaught: Untaught,
+    /// Packets behind the current epoch that will not be learned.
+    unlearned: Unlearned,
     seen: Seen,
     /// The newest packet that was made with a model.
-    modelled: u32,
+    modelled: PacketNumber,
     spare: Vec<Packet>,
+    /// Bytes of the pending packets.
     memory: usize,
     budget: usize,
 }
@@ -64,52 +68,60 @@ pub(crate) struct Received {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Epoch {
     /// The index of the acknowledgement that promised it.
-    index: u32,
+    index: AckIndex,
     /// The newest packet that is learned.
-    pub(crate) number: u32,
-    /// The hash of all that is learned.
-    pub(crate) chain: u32,
+    pub(crate) number: PacketNumber,
+    /// The hash of everything that is learned.
+    pub(crate) chain: Chain,
+}
+
+impl Epoch {
+    /// The empty model that learns the packets behind `base`. `less` is its memory if it has less than configured.
+    pub(crate) fn empty(base: PacketNumber, less: Option<u32>) -> Self {
+        Self { index: AckIndex::default(), number: base, chain: Chain::empty(base, less) }
+    }
 }
 
 /// Where the model must go for a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Way {
-    /// It stays where it is.
+pub(crate) enum Move {
+    /// The model stays where it is.
     Stay,
     /// On to an epoch that is promised.
     On(Epoch),
-    /// Back to an earlier one.
+    /// Back to an earlier epoch.
     Back(Epoch),
-    /// To the empty model, which cannot be gone back to but is easily made.
+    /// To the empty model. The logs do not lead back to it, but it is easily made anew.
     Begin,
 }
 
 /// Buffers kept to be used again.
 const SPARE_MAX: usize = 4;
-/// More packets than this do not wait to be learned.
+/// The most packets that wait to be learned: no acknowledgement reaches farther.
 const PENDING_MAX: usize = DISTANCE_MAX as usize;
 
 impl Received {
+    /// `budget` is bytes for packets that wait to be learned.
     pub(crate) fn new(skips: bool, budget: usize) -> Self {
         Self {
             skips,
             lost: false,
-            unknown: 0,
-            base: 0,
-            current: Epoch { index: 0, number: 0, chain: first_chain(0, None) },
+            unknown: AckIndex::default(),
+            base: PacketNumber::default(),
+            current: Epoch::empty(PacketNumber::default(), None),
             past: VecDeque::new(),
             promises: VecDeque::new(),
             pending: VecDeque::new(),
-            untaught: Untaught::default(),
+            unlearned: Unlearned::default(),
             seen: Seen::default(),
-            modelled: 0,
+            modelled: PacketNumber::default(),
             spare: Vec::new(),
             memory: 0,
             budget,
         }
     }
 
-    /// A decoder that has all packets up to a position: those behind the epoch wait to be learned.
+    /// The state of a decoder that has all packets up to a position. The packets behind the epoch wait to be learned.
     pub(crate) fn at(
         skips: bool,
         budget: usize,
@@ -117,8 +129,8 @@ impl Received {
         pending: Vec<Pending>,
     ) -> Self {
         let Position { base, epoch, chain, index, newest } = position;
-        // The names of a predecessor's promises are left out.
-        let index = if skips { index.wrapping_add(INDEX_AHEAD) } else { index };
+        // The indices that the decoder before this one may have promised are left out.
+        let index = if skips { index.ahead(INDEX_AHEAD) } else { index };
         let mut received = Self {
             base,
             current: Epoch { index, number: epoch, chain },
@@ -126,24 +138,24 @@ impl Received {
             modelled: newest,
             ..Self::new(skips, budget)
         };
-        for ahead in 1..=newest.wrapping_sub(epoch).min(DISTANCE_MAX) {
-            received.untaught.add(epoch, epoch.wrapping_add(ahead));
+        for ahead in 1..=newest.since(epoch).min(DISTANCE_MAX) {
+            received.unlearned.add(epoch, epoch.plus(ahead));
         }
-        for Pending { number, batch, lesson } in pending {
-            received.untaught.remove(number.wrapping_sub(1), number);
-            let packet = Packet { number, batch, lesson };
+        for Pending { number, batch, trace } in pending {
+            received.unlearned.remove(number.previous(), number);
+            let packet = Packet { number, batch, trace };
             received.memory += packet.memory();
             received.pending.push_back(packet);
         }
         received
     }
 
-    /// Bytes for packets that wait to be learned.
+    /// Sets the bytes for packets that wait to be learned.
     pub(crate) fn set_budget(&mut self, budget: usize) {
         self.budget = budget;
     }
 
-    /// Bytes of what waits to be learned.
+    /// Bytes of the packets that wait to be learned.
     pub(crate) fn memory(&self) -> usize {
         self.memory
     }
@@ -154,63 +166,63 @@ impl Received {
     }
 
     /// The number before the first packet of the present model.
-    pub(crate) fn base(&self) -> u32 {
+    pub(crate) fn base(&self) -> PacketNumber {
         self.base
     }
 
     /// Whether an encoder that uses the empty model named after packet `base` has started anew, as far as this decoder
     /// knows.
-    pub(crate) fn starts(&self, base: u32) -> bool {
+    pub(crate) fn starts(&self, base: PacketNumber) -> bool {
         self.lost || base != self.base
     }
 
     /// Whether the empty model named after packet `base` can be a new one.
-    pub(crate) fn may_start(&self, base: u32) -> bool {
-        self.is_new() || !is_later(self.modelled, base)
+    pub(crate) fn may_start(&self, base: PacketNumber) -> bool {
+        self.is_new() || !self.modelled.is_after(base)
     }
 
-    /// Starts with a new, empty model.
-    pub(crate) fn start(&mut self, base: u32, less: Option<u32>) {
-        // Packets that name epochs of a predecessor may still come: other names are used.
-        let index =
-            if self.lost { self.unknown.wrapping_add(INDEX_AHEAD) } else { self.promised().index };
+    /// Starts with a new, empty model. `less` is its memory if it has less than configured.
+    pub(crate) fn start(&mut self, base: PacketNumber, less: Option<u32>) {
+        // Packets for a decoder before this one may still come; indices that they can name are left out.
+        let index = if self.lost { self.unknown.ahead(INDEX_AHEAD) } else { self.promised().index };
         if self.lost && base == self.base && less.is_none() {
-            // It was the predecessor that named an epoch. This model is still empty, and what came is this one's.
+            // The unknown epoch was one of the decoder before. This decoder's model is still empty, and the packets that
+            // came are of this model.
             self.lost = false;
             self.current.index = index;
             return;
         }
-        if self.is_new() && !is_later(self.seen.newest, base) {
+        if self.is_new() && !self.seen.newest.is_after(base) {
             self.seen = Seen { newest: base, mask: 0 };
         }
         self.lost = false;
         self.base = base;
         let before = self.current.number;
-        self.current = Epoch { index, number: base, chain: first_chain(base, less) };
+        self.current = Epoch { index, ..Epoch::empty(base, less) };
         self.past.clear();
         self.promises.clear();
         self.memory = 0;
-        // Packets that teach nothing may have come before the first that does.
-        self.untaught.remove(before, base);
+        // Packets that are not learned may have come before the first that is.
+        self.unlearned.remove(before, base);
         while let Some(packet) = self.pending.pop_front() {
             self.keep(packet);
         }
     }
 
-    /// Takes note of what a plain packet tells of the encoder's model. Returns whether this decoder
-    /// can learn with it.
+    /// Learns from the kind of a plain packet which model the encoder uses. Returns whether this decoder can learn the
+    /// packet with it.
     pub(crate) fn follow(&mut self, kind: Kind) -> bool {
         match kind {
             Kind::Unlearned => return false,
             Kind::Known => self.lost |= self.is_new(),
             Kind::First => {
                 if self.lost {
-                    self.start(0, None);
+                    self.start(PacketNumber::default(), None);
                 }
-                return self.base == 0;
+                return self.base == PacketNumber::default();
             }
             Kind::Anew(base) => {
-                let base = Name::empty(u32::from(base)).resolve(self.current.number);
+                let base = Name::Empty(u32::from(base)).number_near(self.current.number);
                 if base != self.base {
                     if !self.may_start(base) {
                         return false;
@@ -224,50 +236,52 @@ impl Received {
 
     /// Whether nothing was ever learned or promised.
     fn is_new(&self) -> bool {
-        self.promised().number == 0 && self.base == 0
+        self.promised().number == PacketNumber::default() && self.base == PacketNumber::default()
     }
 
-    /// The newest epoch that is promised, if only by having been named.
+    /// The newest epoch that is promised; one that was named counts as promised.
     fn promised(&self) -> Epoch {
         self.promises.back().copied().unwrap_or(self.current)
     }
 
     /// Where the model must go for a packet that names this epoch of the present model.
-    pub(crate) fn way(&mut self, name: Name) -> Result<Way, DecodeError> {
+    pub(crate) fn move_to(&mut self, name: Name) -> Result<Move, DecodeError> {
         let is_named = |epoch: &&Epoch| match name {
-            Name::Index(_) => epoch.index == name.resolve(self.current.index),
-            Name::Number(_) | Name::Empty(_) => epoch.number == name.resolve(self.current.number),
+            Name::Index(_) => epoch.index == name.index_near(self.current.index),
+            Name::Number(_) | Name::Empty(_) => {
+                epoch.number == name.number_near(self.current.number)
+            }
         };
         if is_named(&&self.current) {
-            Ok(Way::Stay)
+            Ok(Move::Stay)
         } else if let Some(&epoch) = self.promises.iter().find(is_named) {
-            Ok(Way::On(epoch))
+            Ok(Move::On(epoch))
         } else if let Some(&epoch) = self.past.iter().rev().find(is_named) {
-            Ok(Way::Back(epoch))
+            Ok(Move::Back(epoch))
         } else if let Name::Empty(_) = name {
-            Ok(Way::Begin)
+            Ok(Move::Begin)
         } else {
-            // If nothing is known, the encoder must hear of it.
+            // A decoder that knows nothing has to tell the encoder so.
             self.lost |= self.is_new();
-            self.unknown = name.resolve(self.current.index);
+            self.unknown = name.index_near(self.current.index);
             Err(DecodeError::UnknownEpoch)
         }
     }
 
-    /// The next packet to be learned on the way to an epoch, until that is the current one.
+    /// The next packet to be learned on the way to an epoch. After the last one the epoch is the current one.
     pub(crate) fn pop(&mut self, epoch: Epoch) -> Option<Packet> {
         if let Some(next) = self.pending.front()
-            && !is_later(next.number, epoch.number)
+            && !next.number.is_after(epoch.number)
         {
             let packet = self.pending.pop_front()?;
             self.memory -= packet.memory();
             return Some(packet);
         }
-        self.untaught.remove(self.current.number, epoch.number);
+        self.unlearned.remove(self.current.number, epoch.number);
         // A late packet can name any epoch on the way.
         self.past.push_back(self.current);
         while let Some(&next) = self.promises.front()
-            && !is_later(next.number, epoch.number)
+            && !next.number.is_after(epoch.number)
         {
             self.promises.pop_front();
             if next != epoch {
@@ -285,47 +299,47 @@ impl Received {
         }
     }
 
-    /// Gives up the oldest epoch that can be gone back to. Returns the oldest one left.
-    pub(crate) fn forget_oldest(&mut self) -> Option<u32> {
+    /// Gives up the oldest epoch that the model can go back to. Returns the oldest one that remains.
+    pub(crate) fn forget_oldest(&mut self) -> Option<PacketNumber> {
         self.past.pop_front()?;
         Some(self.past.front().map_or(self.current.number, |epoch| epoch.number))
     }
 
-    /// The number of a packet of which only the low bits are known.
-    pub(crate) fn number(&self, low: u32, bits: u32) -> u32 {
-        number::nearest(self.seen.newest, low, bits)
+    /// The number of a packet, given its low bits.
+    pub(crate) fn number(&self, low: u32, bits: u32) -> PacketNumber {
+        self.seen.newest.nearest(low, bits)
     }
 
-    /// The newest packet, and which of it and those before it came, from the lowest bit on.
-    pub(crate) fn came_lately(&self) -> (u32, u128) {
+    /// The newest packet, and a bit for each that came of it and those before it, the lowest bit for the newest.
+    pub(crate) fn came_lately(&self) -> (PacketNumber, u128) {
         (self.seen.newest, self.seen.mask)
     }
 
     /// Whether the packet came before, or is too old to tell.
-    pub(crate) fn is_old(&self, number: u32) -> bool {
+    pub(crate) fn is_old(&self, number: PacketNumber) -> bool {
         self.seen.contains(number)
     }
 
     /// Notes that a packet was made with the present model.
-    pub(crate) fn note_modelled(&mut self, number: u32) {
-        if is_later(number, self.modelled) {
+    pub(crate) fn note_modelled(&mut self, number: PacketNumber) {
+        if number.is_after(self.modelled) {
             self.modelled = number;
         }
     }
 
-    /// Notes a packet that was decoded, and what it teaches if it does.
-    pub(crate) fn add(&mut self, number: u32, lesson: Option<(&Batch, &Lesson)>) {
+    /// Notes a packet that was decoded, and what it teaches if it is to be learned.
+    pub(crate) fn add(&mut self, number: PacketNumber, taught: Option<(&Batch, &Trace)>) {
         self.seen.add(number);
-        let is_promised = !is_later(number, self.promised().number);
+        let is_promised = !number.is_after(self.promised().number);
         if is_promised || self.pending.len() == PENDING_MAX {
             return;
         }
-        let Some((batch, lesson)) = lesson else {
-            return self.untaught.add(self.current.number, number);
+        let Some((batch, trace)) = taught else {
+            return self.unlearned.add(self.current.number, number);
         };
-        let memory = size_of::<Packet>() + batch.memory() + lesson.memory();
-        // In a room no packet behind one that is not kept can be promised: the encoder sees to it that there is room
-        // for what it guesses a packet to take.
+        let memory = size_of::<Packet>() + batch.memory() + trace.memory();
+        // In a room no packet behind one that is dropped here can be promised. The encoder therefore estimates what its
+        // packets take, and this decoder takes one that is larger than estimated.
         let needed = if self.skips { memory } else { 0 };
         if self.memory + needed > self.budget && !self.pending.is_empty() {
             return;
@@ -333,14 +347,15 @@ impl Received {
         let mut packet = self.spare.pop().unwrap_or_default();
         packet.number = number;
         packet.batch.clone_from(batch);
-        packet.lesson.clone_from(lesson);
-        if let Err(at) = self.pending.binary_search_by(|packet| order(packet.number, number)) {
+        packet.trace.clone_from(trace);
+        debug_assert_eq!(packet.memory(), memory, "a copy takes as much memory");
+        if let Err(at) = self.pending.binary_search_by(|packet| packet.number.order(number)) {
             self.memory += memory;
             self.pending.insert(at, packet);
         }
     }
 
-    /// Promises to learn what has come, and appends the acknowledgement.
+    /// Promises to learn the packets that came, and appends the acknowledgement.
     pub(crate) fn acknowledge(&mut self, out: &mut Vec<u8>) {
         if self.lost {
             out.extend_from_slice(&NOTHING);
@@ -354,43 +369,43 @@ impl Received {
         let mut last = self.current.number;
         let mut start = last;
         for number in self.came(promised.number).map(|(number, _)| number) {
-            let lost = number.wrapping_sub(last).wrapping_sub(1);
+            let lost = number.since(last).wrapping_sub(1);
             if lost > 0 {
-                runs.push(last.wrapping_sub(start));
+                runs.push(last.since(start));
                 runs.push(lost);
-                start = last.wrapping_add(lost);
+                start = last.plus(lost);
             }
             last = number;
         }
         Acknowledgement {
-            index: promised.index as u8,
-            top: promised.number as u16,
-            chain: seal(promised.chain, promised.index, promised.number),
-            distance: promised.number.wrapping_sub(self.current.number),
+            index: promised.index.low_byte(),
+            top: promised.number.low(16) as u16,
+            seal: promised.chain.seal(promised.index, promised.number),
+            distance: promised.number.since(self.current.number),
             runs,
         }
         .write(out);
     }
 
-    /// Promises to learn what has come: to a single encoder all at once, in a room packet by packet,
-    /// since others may have fewer.
+    /// Promises to learn the packets that came: with a single decoder all at once, in a room packet by packet, since
+    /// other decoders may have fewer.
     fn promise(&mut self) {
         let promised = self.promised();
         let mut epoch = promised;
-        let index = epoch.index.wrapping_add(1);
+        let index = epoch.index.ahead(1);
         let mut last = self.current.number;
         let mut runs = 0;
         let mut promises = Vec::new();
         for (number, packet) in self.came(self.seen.newest) {
-            let lost = number.wrapping_sub(last) > 1;
+            let lost = number.since(last) > 1;
             runs += if lost { 2 } else { 0 };
             if (lost && !self.skips) || runs > RUNS_MAX {
                 break;
             }
             last = number;
-            if is_later(number, epoch.number) {
+            if number.is_after(epoch.number) {
                 let chain =
-                    packet.map_or(epoch.chain, |packet| chain(epoch.chain, number, &packet.batch));
+                    packet.map_or(epoch.chain, |packet| epoch.chain.then(number, &packet.batch));
                 epoch = Epoch { index, number, chain };
                 if !self.skips {
                     promises.push(epoch);
@@ -401,124 +416,21 @@ impl Received {
             promises.push(epoch);
         }
         self.promises.extend(promises);
+        debug_assert!(
+            self.promises.iter().is_sorted_by(|a, b| b.number.is_after(a.number)),
+            "promises are in the order of their numbers"
+        );
     }
 
-    /// The packets behind the current epoch that came, up to `newest`, and what those teach that teach something.
-    fn came(&self, newest: u32) -> impl Iterator<Item = (u32, Option<&Packet>)> {
-        let (start, far) = (self.current.number, newest.wrapping_sub(self.current.number));
-        let far = if is_later(newest, start) { far.min(DISTANCE_MAX) } else { 0 };
+    /// The packets behind the current epoch that came, up to `newest`, each with what it teaches if it is to be learned.
+    fn came(&self, newest: PacketNumber) -> impl Iterator<Item = (PacketNumber, Option<&Packet>)> {
+        let start = self.current.number;
+        let far = if newest.is_after(start) { newest.since(start).min(DISTANCE_MAX) } else { 0 };
         let mut pending = self.pending.iter().peekable();
         (1..=far).filter_map(move |ahead| {
-            let number = start.wrapping_add(ahead);
+            let number = start.plus(ahead);
             let packet = pending.next_if(|packet| packet.number == number);
-            (packet.is_some() || self.untaught.contains(number)).then_some((number, packet))
+            (packet.is_some() || self.unlearned.contains(number)).then_some((number, packet))
         })
-    }
-}
-
-fn order(a: u32, b: u32) -> core::cmp::Ordering {
-    (a.wrapping_sub(b) as i32).cmp(&0)
-}
-
-/// Which of the newest packets came.
-#[derive(Debug, Default)]
-struct Seen {
-    newest: u32,
-    /// The lowest bit stands for `newest`, the next for the packet before it.
-    mask: u128,
-}
-
-impl Seen {
-    fn contains(&self, number: u32) -> bool {
-        if is_later(number, self.newest) {
-            return false;
-        }
-        let age = self.newest.wrapping_sub(number);
-        age >= u128::BITS || self.mask >> age & 1 == 1
-    }
-
-    fn add(&mut self, number: u32) {
-        if is_later(number, self.newest) {
-            let ahead = number.wrapping_sub(self.newest);
-            self.mask = self.mask.checked_shl(ahead).unwrap_or(0);
-            self.newest = number;
-        }
-        let age = self.newest.wrapping_sub(number);
-        self.mask |= 1u128.checked_shl(age).unwrap_or(0);
-    }
-}
-
-/// Which packets behind an epoch came and teach nothing: a bit for each, at its number's low bits.
-#[derive(Debug, Default)]
-struct Untaught([u64; UNTAUGHT_WORDS]);
-
-const UNTAUGHT_WORDS: usize = (DISTANCE_MAX / u64::BITS) as usize;
-
-impl Untaught {
-    fn contains(&self, number: u32) -> bool {
-        let (word, bit) = Self::place(number);
-        self.0[word] & bit != 0
-    }
-
-    /// Adds a packet behind `epoch`, unless it is too far behind.
-    fn add(&mut self, epoch: u32, number: u32) {
-        if number.wrapping_sub(epoch).wrapping_sub(1) < DISTANCE_MAX {
-            let (word, bit) = Self::place(number);
-            self.0[word] |= bit;
-        }
-    }
-
-    /// Removes the packets behind `epoch` up to `number`.
-    fn remove(&mut self, epoch: u32, number: u32) {
-        for ahead in 1..=number.wrapping_sub(epoch).min(DISTANCE_MAX) {
-            let (word, bit) = Self::place(epoch.wrapping_add(ahead));
-            self.0[word] &= !bit;
-        }
-    }
-
-    fn place(number: u32) -> (usize, u64) {
-        let place = number % DISTANCE_MAX;
-        ((place / u64::BITS) as usize, 1 << (place % u64::BITS))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use alloc::collections::BTreeSet;
-    use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn seen_tells_what_came(numbers in proptest::collection::vec(1u32..300, 1..100)) {
-            let mut seen = Seen::default();
-            let mut came = BTreeSet::new();
-            for number in numbers {
-                let newest = came.last().copied().unwrap_or(0);
-                let old = came.contains(&number) || number + 128 <= newest;
-                prop_assert_eq!(seen.contains(number), old);
-                if !old {
-                    seen.add(number);
-                    came.insert(number);
-                }
-            }
-        }
-
-        #[test]
-        fn what_teaches_nothing_is_told_until_it_is_passed(
-            start in prop_oneof![Just(0u32), Just(u32::MAX - 900)],
-            numbers in proptest::collection::btree_set(1u32..1500, 0..200),
-            passed in 0u32..1100,
-        ) {
-            let mut untaught = Untaught::default();
-            for &number in &numbers {
-                untaught.add(start, start.wrapping_add(number));
-            }
-            untaught.remove(start, start.wrapping_add(passed));
-            for number in 1..=DISTANCE_MAX {
-                let told = untaught.contains(start.wrapping_add(number));
-                prop_assert_eq!(told, number > passed && numbers.contains(&number));
-            }
-        }
     }
 }

@@ -5,73 +5,80 @@ use alloc::vec::Vec;
 use core::mem::size_of;
 
 use crate::batch::Batch;
-use crate::datagram::acknowledgement::{Acknowledgement, DISTANCE_MAX};
+use crate::datagram::acknowledgement::{AckIndex, Acknowledgement, DISTANCE_MAX};
+use crate::datagram::chain::Chain;
 use crate::datagram::header::{self, Name};
-use crate::datagram::{chain, first_chain, number, seal};
+use crate::datagram::position::Position;
 use crate::error::AckError;
-use crate::lesson::Lesson;
-use crate::packet::{Front, Kind};
-use crate::snapshot::Position;
-use crate::table::is_later;
+use crate::packet::{Header, Kind};
+use crate::packet_number::PacketNumber;
+use crate::trace::Trace;
 
 /// A packet that will be learned, if and when it is acknowledged.
 #[derive(Default)]
 pub(crate) struct Packet {
-    number: u32,
-    /// Whether the decoder has it, too.
+    number: PacketNumber,
+    /// Whether the decoder has the packet too, as far as acknowledged.
     learns: bool,
-    /// In a room, where nothing is skipped: the hash of all that is learned up to here.
-    chain: u32,
+    /// In a room, where no packet is skipped: the hash of everything that is learned up to this packet.
+    chain: Chain,
     pub(crate) batch: Batch,
-    pub(crate) lesson: Lesson,
+    pub(crate) trace: Trace,
 }
 
 impl Packet {
-    pub(crate) fn number(&self) -> u32 {
+    pub(crate) fn number(&self) -> PacketNumber {
         self.number
     }
 
     fn memory(&self) -> usize {
-        size_of::<Self>() + self.batch.memory() + self.lesson.memory()
+        size_of::<Self>() + self.batch.memory() + self.trace.memory()
     }
 }
 
-/// Packets that were sent.
+/// What an encoder knows of the packets of a link.
 pub(crate) struct Sent {
-    /// Whether packets are learned around those that were lost.
+    /// Whether packets are learned though packets between them were lost: with a single decoder.
     skips: bool,
     /// The number before the first packet of the present model.
-    base: u32,
+    base: PacketNumber,
     /// The newest epoch that decoders are known to have.
-    epoch: u32,
-    /// The index of the acknowledgement that made it.
-    index: u32,
-    next: u32,
-    chain: u32,
+    epoch: PacketNumber,
+    /// The index of the acknowledgement that made the epoch.
+    index: AckIndex,
+    /// The number of the next packet.
+    next: PacketNumber,
+    /// The hash of everything that is learned up to the epoch.
+    chain: Chain,
+    /// Packets behind the epoch that will be learned, in the order of their numbers.
     pending: VecDeque<Packet>,
     spare: Vec<Packet>,
+    /// Bytes of the pending packets.
     memory: usize,
-    /// Bytes that waited to be learned until the present epoch or those before it, since an epoch was named.
+    /// Bytes of the packets that were learned since a packet named an epoch.
     unnamed: usize,
     budget: usize,
 }
 
-/// What the decisions of a message take, about: the guess decides whether there is room for it.
-const LESSON: usize = 440;
-/// Of the packets that there is no room to learn, one of so many names the epoch, though a codec would make it smaller.
+/// Bytes that the trace of a message takes until the message is learned, estimated. The estimate decides whether a
+/// packet is learned.
+const TRACE: usize = 440;
+/// Of the packets that are not learned for want of memory, every eighth names the epoch, even if a codec would make it
+/// smaller.
 const NAMED_EVERY: u32 = 8;
 /// Buffers kept to be used again.
 const SPARE_MAX: usize = 4;
 
 impl Sent {
+    /// `budget` is bytes for packets that wait to be learned.
     pub(crate) fn new(skips: bool, budget: usize) -> Self {
         Self {
             skips,
-            base: 0,
-            epoch: 0,
-            index: 0,
-            next: 1,
-            chain: first_chain(0, None),
+            base: PacketNumber::default(),
+            epoch: PacketNumber::default(),
+            index: AckIndex::default(),
+            next: PacketNumber::new(1),
+            chain: Chain::empty(PacketNumber::default(), None),
             pending: VecDeque::new(),
             spare: Vec::new(),
             memory: 0,
@@ -80,23 +87,23 @@ impl Sent {
         }
     }
 
-    /// Bytes of what waits to be learned.
+    /// Bytes of the packets that wait to be learned.
     pub(crate) fn memory(&self) -> usize {
         self.memory
     }
 
     /// The number of the next packet.
-    pub(crate) fn next(&self) -> u32 {
+    pub(crate) fn next(&self) -> PacketNumber {
         self.next
     }
 
     /// The epoch to code under.
-    pub(crate) fn epoch(&self) -> u32 {
+    pub(crate) fn epoch(&self) -> PacketNumber {
         self.epoch
     }
 
-    /// The hash of all that is learned up to the epoch.
-    pub(crate) fn chain(&self) -> u32 {
+    /// The hash of everything that is learned up to the epoch.
+    pub(crate) fn chain(&self) -> Chain {
         self.chain
     }
 
@@ -111,175 +118,183 @@ impl Sent {
         }
     }
 
-    /// What is in front of the next packet if it is plain.
-    pub(crate) fn front(&self, learns: bool) -> Front {
-        let kind = match self.base {
+    /// The header of the next packet if it is plain.
+    pub(crate) fn plain_header(&self, learns: bool) -> Header {
+        let kind = match self.base.get() {
             _ if !learns => Kind::Unlearned,
             _ if self.epoch != self.base => Kind::Known,
             0 => Kind::First,
             base => Kind::Anew(base as u16),
         };
-        Front::Datagram(self.next as u8, kind)
+        Header::Datagram(self.next.low(8) as u8, kind)
     }
 
-    /// Whether there is room to learn these messages. The first packet is learned however large.
-    pub(crate) fn has_room(&self, batch: &Batch) -> bool {
-        self.memory + guess(batch) <= self.budget || self.pending.is_empty()
+    /// Whether there is memory left to learn these messages. The first packet is learned however large it is.
+    pub(crate) fn can_learn(&self, batch: &Batch) -> bool {
+        self.memory + estimate(batch) <= self.budget || self.pending.is_empty()
     }
 
-    /// Whether the next packet must name the epoch, though a codec would make it smaller: a decoder that has not seen
-    /// it named keeps what is learned up to there, and may have no room for more.
+    /// Whether the next packet must name the epoch, even if a codec would make it smaller. A decoder that has not seen the
+    /// epoch named keeps the packets that are learned up to it, and may have no memory left for others.
     pub(crate) fn must_name(&self, learns: bool, batch: &Batch) -> bool {
         if learns {
-            // What a single decoder has no room for is learned around.
+            // A single decoder skips packets for which it has no memory.
             !self.skips
                 && self.unnamed > 0
-                && self.unnamed + self.memory + guess(batch) > self.budget
+                && self.unnamed + self.memory + estimate(batch) > self.budget
         } else {
-            self.next.is_multiple_of(NAMED_EVERY)
+            self.next.get().is_multiple_of(NAMED_EVERY)
         }
     }
 
-    /// The next packet names the epoch.
+    /// Notes that the next packet names the epoch.
     pub(crate) fn name_epoch(&mut self) {
         self.unnamed = 0;
     }
 
-    /// Notes the next packet, and what it teaches if it does.
-    pub(crate) fn add(&mut self, lesson: Option<(&Batch, &Lesson)>) {
-        if let Some((batch, lesson)) = lesson {
-            self.keep_pending(batch, lesson);
+    /// Notes that the next packet was made, and what it teaches if it will be learned.
+    pub(crate) fn add(&mut self, taught: Option<(&Batch, &Trace)>) {
+        if let Some((batch, trace)) = taught {
+            self.keep_pending(batch, trace);
         }
-        self.next = self.next.wrapping_add(1);
+        self.next = self.next.next();
     }
 
-    fn keep_pending(&mut self, batch: &Batch, lesson: &Lesson) {
+    /// Keeps the next packet until it is acknowledged.
+    fn keep_pending(&mut self, batch: &Batch, trace: &Trace) {
         let mut packet = self.spare.pop().unwrap_or_default();
         packet.number = self.next;
         packet.learns = true;
         if !self.skips {
             let before = self.pending.back().map_or(self.chain, |packet| packet.chain);
-            packet.chain = chain(before, self.next, batch);
+            packet.chain = before.then(self.next, batch);
         }
         packet.batch.clone_from(batch);
-        packet.lesson.clone_from(lesson);
+        packet.trace.clone_from(trace);
         self.memory += packet.memory();
+        debug_assert!(self.pending.back().is_none_or(|last| self.next.is_after(last.number)));
         self.pending.push_back(packet);
     }
 
-    /// Whether nothing was acknowledged for so long that nobody can know which packet is meant.
+    /// Whether nothing was acknowledged for so long that the low bits of a number no longer tell the packet.
     pub(crate) fn is_stale(&self) -> bool {
-        self.next.wrapping_sub(self.epoch) > DISTANCE_MAX
+        self.next.since(self.epoch) > DISTANCE_MAX
     }
 
-    /// Up to which packet a decoder promises to learn; `None` if the model must start anew, since the
-    /// decoder knows nothing of it. Packets behind [`Sent::epoch`] that it does not have are
-    /// forgotten if packets may be skipped, else they make the acknowledgement contradictory.
-    pub(crate) fn check(&mut self, bytes: &[u8]) -> Result<Option<u32>, AckError> {
+    /// Checks an acknowledgement. Returns the packet up to which the decoder promises to learn; `None` if it knows nothing
+    /// of the model, which then must start anew. Packets behind [`Sent::epoch`] that the decoder does not have will be
+    /// skipped; in a room, where packets are not skipped, they make the acknowledgement contradictory.
+    pub(crate) fn check(&mut self, bytes: &[u8]) -> Result<Option<PacketNumber>, AckError> {
         let Some(ack) = Acknowledgement::read(bytes)? else {
             return Ok(if self.epoch == self.base { Some(self.epoch) } else { None });
         };
-        let last = self.next.wrapping_sub(1);
-        let top = number::nearest(last, u32::from(ack.top), header::NUMBER_BITS);
-        if is_later(top, last) {
+        let last = self.next.previous();
+        let top = last.nearest(u32::from(ack.top), header::NUMBER_BITS);
+        if top.is_after(last) {
             return Err(AckError::NeverSent);
         }
-        if !is_later(top, self.epoch) {
+        if !top.is_after(self.epoch) {
             // In a room others may be ahead of this decoder.
             return Ok(Some(if self.skips { self.epoch } else { top }));
         }
-        if is_later(top.wrapping_sub(ack.distance), self.epoch) {
+        if top.minus(ack.distance).is_after(self.epoch) {
             return Err(AckError::Contradictory);
         }
         if !self.skips {
             return self.check_all(&ack, top);
         }
+        let index = AckIndex::new(u32::from(ack.index));
         let mut chain_there = self.chain;
-        let mut numbers =
-            ack.numbers(top).filter(|&number| is_later(number, self.epoch)).peekable();
+        let mut numbers = ack.numbers(top).filter(|&number| number.is_after(self.epoch)).peekable();
         let mut kept = 0;
-        for packet in self.pending.iter_mut().take_while(|packet| !is_later(packet.number, top)) {
-            // What is not to be learned is not kept.
-            while numbers.next_if(|&number| is_later(packet.number, number)).is_some() {}
+        for packet in self.pending.iter_mut().take_while(|packet| !packet.number.is_after(top)) {
+            // Packets that will not be learned are not among the pending ones.
+            while numbers.next_if(|&number| packet.number.is_after(number)).is_some() {}
             let came = numbers.next_if_eq(&packet.number).is_some();
             if came && packet.learns {
-                chain_there = chain(chain_there, packet.number, &packet.batch);
+                chain_there = chain_there.then(packet.number, &packet.batch);
             }
             kept += 1;
         }
-        if seal(chain_there, u32::from(ack.index), top) != ack.chain {
+        if chain_there.seal(index, top) != ack.seal {
             return Err(AckError::Diverged);
         }
-        let came: Vec<u32> =
-            ack.numbers(top).filter(|&number| is_later(number, self.epoch)).collect();
+        let came: Vec<PacketNumber> =
+            ack.numbers(top).filter(|&number| number.is_after(self.epoch)).collect();
         let mut came = came.into_iter().peekable();
         for packet in self.pending.iter_mut().take(kept) {
-            while came.next_if(|&number| is_later(packet.number, number)).is_some() {}
+            while came.next_if(|&number| packet.number.is_after(number)).is_some() {}
             packet.learns = came.next_if_eq(&packet.number).is_some();
         }
-        self.index = u32::from(ack.index);
+        self.index = index;
         Ok(Some(top))
     }
 
-    /// The same in a room, whose many decoders learn every packet. Costs nothing but a search.
-    fn check_all(&self, ack: &Acknowledgement, top: u32) -> Result<Option<u32>, AckError> {
+    /// Checks an acknowledgement in a room, whose many decoders learn every packet. Costs nothing but a search.
+    fn check_all(
+        &self,
+        ack: &Acknowledgement,
+        top: PacketNumber,
+    ) -> Result<Option<PacketNumber>, AckError> {
         if !ack.runs.is_empty() {
             return Err(AckError::Contradictory);
         }
-        let behind = self.pending.partition_point(|packet| !is_later(packet.number, top));
+        let behind = self.pending.partition_point(|packet| !packet.number.is_after(top));
         let last = behind.checked_sub(1).and_then(|last| self.pending.get(last));
         let chain_there = last.map_or(self.chain, |packet| packet.chain);
-        match seal(chain_there, u32::from(ack.index), top) == ack.chain {
+        match chain_there.seal(AckIndex::new(u32::from(ack.index)), top) == ack.seal {
             true => Ok(Some(top)),
             false => Err(AckError::Diverged),
         }
     }
 
-    /// The next packet to be learned on the way to the epoch named `top`, until that is reached.
-    pub(crate) fn pop(&mut self, top: u32) -> Option<Packet> {
+    /// The next packet to be learned on the way to the epoch of packet `top`. After the last one that epoch is the
+    /// current one.
+    pub(crate) fn pop(&mut self, top: PacketNumber) -> Option<Packet> {
+        debug_assert!(self.next.is_after(top), "the packet was sent");
         while let Some(next) = self.pending.front()
-            && !is_later(next.number, top)
+            && !next.number.is_after(top)
         {
             let packet = self.pending.pop_front()?;
             self.memory -= packet.memory();
             self.unnamed += packet.memory();
             if packet.learns {
                 self.chain = match self.skips {
-                    true => chain(self.chain, packet.number, &packet.batch),
+                    true => self.chain.then(packet.number, &packet.batch),
                     false => packet.chain,
                 };
                 return Some(packet);
             }
             self.keep(packet);
         }
-        if is_later(top, self.epoch) {
+        if top.is_after(self.epoch) {
             self.epoch = top;
         }
         None
     }
 
     /// The number before the first packet of the present model.
-    pub(crate) fn base(&self) -> u32 {
+    pub(crate) fn base(&self) -> PacketNumber {
         self.base
     }
 
-    /// Where a decoder stands that has everything.
+    /// The position of a decoder that has all packets.
     pub(crate) fn position(&self) -> Position {
         Position {
             base: self.base,
             epoch: self.epoch,
             chain: self.chain,
             index: self.index,
-            newest: self.next.wrapping_sub(1),
+            newest: self.next.previous(),
         }
     }
 
     /// The packets that wait to be learned: their numbers, and what they teach.
-    pub(crate) fn pending(&self) -> impl Iterator<Item = (u32, &Batch, &Lesson)> {
-        self.pending.iter().map(|packet| (packet.number, &packet.batch, &packet.lesson))
+    pub(crate) fn pending(&self) -> impl Iterator<Item = (PacketNumber, &Batch, &Trace)> {
+        self.pending.iter().map(|packet| (packet.number, &packet.batch, &packet.trace))
     }
 
-    /// Bytes for packets that wait to be learned.
+    /// Sets the bytes for packets that wait to be learned.
     pub(crate) fn set_budget(&mut self, budget: usize) {
         self.budget = budget;
     }
@@ -291,11 +306,11 @@ impl Sent {
         }
     }
 
-    /// Starts a new, empty model with the next packet.
+    /// Starts a new, empty model with the next packet. `less` is its memory if it has less than configured.
     pub(crate) fn restart(&mut self, less: Option<u32>) {
-        self.base = self.next.wrapping_sub(1);
+        self.base = self.next.previous();
         self.epoch = self.base;
-        self.chain = first_chain(self.base, less);
+        self.chain = Chain::empty(self.base, less);
         self.unnamed = 0;
         self.memory = 0;
         while let Some(packet) = self.pending.pop_front() {
@@ -304,7 +319,7 @@ impl Sent {
     }
 }
 
-/// What packets of these messages take until they are learned, about.
-fn guess(batch: &Batch) -> usize {
-    batch.bytes.len() + batch.len() * LESSON
+/// Bytes that a packet of these messages takes until it is learned, estimated.
+fn estimate(batch: &Batch) -> usize {
+    batch.bytes.len() + batch.len() * TRACE
 }

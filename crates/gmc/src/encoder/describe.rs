@@ -1,4 +1,4 @@
-//! For people who look on.
+//! What the inspector shows of an encoder.
 
 use alloc::vec::Vec;
 
@@ -6,19 +6,19 @@ use super::Encoder;
 use crate::describe::Description;
 
 impl Encoder {
-    /// Whether [`Encoder::costs`] is to be kept from the next packet on.
+    /// Switches [`Encoder::costs`] on or off from the next packet on.
     pub fn set_costing(&mut self, costing: bool) {
         self.stream.costs = costing.then(Vec::new);
     }
 
-    /// What each message of the last packet takes in it, in eighths of a bit, while
-    /// [that is asked for](Encoder::set_costing). What is left of the packet names the epoch, says that the packet ends,
-    /// and rounds up to whole octets. Empty if a codec made the packet of all messages together.
+    /// The length of each message of the last packet in the packet, in eighths of a bit, while [switched
+    /// on](Encoder::set_costing). The rest of the packet names the epoch, says that the packet ends, and rounds up to
+    /// whole bytes. Empty if a codec compressed all messages together.
     pub fn costs(&self) -> &[u32] {
         self.stream.costs.as_deref().unwrap_or_default()
     }
 
-    /// What the model knows of message types.
+    /// The message types that the model knows.
     pub fn templates(&self) -> Vec<Description> {
         self.stream.describe()
     }

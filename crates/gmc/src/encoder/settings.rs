@@ -1,26 +1,24 @@
-//! What can be changed while an encoder runs. Decoders are told in the packets.
+//! The settings that can be changed while an encoder runs. Packets tell decoders about them.
 
 use super::Encoder;
 use crate::config::{Config, Effort};
 
 impl Encoder {
-    /// Whether messages are learned; at first they are. While they are not, they are coded with what
-    /// is known and leave no trace in the model: for messages that are unlike those to come, or that
-    /// no later packet's length may tell of.
+    /// Sets whether messages are learned; at first they are. While they are not, they are coded with what is known and
+    /// leave no trace in the model: for messages that are unlike later ones, or about which the length of no later
+    /// packet may tell anything.
     ///
     /// Each packet that is not learned takes about a byte more on links that are not ordered.
     pub fn set_learning(&mut self, learning: bool) {
         self.settings.is_off = !learning;
     }
 
-    /// Whether messages of this channel, their first field, are learned; at first they are. A packet
-    /// is learned if all its messages may be, so that channels which are not learned should have
-    /// packets of their own.
+    /// Sets whether messages of this channel, their first field, are learned; at first they are. A packet is learned if
+    /// all its messages may be, so that channels which are not learned should have packets of their own.
     ///
-    /// Such messages are still coded with what other channels have taught, so that *their* lengths
-    /// tell how much they agree with it. That matters if an attacker sees lengths, wants to know what
-    /// the messages of this channel are, and writes to another one: then give the channel an encoder
-    /// of its own, whose model is nobody else's.
+    /// Such messages are still coded with what was learned from other channels, so that *their* lengths tell how much
+    /// they agree with it. That matters if an attacker sees lengths, wants to know the messages of this channel, and
+    /// writes to another one: then give the channel an encoder of its own.
     ///
     /// ```
     /// use groupwire_gmc::{Config, Decoder, Encoder, Message};
@@ -45,16 +43,16 @@ impl Encoder {
         }
     }
 
-    /// Keeps at most so many templates, at least one, as soon as all models have learned the next
-    /// packet that is learned. Fewer templates make encoding faster where messages are of many kinds.
+    /// Keeps at most `count` templates, but at least one, as soon as all models have learned the next packet that is
+    /// learned. Fewer templates make encoding faster where messages are of many types.
     pub fn set_templates_max(&mut self, count: usize) {
         let count = u32::try_from(count).unwrap_or(u32::MAX);
         self.settings.templates_max = Some(count);
         self.settings.wanted.templates_max = Some(count);
     }
 
-    /// Starts a new, empty model of so many bytes, between [`Config::MEMORY_MIN`] and what
-    /// [`Config::memory`] is at both ends; a value outside is taken as the nearer bound.
+    /// Starts a new, empty model of `bytes` bytes, between [`Config::MEMORY_MIN`] and what [`Config::memory`] is at
+    /// both ends; a value outside is taken as the nearer bound.
     ///
     /// On an ordered link the new model takes over behind the next packet, which is coded with the
     /// old one. On other links the next packet starts anew: see [`Encoder::restart`].
@@ -67,22 +65,19 @@ impl Encoder {
         }
     }
 
-    /// How much work is spent on each packet from now on. Decoders need not know.
+    /// Sets how much work is spent on each packet from now on. Decoders do not depend on it.
     pub fn set_effort(&mut self, effort: Effort) {
         self.settings.effort = effort;
-        self.stream.set_hasty(effort == Effort::Fast);
     }
 
-    /// Makes the model small enough for a snapshot of less than 4 KiB, in most sessions at a cost of
-    /// one to two percent over the next thousand messages: rounds probabilities, and forgets what was
-    /// used little or long ago. All models do it when they have learned the next packet that is
-    /// learned; the next snapshot after that is small.
+    /// Makes the model small enough for a snapshot of less than 4 KiB, in most sessions at a cost of one to two percent
+    /// of the bytes of the next thousand messages: rounds probabilities, and forgets what was used little or long ago.
+    /// All models do so when they have learned the next packet that is learned; the next snapshot after that is small.
     ///
-    /// It takes some milliseconds for a model of 64 KiB, at both ends. On links that are not ordered
-    /// a decoder cannot go back behind it: a packet that was coded before and comes late, when a
-    /// packet that was coded after it has come, is answered with
-    /// [`DecodeError::UnknownEpoch`](crate::DecodeError::UnknownEpoch), and in a room the decoder
-    /// that lacks it needs a snapshot.
+    /// Compaction takes some milliseconds for a model of 64 KiB, at both ends. On links that are not ordered a decoder
+    /// cannot go back behind it. A packet that was coded before and arrives after a packet that was coded later is
+    /// answered with [`DecodeError::UnknownEpoch`](crate::DecodeError::UnknownEpoch); in a room the decoder that lacks
+    /// the packet then needs a snapshot.
     pub fn compact(&mut self) {
         self.settings.wanted.compact = true;
     }

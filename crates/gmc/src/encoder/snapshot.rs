@@ -1,19 +1,18 @@
-//! The sending end of snapshots.
+//! Snapshots of an encoder.
 
 use alloc::vec::Vec;
 
 use super::Encoder;
-use crate::snapshot::{self, Position};
+use crate::datagram::position::Position;
+use crate::snapshot;
 
 impl Encoder {
-    /// Appends to `out` a snapshot: what a decoder that comes late needs to go on as if it had all
-    /// packets so far. [`Decoder::from_snapshot`](crate::Decoder::from_snapshot) takes it. The
-    /// encoder and other decoders need not wait for it; packets that are made after it must reach the
-    /// new decoder like all others.
+    /// Appends to `out` a snapshot, from which [`Decoder::from_snapshot`](crate::Decoder::from_snapshot) makes a
+    /// decoder that goes on as if it had all packets so far. The encoder and other decoders need not wait for it.
+    /// Packets that are made after it must reach the new decoder like all others.
     ///
-    /// It holds the model, and the packets that decoders have not all acknowledged. It is exact
-    /// whenever it is made, about a third of [`Config::memory`](crate::Config::memory); after
-    /// [`Encoder::compact`] it is small.
+    /// A snapshot holds the model, and the packets that not all decoders have acknowledged. It can be made at any time,
+    /// and has about a third of [`Config::memory`](crate::Config::memory); after [`Encoder::compact`] it is small.
     ///
     /// ```
     /// use groupwire_gmc::{Config, Decoder, Encoder};

@@ -3,11 +3,11 @@
 use alloc::vec::Vec;
 
 use super::{CHANNELS, Fields};
+use crate::archive::{Archive, Result};
+use crate::error::SnapshotError;
 use crate::range_coder::Coder;
-use crate::snapshot::SnapshotError;
-use crate::snapshot::archive::{Archive, Result};
 
-// Contexts.
+// Contexts of the archive.
 const CHANNEL: u32 = 0xf00;
 const LAST: u32 = 0xf10;
 const COUNTED: u32 = 0xf01;
@@ -28,7 +28,7 @@ impl Fields {
         Ok(())
     }
 
-    /// Channels and senders of which something is known.
+    /// The channels and senders of remembered messages.
     pub(crate) fn known(&self) -> Vec<(u32, u32)> {
         let field =
             |base: usize, index| if index < self.count { self.last[base + index] } else { 0 };

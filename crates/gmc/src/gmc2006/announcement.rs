@@ -1,4 +1,4 @@
-//! What the decoder must know before a packet: templates and what belongs to them.
+//! Announcements: templates, and additions to them, that the decoder must have before a packet.
 //!
 //! All numbers are most significant byte first. Announcements follow each other without separators;
 //! each begins with two bytes: its kind in the upper two bits, the template's number in the lower
@@ -19,7 +19,7 @@ use super::error::DecodeError;
 use super::huffman::Frequencies;
 use super::suffix::Span;
 
-/// One announcement, as read or to be written.
+/// One announcement.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Announcement<'a> {
     Template { number: u16, replaces: Option<u16>, bytes: &'a [u8] },
@@ -45,7 +45,7 @@ const ADDITION: u16 = 1;
 const FREQUENCIES: u16 = 2;
 const COMPOSITE: u16 = 3;
 
-/// In place of a replaced template's number: none is replaced.
+/// The value that says that no template is replaced.
 const NOTHING: u16 = u16::MAX;
 
 impl<'a> Announcement<'a> {
@@ -78,7 +78,7 @@ impl<'a> Announcement<'a> {
         }
     }
 
-    /// Takes one announcement off the front of `bytes`.
+    /// Reads one announcement from the start of `bytes`, which becomes the rest.
     pub(super) fn read(bytes: &mut &'a [u8]) -> Result<Self, DecodeError> {
         let head = read_u16(bytes)?;
         let (kind, number) = (head >> 14, head & 0x3fff);
@@ -128,7 +128,7 @@ pub(super) fn read_u8(bytes: &mut &[u8]) -> Result<u8, DecodeError> {
     take_array(bytes).map(u8::from_be_bytes)
 }
 
-/// Takes so many bytes off the front of `bytes`.
+/// Reads `count` bytes from the start of `bytes`, which becomes the rest.
 pub(super) fn take<'a>(bytes: &mut &'a [u8], length: usize) -> Result<&'a [u8], DecodeError> {
     let (taken, rest) = bytes.split_at_checked(length).ok_or(DecodeError::Malformed)?;
     *bytes = rest;

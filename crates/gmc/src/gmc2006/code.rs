@@ -1,4 +1,4 @@
-//! What the bytes of a template-compressed message mean.
+//! The codes of a message that is compressed with a template.
 //!
 //! A message is a sequence of one-byte codes: keys of the template's dictionary from 0 upwards, and
 //! the reserved codes below, counted down from 255.
@@ -16,27 +16,27 @@
 
 use super::config::Profile;
 
-/// What follows is not in the template.
+/// The code before bytes that are not in the template.
 pub(super) const ESCAPE: u8 = 255;
-/// What follows is a number in binary (section 6.4).
+/// The code before a number in binary (section 6.4).
 pub(super) const NUMBER: u8 = 254;
-/// A message ends, and the next one of the packet follows (section 6.4, aggregation).
+/// The code between messages of a packet (section 6.4, aggregation).
 pub(super) const END: u8 = 253;
 
-/// Longest text in a hole.
+/// Bytes of the longest text in a hole.
 pub(super) const MAX_HOLE: u8 = 247;
-/// A hole's number of n bytes begins with this plus n.
+/// A number of n bytes in a hole begins with this plus n.
 pub(super) const HOLE_NUMBER: u8 = 251;
 
-/// Most composite templates for one template. A message type needs one or two; the keys kept for
-/// them are lost for parts.
+/// The most composite templates for one template. A message type needs one or two, and the keys kept for them are lost
+/// for parts.
 pub(super) const MAX_COMPOSITES: usize = 16;
 
-/// Codes are at most so many times as long as their message: a byte that is not in the template, or
-/// a one-digit number, takes three.
+/// The most bytes of codes for each byte of a message: a byte that is not in the template, or a one-digit number, takes
+/// three.
 pub(super) const MAX_EXPANSION: usize = 3;
 
-/// How many keys the dictionary has: 256 less the reserved codes.
+/// The number of keys of the dictionary: 256 less the reserved codes.
 pub(super) fn keys(profile: Profile) -> usize {
     match profile {
         Profile::Gmc2006 => usize::from(ESCAPE),
@@ -44,7 +44,7 @@ pub(super) fn keys(profile: Profile) -> usize {
     }
 }
 
-/// How many of the keys may stand for parts.
+/// The number of keys for parts.
 pub(super) fn part_keys(profile: Profile) -> usize {
     match profile {
         Profile::Gmc2006 => keys(profile),

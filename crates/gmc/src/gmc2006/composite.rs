@@ -21,19 +21,19 @@ pub(super) struct Composite {
 /// A part of a message that was found in the template.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Lookup {
-    /// Where in the message.
+    /// The range of the part in the message.
     pub(super) at: usize,
     pub(super) part: Span,
 }
 
-/// Shorter matches are mostly chance matches of values, and belong into holes.
+/// Bytes of the shortest part: shorter matches are mostly values that match by chance, and belong into holes.
 const MIN_PART: u16 = 3;
 
-/// Most parts of a composite template. A message with more is hardly one structure.
+/// The most parts of a composite template. A message with more is hardly one structure.
 const MAX_PARTS: usize = 64;
 
 impl Composite {
-    /// The structure of a message of so many bytes, if it has at least two parts.
+    /// The structure of a message of `length` bytes, if it has at least two parts.
     pub(super) fn of(lookups: &[Lookup], message: usize) -> Option<Self> {
         let long = || lookups.iter().filter(|lookup| lookup.part.length >= MIN_PART);
         let (first, last) = (long().next()?, long().next_back()?);
@@ -45,8 +45,7 @@ impl Composite {
         (2..=MAX_PARTS).contains(&parts.len()).then_some(Self { parts, shape })
     }
 
-    /// Appends what is in the holes, if `message` has this structure. Otherwise `out` may have
-    /// grown.
+    /// Appends the contents of the holes, if `message` has this structure. Otherwise `out` may have grown.
     ///
     /// Returns the bytes of the message that are in holes.
     pub(super) fn fill(&self, template: &[u8], message: &[u8], out: &mut Vec<u8>) -> Option<usize> {
@@ -89,13 +88,13 @@ fn write_hole(content: &[u8], out: &mut Vec<u8>) -> Option<()> {
     Some(())
 }
 
-/// The structures seen lately, until one is seen again.
+/// The structures that were seen lately and only once.
 #[derive(Debug, Default)]
 pub(super) struct Structures {
     seen: Vec<Composite>,
 }
 
-/// Enough for the structures of the message types that share a template.
+/// The number of structures that are remembered: enough for the message types that share a template.
 const MAX_SEEN: usize = 16;
 
 impl Structures {

@@ -1,16 +1,16 @@
-//! What the two ends agree on, and what the encoder may do.
+//! The settings of encoder and decoder.
 
 use core::time::Duration;
 
-/// Which compressor.
+/// The variant of the compressor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Profile {
-    /// The paper's, as evaluated in its section 5.
+    /// The paper's compressor, as evaluated in its section 5.
     #[default]
     Gmc2006,
-    /// With the three improvements that its section 6.4 proposes: composite templates, numbers
-    /// recoded to binary, and aggregation.
+    /// The compressor with the three improvements that section 6.4 proposes: composite templates, numbers recoded to
+    /// binary, and aggregation.
     Gmc2006Plus,
 }
 
@@ -21,25 +21,22 @@ pub enum Profile {
 pub struct Config {
     /// Which compressor.
     pub profile: Profile,
-    /// How many templates there may be at a time, 1 to 8191. The paper reckons with ten for
-    /// each client (section 4.3).
+    /// The most templates at a time, 1 to 8191. The paper assumes ten for each client (section 4.3).
     pub max_templates: u16,
-    /// Largest message that templates are for, in bytes, up to 65,535: a larger one neither becomes
-    /// a template nor is compressed with one, but by deflate alone. An encoder's template takes
-    /// about 100 bytes of memory for each of its bytes, so 8 KiB.
+    /// The largest message for templates, in bytes, up to 65,535. A larger one neither becomes a template nor is
+    /// compressed with one, but by deflate alone. An encoder's template takes about 100 bytes of memory for each of its
+    /// bytes, so the default is 8 KiB.
     pub max_template_bytes: usize,
     /// Largest message in bytes, up to 64 MiB.
     pub max_message: usize,
-    /// How many previous messages a new template is judged on: the paper's n, for which it states
-    /// no value.
+    /// The number of previous messages by which a new template is judged: the paper's n, for which it states no value.
     pub history: usize,
     /// The target ratio at the start, compressed to original, in ten-thousandths. A message that
     /// no template compresses to less makes a new template. 30 % in the paper (section 5.2).
     pub target_ratio: u32,
-    /// How long a message may take before the target ratio is lowered no further (section 4.1.1).
+    /// The time for a message from which the target ratio is lowered no further (section 4.1.1).
     pub time_budget: Duration,
-    /// How many messages a template codes before its Huffman code set is made: the paper names
-    /// no number.
+    /// The number of messages that a template codes before its Huffman code set is made. The paper states no value.
     pub frequencies_after: u32,
     /// Deflate is tried when the escape sequences are longer than this, in bytes (section 4.2).
     pub deflate_threshold: usize,
@@ -62,7 +59,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The configuration with every value in the range that the formats have room for.
+    /// The configuration with every value in the range that the formats can represent.
     pub(super) fn bounded(mut self) -> Self {
         self.max_templates = self.max_templates.clamp(1, MAX_NUMBER);
         self.max_message = self.max_message.min(MAX_MESSAGE);
@@ -74,5 +71,5 @@ impl Config {
 /// Largest template number: of the header's 14 bits one says whether the code set was used.
 pub(super) const MAX_NUMBER: u16 = 0x1fff;
 
-/// Largest message there can be: three times as much still has a length in a packet of packets.
+/// The largest possible message: three times its length still fits into the length field of a packet of packets.
 const MAX_MESSAGE: usize = 64 << 20;

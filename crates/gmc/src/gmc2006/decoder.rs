@@ -25,7 +25,7 @@ pub struct Decoder {
     templates: Vec<Template>,
 }
 
-/// What was announced of one template.
+/// The announcements of one template.
 #[derive(Debug)]
 struct Template {
     number: u16,
@@ -41,16 +41,16 @@ enum Entry {
 }
 
 impl Decoder {
-    /// A new decoder. Values of the configuration beyond what the formats have room for are taken
-    /// as the nearest possible ones.
+    /// A new decoder. Values of the configuration that the formats cannot represent are taken as the nearest possible
+    /// ones.
     pub fn new(config: Config) -> Self {
         Self { config: config.bounded(), templates: Vec::new() }
     }
 
     /// Takes announcements, any number of them, in the order in which they were made.
     ///
-    /// Announcing again what is known changes nothing. On an error those before the faulty one have
-    /// been taken.
+    /// An announcement that is repeated changes nothing. On an error the announcements before the faulty one have been
+    /// taken.
     pub fn announce(&mut self, mut announcements: &[u8]) -> Result<(), DecodeError> {
         while !announcements.is_empty() {
             self.take(Announcement::read(&mut announcements)?)?;
@@ -77,7 +77,7 @@ impl Decoder {
     /// Calls `on_message` for each message of a packet that
     /// [`Encoder::encode_packet`](super::Encoder::encode_packet) made.
     ///
-    /// On an error the messages before the fault may have been handed out.
+    /// On an error `on_message` may have been called for the messages before the fault.
     pub fn decode_packet(
         &self,
         mut packet: &[u8],
@@ -229,7 +229,7 @@ impl Template {
         }
     }
 
-    /// Appends what `code`, and what belongs to it at the front of `codes`, stands for.
+    /// Appends the bytes for `code` and its operands, which are read from the start of `codes`.
     fn expand(
         &self,
         code: u8,

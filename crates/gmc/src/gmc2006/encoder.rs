@@ -16,7 +16,7 @@ use super::tuning::TargetRatio;
 
 /// Compresses messages, for any number of decoders that receive all its announcements.
 ///
-/// See the [module](super) for an example and for what must reach the decoder when.
+/// See the [module](super) for an example, and for when announcements and packets must reach the decoder.
 #[derive(Debug)]
 pub struct Encoder {
     config: Config,
@@ -35,9 +35,9 @@ struct Run {
     escaped: usize,
 }
 
-/// What became of one message.
+/// How one message was compressed.
 struct Outcome {
-    /// The number of the template that it was compressed with.
+    /// The number of the template with which it was compressed.
     template: Option<u16>,
     /// Bytes without the header.
     size: usize,
@@ -45,8 +45,8 @@ struct Outcome {
 }
 
 impl Encoder {
-    /// A new encoder. Values of the configuration beyond what the formats have room for are taken
-    /// as the nearest possible ones.
+    /// A new encoder. Values of the configuration that the formats cannot represent are taken as the nearest possible
+    /// ones.
     pub fn new(config: Config) -> Self {
         let config = config.bounded();
         Self {
@@ -59,8 +59,8 @@ impl Encoder {
         }
     }
 
-    /// Appends to `packet` the compressed message, and to `announcements` what the decoder must be
-    /// told before it, often nothing.
+    /// Appends to `packet` the compressed message, and to `announcements` the announcements that the decoder must have
+    /// before it, often none.
     pub fn encode(
         &mut self,
         message: &[u8],
@@ -112,7 +112,7 @@ impl Encoder {
         let mut is_new = false;
         for (message, mut outcome) in messages.into_iter().zip(outcomes) {
             if is_new && !outcome.target_met {
-                // Perhaps the new one is what this message lacked, too.
+                // The new template may be good enough for this message, too.
                 let (_, coded) = self.best(message);
                 outcome.target_met = self.target.is_met(coded.size, message.len());
             }
@@ -121,9 +121,9 @@ impl Encoder {
         Ok(())
     }
 
-    /// The last message took so long to compress. Call it after each for the paper's automatic
-    /// mode: the target ratio falls as long as messages take at most
-    /// [`Config::time_budget`]. Never called, the target stays at [`Config::target_ratio`].
+    /// Reports the time that the last message took to compress. Call it after each message for the paper's automatic
+    /// mode: the target ratio falls as long as messages take at most [`Config::time_budget`]. If it is never called,
+    /// the target stays at [`Config::target_ratio`].
     pub fn took(&mut self, time: Duration) {
         self.target.took(time);
     }
@@ -133,22 +133,22 @@ impl Encoder {
         self.target.current()
     }
 
-    /// How many templates there are now, those not yet announced included.
+    /// The number of templates, including those not announced yet.
     pub fn templates(&self) -> usize {
         self.templates.len()
     }
 
-    /// What was announced so far.
+    /// The announcements made so far.
     pub fn overhead(&self) -> Overhead {
         self.overhead
     }
 
-    /// About how many bytes of memory the templates and the history take.
+    /// Bytes of memory of the templates and the history, about.
     pub fn memory(&self) -> usize {
         self.templates.iter().map(Template::memory).sum::<usize>() + self.history.memory()
     }
 
-    /// Compresses with the template that gives the best result, and announces what it takes.
+    /// Compresses a message with the template that gives the best result, and makes the announcements for it.
     fn compress(&mut self, message: &[u8], announcements: &mut Vec<u8>) -> (Run, Outcome) {
         let (best, coded) = self.best(message);
         let target_met = best.is_some() && self.target.is_met(coded.size, message.len());
@@ -189,13 +189,13 @@ impl Encoder {
         }
     }
 
-    /// Announces what the decoder lacks for a message, and learns from the message.
+    /// Makes the announcements for a message, and learns from the message.
     fn announce(&mut self, place: usize, coded: &Coded, message: usize, out: &mut Vec<u8>) {
         let Self { templates, overhead, config, .. } = self;
         let template = &mut templates[place];
         let number = template.number;
         if !template.announced {
-            // Announced at its first use, when it is the second message of its kind.
+            // A template is announced at its first use, by the second message of its type.
             template.announced = true;
             let replaces = template.replaces.take();
             let announcement = Announcement::Template { number, replaces, bytes: &template.bytes };
@@ -253,7 +253,7 @@ impl Encoder {
         (0..self.templates.len()).min_by_key(saved)
     }
 
-    /// A number that no packet on its way can mean another template by: the one least lately used.
+    /// The free number that was used least recently, so that no packet on its way means another template by it.
     fn free_number(&mut self) -> u16 {
         loop {
             let number = self.next_number;
@@ -268,7 +268,7 @@ impl Encoder {
     }
 
     fn joins(&self, run: &Run, next: &Run) -> bool {
-        // No longer than what the decoder takes for a single message.
+        // At most as long as the decoder takes for a single message.
         let limit = self.config.max_message * MAX_EXPANSION;
         self.config.profile == Profile::Gmc2006Plus
             && run.template.is_some()

@@ -1,6 +1,6 @@
-//! What can go wrong, and whose fault it is.
+//! The errors of this module, and who is at fault.
 
-/// Why a message was not encoded. The fault is the caller's; the encoder is as it was.
+/// Why a message was not encoded. The caller is at fault; the encoder is as it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EncodeError {
@@ -11,20 +11,18 @@ pub enum EncodeError {
 
 /// Why announcements or a packet were not decoded.
 ///
-/// Packets do not depend on each other: after any of these the next may well be decoded.
+/// Packets do not depend on each other: after an error the next packet can be decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DecodeError {
     /// The peer, or the link, sent bytes that no encoder makes.
     #[error("peer sent bytes that no encoder makes")]
     Malformed,
-    /// A packet needs a template, dictionary entry or code set that was not announced, or whose
-    /// template has been replaced since. The fault is the link's, which lost or reordered
-    /// announcements, or the peer's.
+    /// A packet needs a template, dictionary entry or code set that was not announced, or whose template has been
+    /// replaced since. Either the link has lost or reordered announcements, or the peer is at fault.
     #[error("peer sent a packet whose announcements have not arrived or are outdated")]
     NotAnnounced,
-    /// The peer sent what decodes to more than
-    /// [`Config::max_message`](super::Config::max_message).
+    /// The peer sent a packet that decodes to more than [`Config::max_message`](super::Config::max_message).
     #[error("peer sent a message larger than the configured maximum")]
     MessageTooLarge,
     /// The peer announced more templates than
@@ -32,8 +30,8 @@ pub enum DecodeError {
     /// [`Config::max_template_bytes`](super::Config::max_template_bytes).
     #[error("peer announced more templates, or larger ones, than configured")]
     TooManyTemplates,
-    /// The packet holds several messages, and [`Decoder::decode`](super::Decoder::decode) was
-    /// called for it. The fault is the caller's or the peer's.
+    /// The packet holds several messages, and [`Decoder::decode`](super::Decoder::decode) was called for it. The caller
+    /// or the peer is at fault.
     #[error("the packet does not hold exactly one message")]
     NotOneMessage,
 }

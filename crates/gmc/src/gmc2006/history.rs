@@ -1,4 +1,4 @@
-//! The previous n messages, on which a new template is judged (Figure 4, `createTemplate`).
+//! The previous n messages, by which a new template is judged (Figure 4, `createTemplate`).
 
 use alloc::collections::{BTreeSet, VecDeque};
 use alloc::vec::Vec;
@@ -17,13 +17,13 @@ pub(super) struct History {
 #[derive(Debug)]
 pub(super) struct Past {
     pub(super) message: Vec<u8>,
-    /// The number of the template that it was compressed with.
+    /// The number of the template with which it was compressed.
     pub(super) template: Option<u16>,
-    /// Bytes it was sent in, without the header.
+    /// Bytes of the compressed message, without the header.
     pub(super) size: usize,
 }
 
-/// A new template must have paid for its announcements after so many times the previous n messages.
+/// A new template must have saved the bytes of its announcements after this many times the previous n messages.
 ///
 /// The paper's own rule, a better ratio, needs a target ratio that stops falling. On a machine that
 /// never takes 2 ms it falls to zero, and every message that shares a few more digits with its
@@ -33,7 +33,7 @@ pub(super) struct Past {
 const PAID_AFTER: usize = 2;
 
 impl History {
-    /// Of so many messages, at least one.
+    /// A history of `count` messages, at least one.
     pub(super) fn new(length: usize) -> Self {
         Self { past: VecDeque::new(), length: length.max(1) }
     }
@@ -73,7 +73,7 @@ impl History {
         own.map(|past| past.message.len().saturating_sub(past.size)).sum()
     }
 
-    /// Bytes of memory the messages take.
+    /// Bytes of memory of the messages.
     pub(super) fn memory(&self) -> usize {
         self.past.iter().map(|past| past.message.capacity()).sum()
     }

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use super::error::DecodeError;
 
-/// How often each byte was seen.
+/// The number of times that each byte was seen.
 pub(super) type Frequencies = [u32; 256];
 
 /// A canonical Huffman code for all 256 bytes, made of frequencies by both ends alike.

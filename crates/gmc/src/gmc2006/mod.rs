@@ -1,4 +1,4 @@
-//! The compressor of the paper that this crate sets out from, as a baseline to measure against.
+//! The compressor of the paper on which this crate is based, as a baseline for measurements.
 //!
 //! Carl Gutwin, Christopher Fedak, Mark Watson, Jeff Dyck and Tim Bell, *Improving Network
 //! Efficiency in Real-Time Groupware with General Message Compression*, CSCW 2006. Sections,
@@ -26,17 +26,16 @@
 //!
 //! # How it works
 //!
-//! A message of the past is a *template*. Parts of a new message that are in the template become
-//! one-byte keys of the template's dictionary, the rest is escaped (section 4.1). After 200 messages
-//! the bytes of a template's messages are Huffman coded. A message that no template makes smaller
-//! than the target ratio becomes a template itself, if the previous messages say that it pays. Long
-//! escapes are deflated (section 4.2).
+//! An earlier message is a *template*. Parts of a new message that are in the template become one-byte keys of the
+//! template's dictionary, the rest is escaped (section 4.1). After 200 messages the bytes of a template's messages are
+//! Huffman coded. A message that no template makes smaller than the target ratio becomes a template itself, if that
+//! would have saved bytes on the previous messages. Long escapes are deflated (section 4.2).
 //!
 //! [`Profile::Gmc2006Plus`] adds what section 6.4 proposes: composite templates, which are message
 //! structures with holes; numbers in binary; and messages that share a packet
 //! ([`Encoder::encode_packet`]).
 //!
-//! # The contract
+//! # Guarantees
 //!
 //! - Announcements must reach the decoder all, in order, and before the packet that they come with.
 //!   Announcing one again while its template lives does no harm. Their cost is the sum of

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-/// Longest binary form in bytes.
+/// Bytes of the longest binary form.
 ///
 /// The paper's Table 6 ends at 3 (±8,388,607). With a fourth, timestamps in milliseconds of about
 /// 12 days fit, and so do those of its own example messages.

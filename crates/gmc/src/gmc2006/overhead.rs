@@ -1,11 +1,11 @@
-//! What announcements cost (section 5.3.2, Table 5).
+//! The bytes of announcements (section 5.3.2, Table 5).
 
-/// How many announcements of one kind there were, and their bytes.
+/// The announcements of one kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Announced {
-    /// How many.
+    /// The number of announcements.
     pub count: u64,
-    /// Their bytes, all together.
+    /// The bytes of all of them.
     pub bytes: u64,
 }
 

@@ -19,7 +19,7 @@ pub(super) struct Header {
     pub(super) template: Option<TemplateUse>,
 }
 
-/// Which template, and whether with its code set.
+/// The template of a packet, and whether its code set was used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TemplateUse {
     pub(super) number: u16,
@@ -105,7 +105,7 @@ pub(super) fn write_length(mut length: usize, out: &mut Vec<u8>) {
     out.push(length as u8);
 }
 
-/// Takes the next packet out of a packet of packets.
+/// Reads the next packet from a packet of packets.
 pub(super) fn take_packet<'a>(bytes: &mut &'a [u8]) -> Result<&'a [u8], DecodeError> {
     let mut length = 0;
     // Four groups of 7 bits are 256 MiB: no packet is larger.

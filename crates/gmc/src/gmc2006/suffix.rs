@@ -18,7 +18,7 @@ pub(super) struct SuffixAutomaton {
 /// A set of substrings that end at the same places of the template.
 #[derive(Debug, Clone, Copy)]
 struct Node {
-    /// Length of the longest of them.
+    /// The length of the longest of these substrings.
     length: u32,
     /// The node of the longest suffix that also ends elsewhere.
     link: u32,
@@ -44,7 +44,7 @@ pub(super) struct Span {
     pub(super) length: u16,
 }
 
-/// Longest part that one dictionary entry stands for: its length goes into one byte.
+/// Bytes of the longest part of a dictionary entry: its length has one byte.
 pub(super) const MAX_SPAN: usize = 256;
 
 impl SuffixAutomaton {
@@ -78,7 +78,7 @@ impl SuffixAutomaton {
         })
     }
 
-    /// Bytes of memory it takes.
+    /// Bytes of memory of the automaton.
     pub(super) fn memory(&self) -> usize {
         self.nodes.capacity() * size_of::<Node>()
             + self.edges.capacity() * size_of::<Edge>()
@@ -111,7 +111,7 @@ impl SuffixAutomaton {
         new
     }
 
-    /// Takes the substrings up to `length` out of `node` into a node of their own.
+    /// Moves the substrings up to `length` from `node` into a node of their own.
     fn split(&mut self, node: u32, length: u32) -> u32 {
         let original = self.nodes[node as usize];
         let copy = self.push(Node { length, first_edge: NONE, ..original });

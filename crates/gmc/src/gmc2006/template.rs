@@ -1,4 +1,4 @@
-//! A template as the encoder has it, and compressing a message with it (Figure 4).
+//! The encoder's templates, and the compression of a message with one (Figure 4).
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -11,12 +11,12 @@ use super::huffman::{CodeSet, Frequencies};
 use super::number::Number;
 use super::suffix::{Span, SuffixAutomaton};
 
-/// A message of the past, and what was learned of those that were compressed with it.
+/// An earlier message, and what was learned from the messages that were compressed with it.
 #[derive(Debug)]
 pub(super) struct Template {
-    /// Its number, and those it goes by in announcements.
+    /// The number of the template in packets and announcements.
     pub(super) number: u16,
-    /// The number of the template that it takes the place of, as long as it is not announced.
+    /// The number of the template that it replaces, as long as it is not announced.
     pub(super) replaces: Option<u16>,
     pub(super) announced: bool,
     pub(super) bytes: Vec<u8>,
@@ -36,11 +36,11 @@ pub(super) struct Template {
 #[derive(Debug, Default)]
 pub(super) struct Coded {
     pub(super) bytes: Vec<u8>,
-    /// Parts that the dictionary lacks, with the keys that `bytes` has for them.
+    /// Parts that the dictionary lacks, with the keys that `bytes` uses for them.
     pub(super) additions: BTreeMap<Span, u8>,
     /// Bytes of the message that are not in the template.
     pub(super) escaped: usize,
-    /// Where the parts were found; empty if a composite template was used.
+    /// The places of the parts; empty if a composite template was used.
     pub(super) lookups: Vec<Lookup>,
     /// Bytes when sent, with the code set if that is shorter.
     pub(super) size: usize,
@@ -64,7 +64,7 @@ impl Template {
         }
     }
 
-    /// Puts `message` into codes. The dictionary stays as it is: see [`Template::add`].
+    /// Translates `message` into codes. The dictionary stays as it is: see [`Template::add`].
     pub(super) fn compress(&self, message: &[u8], coded: &mut Coded) {
         coded.clear();
         let mut at = 0;
@@ -97,7 +97,7 @@ impl Template {
         self.compress_with_composites(message, coded);
     }
 
-    /// Bytes that codes take when sent.
+    /// Bytes of codes when sent.
     pub(super) fn size(&self, codes: &[u8]) -> usize {
         self.codes.as_ref().map_or(codes.len(), |set| set.bits(codes).div_ceil(8).min(codes.len()))
     }
@@ -143,7 +143,7 @@ impl Template {
         })
     }
 
-    /// About how many bytes of memory it takes.
+    /// Bytes of memory of the template, about.
     pub(super) fn memory(&self) -> usize {
         // An entry of the dictionary, in a tree, takes about 16.
         size_of::<Self>() + self.bytes.len() + self.automaton.memory() + self.keys.len() * 16
@@ -221,7 +221,7 @@ impl Template {
 
 enum Item {
     Part(Span),
-    /// And its length as text.
+    /// The length of the number as text.
     Number(Number, usize),
 }
 

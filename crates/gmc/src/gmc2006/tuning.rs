@@ -1,4 +1,4 @@
-//! The target ratio, which lowers itself until messages take too long (section 4.1.1).
+//! The target ratio, which is lowered until messages take too long (section 4.1.1).
 
 use core::time::Duration;
 
@@ -26,8 +26,8 @@ impl TargetRatio {
         (compressed as u64) * 10_000 < u64::from(self.current) * (original as u64)
     }
 
-    /// The last message took so long. Above the budget the target rises again by the step that it
-    /// was lowered too far, so that it follows the load of the machine.
+    /// Notes the time that the last message took. Above the budget the target rises again by one step, so that it
+    /// follows the load of the machine.
     pub(super) fn took(&mut self, time: Duration) {
         let step = self.start.div_ceil(STEPS);
         self.current = if time > self.budget {
@@ -37,7 +37,7 @@ impl TargetRatio {
         };
     }
 
-    /// In ten-thousandths.
+    /// The target ratio in ten-thousandths.
     pub(super) fn current(&self) -> u32 {
         self.current
     }

@@ -1,11 +1,11 @@
 //! Grids in a snapshot.
 
 use super::{BELIEF_MAX, GRAIN_MAX, Grid, PERIOD, STEPS_MAX};
+use crate::archive::{Archive, Result};
+use crate::error::SnapshotError;
 use crate::range_coder::Coder;
-use crate::snapshot::SnapshotError;
-use crate::snapshot::archive::{Archive, Result};
 
-// Contexts.
+// Contexts of the archive.
 const LOW: u32 = 0xb00;
 const SPAN: u32 = 0xb01;
 const LAST: u32 = 0xb02;
@@ -17,7 +17,7 @@ const COMMON: u32 = 0xb07;
 const CHANGES: u32 = 0xb08;
 
 impl Grid {
-    /// Codes a grid, given another one.
+    /// Codes a grid, given another one that may be similar.
     pub(crate) fn archive<C: Coder + ?Sized>(
         &mut self,
         archive: &mut Archive<'_, C>,
@@ -36,7 +36,7 @@ impl Grid {
         if self.is_sound() { Ok(()) } else { Err(SnapshotError::Malformed) }
     }
 
-    /// Whether it can have been learned.
+    /// Whether the grid can have been learned: [`Grid`] relies on this.
     fn is_sound(&self) -> bool {
         let ends = [self.low, self.high, self.last];
         ends.into_iter().all(|ordinal| self.line.has(ordinal))

@@ -1,13 +1,13 @@
-//! Strings in a snapshot, and what compaction leaves of them.
+//! The history in a snapshot, and what compaction keeps of it.
 
 use alloc::vec::Vec;
 
 use super::{History, Place};
+use crate::archive::{Archive, Result};
+use crate::error::SnapshotError;
 use crate::range_coder::Coder;
-use crate::snapshot::SnapshotError;
-use crate::snapshot::archive::{Archive, Result};
 
-// Contexts.
+// Contexts of the archive.
 const HEAD: u32 = 0x600;
 const STRING: u32 = 0x601;
 const STALE: u32 = 0x602;
@@ -17,14 +17,14 @@ const AGE: u32 = 0x605;
 const LENGTH: u32 = 0x606;
 
 impl History {
-    /// Codes all strings that are there. The index follows from them.
+    /// Codes all strings in the ring. The index follows from them.
     pub(crate) fn archive<C: Coder + ?Sized>(
         &mut self,
         archive: &mut Archive<'_, C>,
     ) -> Result<()> {
         let head = archive.number(HEAD, self.head().into());
         let head = u32::try_from(head).map_err(|_| SnapshotError::Malformed)?;
-        let strings = if archive.coder.decodes() { Vec::new() } else { self.strings() };
+        let strings = if archive.decodes() { Vec::new() } else { self.strings() };
         let mut given = strings.iter();
         let mut left = self.bytes.len().min(head as usize);
         *self.head.change(0) = head.wrapping_sub(left as u32);
@@ -42,7 +42,7 @@ impl History {
         Ok(())
     }
 
-    /// Codes where a string is, as the number of strings since, if it is there.
+    /// Codes the place of a string as the number of strings behind it, or that the string is no longer in the ring.
     pub(crate) fn archive_place<C: Coder + ?Sized>(
         &self,
         archive: &mut Archive<'_, C>,
@@ -67,7 +67,7 @@ impl History {
         if self.has(place) { Ok(place) } else { Err(SnapshotError::Malformed) }
     }
 
-    /// The strings that are there, the oldest first; of the oldest perhaps only the end.
+    /// The strings in the ring, the oldest first. Of the oldest one perhaps only the end is left.
     pub(crate) fn strings(&self) -> Vec<Place> {
         let head = self.head();
         let filled = self.bytes.len().min(head as usize) as u32;
@@ -84,8 +84,7 @@ impl History {
         strings
     }
 
-    /// Forgets all but these strings, which become the only ones, in this order. Returns where they
-    /// are.
+    /// Keeps only these strings, in this order. Returns their new places.
     pub(crate) fn keep(&mut self, places: &[Place]) -> Vec<Place> {
         let strings: Vec<Vec<u8>> =
             places.iter().map(|&place| self.bytes(place).collect()).collect();
@@ -102,7 +101,7 @@ impl History {
         strings.iter().map(|string| self.add(string)).collect()
     }
 
-    /// A place of which nothing is left, now and later.
+    /// A place whose string is not in the ring, now or later.
     pub(crate) fn stale(&self) -> Place {
         let behind = self.bytes.len() as u32 + 1;
         Place { start: self.head().wrapping_sub(behind), length: 1 }

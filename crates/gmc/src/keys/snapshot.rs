@@ -1,13 +1,13 @@
-//! Keys in a snapshot, and what compaction leaves of them.
+//! Keys in a snapshot, and what compaction keeps of them.
 
 use super::{FAILURES_MAX, Key, Keys, TRIAL};
+use crate::archive::{Archive, Result};
 use crate::cache::snapshot::Candidate;
+use crate::error::SnapshotError;
 use crate::hash::hash;
 use crate::range_coder::Coder;
-use crate::snapshot::SnapshotError;
-use crate::snapshot::archive::{Archive, Result};
 
-// Contexts.
+// Contexts of the archive.
 const KEYS: u32 = 0x1200;
 const PROBES: u32 = 0x1201;
 const LABEL: u32 = 0x1202;
@@ -40,7 +40,7 @@ impl Keys {
         })
     }
 
-    /// Keeps the keys of the templates used last, at most so many; ends all trials if told so.
+    /// Keeps the keys of the `most` templates used last, and ends all trials if `ends_trials`.
     pub(crate) fn compact(&mut self, most: usize, ends_trials: bool) {
         self.keys.compact(most, |_| true);
         if !ends_trials {
@@ -50,7 +50,7 @@ impl Keys {
         self.probes.compact(0, |_| false);
     }
 
-    /// The names of holes that are keys, each once.
+    /// The labels of holes that are keys, each once.
     pub(crate) fn labels(&self) -> alloc::vec::Vec<u32> {
         let mut labels = alloc::vec![self.latest[0]];
         self.keys.each(|key| labels.push(key.label));

@@ -1,12 +1,12 @@
 //! Number lines in a snapshot.
 
 use super::{Kind, Line, ORDINAL_MAX};
+use crate::archive::{Archive, Result};
+use crate::error::SnapshotError;
 use crate::float_text::{DECIMALS_MAX, Tie};
 use crate::range_coder::Coder;
-use crate::snapshot::SnapshotError;
-use crate::snapshot::archive::{Archive, Result};
 
-// Contexts.
+// Contexts of the archive.
 const SAME: u32 = 0xc00;
 const KIND: u32 = 0xc01;
 const DECIMALS: u32 = 0xc02;

@@ -1,17 +1,17 @@
-//! References in a snapshot, and what compaction leaves of them.
+//! References in a snapshot, and what compaction keeps of them.
 
 use super::Reference;
+use crate::archive::{Archive, Result};
 use crate::range_coder::Coder;
-use crate::snapshot::archive::{Archive, Result};
 
-// Contexts.
+// Contexts of the archive.
 const SEEN: u32 = 0x900;
 const VALUE: u32 = 0x901;
 const DELTA: u32 = 0x902;
 const COST: u32 = 0x903;
 const STAMP: u32 = 0x904;
 
-/// Compaction rounds costs to multiples of this: the best predictor is what matters.
+/// The unit to which compaction rounds costs: it is enough to find the best predictor.
 const COST_UNIT: u8 = 4;
 
 impl Reference {

@@ -3,62 +3,52 @@
 use alloc::vec::Vec;
 
 use super::Stream;
+use crate::archive::Archive;
 use crate::config::Delivery;
 use crate::range_coder::{RangeEncoder, shared};
-use crate::snapshot::archive::Archive;
+use crate::text::snapshot::KeptText;
 
-/// With what is in front of it, a model in a snapshot then has less than 4 KiB.
+/// Bytes of a compacted model in a snapshot. With the rest of the snapshot it has less than 4 KiB.
 const TARGET: usize = 4000;
-/// For the packets in a snapshot that wait to be learned.
+/// Bytes left for the packets in a snapshot that wait to be learned.
 const WAITING: usize = 800;
 
 /// What a level of compaction keeps.
 struct Level {
-    /// Rows used less than this are forgotten.
+    /// Contexts used less than this are forgotten.
     uses: u16,
     templates: usize,
-    /// Entries of each of the tables of values.
+    /// The most entries of each table of values.
     values: usize,
-    /// Of what is known of spelling.
-    spelling: Spelling,
+    /// What is kept of strings.
+    text: KeptText,
 }
 
-/// What is kept of what is known of spelling.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Spelling {
-    /// All, but letters are rounded.
-    Letters,
-    /// All strings, but no letters.
-    Strings,
-    /// So many bytes of the strings that holes have had lately, and no letters.
-    Recent(usize),
-}
-
-/// From mild to harsh.
+/// The levels, from the one that keeps most to the one that keeps least.
 const LEVELS: [Level; 12] = [
-    Level { uses: 1, templates: 255, values: 1024, spelling: Spelling::Letters },
-    Level { uses: 1, templates: 255, values: 512, spelling: Spelling::Strings },
-    Level { uses: 1, templates: 255, values: 256, spelling: Spelling::Recent(2048) },
-    Level { uses: 3, templates: 255, values: 128, spelling: Spelling::Recent(1024) },
-    Level { uses: 6, templates: 255, values: 96, spelling: Spelling::Recent(768) },
-    Level { uses: 12, templates: 64, values: 64, spelling: Spelling::Recent(512) },
-    Level { uses: 20, templates: 48, values: 64, spelling: Spelling::Recent(512) },
-    Level { uses: 22, templates: 32, values: 48, spelling: Spelling::Recent(384) },
-    Level { uses: 27, templates: 24, values: 48, spelling: Spelling::Recent(384) },
-    Level { uses: 31, templates: 16, values: 32, spelling: Spelling::Recent(256) },
-    Level { uses: 32, templates: 8, values: 16, spelling: Spelling::Recent(128) },
-    Level { uses: 32, templates: 2, values: 8, spelling: Spelling::Recent(0) },
+    Level { uses: 1, templates: 255, values: 1024, text: KeptText::All },
+    Level { uses: 1, templates: 255, values: 512, text: KeptText::Strings },
+    Level { uses: 1, templates: 255, values: 256, text: KeptText::Recent(2048) },
+    Level { uses: 3, templates: 255, values: 128, text: KeptText::Recent(1024) },
+    Level { uses: 6, templates: 255, values: 96, text: KeptText::Recent(768) },
+    Level { uses: 12, templates: 64, values: 64, text: KeptText::Recent(512) },
+    Level { uses: 20, templates: 48, values: 64, text: KeptText::Recent(512) },
+    Level { uses: 22, templates: 32, values: 48, text: KeptText::Recent(384) },
+    Level { uses: 27, templates: 24, values: 48, text: KeptText::Recent(384) },
+    Level { uses: 31, templates: 16, values: 32, text: KeptText::Recent(256) },
+    Level { uses: 32, templates: 8, values: 16, text: KeptText::Recent(128) },
+    Level { uses: 32, templates: 2, values: 8, text: KeptText::Recent(0) },
 ];
 
 impl Stream {
-    /// Forgets what is worth least, the same in all models that are equal, until the model takes few
-    /// enough bytes in a snapshot.
+    /// Forgets what is worth least, the same in all models that are equal, until the model is small enough in a
+    /// snapshot.
     pub(crate) fn compact(&mut self) {
         let target = match self.config.delivery {
             Delivery::Ordered => TARGET,
             _ => TARGET - WAITING,
         };
-        // Of a larger model, letters alone are more than that.
+        // The byte contexts of a larger model alone take more bytes than the target.
         let first = if self.config.memory / 8 > target { 1 } else { 0 };
         for level in &LEVELS[first..] {
             self.compact_to(level);
@@ -69,17 +59,18 @@ impl Stream {
     }
 
     fn compact_to(&mut self, level: &Level) {
-        self.templates.compact(level.templates);
-        let last_miss = self.holes.texts.compact(level.values, self.last_miss[0], level.spelling);
-        self.last_miss.put(0, last_miss);
-        self.keys.compact(level.values, level.spelling != Spelling::Letters);
-        self.choices.compact(level.values);
-        self.holes.categories.compact(level.values, |_| true);
-        self.holes.categories.change_all(|category| category.compact());
-        self.holes.references.compact(level.values, |_| true);
-        self.holes.references.change_all(|reference| reference.compact());
-        self.holes.grids.compact(level.values / 4, |_| true);
-        self.holes.rows.compact(level.uses);
+        self.messages.templates.compact(level.templates);
+        let last_miss =
+            self.messages.holes.texts.compact(level.values, self.messages.last_miss[0], level.text);
+        self.messages.last_miss.put(0, last_miss);
+        self.messages.keys.compact(level.values, level.text != KeptText::All);
+        self.messages.choices.compact(level.values);
+        self.messages.holes.integers.categories.compact(level.values, |_| true);
+        self.messages.holes.integers.categories.change_all(|category| category.compact());
+        self.messages.holes.integers.references.compact(level.values, |_| true);
+        self.messages.holes.integers.references.change_all(|reference| reference.compact());
+        self.messages.holes.grids.compact(level.values / 4, |_| true);
+        self.contexts.compact(level.uses);
     }
 
     /// Bytes of the model in a snapshot.

@@ -2,45 +2,40 @@
 
 use alloc::vec::Vec;
 
-use super::Stream;
+use super::message::{channel_hash, sender_hash};
+use super::{Datagram, Stream};
+use crate::archive::{Archive, Result};
 use crate::batch::Batch;
-use crate::binary::Shape;
+use crate::binary::shape::Shape;
+use crate::budget::Budget;
 use crate::cache::Cache;
 use crate::cache::snapshot::Candidate;
+use crate::error::SnapshotError;
 use crate::grid::Grid;
 use crate::hash::hash;
-use crate::learn;
-use crate::lesson::Lesson;
+use crate::packet_number::PacketNumber;
 use crate::range_coder::Coder;
 use crate::reference::Reference;
-use crate::snapshot::SnapshotError;
-use crate::snapshot::archive::{Archive, Result};
 use crate::template::HoleKind;
+use crate::templates::Search;
+use crate::trace::Trace;
 
-// Contexts.
+// Contexts of the archive.
 const REFERENCES: u32 = 0x1300;
 const GRIDS: u32 = 0x1301;
 const CATEGORIES: u32 = 0x1302;
 const USUAL: u32 = 0x1303;
 
 impl Stream {
-    /// A copy of the model, without what serves to go back.
+    /// A copy of the model without its logs.
     pub(crate) fn copy(&self) -> Self {
         let mut copy = Self {
             config: self.config.clone(),
             memory_max: self.memory_max,
-            hasty: false,
-            strayed: false,
-            templates: self.templates.clone(),
-            choices: self.choices.clone(),
-            holes: self.holes.clone(),
-            fields: self.fields.clone(),
-            keys: self.keys.clone(),
-            last_miss: self.last_miss.clone(),
+            contexts: self.contexts.clone(),
+            messages: self.messages.copy(),
             usual: self.usual.clone(),
             unused: Batch::default(),
-            key: Vec::new(),
-            scratch: learn::Scratch::default(),
             #[cfg(feature = "describe")]
             costs: None,
         };
@@ -50,84 +45,82 @@ impl Stream {
 
     /// Codes the model. When reading, it must be an empty one.
     ///
-    /// Most keys of the tables are hashes of names that follow from the templates, and of values that
-    /// follow from other tables, so that these come first and keys need not be coded.
+    /// Most keys of the tables are hashes of labels that follow from the templates, and of values that follow from
+    /// other tables. These parts come first, so that the keys need not be coded.
     pub(crate) fn archive<C: Coder + ?Sized>(
         &mut self,
         archive: &mut Archive<'_, C>,
     ) -> Result<()> {
-        self.fields.archive(archive)?;
+        self.messages.fields.archive(archive)?;
         let usual = self.usual[0].archive(archive, USUAL);
         self.usual.put(0, usual);
-        self.holes.texts.speller.archive(archive)?;
-        self.templates.archive(archive)?;
-        let history = &self.holes.texts.speller.history;
+        self.messages.holes.texts.literals.archive(archive)?;
+        self.messages.templates.archive(archive)?;
+        let history = &self.messages.holes.texts.literals.history;
         let strings = history.strings();
-        let last_miss = history.archive_place(archive, &strings, self.last_miss[0])?;
-        self.last_miss.put(0, last_miss);
-        self.keys.archive(archive)?;
-        self.choices.archive(archive, &self.streams())?;
+        let last_miss = history.archive_place(archive, &strings, self.messages.last_miss[0])?;
+        self.messages.last_miss.put(0, last_miss);
+        self.messages.keys.archive(archive)?;
+        self.messages.choices.archive(archive, &self.streams())?;
 
         let labels = self.labels();
         let plain: Vec<_> = labels.iter().map(|&key| Candidate { key, context: 0 }).collect();
-        archive_categories(archive, &mut self.holes.categories, &plain)?;
+        archive_categories(archive, &mut self.messages.holes.integers.categories, &plain)?;
         let mut texts = core::mem::replace(
-            &mut self.holes.texts,
-            crate::text::Texts::new(&self.config.budget()),
+            &mut self.messages.holes.texts,
+            crate::text::Texts::new(&Budget::new(&self.config)),
         );
         let result = texts.archive(archive, &plain, |texts| {
             let senders = self.senders(texts);
             senders_of(&labels, senders.iter().map(|&sender| hash(sender, 1)), false)
         });
-        self.holes.texts = texts;
+        self.messages.holes.texts = texts;
         result?;
 
-        let senders = self.senders(&self.holes.texts);
+        let senders = self.senders(&self.messages.holes.texts);
         let candidates = senders_of(&labels, senders.iter().copied(), true);
-        archive_references(archive, &mut self.holes.references, &candidates)?;
-        archive_grids(archive, &mut self.holes.grids, &candidates)?;
-        self.holes.rows.archive(archive)
+        archive_references(archive, &mut self.messages.holes.integers.references, &candidates)?;
+        archive_grids(archive, &mut self.messages.holes.grids, &candidates)?;
+        self.contexts.archive(archive)
     }
 
-    /// Codes a packet that waits to be learned, as if it were coded under the epoch where the model
-    /// is, and what its lesson really is.
+    /// Codes a packet that waits to be learned as if it were coded under the epoch where the model is, and the
+    /// difference of its trace from the trace of doing so.
     pub(crate) fn archive_packet<C: Coder + ?Sized>(
         &mut self,
         archive: &mut Archive<'_, C>,
-        epoch: u32,
-        number: u32,
+        epoch: PacketNumber,
+        number: PacketNumber,
         batch: &Batch,
-        lesson: &Lesson,
-    ) -> Result<(Batch, Lesson)> {
+        trace: &Trace,
+    ) -> Result<(Batch, Trace)> {
         let mut done = Batch::default();
-        let distance = number.wrapping_sub(epoch).wrapping_sub(1);
-        self.record(Some(epoch.wrapping_add(1)));
-        let result = self.code_datagram(archive.coder, epoch, distance, true, batch, &mut done);
+        let mut guess = Trace::default();
+        let distance = number.since(epoch).wrapping_sub(1);
+        let given = Datagram { epoch, distance, learns: true, search: Search::Best, batch };
+        self.record(Some(epoch.next()));
+        let result = self.code_datagram(archive.coder, given, &mut guess, &mut done);
         self.undo(epoch);
         self.record(None);
         if result != Ok((number, true)) {
             return Err(SnapshotError::Malformed);
         }
-        let lesson = lesson.archive(archive, &done, self.lesson())?;
-        self.clear_lesson();
-        Ok((done, lesson))
+        let trace = trace.archive(archive, &done, &guess)?;
+        Ok((done, trace))
     }
 
-    /// Channels and senders, as choices have them.
+    /// The keys of choices: channels and senders.
     fn streams(&self) -> Vec<Candidate> {
-        let known = self.fields.known().into_iter();
+        let known = self.messages.fields.known().into_iter();
         known
-            .map(|(channel, sender)| Candidate {
-                key: hash(channel, hash(sender, 0x5e)),
-                context: 0,
-            })
+            .map(|(channel, sender)| Candidate { key: channel_hash(channel, sender), context: 0 })
             .collect()
     }
 
-    /// The names under which the values of holes are known.
+    /// The labels under which the values of holes are remembered.
     fn labels(&self) -> Vec<u32> {
         let mut labels = Vec::new();
-        for hole in self.templates.holes() {
+        for hole in self.messages.templates.holes() {
             labels.push(hole.label);
             let Shape { grid, .. } = hole.shape;
             match hole.kind {
@@ -141,22 +134,27 @@ impl Stream {
         each_once(&labels)
     }
 
-    /// Whom values can belong to: senders, and what keys say.
+    /// The hashes of all senders and of the values of their keys, to which values can belong.
     fn senders(&self, texts: &crate::text::Texts) -> Vec<u32> {
-        let mut first: Vec<u32> =
-            self.fields.known().into_iter().map(|(_, sender)| hash(sender, 0x5e)).collect();
+        let mut first: Vec<u32> = self
+            .messages
+            .fields
+            .known()
+            .into_iter()
+            .map(|(_, sender)| sender_hash(sender))
+            .collect();
         first.sort_unstable();
         first.dedup();
         let mut senders = first.clone();
-        for key in self.keys.labels() {
+        for key in self.messages.keys.labels() {
             let mut identities = texts.identities(key);
-            for hole in self.templates.holes().filter(|hole| hole.label == key) {
+            for hole in self.messages.templates.holes().filter(|hole| hole.label == key) {
                 for label in [
                     key,
                     hash(key, hole.shape.form()),
                     hash(key, u32::from(hole.shape.grid.max(1))),
                 ] {
-                    let category = self.holes.categories.find(label);
+                    let category = self.messages.holes.integers.categories.find(label);
                     identities
                         .extend(category.into_iter().flat_map(|category| category.identities()));
                 }
@@ -170,9 +168,9 @@ impl Stream {
     }
 }
 
-/// The values, each where it stands first.
+/// The values in order, each only where it occurs first.
 fn each_once(values: &[u32]) -> Vec<u32> {
-    // Sorted by value, then by place. Without a set, which a browser would have to load.
+    // Sorted by value, then by place. A set would make the WebAssembly module larger.
     let places = values.iter().zip(0u64..).map(|(&value, place)| u64::from(value) << 32 | place);
     let mut places: Vec<u64> = places.collect();
     places.sort_unstable();
@@ -182,7 +180,7 @@ fn each_once(values: &[u32]) -> Vec<u32> {
     places.into_iter().map(|value| value as u32).collect()
 }
 
-/// The keys of these senders' values in these holes, and with `all` of anybody's.
+/// The keys of these senders' values in these holes, and with `all` those of any sender.
 fn senders_of(
     labels: &[u32],
     senders: impl Iterator<Item = u32> + Clone,

@@ -1,20 +1,22 @@
-//! Templates in a snapshot, and what compaction leaves of them.
+//! Templates in a snapshot, and what compaction keeps of them.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::{OVERHEAD, PLACE, REVISIONS, Templates};
-use crate::binary::{Format, Prefix, Shape};
+use crate::archive::{Archive, Result};
+use crate::binary::format::Format;
+use crate::binary::prefix::Prefix;
+use crate::binary::shape::Shape;
+use crate::error::SnapshotError;
 use crate::hash::hash;
 use crate::learn::HOLES_MAX;
 use crate::range_coder::Coder;
-use crate::snapshot::SnapshotError;
-use crate::snapshot::archive::{Archive, Result};
 use crate::template::{Hole, HoleKind, Template};
 use crate::token::{self, Kind};
 
-// Contexts.
+// Contexts of the archive.
 const COUNT_MAX: u32 = 0x700;
 const PRESENT: u32 = 0x701;
 const USES: u32 = 0x702;
@@ -30,7 +32,7 @@ const LENGTH: u32 = 0x70b;
 const LABEL: u32 = 0x70c;
 const NAME: u32 = 0x70d;
 
-/// Kinds of holes by number, which must fit into four bits.
+/// The kinds of holes by number. The number must fit into four bits.
 const KINDS: [HoleKind; 14] = [
     HoleKind::Number,
     HoleKind::Text,
@@ -74,7 +76,7 @@ impl Templates {
             if memory > self.budget {
                 return Err(SnapshotError::Malformed);
             }
-            if archive.coder.decodes() {
+            if archive.decodes() {
                 *self.slots.change(number) = Some(Arc::clone(&template));
             }
             last = Some(template);
@@ -83,7 +85,7 @@ impl Templates {
         Ok(())
     }
 
-    /// Rounds, and keeps the templates that save most, at most so many.
+    /// Keeps the `most` templates that save most, and rounds their counts.
     pub(crate) fn compact(&mut self, most: usize) {
         while self.count() > most.max(1) {
             self.evict();
@@ -91,7 +93,7 @@ impl Templates {
         for number in 0..self.slots.len() {
             let uses = self.uses[number];
             let is_present = self.slots[number].is_some();
-            // The highest bit is enough to tell which saves least.
+            // The highest bit is enough to find the template that saves least.
             let rounded = uses.checked_ilog2().filter(|_| is_present).map_or(0, |log| 1 << log);
             self.uses.put(number, rounded);
             let fits = self.fits[number];
@@ -148,7 +150,7 @@ fn archive_template<C: Coder + ?Sized>(
     if matches && fits { Ok(template) } else { Err(SnapshotError::Malformed) }
 }
 
-/// Codes an example: how many bytes it shares with the last one at the start, and the rest.
+/// Codes an example: the number of bytes at the start that it shares with the last example, and the rest.
 fn archive_example<C: Coder + ?Sized>(
     archive: &mut Archive<'_, C>,
     last: Option<&Template>,
@@ -163,7 +165,7 @@ fn archive_example<C: Coder + ?Sized>(
     Ok(example)
 }
 
-/// Where in an example the next hole can be.
+/// The part of an example in which the next hole can be.
 struct Place<'a> {
     example: &'a [u8],
     /// The end of the last hole.
@@ -171,8 +173,8 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// Codes a hole's kind and range: it is most likely the next number of a text, or what is at this
-    /// place in the last template.
+    /// Codes a hole's kind and range. Most likely the hole is the next number of a text, or the hole of the same index
+    /// in the last template.
     fn archive<C: Coder + ?Sized>(
         &mut self,
         archive: &mut Archive<'_, C>,
@@ -193,11 +195,11 @@ impl Place<'_> {
         let kind = KINDS.iter().position(|&kind| kind == given.0).unwrap_or(0) as u8;
         let kind = archive.nibble(KIND, kind);
         let &kind_of_hole = KINDS.get(usize::from(kind)).ok_or(SnapshotError::Malformed)?;
-        let room = self.example.len() - self.end;
+        let space = self.example.len() - self.end;
         let kind = u32::from(kind);
         let gap = given.1.start.saturating_sub(self.end);
-        let gap = archive.up_to(hash(GAP, kind), room, gap)?;
-        let length = archive.up_to(hash(LENGTH, kind), room - gap, given.1.len())?;
+        let gap = archive.up_to(hash(GAP, kind), space, gap)?;
+        let length = archive.up_to(hash(LENGTH, kind), space - gap, given.1.len())?;
         let start = self.end + gap;
         let is_number = kind_of_hole != HoleKind::Field || (1..=8).contains(&length);
         if !is_number {

@@ -1,19 +1,29 @@
-//! Strings of holes in a snapshot, and what compaction leaves of them.
+//! Strings of holes in a snapshot, and what compaction keeps of them.
 
 use alloc::vec::Vec;
 
 use super::{Recent, Texts};
+use crate::archive::{Archive, Result};
 use crate::cache::snapshot::Candidate;
 use crate::hash::hash_message;
 use crate::history::{History, Place};
 use crate::range_coder::Coder;
-use crate::snapshot::archive::{Archive, Result};
-use crate::stream::compact::Spelling;
 
-// Contexts.
+// Contexts of the archive.
 const CACHE: u32 = 0x1102;
 const USED: u32 = 0x1100;
 const TAIL: u32 = 0x1101;
+
+/// What compaction keeps of the strings of holes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum KeptText {
+    /// All strings and the byte contexts, whose probabilities are rounded.
+    All,
+    /// All strings, but no byte contexts.
+    Strings,
+    /// The newest strings in holes, up to this many bytes together, and no byte contexts.
+    Recent(usize),
+}
 
 impl Recent {
     fn archive<C: Coder + ?Sized>(
@@ -32,7 +42,7 @@ impl Recent {
         if used == 0 {
             end = None;
         }
-        // The last bytes are mostly those of the last string.
+        // The tail mostly is the end of the newest string.
         let mut usual = [0; 2];
         for byte in end.into_iter().flat_map(|place| history.bytes(place)) {
             usual = [usual[1], byte];
@@ -49,54 +59,54 @@ impl Recent {
 }
 
 impl Texts {
-    /// Codes the strings of the holes with these names, then of those that follow from them, then of
-    /// all others.
+    /// Codes the strings of the candidates `labels`, then of the candidates that `more` derives from them, then all
+    /// others.
     pub(crate) fn archive<C: Coder + ?Sized>(
         &mut self,
         archive: &mut Archive<'_, C>,
         labels: &[Candidate],
         more: impl FnOnce(&Self) -> Vec<Candidate>,
     ) -> Result<()> {
-        let strings = self.speller.history.strings();
+        let strings = self.literals.history.strings();
         let mut progress = self.recents.archive(archive, CACHE)?;
-        let Self { speller, recents } = self;
+        let Self { literals, recents } = self;
         recents.archive_some(archive, &mut progress, labels, |archive, _, recent| {
-            recent.archive(archive, &speller.history, &strings)
+            recent.archive(archive, &literals.history, &strings)
         })?;
         let more = more(self);
-        let Self { speller, recents } = self;
+        let Self { literals, recents } = self;
         recents.archive_some(archive, &mut progress, &more, |archive, _, recent| {
-            recent.archive(archive, &speller.history, &strings)
+            recent.archive(archive, &literals.history, &strings)
         })?;
         recents.archive_rest(archive, progress, |archive, recent| {
-            recent.archive(archive, &speller.history, &strings)
+            recent.archive(archive, &literals.history, &strings)
         })
     }
 
-    /// What stands for the strings that are known in a hole.
+    /// The identities of the strings that are known in a hole: see [`Seen::identity`](crate::keys::Seen).
     pub(crate) fn identities(&self, label: u32) -> Vec<u32> {
-        let history = &self.speller.history;
+        let history = &self.literals.history;
         let known = self.recents.find(label).map_or(&[][..], Recent::known);
         let known = known.iter().filter(|&&place| history.has(place));
         known.map(|&place| hash_message(0x1d, &history.bytes(place).collect::<Vec<_>>())).collect()
     }
 
-    /// Keeps the strings of the holes used last, at most so many, and what `spelling` says of the
-    /// rest. Returns where the string at `other` is now.
-    pub(crate) fn compact(&mut self, most: usize, other: Place, spelling: Spelling) -> Place {
+    /// Keeps the strings of the `most` holes used last, and of the history what `kept` says. Returns the new place of
+    /// the string at `other`.
+    pub(crate) fn compact(&mut self, most: usize, other: Place, kept: KeptText) -> Place {
         self.recents.compact(most, |_| true);
         self.recents.change_all(|recent| recent.novelty = recent.novelty.rounded());
-        self.speller.compact(spelling == Spelling::Letters);
-        match spelling {
-            Spelling::Recent(bytes) => self.keep_recent(other, bytes),
-            Spelling::Letters | Spelling::Strings => other,
+        self.literals.compact(kept == KeptText::All);
+        match kept {
+            KeptText::Recent(bytes) => self.keep_recent(other, bytes),
+            KeptText::All | KeptText::Strings => other,
         }
     }
 
-    /// Keeps, of all strings, so many bytes of those that holes refer to, and of `other`. Returns
-    /// where that is now.
+    /// Keeps only the newest strings that holes refer to, and that at `other`, up to `bytes` bytes together. Returns
+    /// the new place of the string at `other`.
     fn keep_recent(&mut self, other: Place, bytes: usize) -> Place {
-        let history = &self.speller.history;
+        let history = &self.literals.history;
         let mut kept = alloc::vec![other];
         self.recents.each(|recent| kept.extend(recent.known()));
         kept.retain(|&place| place.length > 0 && history.has(place));
@@ -109,10 +119,10 @@ impl Texts {
             left -= if fits { place.length as usize } else { 0 };
             fits
         });
-        // The oldest are added first.
+        // The oldest string is added first.
         kept.reverse();
-        let moved = self.speller.history.keep(&kept);
-        let gone = self.speller.history.stale();
+        let moved = self.literals.history.keep(&kept);
+        let gone = self.literals.history.stale();
         let now = |place: Place| match kept.iter().position(|&known| known == place) {
             Some(at) => moved[at],
             None if place.length == 0 => Place::default(),

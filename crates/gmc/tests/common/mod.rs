@@ -1,4 +1,4 @@
-//! What the tests share; no test uses all of it.
+//! Helpers for several tests. No test uses all of them.
 #![allow(dead_code)]
 
 pub(crate) mod formats;

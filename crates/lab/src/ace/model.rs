@@ -156,7 +156,8 @@ struct Model<'a> {
     table: Table,
     papers: Table,
     costs: Costs,
-    training: Training,
+    /// `None` if the training run failed: then `ace-2005` has no rows.
+    training: Option<Training>,
 }
 
 /// What became of each policy.
@@ -184,7 +185,11 @@ impl<'a> Model<'a> {
         let (table, papers) = (table(BLOCK, &STATIC)?, table(PAPERS_BLOCK, &PAPERS)?);
         let start = Instant::now();
         let costs = Costs::measure(CODECS, Costs::SAMPLES, || start.elapsed());
-        Ok(Model { options, table, papers, costs, training: trained(files, options.quick) })
+        let training = trained(files, options.quick).inspect_err(|error| {
+            let why = format!("its training run failed: {error}");
+            tell(Update::Skipped { what: "ace-2005".to_owned(), why });
+        });
+        Ok(Model { options, table, papers, costs, training: training.ok() })
     }
 
     /// Every policy over a course; `trace` makes what is sent of a table.
@@ -203,9 +208,11 @@ impl<'a> Model<'a> {
         let mut adaptive = Adaptive::new(&[], &self.costs, BLOCK);
         outcomes.insert("groupwire".to_owned(), send(&mut adaptive));
         outcomes.insert("oracle".to_owned(), send(&mut Oracle::new(&ours, course)));
-        let mut ace = Ace2005::new(self.training.clone(), PAPERS_BLOCK);
-        let sent = transfer(&mut ace, &theirs, papers);
-        outcomes.insert("ace-2005".to_owned(), sent);
+        if let Some(training) = &self.training {
+            let mut ace = Ace2005::new(training.clone(), PAPERS_BLOCK);
+            let sent = transfer(&mut ace, &theirs, papers);
+            outcomes.insert("ace-2005".to_owned(), sent);
+        }
         let seconds = bound(&ours, course);
         outcomes.insert("bound".to_owned(), Outcome { seconds, ..Outcome::default() });
         outcomes

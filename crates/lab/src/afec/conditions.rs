@@ -17,6 +17,7 @@ use crate::sim::Loss;
 use crate::sim::input::Update;
 
 /// What a repeat costs once gmc compresses packets, in bytes: the second of the two prices (the first is its length).
+/// The runs do not compress, so rows at this price are computed.
 const COMPRESSED: f64 = 4.0;
 /// Messages of the run in which time is taken.
 const TIMED: usize = 10_000;
@@ -131,7 +132,8 @@ impl Bench<'_> {
         let scheme = (self.conditions.part, contender.to_string());
         let row = Row::new(scheme, cell, (log, figures), plain_bytes);
         let (seed, quick) = (self.options.seed, self.options.quick);
-        let mut row = Row { repeat_bytes: price, seed, quick, ..row };
+        let computed = price.is_some();
+        let mut row = Row { repeat_bytes: price, computed, seed, quick, ..row };
         if let (Some(directory), true) =
             (&self.options.series, self.conditions.series.contains(&contender))
         {

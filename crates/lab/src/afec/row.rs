@@ -70,6 +70,9 @@ pub struct Row {
     pub target: f64,
     /// What a repeated message costs in bytes; `None`: its length.
     pub repeat_bytes: Option<f64>,
+    /// Whether `overhead` and `bytes_per_message` are computed and not measured: a run sends each repeat at its length,
+    /// and the difference to `repeat_bytes` is subtracted afterwards.
+    pub computed: bool,
     /// 1: from sender to receiver. 2: by way of a server.
     pub hops: u32,
     /// Whether any static code meets the target.
@@ -147,6 +150,7 @@ impl Row {
             link_kbit: cell.link_kbit.unwrap_or(0.0),
             target: cell.target,
             repeat_bytes: None,
+            computed: false,
             hops: cell.hops() as u32,
             feasible: None,
             mer: figures.mer,

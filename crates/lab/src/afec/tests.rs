@@ -42,6 +42,9 @@ fn a_cell_of_the_grid_has_every_scheme_at_every_target_and_price() {
     let ours = find(five, "groupwire");
     assert!(ours.mer < 0.07 && ours.overhead < fec.overhead / 2.0, "{ours:?}");
     assert!(ours.cpu_us.is_some() && ours.memory_bytes.is_some_and(|bytes| bytes < 64 * 1024));
+    let computed = rows.iter().filter(|row| row.computed);
+    assert!(computed.clone().all(|row| row.repeat_bytes == Some(4.0)), "{rows:?}");
+    assert_eq!(computed.count(), rows.iter().filter(|row| row.repeat_bytes.is_some()).count());
     // At 20 % nothing has to be done.
     assert!(find(&rows[2 * five.len()..], "best-static").overhead < 0.01);
 }

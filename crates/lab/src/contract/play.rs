@@ -55,7 +55,9 @@ pub(super) struct Played {
     pub(super) new: usize,
     /// By receiver and channel: whether the application was told of a contract that is not kept.
     pub(super) told: Vec<Vec<bool>>,
-    /// What should never have happened, first of all.
+    /// The first delivery that was wrong: a message that nobody sent, or a transaction that came twice or out of order.
+    pub(super) wrong: Option<String>,
+    /// The first failure of a connection, such as a gap or a message that was not taken.
     pub(super) failure: Option<String>,
 }
 
@@ -98,6 +100,7 @@ pub(super) fn play(setting: &Setting<'_>) -> Played {
         arrivals: people().map(|person| person.arrivals.clone()).collect(),
         wire_bytes: wire_bytes(&network, setting.paths),
         told: people().map(|person| person.told.clone()).collect(),
+        wrong: people().find_map(|person| person.wrong.clone()),
         failure: people().find_map(|person| person.failure.clone()),
         ..played
     }
@@ -148,6 +151,7 @@ fn person(setting: &Setting<'_>, who: usize) -> (Client, Person) {
         changes: changes(setting.script, who),
         position: Position(0),
         arrivals: Vec::new(),
+        wrong: None,
         failure: None,
     };
     (client, person)
@@ -203,10 +207,17 @@ struct Person {
     /// Of the last transaction that came.
     position: Position,
     arrivals: Vec<Arrival>,
+    wrong: Option<String>,
     failure: Option<String>,
 }
 
 impl Person {
+    /// Notes a delivery that was wrong.
+    fn object(&mut self, now: Duration, why: &str) {
+        self.wrong.get_or_insert_with(|| format!("participant {} at {now:?}: {why}", self.who));
+    }
+
+    /// Notes a failure of this participant's connection.
     fn fail(&mut self, now: Duration, why: &str) {
         self.failure.get_or_insert_with(|| format!("participant {} at {now:?}: {why}", self.who));
     }
@@ -218,7 +229,7 @@ impl App for Person {
             Event::Message(message) => {
                 if message.position > Position(0) {
                     if message.position <= self.position {
-                        self.fail(now, "a transaction came twice, or out of order");
+                        self.object(now, "a transaction came twice, or out of order");
                     }
                     self.position = message.position;
                 }
@@ -226,7 +237,7 @@ impl App for Person {
                     Some((who, _)) if who == self.who => {}
                     Some(message) => self.arrivals.push(Arrival { at: now, message }),
                     None if message.own => {}
-                    None => self.fail(now, "what came was never sent"),
+                    None => self.object(now, "what came was never sent"),
                 }
             }
             Event::Contract(news) if news.state != ContractState::Met => {

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::channels::Channel;
 use super::judge::Verdict;
+use super::play::Played;
 
 /// A room and its network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -176,8 +177,16 @@ pub struct Row {
     pub quick: bool,
     /// Whether transactions came once and in order, and nothing came that was not sent.
     pub verified: bool,
-    /// If not: what was wrong first.
+    /// If not: what was wrong first. Or the first failure of a connection, such as a gap.
     pub failure: Option<String>,
+}
+
+impl Row {
+    /// Whether it fails the experiment: Groupwire delivered something else than was sent, and nothing was left out of
+    /// it. A connection that broke is a result.
+    pub fn is_wrong(&self) -> bool {
+        !self.verified && self.ablation == Ablation::None
+    }
 }
 
 /// The conditions that rows of one run share.
@@ -202,7 +211,7 @@ impl Conditions {
         channel: &Channel,
         verdict: &Verdict,
         wire_bytes_per_message: f64,
-        failure: Option<&String>,
+        played: &Played,
     ) -> Row {
         let deadline_ms = channel.deadline().as_secs_f64() * 1e3;
         let rate_min = f64::from(channel.qos.rate_min) / 1000.0;
@@ -242,8 +251,8 @@ impl Conditions {
             raised: None,
             seed: self.seed,
             quick: self.quick,
-            verified: failure.is_none(),
-            failure: failure.cloned(),
+            verified: played.wrong.is_none(),
+            failure: played.wrong.clone().or_else(|| played.failure.clone()),
         }
     }
 }

@@ -148,7 +148,7 @@ fn straggler_rows(hands: &Hands, options: &Options) -> Vec<Row> {
     let each = script.channels.iter().zip(&verdicts);
     let row = |(channel, verdict)| {
         let bytes = per_message(&script, &played);
-        let row = conditions.row(channel, verdict, bytes, played.failure.as_ref());
+        let row = conditions.row(channel, verdict, bytes, &played);
         Row { raised: Some(raised), class: Some("the other three".to_owned()), ..row }
     };
     each.map(row).collect()
@@ -249,7 +249,7 @@ fn room_rows(size: usize, hands: &Hands, options: &Options) -> Vec<Row> {
             let theirs = played.wire_bytes.iter().enumerate().filter(|(who, _)| is_asked(*who));
             let bytes = theirs.map(|(_, bytes)| *bytes).sum::<u64>() as f64;
             let bytes = bytes / verdict.addressed as f64;
-            let row = conditions.row(&script.channels[0], &verdict, bytes, played.failure.as_ref());
+            let row = conditions.row(&script.channels[0], &verdict, bytes, &played);
             rows.push(Row { class: Some(format!("{} {loss}", name(lane))), ..row });
         }
     }
@@ -273,7 +273,7 @@ fn rows(
     };
     let each = setting.script.channels.iter().zip(&verdicts).enumerate();
     let row = |(place, (channel, verdict))| {
-        let row = conditions.row(channel, verdict, bytes, played.failure.as_ref());
+        let row = conditions.row(channel, verdict, bytes, played);
         Row { told: told(place), ..row }
     };
     each.map(row).collect()

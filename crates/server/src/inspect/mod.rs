@@ -1,8 +1,12 @@
-//! The inspector's side of the server: who may look on, and what they are told (docs/inspector.md).
+//! The server's side of the inspector: who may use it, and its requests (docs/inspector.md).
 
+mod query;
 mod recording;
+pub(crate) mod recordings;
+mod refusal;
+pub(crate) mod report_streams;
+mod stream;
 mod view;
-mod watch;
 
 use std::sync::Arc;
 
@@ -10,27 +14,28 @@ use axum::Json;
 use axum::extract::rejection::{JsonRejection, QueryRejection};
 use axum::extract::{Query, Request, State};
 use axum::http::uri::Authority;
-use axum::http::{HeaderMap, HeaderName, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use groupwire_session::ParticipantId;
 use groupwire_session::limits::MAX_ROOM_NAME;
 use serde::{Deserialize, Serialize};
 
-use crate::http::{NO_SNIFF, NO_STORE};
+use crate::answers::{NO_SNIFF, NO_STORE};
+use crate::config::Inspect;
 use crate::hub::Hub;
-use crate::{Inspect, is_same_secret};
+use crate::secret::is_same_secret;
 
-pub(crate) use recording::Recordings;
-pub(crate) use watch::{Watches, stream};
+use query::{ParticipantQuery, RoomQuery};
+use refusal::Refusal;
+pub(crate) use stream::stream;
 
-/// Octets of a request.
-pub(crate) const MOST_OCTETS: usize = 256;
+/// Most bytes of a request's body; `{"on":true}` has 11.
+pub(crate) const MAX_BODY: usize = 256;
 
-/// Lets those pass who may look on.
+/// Refuses requests of clients that may not use the inspector.
 ///
-/// Without a token that is whoever sits at this machine: the server listens on a loopback address, and is asked by a
-/// name of such an address, as no page of another site and nobody behind a reverse proxy does.
+/// Without a token only programs on this machine may: the server listens on a loopback address and the request's
+/// `Host` is a name of such an address. Pages of other sites and clients behind a reverse proxy send another `Host`.
 pub(crate) async fn check(State(hub): State<Arc<Hub>>, request: Request, next: Next) -> Response {
     let headers = request.headers();
     let refusal = match &hub.config.inspect {
@@ -47,7 +52,7 @@ pub(crate) async fn check(State(hub): State<Arc<Hub>>, request: Request, next: N
     }
 }
 
-/// What proxies add.
+/// Headers that reverse proxies add.
 const PROXIED: [HeaderName; 3] = [
     header::FORWARDED,
     HeaderName::from_static("x-forwarded-for"),
@@ -75,9 +80,9 @@ fn bears(headers: &HeaderMap, token: &str) -> bool {
 #[derive(Serialize)]
 struct Rooms {
     rooms: Vec<Room>,
-    /// Whether networks can be emulated.
+    /// True if networks can be emulated.
     emulates: bool,
-    /// Whether rooms can be recorded.
+    /// True if rooms can be recorded.
     records: bool,
 }
 
@@ -90,11 +95,13 @@ struct Room {
     bytes_after: u64,
 }
 
-/// Says which rooms there are.
+/// Lists all rooms.
 pub(crate) async fn rooms(State(hub): State<Arc<Hub>>) -> impl IntoResponse {
     let mut rooms = Vec::new();
     for name in hub.names() {
-        let Some(stats) = hub.visit(&name, |driver, _| driver.room.stats()).await else { continue };
+        let Some(stats) = hub.with_room(&name, |driver, _| driver.room.stats()).await else {
+            continue;
+        };
         rooms.push(Room {
             name,
             participants: stats.here,
@@ -109,27 +116,15 @@ pub(crate) async fn rooms(State(hub): State<Arc<Hub>>) -> impl IntoResponse {
     ([NO_SNIFF, NO_STORE], Json(rooms))
 }
 
-#[derive(Deserialize)]
-pub(crate) struct Whose {
-    room: String,
-    participant: u32,
-}
-
-/// Says what the models know of message types that code what a participant is sent.
+/// Lists the templates of the models that compress the messages to a participant.
 pub(crate) async fn templates(
     State(hub): State<Arc<Hub>>,
-    query: Result<Query<Whose>, QueryRejection>,
+    query: Result<Query<ParticipantQuery>, QueryRejection>,
 ) -> Result<impl IntoResponse, Refusal> {
-    let Query(Whose { room, participant }) = query.map_err(Refusal::Query)?;
-    let templates =
-        hub.visit(&room, move |driver, _| driver.room.templates(ParticipantId(participant))).await;
+    let Query(ParticipantQuery { room, participant }) = query.map_err(Refusal::Query)?;
+    let templates = hub.with_room(&room, move |driver, _| driver.room.templates(participant)).await;
     let (stream, datagrams) = templates.ok_or(Refusal::NoRoom)?;
     Ok(([NO_SNIFF, NO_STORE], Json(view::Templates::new(&stream, &datagrams))))
-}
-
-#[derive(Deserialize)]
-pub(crate) struct Of {
-    room: String,
 }
 
 #[derive(Deserialize)]
@@ -138,13 +133,13 @@ pub(crate) struct Record {
     on: bool,
 }
 
-/// Begins or ends recording a room.
+/// Starts or stops the recording of a room.
 pub(crate) async fn record(
     State(hub): State<Arc<Hub>>,
-    query: Result<Query<Of>, QueryRejection>,
+    query: Result<Query<RoomQuery>, QueryRejection>,
     wanted: Result<Json<Record>, JsonRejection>,
 ) -> Result<impl IntoResponse, Refusal> {
-    let Query(Of { room }) = query.map_err(Refusal::Query)?;
+    let Query(RoomQuery { room }) = query.map_err(Refusal::Query)?;
     let Json(Record { on }) = wanted.map_err(Refusal::Unreadable)?;
     if room.is_empty() || room.len() > MAX_ROOM_NAME {
         return Err(Refusal::NoRoom);
@@ -154,52 +149,6 @@ pub(crate) async fn record(
         false => recording::stop(&hub, &room).await.ok_or(Refusal::NotRecorded)?,
     };
     Ok(([NO_SNIFF, NO_STORE], Json(state)))
-}
-
-/// Why a request is not answered as it wishes.
-#[derive(Debug)]
-pub(crate) enum Refusal {
-    Off,
-    Remote,
-    Token,
-    NoRoom,
-    TooMany,
-    NoFolder,
-    NotRecorded,
-    Disk(std::io::Error),
-    Query(QueryRejection),
-    Unreadable(JsonRejection),
-}
-
-impl IntoResponse for Refusal {
-    fn into_response(self) -> Response {
-        let (status, why) = match self {
-            Refusal::Off => (
-                StatusCode::FORBIDDEN,
-                "nobody may look on here: start the server with --inspect-token, or let it listen on loopback\n",
-            ),
-            Refusal::Remote => (
-                StatusCode::FORBIDDEN,
-                "only whoever sits at the server's machine may look on: start it with --inspect-token\n",
-            ),
-            Refusal::Token => (StatusCode::UNAUTHORIZED, "the token of --inspect-token is due\n"),
-            Refusal::NoRoom => (StatusCode::NOT_FOUND, "there is no such room\n"),
-            Refusal::TooMany => {
-                (StatusCode::SERVICE_UNAVAILABLE, "too many look on or record, try again later\n")
-            }
-            Refusal::NoFolder => {
-                (StatusCode::FORBIDDEN, "this server records nothing: start it with --record-dir\n")
-            }
-            Refusal::NotRecorded => (StatusCode::NOT_FOUND, "this room is not recorded\n"),
-            Refusal::Disk(error) => {
-                let why = format!("the recording cannot be written: {error}\n");
-                return (StatusCode::INSUFFICIENT_STORAGE, why).into_response();
-            }
-            Refusal::Query(rejection) => return rejection.into_response(),
-            Refusal::Unreadable(rejection) => return rejection.into_response(),
-        };
-        (status, why).into_response()
-    }
 }
 
 #[cfg(test)]
@@ -214,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn only_names_of_this_machine_are_local() {
+    fn only_loopback_hosts_without_a_proxy_are_local() {
         for host in ["localhost", "localhost:8080", "127.0.0.1:8080", "127.9.9.9", "[::1]:8080"] {
             assert!(is_local(&headers(&[("host", host)])), "{host}");
         }
@@ -228,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_borne_whole() {
+    fn only_the_exact_token_is_accepted() {
         for (value, is_right) in
             [("Bearer abc", true), ("Bearer ab", false), ("Bearer abcd", false), ("abc", false)]
         {

@@ -1,67 +1,32 @@
-//! Recording a room: what its participants publish, in the files that `groupwire replay` reads.
+//! Recordings of rooms: all messages that participants publish, in the files that `groupwire replay` reads.
 
-use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use groupwire_session::room::Recorded;
-use serde::Serialize;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-use super::Refusal;
+use super::recordings::{Running, State};
+use super::refusal::Refusal;
 use crate::hub::Hub;
 
-/// How often what was published is written.
-const EVERY: Duration = Duration::from_millis(200);
+/// How often recorded messages are written to the files.
+const INTERVAL: Duration = Duration::from_millis(200);
 
-/// Rooms that are recorded at a time.
-const MOST: usize = 8;
+/// Most recordings at the same time.
+const MAX_RECORDINGS: usize = 8;
 
-/// Octets of a recording: what `groupwire replay` reads is 256 MB.
-const MOST_OCTETS: u64 = 240 << 20;
+/// Most bytes of a recording: `groupwire replay` reads up to 256 MB.
+const MAX_BYTES: u64 = 240 << 20;
 
-/// Octets of a room's name that a file is called by.
-const MOST_NAME: usize = 48;
+/// Most characters of the room's name in a file's name.
+const MAX_NAME: usize = 48;
 
-/// How a recording is doing, or how it ended.
-#[derive(Debug, Clone, Default, Serialize)]
-pub(crate) struct State {
-    /// Its name in the folder of recordings.
-    file: String,
-    messages: u64,
-    octets: u64,
-    /// Messages that came faster than they were written.
-    missed: u64,
-    is_over: bool,
-    /// Why it ended, if nobody wished it.
-    error: Option<String>,
-}
-
-/// The rooms that are recorded, and the last recordings of others.
-#[derive(Default)]
-pub(crate) struct Recordings(Mutex<HashMap<String, Running>>);
-
-struct Running {
-    state: watch::Receiver<State>,
-    stop: watch::Sender<bool>,
-}
-
-impl Recordings {
-    /// How the recording of a room is doing.
-    pub(super) fn state(&self, room: &str) -> Option<State> {
-        self.lock().get(room).map(|running| running.state.borrow().clone())
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Running>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Begins to record a room, unless it is recorded already.
+/// Starts to record a room, unless it is being recorded already.
 pub(super) async fn start(hub: &Arc<Hub>, room: &str) -> Result<State, Refusal> {
     let folder = hub.config.record_dir.as_deref().ok_or(Refusal::NoFolder)?;
     if !hub.names().iter().any(|name| name == room) {
@@ -75,7 +40,7 @@ pub(super) async fn start(hub: &Arc<Hub>, room: &str) -> Result<State, Refusal> 
             return Ok(found.state.borrow().clone());
         }
         running.retain(|_, one| !one.state.borrow().is_over);
-        if running.len() >= MOST {
+        if running.len() >= MAX_RECORDINGS {
             return Err(Refusal::TooMany);
         }
         let files = Files::create(folder, room).map_err(Refusal::Disk)?;
@@ -86,12 +51,12 @@ pub(super) async fn start(hub: &Arc<Hub>, room: &str) -> Result<State, Refusal> 
         tokio::spawn(record(Arc::clone(hub), room.to_owned(), files, report, stopped));
         first
     };
-    hub.visit(room, |driver, _| driver.room.set_recording(true)).await;
-    tracing::info!(room, file = started.file, "recording");
+    hub.with_room(room, |driver, _| driver.room.set_recording(true)).await;
+    tracing::info!(room, file = started.file, "recording started");
     Ok(started)
 }
 
-/// Ends the recording of a room. `None`: it is not recorded.
+/// Stops the recording of a room; `None` if there is none.
 pub(super) async fn stop(hub: &Hub, room: &str) -> Option<State> {
     let mut state = {
         let running = hub.recordings.lock();
@@ -103,7 +68,7 @@ pub(super) async fn stop(hub: &Hub, room: &str) -> Option<State> {
     Some(ended.clone())
 }
 
-/// Writes what is published until that is to end, the room is gone, or nothing more can be written.
+/// Writes messages until the recording is stopped, the room is closed, or writing fails.
 async fn record(
     hub: Arc<Hub>,
     room: String,
@@ -112,9 +77,9 @@ async fn record(
     mut stopped: watch::Receiver<bool>,
 ) {
     let error = loop {
-        let is_last = timeout(EVERY, stopped.wait_for(|stopped| *stopped)).await.is_ok();
+        let is_last = timeout(INTERVAL, stopped.wait_for(|stopped| *stopped)).await.is_ok();
         let fetched = hub
-            .visit(&room, |driver, now| {
+            .with_room(&room, |driver, now| {
                 let channels = driver.room.inspect(now).channels;
                 let names: Vec<String> = channels.into_iter().map(|channel| channel.name).collect();
                 (driver.room.recorded(), names)
@@ -126,50 +91,52 @@ async fn record(
             let outcome = files.append(&messages, &names);
             (files, outcome)
         });
-        let Ok((back, outcome)) = written.await else { break Some("it was given up".to_owned()) };
+        let Ok((back, outcome)) = written.await else {
+            break Some("the task that writes it was cancelled".to_owned());
+        };
         files = back;
         if let Err(error) = outcome {
             break Some(error.to_string());
         }
         report.send_modify(|state| {
             state.messages += count;
-            state.octets = files.octets;
+            state.bytes = files.bytes;
             state.missed = missed;
         });
         if is_last {
             break None;
         }
-        if files.octets > MOST_OCTETS {
-            break Some(format!("it has {MOST_OCTETS} octets, which is the most"));
+        if files.bytes > MAX_BYTES {
+            break Some(format!("the recording reached its limit of {MAX_BYTES} bytes"));
         }
     };
     if let Some(error) = &error {
-        tracing::warn!(room, error, "the recording ended");
+        tracing::warn!(room, error, "recording failed");
     }
-    hub.visit(&room, |driver, _| driver.room.set_recording(false)).await;
+    hub.with_room(&room, |driver, _| driver.room.set_recording(false)).await;
     report.send_modify(|state| {
         state.is_over = true;
         state.error = error;
     });
 }
 
-/// A file of records and the table beside it.
+/// The files of a recording: the messages (`.bin`), and a table of their times, senders and channels (`.tsv`).
 struct Files {
     name: String,
     records: File,
     table: File,
-    octets: u64,
-    table_octets: u64,
+    bytes: u64,
+    table_bytes: u64,
 }
 
 const COLUMNS: &[u8] = b"time_ms\tsender\tchannel\n";
 
 impl Files {
-    /// Makes new ones, called by the room and the time: nothing is ever written over.
+    /// Creates new files, named after the room and the time; never overwrites a file.
     fn create(folder: &Path, room: &str) -> io::Result<Self> {
         std::fs::create_dir_all(folder)?;
         let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
-        let room: String = room.chars().take(MOST_NAME).map(plain).collect();
+        let room: String = room.chars().take(MAX_NAME).map(plain).collect();
         let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
         let new =
             |name: &str| OpenOptions::new().write(true).create_new(true).open(folder.join(name));
@@ -184,13 +151,13 @@ impl Files {
             };
             let mut table = new(&format!("{name}.tsv"))?;
             table.write_all(COLUMNS)?;
-            let (name, table_octets) = (format!("{name}.bin"), COLUMNS.len() as u64);
-            return Ok(Files { name, records, table, octets: 0, table_octets });
+            let (name, table_bytes) = (format!("{name}.bin"), COLUMNS.len() as u64);
+            return Ok(Files { name, records, table, bytes: 0, table_bytes });
         }
         Err(io::ErrorKind::AlreadyExists.into())
     }
 
-    /// Adds all of the messages, or, if that fails, none of them, so that what is there can be read.
+    /// Appends all messages or, if that fails, none, so that the files stay readable.
     fn append(&mut self, messages: &[Recorded], channels: &[String]) -> io::Result<()> {
         let (mut records, mut rows) = (Vec::new(), Vec::new());
         for message in messages {
@@ -205,12 +172,12 @@ impl Files {
         let written = self.records.write_all(&records).and_then(|()| self.table.write_all(&rows));
         match written {
             Ok(()) => {
-                self.octets += records.len() as u64;
-                self.table_octets += rows.len() as u64;
+                self.bytes += records.len() as u64;
+                self.table_bytes += rows.len() as u64;
             }
             Err(_) => {
-                let _ = self.records.set_len(self.octets);
-                let _ = self.table.set_len(self.table_octets);
+                let _ = self.records.set_len(self.bytes);
+                let _ = self.table.set_len(self.table_bytes);
             }
         }
         written
@@ -236,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn no_name_of_a_room_leaves_the_folder_or_writes_over_a_file() {
+    fn no_room_name_escapes_the_folder_or_overwrites_a_file() {
         let folder = folder("names");
         for room in
             ["../../etc/passwd", "/etc/passwd", "a\0b", "..", &"ä".repeat(200), "demo", "demo"]
@@ -250,12 +217,12 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_written_whole_is_not_written() {
+    fn messages_are_written_completely_or_not_at_all() {
         let folder = folder("full");
         let mut files = Files::create(&folder, "demo").unwrap();
         let channels = ["draw\ting".to_owned()];
         files.append(&[message(b"one"), message(b"")], &channels).unwrap();
-        // As on a full disk, the table takes no more.
+        // Writing to the table fails, as on a full disk.
         let name = folder.join(files.name.replace(".bin", ".tsv"));
         let table = std::mem::replace(&mut files.table, File::open(&name).unwrap());
         assert!(files.append(&[message(b"two")], &channels).is_err());

@@ -1,4 +1,5 @@
-//! What the inspector is told, as JSON. Costs are in eighths of a bit, ages and times in milliseconds.
+//! The inspector's report of a room, as JSON. Costs are in eighths of a bit, ages and times in milliseconds. The names
+//! of fields are those of the JSON that the inspector's page reads.
 
 use std::time::Duration;
 
@@ -10,16 +11,16 @@ use groupwire_session::{
 };
 use serde::Serialize;
 
-use super::recording;
+use super::recordings;
 use crate::room::Driver;
 
-/// Octets of presence that are passed on: a name is in there.
-const MOST_PRESENCE: usize = 512;
+/// Bytes of a participant's presence in the report: enough to show a name.
+const MAX_PRESENCE: usize = 512;
 
-/// Octets of a template's part that are shown.
-const MOST_SHOWN: usize = 400;
+/// Bytes of a template's part in the report.
+const MAX_SHOWN: usize = 400;
 
-/// A room at a moment, and its packets since the last one.
+/// The state of a room, and its packets since the last report.
 #[derive(Serialize)]
 pub(super) struct Report {
     now: f64,
@@ -30,14 +31,14 @@ pub(super) struct Report {
     flows: Vec<FlowView>,
     carriages: Vec<CarriageView>,
     packets: Vec<PacketView>,
-    recording: Option<recording::State>,
+    recording: Option<recordings::State>,
 }
 
-/// Turns tracing on if it is off.
+/// Makes a report, and turns the room's tracing on.
 pub(super) fn report(
     driver: &mut Driver,
     now: Duration,
-    recording: Option<recording::State>,
+    recording: Option<recordings::State>,
 ) -> Report {
     driver.room.set_tracing(true);
     let inspection = driver.room.inspect(now);
@@ -67,10 +68,10 @@ struct Channel {
     overflow: &'static str,
     priority: u8,
     private: bool,
-    /// From 0 to 1.
+    /// Loss target, from 0 to 1.
     loss: f64,
     deadline: Option<f64>,
-    /// Per second; 0: none.
+    /// Messages per second; 0 means no limit.
     rate_min: f64,
     rate_max: f64,
 }
@@ -110,7 +111,7 @@ struct Participant {
 impl Participant {
     fn new(facts: ParticipantFacts, driver: &Driver) -> Self {
         let ParticipantFacts { id, state, presence, transport } = facts;
-        let shown = &presence[..presence.len().min(MOST_PRESENCE)];
+        let shown = &presence[..presence.len().min(MAX_PRESENCE)];
         Participant {
             id: id.get(),
             state: match state {
@@ -129,33 +130,37 @@ struct Transport {
     kind: &'static str,
     round_trip: Option<f64>,
     clock_error: Option<f64>,
-    /// Octets per second.
+    /// Bytes per second sent to the participant.
     rate: Option<f64>,
-    /// Octets per second as datagrams, with all headers.
+    /// Limit of bytes per second in datagrams, all headers included.
     rate_limit: Option<u32>,
-    /// In its own words.
+    /// Why the client uses this transport, in the client's words.
     reason: Option<String>,
     datagrams: bool,
     coded: bool,
+    /// The fan-out groups whose stream and datagrams the participant receives.
     stream_class: Option<u32>,
     datagram_class: Option<u32>,
+    /// The newest epoch that the participant acknowledged.
     epoch: Option<u32>,
-    /// From 0 to 1: of datagrams to it, and from it (PER).
+    /// Packet error rate of the datagrams to the participant, from 0 to 1.
     lost_to: Option<f64>,
+    /// The same of the datagrams from the participant.
     lost_from: Option<f64>,
     subscribed: Vec<(u32, String)>,
     measured: Vec<MeasuredView>,
-    /// Whether it can be led over an emulated network, and over which it is.
+    /// True if the transport can go over an emulated network.
     emulable: bool,
+    /// Loss and delay of the emulated network, if there is one.
     emulation: Option<(f64, f64)>,
 }
 
 impl Transport {
     fn new(participant: ParticipantId, facts: TransportFacts, driver: &Driver) -> Self {
-        let origin = driver.links.get(&facts.link).map(|link| &link.origin);
+        let info = driver.connections.get(&facts.link).map(|connection| &connection.info);
         let emulated = driver.emulated(participant);
         Transport {
-            kind: origin.map_or("", |origin| origin.kind),
+            kind: info.map_or("", |info| info.transport),
             round_trip: facts.round_trip.map(ms),
             clock_error: facts.clock_error.map(ms),
             rate: facts.rate,
@@ -174,7 +179,7 @@ impl Transport {
                 .map(|(channel, compress)| (channel.get(), compress.to_string()))
                 .collect(),
             measured: facts.measured.iter().map(MeasuredView::new).collect(),
-            emulable: origin.is_some_and(|origin| origin.way.is_some()),
+            emulable: info.is_some_and(|info| info.path.is_some()),
             emulation: emulated.map(|settings| (settings.loss, ms(settings.delay))),
         }
     }
@@ -186,7 +191,7 @@ struct MeasuredView {
     received: Option<Received>,
     sent: Option<TallyView>,
     code: Option<CodeView>,
-    /// Values per second of each key that it asked for at most.
+    /// Values per second of each key that the participant asked for at most.
     limit: Option<f64>,
 }
 
@@ -202,7 +207,7 @@ impl MeasuredView {
     }
 }
 
-/// Messages, and those of them that missed, and of those that came too late.
+/// Messages judged, those that missed the channel's contract, and those of them that came too late.
 #[derive(Serialize)]
 struct TallyView {
     judged: u64,
@@ -217,12 +222,12 @@ impl TallyView {
     }
 }
 
-/// What a participant makes of a channel, from application to application.
+/// The quality of a channel that a participant reports, from application to application.
 #[derive(Serialize)]
 struct Received {
     tally: TallyView,
     saved: u64,
-    /// Per second, while enough was sent.
+    /// Messages per second, if enough were sent to tell.
     rate: Option<f64>,
     median: f64,
     p99: f64,
@@ -242,7 +247,7 @@ impl Received {
     }
 }
 
-/// After how many packets a message is repeated, or in packets of its own after how many milliseconds.
+/// When messages are repeated: after how many packets, or in dedicated packets after how many milliseconds.
 #[derive(Serialize)]
 struct RepeatsView {
     after: Vec<u8>,
@@ -262,16 +267,16 @@ impl RepeatsView {
     }
 }
 
-/// The code set that is in force.
+/// The code set in use.
 #[derive(Serialize)]
 struct CodeView {
     most: RepeatsView,
-    /// For this share of messages.
+    /// The repeats of `share` of the messages.
     others: RepeatsView,
     share: f64,
-    /// Whether receivers ask for what they miss.
+    /// True if receivers request missing messages.
     asks: bool,
-    /// Whether the last message of a cluster goes again.
+    /// True if the last message of a cluster is repeated (tail flush).
     closes: bool,
 }
 
@@ -333,13 +338,20 @@ struct PacketView {
     participant: u32,
     out: bool,
     datagram: bool,
+    /// The fan-out group that shares the packet's payload.
     class: Option<u32>,
+    /// The epoch that the packet is coded under.
     epoch: Option<u32>,
+    /// Bytes of the packet.
     octets: usize,
+    /// Bytes that are for this participant alone.
     private: usize,
+    /// Bytes of acknowledgements and other feedback.
     feedback: usize,
+    /// Bytes that belong to no message.
     overhead: usize,
-    /// Channel, sender, index, purpose (0 new, 1 repeated, 2 state, 3 own), octets before, age, cost.
+    /// For each message: channel, sender, index, purpose (0 new, 1 repeated, 2 state, 3 the receiver's own), bytes
+    /// before compression, age, cost.
     parts: Vec<(u32, u32, u32, u8, usize, u64, u32)>,
 }
 
@@ -373,14 +385,14 @@ fn part(part: &Part) -> (u32, u32, u32, u8, usize, u64, u32) {
     (part.channel.get(), part.sender.get(), part.index, purpose, part.before, age, cost)
 }
 
-/// What the models of a participant's stream and datagrams know.
+/// The templates of the models for a participant's stream and datagrams.
 #[derive(Serialize)]
 pub(super) struct Templates {
     stream: Vec<Template>,
     datagrams: Vec<Template>,
 }
 
-/// Pieces are fixed texts, or `[kind, example]` of a hole.
+/// A template; its pieces are fixed texts, or `[kind, example]` for a hole.
 #[derive(Serialize)]
 struct Template {
     fits: u32,
@@ -415,10 +427,10 @@ impl Template {
     }
 }
 
-/// Text as it is, other octets as `\x..`.
+/// Shows text as it is and other bytes as `\x..`.
 fn shown(bytes: &[u8]) -> String {
     let mut text = String::new();
-    for chunk in bytes[..bytes.len().min(MOST_SHOWN)].utf8_chunks() {
+    for chunk in bytes[..bytes.len().min(MAX_SHOWN)].utf8_chunks() {
         for c in chunk.valid().chars() {
             match c {
                 ' '..='\u{7e}' | '\u{a0}'.. => text.push(c),
@@ -427,13 +439,13 @@ fn shown(bytes: &[u8]) -> String {
         }
         chunk.invalid().iter().for_each(|byte| text.push_str(&format!("\\x{byte:02x}")));
     }
-    if bytes.len() > MOST_SHOWN {
+    if bytes.len() > MAX_SHOWN {
         text.push('…');
     }
     text
 }
 
-/// Of 1/1000 per second.
+/// Converts a rate in 1/1000 per second.
 fn per_second(rate: u32) -> f64 {
     f64::from(rate) / 1000.0
 }
@@ -447,7 +459,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn octets_that_are_no_text_are_escaped() {
+    fn bytes_that_are_not_text_are_escaped() {
         assert_eq!(shown(b"{\"x\":\x00\xff}\n"), "{\"x\":\\u{0}\\xff}\\n");
         assert_eq!(shown("ä€".as_bytes()), "ä€");
         assert!(shown(&[b'a'; 1000]).ends_with('…'));

@@ -1,34 +1,34 @@
-//! Packets in a stream of octets (T1): a length, and that many octets.
+//! Length-prefixed packets in a byte stream (T1).
 
 use axum::body::Bytes;
 use bytes::{Buf, BytesMut};
 use groupwire_session::Error;
 use tokio::io::{AsyncRead, AsyncReadExt};
 
-/// Octets asked for at a time.
+/// Bytes read at a time; most packets are smaller.
 const READ: usize = 4 << 10;
 
-/// Reads packets.
+/// Reads length-prefixed packets from a byte stream.
 pub(crate) struct Framed<R> {
     reader: R,
-    octets: BytesMut,
+    bytes: BytesMut,
     max: usize,
 }
 
 impl<R: AsyncRead + Unpin> Framed<R> {
-    /// Packets of at most `max` octets.
+    /// Reads packets of at most `max` bytes.
     pub(crate) fn new(reader: R, max: usize) -> Self {
-        Framed { reader, octets: BytesMut::new(), max }
+        Framed { reader, bytes: BytesMut::new(), max }
     }
 
-    /// The next packet. `None`: the stream is over. Losing the future loses nothing.
+    /// The next packet; `None` at the end of the stream. The future may be dropped without losing bytes.
     pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, Error> {
         loop {
-            if let Some(packet) = take(&mut self.octets, self.max)? {
+            if let Some(packet) = take(&mut self.bytes, self.max)? {
                 return Ok(Some(packet));
             }
-            self.octets.reserve(READ);
-            let read = self.reader.read_buf(&mut self.octets).await;
+            self.bytes.reserve(READ);
+            let read = self.reader.read_buf(&mut self.bytes).await;
             if !matches!(read, Ok(1..)) {
                 return Ok(None);
             }
@@ -36,23 +36,23 @@ impl<R: AsyncRead + Unpin> Framed<R> {
     }
 }
 
-/// Appends the packet with its length before it.
+/// Appends a length-prefixed packet.
 pub(crate) fn put(packet: &[u8], out: &mut Vec<u8>) {
     put_varint(packet.len() as u64, out);
     out.extend_from_slice(packet);
 }
 
-/// The packet with its length before it.
+/// The length-prefixed form of a packet.
 pub(crate) fn framed(packet: &[u8]) -> Vec<u8> {
-    let mut octets = Vec::with_capacity(MAX_VARINT + packet.len());
-    put(packet, &mut octets);
-    octets
+    let mut bytes = Vec::with_capacity(MAX_VARINT + packet.len());
+    put(packet, &mut bytes);
+    bytes
 }
 
-/// Octets of a number, at most (W1).
+/// Most bytes of a varint (W1).
 pub(crate) const MAX_VARINT: usize = 10;
 
-/// Appends a number (W1).
+/// Appends a varint (W1).
 pub(crate) fn put_varint(mut value: u64, out: &mut Vec<u8>) {
     while value >= 0x80 {
         out.push((value & 0x7f) as u8 | 0x80);
@@ -61,34 +61,34 @@ pub(crate) fn put_varint(mut value: u64, out: &mut Vec<u8>) {
     out.push(value as u8);
 }
 
-/// Takes a packet from the front, once it is there whole.
-pub(crate) fn take(octets: &mut BytesMut, max: usize) -> Result<Option<Bytes>, Error> {
-    let Some((prefix, length)) = measure(octets, max)? else { return Ok(None) };
-    octets.advance(prefix);
-    Ok(Some(octets.split_to(length).freeze()))
+/// Removes the first packet; `None` if it is not complete yet.
+pub(crate) fn take(bytes: &mut BytesMut, max: usize) -> Result<Option<Bytes>, Error> {
+    let Some((prefix, length)) = measure(bytes, max)? else { return Ok(None) };
+    bytes.advance(prefix);
+    Ok(Some(bytes.split_to(length).freeze()))
 }
 
-/// How many octets the first packet's length has, and how many the packet. `None`: it is not there whole.
-pub(crate) fn measure(octets: &[u8], max: usize) -> Result<Option<(usize, usize)>, Error> {
-    let Some((length, prefix)) = varint(octets)? else { return Ok(None) };
+/// Sizes of the first packet's length prefix and of the packet itself; `None` if the packet is not complete yet.
+pub(crate) fn measure(bytes: &[u8], max: usize) -> Result<Option<(usize, usize)>, Error> {
+    let Some((length, prefix)) = varint(bytes)? else { return Ok(None) };
     let length = usize::try_from(length).unwrap_or(usize::MAX);
     if length > max {
         return Err(Error::TooLarge { what: "packet", size: length, limit: max });
     }
-    Ok((octets.len() - prefix >= length).then_some((prefix, length)))
+    Ok((bytes.len() - prefix >= length).then_some((prefix, length)))
 }
 
-/// Reads a number (W1) and says how many octets it had. `None`: it goes on.
-pub(crate) fn varint(octets: &[u8]) -> Result<Option<(u64, usize)>, Error> {
+/// Reads a varint (W1): its value and its size in bytes; `None` if it is not complete yet.
+pub(crate) fn varint(bytes: &[u8]) -> Result<Option<(u64, usize)>, Error> {
     let mut value = 0;
-    for (at, &octet) in octets.iter().take(MAX_VARINT).enumerate() {
-        let bits = u64::from(octet & 0x7f);
-        if at == MAX_VARINT - 1 && octet > 1 {
+    for (at, &byte) in bytes.iter().take(MAX_VARINT).enumerate() {
+        let bits = u64::from(byte & 0x7f);
+        if at == MAX_VARINT - 1 && byte > 1 {
             return Err(MALFORMED);
         }
         value |= bits << (7 * at);
-        if octet & 0x80 == 0 {
-            return match octet == 0 && at > 0 {
+        if byte & 0x80 == 0 {
+            return match byte == 0 && at > 0 {
                 true => Err(MALFORMED),
                 false => Ok(Some((value, at + 1))),
             };
@@ -106,22 +106,22 @@ mod tests {
 
     proptest! {
         #[test]
-        fn numbers_round_trip(value: u64) {
-            let mut octets = Vec::new();
-            put_varint(value, &mut octets);
-            prop_assert_eq!(varint(&octets), Ok(Some((value, octets.len()))));
-            prop_assert_eq!(varint(&octets[..octets.len() - 1]), Ok(None));
+        fn varints_round_trip(value: u64) {
+            let mut bytes = Vec::new();
+            put_varint(value, &mut bytes);
+            prop_assert_eq!(varint(&bytes), Ok(Some((value, bytes.len()))));
+            prop_assert_eq!(varint(&bytes[..bytes.len() - 1]), Ok(None));
         }
 
         #[test]
-        fn packets_come_out_as_they_went_in_however_they_are_cut(
+        fn packets_survive_any_segmentation_of_the_stream(
             packets in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..300), 0..10),
             cut in 1..50usize,
         ) {
-            let mut octets = Vec::new();
-            packets.iter().for_each(|packet| put(packet, &mut octets));
+            let mut bytes = Vec::new();
+            packets.iter().for_each(|packet| put(packet, &mut bytes));
             let (mut buffer, mut read) = (BytesMut::new(), Vec::new());
-            for piece in octets.chunks(cut) {
+            for piece in bytes.chunks(cut) {
                 buffer.extend_from_slice(piece);
                 while let Some(packet) = take(&mut buffer, 300).unwrap() {
                     read.push(packet.to_vec());
@@ -132,14 +132,14 @@ mod tests {
         }
 
         #[test]
-        fn random_octets_never_panic(octets: Vec<u8>) {
-            let mut octets = BytesMut::from(&octets[..]);
-            while let Ok(Some(_)) = take(&mut octets, 64) {}
+        fn random_bytes_never_panic(bytes: Vec<u8>) {
+            let mut bytes = BytesMut::from(&bytes[..]);
+            while let Ok(Some(_)) = take(&mut bytes, 64) {}
         }
     }
 
     #[test]
-    fn a_number_in_more_octets_than_it_needs_is_refused() {
+    fn a_varint_longer_than_necessary_is_refused() {
         assert_eq!(varint(&[0x80, 0]), Err(MALFORMED));
         assert_eq!(varint(&[0xff; 11]), Err(MALFORMED));
         let mut long = BytesMut::from(&[0xff, 0xff, 0x7f][..]);

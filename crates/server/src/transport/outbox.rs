@@ -1,39 +1,39 @@
-//! The way from a room's task to a connection's, for few things at a time. A channel of the runtime takes more than a
-//! kilobyte, and most connections are idle.
+//! A small queue from a room's task to a connection's task. A channel of tokio takes more than a kilobyte, and most
+//! connections are idle.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
-/// Two ends, between which at most so many things wait.
+/// Makes the two ends of a queue that holds at most `most` items.
 pub(crate) fn outbox<T>(most: usize) -> (Outbox<T>, Outgoing<T>) {
     let state = State { waiting: VecDeque::new(), most, is_over: false };
-    let shared = Arc::new(Shared { state: Mutex::new(state), wake: Notify::new() });
-    (Outbox(Arc::clone(&shared)), Outgoing(shared))
+    let queue = Arc::new(Queue { state: Mutex::new(state), wake: Notify::new() });
+    (Outbox(Arc::clone(&queue)), Outgoing(queue))
 }
 
-/// Where things are put; it is over when this is gone.
-pub(crate) struct Outbox<T>(Arc<Shared<T>>);
+/// The sending end; dropping it closes the queue.
+pub(crate) struct Outbox<T>(Arc<Queue<T>>);
 
-/// Where they are taken.
-pub(crate) struct Outgoing<T>(Arc<Shared<T>>);
+/// The receiving end.
+pub(crate) struct Outgoing<T>(Arc<Queue<T>>);
 
-struct Shared<T> {
+struct Queue<T> {
     state: Mutex<State<T>>,
-    /// Something was put, or it is over.
+    /// Notified when an item was added or the queue was closed.
     wake: Notify,
 }
 
 struct State<T> {
     waiting: VecDeque<T>,
     most: usize,
-    /// One end is gone.
+    /// True if one of the ends was dropped.
     is_over: bool,
 }
 
 impl<T> Outbox<T> {
-    /// `false`: it was dropped, as there is no place or nobody takes any more.
+    /// Adds an item. Returns false if the item was dropped, because the queue is full or closed.
     pub(crate) fn put(&self, what: T) -> bool {
         let mut state = self.0.lock();
         if state.is_over || state.waiting.len() >= state.most {
@@ -54,7 +54,8 @@ impl<T> Drop for Outbox<T> {
 }
 
 impl<T> Outgoing<T> {
-    /// Waits for the next thing. `None`: no more come. Nothing is lost if the future is.
+    /// Waits for the next item; `None` if the queue is empty and closed. The future may be dropped without losing an
+    /// item.
     pub(crate) async fn next(&mut self) -> Option<T> {
         loop {
             {
@@ -79,7 +80,7 @@ impl<T> Drop for Outgoing<T> {
     }
 }
 
-impl<T> Shared<T> {
+impl<T> Queue<T> {
     fn lock(&self) -> MutexGuard<'_, State<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -90,7 +91,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn what_was_put_is_taken_in_order_and_no_more_waits_than_may() {
+    async fn items_come_in_order_and_no_more_wait_than_allowed() {
         let (outbox, mut outgoing) = outbox(2);
         assert!(outbox.put(1) && outbox.put(2) && !outbox.put(3));
         assert_eq!((outgoing.next().await, outgoing.next().await), (Some(1), Some(2)));
@@ -102,7 +103,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn nobody_takes_from_an_end_that_is_gone() {
+    async fn nothing_is_queued_for_a_receiver_that_was_dropped() {
         let (outbox, outgoing) = outbox(2);
         assert!(outbox.put(1));
         drop(outgoing);

@@ -1,4 +1,4 @@
-//! TCP without anything on top (T8), for native programs.
+//! Length-prefixed packets over plain TCP (T8), for native programs.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -6,48 +6,48 @@ use std::sync::atomic::Ordering;
 use groupwire_session::Error;
 use tokio::net::{TcpListener, TcpStream};
 
+use super::ends::{Gone, Incoming, NoDatagrams, Receive, Transmit};
 use super::framing::Framed;
-use super::line::{self, Framing, Line};
-use super::{Gone, Incoming, NoDatagrams, Receive, Transmit};
+use super::socket_writer::{Framing, SocketStream, SocketWriter};
 use crate::hub::Hub;
 use crate::listen::accept;
 
-/// Serves for ever.
+/// Accepts and serves connections; never returns.
 pub(crate) async fn serve(listener: TcpListener, hub: Arc<Hub>) {
     loop {
         let (socket, peer) = accept(&listener).await;
         if hub.connections.load(Ordering::Relaxed) >= hub.config.max_connections {
-            tracing::warn!(%peer, "turned away: too many connections");
+            tracing::warn!(%peer, "connection refused: too many connections");
             continue;
         }
-        tracing::debug!(%peer, "connected");
+        tracing::debug!(%peer, transport = "TCP socket", "connected");
         tokio::spawn(serve_one(Arc::clone(&hub), socket));
     }
 }
 
 async fn serve_one(hub: Arc<Hub>, socket: TcpStream) {
-    let line = Line::new(socket, Framing::Length);
-    let reader = Framed::new(line::Stream(Arc::clone(&line)), hub.config.limits.max_packet);
+    let writer = SocketWriter::new(socket, Framing::Length);
+    let reader = Framed::new(SocketStream(Arc::clone(&writer)), hub.config.limits.max_packet);
     let datagrams = None::<(NoDatagrams, usize)>;
-    super::emulation::serve(hub, "TCP socket", false, reader, Writer(line), datagrams).await;
+    super::emulation::serve(hub, "TCP socket", false, reader, Writer(writer), datagrams).await;
 }
 
-impl Receive for Framed<line::Stream> {
+impl Receive for Framed<SocketStream> {
     async fn receive(&mut self) -> Result<Option<Incoming>, Error> {
         Ok(self.next().await?.map(Incoming::Packet))
     }
 }
 
-struct Writer(Arc<Line>);
+struct Writer(Arc<SocketWriter>);
 
 impl Transmit for Writer {
-    fn line(&self) -> Option<Arc<Line>> {
+    fn socket_writer(&self) -> Option<Arc<SocketWriter>> {
         Some(Arc::clone(&self.0))
     }
 
     async fn send(&mut self, packet: Vec<u8>) -> Result<(), Gone> {
         self.0.send(&packet, &[]);
-        self.0.flush().await.map(drop)
+        self.0.flush().await.map(drop).map_err(|_| Gone)
     }
 
     async fn close(&mut self, packet: Vec<u8>, _: Option<&Error>) {
@@ -58,7 +58,8 @@ impl Transmit for Writer {
             return;
         }
         self.0.finish();
-        // What comes unread when a socket is closed resets the connection, and the last packet with it.
+        // Read and drop what still comes: closing a socket with unread bytes resets the connection, and the client
+        // would lose the last packet.
         let socket = self.0.socket();
         let mut dropped = [0; 1024];
         while socket.readable().await.is_ok() {

@@ -1,4 +1,4 @@
-//! WebSocket: a binary message is a packet.
+//! WebSocket: each binary message is a packet.
 
 use std::sync::Arc;
 
@@ -17,14 +17,16 @@ use tungstenite::handshake::server::create_response;
 use tungstenite::protocol::frame::coding::CloseCode;
 use tungstenite::protocol::{Role, WebSocketConfig};
 
-use super::line::{self, Framing, Line};
-use super::{Gone, Incoming, NoDatagrams, Receive, Transmit};
+use super::ends::{Gone, Incoming, NoDatagrams, Receive, Transmit};
+use super::socket_writer::{Framing, SocketStream, SocketWriter};
 use crate::hub::Hub;
 
-/// The library's 128 KB would be the largest part of a connection's memory. What is larger gets a buffer of its size.
+/// Bytes of the read buffer per connection. The library's default of 128 KB would be the largest part of a
+/// connection's memory; a larger message gets a buffer of its size.
 const READ_BUFFER: usize = 512;
 
-/// Answers the request for a WebSocket, and serves it until it ends, over the emulated path if it asked for that.
+/// Answers the request for a WebSocket and serves it until it ends, over the emulated network of its room if
+/// `emulate`.
 pub(crate) fn upgrade(hub: Arc<Hub>, mut request: Request<Body>, emulate: bool) -> Response {
     let upgrade = hyper::upgrade::on(&mut request);
     match create_response(&request.map(drop)) {
@@ -40,8 +42,8 @@ pub(crate) fn upgrade(hub: Arc<Hub>, mut request: Request<Body>, emulate: bool) 
     }
 }
 
-/// The socket under HTTP, and what was read of it already: a copy, as the 8 KB that HTTP read into are not to stay for as
-/// long as the connection.
+/// The TCP socket under HTTP, and a copy of the bytes that HTTP has already read: the copy frees HTTP's buffer of 8
+/// KB.
 async fn socket(upgrade: OnUpgrade) -> Option<(TcpStream, Vec<u8>)> {
     let upgraded: Upgraded = upgrade.await.ok()?;
     let parts = upgraded.downcast::<TokioIo<TcpStream>>().ok()?;
@@ -55,16 +57,16 @@ async fn serve(hub: Arc<Hub>, socket: TcpStream, read: Vec<u8>, emulate: bool) {
         .max_frame_size(Some(limit))
         .write_buffer_size(0)
         .read_buffer_size(READ_BUFFER);
-    let line = Line::new(socket, Framing::WebSocket);
-    let (stream, role) = (line::Stream(Arc::clone(&line)), Role::Server);
+    let writer = SocketWriter::new(socket, Framing::WebSocket);
+    let (stream, role) = (SocketStream(Arc::clone(&writer)), Role::Server);
     let stream = WebSocketStream::from_partially_read(stream, read, role, Some(config)).await;
     let (receive, transmit, datagrams) =
-        (Stream(Box::new(stream)), Sink(line), None::<(NoDatagrams, usize)>);
+        (Stream(Box::new(stream)), Sink(writer), None::<(NoDatagrams, usize)>);
     super::emulation::serve(hub, "WebSocket", emulate, receive, transmit, datagrams).await;
 }
 
-/// On its own, as a task holds what it hands on once more at each step.
-struct Stream(Box<WebSocketStream<line::Stream>>);
+/// Boxed, because the future of each nested async function would hold the stream once more.
+struct Stream(Box<WebSocketStream<SocketStream>>);
 
 impl Receive for Stream {
     async fn receive(&mut self) -> Result<Option<Incoming>, Error> {
@@ -77,7 +79,7 @@ impl Receive for Stream {
                 Some(Ok(Frame::Ping(_) | Frame::Pong(_) | Frame::Frame(_))) => continue,
                 Some(Ok(Frame::Close(_))) | None => Ok(None),
                 Some(Err(error)) => {
-                    tracing::debug!(%error, "socket error");
+                    tracing::debug!(%error, "WebSocket failed");
                     violation(&error).map_or(Ok(None), Err)
                 }
             };
@@ -85,16 +87,16 @@ impl Receive for Stream {
     }
 }
 
-struct Sink(Arc<Line>);
+struct Sink(Arc<SocketWriter>);
 
 impl Transmit for Sink {
-    fn line(&self) -> Option<Arc<Line>> {
+    fn socket_writer(&self) -> Option<Arc<SocketWriter>> {
         Some(Arc::clone(&self.0))
     }
 
     async fn send(&mut self, packet: Vec<u8>) -> Result<(), Gone> {
         self.0.send(&packet, &[]);
-        self.0.flush().await.map(drop)
+        self.0.flush().await.map(drop).map_err(|_| Gone)
     }
 
     async fn close(&mut self, packet: Vec<u8>, reason: Option<&Error>) {
@@ -118,20 +120,21 @@ fn close_frame(reason: Option<&Error>) -> (CloseCode, String) {
         (_, Fault::Refused) => CloseCode::Policy,
         _ => CloseCode::Protocol,
     };
-    // RFC 6455, section 5.5: a control frame has at most 125 octets, two of which are the code.
+    // RFC 6455, section 5.5: a control frame carries at most 125 bytes, two of which are the code.
     let mut text = error.to_string();
     let end = (0..=123.min(text.len())).rev().find(|&end| text.is_char_boundary(end));
     text.truncate(end.unwrap_or_default());
     (code, text)
 }
 
-/// A message over the limit is refused by the socket before it is read whole.
+/// The error of the session protocol for an error of the WebSocket, such as a message above the limit, which the
+/// library refuses before it has read all of it; `None` if the connection merely broke.
 fn violation(error: &tungstenite::Error) -> Option<Error> {
     match error {
         tungstenite::Error::Capacity(CapacityError::MessageTooLong { size, max_size }) => {
             Some(Error::TooLarge { what: "packet", size: *size, limit: *max_size })
         }
-        // A connection that is simply gone is no offence.
+        // A broken connection breaks no rule.
         tungstenite::Error::Protocol(ProtocolError::ResetWithoutClosingHandshake) => None,
         tungstenite::Error::Protocol(_) => Some(Error::Malformed { what: "WebSocket frame" }),
         tungstenite::Error::Utf8(_) => Some(Error::InvalidText { what: "WebSocket text" }),

@@ -1,4 +1,4 @@
-//! Certificates: made by the server itself or read from files, and checked before they are used.
+//! Certificates: made by the server itself or read from files, and checked before use.
 
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
@@ -19,15 +19,16 @@ use x509_parser::prelude::FromDer;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Certificate {
-    /// The server makes one, and another one before it expires. Clients pin it by the hash that `GET /transports`
-    /// answers (T4, T7), so they have to trust the way by which they ask: this machine, a network one trusts, or HTTPS.
+    /// The server makes a certificate, and a new one before it expires. Clients pin it by the hash that `GET
+    /// /transports` answers (T4, T7), so they have to trust that answer: on the same machine, in a trusted network, or
+    /// over HTTPS.
     #[default]
     Own,
-    /// PEM files, read again when they change.
+    /// PEM files, which are read again when they change.
     Files {
-        /// The certificate and those between it and the root, in this order.
+        /// The certificate, followed by its intermediate certificates in order.
         cert: PathBuf,
-        /// Its private key: PKCS#8, PKCS#1 or SEC1.
+        /// The private key: PKCS#8, PKCS#1 or SEC1.
         key: PathBuf,
     },
 }
@@ -37,24 +38,24 @@ pub enum Certificate {
 #[non_exhaustive]
 pub enum CertificateError {
     /// A file cannot be read.
-    #[error("cannot read {}: {cause}", path.display())]
+    #[error("cannot read {}: {source}", path.display())]
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system says.
-        cause: std::io::Error,
+        /// The error of the operating system.
+        source: std::io::Error,
     },
-    /// A file is not what it should be.
-    #[error("{} holds no {due} in PEM: {why}", path.display())]
+    /// A file has no usable content of the expected kind.
+    #[error("{} contains no {due} in PEM format: {why}", path.display())]
     Pem {
         /// The file.
         path: PathBuf,
-        /// What should be in it.
+        /// The expected content.
         due: &'static str,
         /// What is wrong.
         why: String,
     },
-    /// The certificate and the key are not for each other, or not for TLS 1.3.
+    /// The key is not that of the certificate, or they cannot be used with TLS 1.3.
     #[error("this certificate and key cannot be used together: {why}")]
     Unusable {
         /// What is wrong.
@@ -62,30 +63,31 @@ pub enum CertificateError {
     },
 }
 
-/// T7: browsers accept no longer life of a certificate that is pinned.
+/// Validity of a certificate that the server makes: browsers accept no more for a pinned certificate (T7).
 const LIFE_DAYS: u32 = 14;
 
-/// A clock that is so much behind ours takes a new certificate for valid.
+/// A new certificate is valid from this time before it was made, so that clients whose clock is slow accept it.
 const BACKDATED: Duration = Duration::from_secs(3600);
 
-/// T7: how long a certificate that the server made serves.
+/// How long the server uses a certificate that it made (T7).
 const SERVES: Duration = Duration::from_secs(10 * 24 * 3600);
 
-/// A certificate that is ready to be served.
+/// A certificate that is ready for use.
 pub(super) struct Served {
     pub(super) tls: ServerConfig,
     pub(super) facts: Facts,
 }
 
-/// What is to be known of the certificate in use.
+/// What the server has to know about the certificate in use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Facts {
-    /// SHA-256 of a certificate that clients have to pin.
+    /// SHA-256 of the certificate, if clients have to pin it.
     pub(super) hash: Option<[u8; 32]>,
-    /// Seconds since 1970.
+    /// Beginning of the validity, in seconds since 1970.
     not_before: i64,
+    /// End of the validity, in seconds since 1970.
     not_after: i64,
-    /// When another one is due, likewise.
+    /// When the server makes the next certificate; `None` if it is from files.
     renew: Option<i64>,
 }
 
@@ -94,7 +96,7 @@ impl Facts {
         self.renew.is_some_and(|renew| seconds(now) >= renew)
     }
 
-    /// Why clients will refuse it, if they will.
+    /// Why clients refuse the certificate; `None` if they accept it.
     pub(super) fn objection(&self, now: SystemTime) -> Option<&'static str> {
         match seconds(now) {
             now if now < self.not_before => Some("is not valid yet"),
@@ -104,7 +106,7 @@ impl Facts {
     }
 }
 
-/// Makes a certificate as T7 says. `host` is what clients may call the server besides localhost.
+/// Makes a certificate (T7). `host` is a name, besides localhost, by which clients may address the server.
 pub(super) fn make(now: SystemTime, host: IpAddr) -> Result<Served, CertificateError> {
     let unusable = |why: String| CertificateError::Unusable { why };
     let from = OffsetDateTime::from(now - BACKDATED);
@@ -122,19 +124,19 @@ pub(super) fn make(now: SystemTime, host: IpAddr) -> Result<Served, CertificateE
     Ok(Served { tls: build_default_tls_config(identity), facts })
 }
 
-/// Reads a certificate and its key. That it has expired is no error: see [`Facts::objection`].
+/// Reads a certificate and its key. An expired one is no error: see [`Facts::objection`].
 pub(super) fn load(cert: &Path, key: &Path) -> Result<Served, CertificateError> {
     let wrong =
         |path: &Path, due, why: String| CertificateError::Pem { path: path.to_owned(), due, why };
     let in_words = |error: pem::Error| match error {
-        pem::Error::NoItemsFound => "there is none in it".to_owned(),
+        pem::Error::NoItemsFound => "none found".to_owned(),
         error => error.to_string(),
     };
     let chain: Vec<_> = CertificateDer::pem_slice_iter(&read(cert)?)
         .collect::<Result<_, _>>()
         .map_err(|error| wrong(cert, "certificates", in_words(error)))?;
     let leaf = chain.first();
-    let leaf = leaf.ok_or_else(|| wrong(cert, "certificate", "there is none in it".to_owned()))?;
+    let leaf = leaf.ok_or_else(|| wrong(cert, "certificate", "none found".to_owned()))?;
     let (not_before, not_after) =
         validity(leaf).map_err(|why| wrong(cert, "certificate that can be read", why))?;
     let secret = PrivateKeyDer::from_pem_slice(&read(key)?)
@@ -144,7 +146,8 @@ pub(super) fn load(cert: &Path, key: &Path) -> Result<Served, CertificateError> 
     Ok(Served { tls, facts: Facts { hash: None, not_before, not_after, renew: None } })
 }
 
-/// Fails, where the library's own function panics, if the key is another certificate's.
+/// Makes the TLS configuration. Returns an error, where the library's own function panics, if the key is that of
+/// another certificate.
 fn tls(
     chain: Vec<CertificateDer<'static>>,
     key: PrivateKeyDer<'static>,
@@ -164,7 +167,7 @@ fn validity(der: &[u8]) -> Result<(i64, i64), String> {
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, CertificateError> {
-    std::fs::read(path).map_err(|cause| CertificateError::Read { path: path.to_owned(), cause })
+    std::fs::read(path).map_err(|source| CertificateError::Read { path: path.to_owned(), source })
 }
 
 fn seconds(time: SystemTime) -> i64 {
@@ -179,7 +182,7 @@ mod tests {
     const DAY: Duration = Duration::from_secs(24 * 3600);
 
     #[test]
-    fn t7_what_the_server_makes_can_be_pinned_and_is_renewed_in_time() {
+    fn t7_a_certificate_of_the_server_can_be_pinned_and_is_renewed_in_time() {
         let now = SystemTime::now();
         let served = make(now, IpAddr::from([127, 0, 0, 1])).unwrap();
         let facts = served.facts;

@@ -1,4 +1,4 @@
-//! One WebTransport session: packets on one stream, and datagrams (T5, T6).
+//! One WebTransport session: packets on one bidirectional stream, and datagrams (T5, T6).
 
 use std::sync::Arc;
 
@@ -10,10 +10,12 @@ use wtransport::quinn::Incoming as Handshake;
 use wtransport::{Connection, RecvStream, SendStream, VarInt};
 
 use crate::hub::Hub;
+use crate::transport::emulation;
+use crate::transport::ends::{self, DatagramSink, Gone, Incoming, Receive, Transmit};
 use crate::transport::framing::{Framed, framed};
-use crate::transport::{self, Direct, Gone, Incoming, Receive, Transmit, emulation};
+use crate::transport::socket_writer::SocketWriter;
 
-/// T5: where sessions are.
+/// The path of WebTransport sessions (T5).
 const PATH: &str = "/wt";
 
 /// A session whose stream is open.
@@ -24,26 +26,28 @@ pub(super) struct Opened {
     emulate: bool,
 }
 
-/// Carries out the handshakes of QUIC, HTTP/3 and WebTransport. `None`: it came to nothing, which is logged.
+/// Completes the handshakes of QUIC, HTTP/3 and WebTransport; `None` if one of them failed, which is logged.
 pub(super) async fn open(hub: &Hub, handshake: Handshake) -> Option<Opened> {
     let peer = handshake.remote_address();
     let request = IncomingSessionFuture::with_quic_incoming(handshake).await;
-    let request = request.inspect_err(|error| tracing::debug!(%peer, %error, "handshake")).ok()?;
+    let request = request
+        .inspect_err(|error| tracing::debug!(%peer, %error, "WebTransport handshake failed"))
+        .ok()?;
     let (path, query) = match request.path().split_once('?') {
         Some((path, query)) => (path, Some(query)),
         None => (request.path(), None),
     };
     let emulate = emulation::is_wanted(hub, query);
     if path != PATH {
-        tracing::debug!(%peer, path = request.path(), "no such path");
+        tracing::debug!(%peer, path = request.path(), "WebTransport refused: unknown path");
         request.not_found().await;
         return None;
     }
     let origin = request.origin();
     let origins = &hub.config.origins;
-    // T2: its port may be another than HTTP's.
+    // T2: only the host is compared, as WebTransport's port may differ from HTTP's.
     if origin.is_some_and(|origin| !origins.admit_host(origin, request.authority())) {
-        tracing::info!(%peer, origin, "refused: a foreign origin");
+        tracing::info!(%peer, origin, "WebTransport refused: its page has another origin; --origin admits it");
         request.forbidden().await;
         return None;
     }
@@ -55,7 +59,7 @@ pub(super) async fn open(hub: &Hub, handshake: Handshake) -> Option<Opened> {
     opening
         .await
         .inspect_err(|error: &wtransport::error::ConnectionError| {
-            tracing::debug!(%peer, %error, "no stream");
+            tracing::debug!(%peer, %error, "WebTransport session opened no stream");
         })
         .ok()
 }
@@ -63,7 +67,7 @@ pub(super) async fn open(hub: &Hub, handshake: Handshake) -> Option<Opened> {
 /// Serves a session until it ends.
 pub(super) async fn serve(hub: Arc<Hub>, opened: Opened) {
     let Opened { connection, reader, writer, emulate } = opened;
-    tracing::debug!(peer = %connection.remote_address(), "connected by WebTransport");
+    tracing::debug!(peer = %connection.remote_address(), transport = "WebTransport", "connected");
     let packets = Framed::new(reader, hub.config.limits.max_packet);
     let datagrams = groupwire_quic::Datagrams::new(&connection);
     let largest = datagrams.max();
@@ -71,7 +75,7 @@ pub(super) async fn serve(hub: Arc<Hub>, opened: Opened) {
     let receive = Reader { connection: connection.clone(), packets };
     let transmit = Writer { connection: connection.clone(), stream: writer };
     emulation::serve(hub, "WebTransport", emulate, receive, transmit, datagrams).await;
-    // Nothing that is left of it keeps the connection open.
+    // Closes the connection even if a clone of it is still held.
     connection.close(VarInt::from_u32(0), b"");
 }
 
@@ -83,7 +87,7 @@ struct Reader {
 impl Receive for Reader {
     async fn receive(&mut self) -> Result<Option<Incoming>, Error> {
         tokio::select! {
-            // A datagram that was sent after a packet is no use before it.
+            // Packets first: a datagram may need the packet that was sent before it.
             biased;
             packet = self.packets.next() => Ok(packet?.map(Incoming::Packet)),
             datagram = self.connection.receive_datagram() => {
@@ -95,7 +99,7 @@ impl Receive for Reader {
     }
 }
 
-/// T5: a session has one stream. What came on others would wait for ever.
+/// The error for a second stream (T5), which nothing would read.
 const SECOND_STREAM: Error = Error::Malformed { what: "session: it opened a second stream" };
 
 struct Writer {
@@ -104,16 +108,20 @@ struct Writer {
 }
 
 impl Transmit for Writer {
+    fn socket_writer(&self) -> Option<Arc<SocketWriter>> {
+        None
+    }
+
     async fn send(&mut self, packet: Vec<u8>) -> Result<(), Gone> {
-        let octets = framed(&packet);
-        write_all(&self.connection, &mut self.stream, &octets).await.map_err(|_| Gone)
+        let bytes = framed(&packet);
+        write_all(&self.connection, &mut self.stream, &bytes).await.map_err(|_| Gone)
     }
 
     async fn close(&mut self, packet: Vec<u8>, reason: Option<&Error>) {
         if !packet.is_empty() && self.send(packet).await.is_err() {
             return;
         }
-        // Done when the client has it all.
+        // Done when the client has acknowledged everything.
         let _ = self.stream.finish().await;
         let code = reason.map_or(0, Error::code);
         let why = reason.map(Error::to_string).unwrap_or_default();
@@ -123,14 +131,14 @@ impl Transmit for Writer {
 
 struct Datagrams(groupwire_quic::Datagrams);
 
-impl transport::Datagrams for Datagrams {
+impl ends::Datagrams for Datagrams {
     async fn send(&mut self, packet: Vec<u8>) {
-        // That the connection is gone, its stream says.
+        // The reliable stream notices that the connection is closed.
         let _ = self.0.send(&packet, Instant::now()).await;
     }
 
-    fn direct(&self) -> Direct {
-        let direct = self.0.direct();
-        Box::new(move |parts| direct.send(parts))
+    fn sink(&self) -> DatagramSink {
+        let sink = self.0.sink();
+        Box::new(move |parts| sink.send(parts))
     }
 }

@@ -1,14 +1,15 @@
-//! WebTransport: the endpoint that clients reach over UDP (T5 to T7).
+//! The WebTransport endpoint, which clients reach over UDP (T5 to T7).
 
-mod certificate;
+pub(crate) mod certificate;
+pub(crate) mod config;
 mod connection;
-mod offer;
+pub(crate) mod offer;
 
 use std::future::Future;
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use groupwire_quic::{End, endpoint_settings, settings};
 use tokio::sync::Semaphore;
@@ -17,83 +18,57 @@ use wtransport::quinn::crypto::rustls::QuicServerConfig;
 use wtransport::quinn::{Endpoint, ServerConfig, TokioRuntime, VarInt};
 use wtransport::tls::rustls;
 
+use crate::config::Config;
+use crate::error::Error;
 use crate::hub::Hub;
-use crate::{Config, Error};
-use certificate::Served;
-pub use certificate::{Certificate, CertificateError};
-pub use offer::Calendar;
-use offer::Keeper;
-pub(crate) use offer::Offer;
+use certificate::{CertificateError, Served};
+use offer::{CertificateKeeper, Offer};
 
-/// How a server offers WebTransport.
-#[derive(Clone)]
-pub struct WebTransportConfig {
-    /// Where to listen, UDP. By default the address and the port number of HTTP; if HTTP listens on port 0, any free
-    /// one.
-    pub listen: Option<SocketAddr>,
-    /// What the server shows that it is who it is.
-    pub certificate: Certificate,
-    /// How often to look whether the certificate's files have changed, or its time is over.
-    pub look: Duration,
-    /// The calendar that certificates are made and judged by.
-    pub calendar: Calendar,
-}
+/// Most handshakes under way. Each costs a signature, about 0.1 ms, and about 20 KB for up to [`HANDSHAKE`].
+const MAX_HANDSHAKES: usize = 256;
 
-impl Default for WebTransportConfig {
-    fn default() -> Self {
-        WebTransportConfig {
-            listen: None,
-            certificate: Certificate::default(),
-            look: Duration::from_secs(30),
-            calendar: Arc::new(SystemTime::now),
-        }
-    }
-}
+/// With more handshakes under way than this, clients have to prove their address first (QUIC Retry), which takes one
+/// round trip.
+const MAX_UNPROVEN: usize = 32;
 
-/// Handshakes under way. Each costs a signature, about 0.1 ms, and some 20 KB for up to [`HANDSHAKE`].
-const HANDSHAKES: usize = 256;
-
-/// With more than so many, clients first have to show that they are where they say, which takes them a round trip.
-const UNPROVEN: usize = 32;
-
-/// T3, counted from the first octet: how long the handshake, the request and the opening of the stream may take.
+/// How long the handshake, the request and the opening of the stream may take together, from the first packet (T3).
 const HANDSHAKE: Duration = Duration::from_secs(5);
 
-/// Octets that QUIC keeps of handshakes that wait to be accepted, which they do for microseconds. Ten clients' greetings
-/// fill it, and repeat what did not fit.
-const WAITING: u64 = 128 << 10;
+/// Bytes that QUIC buffers for handshakes not yet accepted, which are accepted within microseconds. First packets of
+/// ten clients fill it; clients repeat packets that were dropped.
+const MAX_WAITING: u64 = 128 << 10;
 
-/// Octets that the kernel may hold for all connections, each way, where it permits so much: after a tick acknowledgements
-/// of a thousand come within milliseconds, and a small packet takes some 800 octets there.
+/// Bytes of the kernel's UDP buffer in each direction, where it grants that: after a tick the acknowledgements of a
+/// thousand connections arrive within milliseconds, and the kernel counts about 800 bytes for a small packet.
 const BUFFER: usize = 4 << 20;
 
-/// How much longer than the session QUIC waits for a silent client: the session's word on it shall come first, as it
-/// says why.
-const GRACE: Duration = Duration::from_secs(2);
+/// QUIC's idle timeout exceeds the session's by this time: the session's timeout comes first, since it states the
+/// reason.
+const IDLE_MARGIN: Duration = Duration::from_secs(2);
 
 /// How long connections may take to close when the server stops.
-const CLOSE: Duration = Duration::from_secs(1);
+const CLOSE_LIMIT: Duration = Duration::from_secs(1);
 
-/// An endpoint that listens.
+/// A bound endpoint.
 pub(crate) struct WebTransport {
     endpoint: Endpoint,
-    keeper: Keeper,
-    look: Duration,
+    keeper: CertificateKeeper,
+    check_interval: Duration,
     pub(crate) offer: Arc<Offer>,
 }
 
 impl WebTransport {
-    /// Listens as `config` says, beside HTTP on `http`. `None`: it is not wanted, or the port cannot be had, which is
-    /// logged.
+    /// Binds the endpoint. `http` is the address of HTTP. `None` if WebTransport is not configured, or if the UDP port
+    /// cannot be bound, which is logged.
     ///
     /// # Errors
     /// [`Error::Certificate`] if the certificate cannot be used.
     pub(crate) fn bind(config: &Config, http: SocketAddr) -> Result<Option<Self>, Error> {
         let Some(wanted) = &config.webtransport else { return Ok(None) };
         let listen = wanted.listen.unwrap_or(http);
-        let calendar = Arc::clone(&wanted.calendar);
+        let clock = Arc::clone(&wanted.clock);
         let source = wanted.certificate.clone();
-        let mut keeper = Keeper::new(source, listen.ip(), Arc::clone(&calendar));
+        let mut keeper = CertificateKeeper::new(source, listen.ip(), Arc::clone(&clock));
         let served = keeper.first()?;
         let facts = served.facts;
         let server = quic(served.tls, config)?;
@@ -112,17 +87,22 @@ impl WebTransport {
         });
         match listening {
             Ok((endpoint, port)) => {
-                let offer = Arc::new(Offer::new(port, facts, calendar));
-                Ok(Some(WebTransport { endpoint, keeper, look: wanted.look, offer }))
+                let offer = Arc::new(Offer::new(port, facts, clock));
+                Ok(Some(WebTransport {
+                    endpoint,
+                    keeper,
+                    check_interval: wanted.check_interval,
+                    offer,
+                }))
             }
             Err(error) => {
-                tracing::warn!(%listen, %error, "no WebTransport: the UDP port cannot be had");
+                tracing::warn!(%listen, %error, "WebTransport is off: cannot bind the UDP port");
                 Ok(None)
             }
         }
     }
 
-    /// Serves for ever.
+    /// Accepts and serves connections; never returns.
     pub(crate) async fn serve(self, hub: Arc<Hub>) {
         let endpoint = &self.endpoint;
         let reload = |served: Served| {
@@ -131,32 +111,32 @@ impl WebTransport {
             Ok(())
         };
         let renewing = async {
-            offer::renew(self.offer, self.keeper, self.look, reload).await;
-            tracing::error!("certificates are no longer renewed");
+            offer::renew(self.offer, self.keeper, self.check_interval, reload).await;
+            tracing::error!("certificate renewal stopped");
         };
         let accepting = async {
             accept(endpoint, &hub).await;
-            tracing::error!("no more WebTransport: its UDP socket failed");
+            tracing::error!("WebTransport stopped: the UDP socket failed");
         };
         tokio::join!(renewing, accepting);
     }
 
-    /// What to do when the server stops.
+    /// A future that closes all connections, for when the server stops.
     pub(crate) fn closer(&self) -> impl Future<Output = ()> + Send + use<> {
         let endpoint = self.endpoint.clone();
         async move {
             endpoint.close(VarInt::from_u32(0), b"the server stops");
-            let _ = timeout(CLOSE, endpoint.wait_idle()).await;
+            let _ = timeout(CLOSE_LIMIT, endpoint.wait_idle()).await;
         }
     }
 }
 
-/// What is not granted is lost when everybody's packets come at once; QUIC sends it again, late.
+/// Asks for larger UDP buffers. If the kernel grants less, bursts of packets overflow them, and QUIC retransmits late.
 fn widen(socket: &UdpSocket) {
     let options = socket2::SockRef::from(socket);
     let set = options.set_recv_buffer_size(BUFFER).and(options.set_send_buffer_size(BUFFER));
     if let Err(error) = set {
-        tracing::debug!(%error, "UDP buffers");
+        tracing::debug!(%error, "cannot enlarge the UDP buffers");
     }
 }
 
@@ -164,29 +144,30 @@ fn quic(tls: rustls::ServerConfig, config: &Config) -> Result<ServerConfig, Cert
     let crypto = QuicServerConfig::try_from(tls)
         .map_err(|error| CertificateError::Unusable { why: error.to_string() })?;
     let mut server = ServerConfig::with_crypto(Arc::new(crypto));
-    let transport = settings(End::Server, config.limits.max_packet, config.timing.dead + GRACE);
+    let transport =
+        settings(End::Server, config.limits.max_packet, config.timing.dead + IDLE_MARGIN);
     server.transport_config(Arc::new(transport));
-    server.max_incoming(HANDSHAKES).incoming_buffer_size_total(WAITING);
+    server.max_incoming(MAX_HANDSHAKES).incoming_buffer_size_total(MAX_WAITING);
     Ok(server)
 }
 
 async fn accept(endpoint: &Endpoint, hub: &Arc<Hub>) {
-    let handshakes = Arc::new(Semaphore::new(HANDSHAKES));
+    let handshakes = Arc::new(Semaphore::new(MAX_HANDSHAKES));
     while let Some(incoming) = endpoint.accept().await {
         let peer = incoming.remote_address();
         let Ok(permit) = Arc::clone(&handshakes).try_acquire_owned() else {
-            tracing::warn!(%peer, "turned away: too many handshakes under way");
+            tracing::warn!(%peer, "connection refused: too many handshakes under way");
             incoming.refuse();
             continue;
         };
         if hub.connections.load(Ordering::Relaxed) >= hub.config.max_connections {
-            tracing::warn!(%peer, "turned away: too many connections");
+            tracing::warn!(%peer, "connection refused: too many connections");
             incoming.refuse();
             continue;
         }
-        let under_way = HANDSHAKES - handshakes.available_permits();
-        if under_way > UNPROVEN && !incoming.remote_address_validated() {
-            // It may have been asked already, and is then dropped.
+        let under_way = MAX_HANDSHAKES - handshakes.available_permits();
+        if under_way > MAX_UNPROVEN && !incoming.remote_address_validated() {
+            // Fails if the client was asked before; then its packet is dropped.
             let _ = incoming.retry();
             continue;
         }
@@ -198,7 +179,7 @@ async fn accept(endpoint: &Endpoint, hub: &Arc<Hub>) {
                     connection::serve(hub, opened).await;
                 }
                 Ok(None) => {}
-                Err(_) => tracing::debug!(%peer, "the handshake took too long"),
+                Err(_) => tracing::debug!(%peer, "connection closed: the handshake took too long"),
             }
         });
     }

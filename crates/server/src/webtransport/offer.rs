@@ -1,36 +1,36 @@
-//! What clients are told of WebTransport, and what changes it while the server runs.
+//! What clients are told about WebTransport, and the renewal of its certificate while the server runs.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use super::certificate::{Certificate, CertificateError, Facts, Served, load, make};
 
-/// The calendar, which tests turn.
-pub type Calendar = Arc<dyn Fn() -> SystemTime + Send + Sync>;
+/// A wall clock, which tests can set.
+pub type WallClock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
 
-/// WebTransport as it is offered now.
+/// WebTransport as the server offers it now.
 pub(crate) struct Offer {
     /// The UDP port.
     pub(crate) port: u16,
     facts: Mutex<Facts>,
-    calendar: Calendar,
+    clock: WallClock,
 }
 
 impl Offer {
-    pub(super) fn new(port: u16, facts: Facts, calendar: Calendar) -> Self {
-        Offer { port, facts: Mutex::new(facts), calendar }
+    pub(super) fn new(port: u16, facts: Facts, clock: WallClock) -> Self {
+        Offer { port, facts: Mutex::new(facts), clock }
     }
 
-    /// The certificate to pin.
+    /// SHA-256 of the certificate, if clients have to pin it.
     pub(crate) fn hash(&self) -> Option<[u8; 32]> {
         self.facts().hash
     }
 
-    /// T4: certificates to pin, in hexadecimal digits. `None`: clients would refuse the certificate, so they need not
-    /// try.
+    /// Hashes of certificates to pin, in hexadecimal digits (T4). `None` if clients would refuse the certificate, so
+    /// that they need not try WebTransport.
     pub(crate) fn hashes(&self) -> Option<Vec<String>> {
         let facts = self.facts();
-        match facts.objection((self.calendar)()) {
+        match facts.objection((self.clock)()) {
             Some(_) => None,
             None => Some(facts.hash.iter().map(|hash| hexadecimal(hash)).collect()),
         }
@@ -41,68 +41,68 @@ impl Offer {
     }
 }
 
-/// Gets certificates, first and later ones.
-pub(super) struct Keeper {
+/// Makes or reads certificates: the first one and those that replace it.
+pub(super) struct CertificateKeeper {
     source: Certificate,
     host: std::net::IpAddr,
-    calendar: Calendar,
-    /// What the files looked like when they were read last.
-    seen: Option<[Look; 2]>,
-    /// When it was last said that the certificate is of no use.
-    complained: Option<SystemTime>,
+    clock: WallClock,
+    /// State of the files when they were read last.
+    seen: Option<[FileState; 2]>,
+    /// When the log last warned that clients refuse the certificate.
+    warned: Option<SystemTime>,
 }
 
-/// When a file was changed, and its size. `None`: it is not there.
-type Look = Option<(SystemTime, u64)>;
+/// Time of modification and size of a file; `None` if the file is missing.
+type FileState = Option<(SystemTime, u64)>;
 
-/// How often to say in the log that clients refuse the certificate.
-const COMPLAIN: Duration = Duration::from_secs(3600);
+/// How often the log warns that clients refuse the certificate.
+const WARN_INTERVAL: Duration = Duration::from_secs(3600);
 
-impl Keeper {
-    pub(super) fn new(source: Certificate, host: std::net::IpAddr, calendar: Calendar) -> Self {
-        Keeper { source, host, calendar, seen: None, complained: None }
+impl CertificateKeeper {
+    pub(super) fn new(source: Certificate, host: std::net::IpAddr, clock: WallClock) -> Self {
+        CertificateKeeper { source, host, clock, seen: None, warned: None }
     }
 
-    /// The certificate to begin with.
+    /// The first certificate.
     pub(super) fn first(&mut self) -> Result<Served, CertificateError> {
-        self.seen = self.look();
+        self.seen = self.file_states();
         self.get()
     }
 
-    /// Another certificate if one is due: the server's own has served its time, or the files have changed.
+    /// The next certificate, if one is due: the server's own is old enough, or the files have changed.
     pub(super) fn next(&mut self, facts: &Facts) -> Option<Result<Served, CertificateError>> {
-        let look = self.look();
-        let is_due = look != self.seen || facts.is_due((self.calendar)());
-        self.seen = look;
+        let states = self.file_states();
+        let is_due = states != self.seen || facts.is_due((self.clock)());
+        self.seen = states;
         is_due.then(|| self.get())
     }
 
-    /// Warns, now and then, of a certificate that is of no use.
-    pub(super) fn complain(&mut self, facts: &Facts) {
-        let now = (self.calendar)();
+    /// Warns if clients refuse the certificate, at most once per [`WARN_INTERVAL`].
+    pub(super) fn warn_if_refused(&mut self, facts: &Facts) {
+        let now = (self.clock)();
         let Some(objection) = facts.objection(now) else {
-            self.complained = None;
+            self.warned = None;
             return;
         };
-        let silent_since = self.complained.and_then(|last| now.duration_since(last).ok());
-        if self.complained.is_none() || silent_since.is_some_and(|since| since >= COMPLAIN) {
-            self.complained = Some(now);
+        let silent_since = self.warned.and_then(|last| now.duration_since(last).ok());
+        if self.warned.is_none() || silent_since.is_some_and(|since| since >= WARN_INTERVAL) {
+            self.warned = Some(now);
             tracing::warn!(
-                "the certificate {objection}: clients refuse it and use WebSocket instead of \
-                 WebTransport, which GET /transports no longer names. Renew it; the server \
-                 takes the new one by itself"
+                "the certificate {objection}: clients use WebSocket instead of WebTransport, and \
+                 GET /transports does not list WebTransport. Replace the certificate's files; the \
+                 server reads them again by itself"
             );
         }
     }
 
     fn get(&self) -> Result<Served, CertificateError> {
         match &self.source {
-            Certificate::Own => make((self.calendar)(), self.host),
+            Certificate::Own => make((self.clock)(), self.host),
             Certificate::Files { cert, key } => load(cert, key),
         }
     }
 
-    fn look(&self) -> Option<[Look; 2]> {
+    fn file_states(&self) -> Option<[FileState; 2]> {
         let Certificate::Files { cert, key } = &self.source else { return None };
         Some([cert, key].map(|path| {
             let metadata = std::fs::metadata(path).ok()?;
@@ -111,18 +111,18 @@ impl Keeper {
     }
 }
 
-/// Looks at the keeper every `interval`, and hands what is new to `reload`. Ends only if looking panics.
+/// Checks for a new certificate every `interval` and hands it to `reload`. Returns only if the check panics.
 pub(super) async fn renew(
     offer: Arc<Offer>,
-    mut keeper: Keeper,
+    mut keeper: CertificateKeeper,
     interval: Duration,
     reload: impl Fn(Served) -> Result<(), CertificateError>,
 ) {
     loop {
         let facts = offer.facts();
-        keeper.complain(&facts);
+        keeper.warn_if_refused(&facts);
         tokio::time::sleep(interval).await;
-        // Files may be on a disk that is slow.
+        // Reading files may block for long on a slow disk.
         let looked = tokio::task::spawn_blocking(move || {
             let next = keeper.next(&facts);
             (keeper, next)
@@ -137,15 +137,15 @@ pub(super) async fn renew(
         match reloaded {
             Ok(facts) => {
                 *offer.facts.lock().unwrap_or_else(PoisonError::into_inner) = facts;
-                tracing::info!("a new certificate is in use");
+                tracing::info!("certificate replaced");
             }
             Err(error) => {
-                tracing::warn!(%error, "the new certificate is of no use; the old one stays");
+                tracing::warn!(%error, "cannot use the new certificate; the old one stays in use");
             }
         }
     }
 }
 
-fn hexadecimal(octets: &[u8]) -> String {
-    octets.iter().map(|octet| format!("{octet:02x}")).collect()
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,9 +1,9 @@
-//! A real server over real sockets, for all tests here.
+//! A real server over real sockets, for all tests of this folder.
 #![allow(dead_code, reason = "no test uses all of it")]
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
-pub(crate) mod carrier;
 pub(crate) mod http;
+pub(crate) mod http_transport;
 pub(crate) mod person;
 pub(crate) mod wire;
 
@@ -14,7 +14,7 @@ use groupwire_server::session::Qos;
 use groupwire_server::session::client::{Client, Config as ClientConfig, Input, Output};
 use groupwire_server::{Config, Server};
 
-/// Longer than anything here takes on a loaded machine.
+/// A time limit that no test reaches, even on a loaded machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 pub(crate) async fn server() -> SocketAddr {
@@ -25,7 +25,7 @@ pub(crate) async fn server_with(config: Config) -> SocketAddr {
     servers_with(config).await.0
 }
 
-/// Where HTTP is, and where plain TCP.
+/// Starts a server; its addresses of HTTP and of plain TCP.
 pub(crate) async fn servers_with(config: Config) -> (SocketAddr, SocketAddr) {
     let any = SocketAddr::from(([127, 0, 0, 1], 0));
     let config = Config { listen: any, socket: Some(any), ..config };
@@ -35,7 +35,7 @@ pub(crate) async fn servers_with(config: Config) -> (SocketAddr, SocketAddr) {
     addresses
 }
 
-/// What the core says first, so that tests can spoil it.
+/// The first packet of a client, for tests that modify it.
 pub(crate) fn opening(room: &str) -> Vec<u8> {
     let mut client = Client::new(Duration::ZERO, ClientConfig::new(room)).unwrap();
     client.channel("draw", Qos::transaction()).unwrap();
@@ -49,7 +49,7 @@ pub(crate) fn opening(room: &str) -> Vec<u8> {
     }
 }
 
-/// A number of `/status`.
+/// The value of a field of `/status`.
 pub(crate) async fn status(address: SocketAddr, name: &str) -> u64 {
     let answer = http::get(address, "/status", &[]).await;
     let text = String::from_utf8(answer.body).unwrap();

@@ -1,4 +1,4 @@
-//! The session core over a transport, driven by hand.
+//! The session core over a transport, driven by the test.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 use std::time::{Duration, Instant};
@@ -17,16 +17,16 @@ pub(crate) struct Person {
     wire: Wire,
     origin: Instant,
     pub(crate) events: Vec<Event>,
-    /// All messages so far, own ones too: who sent them, and their text.
-    pub(crate) heard: Vec<(ParticipantId, String)>,
+    /// All messages so far, own ones included: sender and text.
+    pub(crate) messages: Vec<(ParticipantId, String)>,
 }
 
 impl Person {
-    /// Joins the room over a transport that is open, and stays on it: the session is not resumed if it breaks.
+    /// Joins the room over an open transport. The session is not resumed if the transport breaks.
     pub(crate) async fn join(wire: Wire, room: &str) -> Self {
         let client = Client::new(Duration::ZERO, ClientConfig::new(room)).unwrap();
         let origin = Instant::now();
-        let mut person = Person { client, wire, origin, events: Vec::new(), heard: Vec::new() };
+        let mut person = Person { client, wire, origin, events: Vec::new(), messages: Vec::new() };
         person.client.channel("draw", Qos::transaction()).unwrap();
         person.until(|event| matches!(event, Event::Synced { channel: None })).await;
         person
@@ -39,7 +39,14 @@ impl Person {
         self.drive().await;
     }
 
-    /// Own transactions that are not ordered yet.
+    /// Asks for another QoS of the channel `draw`.
+    pub(crate) async fn set_qos(&mut self, qos: Qos) {
+        let channel = self.client.channel("draw", Qos::transaction()).unwrap();
+        self.client.set_qos(channel, qos).unwrap();
+        self.drive().await;
+    }
+
+    /// The number of own transactions that are not ordered yet.
     pub(crate) fn pending(&self) -> usize {
         self.client.pending()
     }
@@ -53,21 +60,21 @@ impl Person {
                 return self.events.drain(..=at).next_back().unwrap();
             }
             assert!(Instant::now() < deadline, "{:?}", self.events);
-            assert!(self.take_in(Duration::from_millis(50)).await, "closed: {:?}", self.events);
+            assert!(self.handle_next(Duration::from_millis(50)).await, "closed: {:?}", self.events);
         }
     }
 
-    /// Waits until so many messages have come in all.
-    pub(crate) async fn hear(&mut self, count: usize) {
+    /// Waits until `count` messages have arrived in all.
+    pub(crate) async fn receive(&mut self, count: usize) {
         let deadline = Instant::now() + PATIENCE;
         self.drive().await;
-        while self.heard.len() < count {
-            assert!(Instant::now() < deadline, "{} of {count}", self.heard.len());
-            assert!(self.take_in(Duration::from_millis(50)).await, "closed: {:?}", self.events);
+        while self.messages.len() < count {
+            assert!(Instant::now() < deadline, "{} of {count}", self.messages.len());
+            assert!(self.handle_next(Duration::from_millis(50)).await, "closed: {:?}", self.events);
         }
     }
 
-    /// Takes in what comes within a moment. `false`: the transport is over.
+    /// Handles what arrives within `time`. Returns false if the transport is closed.
     pub(crate) async fn for_a_while(&mut self, time: Duration) -> bool {
         let until = Instant::now() + time;
         loop {
@@ -75,13 +82,13 @@ impl Person {
             if left.is_zero() {
                 return true;
             }
-            if !self.take_in(left).await {
+            if !self.handle_next(left).await {
                 return false;
             }
         }
     }
 
-    async fn take_in(&mut self, wait: Duration) -> bool {
+    async fn handle_next(&mut self, wait: Duration) -> bool {
         let came = timeout(wait, self.wire.incoming.recv()).await;
         let now = self.origin.elapsed();
         match came {
@@ -104,8 +111,12 @@ impl Person {
                     self.client.handle_input(now, Input::Sent);
                 }
                 Output::Event(Event::Message(message)) => {
-                    self.heard.push((message.sender, String::from_utf8(message.bytes).unwrap()));
-                    assert_eq!(message.position.get(), self.heard.len() as u64, "in order, once");
+                    self.messages.push((message.sender, String::from_utf8(message.bytes).unwrap()));
+                    assert_eq!(
+                        message.position.get(),
+                        self.messages.len() as u64,
+                        "in order, once"
+                    );
                 }
                 Output::Event(event) => self.events.push(event),
                 Output::Hangup | Output::Timeout(_) => return,

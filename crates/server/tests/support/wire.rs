@@ -1,4 +1,4 @@
-//! Transports as the session core sees them: packets in and out.
+//! A transport as the session core sees it: packets in and out.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 use std::net::SocketAddr;
@@ -8,7 +8,7 @@ use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-/// A transport. It ends when this is dropped.
+/// A transport, which is closed when this is dropped.
 pub(crate) struct Wire {
     pub(crate) outgoing: mpsc::Sender<Vec<u8>>,
     pub(crate) incoming: mpsc::Receiver<Vec<u8>>,
@@ -29,11 +29,11 @@ pub(crate) async fn socket(address: SocketAddr) -> Wire {
         }
     });
     tasks.spawn(async move {
-        let (mut octets, mut piece) = (Vec::new(), [0; 4096]);
+        let (mut bytes, mut piece) = (Vec::new(), [0; 4096]);
         while let Ok(1..) = reader.read(&mut piece).await.inspect(|&count| {
-            octets.extend_from_slice(&piece[..count]);
+            bytes.extend_from_slice(&piece[..count]);
         }) {
-            while let Some(packet) = take_packet(&mut octets) {
+            while let Some(packet) = take_packet(&mut bytes) {
                 if received.send(packet).await.is_err() {
                     return;
                 }
@@ -43,37 +43,37 @@ pub(crate) async fn socket(address: SocketAddr) -> Wire {
     Wire { outgoing, incoming, tasks }
 }
 
-/// The packet with its length before it (T1).
+/// The length-prefixed form of a packet (T1).
 pub(crate) fn framed(packet: &[u8]) -> Vec<u8> {
-    let mut octets = varint(packet.len() as u64);
-    octets.extend_from_slice(packet);
-    octets
+    let mut bytes = varint(packet.len() as u64);
+    bytes.extend_from_slice(packet);
+    bytes
 }
 
 pub(crate) fn varint(mut value: u64) -> Vec<u8> {
-    let mut octets = Vec::new();
+    let mut bytes = Vec::new();
     while value >= 0x80 {
-        octets.push(value as u8 | 0x80);
+        bytes.push(value as u8 | 0x80);
         value >>= 7;
     }
-    octets.push(value as u8);
-    octets
+    bytes.push(value as u8);
+    bytes
 }
 
-/// A number from the front.
-pub(crate) fn take_varint(octets: &mut Vec<u8>) -> Option<u64> {
-    let size = octets.iter().position(|octet| octet & 0x80 == 0)? + 1;
-    let bits = octets.drain(..size).enumerate();
-    Some(bits.fold(0, |value, (at, octet)| value | u64::from(octet & 0x7f) << (7 * at)))
+/// Removes a varint from the front.
+pub(crate) fn take_varint(bytes: &mut Vec<u8>) -> Option<u64> {
+    let size = bytes.iter().position(|byte| byte & 0x80 == 0)? + 1;
+    let bits = bytes.drain(..size).enumerate();
+    Some(bits.fold(0, |value, (at, byte)| value | u64::from(byte & 0x7f) << (7 * at)))
 }
 
-/// A packet with its length before it, from the front.
-pub(crate) fn take_packet(octets: &mut Vec<u8>) -> Option<Vec<u8>> {
-    let mut rest = octets.clone();
+/// Removes a length-prefixed packet from the front.
+pub(crate) fn take_packet(bytes: &mut Vec<u8>) -> Option<Vec<u8>> {
+    let mut rest = bytes.clone();
     let length = take_varint(&mut rest)? as usize;
     if rest.len() < length {
         return None;
     }
-    *octets = rest.split_off(length);
+    *bytes = rest.split_off(length);
     Some(rest)
 }

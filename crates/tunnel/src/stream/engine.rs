@@ -1,4 +1,5 @@
-//! What drives a stream: octets to and from the transport, a block packed or unpacked, and who is to be woken.
+//! The engine of a stream: moves bytes to and from the transport, lets blocks be compressed and decompressed, and wakes
+//! the tasks that wait.
 
 use std::future::Future;
 use std::io;
@@ -15,14 +16,16 @@ use super::failure::Failure;
 use super::wakers::{Half, Wakers};
 use crate::Workbench;
 
-/// After so much packing and unpacking other tasks of the thread get their turn: a handful of blocks by a fast codec,
-/// and one by a slow one. To be asked again costs a microsecond at most.
+/// The work after which the task yields to other tasks of its thread: several blocks of a fast codec, or one block of a
+/// slow one. Being polled again costs a microsecond at most.
 const TURN: Duration = Duration::from_micros(500);
 
-/// After such a time without anything to do memory is given back.
+/// The idle time after which a stream releases memory. It is longer than a round trip, so a stream of questions and answers
+/// keeps its memory.
 const REST: Duration = Duration::from_secs(1);
 
-/// When both directions have ended, the other end is given so long to close the transport too.
+/// How long the other end may take to close the transport after both directions have ended. Its close takes one round
+/// trip; this is several of the slowest network.
 const LINGER: Duration = Duration::from_secs(5);
 
 pub(super) struct Engine<S> {
@@ -31,33 +34,34 @@ pub(super) struct Engine<S> {
     workbench: Workbench,
     start: Instant,
     wakers: Arc<Wakers>,
-    /// What the transport is given: wakes both halves.
+    /// The waker that polls of the transport use: it wakes both halves.
     waker: Waker,
-    /// How long we were at it since we last waited for a turn.
+    /// Time in `drive` since the last wait for a turn.
     turn: Duration,
-    /// Packing and unpacking since others had their turn.
+    /// Time of compression and decompression since the task last yielded.
     worked: Duration,
-    /// No more will be written.
+    /// Whether the application has ended its direction.
     is_finishing: bool,
-    /// The transport took octets that it may still hold.
+    /// Whether the transport has accepted bytes since its last flush.
     is_unflushed: bool,
-    /// The transport has ended.
+    /// Whether the transport has ended or failed for reading.
     is_over: bool,
-    /// The transport's writing half is shut down.
+    /// Whether the transport's writing half is shut down.
     is_shut: bool,
     /// Why nothing more can be read.
     failure: Option<Failure>,
     /// Why nothing more can be written, although reading may go on.
     write_failure: Option<Failure>,
-    /// Until when the other end is waited for, when all is done.
+    /// Ends the wait for the other end to close, after both directions have ended.
     lingering: Option<Pin<Box<Sleep>>>,
     rest: Rest,
 }
 
-/// When memory is to be given back.
+/// Decides when an idle stream releases memory.
 struct Rest {
-    /// When something happened for the last time.
+    /// Time of the last activity.
     last: Instant,
+    /// Whether memory was released since then.
     is_resting: bool,
     alarm: Option<Pin<Box<Sleep>>>,
 }
@@ -85,7 +89,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Engine<S> {
         }
     }
 
-    /// No more will be written.
+    /// Ends the direction away from the application: nothing more will be written.
     pub(super) fn finish(&mut self) {
         if !self.is_finishing {
             self.is_finishing = true;
@@ -93,15 +97,15 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Engine<S> {
         }
     }
 
-    /// Asks until there is an outcome, taking a step before it asks again. Without an outcome this half's task is woken
-    /// as soon as there may be one.
+    /// Calls `ask` until it is ready, with a step of work before each repetition. If the result is pending, the task of
+    /// this half is woken when `ask` may be ready.
     pub(super) fn drive<T>(
         &mut self,
         half: Half,
         cx: &mut Context<'_>,
         mut ask: impl FnMut(&mut Self) -> Poll<io::Result<T>>,
     ) -> Poll<io::Result<T>> {
-        // Before the transport is asked: it may wake at once.
+        // Registered before the transport is polled, because the transport may wake at once.
         self.wakers.register(half, cx.waker());
         let start = Instant::now();
         if let Some(waited) = self.wakers.take_due() {
@@ -116,7 +120,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Engine<S> {
             }
             if self.worked >= TURN {
                 self.worked = Duration::ZERO;
-                self.wakers.is_due();
+                self.wakers.set_due();
                 cx.waker().wake_by_ref();
                 break Poll::Pending;
             }
@@ -143,7 +147,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Engine<S> {
         outcome
     }
 
-    /// Ready when there is something to read, or the end.
+    /// Ready if decompressed bytes can be read, at the end of the stream, and after a failure.
     pub(super) fn poll_readable(&mut self) -> Poll<io::Result<()>> {
         if !self.duplex.readable().is_empty() {
             return Poll::Ready(Ok(()));
@@ -158,20 +162,20 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Engine<S> {
         }
     }
 
-    pub(super) fn poll_write(&mut self, octets: &[u8]) -> Poll<io::Result<usize>> {
+    pub(super) fn poll_write(&mut self, bytes: &[u8]) -> Poll<io::Result<usize>> {
         if let Some(failure) = self.write_failure() {
             return Poll::Ready(Err(failure.into()));
         }
         if self.is_finishing {
             return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
         }
-        match self.duplex.write(octets) {
-            0 if !octets.is_empty() => Poll::Pending,
+        match self.duplex.write(bytes) {
+            0 if !bytes.is_empty() => Poll::Pending,
             taken => Poll::Ready(Ok(taken)),
         }
     }
 
-    /// Ready when the transport has all that was written, and has flushed it.
+    /// Ready if the transport has accepted and flushed all bytes that were written.
     pub(super) fn poll_flushed(&mut self) -> Poll<io::Result<()>> {
         match self.write_failure() {
             Some(failure) => Poll::Ready(Err(failure.into())),
@@ -180,9 +184,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Engine<S> {
         }
     }
 
-    /// Ready when the transport has the end of what was written. If the other direction has ended too, it is shut down,
-    /// and what the other end still acknowledges is taken until it closes: what comes to a socket that is closed already
-    /// would make the system throw away what is under way.
+    /// Ready if the transport has accepted the end of the direction. If the other direction has ended too, the transport is
+    /// shut down, and acknowledgements are read until the other end closes: bytes that arrive at a closed socket make the
+    /// system send a reset, on which it may discard bytes in flight.
     pub(super) fn poll_finished(&mut self) -> Poll<io::Result<()>> {
         let has_ended = self.duplex.is_at_end() && self.is_finishing && self.duplex.is_flushed();
         match self.write_failure() {
@@ -214,15 +218,15 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Engine<S> {
             && !self.is_unflushed
     }
 
-    /// Everything was read. If everything was written too, the transport is shut down as far as that is possible at
-    /// once, since nobody may ask again.
+    /// Called when everything was read. If everything was written too, tries to shut down the transport, because the
+    /// application may not poll again.
     fn close(&mut self) {
         if self.is_finishing && self.send().is_ok() && self.has_sent_all() {
             let _ = self.poll_shut();
         }
     }
 
-    /// Shuts down the transport's writing half. That it fails does not matter: all was said.
+    /// Shuts down the transport's writing half. A failure does not matter, because all bytes have been delivered.
     fn poll_shut(&mut self) -> Poll<()> {
         if !self.is_shut {
             let cx = &mut Context::from_waker(&self.waker);
@@ -231,8 +235,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Engine<S> {
         if self.is_shut { Poll::Ready(()) } else { Poll::Pending }
     }
 
-    /// Hands over what there is, takes what has come, and packs or unpacks at most one block. Whether anything was
-    /// done: if not, the wakers wait for the transport.
+    /// Writes output to the transport, reads input from it, and compresses or decompresses at most one block. Returns
+    /// whether anything was done. If not, the transport will wake the tasks.
     fn step(&mut self) -> Result<bool, Failure> {
         let has_sent = self.send()?;
         let has_received = self.receive()?;
@@ -246,7 +250,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Engine<S> {
         }
         match self.send_output() {
             Ok(has_moved) => Ok(has_moved),
-            // What the other end sent before it went may still be read.
+            // Bytes that the other end sent before the failure may still be read.
             Err(failure) => {
                 self.write_failure = Some(failure);
                 Ok(true)
@@ -269,7 +273,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Engine<S> {
                 Poll::Pending => return Ok(has_moved),
             }
         }
-        // Even if nobody asks for it: acknowledgements must not wait, and on a socket it is nothing.
+        // Flushed without a request of the application, because acknowledgements must not wait. On a socket this does nothing.
         if self.is_unflushed && Pin::new(&mut self.transport).poll_flush(cx)?.is_ready() {
             (self.is_unflushed, has_moved) = (false, true);
         }
@@ -310,14 +314,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Engine<S> {
         }
     }
 
-    /// The transport has ended, or failed, which does not matter to the reader if the stream has ended before.
+    /// Handles the end or a failure of the transport. A failure after the end of the stream does not concern the reader.
     fn over(&mut self, failure: Option<Failure>) -> Result<bool, Failure> {
         self.is_over = true;
         if let Err(truncated) = self.duplex.ended() {
             let failure = failure.filter(|failure| !failure.is_end());
             return Err(failure.unwrap_or(truncated.into()));
         }
-        // An end that is not finished leaves its writing half open, for acknowledgements. So it is gone.
+        // An end that still expects bytes keeps its writing half open for acknowledgements, so the other end has vanished.
         if !self.has_sent_all() && self.write_failure.is_none() {
             self.write_failure = Some(failure.unwrap_or(io::ErrorKind::BrokenPipe.into()));
         }
@@ -335,7 +339,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Engine<S> {
         Ok(has_worked)
     }
 
-    /// Nothing can be done at present. If that lasts, memory is given back.
+    /// Called when there is no work at present. Releases memory after [`REST`], with an alarm that wakes the task then.
     fn sleep(&mut self) {
         let Rest { last, is_resting, alarm } = &mut self.rest;
         if *is_resting || !self.duplex.is_flushed() {
@@ -357,7 +361,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Engine<S> {
 }
 
 impl Rest {
-    /// Something happened.
+    /// Notes activity.
     fn stir(&mut self) {
         self.last = Instant::now();
         self.is_resting = false;

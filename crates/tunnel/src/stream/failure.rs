@@ -1,4 +1,4 @@
-//! Why a stream is over, kept so that both halves can be told.
+//! The failure of a stream, kept so that each half can return it.
 
 use std::error::Error;
 use std::fmt;
@@ -7,16 +7,17 @@ use std::sync::Arc;
 
 use groupwire_ace::StreamError;
 
+/// Why a stream has failed.
 #[derive(Debug, Clone)]
 pub(super) enum Failure {
-    /// What came is not what may come, or too little came.
+    /// The received bytes are not valid or not complete.
     Stream(StreamError),
     /// An error of the transport.
     Transport(Arc<io::Error>),
 }
 
 impl Failure {
-    /// Whether the transport has ended, if not in order, as TLS tells it.
+    /// Whether the transport has ended without a proper close, which TLS reports as an error.
     pub(super) fn is_end(&self) -> bool {
         matches!(self, Failure::Transport(error) if error.kind() == io::ErrorKind::UnexpectedEof)
     }
@@ -49,23 +50,23 @@ impl From<&Failure> for io::Error {
             Failure::Stream(error) => io::Error::new(io::ErrorKind::InvalidData, *error),
             Failure::Transport(error) => match error.raw_os_error() {
                 Some(code) => io::Error::from_raw_os_error(code),
-                None => io::Error::new(error.kind(), Shared(Arc::clone(error))),
+                None => io::Error::new(error.kind(), SharedError(Arc::clone(error))),
             },
         }
     }
 }
 
-/// An error that is told more than once.
+/// An error of the transport that is returned more than once.
 #[derive(Debug)]
-struct Shared(Arc<io::Error>);
+struct SharedError(Arc<io::Error>);
 
-impl fmt::Display for Shared {
+impl fmt::Display for SharedError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }
 }
 
-impl Error for Shared {
+impl Error for SharedError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         self.0.get_ref().map(|error| error as _)
     }

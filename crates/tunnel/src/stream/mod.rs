@@ -1,4 +1,4 @@
-//! A byte stream over another one, packed on the way.
+//! A byte stream that is compressed on its way over another one.
 
 mod engine;
 mod failure;
@@ -16,24 +16,24 @@ use self::engine::Engine;
 use self::wakers::Half;
 use crate::Workbench;
 
-/// A byte stream that goes packed over `S`, block by block, by the codec that is best at the moment.
+/// A byte stream that is sent over `S` in compressed blocks, each by the codec that the settings' policy chooses.
 ///
-/// Both ends have to be such streams. What is written is collected into blocks; [`poll_flush`](AsyncWrite::poll_flush)
-/// hands all of it to the transport. Who reads slowly makes the other end write slowly, as on the transport itself.
+/// Both ends must be a `Stream`. Written bytes are collected into blocks; [`poll_flush`](AsyncWrite::poll_flush) sends an
+/// incomplete block too. A slow reader slows down the writer at the other end, as on the transport itself.
 ///
-/// [`poll_shutdown`](AsyncWrite::poll_shutdown) ends one direction: the other end reads an end, and the other direction
-/// goes on. The transport's own writing half stays open until both directions have ended, since what is read is
-/// acknowledged over it.
+/// [`poll_shutdown`](AsyncWrite::poll_shutdown) ends one direction: the other end reads an end, and the opposite direction
+/// stays open. The transport's writing half stays open until both directions have ended, because it also carries the
+/// acknowledgements of what is read.
 ///
-/// Reading and writing may be cancelled at any point, and may be done by two tasks ([`tokio::io::split`]). Each serves
-/// the transport in both directions. Packing and unpacking is done while the stream is polled, a block at a time; other
-/// tasks get their turn between. It has to be used within a tokio runtime whose time is enabled: after a second without
-/// anything to do memory is given back.
+/// Reading and writing may be cancelled at any point, and may be done by two tasks ([`tokio::io::split`]). Each of them
+/// serves the transport in both directions. Blocks are compressed and decompressed while the stream is polled; the task
+/// yields to other tasks in between. A tokio runtime with time enabled is required: after a second without activity the
+/// stream releases memory.
 ///
 /// # Errors
-/// Those of the transport. If the other end breaks the protocol or vanishes, the cause inside is a
-/// [`StreamError`](groupwire_ace::StreamError), and the kind [`InvalidData`](io::ErrorKind::InvalidData) or
-/// [`UnexpectedEof`](io::ErrorKind::UnexpectedEof). What could be read before is right.
+/// The errors of the transport. If the other end violates the protocol or vanishes, the error contains a
+/// [`StreamError`](groupwire_ace::StreamError) and has the kind [`InvalidData`](io::ErrorKind::InvalidData) or
+/// [`UnexpectedEof`](io::ErrorKind::UnexpectedEof). Bytes that were read before are correct.
 ///
 /// ```
 /// use groupwire_ace::Settings;
@@ -71,7 +71,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Stream<S> {
     /// A stream over this transport.
     ///
     /// # Errors
-    /// Settings out of their bounds.
+    /// Settings that are out of bounds.
     pub fn new(
         transport: S,
         settings: &Settings,
@@ -80,12 +80,13 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Stream<S> {
         Ok(Self::over(transport, Duplex::new(settings)?, workbench))
     }
 
-    /// A stream whose end was made before, say with a policy of its own ([`Duplex::with_policy`]).
+    /// A stream over this transport with an existing `duplex`, such as one with a custom policy
+    /// ([`Duplex::with_policy`]).
     pub fn over(transport: S, duplex: Duplex, workbench: &Workbench) -> Self {
         Stream { engine: Engine::new(transport, duplex, workbench.clone()) }
     }
 
-    /// What was done so far.
+    /// Counters and forecasts of this stream.
     pub fn report(&self) -> Report {
         self.engine.duplex.report()
     }
@@ -97,7 +98,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Stream<S> {
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> AsyncBufRead for Stream<S> {
-    /// What came and was not read yet, unpacked; empty at the end.
+    /// The decompressed bytes that were received and not read yet; empty at the end of the stream.
     fn poll_fill_buf(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<&[u8]>> {
         let engine = &mut self.get_mut().engine;
         ready!(engine.drive(Half::Reading, cx, Engine::poll_readable))?;
@@ -130,10 +131,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Stream<S> {
     fn poll_write(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-        octets: &[u8],
+        bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let engine = &mut self.get_mut().engine;
-        engine.drive(Half::Writing, cx, |engine| engine.poll_write(octets))
+        engine.drive(Half::Writing, cx, |engine| engine.poll_write(bytes))
     }
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {

@@ -1,4 +1,4 @@
-//! Two tasks that wait for one transport.
+//! The wakers of two tasks that wait for one transport.
 
 use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,18 +14,18 @@ pub(super) enum Half {
 
 /// The wakers of a stream's reader and writer.
 ///
-/// A transport keeps one waker for each of its directions, that of the task which polled it last. But both of our
-/// halves need both of its directions: who reads writes acknowledgements, and who writes reads them. So the transport
-/// is always given this, which wakes both.
+/// A transport keeps one waker for each direction: that of the task which polled it last. Both halves of a stream need
+/// both directions, because the reader writes acknowledgements and the writer reads them. Therefore the transport is
+/// always polled with this waker, which wakes both tasks.
 #[derive(Debug, Default)]
 pub(super) struct Wakers {
     waiting: Mutex<[Option<Waker>; 2]>,
-    /// Since when there is something to do that nobody has come to do.
+    /// The time at which a task was woken that has not been polled since.
     due: Mutex<Option<Instant>>,
 }
 
 impl Wakers {
-    /// From now on this task waits for this half, until it is woken.
+    /// Stores the waker of the task that waits for this half.
     pub(super) fn register(&self, half: Half, waker: &Waker) {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         match &mut waiting[half as usize] {
@@ -34,24 +34,24 @@ impl Wakers {
         }
     }
 
-    /// There is something to do from now on.
-    pub(super) fn is_due(&self) {
+    /// Notes that a task has been woken and there is work to do.
+    pub(super) fn set_due(&self) {
         let mut due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
         due.get_or_insert_with(Instant::now);
     }
 
-    /// How long there has been something to do; somebody does it now.
+    /// Returns how long work has been waiting for a task, and ends that wait.
     pub(super) fn take_due(&self) -> Option<Duration> {
         let due = self.due.lock().unwrap_or_else(PoisonError::into_inner).take();
         due.map(|due| due.elapsed())
     }
 
-    /// This half's task does not wait any longer.
+    /// Removes the waker of this half, whose task no longer waits.
     pub(super) fn forget(&self, half: Half) {
         drop(self.take(half));
     }
 
-    /// Wakes the task of the half that is not this one, if it waits.
+    /// Wakes the task of the opposite half, if it waits.
     pub(super) fn wake_other(&self, half: Half) {
         let other = match half {
             Half::Reading => Half::Writing,
@@ -79,7 +79,7 @@ impl Wake for Wakers {
             mem::take(&mut *waiting)
         };
         if waiting.iter().any(Option::is_some) {
-            self.is_due();
+            self.set_due();
         }
         match waiting {
             [Some(one), Some(other)] if one.will_wake(&other) => one.wake(),
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn the_transport_wakes_whoever_waits_once() {
+    fn the_transport_wakes_each_waiting_task_once() {
         let (reader, writer) = (Arc::new(Count::default()), Arc::new(Count::default()));
         let wakers = Arc::new(Wakers::default());
         let transport = Waker::from(Arc::clone(&wakers));
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn one_task_that_waits_for_both_is_woken_once() {
+    fn a_task_that_waits_for_both_halves_is_woken_once() {
         let task = Arc::new(Count::default());
         let waker = Waker::from(Arc::clone(&task));
         let wakers = Arc::new(Wakers::default());

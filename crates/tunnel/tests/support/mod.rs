@@ -1,19 +1,19 @@
-//! What the tests share.
+//! Helpers of the tests.
 
-#![allow(dead_code, reason = "each test takes what it needs")]
+#![allow(dead_code, reason = "each test file uses some of the helpers")]
 
 use std::future::Future;
 use std::time::Duration;
 
-/// Far more than anything here takes; a test that needs it hangs.
-const GENEROUS: Duration = Duration::from_secs(120);
+/// The tests take some seconds on a slow machine; one that takes longer than this hangs.
+const HANGS_AFTER: Duration = Duration::from_secs(120);
 
-/// Fails if something hangs.
+/// Panics if `work` hangs.
 pub(crate) async fn in_time<T>(work: impl Future<Output = T>) -> T {
-    tokio::time::timeout(GENEROUS, work).await.expect("it hangs")
+    tokio::time::timeout(HANGS_AFTER, work).await.expect("it hangs")
 }
 
-/// Octets of which some pieces compress well and some not at all.
+/// Pieces of text and of random bytes in turns.
 pub(crate) fn mixed(length: usize, seed: u64) -> Vec<u8> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut random = move || {
@@ -22,19 +22,19 @@ pub(crate) fn mixed(length: usize, seed: u64) -> Vec<u8> {
         state ^= state << 17;
         state
     };
-    let mut octets = Vec::with_capacity(length + 100_000);
-    while octets.len() < length {
+    let mut bytes = Vec::with_capacity(length + 100_000);
+    while bytes.len() < length {
         let piece = 1000 + random() as usize % 60_000;
         if random() % 2 == 0 {
-            octets.extend((0..piece).map(|_| random() as u8));
+            bytes.extend((0..piece).map(|_| random() as u8));
         } else {
-            let end = octets.len() + piece;
-            while octets.len() < end {
+            let end = bytes.len() + piece;
+            while bytes.len() < end {
                 let (number, word) = (random() % 1000, random() % 7);
-                octets.extend(format!("<item n=\"{number}\">{word} and more</item>\n").bytes());
+                bytes.extend(format!("<item n=\"{number}\">{word} and more</item>\n").bytes());
             }
         }
     }
-    octets.truncate(length);
-    octets
+    bytes.truncate(length);
+    bytes
 }

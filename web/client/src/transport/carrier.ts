@@ -1,4 +1,4 @@
-/** One link made of requests (docs/transports.md, HTTP): responses bring packets, uploads take them. */
+/** A carrier: one link made of HTTP requests (docs/transports.md). Responses bring packets, uploads send them. */
 
 import { door } from "../address.js";
 import type { Down, DownKind } from "./down.js";
@@ -6,35 +6,50 @@ import type { Hold } from "./hold.js";
 import { FULL, type Link, type LinkEvents } from "./link.js";
 import { Uploads } from "./uploads.js";
 
-/** T12. */
+/** T12: a response is renewed after this time or this many bytes. */
 const RENEWAL_MS = 25_000;
 const RENEWAL_BYTES = 512 * 1024;
 
-/** T19: later, the stream is taken for buffered. The same for the end of a response that another one took over. */
+/**
+ * T19: a stream whose preamble takes longer than this is buffered by a proxy. An older response that does not end
+ * within this time after it was replaced is abandoned.
+ */
 const STREAM_MS = 1500;
 
-/** The server waits for an acknowledgement at 256 KiB or 1,024 packets (T10): a quarter of that leaves time for it. */
+/**
+ * The server stops sending at 256 KiB or 1,024 unacknowledged packets (T10). A quarter of that leaves time for the
+ * acknowledgement to arrive.
+ */
 const ACKNOWLEDGE_BYTES = 64 * 1024;
 const ACKNOWLEDGE_PACKETS = 256;
 
-/** So often a response is asked for again that brings nothing new, over 3 s: the server waits no longer than 5 (T18). */
+/**
+ * How often a response that brings nothing new is requested again, over 3 s in all: the server keeps a carrier without
+ * a response for 5 s (T18).
+ */
 const TRIES = 5;
 const FIRST_PAUSE_MS = 100;
 
-/** As often as `poll` asks, at most: a held request that is answered with nothing at once is something's mistake. */
+/**
+ * Pause after a held request that was answered at once with nothing, which is somebody's mistake: as long as `poll`
+ * waits.
+ */
 const IDLE_MS = 100;
 
-/** What is kept of a response while the older one is read to its end: as much as a server may send of one (T12). */
+/**
+ * Limit of the packets kept from a new response while the older one is read to its end: a server sends no more in one
+ * response (T12).
+ */
 const MAX_KEPT = 1 << 20;
 
-/** A response, being read. */
+/** A response that is being read. */
 interface Reading {
   down: Down | undefined;
-  /** The number of its next packet; undefined before the preamble. */
+  /** The number of the next packet; undefined before the preamble. */
   next: number | undefined;
   readonly since: number;
   bytes: number;
-  /** What came while the older one was being read. */
+  /** Packets that came while the older response was still being read. */
   kept: Uint8Array[];
   isOver: boolean;
   timer: ReturnType<typeof setTimeout> | undefined;
@@ -46,19 +61,19 @@ export class Carrier implements Link {
   readonly #events: LinkEvents;
   readonly #uploads: Uploads;
   #id: string | undefined;
-  /** Packets that have come, without a hole. */
+  /** The number of packets received without a gap. */
   #received = 0;
-  /** Since the server was told last. */
-  #untold = { bytes: 0, packets: 0 };
+  /** Received since the last acknowledgement to the server. */
+  #unacknowledged = { bytes: 0, packets: 0 };
   #reading: Reading | undefined;
-  /** The response before, read to its end (T11). */
+  /** The response that was replaced and is still read to its end (T11). */
   #older: Reading | undefined;
-  #fruitless = 0;
+  #failures = 0;
   #pause: ReturnType<typeof setTimeout> | undefined;
-  #giveBack: (() => void) | undefined;
+  #releaseHold: (() => void) | undefined;
   #hasEnded = false;
 
-  /** `hold`: for responses that are held. */
+  /** `hold`: the limit for responses that stay open; undefined for a kind that needs none. */
   constructor(server: URL, kind: DownKind, hold: Hold | undefined, events: LinkEvents) {
     this.#url = door(server, `http/${kind.path}`);
     this.#kind = kind;
@@ -78,8 +93,8 @@ export class Carrier implements Link {
     this.#events.datagramSent();
   }
 
-  release(goes: boolean): void {
-    this.#uploads.release(goes);
+  release(pageCloses: boolean): void {
+    this.#uploads.release(pageCloses);
   }
 
   close(): void {
@@ -88,20 +103,20 @@ export class Carrier implements Link {
     clearTimeout(this.#pause);
     this.#drop(this.#older);
     this.#drop(this.#reading);
-    this.#giveBack?.();
+    this.#releaseHold?.();
   }
 
   async #begin(hold: Hold | undefined): Promise<void> {
-    this.#giveBack = hold ? await hold.take() : () => {};
-    if (this.#hasEnded) this.#giveBack?.();
-    else if (this.#giveBack) this.#ask();
+    this.#releaseHold = hold ? await hold.take() : () => {};
+    if (this.#hasEnded) this.#releaseHold?.();
+    else if (this.#releaseHold) this.#ask();
     else this.#end(FULL);
   }
 
   #ask(): void {
     const id = this.#id;
     const body = id === undefined ? "" : `id=${id}&received=${this.#received}`;
-    this.#untold = { bytes: 0, packets: 0 };
+    this.#unacknowledged = { bytes: 0, packets: 0 };
     const reading: Reading = {
       down: undefined,
       next: undefined,
@@ -118,7 +133,7 @@ export class Carrier implements Link {
     reading.down = this.#kind.open(this.#url, body, {
       preamble: (id, first) => this.#preamble(reading, id, first),
       packet: (packet) => this.#packet(reading, packet),
-      ended: (broken) => this.#over(reading, broken),
+      ended: (broken) => this.#ended(reading, broken),
       refused: (reason) => this.#end(reason),
     });
   }
@@ -130,15 +145,15 @@ export class Carrier implements Link {
     if (this.#id !== undefined && this.#id !== id) return this.#end("answered with another's packets");
     if (this.#kind.isStream) reading.timer = setTimeout(() => this.#renew(reading), RENEWAL_MS);
     const older = this.#older;
-    // The server ends it at once; if that does not come through, what it lacks is asked for again.
-    if (older) older.timer = setTimeout(() => this.#leave(older), STREAM_MS);
+    // The server ends the older response at once. If that end does not arrive, the missing packets are requested again.
+    if (older) older.timer = setTimeout(() => this.#finishOlder(older), STREAM_MS);
     if (this.#id === undefined) {
       this.#id = id;
       this.#uploads.start(id);
       this.#events.opened(0);
     }
-    // With an older one that is decided when it has ended.
-    if (!older && this.#beginsTooLate(reading)) this.#again(reading);
+    // With an older response this is decided when that one has ended.
+    if (!older && this.#beginsTooLate(reading)) this.#retry(reading);
   }
 
   #packet(reading: Reading, packet: Uint8Array): void {
@@ -152,33 +167,36 @@ export class Carrier implements Link {
     if (this.#deliver(reading, packet) && this.#kind.isStream && reading.bytes >= RENEWAL_BYTES) this.#renew(reading);
   }
 
-  /** The server went on after what was lost: it did not know yet that the response before broke. */
+  /**
+   * True if the response begins after packets that were lost, because the server did not know yet that the previous one
+   * broke.
+   */
   #beginsTooLate({ next = 0 }: Reading): boolean {
     return next > this.#received + 1;
   }
 
-  /** False if it ended the carrier. */
+  /** Returns false if the packet ended the carrier. */
   #deliver(reading: Reading, packet: Uint8Array): boolean {
     const number = reading.next ?? 0;
     reading.next = number + 1;
-    // It was sent again.
+    // The server has sent this packet again.
     if (number <= this.#received) return true;
     this.#received = number;
-    this.#fruitless = 0;
+    this.#failures = 0;
     this.#note(packet.length);
     this.#events.received(packet);
     return !this.#hasEnded;
   }
 
   #note(bytes: number): void {
-    this.#untold.bytes += bytes;
-    this.#untold.packets += 1;
-    if (this.#untold.bytes < ACKNOWLEDGE_BYTES && this.#untold.packets < ACKNOWLEDGE_PACKETS) return;
-    this.#untold = { bytes: 0, packets: 0 };
+    this.#unacknowledged.bytes += bytes;
+    this.#unacknowledged.packets += 1;
+    if (this.#unacknowledged.bytes < ACKNOWLEDGE_BYTES && this.#unacknowledged.packets < ACKNOWLEDGE_PACKETS) return;
+    this.#unacknowledged = { bytes: 0, packets: 0 };
     this.#uploads.acknowledge();
   }
 
-  /** A new response takes over before this one has grown too large (T11, T12). */
+  /** Requests a new response before this one becomes too long (T11, T12). */
   #renew(reading: Reading): void {
     if (this.#hasEnded || this.#older || reading !== this.#reading || reading.isOver) return;
     clearTimeout(reading.timer);
@@ -186,24 +204,24 @@ export class Carrier implements Link {
     this.#ask();
   }
 
-  #over(reading: Reading, broken: string | undefined): void {
+  #ended(reading: Reading, broken: string | undefined): void {
     if (this.#hasEnded || reading.isOver) return;
     clearTimeout(reading.timer);
     reading.isOver = true;
-    if (reading === this.#older) return this.#leave(reading);
+    if (reading === this.#older) return this.#finishOlder(reading);
     if (this.#id === undefined) return this.#end(broken ?? "ended before it began");
-    // With an older one its packets come first.
+    // With an older response, the packets of that one come first.
     if (this.#older && reading.next !== undefined) return;
-    if (broken !== undefined || (this.#kind.isStream && reading.bytes === 0)) return this.#again(reading);
-    // An answer with nothing in it is not followed at once, except the one that made the carrier.
+    if (broken !== undefined || (this.#kind.isStream && reading.bytes === 0)) return this.#retry(reading);
+    // After an empty response the next request waits, except after the response that created the carrier.
     const interval = reading.bytes > 0 || this.#received === 0 ? this.#kind.interval : IDLE_MS;
     const wait = reading.since + interval - performance.now();
     if (wait <= 0) this.#ask();
     else this.#pause = setTimeout(() => this.#ask(), wait);
   }
 
-  /** Nothing more of the older response: now what the newer one brought meanwhile. */
-  #leave(older: Reading): void {
+  /** The older response is complete or given up: delivers what the newer one brought meanwhile. */
+  #finishOlder(older: Reading): void {
     if (this.#hasEnded || this.#older !== older) return;
     this.#drop(older);
     this.#older = undefined;
@@ -211,19 +229,19 @@ export class Carrier implements Link {
     if (!reading) return;
     const { kept, isOver } = reading;
     reading.kept = [];
-    if (this.#beginsTooLate(reading)) return this.#again(reading);
-    if (kept.every((packet) => this.#deliver(reading, packet)) && isOver) this.#again(reading);
+    if (this.#beginsTooLate(reading)) return this.#retry(reading);
+    if (kept.every((packet) => this.#deliver(reading, packet)) && isOver) this.#retry(reading);
   }
 
-  /** Something is missing, or it broke: asks for what comes after what there is. */
-  #again(reading: Reading): void {
+  /** The response broke or lacks packets: requests a new one that begins after the packets received. */
+  #retry(reading: Reading): void {
     if (this.#hasEnded || this.#reading !== reading) return;
     this.#drop(reading);
-    this.#fruitless += 1;
-    if (this.#fruitless > TRIES) return this.#end("broke");
+    this.#failures += 1;
+    if (this.#failures > TRIES) return this.#end("broke");
     clearTimeout(this.#pause);
-    // A response that is missing packets is asked for at once, one that breaks again and again less and less often.
-    const wait = this.#fruitless === 1 ? 0 : FIRST_PAUSE_MS * 2 ** (this.#fruitless - 2);
+    // The first repetition follows at once, further ones after growing pauses.
+    const wait = this.#failures === 1 ? 0 : FIRST_PAUSE_MS * 2 ** (this.#failures - 2);
     this.#pause = setTimeout(() => this.#ask(), wait);
   }
 

@@ -1,8 +1,8 @@
-/** Packets in a stream of bytes, each after its length (docs/transports.md, T1), and the numbers that stand there. */
+/** Packets in a byte stream, each preceded by its length as a varint (docs/transports.md, T1). */
 
 import { MAX_PACKET } from "./link.js";
 
-/** Bytes that are added at the end and taken from the start. */
+/** A byte queue: bytes are appended at the end and taken from the start. */
 export class Bytes {
   #data = new Uint8Array(0);
   #at = 0;
@@ -22,14 +22,14 @@ export class Bytes {
     this.#at = 0;
   }
 
-  /** The next bytes; undefined if there are not so many yet. */
+  /** The next `count` bytes; undefined if fewer have come. */
   take(count: number): Uint8Array<ArrayBuffer> | undefined {
     if (this.length < count) return undefined;
     this.#at += count;
     return this.#data.subarray(this.#at - count, this.#at);
   }
 
-  /** What is before the next `mark`, which is taken too; undefined if it has not come yet. */
+  /** The bytes before the next `mark`, which is removed as well; undefined if it has not come yet. */
   takeUntil(mark: Uint8Array): Uint8Array<ArrayBuffer> | undefined {
     const last = this.#data.length - mark.length;
     for (let at = this.#at; at <= last; at += 1) {
@@ -41,31 +41,31 @@ export class Bytes {
     return undefined;
   }
 
-  /** A number (W1); undefined if it has not come whole. */
+  /** The next varint (W1); undefined if it is incomplete. */
   varint(): number | undefined {
     let value = 0;
     for (let i = 0; i < this.length; i += 1) {
-      const octet = this.#data[this.#at + i] ?? 0;
-      value += (octet & 127) * 2 ** (7 * i);
-      if (octet < 128) {
-        if (octet === 0 && i > 0) throw new Error("a number that is longer than it needs to be");
+      const byte = this.#data[this.#at + i] ?? 0;
+      value += (byte & 127) * 2 ** (7 * i);
+      if (byte < 128) {
+        if (byte === 0 && i > 0) throw new Error("a number that is longer than it needs to be");
         this.#at += i + 1;
         return value;
       }
-      // Counts and lengths stay far below: what is longer is no number of ours.
+      // Counts and lengths are far below 2^49.
       if (i === 6) throw new Error("a number that is too large");
     }
     return undefined;
   }
 }
 
-/** Reads packets that stand after their length. */
+/** Reads packets that are preceded by their lengths. */
 export class PacketReader {
   #length: number | undefined;
 
   constructor(readonly bytes = new Bytes()) {}
 
-  /** The next packet, a copy; undefined if it has not come whole. */
+  /** A copy of the next packet; undefined if it is incomplete. */
   next(): Uint8Array<ArrayBuffer> | undefined {
     this.#length ??= this.bytes.varint();
     if (this.#length === undefined) return undefined;
@@ -75,7 +75,7 @@ export class PacketReader {
     return packet?.slice();
   }
 
-  /** Whether a packet has begun that did not end. */
+  /** True in the middle of a packet. */
   get isWithin(): boolean {
     return this.#length !== undefined || this.bytes.length > 0;
   }
@@ -85,7 +85,7 @@ export function varint(value: number): number[] {
   return value < 128 ? [value] : [(value & 127) | 128, ...varint(Math.floor(value / 128))];
 }
 
-/** The packets, each after its length, behind what is to come first. */
+/** `first`, then the packets, each preceded by its length. */
 export function framed(first: readonly number[], packets: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const lengths = packets.map(({ length }) => varint(length));
   const size = (lists: readonly ArrayLike<number>[]): number => lists.reduce((sum, { length }) => sum + length, 0);

@@ -1,9 +1,12 @@
-/** How many tabs hold a response of a server (T20): HTTP/1.1 allows a browser six connections to it for all of them. */
+/**
+ * Limits how many tabs keep a response of one server open (T20): with HTTP/1.1 a browser opens six connections per
+ * server.
+ */
 
-/** The rest is for uploads, renewals and the page itself. */
+/** The remaining two connections are for uploads, renewals and the page itself. */
 const MAX_HOLDING = 4;
 
-/** One session's share: its links, of which two may be open for a moment, count once. */
+/** The share of one session. Its links count once, although two may be open for a moment. */
 export class Hold {
   readonly #server: string;
   #holders = 0;
@@ -13,7 +16,7 @@ export class Hold {
     this.#server = server;
   }
 
-  /** Answers with what gives it back; undefined: other tabs have them all. */
+  /** Returns the function that gives the place back, or undefined if other tabs hold all places. */
   async take(): Promise<(() => void) | undefined> {
     this.#holders += 1;
     this.#lock ??= lockOne(this.#server);
@@ -33,7 +36,7 @@ export class Hold {
   }
 }
 
-/** Where a page has no Web Locks, or may not have any, nobody counts. */
+/** Takes one of the places by a Web Lock. Without Web Locks the limit does not apply. */
 async function lockOne(server: string): Promise<(() => void) | undefined> {
   const locks = (globalThis as { navigator?: { locks?: LockManager } }).navigator?.locks;
   if (!locks) return () => {};
@@ -46,7 +49,7 @@ async function lockOne(server: string): Promise<(() => void) | undefined> {
 
 function lock(locks: LockManager, name: string): Promise<(() => void) | undefined> {
   return new Promise((resolve, reject) => {
-    // Held until this promise is kept.
+    // The lock is held until this promise is fulfilled.
     const held = (lock: Lock | null): Promise<void> =>
       new Promise((release) => (lock ? resolve(release) : (release(), resolve(undefined))));
     locks.request(name, { ifAvailable: true }, held).catch(reject);

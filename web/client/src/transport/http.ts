@@ -1,4 +1,4 @@
-/** The transports over plain HTTP, in a module of their own: who does not need them does not load them. */
+/** The transports over plain HTTP. They are a module of their own, which is loaded only when it is needed. */
 
 import type { TransportName } from "../api.js";
 import { Carrier } from "./carrier.js";

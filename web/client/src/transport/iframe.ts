@@ -1,4 +1,4 @@
-/** A hidden iframe whose document keeps growing with script calls, one for each packet (T14). */
+/** A hidden iframe whose document keeps growing by one script call per packet (T14). */
 
 import type { Down, DownEvents, DownKind } from "./down.js";
 import { readPreamble } from "./down.js";
@@ -29,7 +29,7 @@ class Frame implements Down {
     this.#frame.tabIndex = -1;
     const { signal } = this.#end;
     window.addEventListener("message", (event) => this.#take(event), { signal });
-    // A page that is still loading would not be done before the iframe is.
+    // If the page is still loading, an iframe would keep it from finishing.
     if (document.readyState === "complete") queueMicrotask(() => this.#submit(url, body));
     else window.addEventListener("load", () => setTimeout(() => this.#submit(url, body)), { signal, once: true });
   }
@@ -58,16 +58,16 @@ class Frame implements Down {
     document.documentElement.append(form);
     form.submit();
     form.remove();
-    // The document is over: as it should be, broken, or one that says no. Which of these shows what is asked next.
+    // The document has ended: completely, broken, or with a refusal. The next request shows which.
     this.#frame.addEventListener("load", () => this.#isBlank() || this.#over(), { signal });
   }
 
-  /** The document that every iframe begins with; some browsers tell of it late. */
+  /** True for the blank document that every iframe begins with; some browsers report its load event late. */
   #isBlank(): boolean {
     try {
       return this.#frame.contentWindow?.location.href === "about:blank";
     } catch {
-      // Of another origin: the server's.
+      // The document is of another origin, so it is the server's.
       return false;
     }
   }
@@ -95,7 +95,7 @@ class Frame implements Down {
   }
 }
 
-/** Throws if it is none, or is longer than any packet. */
+/** Decodes base64. Throws if it is invalid or longer than any packet. */
 export function fromBase64(text: string): Uint8Array {
   const packet = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
   if (packet.length > MAX_PACKET) throw new Error(`a packet of ${packet.length} bytes`);

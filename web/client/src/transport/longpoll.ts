@@ -1,4 +1,4 @@
-/** A held request, answered when there is something. */
+/** Long polling: a request that the server answers when it has a packet. */
 
 import { ask } from "./polling.js";
 

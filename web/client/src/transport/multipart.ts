@@ -1,4 +1,4 @@
-/** One long response in parts, a packet each (T13), read while it comes. */
+/** One long response in parts, each of them a packet (T13), which is read while it arrives. */
 
 import type { Down, DownEvents, DownKind } from "./down.js";
 import { readPreamble } from "./down.js";
@@ -12,16 +12,16 @@ export const multipart: DownKind = {
   open: (url, body, events) => (canStream() ? new Fetched(url, body, events) : new Progressive(url, body, events)),
 };
 
-/** What may come before the first part: padding, twice what servers send (T13). */
+/** Limit of the padding before the first part: twice what servers send (T13). */
 const MAX_PADDING = 8192;
 
-/** A part's header lines: one `Content-Length`. */
+/** Limit of a part's header, whose only line is `Content-Length`. */
 const MAX_HEADER = 256;
 
 const decoder = new TextDecoder();
 const LINE_END = Uint8Array.of(13, 10);
 
-/** Parts of `multipart/mixed`, from bytes cut anywhere. */
+/** Reads the parts of `multipart/mixed` from chunks that may end anywhere. */
 export class PartReader {
   readonly #bytes = new Bytes();
   readonly #delimiter: Uint8Array;
@@ -36,7 +36,7 @@ export class PartReader {
     this.#delimiter = new TextEncoder().encode(`--${boundary}`);
   }
 
-  /** The end of all parts has come. */
+  /** True after the closing delimiter. */
   get isOver(): boolean {
     return this.#state === "over";
   }
@@ -45,7 +45,7 @@ export class PartReader {
     this.#bytes.add(chunk);
   }
 
-  /** The next part, a copy; undefined if it has not come whole. */
+  /** A copy of the next part; undefined if it is incomplete. */
   next(): Uint8Array<ArrayBuffer> | undefined {
     for (;;) {
       switch (this.#state) {
@@ -76,7 +76,7 @@ export class PartReader {
     }
   }
 
-  /** Reads a line of the header; false if it has not come whole. */
+  /** Reads one header line; returns false if it is incomplete. */
   #header(): boolean {
     const line = this.#bytes.takeUntil(LINE_END);
     if (!line) return false;
@@ -97,7 +97,7 @@ export class PartReader {
   }
 }
 
-/** What both ways of reading share. */
+/** Turns parts into events, for both ways of reading a response. */
 class Parts {
   readonly #reader: PartReader;
   #hasBegun = false;
@@ -136,7 +136,7 @@ class Fetched implements Down {
   constructor(url: string, body: string, events: DownEvents) {
     this.#read(url, body, events).catch(() => {
       if (this.#abort.signal.aborted) return;
-      // Also when it was us who could not read on.
+      // The error may come from parsing: then the response is still open.
       this.close();
       events.ended("broke");
     });
@@ -162,7 +162,7 @@ class Fetched implements Down {
   }
 }
 
-/** For browsers that hand out a response of `fetch` only when it is over. */
+/** Reads the response by XMLHttpRequest, in browsers whose `fetch` provides a response only when it is complete. */
 class Progressive implements Down {
   readonly #request = new XMLHttpRequest();
 
@@ -186,7 +186,7 @@ class Progressive implements Down {
       }
     };
     request.open("POST", url);
-    // One character each byte.
+    // With this character set each byte becomes one character.
     request.overrideMimeType("text/plain; charset=x-user-defined");
     request.setRequestHeader("Content-Type", "application/x-www-form-urlencoded");
     request.onprogress = guarded(() => request.status === 200 && take());

@@ -1,24 +1,24 @@
-/** What a server says that it offers: `GET /transports` (T4). */
+/** What a server offers, as it answers `GET /transports` (T4). */
 
 import { door } from "../address.js";
 
 /** How WebTransport is reached. */
 export interface Offer {
   readonly port: number;
-  /** SHA-256 of certificates that the server made itself; none: they are signed as usual. */
+  /** SHA-256 hashes of the server's self-signed certificates; empty if its certificates are signed by an authority. */
   readonly hashes: readonly Uint8Array<ArrayBuffer>[];
 }
 
 /**
- * Undefined: the server offers no WebTransport. Asked anew each time: a server that was restarted has another
- * certificate.
+ * Asks the server for its WebTransport offer; undefined if it has none. Asked before each attempt, because a restarted
+ * server has a new certificate.
  */
 export async function offerOf(server: URL, signal: AbortSignal): Promise<Offer | undefined> {
   const answer = await fetch(door(server, "transports"), { signal, cache: "no-store" });
   return answer.ok ? readOffer(await answer.json()) : undefined;
 }
 
-/** What stands in the answer, as far as it is one. */
+/** Parses the answer; undefined if it contains no valid offer. */
 export function readOffer(answer: unknown): Offer | undefined {
   const { webtransport } = (answer ?? {}) as { webtransport?: { port?: unknown; hashes?: unknown } | null };
   const { port, hashes = [] } = webtransport ?? {};
@@ -28,5 +28,5 @@ export function readOffer(answer: unknown): Offer | undefined {
 
 function readHash(hash: unknown): Uint8Array<ArrayBuffer>[] {
   if (typeof hash !== "string" || !/^[0-9a-f]{64}$/i.test(hash)) return [];
-  return [Uint8Array.from(hash.match(/../g) ?? [], (octet) => Number.parseInt(octet, 16))];
+  return [Uint8Array.from(hash.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16))];
 }

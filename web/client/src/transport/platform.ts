@@ -1,4 +1,4 @@
-/** Which transports there are here, and how each is opened. */
+/** The transports that this platform has, and how each is opened. */
 
 import type { TransportName, WebSocketConstructor } from "../api.js";
 import { socketDoor } from "../address.js";
@@ -9,17 +9,17 @@ import type { Link, LinkEvents } from "./link.js";
 import { WebSocketLink } from "./websocket.js";
 import { WebTransportLink } from "./webtransport.js";
 
-/** Best first. */
+/** All transports, best first. */
 export const NAMES: readonly TransportName[] = ["webtransport", "websocket", "multipart", "iframe", "longpoll", "poll"];
 
 type OwnWebSocket = WebSocketConstructor | undefined;
 
-/** What `wanted` names and there is here, in its order; without it what there is. */
+/** The transports of `wanted` that the platform has, in the same order. Without `wanted`, the default ones. */
 export function available(wanted: readonly TransportName[] | undefined, WebSocket: OwnWebSocket): TransportName[] {
   for (const name of wanted ?? []) {
     if (!NAMES.includes(name)) throw failure("invalid-transport", "own", `there is no transport "${String(name)}"`);
   }
-  // Programs that are no page have WebSocket, unless they ask for more: nothing they meet blocks it.
+  // Outside of a page nothing blocks WebSockets, so other transports are used only on request.
   const names = wanted ?? (isPage() ? NAMES : (["websocket"] as const));
   return [...new Set(names)].filter((name) => isHere(name, WebSocket));
 }
@@ -34,7 +34,7 @@ function isPage(): boolean {
 function isHere(name: TransportName, WebSocket: OwnWebSocket): boolean {
   switch (name) {
     case "webtransport":
-      // Browsers have it in secure contexts only; some say so, others fail.
+      // Browsers offer it in secure contexts only: some hide it elsewhere, in others it fails.
       return typeof WebTransport === "function" && isSecureContext;
     case "websocket":
       return socket(WebSocket) !== undefined;
@@ -71,7 +71,7 @@ export class Opener {
   }
 }
 
-/** Loads what opens the other transports: when one is wanted, the way to it may be blocked. */
+/** Loads the code of the HTTP transports early, because the network may be blocked when they are needed. */
 export function prepare(): void {
   http().catch(() => {});
 }
@@ -103,8 +103,8 @@ class LazyLink implements Link {
     this.#link?.sendDatagram(packet);
   }
 
-  release(goes: boolean): void {
-    this.#link?.release(goes);
+  release(pageCloses: boolean): void {
+    this.#link?.release(pageCloses);
   }
 
   close(): void {

@@ -1,6 +1,6 @@
-/** A request every so often: works wherever pages do. */
+/** Polling: a request at a fixed interval. It works in every browser. */
 
 import { ask } from "./polling.js";
 
-/** T15: half the time that an ordinary pointer (25 a second) has to be seen in, and ten small requests a second. */
+/** T15: 100 ms costs ten small requests a second, and delays a pointer (25 positions a second) by 50 ms on average. */
 export const poll = ask("poll", 100);

@@ -1,15 +1,15 @@
-/** Responses that end at once or when there is something (T15): a packet after the other, each after its length. */
+/** Responses that end at once (T15): packets one after the other, each preceded by its length. */
 
 import type { Down, DownEvents, DownKind } from "./down.js";
 import { readPreamble } from "./down.js";
 import { Bytes, PacketReader } from "./framing.js";
 
-/** Asks for one. */
+/** Makes the kind of response for long polling and polling. */
 export function ask(path: DownKind["path"], interval: number): DownKind {
   return { path, isStream: false, interval, open: (url, body, events) => new Asked(url, body, events) };
 }
 
-/** Plain XHR where there is one; without it (Node, some workers) fetch. */
+/** One request: by XMLHttpRequest, or by `fetch` where that is missing (Node, some workers). */
 class Asked implements Down {
   readonly #abort = new AbortController();
 
@@ -51,7 +51,7 @@ function byXhr(url: string, body: string, signal: AbortSignal): Promise<Answer> 
   });
 }
 
-/** Reads an answer that is there as a whole. */
+/** Reads a complete response. */
 export function readAnswer(answer: Uint8Array, events: Pick<DownEvents, "preamble" | "packet">): void {
   const bytes = new Bytes();
   bytes.add(answer);

@@ -1,4 +1,4 @@
-/** The way up of a carrier (T16): one request after the other, with all packets that came together meanwhile. */
+/** The upload direction of a carrier (T16): one request at a time, which takes all packets that are waiting. */
 
 import { framed, varint } from "./framing.js";
 import { MAX_PACKET } from "./link.js";
@@ -9,14 +9,16 @@ export interface UploadEvents {
   failed(reason: string): void;
 }
 
-/** T17. Number and counts come on top of the packets. */
+/** T17. The remaining 64 bytes are for the carrier's id, the upload's number and the acknowledgement. */
 const MAX_BODY = 2 * MAX_PACKET - 64;
 
-/** What has not been answered by the fifth time, 3 s later, is given up: the session has other ways by then. */
+/**
+ * An upload that has failed five times, over 3 s, is given up: the session moves to another transport within that time.
+ */
 const TRIES = 5;
 const FIRST_PAUSE_MS = 100;
 
-/** What browsers send on when the page goes, in all requests together, is 64 KiB (Fetch standard, `keepalive`). */
+/** A closing page may send 64 KiB in all requests together (Fetch standard, `keepalive`). */
 const MAX_LAST = 60_000;
 const MAX_KEPT = 8192;
 
@@ -40,14 +42,14 @@ export class Uploads {
   #isSilent = false;
   #hasEnded = false;
 
-  /** `received`: how many packets there are, to be told with each upload (T10). */
+  /** `received` returns the number of packets received, which each upload acknowledges (T10). */
   constructor(url: string, received: () => number, events: UploadEvents) {
     this.#url = url;
     this.#received = received;
     this.#events = events;
   }
 
-  /** From now on there is a carrier. */
+  /** The carrier exists from now on, so uploads may begin. */
   start(id: string): void {
     this.#id = [...new TextEncoder().encode(id)];
     this.#next();
@@ -59,22 +61,22 @@ export class Uploads {
     this.#next();
   }
 
-  /** Says what was received, even if there is nothing else to say. */
+  /** Acknowledges the received packets even if there is no packet to send. */
   acknowledge(): void {
     this.#owesWord = true;
     this.#next();
   }
 
   /** See `Link.release`. */
-  release(goes: boolean): void {
+  release(pageCloses: boolean): void {
     const unsent = this.#unsent;
     this.#unsent = 0;
     for (let i = 0; i < unsent && !this.#isSilent; i += 1) this.#events.sent();
-    // After what these reports bring.
-    if (goes) queueMicrotask(() => this.#last());
+    // After the packets that the core sends in answer to these reports.
+    if (pageCloses) queueMicrotask(() => this.#last());
   }
 
-  /** What waits is still sent; nothing is reported any more. */
+  /** Waiting packets are still sent, but nothing is reported any more. */
   finish(): void {
     this.#isSilent = true;
   }
@@ -86,7 +88,7 @@ export class Uploads {
     void this.#fly(this.#flying);
   }
 
-  /** The next upload, of at most so many bytes of packets (but of one at least). */
+  /** Takes the next upload: at least one packet, at most `most` bytes. */
   #take(most: number): Upload {
     let [count, size] = [0, 0];
     for (const { length } of this.#queue) {
@@ -104,7 +106,7 @@ export class Uploads {
   async #fly(upload: Upload): Promise<void> {
     const status = await this.#post(upload.body);
     if (this.#hasEnded) return;
-    // Lost on the way, too slow for the server, or for a proxy before it: the same again (T16).
+    // The request was lost, or too slow for the server or a proxy: send it again (T16).
     if (status === 0 || status === 408 || status >= 500) {
       upload.tries += 1;
       if (upload.tries >= TRIES) return this.#fail("broke");
@@ -114,13 +116,13 @@ export class Uploads {
     if (status !== 204) return this.#fail(`was refused with status ${status}`);
     const reported = Math.min(upload.packets, this.#unsent);
     this.#unsent -= reported;
-    // Before the next upload, so that it takes what these reports bring.
+    // Before the next upload, so that it includes the packets that the core sends in answer to these reports.
     for (let i = 0; i < reported && !this.#isSilent; i += 1) this.#events.sent();
     this.#flying = undefined;
     this.#next();
   }
 
-  /** The status of the answer; 0 if there was none. */
+  /** The status of the response; 0 if there was none. */
   async #post(body: Uint8Array<ArrayBuffer>): Promise<number> {
     try {
       const headers = { "Content-Type": "text/plain" };
@@ -132,7 +134,7 @@ export class Uploads {
     }
   }
 
-  /** All that waits, in one request that outlives the page. */
+  /** Sends all waiting packets in one request that survives the page. */
   #last(): void {
     if (this.#hasEnded || !this.#id || this.#queue.length === 0) return;
     const { body } = this.#take(MAX_LAST);

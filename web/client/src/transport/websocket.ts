@@ -1,10 +1,13 @@
-/** Packets over a WebSocket: one binary message each. */
+/** Packets over a WebSocket, each as one binary message. */
 
 import type { WebSocketConstructor, WebSocketLike } from "../api.js";
 import { encodeText } from "../codec.js";
 import type { Link, LinkEvents } from "./link.js";
 
-/** How soon to look whether packets have left: most do at once. Then twice as long, up to the second. */
+/**
+ * Intervals at which the link checks whether packets have left. Most leave at once, so the first is short; it doubles
+ * up to the second.
+ */
 const FIRST_LOOK_MS = 1;
 const LONGEST_LOOK_MS = 16;
 
@@ -25,13 +28,13 @@ export class WebSocketLink implements Link {
       events.opened(0);
     };
     this.#socket.onmessage = ({ data }: { readonly data: unknown }) => {
-      // Timers of a page in the background come once a second, or once a minute, messages at once.
+      // Timers of a background page run once a second or once a minute, while messages arrive at once.
       this.#look(FIRST_LOOK_MS);
       if (data instanceof ArrayBuffer) events.received(new Uint8Array(data));
-      // No Groupwire server sends text. The core judges it as any other packet, and says so.
+      // No Groupwire server sends text. The core rejects it like any other malformed packet.
       else if (typeof data === "string") events.received(encodeText(data));
     };
-    // An error is always followed by this. Codes say nothing that the session's own ERROR and BYE did not.
+    // An error is always followed by `onclose`. Close codes add nothing to the session's ERROR and BYE frames.
     this.#socket.onclose = () => {
       this.#detach();
       events.closed(isOpen ? "broke" : "was refused");
@@ -51,7 +54,7 @@ export class WebSocketLink implements Link {
   release(): void {
     clearTimeout(this.#looking);
     const waiting = this.#waiting;
-    // Before the reports: each may bring the next packet.
+    // Reset before the reports, because each may make the core send the next packet.
     this.#waiting = 0;
     for (let i = 0; i < waiting; i += 1) this.#events.sent();
   }

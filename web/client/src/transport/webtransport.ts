@@ -1,19 +1,22 @@
-/** Packets over WebTransport (T5, T6): awareness in datagrams, the rest after its length on one stream. */
+/**
+ * Packets over WebTransport (T5, T6): awareness in datagrams, all else on one stream, each packet preceded by its
+ * length.
+ */
 
 import { framed, PacketReader } from "./framing.js";
 import type { Link, LinkEvents } from "./link.js";
 import { offerOf } from "./offer.js";
 
-/** Datagrams older than this when they could leave are dropped (T6). */
+/** A datagram that has waited longer than this is dropped (T6). */
 const OLDEST_MS = 100;
 
-/** What was sent last has so long to leave before the connection is closed. */
+/** The last packets have this long to leave before the connection is closed. */
 const CLOSING_MS = 500;
 
-/** Datagrams that may wait here until the page has time for them; browsers keep one or two unless told. */
+/** Received datagrams that may wait for the page. The default of browsers, one or two, is too small for a busy page. */
 const INCOMING = 64;
 
-/** Datagrams that the browser may hold for the network (T6). */
+/** Datagrams that the browser may queue for the network (T6). */
 const OUTGOING = 2;
 
 interface Waiting {
@@ -21,11 +24,11 @@ interface Waiting {
   readonly since: number;
 }
 
-/** What browsers have, more or less than TypeScript knows. */
+/** The datagram interface of browsers, which differs from TypeScript's types. */
 interface Datagrams {
   readonly readable: ReadableStream<Uint8Array>;
   readonly writable?: WritableStream<Uint8Array>;
-  /** What the specification has come to, and all that Safari has. */
+  /** The method in the current specification, and the only one in Safari. */
   createWritable?(): WritableStream<Uint8Array>;
   readonly maxDatagramSize: number;
   incomingHighWaterMark: number;
@@ -80,10 +83,10 @@ export class WebTransportLink implements Link {
       try {
         session.close();
       } catch {
-        // It never opened, or broke before.
+        // The session never opened, or broke before.
       }
     };
-    // `close` would throw away what the stream has not sent.
+    // `session.close` would discard what the stream has not sent.
     if (!this.#stream) return end();
     const late = setTimeout(end, CLOSING_MS);
     this.#stream.close().then(
@@ -125,14 +128,14 @@ export class WebTransportLink implements Link {
 
   #prepareDatagrams(datagrams: Datagrams): void {
     this.#datagrams = datagrams;
-    // Where a browser lacks one of these, writing it does nothing.
+    // Assigning a property that a browser lacks has no effect.
     datagrams.incomingHighWaterMark = INCOMING;
     datagrams.outgoingHighWaterMark = OUTGOING;
     datagrams.outgoingMaxAge = OLDEST_MS;
     this.#out = (datagrams.createWritable?.() ?? datagrams.writable)?.getWriter();
     this.#maxDatagram = this.#out ? datagrams.maxDatagramSize : 0;
     this.#readDatagrams(datagrams.readable).catch(() => {
-      // The session broke, which its `closed` tells.
+      // The session broke; its promise `closed` reports that.
     });
   }
 
@@ -171,18 +174,18 @@ export class WebTransportLink implements Link {
   }
 
   async #writeDatagram(packet: Uint8Array<ArrayBuffer>): Promise<void> {
-    // The path changed; the session was told of a larger size and would lose all that it makes of it.
+    // The path has changed, and the core would lose all datagrams of the size that it was told.
     if (packet.length > (this.#datagrams?.maxDatagramSize ?? 0)) return this.#end("takes only smaller datagrams now");
     try {
       await this.#out?.ready;
       await this.#out?.write(packet);
     } catch {
-      // The session broke, which its `closed` tells; a lost datagram is nothing to tell of.
+      // The session broke; its promise `closed` reports that. A lost datagram is not reported.
     }
   }
 
   #sent(count: number): void {
-    // Some may have been reported by `release` before they left.
+    // `release` may have reported some packets before they left.
     const reported = Math.min(count, this.#unsent);
     this.#unsent -= reported;
     for (let i = 0; i < reported && !this.#hasEnded; i += 1) this.#events.sent();

@@ -1,4 +1,4 @@
-/** How a picture is cut: the outline of every piece, and where the pieces lie before anybody has touched them. */
+/** Cuts a picture: the outlines of all pieces, and their initial places. */
 
 import { seeded } from "../../../common/random";
 import { cellOf, HEIGHT, home, pieceCount, type Spec, WIDTH } from "./spec";
@@ -8,7 +8,7 @@ export interface Point {
   readonly y: number;
 }
 
-/** A cubic Bézier curve that goes on from where the last one ended. */
+/** A cubic Bézier curve from the end of the previous one. */
 export interface Curve {
   readonly c1: Point;
   readonly c2: Point;
@@ -24,22 +24,22 @@ export interface Outline {
 /** Half the width of a tab's neck, as a share of its edge. */
 const TAB = 0.1;
 
-/** By how much tabs differ from each other, as a share of their edge. */
+/** The variation of tabs, as a share of their edge. */
 const JITTER = 0.04;
 
-/** A tab sticks out by at most this share of the longer side of a cell. */
+/** A tab extends by at most this share of the longer side of a cell. */
 export const OVERHANG = 3 * TAB + JITTER + 0.02;
 
-/** Cells lie this many times as far apart at first as in the picture: even tabs hardly overlap. */
+/** Initial distance of cells, relative to the picture: large enough that even tabs hardly overlap. */
 const SPREAD = 1.62;
 
-/** The outlines of all pieces, by their numbers. Two neighbours share their edge point by point. */
+/** The outlines of all pieces, indexed by piece. Neighbours share the points of their common edge. */
 export function cut(spec: Spec): Outline[] {
   const { columns, rows } = spec;
   const { w, h } = cellOf(spec);
   const random = seeded(spec.seed);
   const at = (column: number, row: number): Point => ({ x: column * w, y: row * h });
-  // Edge (column, row) starts at that corner and goes right or down.
+  // Edge (column, row) begins at that corner and goes right or down.
   const across = grid(columns, rows + 1, (column, row) =>
     edge(at(column, row), at(column + 1, row), row > 0 && row < rows ? random : undefined),
   );
@@ -57,10 +57,10 @@ export function cut(spec: Spec): Outline[] {
   });
 }
 
-/** Each piece's first displacement from its home, by number: spread over a larger area, none on top of another. */
+/** The initial displacement of each piece from its home: spread over a larger area without overlaps. */
 export function scatter(spec: Spec): Point[] {
   const { w, h } = cellOf(spec);
-  // Apart from the pieces' shapes: from the same numbers, both would follow the same pattern.
+  // A different seed than for the cut, because both would follow the same pattern otherwise.
   const random = seeded(spec.seed ^ 0x9e3779b9);
   const slots = shuffled(pieceCount(spec), random);
   const [stepX, stepY] = [w * SPREAD, h * SPREAD];
@@ -69,20 +69,20 @@ export function scatter(spec: Spec): Point[] {
     const { x, y } = home(spec, piece);
     const slotX = left + ((slot % spec.columns) + 0.5) * stepX - w / 2;
     const slotY = top + (Math.floor(slot / spec.columns) + 0.5) * stepY - h / 2;
-    // Not in rank and file.
+    // Slightly off the grid.
     const [dx, dy] = [(random() - 0.5) * 0.24 * w, (random() - 0.5) * 0.24 * h];
     return { x: Math.round(slotX + dx - x), y: Math.round(slotY + dy - y) };
   });
 }
 
 /**
- * One edge: a straight line at the rim, else three curves, the middle of which is the tab's head. Its proportions are
- * those of classic die-cut puzzles.
+ * One edge: a straight line at the border, otherwise three curves, the middle of which is the tab's head. The
+ * proportions are those of classic die-cut puzzles.
  */
 function edge(from: Point, to: Point, random: (() => number) | undefined): Curve[] {
   const length = Math.hypot(to.x - from.x, to.y - from.y);
   const [ux, uy] = [(to.x - from.x) / length, (to.y - from.y) / length];
-  /** `along` and `out` as shares of the edge. */
+  /** `along` and `out` are shares of the edge. */
   const place = (along: number, out: number): Point => ({
     x: from.x + (along * ux - out * uy) * length,
     y: from.y + (along * uy + out * ux) * length,
@@ -102,7 +102,7 @@ function edge(from: Point, to: Point, random: (() => number) | undefined): Curve
   ];
 }
 
-/** The same line in the other direction, ending where it began. */
+/** The same line in the opposite direction. */
 function backwards(start: Point, curves: readonly Curve[]): Curve[] {
   return curves.map(({ c1, c2 }, i) => ({ c1: c2, c2: c1, to: curves[i - 1]?.to ?? start })).reverse();
 }

@@ -1,11 +1,11 @@
 /**
  * The puzzle as this window shows it, in three layers:
  *
- * 1. *confirmed*: what the room's order made, and nothing else. This is what a snapshot holds.
- * 2. *remembered*: only after the server lost the room: what this window had then, until the room has it again.
- * 3. *pending*: own operations that have no place in the order yet, on top, so that playing feels immediate.
+ * 1. *confirmed*: the operations that the room has ordered. A snapshot contains exactly these.
+ * 2. *remembered*: after the server has lost the room, the state that this window had, until the room has it again.
+ * 3. *pending*: own operations that are not ordered yet, on top, so that playing feels immediate.
  *
- * The document knows no network: `onSend` hands operations out, `deliver` takes them in.
+ * The document does no networking: `onSend` is called with operations to send, `deliver` takes received ones.
  */
 
 import { newId } from "../../../common/id";
@@ -16,7 +16,7 @@ import { State } from "./state";
 
 export interface DocumentListener {
   changed(): void;
-  /** What this window held is not its own any more: somebody was first, or the puzzle is another one. */
+  /** This window has lost the piece it held: another window was first, or a new puzzle was started. */
   lost(piece: number, holder: string | undefined): void;
 }
 
@@ -29,7 +29,7 @@ export class Document implements Restorable {
   private held: number | undefined;
   private readonly listeners: DocumentListener[] = [];
 
-  /** `by` names this window in operations; a session's participant id would not outlive a restart of the server. */
+  /** `by` is the id of this window in operations. A participant id would not outlive a restart of the server. */
   constructor(
     private readonly room: string,
     private readonly onSend: (operation: Operation) => void,
@@ -39,17 +39,17 @@ export class Document implements Restorable {
     this.shown = this.confirmed.clone();
   }
 
-  /** What is to be seen. */
+  /** The state to show. */
   get state(): State {
     return this.shown;
   }
 
-  /** The piece that this window has in hand. */
+  /** The piece that this window holds. */
   get holding(): number | undefined {
     return this.held;
   }
 
-  /** Operations that wait for their place in the order. */
+  /** The number of operations that are not ordered yet. */
   get waiting(): number {
     return this.pending.length;
   }
@@ -66,7 +66,7 @@ export class Document implements Restorable {
     this.listeners.push(listener);
   }
 
-  /** Takes a piece up; false if somebody else has it. */
+  /** Grabs a piece. Returns false if another window holds it. */
   grab(piece: number): boolean {
     if (this.state.group(piece).holder !== undefined) return false;
     this.held = piece;
@@ -74,7 +74,7 @@ export class Document implements Restorable {
     return true;
   }
 
-  /** Lets go of what this window holds. */
+  /** Drops the piece that this window holds. */
   drop(x: number, y: number): void {
     const piece = this.held;
     this.held = undefined;
@@ -85,22 +85,22 @@ export class Document implements Restorable {
     this.issue(action);
   }
 
-  /** An operation at its place in the room's order, anybody's. */
+  /** Applies an operation of any window at its place in the room's order. */
   deliver(operation: Operation): void {
     this.confirmed = this.confirmed.apply(operation);
-    // While a restore is under way own operations stay pending: what they speak of may not be back yet.
+    // During a restore own operations stay pending, because the state that they refer to may still be missing.
     if (operation.by === this.by && !this.isRestoring) this.pending = this.pending.filter(({ n }) => n !== operation.n);
     this.refresh();
   }
 
-  /** The room's state up to some position, from another participant: it replaces what was confirmed. */
+  /** Replaces the confirmed state by a snapshot of another participant. */
   replace(snapshot: string): void {
     this.confirmed = State.decode(JSON.parse(snapshot));
     if (!this.isRestoring) this.pending = this.pending.filter((own) => !this.confirmed.has(own));
     this.refresh();
   }
 
-  /** Exactly the operations delivered so far. */
+  /** Contains exactly the operations delivered so far. */
   snapshot(): string {
     return JSON.stringify(this.confirmed.encode());
   }
@@ -121,7 +121,7 @@ export class Document implements Restorable {
     this.refresh();
   }
 
-  /** Under new numbers, so that it counts even where the first sending arrived before the room was restored. */
+  /** Sends pending operations under new numbers, because the first copy may arrive before the room is restored. */
   resend(): void {
     this.pending = this.pending.map((operation) => ({ ...operation, n: ++this.count }));
     for (const operation of this.pending) this.onSend(operation);
@@ -134,7 +134,7 @@ export class Document implements Restorable {
     this.onSend(operation);
   }
 
-  /** Not an action, so not pending. */
+  /** Sends an operation that is not an action of the user, so it is not pending. */
   private send(action: Action): void {
     this.onSend({ by: this.by, n: ++this.count, game: this.confirmed.game, ...action });
   }

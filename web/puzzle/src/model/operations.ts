@@ -1,5 +1,5 @@
 /**
- * What an action sends on the `moves` channel. An operation is JSON of one of these forms:
+ * Operations: the messages of actions on the channel `moves`. An operation is JSON of one of these forms:
  *
  *     {"by":"k3f9a2c1","n":7,"game":2,"grab":17}
  *     {"by":"k3f9a2c1","n":8,"game":2,"drop":17,"x":-120,"y":33}
@@ -7,31 +7,31 @@
  *     {"by":"k3f9a2c1","n":10,"game":2,"start":{"picture":"reef","seed":5,"columns":8,"rows":6}}
  *     {"by":"k3f9a2c1","n":11,"game":2,"restore":{...}}
  *
- * `by` names the window that made it (random, so that it outlives a session), `n` counts its operations: one that
- * arrives twice is recognised and does nothing the second time. `game` is the puzzle it is meant for: what comes after
- * a new one was started does nothing.
+ * `by` is the random id of the window, which outlives its sessions, and `n` counts its operations, so that an operation
+ * that arrives twice is applied once. `game` is the number of the puzzle that the operation is meant for; an operation
+ * for an earlier puzzle has no effect.
  */
 
 import { isCount, isId, isRecord } from "../../../common/parse";
 import { parseSpec, type Spec } from "./spec";
 
 export type Action =
-  /** Takes up a piece and all that is joined to it. The first in the room's order has it until it is dropped. */
+  /** Grabs a piece with its group. The first window in the room's order holds it until the drop. */
   | { readonly grab: number }
-  /** Lets go of it, displaced by so much from its home. */
+  /** Drops the piece at this displacement from its home. */
   | { readonly drop: number; readonly x: number; readonly y: number }
-  /** A window that is gone holds nothing any more. */
+  /** Releases the pieces of a window that has left. */
   | { readonly free: string }
   | { readonly start: Spec }
-  /** What a window remembers of a room that the server has lost; read by `State.decode`. */
+  /** The state that a window remembers of a room that the server has lost; parsed by `State.decode`. */
   | { readonly restore: unknown };
 
 export type Operation = { readonly by: string; readonly n: number; readonly game: number } & Action;
 
-/** Whoever drags further than this from the table has lost the piece, and so has everybody else. */
+/** Limit of coordinates: a piece that is dragged further is lost for everybody. */
 const FAR = 20_000;
 
-/** Reads what another participant sent; undefined if it is no operation. */
+/** Parses an operation of another participant; undefined if it is invalid. */
 export function parseOperation(value: unknown): Operation | undefined {
   if (!isRecord(value)) return undefined;
   const { by, n, game, grab, drop, x, y, free, start, restore } = value;
@@ -45,7 +45,7 @@ export function parseOperation(value: unknown): Operation | undefined {
   return spec && { ...head, start: spec };
 }
 
-/** A whole number near enough to be found again: whole, so that all compute the same from it. */
+/** True for whole numbers within the limit. Whole numbers make all windows compute the same joins. */
 export function isPlace(value: unknown): value is number {
   return Number.isInteger(value) && Math.abs(Number(value)) <= FAR;
 }

@@ -1,4 +1,4 @@
-/** What a puzzle is made from. It is small enough to travel in one message, and says all: everybody cuts it alike. */
+/** The specification of a puzzle. It fits into one message, and every window cuts the same pieces from it. */
 
 import { pick, seeded } from "../../../common/random";
 import { isRecord } from "../../../common/parse";
@@ -8,13 +8,13 @@ export type Picture = (typeof PICTURES)[number];
 
 export interface Spec {
   readonly picture: Picture;
-  /** Decides how it is cut and where the pieces lie at first, and also what the picture shows in detail. */
+  /** Determines the cut, the initial places, and the details of the picture. */
   readonly seed: number;
   readonly columns: number;
   readonly rows: number;
 }
 
-/** What is offered: 12 for a minute, 192 for an evening. */
+/** The sizes that are offered: 12 pieces for a minute, 192 for an evening. */
 export const SIZES: readonly (readonly [columns: number, rows: number])[] = [
   [4, 3],
   [6, 4],
@@ -23,11 +23,11 @@ export const SIZES: readonly (readonly [columns: number, rows: number])[] = [
   [16, 12],
 ];
 
-/** The picture's extent in table units; its top left corner is the origin when it is put together. */
+/** The size of the picture in table units. Its top left corner is the origin. */
 export const WIDTH = 1200;
 export const HEIGHT = 900;
 
-/** Others may send what they like. More pieces than this are no fun and much to hold. */
+/** Limit of columns and rows in a specification of another participant. */
 const SIDE_MAX = 24;
 
 export function parseSpec(value: unknown): Spec | undefined {
@@ -38,7 +38,7 @@ export function parseSpec(value: unknown): Spec | undefined {
   return { picture, seed, columns, rows };
 }
 
-/** The first puzzle of a room follows from its name, so that nobody has to begin. */
+/** The first puzzle of a room, which follows from the room's name. */
 export function firstSpec(room: string): Spec {
   const seed = hash(room);
   return { picture: pick(PICTURES, seeded(seed)), seed, columns: 6, rows: 4 };
@@ -56,7 +56,7 @@ export function cellOf({ columns, rows }: Spec): { readonly w: number; readonly 
   return { w: WIDTH / columns, h: HEIGHT / rows };
 }
 
-/** Where a piece lies in the picture: the top left corner of its cell. */
+/** The home of a piece: the top left corner of its cell in the picture. */
 export function home(spec: Spec, piece: number): { readonly x: number; readonly y: number } {
   const { w, h } = cellOf(spec);
   return { x: (piece % spec.columns) * w, y: Math.floor(piece / spec.columns) * h };
@@ -72,7 +72,7 @@ export function neighbours({ columns, rows }: Spec, piece: number): number[] {
   ];
 }
 
-/** How near, in units, a piece has to come to its place beside another one. A finger is not more exact. */
+/** How near (in units) a piece must be dropped to its place beside another one. A finger is not more precise. */
 export function reach(spec: Spec): number {
   const { w, h } = cellOf(spec);
   return Math.min(Math.round(Math.min(w, h) * 0.2), 32);

@@ -1,6 +1,6 @@
 /**
- * The puzzle as the room's order makes it. Everybody who applies the same operations in the same order holds the same
- * state; a snapshot is this state and nothing else. Whole numbers only, so that all machines agree.
+ * The confirmed state of the puzzle. All participants who apply the same operations in the same order have the same
+ * state. A snapshot is this state. It has whole numbers only, so that all machines agree.
  */
 
 import { forgetOldest } from "../../../common/forget";
@@ -9,19 +9,22 @@ import { scatter } from "./cut";
 import { isPlace, type Operation } from "./operations";
 import { neighbours, parseSpec, pieceCount, reach, type Spec } from "./spec";
 
-/** Pieces that are joined, or one alone. They move together, so they have one displacement from their home. */
+/** Joined pieces, or a single one. They move together and share one displacement from their homes. */
 export interface Group {
   readonly x: number;
   readonly y: number;
-  /** Of two that overlap, the one that was dropped later lies above. */
+  /** The stacking order: the group that was dropped later lies above. */
   readonly z: number;
-  /** Ascending. */
+  /** In ascending order. */
   readonly pieces: readonly number[];
-  /** The window that has it in its hand. */
+  /** The window that holds the group. */
   readonly holder: string | undefined;
 }
 
-/** Windows that are remembered; only the ones that wrote lately can still send an operation again. */
+/**
+ * Limit of windows whose last operation number is remembered; only windows that sent recently can send an operation
+ * twice.
+ */
 const AUTHORS = 500;
 
 export class State {
@@ -31,7 +34,7 @@ export class State {
 
   constructor(
     readonly spec: Spec,
-    /** Counts the puzzles of the room. */
+    /** The number of the room's puzzle. */
     readonly game = 0,
     /** The group of each piece. */
     private readonly groups = scattered(spec),
@@ -43,17 +46,17 @@ export class State {
     return group;
   }
 
-  /** Each group once, in the order of their first pieces. */
+  /** All groups, in the order of their first pieces. */
   all(): Group[] {
     return this.groups.filter((group, piece) => group.pieces[0] === piece);
   }
 
-  /** How many pieces each piece is joined with, itself included. */
+  /** For each piece, the number of pieces in its group. */
   get sizes(): number[] {
     return this.groups.map(({ pieces }) => pieces.length);
   }
 
-  /** How many pieces each window has joined to others. */
+  /** For each window, the number of pieces it has joined. */
   get joins(): ReadonlyMap<string, number> {
     return this.joined;
   }
@@ -71,17 +74,17 @@ export class State {
     return new Set(this.groups.map(({ holder }) => holder).filter((holder) => holder !== undefined));
   }
 
-  /** Nobody has done anything yet. */
+  /** True if no operation has changed the puzzle. */
   get isFresh(): boolean {
     return this.game === 0 && this.version === 0;
   }
 
-  /** This operation, or a later one of its window, has been applied. */
+  /** True if this operation, or a later one of its window, has been applied. */
   has({ by, n }: Pick<Operation, "by" | "n">): boolean {
     return n <= (this.lastOf.get(by) ?? -1);
   }
 
-  /** What it is afterwards: this state, changed, or a new one. */
+  /** The state after an operation: this one, modified, or a new one. */
   apply(operation: Operation): State {
     if (this.has(operation)) return this;
     const after = this.changed(operation);
@@ -107,7 +110,10 @@ export class State {
     return { spec, game, version, groups, joined: [...this.joined], authors: [...this.lastOf] };
   }
 
-  /** Reads what another participant made of `encode`. Throws if it is none: without it the puzzle would be wrong. */
+  /**
+   * Parses the result of `encode` from another participant. Throws if it is invalid, because the puzzle would be wrong
+   * without it.
+   */
   static decode(value: unknown): State {
     const spec = isRecord(value) ? parseSpec(value.spec) : undefined;
     if (!isRecord(value) || !spec || !isCount(value.game) || !isCount(value.version)) throw foreign();
@@ -115,7 +121,7 @@ export class State {
     state.version = value.version;
     const groups = parseList(value.groups, (item) => parseGroup(item, pieceCount(spec)));
     for (const group of groups) for (const piece of group.pieces) state.groups[piece] = group;
-    // Each piece in one group, which knows it.
+    // Each piece must be in exactly one group.
     const pieces = groups.reduce((sum, group) => sum + group.pieces.length, 0);
     const isTorn = (group: Group): boolean => group.pieces.some((piece) => state.groups[piece] !== group);
     if (pieces !== pieceCount(spec) || state.groups.some(isTorn)) throw foreign();
@@ -169,7 +175,7 @@ export class State {
     let group: Group = { ...held, x, y, z: this.version, holder: undefined };
     let count = 0;
     for (let other = this.match(group); other; other = this.match(group)) {
-      // What lies on the table stays where it is; what was dropped goes there.
+      // The group on the table stays where it is, and the dropped one moves there.
       const pieces = [...group.pieces, ...other.pieces].sort((a, b) => a - b);
       group = { ...group, x: other.x, y: other.y, pieces };
       count++;
@@ -180,14 +186,14 @@ export class State {
     return true;
   }
 
-  /** The nearest neighbour that a group lies right beside; of equally near ones the one with the lowest number. */
+  /** The nearest neighbour in whose reach a group lies; of equally near ones the one with the lowest piece. */
   private match(group: Group): Group | undefined {
     let best: Group | undefined;
     let nearest = reach(this.spec);
     const around = group.pieces.flatMap((piece) => neighbours(this.spec, piece)).sort((a, b) => a - b);
     for (const piece of around) {
       const other = this.group(piece);
-      // What somebody has in hand lies nowhere yet.
+      // A held group is not on the table.
       if (other.holder !== undefined || group.pieces.includes(piece)) continue;
       const distance = Math.max(Math.abs(other.x - group.x), Math.abs(other.y - group.y));
       if (distance > nearest || (best && distance === nearest)) continue;
@@ -208,7 +214,7 @@ export class State {
   }
 
   private remember(by: string, n: number): void {
-    // Out and in again: the map's order is the order of last use, alike for everybody.
+    // Deleted and set again, so that the map is in the order of last use in all windows.
     this.lastOf.delete(by);
     this.lastOf.set(by, n);
     forgetOldest(this.lastOf, AUTHORS);

@@ -1,12 +1,12 @@
 /**
- * What the others have in hand right now (channel `drag`, only the newest place of a piece counts, so it conflates). It
- * is not part of the puzzle; where the piece is dropped is.
+ * The pieces that other participants are holding (channel `drag`, which conflates because only the newest place of a
+ * piece matters). They are not part of the puzzle; the drop is.
  */
 
 import { Track } from "../../../common/net/track";
 import { isCoordinate, isCount, isRecord } from "../../../common/parse";
 
-/** A piece in somebody's hand: its group's displacement, and where the pointer is, seen from there. */
+/** A held piece: the displacement of its group, and the pointer relative to it. */
 export interface DragMessage {
   readonly game: number;
   readonly piece: number;
@@ -18,20 +18,22 @@ export interface DragMessage {
 
 export interface DragView extends DragMessage {
   readonly sender: number;
-  /** It is what a late joiner was told: perhaps the piece was dropped long ago. */
+  /** True for late-joiner state: the piece may have been dropped long ago. */
   readonly isOld: boolean;
 }
 
-/** What is known of a message. */
+/** The fields of a received message that matter here. */
 export interface Arrival {
   readonly now: number;
   readonly age: number;
-  /** See `Message.index`. */
+  /** `Message.index`. */
   readonly index: number;
   readonly state: boolean;
 }
 
-/** Whoever is silent this long has lost the connection, or holds it still and has sent the place it lies at. */
+/**
+ * After this silence (ms) the participant has lost the connection, or holds the piece still at the place it sent last.
+ */
 const SILENCE = 30_000;
 
 interface Drag extends DragMessage {
@@ -42,14 +44,14 @@ interface Drag extends DragMessage {
 }
 
 export class Live {
-  /** By sender: nobody has two in hand. */
+  /** By sender, because a participant holds one piece at most. */
   private readonly drags = new Map<number, Drag>();
 
   receive(sender: number, value: unknown, { now, age, index, state }: Arrival): void {
     const message = parseDrag(value);
     if (!message || age > SILENCE) return;
     const known = this.drags.get(sender);
-    // Overtaken on the way by a newer one. Indices are counted modulo 2^32, and so are their differences.
+    // A newer message has overtaken this one. Indices are counted modulo 2^32, and so are their differences.
     if (known && ((index - known.index) | 0) <= 0) return;
     const isSame = known?.piece === message.piece && known.game === message.game;
     const track = isSame ? known.track : new Track();
@@ -57,7 +59,7 @@ export class Live {
     this.drags.set(sender, { ...message, track, heardAt: now, index, isOld: state });
   }
 
-  /** A participant has let go. */
+  /** A participant has dropped its piece. */
   finish(sender: number): void {
     this.drags.delete(sender);
   }
@@ -74,7 +76,7 @@ export class Live {
     });
   }
 
-  /** Somebody moves something. */
+  /** True if any participant is moving a piece. */
   isMoving(now: number): boolean {
     return [...this.drags.values()].some(({ track }) => !track.isSettled(now));
   }

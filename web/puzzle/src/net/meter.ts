@@ -1,21 +1,21 @@
 /**
- * What the network does to this window, second by second: latency from application to application, its jitter as the
- * mean divergence from the mean, the round trip to the server, and rates.
+ * Measures the network of this window second by second: latency from application to application, its jitter (mean
+ * deviation from the mean), the round trip to the server, and rates.
  */
 
 import type { Stats } from "groupwire";
 
-/** Seconds that are kept. */
+/** Seconds of history. */
 export const SECONDS = 60;
 
-/** The figures are over this many seconds: long enough to be steady, short enough to follow a change. */
+/** Seconds over which figures are averaged: long enough to be steady, short enough to follow a change. */
 const WINDOW = 10;
 
-/** Ages kept for one second: seven participants at 60 messages a second send fewer. */
+/** Limit of ages per second; seven participants at 60 messages a second send fewer. */
 const AGES = 1000;
 
 export interface Sample {
-  /** Milliseconds; undefined if nothing came that says. */
+  /** Milliseconds; undefined if no message arrived. */
   readonly latency: number | undefined;
   readonly jitter: number | undefined;
   readonly roundTrip: number | undefined;
@@ -29,9 +29,9 @@ export interface Rate {
   readonly bytes: number;
 }
 
-/** Over the last seconds. */
+/** Averages over the last seconds. */
 export interface Figures extends Sample {
-  /** On the wire, both directions together; undefined if nothing was sent or received. */
+  /** Bytes on the wire per message, both directions together; undefined without messages. */
   readonly bytesPerMessage: number | undefined;
 }
 
@@ -44,7 +44,7 @@ export class Meter {
   private ages: number[] = [];
   private last: { readonly stats: Stats; readonly time: number } | undefined;
 
-  /** A message that another participant's application made `age` milliseconds ago has come. */
+  /** A message has arrived that another participant's application sent `age` milliseconds ago. */
   note(age: number): void {
     if (Number.isFinite(age) && this.ages.length < AGES) this.ages.push(age);
   }
@@ -94,7 +94,7 @@ export class Meter {
   }
 }
 
-/** The mean, and the mean divergence from it. */
+/** The mean, and the mean deviation from it. */
 export function spread(values: readonly number[]): Pick<Sample, "latency" | "jitter"> {
   if (values.length === 0) return { latency: undefined, jitter: undefined };
   const mean = (list: readonly number[]): number => list.reduce((sum, value) => sum + value, 0) / list.length;

@@ -1,6 +1,4 @@
-/**
- * The puzzle's place in a room: which channels it has, what each of them needs, and where their messages go.
- */
+/** The puzzle's session: its channels, their QoS, and the routing of their messages. */
 
 import {
   awareness,
@@ -29,7 +27,7 @@ import type { Meter } from "./meter";
 
 export interface Presence {
   readonly name: string;
-  /** Names the window in operations: who has a piece in hand is told by it. */
+  /** The id of the window, by which operations name the holder of a piece. */
   readonly window: string;
 }
 
@@ -37,7 +35,7 @@ export interface SessionOptions {
   readonly url: string;
   readonly room: string;
   readonly name: string;
-  /** The only one to use; else the best that works. */
+  /** The only transport to use; undefined for the best that works. */
   readonly transport: TransportName | undefined;
   readonly document: Document;
   readonly live: Live;
@@ -48,25 +46,25 @@ export interface SessionOptions {
 
 export interface SessionEvents {
   status(status: Status): void;
-  /** The puzzle as the room has it has arrived, for the first time. */
+  /** The room's puzzle has arrived for the first time. */
   synced(): void;
   participants(): void;
-  /** Another transport is in use, or for another reason. */
+  /** Another transport is in use, or the reason for it has changed. */
   transport(): void;
-  /** Something moved that is not in the document: draw a frame. */
+  /** Something outside of the document has moved: draw a frame. */
   moved(): void;
   restored(by: RestoredBy): void;
-  /** Part of the puzzle did not come through and will not. */
+  /** Part of the puzzle is lost. */
   incomplete(): void;
   error(error: RoomError): void;
 }
 
-/** Whiteboards of the same name are other rooms. */
+/** Separates the rooms of puzzles from those of whiteboards. */
 const PREFIX = "puzzle/";
 
-/** Whoever holds a piece and is not found so many times, this far apart (ms), is gone for good. */
+/** A window that holds a piece and is absent in this many checks, so many ms apart, has left for good. */
 const ABSENCES = 2;
-const ROLL_CALL = 2000;
+const ABSENCE_CHECK = 2000;
 
 export class Session {
   private readonly room: Room<Presence>;
@@ -76,7 +74,7 @@ export class Session {
   private readonly outbox: Outbox;
   private readonly restorer: Restorer;
   private readonly absent = new Map<string, number>();
-  /** The puzzle as the room had it when this window came has arrived. */
+  /** True once the puzzle that the room had when this window joined has arrived. */
   isSynced = false;
 
   constructor(private readonly options: SessionOptions) {
@@ -84,15 +82,15 @@ export class Session {
     const presence = { name, window: document.by };
     const only = transport ? { transports: [transport] } : {};
     this.room = connect<Presence>(url, PREFIX + room, { presence, ...only });
-    // A pointer is worth watching at 25 positions a second and worth nothing after a quarter of one.
+    // A pointer is useful at 25 positions a second and of no use after 250 ms.
     this.pointer = this.room.channel("pointer", awareness({ maxRate: 25, loss: 0.05, deadline: 250 }));
-    // A piece is larger than a pointer, and looked at more closely.
+    // A piece is larger than a pointer, so that jumps are more visible.
     this.drag = this.room.channel("drag", awareness({ maxRate: 30, loss: 0.05, deadline: 250, priority: 160 }));
     this.moves = this.room.channel("moves", transaction({ priority: 200 }));
     this.outbox = new Outbox(this.moves);
     this.restorer = new Restorer(document, () => this.room, events.restored);
     this.listen();
-    setInterval(() => this.callRoll(), ROLL_CALL);
+    setInterval(() => this.releaseAbsent(), ABSENCE_CHECK);
   }
 
   get status(): Status {
@@ -123,7 +121,7 @@ export class Session {
     this.room.setPresence({ name, window: this.options.document.by });
   }
 
-  /** The participant of a window. */
+  /** The participant id of a window. */
   participantOf(window: string): number | undefined {
     if (window === this.options.document.by) return this.self?.id;
     return [...this.participants.values()].find((participant) => windowOf(participant) === window)?.id;
@@ -147,7 +145,7 @@ export class Session {
   }
 
   private sendLive(channel: Channel, message: object, key?: string): void {
-    // Nobody is there to watch, or nobody can: later it is worth nothing.
+    // Without a receiver or a connection a live message is of no use later.
     if (this.room.participants.size === 0 || this.room.status !== "connected") return;
     channel.send(JSON.stringify(message), key === undefined ? {} : { key });
   }
@@ -185,7 +183,7 @@ export class Session {
     channel.on("message", (message) => {
       if (message.own) return;
       if (!message.state) this.options.meter.note(message.age);
-      // Overtaken by the drop.
+      // The message was overtaken by the drop.
       if (message.stale) return;
       receive(message, readJson(message), performance.now());
       this.options.events.moved();
@@ -205,22 +203,22 @@ export class Session {
     try {
       this.options.document.replace(new TextDecoder().decode(data));
     } catch {
-      // Made by something that is no puzzle: what follows it cannot be shown rightly.
+      // The snapshot is invalid, so later operations cannot be shown correctly.
       this.options.events.incomplete();
     }
   }
 
   private receiveGap({ reason }: Gap): void {
-    // Others have these ids now, and count anew.
+    // Other participants may have these ids now, with new indices.
     if (reason !== "history") this.options.pointers.keep(() => false);
     if (reason === "incarnation") this.restorer.begin();
-    // After "session" nothing is missing: this window is another participant now, and what was not ordered is sent
-    // again by the client; the document knows by (by, n) what it has already.
+    // After "session" nothing is missing: this window has a new participant id, and the client sends again what was not
+    // ordered. The document recognises operations that it already has by (by, n).
     if (reason === "history") this.options.events.incomplete();
   }
 
-  /** What somebody held who has left lies on the table again. One of those who are here sees to it. */
-  private callRoll(): void {
+  /** Releases the pieces of windows that have left. The first participant of the room does this. */
+  private releaseAbsent(): void {
     if (!this.isSynced || this.status !== "connected") return;
     const { document } = this.options;
     const { holders } = document.state;
@@ -233,7 +231,7 @@ export class Session {
   }
 }
 
-/** What a participant says of itself is what anybody wrote. */
+/** The window id in a presence, which another program wrote and which may be any JSON. */
 function windowOf({ presence }: Participant<Presence>): string | undefined {
   return isRecord(presence) && typeof presence.window === "string" ? presence.window : undefined;
 }

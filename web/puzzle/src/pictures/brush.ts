@@ -1,4 +1,4 @@
-/** What all pictures are painted with. */
+/** Painting functions that all pictures share. */
 
 export type Paint = CanvasRenderingContext2D;
 
@@ -26,7 +26,7 @@ export function disc(ctx: Paint, x: number, y: number, radius: number, fill: str
   ctx.fill();
 }
 
-/** A line of hills: a few waves on top of each other, of lengths that do not fit. */
+/** A line of hills: a sum of waves whose lengths have no common multiple. */
 export function ridge(random: () => number, base: number, height: number, width: number): (x: number) => number {
   const waves = [1, 2.3, 4.7, 9.1].map((frequency, i) => ({
     frequency: (frequency * 2 * Math.PI) / width,
@@ -36,7 +36,7 @@ export function ridge(random: () => number, base: number, height: number, width:
   return (x) => base - waves.reduce((sum, wave) => sum + wave.height * Math.sin(x * wave.frequency + wave.phase), 0);
 }
 
-/** Fills what lies below a line. */
+/** Fills the area below a line. */
 export function below(ctx: Paint, line: (x: number) => number, width: number, bottom: number): void {
   ctx.beginPath();
   ctx.moveTo(0, bottom);
@@ -50,7 +50,7 @@ export function between(random: () => number, low: number, high: number): number
   return low + random() * (high - low);
 }
 
-/** Fine grain: large areas of one colour are hard to put together, and look dead. */
+/** Adds fine grain, because large areas of one colour are hard to puzzle and look dull. */
 export function grain(ctx: Paint, random: () => number, width: number, height: number, count: number): void {
   for (let i = 0; i < count; i++) {
     ctx.fillStyle = random() < 0.5 ? "#ffffff0b" : "#00000007";
@@ -61,7 +61,7 @@ export function grain(ctx: Paint, random: () => number, width: number, height: n
   }
 }
 
-/** Between two colours written as #rrggbb. */
+/** Mixes two colours of the form #rrggbb. */
 export function mix(a: string, b: string, share: number): string {
   const part = (color: string, i: number): number => Number.parseInt(color.slice(1 + 2 * i, 3 + 2 * i), 16);
   const hex = [0, 1, 2].map((i) => Math.round(part(a, i) + (part(b, i) - part(a, i)) * share));

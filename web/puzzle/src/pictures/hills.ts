@@ -62,7 +62,7 @@ function clouds(ctx: Paint, random: () => number): void {
   }
 }
 
-/** Strips and hedges, so that no hill is of one colour. */
+/** Strips and hedges, so that no hill has only one colour. */
 function fields(ctx: Paint, random: () => number, line: (x: number) => number, depth: number, color: string): void {
   if (depth < 0.3) return;
   for (let i = 0; i < 26; i++) {

@@ -1,4 +1,4 @@
-/** The pictures: painted by rule from a seed, so that none has to be sent. */
+/** The pictures. They are painted from a seed, so that none has to be sent. */
 
 import { HEIGHT, type Picture, type Spec, WIDTH } from "../model/spec";
 import type { Paint } from "./brush";
@@ -18,7 +18,7 @@ const PAINTERS: Readonly<Record<Picture, (ctx: Paint, seed: number) => void>> = 
   town: paintTown,
 };
 
-/** The picture, `width` pixels wide. */
+/** Paints a picture, `width` pixels wide. */
 export function paintPicture({ picture, seed }: Pick<Spec, "picture" | "seed">, width: number): HTMLCanvasElement {
   const canvas = document.createElement("canvas");
   canvas.width = Math.round(width);

@@ -164,7 +164,7 @@ function sponge(ctx: Paint, random: () => number, x: number, y: number, size: nu
   }
 }
 
-/** Stones, shells and starfish, so that no two pieces of sand are alike. */
+/** Stones, shells and starfish, so that no two pieces of sand look alike. */
 function floor(ctx: Paint, random: () => number): void {
   for (let i = 0; i < 150; i++) {
     const y = H * 0.88 + random() * H * 0.12;
@@ -215,32 +215,32 @@ function shell(ctx: Paint, x: number, y: number, size: number, color: string): v
 }
 
 function shoal(ctx: Paint, random: () => number): void {
-  const [x, y, way] = [random() * W, between(random, 0.12, 0.6) * H, random() < 0.5 ? 1 : -1];
+  const [x, y, direction] = [random() * W, between(random, 0.12, 0.6) * H, random() < 0.5 ? 1 : -1];
   const colors = pick(FISH, random);
   for (let i = 0; i < 15; i++) {
     const [dx, dy] = [between(random, -100, 100), between(random, -46, 46)];
-    body(ctx, x + dx, y + dy, between(random, 8, 13), way, colors);
+    body(ctx, x + dx, y + dy, between(random, 8, 13), direction, colors);
   }
 }
 
-function fish(ctx: Paint, random: () => number, x: number, y: number, size: number, way: number): void {
+function fish(ctx: Paint, random: () => number, x: number, y: number, size: number, direction: number): void {
   const colors = pick(FISH, random);
-  body(ctx, x, y, size, way, colors);
+  body(ctx, x, y, size, direction, colors);
   ctx.save();
   ellipse(ctx, x, y, size, size * 0.6);
   ctx.clip();
   ctx.fillStyle = colors[1];
   const stripes = 1 + Math.floor(random() * 3);
   for (let i = 0; i < stripes; i++)
-    ctx.fillRect(x + way * size * (0.35 - i * 0.5) - size * 0.09, y - size, size * 0.18, 2 * size);
+    ctx.fillRect(x + direction * size * (0.35 - i * 0.5) - size * 0.09, y - size, size * 0.18, 2 * size);
   const light = ctx.createLinearGradient(0, y - size * 0.6, 0, y + size * 0.6);
   light.addColorStop(0, "#ffffff55");
   light.addColorStop(1, "#00000044");
   ctx.fillStyle = light;
   ctx.fillRect(x - size, y - size, 2 * size, 2 * size);
   ctx.restore();
-  disc(ctx, x + way * size * 0.62, y - size * 0.12, size * 0.13, "#fff");
-  disc(ctx, x + way * size * 0.65, y - size * 0.12, size * 0.07, "#15202b");
+  disc(ctx, x + direction * size * 0.62, y - size * 0.12, size * 0.13, "#fff");
+  disc(ctx, x + direction * size * 0.65, y - size * 0.12, size * 0.07, "#15202b");
 }
 
 function body(
@@ -248,20 +248,20 @@ function body(
   x: number,
   y: number,
   size: number,
-  way: number,
+  direction: number,
   [main, fin]: readonly [string, string],
 ): void {
   ctx.fillStyle = fin;
   ctx.beginPath();
-  ctx.moveTo(x - way * size * 0.8, y);
-  ctx.lineTo(x - way * size * 1.5, y - size * 0.5);
-  ctx.lineTo(x - way * size * 1.32, y);
-  ctx.lineTo(x - way * size * 1.5, y + size * 0.5);
+  ctx.moveTo(x - direction * size * 0.8, y);
+  ctx.lineTo(x - direction * size * 1.5, y - size * 0.5);
+  ctx.lineTo(x - direction * size * 1.32, y);
+  ctx.lineTo(x - direction * size * 1.5, y + size * 0.5);
   ctx.fill();
   ctx.fillStyle = mix(main, "#5a2a10", 0.25);
   ctx.beginPath();
-  ctx.moveTo(x - way * size * 0.5, y - size * 0.4);
-  ctx.quadraticCurveTo(x, y - size * 1.1, x + way * size * 0.4, y - size * 0.4);
+  ctx.moveTo(x - direction * size * 0.5, y - size * 0.4);
+  ctx.quadraticCurveTo(x, y - size * 1.1, x + direction * size * 0.4, y - size * 0.4);
   ctx.fill();
   ellipse(ctx, x, y, size, size * 0.6);
   ctx.fillStyle = main;

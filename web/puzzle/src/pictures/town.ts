@@ -1,4 +1,4 @@
-/** An old town by the water in the evening: gables, lit windows, a church, boats, everything once more in the water. */
+/** An old town by the water in the evening: gables, lit windows, a church, boats, and their reflections. */
 
 import { pick, seeded } from "../../../common/random";
 import { HEIGHT as H, WIDTH as W } from "../model/spec";
@@ -22,7 +22,7 @@ const WALLS = [
 ] as const;
 const ROOFS = ["#7a3b2e", "#5b4a4a", "#8f4b38", "#3f4a5c"] as const;
 
-/** Where the quay ends and the water begins. */
+/** The line between the quay and the water. */
 const QUAY = H * 0.7;
 
 export function paintTown(ctx: Paint, seed: number): void {
@@ -91,7 +91,7 @@ function church(ctx: Paint, random: () => number, x: number, sky: readonly strin
   }
 }
 
-/** A row of houses that stands on a line; `haze` is how much of the sky is in front of it. */
+/** A row of houses on a line. `haze` is the share of sky colour in front of it. */
 function row(
   ctx: Paint,
   random: () => number,
@@ -184,14 +184,14 @@ function windows(ctx: Paint, random: () => number, { x, ground, width, height, s
   ctx.fill();
 }
 
-/** The town upside down, broken by waves. */
+/** The reflection of the town, broken by waves. */
 function water(ctx: Paint, random: () => number): void {
   const depth = H - QUAY;
   ctx.fillStyle = "#2a2438";
   ctx.fillRect(0, QUAY, W, depth);
   ctx.save();
   ctx.globalAlpha = 0.72;
-  // The picture may be painted larger or smaller than its units.
+  // The picture may be painted at another scale than its units.
   const scale = ctx.canvas.width / W;
   for (let y = 0; y < depth; y += 3) {
     const shift = Math.sin(y * 0.21) * (2 + y * 0.035) + between(random, -1.5, 1.5);

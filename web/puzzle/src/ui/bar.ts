@@ -1,10 +1,13 @@
-/** The bar at the bottom: the picture to look at, how far it is, a new one; and the small bar for the view. */
+/**
+ * The bar at the bottom with a preview of the picture, the progress and the button for a new puzzle, and the small bar
+ * for the view.
+ */
 
 import { button, divider, make, part } from "../../../common/ui/dom";
 import { HEIGHT, pieceCount, WIDTH } from "../model/spec";
 import type { Table } from "../table";
 
-/** Pixels of the small picture, times two for sharp screens. */
+/** Pixels of the preview, doubled for high-resolution screens. */
 const THUMB = 104;
 
 export class Bar {
@@ -35,7 +38,7 @@ export class Bar {
     this.update();
   }
 
-  /** Looks at the table again. */
+  /** Updates the controls from the table. */
   update(): void {
     const { state } = this.table.document;
     const share = Math.round(state.progress * 100);
@@ -48,7 +51,7 @@ export class Bar {
     this.paint();
   }
 
-  /** Shows the finished picture, or hides it. */
+  /** Shows or hides the finished picture. */
   togglePreview(isOpen = this.preview.hidden): void {
     this.preview.hidden = !isOpen;
     this.thumb.ariaExpanded = String(isOpen);
@@ -92,7 +95,7 @@ export class Bar {
   }
 }
 
-/** Halves it as often as it takes: a large step at once leaves out pixels. */
+/** Halves the picture repeatedly, because a single large step would skip pixels. */
 function copy(from: HTMLCanvasElement, to: HTMLCanvasElement, width: number): void {
   to.width = width;
   to.height = Math.round((width * HEIGHT) / WIDTH);

@@ -1,4 +1,4 @@
-/** The dialog for a new puzzle: which picture, how many pieces. */
+/** The dialog for a new puzzle: the picture and the number of pieces. */
 
 import { button, make } from "../../../common/ui/dom";
 import { PICTURES, pieceCount, type Picture, SIZES, type Spec } from "../model/spec";
@@ -7,7 +7,7 @@ import { PICTURE_LABELS, paintPicture } from "../pictures";
 const THUMB = 360;
 
 export interface ChooserOptions {
-  /** What is on the table, and what will be said of giving it up. */
+  /** The current puzzle, and a note about giving it up. */
   present(): { readonly spec: Spec; readonly note: string };
   start(spec: Spec): void;
 }
@@ -79,7 +79,7 @@ export function makeChooser({ present, start }: ChooserOptions): () => void {
       element.querySelector("canvas")?.remove();
       element.prepend(paintPicture({ picture: name, seed: seeds.get(name) ?? 0 }, THUMB));
     });
-    // The next one in the row, of the size they have.
+    // Suggests the next picture with the same number of pieces.
     picture = PICTURES[(PICTURES.indexOf(spec.picture) + 1) % PICTURES.length] ?? PICTURES[0];
     const known = SIZES.findIndex(([columns, rows]) => columns * rows === pieceCount(spec));
     size = known < 0 ? 1 : known;

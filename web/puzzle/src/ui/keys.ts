@@ -2,7 +2,7 @@
 
 import type { Table } from "../table";
 
-/** CSS pixels that an arrow key moves the view by; four times that with Shift. */
+/** CSS pixels by which an arrow key moves the view; four times as many with Shift. */
 const STEP = 60;
 
 export const SHORTCUTS: readonly (readonly [what: string, keys: string])[] = [
@@ -41,7 +41,8 @@ export function listenToKeys(table: Table, actions: KeyActions): void {
   addEventListener("keyup", ({ key }) => {
     if (key === " ") table.gestures.holdSpace(false);
   });
-  // A button pressed with the mouse keeps no focus: the next space moves the view, it does not press again.
+  // A button that was pressed with the mouse loses the focus, so that the space key moves the view instead of pressing
+  // it again.
   addEventListener("click", ({ detail }) => {
     const focused = document.activeElement;
     if (detail > 0 && focused instanceof HTMLButtonElement) focused.blur();

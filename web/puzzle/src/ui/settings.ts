@@ -1,4 +1,4 @@
-/** The panel about the network: which transport to use, which one is in use and why, and what it does, live. */
+/** The panel of the connection: a choice of transports, the one in use and why, and live figures. */
 
 import type { Stats, Transport } from "groupwire";
 import { button, make, part } from "../../../common/ui/dom";
@@ -20,9 +20,9 @@ interface Row {
   readonly label: string;
   readonly title: string;
   readonly testid: string;
-  /** The scale's end of the curve if all is smaller. */
+  /** The smallest upper end of the chart's scale. */
   readonly least: number;
-  /** The parts of it that have curves of their own are coloured as they are. */
+  /** The text, or its parts in the colours of their curves. */
   readonly text: (meter: Meter) => string | readonly (readonly [text: string, color: string])[];
   readonly curves: readonly { readonly color: string; readonly value: (sample: Sample) => number | undefined }[];
 }
@@ -94,14 +94,14 @@ export class Settings {
     this.show();
   }
 
-  /** Opens or closes it. */
+  /** Opens or closes the panel. */
   toggle(isOpen = this.card.hidden): void {
     this.card.hidden = !isOpen;
     this.pill.hidden = isOpen;
     try {
       localStorage.setItem(OPEN, isOpen ? "open" : "closed");
     } catch {
-      // Storage may be forbidden; then it starts closed next time.
+      // If storage is forbidden, the panel starts closed.
     }
     this.show();
   }
@@ -110,7 +110,7 @@ export class Settings {
     return !this.card.hidden;
   }
 
-  /** Looks at the session again. */
+  /** Updates the panel from the session. */
   show(): void {
     const { meter, transport, choice } = this.options;
     const name = transport()?.name;
@@ -178,7 +178,7 @@ function colored([text, color]: readonly [text: string, color: string]): HTMLEle
 
 function bytesEach({ sent, received }: Sample): number | undefined {
   const messages = sent.messages + received.messages;
-  // In a second with few messages it is the packets' headers that would be seen.
+  // In a second with few messages the packets' headers would dominate.
   return messages >= 5 ? (sent.bytes + received.bytes) / messages : undefined;
 }
 

@@ -1,4 +1,4 @@
-/** What is said when the last piece is in its place. */
+/** The note after the last piece. */
 
 import { button, make } from "../../../common/ui/dom";
 import { colorOf } from "../../../common/view/theme";

@@ -1,4 +1,4 @@
-/** A small curve of the last minute. Time moves to the left. */
+/** A small chart of the last minute. */
 
 import { make } from "../../../common/ui/dom";
 import { SECONDS } from "../net/meter";
@@ -9,7 +9,7 @@ const HEIGHT = 26;
 export interface Curve {
   /** Oldest first; undefined where nothing was measured. */
   readonly values: readonly (number | undefined)[];
-  /** The custom property that has the colour. */
+  /** The CSS custom property with the colour. */
   readonly color: string;
 }
 
@@ -20,7 +20,7 @@ export class Sparkline {
     this.element.ariaHidden = "true";
   }
 
-  /** `least`: the scale's end if all values are smaller, so that noise is not blown up. */
+  /** `least` is the smallest upper end of the scale, so that noise is not magnified. */
   draw(curves: readonly Curve[], least: number): void {
     const { element } = this;
     const width = element.clientWidth;
@@ -49,7 +49,7 @@ export class Sparkline {
         ctx.lineJoin = "round";
         ctx.beginPath();
         for (let k = from; k <= to; k++) ctx.lineTo(x(k), at(k));
-        // One second alone is a dot.
+        // A single second is drawn as a dot.
         if (from === to) ctx.lineTo(x(to) + 1, at(to));
         ctx.stroke();
       }
@@ -82,7 +82,7 @@ function fill(
   ctx.globalAlpha = 1;
 }
 
-/** Where values stand one after the other. */
+/** The ranges of consecutive values. */
 function runs(values: readonly (number | undefined)[]): [from: number, to: number][] {
   const found: [number, number][] = [];
   values.forEach((value, i) => {

@@ -1,17 +1,17 @@
-/** Lights up what has just been joined. */
+/** Highlights groups that have just been joined. */
 
 import type { State } from "../model/state";
 
-/** Milliseconds. */
+/** Duration in milliseconds. */
 const FLASH = 500;
 
 export class Flashes {
-  /** How many pieces each piece was joined with when this last looked. */
+  /** The size of each piece's group at the last update. */
   private sizes: readonly number[] = [];
-  /** When a group grew, by its first piece. */
+  /** The time at which a group grew, by its first piece. */
   private readonly since = new Map<number, number>();
 
-  /** Of a group, by its first piece: from 1, fading; undefined if it is not lit. */
+  /** The highlight of a group, by its first piece: from 1 to 0; undefined if it is not highlighted. */
   of(first: number, now: number): number | undefined {
     const since = this.since.get(first);
     return since === undefined ? undefined : 1 - (now - since) / FLASH;
@@ -30,7 +30,7 @@ export class Flashes {
       if (pieces.some((piece) => (before[piece] ?? 0) < pieces.length)) this.since.set(pieces[0] ?? 0, now);
   }
 
-  /** What is there now is no news. */
+  /** Takes the present groups as known. */
   clear(): void {
     this.sizes = [];
     this.since.clear();

@@ -1,4 +1,4 @@
-/** Lets pieces glide to where they belong instead of jumping there. */
+/** Moves pieces smoothly to their places. */
 
 import { cellOf, HEIGHT, home, isSameSpec, pieceCount, type Spec, WIDTH } from "../model/spec";
 import type { State } from "../model/state";
@@ -8,12 +8,12 @@ interface Place {
   y: number;
 }
 
-/** After this time (ms) about two thirds of the way are done: short enough to feel like a click into place. */
+/** Time constant (ms) of the movement: short enough to feel like a snap. */
 const EASE = 55;
-/** The same for pieces that fly across the table to a new puzzle. */
+/** Time constant (ms) when pieces move across the table to a new puzzle. */
 const FLIGHT = 160;
 
-/** Nearer than this, in units, it is there. */
+/** A piece that is nearer than this (units) has arrived. */
 const THERE = 0.4;
 
 export class Motion {
@@ -23,15 +23,12 @@ export class Motion {
   private ease = EASE;
   private last = 0;
 
-  /** Where a piece is seen. */
+  /** The place where a piece is shown. */
   at(piece: number): Readonly<Place> {
     return this.places[piece] ?? { x: 0, y: 0 };
   }
 
-  /**
-   * Goes on to `now`. `held` has where those are that are in somebody's hand, by piece. Returns the pieces that have
-   * not arrived.
-   */
+  /** Advances to `now`. `held` has the places of held pieces. Returns the pieces that have not arrived. */
   advance(state: State, held: ReadonlyMap<number, Readonly<Place>>, now: number, isStill: boolean): Set<number> {
     this.begin(state);
     const share = isStill ? 1 : 1 - Math.exp(-Math.min(now - this.last, 100) / this.ease);
@@ -50,7 +47,7 @@ export class Motion {
     return moving;
   }
 
-  /** Everything is at once where it belongs. */
+  /** Puts all pieces at their places at once. */
   arrive(state: State): void {
     this.begin(state);
     this.places.forEach((place, piece) => {
@@ -64,7 +61,7 @@ export class Motion {
     this.game = state.game;
     this.spec = state.spec;
     this.ease = FLIGHT;
-    // All from one heap, where the picture was.
+    // All pieces begin in one heap in the middle of the picture.
     const { w, h } = cellOf(state.spec);
     this.places = Array.from({ length: pieceCount(state.spec) }, (_, piece) => {
       const { x, y } = home(state.spec, piece);

@@ -1,4 +1,4 @@
-/** Which piece lies where, as it is seen. */
+/** Finds pieces at points of the table. */
 
 import { home } from "../model/spec";
 import type { Group, State } from "../model/state";
@@ -10,13 +10,13 @@ interface Point {
   readonly y: number;
 }
 
-/** From the lowest to the topmost: a large group must not hide single pieces, and a hand is above the table. */
+/** Groups from the lowest to the topmost: large groups lie below single pieces, and held groups above all. */
 export function stacked(state: State): Group[] {
   const height = ({ holder }: Group): number => (holder === undefined ? 0 : 1);
   return state.all().sort((a, b) => height(a) - height(b) || b.pieces.length - a.pieces.length || a.z - b.z);
 }
 
-/** The topmost piece at a point of the table, or else one within `reach` of it. */
+/** The topmost piece at a point of the table, otherwise one within `reach` of it. */
 export function pieceAt(
   point: Point,
   reach: number,
@@ -44,7 +44,7 @@ export function pieceAt(
   return undefined;
 }
 
-/** Of no size: only paths are asked of it. */
+/** The canvas has no size, because it is used only to test paths. */
 function context(): CanvasRenderingContext2D {
   known ??= document.createElement("canvas").getContext("2d") ?? undefined;
   if (!known) throw new Error("this browser gives no canvas");

@@ -1,13 +1,13 @@
 /**
- * Draws the table on two canvases: the lower one holds what rests and is drawn anew only when something changed there;
- * the upper one holds what moves and is drawn anew in every frame in which something does.
+ * Draws the table on two canvases. The lower one holds resting pieces and is redrawn only when they change. The upper
+ * one holds moving pieces and is redrawn in every frame in which they move.
  */
 
 import type { Camera } from "../../../common/view/camera";
 import { HEIGHT, home, WIDTH } from "../model/spec";
 import type { Sprites } from "./sprites";
 
-/** A piece, displaced by so much from its home. */
+/** A piece at a displacement from its home. */
 export interface PieceView {
   readonly piece: number;
   readonly x: number;
@@ -16,13 +16,13 @@ export interface PieceView {
 
 export interface GroupView {
   readonly pieces: readonly PieceView[];
-  /** Whose hand it is in. */
+  /** The colour of the holder. */
   readonly color?: string | undefined;
-  /** It has just been joined: 1, fading to 0. */
+  /** The highlight after a join, from 1 to 0. */
   readonly flash?: number;
 }
 
-/** The finished picture, from the cut one at 0 to the whole one at 1. */
+/** The finished picture: from the cut one at 0 to the whole one at 1. */
 export interface Finish {
   readonly x: number;
   readonly y: number;
@@ -31,10 +31,10 @@ export interface Finish {
 
 type Paint = CanvasRenderingContext2D;
 
-/** More than this is not seen and costs a phone its smoothness. */
+/** A higher resolution is not visible and too slow on phones. */
 const MAX_SCALE = 2.5;
 
-/** How far shadows fall, in units: of what rests, and of what is held. */
+/** The length of shadows, in units: of resting pieces and of held ones. */
 const REST = 3;
 const HELD = 12;
 
@@ -69,12 +69,12 @@ export class Renderer {
     this.isDirty = true;
   }
 
-  /** What rests looks otherwise now. */
+  /** Redraws the resting pieces. */
   redraw(): void {
     this.isDirty = true;
   }
 
-  /** Lists are from the lowest to the topmost. */
+  /** Both lists are from the lowest to the topmost. */
   draw(
     sprites: Sprites,
     resting: readonly GroupView[],
@@ -100,7 +100,7 @@ export class Renderer {
     const seen = pieces.filter((view) => this.isSeen(sprites, view));
     this.each(ctx, sprites, seen, height * 0.5, height, (piece) => sprites.drawShadow(ctx, piece));
     if (color) {
-      // Below the pieces, so that only the rim of all together is seen.
+      // Below the pieces, so that only the border of the whole group is visible.
       ctx.strokeStyle = color;
       ctx.lineWidth = 5 / this.camera.zoom;
       ctx.lineJoin = "round";
@@ -128,7 +128,7 @@ export class Renderer {
     }
   }
 
-  /** Puts the context's origin at a point of the table. */
+  /** Moves the context's origin to a point of the table. */
   private look(ctx: Paint, x: number, y: number): void {
     const scale = this.camera.zoom * this.scale;
     const at = this.camera.toScreen({ x, y });
@@ -148,7 +148,7 @@ export class Renderer {
     ctx.drawImage(picture, 0, 0, WIDTH, HEIGHT);
     ctx.globalAlpha = 1;
     if (share >= 1) return;
-    // A gleam wanders over it once.
+    // A gleam moves across the picture once.
     const at = (share * 2 - 0.5) * WIDTH;
     const gleam = ctx.createLinearGradient(at, 0, at + 420, 260);
     gleam.addColorStop(0, "#ffffff00");

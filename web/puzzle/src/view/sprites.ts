@@ -1,4 +1,4 @@
-/** The pieces as small pictures of their own, cut out once: drawing one is then a copy. */
+/** Images of all pieces, which are cut once and then copied. */
 
 import { cut, OVERHANG, type Outline } from "../model/cut";
 import { cellOf, HEIGHT, home, type Spec, WIDTH } from "../model/spec";
@@ -6,19 +6,19 @@ import { paintPicture } from "../pictures";
 
 type Paint = CanvasRenderingContext2D;
 
-/** Pixels for a unit of the table: sharp when a piece is looked at closely, and a few dozen MB in all at most. */
+/** Pixels per table unit: sharp at a high zoom, and at most a few dozen MB in all. */
 const SCALE_MAX = 2;
 
-/** A shadow has no details. */
+/** Shadows have no details, so they need fewer pixels. */
 const SHADOW_SCALE = 0.5;
 const SHADOW_BLUR = 11;
 
-/** Room for what a shadow spreads. */
+/** Space for the blur of a shadow. */
 const MARGIN = 16;
 
 export class Sprites {
   readonly picture: HTMLCanvasElement;
-  /** In table units, from the top left corner of the piece's cell. */
+  /** In table units, relative to the top left corner of the piece's cell. */
   readonly paths: readonly Path2D[];
   private readonly pieces: readonly HTMLCanvasElement[];
   private readonly shadows: readonly HTMLCanvasElement[];
@@ -36,7 +36,7 @@ export class Sprites {
     this.shadows = this.paths.map((path) => this.sprite(SHADOW_SCALE, (ctx) => paintShadow(ctx, path)));
   }
 
-  /** Both draw with the context's origin in the top left corner of the piece's cell. */
+  /** Both methods draw with the context's origin at the top left corner of the piece's cell. */
   draw(ctx: Paint, piece: number): void {
     this.copy(ctx, this.pieces[piece]);
   }
@@ -66,7 +66,7 @@ export class Sprites {
     ctx.save();
     ctx.clip(path);
     ctx.drawImage(this.picture, -x, -y, WIDTH, HEIGHT);
-    // Pressed cardboard: light from the top left runs along one side of the rim, shade along the other.
+    // The look of pressed cardboard: light on the edges towards the top left, shade on the others.
     ctx.lineWidth = 2.4;
     rim(ctx, path, 1.1, "#ffffff73");
     rim(ctx, path, -1.1, "#00000059");
@@ -86,7 +86,7 @@ function rim(ctx: Paint, path: Path2D, offset: number, color: string): void {
 }
 
 function paintShadow(ctx: Paint, path: Path2D): void {
-  // Only the shadow falls into the picture: what casts it is far to the left. Shadows are measured in pixels.
+  // Only the shadow falls into the image; the shape itself is drawn far to the left. Shadow offsets are in pixels.
   const away = 4000;
   const { a: scale } = ctx.getTransform();
   ctx.shadowColor = "#0b102099";

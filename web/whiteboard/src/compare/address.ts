@@ -1,18 +1,18 @@
-/** What the address of this page says. */
+/** Parses the address of the comparison page. */
 
 import { readAddress } from "../../../common/address";
 import type { Settings } from "./emulation";
 
 export interface CompareAddress {
   readonly server: string;
-  /** Of this page alone unless the address names one: what is set for it disturbs nobody. */
+  /** By default a room of this page alone, so that its network settings affect nobody else. */
   readonly room: string;
   readonly settings: Settings;
   /** Seconds to record; 0 for none. */
   readonly record: number;
 }
 
-/** A network on which the difference is plain. */
+/** The initial network, on which the difference is easy to see. */
 const START: Settings = { loss: 5, delay: 40 };
 
 export function readCompareAddress(url: URL): CompareAddress {

@@ -1,10 +1,10 @@
-/** One side of the comparison: a board, its numbers, and their course. */
+/** One side of the comparison: a board, its numbers and a chart of them. */
 
 import type { TransportName } from "groupwire";
 import { make } from "../../../common/ui/dom";
 import type { Obstacle } from "./obstacle";
 import type { Position, Source } from "./source";
-import type { Said } from "./sessions";
+import type { PointerMessage } from "./sessions";
 import { PEAKS, Spark } from "./spark";
 import { STALL, Timeline, type Made, type Numbers } from "./timeline";
 import { BoardView } from "./view";
@@ -32,7 +32,7 @@ export class Card {
   private readonly cells = new Map<string, HTMLElement>();
   private readonly state = make("span", "compare-state");
   private readonly notice = make("div", "compare-notice");
-  private newest: Said | undefined;
+  private newest: PointerMessage | undefined;
   private arrivedAt = 0;
 
   constructor(private readonly options: CardOptions) {
@@ -52,12 +52,12 @@ export class Card {
     this.element.append(head, board, numbers, this.spark.element);
   }
 
-  /** The newest position that has come. */
-  get shown(): Said | undefined {
+  /** The newest position that has arrived. */
+  get shown(): PointerMessage | undefined {
     return this.newest;
   }
 
-  receive(said: Said, now: number): void {
+  receive(said: PointerMessage, now: number): void {
     if (!this.timeline.arrive(now, said.time)) return;
     this.newest = said;
     this.arrivedAt = now;
@@ -82,7 +82,7 @@ export class Card {
     this.spark.draw(this.timeline.peaks(PEAKS), top);
   }
 
-  /** What is in the way, or nothing. */
+  /** Shows why there is no connection; without an obstacle, shows nothing. */
   explain(obstacle: Obstacle | undefined, isConnected: boolean): void {
     const state = obstacle ? "" : isConnected ? "connected" : "connecting…";
     if (this.state.textContent !== state) this.state.textContent = state;

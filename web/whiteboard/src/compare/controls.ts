@@ -1,4 +1,4 @@
-/** The network that is emulated: presets, two sliders, and the way back to nothing. */
+/** The controls of the emulated network: presets and two sliders. */
 
 import { make } from "../../../common/ui/dom";
 import type { Settings } from "./emulation";
@@ -41,7 +41,7 @@ export class Controls {
     this.show();
   }
 
-  /** Nothing can be set on this server. */
+  /** Disables the controls on a server that does not allow emulation. */
   disable(): void {
     this.element.classList.add("is-off");
     for (const element of this.element.querySelectorAll<HTMLInputElement>("input, .compare-presets button"))

@@ -1,15 +1,15 @@
-/** What the server's emulated path does to packets of this page's room: `/emulation`. */
+/** Reads and sets the server's network emulation for this page's room (`/emulation`). */
 
 export interface Settings {
   /** Per cent. */
   readonly loss: number;
-  /** Milliseconds each way. */
+  /** Milliseconds in each direction. */
   readonly delay: number;
 }
 
 export type Outcome = "done" | "off" | "failed";
 
-/** So often at most while a slider is pulled. */
+/** The shortest interval (ms) between requests while a slider is dragged. */
 const INTERVAL = 120;
 
 export class Emulation {
@@ -26,7 +26,7 @@ export class Emulation {
     this.url.searchParams.set("room", room);
   }
 
-  /** Only the newest settings count. */
+  /** Sends the newest settings; those that were set during a request are sent after it. */
   set(settings: Settings): void {
     this.wanted = settings;
     if (!this.isBusy) void this.work();

@@ -8,10 +8,10 @@ import type { Numbers } from "./timeline";
 
 export interface CompareHook {
   readonly self: number | undefined;
-  /** As the server has taken them. */
+  /** The settings that the server has accepted. */
   readonly settings: Settings;
   readonly numbers: { readonly websocket: Numbers; readonly webtransport: Numbers };
-  /** What `record` in the address asked for; undefined until it is there. */
+  /** The recording that `record` in the address asked for; undefined until it is complete. */
   readonly recording: Recording | undefined;
 }
 

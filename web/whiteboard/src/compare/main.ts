@@ -1,4 +1,7 @@
-/** The live view of loss: one pointer, seen over WebSocket and over WebTransport's datagrams through the same network. */
+/**
+ * The comparison page: one pointer, shown over WebSocket and over WebTransport datagrams through the same emulated
+ * network.
+ */
 
 import "../../../common/styles/base.css";
 import "../../../common/styles/controls.css";
@@ -19,13 +22,13 @@ import { PEAKS, topFor } from "./spark";
 import { Made } from "./timeline";
 import { verdict } from "./verdict";
 
-/** What was sent under the old settings has arrived by then, and counts no more. */
+/** Time (ms) after a change of settings in which positions sent under the old settings arrive; they are not counted. */
 const SETTLE = 700;
 
-/** A connection takes a tenth of a second; after so long something is in the way. */
+/** A connection takes about 100 ms. After this time (ms) the page looks for an obstacle. */
 const PATIENCE = 4000;
 
-/** Timers of a page that keeps up are not later than that. */
+/** On a responsive page timers are not later than this (ms). */
 const PAUSE = 60;
 
 const address = readCompareAddress(new URL(location.href));
@@ -95,7 +98,10 @@ function receiver(transport: keyof typeof cards): Receiver {
   });
 }
 
-/** Called all the time: where it was not, the page itself stood still, and neither board is to blame. */
+/**
+ * Called on every timer and frame. A longer pause between calls means that the page itself was stopped, which must not
+ * count for either board.
+ */
 function awake(now: number): void {
   if (now - awakeAt > PAUSE) {
     for (const { timeline } of both) timeline.skip(awakeAt, now);
@@ -132,7 +138,7 @@ function build(): void {
   document.body.replaceChildren(page);
 }
 
-/** New settings: what comes from now on counts. */
+/** Begins anew after a change of settings. */
 function settle(set: Settings): void {
   settings = set;
   clearTimeout(settling);
@@ -170,7 +176,7 @@ function show(): void {
   if (summary.textContent !== text) summary.textContent = text;
 }
 
-/** Looks for what is in the way while there is no connection. */
+/** Looks for an obstacle while there is no connection. */
 function watchPath(): void {
   const { webtransport } = receivers;
   if (!webtransport) return;
@@ -189,7 +195,7 @@ function watchPath(): void {
   }, 500);
 }
 
-/** Both boards show something, under the settings that were asked for. */
+/** Resolves when both boards show positions under the requested settings. */
 function started(): Promise<void> {
   return new Promise((resolve) => {
     const timer = setInterval(() => {

@@ -1,11 +1,11 @@
-/** Why there is no WebTransport, and what to do about it. */
+/** Explains why WebTransport does not work, and what to do about it. */
 
 export interface Obstacle {
   readonly what: string;
   readonly todo: string;
 }
 
-/** What the page itself lacks; nothing if it has all it needs. */
+/** An obstacle in the page itself; undefined if it has all that WebTransport needs. */
 export function pageObstacle(): Obstacle | undefined {
   if (!isSecureContext) {
     return {
@@ -22,7 +22,7 @@ export function pageObstacle(): Obstacle | undefined {
   return undefined;
 }
 
-/** What stands between the page and the server, when connecting takes suspiciously long. */
+/** An obstacle between the page and the server, when connecting takes too long. */
 export async function pathObstacle(server: string): Promise<Obstacle> {
   try {
     const answer = await fetch(new URL("/transports", server.replace(/^ws/, "http")), { cache: "no-store" });
@@ -34,7 +34,7 @@ export async function pathObstacle(server: string): Promise<Obstacle> {
       };
     }
   } catch {
-    // An old server, or none: it offers nothing.
+    // The server is old or does not answer: it offers no WebTransport.
   }
   return {
     what: "This server offers no WebTransport.",

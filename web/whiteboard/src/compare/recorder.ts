@@ -1,20 +1,20 @@
-/** The button that records what both boards show, what came of it, and the way to a file. */
+/** The button that records both boards, the result, and the link to the file. */
 
 import { make } from "../../../common/ui/dom";
 import { download, type Errors, type Recording, type Summary } from "./recording";
 
-/** Enough for some dozens of losses at a few per cent. */
+/** Seconds: enough for dozens of lost packets at a few per cent. */
 export const SECONDS = 20;
 
 export class Recorder {
   readonly button = make("button", "compare-button", `Record ${SECONDS} s`);
-  /** Hidden until there is something to say. */
+  /** Hidden until there is a text. */
   readonly element = make("p", "compare-recorded");
   private readonly text = make("span", "");
   private readonly save = make("button", "compare-button is-save", "Save the recording");
   private lines = "";
 
-  /** `run` records for so many seconds and says how many are left. */
+  /** `run` records for a number of seconds and reports how many are left. */
   constructor(private readonly run: (seconds: number, progress: (left: number) => void) => Promise<Recording>) {
     this.button.type = this.save.type = "button";
     this.button.title = "Write down what both boards show, a hundred times a second";
@@ -40,13 +40,13 @@ export class Recorder {
     return done;
   }
 
-  /** Only what is new: laying the page out a hundred times a second would delay what is measured. */
+  /** Changes the text only if it differs, because layout a hundred times a second would delay what is measured. */
   private say(text: string): void {
     if (this.text.textContent !== text) this.text.textContent = text;
   }
 }
 
-/** What a recording shows, in two sentences. */
+/** The result of a recording in two sentences. */
 export function describe({ network, websocket, webtransport }: Summary): string {
   return (
     `Recorded at ${network.loss} % loss and ${network.delay} ms each way. ` +

@@ -1,20 +1,20 @@
 /**
- * What both boards show is written down, a line of JSON for each moment:
- * `{"time":…,"true":{x,y},"websocket":{x,y,time,behind},"webtransport":{x,y,time,behind}}`. All times are milliseconds of
- * one clock. The `time` of a shown position is when it was made, `behind` is its error in time: for how long there has been
- * a newer one. While the page itself stands still there are no lines. The last line sums up: the network, and of each
- * transport the errors in time that half of the moments, and 99 in 100, did not exceed.
+ * Records what both boards show, one line of JSON per moment:
+ * `{"time":…,"true":{x,y},"websocket":{x,y,time,behind},"webtransport":{x,y,time,behind}}`. All times are milliseconds
+ * of one clock. `time` of a shown position is when it was made; `behind` is its error in time: for how long a newer
+ * position has existed. While the page itself is stopped no lines are written. The last line is a summary: the network,
+ * and the median and 99th percentile of each transport's errors in time.
  */
 
 import type { Settings } from "./emulation";
 import type { Position } from "./source";
-import type { Said } from "./sessions";
+import type { PointerMessage } from "./sessions";
 import { quantile } from "./timeline";
 
-/** Milliseconds from line to line, on a page that keeps up. */
+/** Milliseconds between lines on a responsive page. */
 const INTERVAL = 10;
 
-interface Shown extends Said {
+interface Shown extends PointerMessage {
   readonly behind: number;
 }
 
@@ -25,7 +25,7 @@ export interface Moment {
   readonly webtransport: Shown | undefined;
 }
 
-/** Errors in time, in milliseconds; undefined if nothing came. */
+/** Errors in time, in milliseconds; undefined if nothing arrived. */
 export interface Errors {
   readonly p50: number | undefined;
   readonly p99: number | undefined;
@@ -43,7 +43,7 @@ export interface Recording {
   readonly summary: Summary;
 }
 
-/** Resolves when so many seconds are over. `progress` is told those that are left. */
+/** Resolves after `seconds`. `progress` is called with the seconds that are left. */
 export function record(
   seconds: number,
   network: () => Settings,
@@ -89,6 +89,6 @@ export function download(lines: string): void {
   link.href = URL.createObjectURL(new Blob([lines], { type: "application/jsonl" }));
   link.download = "compare.jsonl";
   link.click();
-  // The download has its own hold on the data once it has begun.
+  // Once the download has begun it no longer needs the URL.
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }

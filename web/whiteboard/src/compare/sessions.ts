@@ -1,16 +1,19 @@
-/** Three participants in one page: one whose pointer moves, and two who see it, each over a transport of its own. */
+/**
+ * The three participants of the comparison page: one that sends the pointer, and two that receive it over different
+ * transports.
+ */
 
 import { awareness, connect, type Message, type Room, type TransportName } from "groupwire";
 import { isRecord } from "../../../common/parse";
 import type { Position } from "./source";
 import type { Made } from "./timeline";
 
-/** What the pointer's owner says: where, and when that was. */
-export interface Said extends Position {
+/** The message of the pointer: its position, and when it was made. */
+export interface PointerMessage extends Position {
   readonly time: number;
 }
 
-/** Twice as often as a room of 25 ticks a second passes on, so that what it passes on is fresh. */
+/** Messages per second: twice the rate of a room with 25 ticks a second, so that each tick sends a fresh position. */
 const RATE = 50;
 
 const CHANNEL = "pointer";
@@ -27,12 +30,12 @@ export class Sender {
     private readonly made: Made,
     awake: (now: number) => void,
   ) {
-    // Straight to the server: what is to be seen happens between the server and the receivers.
+    // The sender does not use the emulated path, because only the path to the receivers is compared.
     this.room = connect(server, room, { transports: ["websocket"] });
     this.channel = this.room.channel(CHANNEL, QOS);
     setInterval(() => {
       awake(performance.now());
-      // A resting pointer speaks, too: then silence means that nothing comes through.
+      // A resting pointer is sent, too, so that silence means that nothing arrives.
       if (!document.hidden && this.room.status === "connected") this.send(where);
     }, 1000 / RATE);
   }
@@ -48,19 +51,19 @@ export class Sender {
 export class Receiver {
   readonly room: Room;
 
-  /** `sender`: whom it looks at, as soon as that is known. */
+  /** `sender` returns the id of the participant whose messages are shown, once it is known. */
   constructor(
     server: string,
     room: string,
     readonly transport: TransportName,
     sender: () => number | undefined,
-    receive: (said: Said, now: number) => void,
+    receive: (said: PointerMessage, now: number) => void,
   ) {
     const asking = new URL(server);
-    // Over the path that the room has on the server's side (docs/operations.md).
+    // Asks for the path that is emulated for the room (docs/operations.md).
     asking.searchParams.set("emulate", "");
     this.room = connect(asking, room, { transports: [transport] });
-    // Until the path is set as asked, and when it is set worse, the page says so itself.
+    // The page itself shows errors that follow from the emulated network.
     this.room.on("error", ({ message }) => console.warn(message));
     this.room.channel(CHANNEL, QOS).on("message", (message) => {
       const said = message.sender === sender() && !message.state ? read(message) : undefined;
@@ -69,7 +72,7 @@ export class Receiver {
   }
 }
 
-function read(message: Message): Said | undefined {
+function read(message: Message): PointerMessage | undefined {
   let value: unknown;
   try {
     value = message.json();
@@ -79,5 +82,5 @@ function read(message: Message): Said | undefined {
   if (!isRecord(value)) return undefined;
   const { x, y, time } = value;
   const areNumbers = [x, y, time].every((number) => typeof number === "number" && Number.isFinite(number));
-  return areNumbers ? (value as unknown as Said) : undefined;
+  return areNumbers ? (value as unknown as PointerMessage) : undefined;
 }

@@ -1,6 +1,6 @@
-/** Where the pointer truly is: under the person's hand, or on a figure that it draws by itself. */
+/** The true position of the pointer: under the user's hand, or on a figure that it draws by itself. */
 
-/** The board's own units, whatever its size on the screen. */
+/** The size of the board in its own units. */
 export const WIDTH = 1000;
 export const HEIGHT = 500;
 
@@ -9,20 +9,23 @@ export interface Position {
   readonly y: number;
 }
 
-/** A hand that rests so long has let go. */
+/** After this time (ms) without movement the hand has let go. */
 const IDLE = 3000;
 
-/** From where the hand left it, it glides back onto the figure for so long. */
+/** Duration (ms) of the glide from the hand's last position back to the figure. */
 const GLIDE = 900;
 
-/** Times that the figure takes for one swing, to the side and up and down: never the same picture twice in a minute. */
+/**
+ * Periods (ms) of the figure's horizontal and vertical swing. Their ratio makes the figure repeat only after more than
+ * a minute.
+ */
 const SWING_X = 3100;
 const SWING_Y = 2300;
 
 export class Source {
   private hand: (Position & { readonly time: number }) | undefined;
 
-  /** The person moved. */
+  /** The user moved the pointer. */
   move(x: number, y: number, now: number): void {
     this.hand = { x: clamp(x, WIDTH), y: clamp(y, HEIGHT), time: now };
   }

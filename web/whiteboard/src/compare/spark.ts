@@ -1,11 +1,11 @@
-/** How far behind a board was, over the last 20 s: the same scale on both sides, so that they can be compared. */
+/** A chart of a board's errors in time over the last 20 s. Both boards use the same scale. */
 
 import { STALL } from "./timeline";
 
 const COUNT = 200;
 const HEIGHT = 40;
 
-/** The scale grows in these steps, in milliseconds, so that it does not jump about. */
+/** The steps (ms) in which the scale grows, so that it does not change all the time. */
 const TOPS = [150, 300, 600, 1200, 2500, 5000, 10_000] as const;
 
 export class Spark {
@@ -42,7 +42,7 @@ export class Spark {
 
 export const PEAKS = COUNT;
 
-/** The scale that all of these fit on. */
+/** The scale that fits all series. */
 export function topFor(...series: readonly (readonly (number | undefined)[])[]): number {
   const most = Math.max(0, ...series.flat().map((age) => age ?? 0));
   return TOPS.find((top) => most <= top) ?? (TOPS.at(-1) as number);

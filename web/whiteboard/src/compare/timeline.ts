@@ -1,31 +1,34 @@
 /**
- * How far behind is what a board shows? At every moment it shows the newest position that has arrived. That one was true
- * until the next one was made: since then the board is behind. All times are milliseconds of one clock, as the sender and
- * both receivers are one page.
+ * Measures how far behind a board is. At every moment a board shows the newest position that has arrived. The position
+ * is true until the next one is made; from then on the board is behind. All times are milliseconds of one clock,
+ * because the sender and both receivers are in one page.
  */
 
-/** So far back the numbers look. */
+/** The numbers cover this time (ms). */
 export const WINDOW = 20_000;
 
-/** How far behind it is, is read off on this grid, whenever the page gets to it, so that a busy page reads nothing else. */
+/**
+ * The errors are sampled on this grid (ms), whenever the page runs, so that pauses of the page do not change the
+ * samples.
+ */
 export const STEP = 10;
 
-/** Longer without anything new is seen as a stop. */
+/** A longer time (ms) without a new position is visible as a stop. */
 export const STALL = 100;
 
 export interface Numbers {
-  /** Of so many seconds. */
+  /** The seconds that the numbers cover. */
   readonly seconds: number;
-  /** Milliseconds; undefined before the first arrival. */
+  /** Milliseconds; undefined before the first position arrived. */
   readonly median: number | undefined;
-  /** Exceeded in one of a hundred moments. */
+  /** The error that is exceeded in one of a hundred moments. */
   readonly p99: number | undefined;
   readonly arrivalsPerSecond: number;
-  /** Times without anything new for more than {@link STALL}. */
+  /** How often nothing new arrived for more than {@link STALL}. */
   readonly stalls: number;
 }
 
-/** When positions were made: what has been sent. And how long the page itself stood still, for which nobody is to blame. */
+/** The times when positions were made, and how long the page itself was stopped, which does not count. */
 export class Made {
   private readonly times: { readonly time: number; readonly paused: number }[] = [];
   private paused = 0;
@@ -39,7 +42,7 @@ export class Made {
     this.paused += duration;
   }
 
-  /** For how long there has been, at `now`, a newer position than that of `time`. */
+  /** For how long, at `now`, a newer position than the one of `time` has existed. */
   behind(time: number, now: number): number {
     let since = now;
     for (let i = this.times.length - 1; i >= 0; i -= 1) {
@@ -51,37 +54,37 @@ export class Made {
   }
 }
 
-/** More than are made within the window. */
+/** Limit of times: more than are made within the window. */
 const KEPT = 2000;
 
 export class Timeline {
-  /** How far behind on the grid, oldest first; the last one belongs to `read`. */
+  /** The errors on the grid, oldest first; the last one belongs to `read`. */
   private readonly ages: number[] = [];
-  /** When something new came, oldest first. */
+  /** The arrival times of new positions, oldest first. */
   private readonly arrivals: number[] = [];
   private stalls: number[] = [];
   private made: number | undefined;
-  /** The last point of the grid that has been read off. */
+  /** The last point of the grid that has been sampled. */
   private read = 0;
   private began: number | undefined;
-  /** When something new came last, with the page's own pauses taken out. */
+  /** The arrival time of the newest position, moved on by the page's own pauses. */
   private last = 0;
 
   constructor(private readonly sent: Made) {}
 
-  /** How far behind at `now`. */
+  /** The error in time at `now`. */
   behind(now: number): number {
     return this.made === undefined ? 0 : this.sent.behind(this.made, now);
   }
 
-  /** From `from` to `now` the page itself stood still: nothing is to be said of that time. */
+  /** The page itself was stopped from `from` to `now`, so that time is not sampled. */
   skip(from: number, now: number): void {
     this.advance(from);
     this.read = Math.max(this.read, Math.floor(now / STEP) * STEP);
     this.last += now - from;
   }
 
-  /** A position that was made at `made` has arrived at `now`. Says whether it is the newest. */
+  /** A position that was made at `made` has arrived at `now`. Returns true if it is the newest. */
   arrive(now: number, made: number): boolean {
     this.advance(now);
     if (this.made !== undefined && made <= this.made) return false;
@@ -94,10 +97,10 @@ export class Timeline {
     return true;
   }
 
-  /** Reads off all ages until `now`. */
+  /** Samples all errors until `now`. */
   advance(now: number): void {
     if (this.made === undefined) return;
-    // A page that slept for long has nothing to say of that time.
+    // After a long stop of the page, only the last window is sampled.
     this.read = Math.max(this.read, Math.floor((now - WINDOW) / STEP) * STEP);
     for (let at = this.read + STEP; at <= now; at += STEP) {
       this.ages.push(this.behind(at));
@@ -108,7 +111,7 @@ export class Timeline {
     while ((this.stalls[0] ?? now) < now - WINDOW) this.stalls.shift();
   }
 
-  /** Forgets what was; the newest position stays. */
+  /** Removes all samples; the newest position stays. */
   reset(now: number): void {
     this.advance(now);
     this.ages.length = 0;
@@ -132,7 +135,9 @@ export class Timeline {
     };
   }
 
-  /** The farthest behind in each of `count` equal parts of the window, oldest first; undefined where nothing is known. */
+  /**
+   * The largest error in each of `count` equal parts of the window, oldest first; undefined where there is no sample.
+   */
   peaks(count: number): (number | undefined)[] {
     const per = WINDOW / STEP / count;
     const missing = WINDOW / STEP - this.ages.length;
@@ -144,7 +149,7 @@ export class Timeline {
   }
 }
 
-/** The smallest value that so large a share of `values` does not exceed. */
+/** The smallest value that at least this share of `values` does not exceed. */
 export function quantile(values: readonly number[], share: number): number | undefined {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.max(Math.ceil(sorted.length * share) - 1, 0)];

@@ -1,15 +1,15 @@
-/** What one sees, in one sentence. */
+/** Summarises the comparison in one sentence. */
 
 import type { Settings } from "./emulation";
 import type { Numbers } from "./timeline";
 
-/** Nearer than this they are the same to the eye. */
+/** Below this ratio both look the same. */
 const SAME = 1.25;
 
-/** Fewer seconds say nothing. */
+/** Fewer seconds of samples are too few for a sentence. */
 const ENOUGH = 3;
 
-/** Milliseconds that no emulated network adds to datagrams. */
+/** Milliseconds beyond the emulated delay that only a busy machine adds to datagrams. */
 const BUSY = 250;
 
 export function verdict(settings: Settings, websocket: Numbers | undefined, webtransport: Numbers | undefined): string {
@@ -18,7 +18,7 @@ export function verdict(settings: Settings, websocket: Numbers | undefined, webt
   if (stream === undefined || datagrams === undefined || seconds < ENOUGH) {
     return "Once in a while a packet is lost. A stream stops until it has been sent again; datagrams go on.";
   }
-  // A tick, the way, and a lost position or two.
+  // The delay, a tick, and one or two lost positions explain less than this.
   if (datagrams > settings.delay + BUSY && stream < datagrams * SAME) {
     return "Both stop now and then, for other reasons than loss: this computer, or the server's, is busy.";
   }

@@ -1,15 +1,17 @@
-/** One board: where the pointer truly is, where it is seen, and the way that what has arrived describes. */
+/** Draws one board: the true position, the shown one, and the trail of received positions. */
 
 import { HEIGHT, WIDTH, type Position } from "./source";
-import type { Said } from "./sessions";
+import type { PointerMessage } from "./sessions";
 
-/** So long an arrival is seen. */
+/** How long (ms) a received position is drawn. */
 const TRAIL = 1400;
 
-/** The seen pointer glides to a new position within about this time, which is less than two of them are apart. */
+/**
+ * Duration (ms) in which the shown pointer glides to a new position: shorter than the interval between two positions.
+ */
 const GLIDE = 22;
 
-/** Farther behind than this, in board units, the gap between the two is drawn. */
+/** From this distance on, in board units, a line between the true and the shown position is drawn. */
 const GAP = 14;
 
 interface Arrival extends Position {
@@ -32,17 +34,17 @@ export class BoardView {
     });
   }
 
-  /** What is shown at this moment. */
+  /** The position that is shown at this moment. */
   get shown(): Position | undefined {
     return this.arrivals.at(-1);
   }
 
-  arrive({ x, y }: Said, now: number): void {
+  arrive({ x, y }: PointerMessage, now: number): void {
     this.arrivals.push({ x, y, at: now });
     this.seen ??= { x, y };
   }
 
-  /** The colours may have changed. */
+  /** Draws again after a change of colours. */
   repaint(): void {
     const style = getComputedStyle(this.canvas);
     const color = (name: string): string => style.getPropertyValue(name).trim();
@@ -74,7 +76,7 @@ export class BoardView {
     if (this.seen) drawPointer(context, this.seen, this.colors.line, isStalled ? 0.5 : 1, unit);
   }
 
-  /** Pixels of the canvas for a unit of the board. */
+  /** Scales the canvas. Returns the pixels per unit of the board. */
   private fit(): number {
     const { canvas } = this;
     const width = Math.round(canvas.clientWidth * (devicePixelRatio || 1));
@@ -90,7 +92,7 @@ export class BoardView {
       for (let y = step / 2; y < HEIGHT; y += step) context.fillRect(x - unit, y - unit, 2 * unit, 2 * unit);
   }
 
-  /** A dot for each arrival: where there is none, nothing came. */
+  /** Draws a dot for each received position, so that losses are visible as gaps. */
   private drawTrail(context: CanvasRenderingContext2D, now: number, unit: number): void {
     context.strokeStyle = context.fillStyle = this.colors.line;
     context.lineCap = "round";
@@ -140,7 +142,7 @@ function drawGhost(context: CanvasRenderingContext2D, { x, y }: Position, color:
   context.fill();
 }
 
-/** The whiteboard's telepointer. */
+/** The arrow of the whiteboard's telepointers. */
 const ARROW = new Path2D("M0 0 L0.9 15.4 L5.2 11.4 L11.2 11.3 Z");
 
 function drawPointer(

@@ -1,11 +1,11 @@
 /**
  * The board as this window shows it, in three layers:
  *
- * 1. *confirmed*: what the room's order made, and nothing else. This is what a snapshot holds.
- * 2. *remembered*: only after the server lost the room: what this window had then, until the room has it again.
- * 3. *pending*: own operations that have no place in the order yet, on top, so that drawing feels immediate.
+ * 1. *confirmed*: the operations that the room has ordered. A snapshot contains exactly these.
+ * 2. *remembered*: after the server has lost the room, the objects that this window had, until the room has them again.
+ * 3. *pending*: own operations that are not ordered yet, on top, so that drawing feels immediate.
  *
- * The document knows no network: `onSend` hands operations out, `deliver` takes them in.
+ * The document does no networking: `onSend` is called with operations to send, `deliver` takes received ones.
  */
 
 import { History } from "./history";
@@ -27,18 +27,18 @@ export class Document implements Restorable {
   private count = 0;
   private highest = 0;
 
-  /** `by` names this window in operations; a session's participant id would not outlive a restart of the server. */
+  /** `by` is the id of this window in operations. A participant id would not outlive a restart of the server. */
   constructor(
     private readonly onSend: (operation: Operation) => void,
     readonly by = newId(),
   ) {}
 
-  /** What is to be seen. */
+  /** The objects to show. */
   get shapes(): ReadonlyMap<string, Shape> {
     return this.shown;
   }
 
-  /** Operations that wait for their place in the order. */
+  /** The number of operations that are not ordered yet. */
   get waiting(): number {
     return this.pending.length;
   }
@@ -55,7 +55,7 @@ export class Document implements Restorable {
     return this.history.canRedo;
   }
 
-  /** For a new object: above everything. */
+  /** The position above all other objects, for a new object. */
   nextZ(): number {
     return this.highest + 1;
   }
@@ -64,7 +64,7 @@ export class Document implements Restorable {
     this.listeners.push(listener);
   }
 
-  /** An own action: shown at once, sent, and on the undo list. */
+  /** Performs an action of this window: applies it at once, sends it, and adds it to the undo history. */
   perform(change: Change): void {
     this.history.record(change, (id) => this.shown.get(id));
     this.issue(change);
@@ -78,23 +78,23 @@ export class Document implements Restorable {
     return this.issueStep(this.history.redo((id) => this.shown.get(id)));
   }
 
-  /** An operation at its place in the room's order, anybody's. */
+  /** Applies an operation of any window at its place in the room's order. */
   deliver(operation: Operation): void {
     const ids = this.confirmed.apply(operation);
-    // While a restore is under way own operations stay pending: the objects they speak of may not be back yet. All
-    // of them are sent again at its end; keeping only some would change their order.
+    // During a restore own operations stay pending, because the objects that they change may still be missing. All are
+    // sent again at its end; keeping only some would change their order.
     if (operation.by === this.by && !this.isRestoring) this.pending = this.pending.filter(({ n }) => n !== operation.n);
     this.refresh(ids);
   }
 
-  /** The room's state up to some position, from another participant: it replaces what was confirmed. */
+  /** Replaces the confirmed state by a snapshot of another participant. */
   replace(snapshot: string): void {
     this.confirmed = State.decode(snapshot);
     if (!this.isRestoring) this.pending = this.pending.filter((own) => !this.confirmed.has(own));
     this.refreshAll();
   }
 
-  /** Exactly the operations delivered so far. */
+  /** Contains exactly the operations delivered so far. */
   snapshot(): string {
     return this.confirmed.encode();
   }
@@ -111,7 +111,7 @@ export class Document implements Restorable {
     return this.missing().length > 0;
   }
 
-  /** Not an action, so not on the undo list. */
+  /** Not an action of the user, so it is not added to the undo history. */
   sendMissing(): void {
     for (const restore of chunks(this.missing())) this.onSend({ by: this.by, n: ++this.count, restore });
   }
@@ -122,8 +122,8 @@ export class Document implements Restorable {
   }
 
   /**
-   * Sends again what has no place in the order yet, under new numbers, so that it counts even where the first
-   * sending arrived before the object it speaks of. Where both count, they set the same values.
+   * Sends again all operations that are not ordered, under new numbers: the first copy may arrive before the object
+   * that it changes. If both copies are applied, they set the same values.
    */
   resend(): void {
     this.pending = this.pending.map((operation) => ({ ...operation, n: ++this.count }));
@@ -165,7 +165,7 @@ export class Document implements Restorable {
     if (changed.size > 0) for (const listener of this.listeners) listener(changed);
   }
 
-  /** How objects look with all layers applied. */
+  /** The objects with all layers applied. */
   private overlaid(ids: Iterable<string>): Map<string, Shape | undefined> {
     const looks = new Map<string, Shape | undefined>();
     for (const id of ids) looks.set(id, this.base(id));

@@ -1,26 +1,26 @@
 /**
- * Undo and redo of one's own actions. An undo is an ordinary operation: it sets what the action changed back to
- * what it was, on top of whatever the others have done since.
+ * Undo and redo of this window's actions. An undo is an ordinary operation, which restores the values that the action
+ * changed, on top of later changes by others.
  */
 
 import type { Change } from "./operations";
 import { overwritten, type Shape } from "./shapes";
 
-/** Nobody walks back further; every entry may hold a long stroke. */
+/** Limit of entries, because each may hold a long stroke. */
 const DEPTH = 200;
 
 export class History {
   private readonly undos: Change[] = [];
   private readonly redos: Change[] = [];
 
-  /** Remembers how to take back `change`, which is about to be applied to what `look` sees. */
+  /** Records how to undo `change`, before it is applied to the objects that `look` returns. */
   record(change: Change, look: (id: string) => Shape | undefined): void {
     this.undos.push(inverse(change, look));
     if (this.undos.length > DEPTH) this.undos.shift();
     this.redos.length = 0;
   }
 
-  /** The change that takes back the last action; undefined if there is none with any effect. */
+  /** The change that undoes the last action; undefined if no action is left whose undo has an effect. */
   undo(look: (id: string) => Shape | undefined): Change | undefined {
     return step(this.undos, this.redos, look);
   }
@@ -40,7 +40,7 @@ export class History {
 
 function step(from: Change[], to: Change[], look: (id: string) => Shape | undefined): Change | undefined {
   for (let change = from.pop(); change !== undefined; change = from.pop()) {
-    // Others may have deleted or changed what it speaks of: only what still does something counts as a step.
+    // Others may have deleted or changed the objects. A step without an effect is skipped.
     const effect = effective(change, look);
     if (effect === undefined) continue;
     to.push(inverse(effect, look));

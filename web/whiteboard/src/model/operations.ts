@@ -1,20 +1,21 @@
 /**
- * What a finished action sends on the `draw` channel. An operation is JSON of this form, every part optional:
+ * Operations: the messages of finished actions on the channel `draw`. An operation is JSON of this form, in which every
+ * part is optional:
  *
  *     {"by":"k3f9a2c1","n":12,"add":[[id, shape]...],"set":[[id, patch]...],"del":[id...]}
  *     {"by":"k3f9a2c1","n":13,"restore":[[id, version, stamp, shape or null]...]}
  *
- * `by` names the window that made it (random, so that it outlives a session), `n` counts its operations: an
- * operation that arrives twice is recognised and does nothing the second time.
+ * `by` is the random id of the window, which outlives its sessions, and `n` counts its operations, so that an operation
+ * that arrives twice is applied once.
  */
 
 import { isCount, isId, isRecord, parseList } from "../../../common/parse";
 import { parsePatch, parseShape, type Patch, type Shape } from "./shapes";
 
 export interface Change {
-  /** New objects. One that is known already, even as deleted, stays as it is. */
+  /** New objects. An object whose id is known, even as deleted, is not changed. */
   readonly add?: readonly (readonly [id: string, shape: Shape])[];
-  /** Objects that come back as they were: undo of a deletion. */
+  /** Objects that are restored: the undo of a deletion. */
   readonly revive?: readonly (readonly [id: string, shape: Shape])[];
   readonly set?: readonly (readonly [id: string, patch: Patch])[];
   readonly del?: readonly string[];
@@ -26,15 +27,17 @@ export interface Operation extends Change {
   readonly restore?: readonly Entry[];
 }
 
-/** What is known of an object: how often it was changed, by which operation last, and what it is (null: deleted). */
+/**
+ * The state of an object: its id, the number of its changes, the stamp of the last one, and its shape (null: deleted).
+ */
 export type Entry = readonly [id: string, version: number, stamp: string, shape: Shape | null];
 
-/** Of two states of an object the one with more changes is newer; the stamp decides between equals, for everybody alike. */
+/** The state with more changes is newer. The stamp decides between equals, so that all participants agree. */
 export function isNewer(a: Entry, b: Entry | undefined): boolean {
   return b === undefined || a[1] > b[1] || (a[1] === b[1] && a[2] > b[2]);
 }
 
-/** All ids that an operation touches. */
+/** All ids that an operation changes. */
 export function touched(operation: Operation): string[] {
   const { add = [], revive = [], set = [], del = [], restore = [] } = operation;
   return [...add.map(first), ...revive.map(first), ...set.map(first), ...del, ...restore.map(first)];
@@ -45,12 +48,12 @@ function first(item: readonly [string, ...unknown[]]): string {
 }
 
 /**
- * Bytes of JSON in one message, about: a quarter of what the server takes at most, so that other messages get
- * their turn in between, and still a hundred strokes.
+ * Approximate bytes of JSON per message: a quarter of the largest message, so that other messages are sent in between;
+ * about a hundred strokes.
  */
 const CHUNK = 16_000;
 
-/** A change of a whole board in pieces that fit into messages, in order. */
+/** Splits a large change into messages, in order. */
 export function split(change: Change): Change[] {
   const { add = [], revive = [], set = [], del = [] } = change;
   return [
@@ -76,7 +79,7 @@ export function chunks<T>(items: readonly T[]): T[][] {
   return result;
 }
 
-/** Reads what another participant sent; undefined if it is no operation. Parts that make no sense are left out. */
+/** Parses an operation of another participant; undefined if it is invalid. Invalid parts are left out. */
 export function parseOperation(value: unknown): Operation | undefined {
   if (!isRecord(value)) return undefined;
   const { by, n, add, revive, set, del, restore } = value;

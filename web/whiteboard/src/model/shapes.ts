@@ -1,24 +1,24 @@
 /**
- * What can lie on a board. A shape is never changed in place: a change makes a new one, so that whoever holds the
- * old one (the undo list, a cache keyed by it) keeps what it had.
+ * The objects of a board. A shape is never modified: a change creates a new one, so that the undo history and caches
+ * that are keyed by the old one stay valid.
  */
 
 import { isCoordinate, isRecord } from "../../../common/parse";
 
-/** Colours are names, not values: ink is dark on a light board and light on a dark one. */
+/** Colours are names, because ink is dark on a light board and light on a dark one. */
 export const COLORS = ["ink", "red", "orange", "green", "teal", "blue", "violet", "pink"] as const;
 export type Color = (typeof COLORS)[number];
 
-/** Line widths in board units; text of the same setting has `TEXT_SIZES` of it. */
+/** Line widths in board units. `TEXT_SIZES` has the text size of each. */
 export const WIDTHS = [2, 4, 8] as const;
 export const TEXT_SIZES: Readonly<Record<number, number>> = { 2: 18, 4: 28, 8: 48 };
 
 interface Common {
-  /** Top left corner, in board units. */
+  /** The top left corner, in board units. */
   readonly x: number;
   readonly y: number;
   readonly color: Color;
-  /** Who lies above whom: higher is nearer. Chosen by its maker; the id decides between equals. */
+  /** The stacking position: higher is nearer to the viewer. The creator chooses it; the id decides between equals. */
   readonly z: number;
 }
 
@@ -35,7 +35,7 @@ export interface Stroke extends Common {
   readonly w: number;
   readonly h: number;
   readonly width: number;
-  /** x and y in turn, relative to the corner, at natural size: `w` and `h` scale them. */
+  /** Alternating x and y, relative to the corner, at natural size; `w` and `h` scale them. */
   readonly points: readonly number[];
 }
 
@@ -47,7 +47,7 @@ export interface Text extends Common {
 
 export type Shape = Box | Stroke | Text;
 
-/** The fields that a change may set; what a kind does not have is ignored for it. */
+/** The fields that a change may set. A field that the kind of shape lacks is ignored. */
 export interface Patch {
   readonly x?: number;
   readonly y?: number;
@@ -69,7 +69,7 @@ const FIELDS: Readonly<Record<Shape["kind"], readonly Field[]>> = {
   text: ["x", "y", "z", "color", "size", "text"],
 };
 
-/** The shape with the patch's fields; the same shape if nothing differs. */
+/** The shape with the patch's fields; the same object if nothing differs. */
 export function patched(shape: Shape, patch: Patch): Shape {
   const current: Patch = shape;
   const fields = FIELDS[shape.kind].filter((field) => patch[field] !== undefined && patch[field] !== current[field]);
@@ -77,7 +77,7 @@ export function patched(shape: Shape, patch: Patch): Shape {
   return { ...shape, ...pick(patch, fields) };
 }
 
-/** What `patch` would overwrite in `shape`: applied afterwards, it brings the old look back. */
+/** The fields of `shape` that `patch` would overwrite. Applying them afterwards undoes the patch. */
 export function overwritten(shape: Shape, patch: Patch): Patch {
   const current: Patch = shape;
   return pick(
@@ -90,12 +90,12 @@ function pick(from: Patch, fields: readonly Field[]): Patch {
   return Object.fromEntries(fields.map((field) => [field, from[field]]));
 }
 
-/** Messages carry no more digits than anybody can see. */
+/** Rounds to the precision that is visible, so that messages have no needless digits. */
 export function round(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
-/** Reads a shape that somebody else sent; undefined if it is none. */
+/** Parses a shape of another participant; undefined if it is invalid. */
 export function parseShape(value: unknown): Shape | undefined {
   if (!isRecord(value)) return undefined;
   const { kind, x, y, color, z } = value;
@@ -117,7 +117,7 @@ export function parseShape(value: unknown): Shape | undefined {
   return undefined;
 }
 
-/** Reads a patch that somebody else sent; fields that make no sense are left out. */
+/** Parses a patch of another participant; invalid fields are left out. */
 export function parsePatch(value: Readonly<Record<string, unknown>>): Patch {
   const { x, y, w, h, z, color, width, fill, size, text } = value;
   return {
@@ -146,14 +146,14 @@ function isExtent(value: unknown): value is number {
   return isCoordinate(value) && value >= 0;
 }
 
-/** A page of text; more belongs into an editor, and everybody has to hold it. */
+/** Limit of a text: one page, because all participants have to hold it. */
 export const TEXT_LIMIT = 5000;
 
 function isText(value: unknown): value is string {
   return typeof value === "string" && value.length <= TEXT_LIMIT;
 }
 
-/** The pen starts a new stroke long before this many numbers; see `tools/pen.ts`. */
+/** Limit of numbers in a stroke: the pen starts a new stroke long before (`tools/pen.ts`). */
 const POINTS_LIMIT = 20_000;
 
 export function isPoints(value: unknown): value is number[] {

@@ -1,6 +1,6 @@
 /**
- * The board as the room's order makes it. Everybody who applies the same operations in the same order holds the
- * same state; a snapshot is this state and nothing else.
+ * The confirmed state of the board. All participants who apply the same operations in the same order have the same
+ * state. A snapshot is this state.
  */
 
 import { forgetOldest } from "../../../common/forget";
@@ -9,12 +9,15 @@ import { isNewer, parseEntry, touched, type Entry, type Operation } from "./oper
 import { patched, type Shape } from "./shapes";
 
 /**
- * Deleted objects are remembered so that a restore does not bring them back. The oldest are forgotten: 4,000 take
- * about 100 KB of a snapshot, and only somebody who was away since then could still hold the object.
+ * Limit of deleted objects that are remembered, so that a restore does not bring them back. The oldest are forgotten:
+ * 4,000 take about 100 KB of a snapshot, and only a participant who was away since then could still have the object.
  */
 const TOMBSTONES = 4000;
 
-/** Windows whose last operation number is remembered; only the ones that wrote lately can still send one again. */
+/**
+ * Limit of windows whose last operation number is remembered; only windows that sent recently can send an operation
+ * twice.
+ */
 const AUTHORS = 500;
 
 export class State {
@@ -22,7 +25,7 @@ export class State {
   private readonly tombstones = new Map<string, Entry>();
   private readonly lastOf = new Map<string, number>();
 
-  /** Returns the ids that may look different now. */
+  /** Applies an operation. Returns the ids of objects that may have changed. */
   apply(operation: Operation): string[] {
     if (this.has(operation)) return [];
     this.remember(operation.by, operation.n);
@@ -39,7 +42,7 @@ export class State {
     return touched(operation);
   }
 
-  /** This operation, or a later one of its window, has been applied. */
+  /** True if this operation, or a later one of its window, has been applied. */
   has(operation: { readonly by: string; readonly n: number }): boolean {
     return operation.n <= (this.lastOf.get(operation.by) ?? -1);
   }
@@ -65,7 +68,7 @@ export class State {
     return this.living.size === 0 && this.tombstones.size === 0;
   }
 
-  /** Takes over what the other has and this one lacks or has in an older version. */
+  /** Takes over the objects that are missing here or older here. */
   merge(other: State): void {
     for (const entry of other.entries()) if (isNewer(entry, this.entry(entry[0]))) this.put(entry);
   }
@@ -74,7 +77,7 @@ export class State {
     return JSON.stringify({ authors: [...this.lastOf], objects: [...this.entries()] });
   }
 
-  /** Reads a snapshot that another participant made. Throws if it is none: without it the board would be wrong. */
+  /** Parses a snapshot of another participant. Throws if it is invalid, because the board would be wrong without it. */
   static decode(text: string): State {
     const value: unknown = JSON.parse(text);
     if (!isRecord(value)) throw new SyntaxError("the room's snapshot is not a whiteboard");
@@ -102,7 +105,7 @@ export class State {
   }
 
   private remember(by: string, n: number): void {
-    // Out and in again: the map's order is the order of last use, alike for everybody.
+    // Deleted and set again, so that the map is in the order of last use in all windows.
     this.lastOf.delete(by);
     this.lastOf.set(by, n);
     forgetOldest(this.lastOf, AUTHORS);

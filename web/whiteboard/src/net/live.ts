@@ -1,7 +1,7 @@
 /**
- * What the others are doing right now and have not finished: strokes being drawn (channel `stroke`, every point
- * counts, so it aggregates) and objects being moved, resized or made (channel `drag`, only the newest value per
- * object counts, so it conflates). None of it is part of the document; the finished operation is.
+ * The unfinished actions of other participants: strokes being drawn (channel `stroke`, which aggregates because every
+ * point matters) and objects being moved, resized or created (channel `drag`, which conflates because only the newest
+ * value of each object matters). They are not part of the document; the finished operation is.
  */
 
 import { isId, isRecord } from "../../../common/parse";
@@ -18,7 +18,9 @@ import {
 } from "../model/shapes";
 import { Track } from "../../../common/net/track";
 
-/** A piece of a stroke in progress: `points` are board coordinates, the first of them is number `from`. */
+/**
+ * A piece of an unfinished stroke. `points` are board coordinates; `from` is the index of the first one in the stroke.
+ */
 export interface StrokeMessage {
   readonly id: string;
   readonly color: Stroke["color"];
@@ -27,7 +29,10 @@ export interface StrokeMessage {
   readonly points: readonly number[];
 }
 
-/** `look`: an object of the board looks like this now; `new`: one in the making; `end`: never mind. */
+/**
+ * An unfinished change of an object: its present `look`, a `new` object that is being created, or the `end` without a
+ * change.
+ */
 export interface DragMessage {
   readonly id: string;
   readonly look?: Patch;
@@ -35,16 +40,16 @@ export interface DragMessage {
   readonly end?: true;
 }
 
-/** Whoever is silent this long has lost the connection or let go without a word getting through. */
+/** After this silence (ms) the participant has lost the connection, or the end of the action was lost. */
 const SILENCE = 8000;
 
-/** Points that have arrived are drawn over about this time, so that a stroke grows instead of jumping. */
+/** Duration (ms) in which received points are drawn, so that a stroke grows smoothly. */
 const REVEAL = 60;
 
-/** So many live things per participant at most: nobody moves more at once, see `tools/select.ts`. */
+/** Limit of unfinished actions per participant: nobody moves more objects at once (`tools/select.ts`). */
 const LIMIT = 200;
 
-/** Numbers in one stroke in progress: far more than the pen draws before it starts a new one. */
+/** Limit of numbers in an unfinished stroke: the pen starts a new stroke long before. */
 const POINTS = 20_000;
 
 interface LiveStroke {
@@ -63,7 +68,7 @@ interface LiveDrag {
   readonly made: Shape | undefined;
   look: Patch;
   heardAt: number;
-  /** The operation has arrived: it goes to its final place and ends there. */
+  /** True once the operation has arrived: the object glides to its final place and is then removed from here. */
   isEnding: boolean;
 }
 
@@ -79,11 +84,11 @@ const MOVING = ["x", "y", "w", "h", "size"] as const;
 export class Live {
   private readonly strokes = new Map<string, LiveStroke>();
   private readonly drags = new Map<string, LiveDrag>();
-  /** What was finished lately: a piece of it that comes late must not start it anew. */
+  /** Ids of recently finished actions, so that a late message does not start them again. */
   private readonly finished = new Set<string>();
   private lastFrame = 0;
 
-  /** Nobody is in the middle of anything. */
+  /** True if there is no unfinished action. */
   get isEmpty(): boolean {
     return this.strokes.size + this.drags.size === 0;
   }
@@ -93,7 +98,7 @@ export class Live {
     if (!message || this.finished.has(message.id) || this.count(sender) >= LIMIT) return;
     const known = this.strokes.get(message.id);
     const stroke = known ?? { sender, ...message, points: [], next: 0, revealed: 0, heardAt: now };
-    // A piece that comes late is left out: its place in the line has been drawn over.
+    // A late piece is left out, because the stroke has been drawn past it.
     if (stroke.sender !== sender || message.from < stroke.next) return;
     if (stroke.points.length > POINTS) return;
     stroke.points.push(...message.points);
@@ -121,7 +126,7 @@ export class Live {
     this.drags.set(id, { sender, track, made: message.new, look, heardAt: now, isEnding: false });
   }
 
-  /** A participant's operation has changed these objects: what it did live is done. */
+  /** Ends the unfinished actions on these objects, because the participant's operation has arrived. */
   finish(sender: number, ids: Iterable<string>, find: (id: string) => Shape | undefined, now: number): void {
     for (const id of ids) {
       this.remember(id);
@@ -144,7 +149,7 @@ export class Live {
     for (const [id, { sender }] of this.drags) if (!isHere(sender)) this.drags.delete(id);
   }
 
-  /** Advances to `now`. Returns false when nothing is going on. */
+  /** Advances to `now`. Returns false if nothing is moving. */
   advance(now: number): boolean {
     const share = 1 - Math.exp(-(now - this.lastFrame) / REVEAL);
     this.lastFrame = now;
@@ -169,7 +174,7 @@ export class Live {
     }));
   }
 
-  /** How the objects look that somebody holds; also such as are only being made. */
+  /** The objects as others are changing them, including those that are being created. */
   dragViews(now: number, find: (id: string) => Shape | undefined): Map<string, Shape> {
     const views = new Map<string, Shape>();
     for (const [id, { track, look, made }] of this.drags) {
@@ -180,7 +185,7 @@ export class Live {
     return views;
   }
 
-  /** Where a participant's stroke has grown to: its pointer belongs there. */
+  /** The end of the stroke that a participant is drawing. */
   tip(sender: number): readonly [number, number] | undefined {
     const view = this.strokeViews().find((stroke) => stroke.sender === sender && stroke.points.length >= 2);
     const [x, y] = view?.points.slice(-2) ?? [];
@@ -202,7 +207,7 @@ function moving(look: Patch): number[] {
   return placeOf(look, look) ?? [];
 }
 
-/** What `look` moves, as it is in `shape`; undefined if the shape has no such thing. */
+/** The values in `shape` of the fields that `look` moves; undefined if the shape lacks one of them. */
 function placeOf(shape: Patch, look: Patch): number[] | undefined {
   const fields = MOVING.filter((field) => look[field] !== undefined);
   const values = fields.map((field) => shape[field]).filter((value) => value !== undefined);

@@ -1,7 +1,7 @@
 /**
- * With `?record` in the URL the board keeps every message it sends and receives and offers them as a trace for
- * `groupwire replay`: a file of records, each a little-endian u32 length and the bytes of one message, and beside
- * it a table (tab-separated) with the time in ms, the sender's participant id, the channel and the direction.
+ * With `?record` in the URL the board keeps every message that it sends and receives, and offers them as a trace for
+ * `groupwire replay`: a file of records, each a little-endian u32 length and the bytes of one message, and a
+ * tab-separated table with the time in ms, the sender's participant id, the channel and the direction.
  */
 
 interface Note {
@@ -54,6 +54,6 @@ function save(blob: Blob, name: string): void {
   link.href = URL.createObjectURL(blob);
   link.download = name;
   link.click();
-  // The download has its own hold on the data once it has begun.
+  // Once the download has begun it no longer needs the URL.
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }

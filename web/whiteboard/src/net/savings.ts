@@ -1,28 +1,30 @@
-/** What compression does: octets of a message before and after, lately and for every setting that was tried. */
+/** Measures compression: the bytes of a message before and after it, recently and for every setting that was tried. */
 
 import type { ChannelTraffic, Stats, Traffic } from "groupwire";
 
-/** Means are of so many samples in which there was something. */
+/** Recent averages cover this many samples in which there were messages. */
 const LATELY = 12;
 
-/** After another setting was chosen: until it is loaded, and the server knows. */
+/**
+ * Samples that are left out after a change of the setting: until its codec is loaded and the server knows the setting.
+ */
 const UNSETTLED = 3;
 
-/** Sums of one direction, or of both. */
+/** Sums of one direction or of both. */
 export interface Sums {
   readonly messages: number;
-  /** Octets of the messages. */
+  /** Bytes of the messages. */
   readonly before: number;
-  /** Octets of the packets that carried them. */
+  /** Bytes of the packets that carried them. */
   readonly after: number;
 }
 
 const NOTHING: Sums = { messages: 0, before: 0, after: 0 };
 
 export class Savings {
-  readonly up = new Direction("sent");
-  readonly down = new Direction("received");
-  /** By the names of the settings, the newest last. */
+  readonly up = new DirectionSavings("sent");
+  readonly down = new DirectionSavings("received");
+  /** Sums by the name of the setting, the newest last. */
   readonly tried = new Map<string, Sums>();
   private unsettled = 0;
 
@@ -53,28 +55,31 @@ export class Savings {
   }
 }
 
-export class Direction {
+export class DirectionSavings {
   private samples: (Sums & { readonly by: readonly string[] })[] = [];
 
-  constructor(private readonly way: "sent" | "received") {}
+  constructor(private readonly direction: "sent" | "received") {}
 
-  /** Lately, by message; undefined: there was none. */
+  /** The recent average of a message in bytes; undefined without messages. */
   get each(): { readonly before: number; readonly after: number } | undefined {
     const { messages, before, after } = this.samples.reduce<Sums>(add, NOTHING);
     return messages === 0 ? undefined : { before: before / messages, after: after / messages };
   }
 
-  /** What messages were compressed by lately: names of codecs, `none`, `template`. */
+  /** The names of the codecs of recent messages, with `none` and `template`. */
   get by(): readonly string[] {
     return [...new Set(this.samples.flatMap(({ by }) => by))].sort();
   }
 
-  /** Whatever there was between two states; nothing if there was no message, since then it is not about messages. */
+  /**
+   * Adds a sample of the traffic between two states. Without messages the packets are not counted, because they carried
+   * none.
+   */
   take(last: Stats, now: Stats): Sums {
-    const sums = between(last[this.way], now[this.way]);
+    const sums = between(last[this.direction], now[this.direction]);
     if (sums.messages === 0) return NOTHING;
     const by = [...now.channels].flatMap(([name, stats]) =>
-      coding(last.channels.get(name)?.[this.way], stats[this.way]),
+      coding(last.channels.get(name)?.[this.direction], stats[this.direction]),
     );
     this.samples = [...this.samples, { ...sums, by }].slice(-LATELY);
     return sums;

@@ -1,6 +1,4 @@
-/**
- * The board's place in a room: which channels it has, what each of them needs, and where their messages go.
- */
+/** The board's session: its channels, their QoS, and the routing of their messages. */
 
 import {
   awareness,
@@ -38,9 +36,9 @@ export interface SessionOptions {
   readonly url: string;
   readonly room: string;
   readonly presence: Presence;
-  /** The only one to use; else the best that works. */
+  /** The only transport to use; undefined for the best that works. */
   readonly transport: TransportName | undefined;
-  /** How the messages of all channels become small. */
+  /** The compression setting of all channels. */
   readonly compress: Compress;
   readonly document: Document;
   readonly live: Live;
@@ -51,17 +49,17 @@ export interface SessionOptions {
 
 export interface SessionEvents {
   status(status: Status): void;
-  /** The drawing as the room has it has arrived, for the first time. */
+  /** The room's drawing has arrived for the first time. */
   synced(): void;
   participants(): void;
-  /** Somebody began to talk, or nobody does any more. */
+  /** Somebody began to talk, or nobody talks any more. */
   talking(): void;
-  /** Another transport is in use, or for another reason. */
+  /** Another transport is in use, or the reason for it has changed. */
   transport(): void;
-  /** Something moved that is not in the document: draw a frame. */
+  /** Something outside of the document has moved: draw a frame. */
   moved(): void;
   restored(by: RestoredBy): void;
-  /** Part of the drawing did not come through and will not. */
+  /** Part of the drawing is lost. */
   incomplete(): void;
   error(error: RoomError): void;
 }
@@ -76,7 +74,7 @@ export class Session {
   private name: string;
   private readonly outbox: Outbox;
   private readonly restorer: Restorer;
-  /** The drawing as the room had it when this window came has arrived. */
+  /** True once the drawing that the room had when this window joined has arrived. */
   isSynced = false;
 
   constructor(private readonly options: SessionOptions) {
@@ -85,7 +83,7 @@ export class Session {
     this.name = presence.name;
     this.pointer = this.room.channel("pointer", awareness({ ...CALM, compress }));
     this.talking = new Talking(this.pointer);
-    // Of a stroke every point counts until the finished one arrives, so none may replace another.
+    // Until the finished stroke arrives every point matters, so no message may replace another.
     this.stroke = this.room.channel(
       "stroke",
       awareness({ overflow: "aggregate", maxRate: 25, loss: 0.02, deadline: 400, compress }),
@@ -134,17 +132,17 @@ export class Session {
     this.present();
   }
 
-  /** The channels, which say how their contracts stand. */
+  /** All channels, with the state of their contracts. */
   get channels(): readonly Channel[] {
     return [this.pointer, this.stroke, this.drag, this.draw];
   }
 
-  /** This participant talks. */
+  /** True if this participant talks. */
   get isTalking(): boolean {
     return this.talking.isOn;
   }
 
-  /** Somebody does, so that pointers keep up. */
+  /** True if anybody talks, so that the pointer channel has its stricter QoS. */
   get isTalkHeard(): boolean {
     return this.talking.isHeard;
   }
@@ -177,7 +175,7 @@ export class Session {
   }
 
   private sendLive(channel: Channel, message: object, key?: string): void {
-    // Nobody is there to watch, or nobody can: later it is worth nothing.
+    // Without a receiver or a connection a live message is of no use later.
     if (this.room.participants.size === 0 || this.room.status !== "connected") return;
     const text = JSON.stringify(message);
     this.record("sent", this.self?.id ?? 0, channel.name, text);
@@ -217,7 +215,7 @@ export class Session {
   private onLive(channel: Channel, receive: (message: Message, value: unknown, now: number) => void): void {
     channel.on("message", (message) => {
       this.record("received", message.sender, channel.name, message.data);
-      // Overtaken by the operation that finished it.
+      // The message was overtaken by the operation that finished its action.
       if (message.stale || message.own) return;
       receive(message, readJson(message), performance.now());
       this.options.events.moved();
@@ -239,17 +237,17 @@ export class Session {
     try {
       this.options.document.replace(new TextDecoder().decode(data));
     } catch {
-      // Made by something that is no whiteboard: what follows it cannot be shown rightly.
+      // The snapshot is invalid, so later operations cannot be shown correctly.
       this.options.events.incomplete();
     }
   }
 
   private receiveGap({ reason }: Gap): void {
-    // Others have these ids now, and count anew.
+    // Other participants may have these ids now, with new indices.
     if (reason !== "history") this.options.pointers.keep(() => false);
     if (reason === "incarnation") this.restorer.begin();
-    // After "session" nothing is missing: this window is another participant now, and what was not ordered is sent
-    // again by the client; the document knows by (by, n) what it has already.
+    // After "session" nothing is missing: this window has a new participant id, and the client sends again what was not
+    // ordered. The document recognises operations that it already has by (by, n).
     if (reason === "history") this.options.events.incomplete();
   }
 

@@ -1,14 +1,16 @@
-/** While people talk, pointers have to keep up with what they say: the channel needs more then, for everybody. */
+/**
+ * While people talk, pointers must keep up with their words. The pointer channel then has a stricter QoS for everybody.
+ */
 
 import type { Channel, Qos } from "groupwire";
 import { isRecord } from "../../../common/parse";
 
 type Needs = Partial<Omit<Qos, "kind" | "overflow" | "private">>;
 
-/** A pointer is worth watching at 25 positions a second and worth nothing after a quarter of one. */
+/** The normal QoS: a pointer is useful at 25 positions a second and of no use after 250 ms. */
 export const CALM = { minRate: 0, maxRate: 25, loss: 0.05, deadline: 250 } satisfies Needs;
 
-/** "This one, and that one": as Table 1 of the AFEC paper has it, a little stricter. */
+/** The QoS while somebody says "this one, and that one": Table 1 of the AFEC paper, slightly stricter. */
 export const TALKING = { minRate: 20, maxRate: 30, loss: 0.05, deadline: 100 } satisfies Needs;
 
 interface Person {
@@ -17,14 +19,14 @@ interface Person {
   readonly away: boolean;
 }
 
-/** Says what the pointer channel needs, when this participant is the one to say it. */
+/** Sets the QoS of the pointer channel when this participant is the one to do so. */
 export class Talking {
-  /** This participant talks. */
+  /** True if this participant talks. */
   isOn = false;
 
   constructor(private readonly pointer: Channel) {}
 
-  /** Somebody talks, as far as the channel has been told. */
+  /** True if somebody talks, according to the channel's QoS. */
   get isHeard(): boolean {
     return this.pointer.qos.deadline === TALKING.deadline;
   }
@@ -34,7 +36,10 @@ export class Talking {
     this.settle(self, others, true);
   }
 
-  /** Whoever began or stopped says so, else the first in the room: a talker may have gone without a word. */
+  /**
+   * The participant who began or stopped to talk sets the QoS. Otherwise the first one in the room does, because a
+   * talker may have left without a message.
+   */
   settle(self: Person | undefined, others: Iterable<Person>, isMine = false): void {
     const here = [...others].filter(({ away }) => !away);
     const isTalking = this.isOn || here.some(({ presence }) => talks(presence));

@@ -1,4 +1,4 @@
-/** Rectangles and ellipses: from corner to corner, with Shift as high as wide. */
+/** Rectangles and ellipses, drawn from corner to corner; with Shift as high as wide. */
 
 import { newId } from "../../../common/id";
 import { type Box, round } from "../model/shapes";
@@ -6,7 +6,7 @@ import type { Point } from "../../../common/view/camera";
 import type { Press, Tool } from "../../../common/view/gestures";
 import type { Canvas } from "./tool";
 
-/** A press without a drag makes one of this size, so that a tap on a phone is enough. */
+/** The size after a press without a drag, so that a tap on a phone is enough. */
 const DEFAULT = { w: 160, h: 110 };
 
 export class BoxTool implements Tool {

@@ -1,4 +1,4 @@
-/** Deletes what it is drawn across; until it is lifted the objects only fade, and Escape keeps them. */
+/** Deletes the objects that it is drawn across. Until the release they only fade, and Escape keeps them. */
 
 import type { Point } from "../../../common/view/camera";
 import type { Tool } from "../../../common/view/gestures";
@@ -40,7 +40,7 @@ export class Eraser implements Tool {
   }
 }
 
-/** A quick hand skips over thin lines from one event to the next. */
+/** Points between two events, because a quick hand would skip over thin lines. */
 function between(from: Point, to: Point, step: number): Point[] {
   const count = Math.max(Math.ceil(Math.hypot(to.x - from.x, to.y - from.y) / step), 1);
   return Array.from({ length: Math.min(count, 200) }, (_, i) => {

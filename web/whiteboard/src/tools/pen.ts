@@ -1,4 +1,4 @@
-/** Freehand strokes: steadied a little while drawn, freed of needless points when done. */
+/** Freehand strokes, slightly smoothed while they are drawn and simplified when they are finished. */
 
 import { newId } from "../../../common/id";
 import { round, type Stroke } from "../model/shapes";
@@ -7,16 +7,16 @@ import { simplify } from "../view/paths";
 import type { Tool } from "../../../common/view/gestures";
 import type { Canvas } from "./tool";
 
-/** The line follows the pointer by this share of the way: takes out the tremble, not the shape. */
+/** The line moves by this share of the distance to the pointer: removes the tremble and keeps the shape. */
 const FOLLOW = 0.65;
 
-/** Nearer points (CSS pixels) than this say nothing. */
+/** Points that are nearer to the last one than this (CSS pixels) are left out. */
 const STEP = 1.2;
 
-/** Points that are off the line by less than this (CSS pixels) are not missed. */
+/** Points that are less than this (CSS pixels) off the line are removed at the end. */
 const TOLERANCE = 0.35;
 
-/** After so many points a new stroke goes on from here, so that no message grows without end. */
+/** After this many points a new stroke continues, so that messages stay small. */
 const POINTS = 1500;
 
 export class Pen implements Tool {
@@ -47,7 +47,7 @@ export class Pen implements Tool {
 
   up(): void {
     if (this.id === undefined) return;
-    // The pen lagged behind a little: it ends where the pointer did.
+    // The smoothed line lags behind; it ends where the pointer did.
     if (this.goal) this.follow(this.goal, 1);
     const { document, style, zoom } = this.canvas;
     const points = simplify(this.points, TOLERANCE / zoom);
@@ -78,7 +78,7 @@ export class Pen implements Tool {
   private show(): void {
     const { color, width } = this.canvas.style;
     this.canvas.showStroke({ sender: 0, color, width, points: this.points.flatMap(({ x, y }) => [x, y]) });
-    // The others see what one frame brought; the channel gathers frames into packets.
+    // The points of a frame are sent together; the channel aggregates frames into packets.
     if (this.flushing === 0) this.flushing = requestAnimationFrame(() => this.flush());
   }
 

@@ -1,4 +1,4 @@
-/** Selecting, moving, resizing. What is moved is shown to the others live and sent once when it is let go. */
+/** Selects, moves and resizes objects. Others see the movement live; the operation is sent at the release. */
 
 import type { Patch, Shape } from "../model/shapes";
 import { patched } from "../model/shapes";
@@ -7,10 +7,10 @@ import { box, contains, corners, crosses, fitted, grown, HANDLE, overlaps, union
 import { type Press, slack, type Tool } from "../../../common/view/gestures";
 import type { Canvas } from "./tool";
 
-/** The others see this many objects of a selection move; the rest follow when it is let go. */
+/** Limit of objects of a selection that others see move; the rest follow at the release. */
 const LIVE = 40;
 
-/** Nothing is made smaller than this, so that it can still be taken hold of. */
+/** The smallest size of a resized object, so that it can still be grabbed. */
 const SMALLEST = 8;
 
 type Action =
@@ -29,7 +29,7 @@ export class Select implements Tool {
   private action: Action | undefined;
   private start: Point = { x: 0, y: 0 };
   private patches = new Map<string, Patch>();
-  /** A press on something selected that turns out to be no drag takes it alone. */
+  /** The pressed object of a selection: if no drag follows, it becomes the only selected one. */
   private clicked: string | undefined;
 
   constructor(private readonly canvas: Canvas) {}
@@ -151,13 +151,13 @@ export class Select implements Tool {
   }
 }
 
-/** The box when one corner (clockwise from the top left) is moved and the opposite one stays. */
+/** The box after one corner (clockwise from the top left) was moved; the opposite corner stays. */
 export function resized(from: Rect, corner: number, dx: number, dy: number, inProportion: boolean): Rect {
   const isLeft = corner === 0 || corner === 3;
   const isTop = corner === 0 || corner === 1;
   let w = Math.max(from.w + (isLeft ? -dx : dx), SMALLEST);
   let h = Math.max(from.h + (isTop ? -dy : dy), SMALLEST);
-  // A straight line has no height to scale.
+  // A straight line has no width or height to scale.
   if (from.w === 0) w = 0;
   if (from.h === 0) h = 0;
   if (inProportion && from.w > 0 && from.h > 0) {
@@ -171,7 +171,10 @@ function spanned(a: Point, b: Point): Rect {
   return { x: Math.min(a.x, b.x), y: Math.min(a.y, b.y), w: Math.abs(a.x - b.x), h: Math.abs(a.y - b.y) };
 }
 
-/** Touched by the marquee; a box only if its line is: one can sweep over what lies inside a frame. */
+/**
+ * True if the marquee touches the shape. A box counts only if its line is touched, so that one can select what is
+ * inside a frame.
+ */
 function isSwept(shape: Shape, marquee: Rect): boolean {
   const around = box(shape);
   if (!overlaps(around, marquee)) return false;

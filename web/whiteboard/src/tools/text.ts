@@ -1,4 +1,4 @@
-/** Text: where one presses, an editor opens; on a text it opens with that text. */
+/** Texts: a press opens an editor, with the text under the pointer if there is one. */
 
 import type { Point } from "../../../common/view/camera";
 import type { Tool } from "../../../common/view/gestures";
@@ -15,10 +15,10 @@ export class TextTool implements Tool {
   }
 
   move(): void {
-    // A text has no size to draw out.
+    // A text is not drawn out by a drag.
   }
 
-  /** On release: the press itself would take the focus away from the editor again. */
+  /** Opens the editor at the release, because the press would take the focus away from it. */
   up(): void {
     const { at } = this;
     if (!at) return;

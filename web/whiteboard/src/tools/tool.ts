@@ -1,4 +1,4 @@
-/** What a tool is, and what it may do to the board. */
+/** The interface of tools, and of the board towards tools. */
 
 import type { Document } from "../model/document";
 import type { Color, Shape } from "../model/shapes";
@@ -20,13 +20,13 @@ export interface Canvas {
   readonly selection: ReadonlySet<string>;
   readonly zoom: number;
   select(ids: Iterable<string>): void;
-  /** The topmost object at a point; areas count with `inside`. */
+  /** The topmost object at a point. With `inside`, areas count, too. */
   find(point: Point, inside: boolean): string | undefined;
-  /** Shows an object as it is not yet, here only. */
+  /** Shows an object with an unfinished change, in this window only. */
   lift(id: string, shape: Shape): void;
   /** Ends `lift`. */
   drop(ids: Iterable<string>): void;
-  /** The stroke under one's own pen. */
+  /** Shows the stroke that this window is drawing. */
   showStroke(stroke: StrokeView | undefined): void;
   showMarquee(rect: Rect | undefined): void;
   showErased(ids: ReadonlySet<string>): void;
@@ -35,6 +35,6 @@ export interface Canvas {
   sendDrag(message: DragMessage): void;
   sendStroke(message: StrokeMessage): void;
   editText(id: string | undefined, at: Point): void;
-  /** Back to selecting, with this object selected: after one that is made once. */
+  /** Returns to the select tool with this object selected, after a tool that makes one object. */
   finished(id: string): void;
 }

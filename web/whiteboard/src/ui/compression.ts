@@ -1,15 +1,15 @@
-/** How messages become small, the choice of another way, and what each way came to: a part of the panel. */
+/** The part of the panel that shows the compression, a choice of settings, and the results of those that were tried. */
 
 import type { Compress } from "groupwire";
 import { make } from "../../../common/ui/dom";
-import type { Direction, Savings, Sums } from "../net/savings";
+import type { DirectionSavings, Savings, Sums } from "../net/savings";
 
-/** The session, as far as this is about. */
-export interface Compressed {
+/** What this control needs from the session. */
+export interface CompressionSession {
   compress: Compress;
 }
 
-const WAYS: Readonly<Record<string, string>> = { template: "Template", auto: "Automatic", off: "Off" };
+const SETTINGS: Readonly<Record<string, string>> = { template: "Template", auto: "Automatic", off: "Off" };
 
 const CODECS: Readonly<Record<string, string>> = {
   lz4: "LZ4",
@@ -26,7 +26,7 @@ const CODECS: Readonly<Record<string, string>> = {
   null: "Null suppression",
 };
 
-/** So many ways are compared. */
+/** The number of settings that are compared. */
 const SHOWN = 6;
 
 const STORED = "groupwire-compress";
@@ -37,21 +37,21 @@ export class CompressionChoice {
   private readonly why = make("p", "why");
   private readonly tried = make("table", "tried");
 
-  constructor(private readonly session: Compressed) {
+  constructor(private readonly session: CompressionSession) {
     const label = make("label", "", "Compression");
     this.select.dataset.testid = "compress-choice";
     this.why.dataset.testid = "compress-why";
     this.tried.dataset.testid = "compress-tried";
-    this.select.append(...options(WAYS), group("Each message alone", options(CODECS)));
+    this.select.append(...options(SETTINGS), group("Each message alone", options(CODECS)));
     this.select.addEventListener("change", () => this.choose(this.select.value as Compress));
     label.append(this.select);
     this.element.append(label, this.why, this.tried);
   }
 
-  /** Looks at the session again. */
+  /** Updates the control from the session. */
   show(savings: Savings): void {
     const { compress } = this.session;
-    // Asked for in the address, perhaps with a level.
+    // The address may ask for a codec with a level, which the list lacks.
     if (![...this.select.options].some(({ value }) => value === compress))
       this.select.append(...options({ [compress]: labelOf(compress) }));
     if (this.select.value !== compress) this.select.value = compress;
@@ -69,7 +69,7 @@ export class CompressionChoice {
     if (this.why.textContent !== text) this.why.textContent = text;
   }
 
-  /** A bar for each way that was tried, once there are two. */
+  /** Shows a bar for each setting that was tried, if there are at least two. */
   private compare(tried: ReadonlyMap<string, Sums>, current: string): void {
     const all = [...tried].map(([name, sums]) => ({ name, each: sums.after / sums.messages }));
     const shown = all.slice(-SHOWN).sort((a, b) => a.each - b.each);
@@ -80,7 +80,7 @@ export class CompressionChoice {
   }
 }
 
-/** What was chosen: in the address, else the last time. */
+/** The setting in the address, otherwise the one of the last visit. */
 export function chosenCompress(url: URL): Compress {
   const asked = url.searchParams.get("compress") || stored();
   return (asked as Compress | null) ?? "template";
@@ -89,22 +89,26 @@ export function chosenCompress(url: URL): Compress {
 function sentence(compress: Compress, savings?: Savings): string {
   if (compress === "template") return "By what messages share with each other and with earlier ones.";
   if (compress === "off") return "Messages travel as they are.";
-  const ways = [said("up", savings?.up), said("down", savings?.down)].filter((text) => text !== undefined);
+  const directions = [codecsOf("up", savings?.up), codecsOf("down", savings?.down)].filter(
+    (text) => text !== undefined,
+  );
   const now =
-    ways.length > 0 ? `Each message alone: ${ways.join(", ")}.` : "Each message alone. None has travelled yet.";
+    directions.length > 0
+      ? `Each message alone: ${directions.join(", ")}.`
+      : "Each message alone. None has travelled yet.";
   return compress === "auto" ? `${now} Chosen by size, link and time.` : now;
 }
 
-function said(way: string, direction: Direction | undefined): string | undefined {
+function codecsOf(label: string, direction: DirectionSavings | undefined): string | undefined {
   if (!direction || direction.by.length === 0) return undefined;
   const by = direction.by.filter((name) => name !== "none").map(labelOf);
-  // What it would not make smaller.
+  // Messages that the codec would not make smaller.
   const rest = direction.by.includes("none") ? ["as it is"] : [];
-  return `${way} ${[...by, ...rest].join(" or ")}`;
+  return `${label} ${[...by, ...rest].join(" or ")}`;
 }
 
 function labelOf(name: string): string {
-  return WAYS[name] ?? CODECS[name] ?? name;
+  return SETTINGS[name] ?? CODECS[name] ?? name;
 }
 
 function caption(): HTMLElement {
@@ -136,7 +140,7 @@ function group(label: string, members: readonly HTMLOptionElement[]): HTMLOptGro
   return element;
 }
 
-/** For the next time; what the address asked for is over. */
+/** Remembers the choice for the next visit, instead of the setting in the address. */
 function remember(name: Compress): void {
   const url = new URL(location.href);
   url.searchParams.delete("compress");
@@ -144,7 +148,7 @@ function remember(name: Compress): void {
   try {
     localStorage.setItem(STORED, name);
   } catch {
-    // Storage may be forbidden; then it is as usual next time.
+    // If storage is forbidden, the next visit begins with the default.
   }
 }
 

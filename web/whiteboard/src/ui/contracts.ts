@@ -1,10 +1,10 @@
-/** What each channel promises and whether it is kept, here in this window: a part of the panel. */
+/** The part of the panel that shows each channel's contract, and whether it is kept in this window. */
 
 import type { Contract } from "groupwire";
 import { make } from "../../../common/ui/dom";
 
-/** A channel of the board, as far as this is about. */
-export interface Promised {
+/** What this control needs from a channel. */
+export interface ContractChannel {
   readonly name: string;
   readonly contract: Contract | undefined;
 }
@@ -20,7 +20,7 @@ export class Contracts {
   readonly element = make("table", "contracts");
   private readonly rows: readonly Row[];
 
-  constructor(private readonly channels: readonly Promised[]) {
+  constructor(private readonly channels: readonly ContractChannel[]) {
     this.rows = channels.map(({ name }) => new Row(name));
     const head = make("tr", "");
     head.append(...["Received", "in time", "99 % within"].map((text) => make("th", "", text)));
@@ -28,7 +28,7 @@ export class Contracts {
     this.element.dataset.testid = "panel-contracts";
   }
 
-  /** Looks at the channels again. */
+  /** Updates the control from the channels. */
   show(): void {
     this.channels.forEach(({ contract }, at) => this.rows[at]?.show(contract));
   }

@@ -1,4 +1,4 @@
-/** What an empty board says. It goes at the first touch. */
+/** A hint on an empty board, which disappears at the first press. */
 
 import type { Board } from "../board";
 import { make, part } from "../../../common/ui/dom";
@@ -15,7 +15,7 @@ export class Hint {
     part("stage").addEventListener("pointerdown", () => this.element.remove(), { once: true });
   }
 
-  /** Shown only once it is known that the board is empty. */
+  /** Shows the hint once it is known that the board is empty. */
   update(isSynced: boolean): void {
     const isEmpty = this.board.document.shapes.size === 0 && this.board.live.isEmpty;
     this.element.classList.toggle("gone", !isSynced || !isEmpty);

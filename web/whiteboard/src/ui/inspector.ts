@@ -1,4 +1,4 @@
-/** The inspector below the board (`?inspect`): what the packets of this very room are made of. */
+/** The inspector below the board (`?inspect`), which shows the packets of this room. */
 
 import "../styles/inspector.css";
 import { Inspector } from "groupwire-widgets";

@@ -4,7 +4,7 @@ import type { Board } from "../board";
 import { COLORS, WIDTHS } from "../model/shapes";
 import { TOOL_KEYS } from "./toolbar";
 
-/** Board units that an arrow key moves the selection by; ten times that with Shift. */
+/** Board units by which an arrow key moves the selection; ten times as many with Shift. */
 const NUDGE = 2;
 
 export function listenToKeys(board: Board, onHelp: () => void, onTalk: () => void): void {
@@ -23,7 +23,8 @@ export function listenToKeys(board: Board, onHelp: () => void, onTalk: () => voi
   addEventListener("keyup", ({ key }) => {
     if (key === " ") board.gestures.holdSpace(false);
   });
-  // A button pressed with the mouse keeps no focus: the next space moves the view, it does not press again.
+  // A button that was pressed with the mouse loses the focus, so that the space key moves the view instead of pressing
+  // it again.
   addEventListener("click", ({ detail }) => {
     const focused = document.activeElement;
     if (detail > 0 && focused instanceof HTMLButtonElement) focused.blur();

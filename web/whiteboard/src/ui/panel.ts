@@ -1,19 +1,19 @@
-/** "What Groupwire does": messages, and their bytes before and after compression, measured in this window. */
+/** The panel "What Groupwire does": messages and their bytes before and after compression, measured in this window. */
 
 import type { Stats, Traffic } from "groupwire";
 import { button, make, part } from "../../../common/ui/dom";
 import { icon } from "../../../common/ui/icons";
-import { Savings, type Direction } from "../net/savings";
+import { Savings, type DirectionSavings } from "../net/savings";
 import type { CompressionChoice } from "./compression";
 import type { Contracts } from "./contracts";
 
-/** Seconds that the small curve shows. */
+/** Seconds that the chart covers. */
 const SECONDS = 60;
 
-/** Rates are averaged over this many seconds: a hand that draws stops and starts. */
+/** Seconds over which rates are averaged, because drawing stops and starts. */
 const WINDOW = 3;
 
-/** More often, so that another way of compression shows soon. */
+/** Milliseconds between samples of compression: short, so that the effect of a setting shows soon. */
 const LOOK_MS = 500;
 
 const OPEN = "groupwire-panel";
@@ -31,7 +31,7 @@ interface Rate {
 
 export interface PanelOptions {
   readonly stats: () => Stats;
-  /** The name of how messages become small. */
+  /** The name of the compression setting. */
   readonly setting: () => string;
   readonly compression: CompressionChoice;
   readonly contracts: Contracts;
@@ -156,7 +156,7 @@ export class Panel {
     this.showDirection("down", down, this.savings.down);
     this.set("trip", roundTrip === undefined ? "–" : `${Math.round(roundTrip)} ms`);
     const trip = roundTrip === undefined ? "" : ` · ${Math.round(roundTrip)} ms`;
-    // With little sent, what every connection needs outweighs what was saved.
+    // With little traffic, the connection's own bytes outweigh the savings.
     this.summary.textContent =
       ratio === undefined || ratio < 1.05 ? `Groupwire${trip}` : `${ratio.toFixed(1)}× smaller${trip}`;
     this.pill.ariaLabel = `What Groupwire does: ${this.summary.textContent}`;
@@ -166,17 +166,17 @@ export class Panel {
     this.options.contracts.show();
   }
 
-  private showDirection(way: string, { messages }: Rate, { each }: Direction): void {
-    this.set(`${way}-messages`, perSecond(messages));
-    this.set(`${way}-before`, each ? bytes(each.before) : "–");
-    this.set(`${way}-after`, each ? bytes(each.after) : "–");
-    this.set(`${way}-ratio`, each ? `${(each.before / each.after).toFixed(1)}×` : "–");
+  private showDirection(key: string, { messages }: Rate, { each }: DirectionSavings): void {
+    this.set(`${key}-messages`, perSecond(messages));
+    this.set(`${key}-before`, each ? bytes(each.before) : "–");
+    this.set(`${key}-after`, each ? bytes(each.after) : "–");
+    this.set(`${key}-ratio`, each ? `${(each.before / each.after).toFixed(1)}×` : "–");
   }
 
   private drawCurve(): void {
     const before = this.samples.map(({ up, down }) => up.before + down.before);
     const after = this.samples.map(({ up, down }) => up.after + down.after);
-    // A quiet room is a flat line, not noise blown up.
+    // A lower limit of the scale, so that a quiet room is a flat line.
     const top = Math.max(...before, ...after, 500);
     this.curve.innerHTML = `<path class="before" d="${area(before, top)}"/><path class="after" d="${area(after, top)}"/>`;
   }
@@ -192,7 +192,7 @@ export class Panel {
     try {
       localStorage.setItem(OPEN, isOpen ? "open" : "closed");
     } catch {
-      // Storage may be forbidden; then it starts closed next time.
+      // If storage is forbidden, the panel starts closed.
     }
     if (isOpen) this.show();
   }
@@ -212,7 +212,7 @@ function mean(rates: readonly Rate[]): Rate {
   return { messages: over((r) => r.messages), before: over((r) => r.before), after: over((r) => r.after) };
 }
 
-/** An area under the newest values, right-aligned: time moves to the left. */
+/** An area under the newest values, aligned to the right. */
 function area(values: readonly number[], top: number): string {
   if (values.length === 0) return "";
   const first = SECONDS - values.length;

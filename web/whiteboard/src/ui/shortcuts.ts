@@ -1,4 +1,4 @@
-/** What the list of shortcuts says. */
+/** The texts in the list of keyboard shortcuts. */
 
 import { TOOL_KEYS } from "./toolbar";
 

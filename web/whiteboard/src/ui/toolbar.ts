@@ -1,4 +1,4 @@
-/** The bar of tools with colours and widths, and the small one for the view. */
+/** The toolbar with tools, colours and widths, and the small one for the view. */
 
 import type { Board } from "../board";
 import { COLORS, TEXT_SIZES, WIDTHS } from "../model/shapes";
@@ -51,7 +51,7 @@ export class Toolbar {
     this.update();
   }
 
-  /** Looks at the board again. */
+  /** Updates the controls from the board. */
   update(): void {
     const { board } = this;
     for (const [name, element] of this.tools) element.ariaPressed = String(name === board.toolName);
@@ -66,7 +66,7 @@ export class Toolbar {
     this.percent.textContent = `${Math.round(board.zoom * 100)} %`;
   }
 
-  /** The theme changed: swatches show what the colours look like now. */
+  /** Draws the swatches again after a change of the theme. */
   repaint(): void {
     for (const color of COLORS) this.swatches.get(color)?.style.setProperty("--paint", paint(color));
     this.update();

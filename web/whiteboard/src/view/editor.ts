@@ -1,4 +1,4 @@
-/** The field in which a text is written, lying exactly where the text will be. */
+/** The field in which a text is edited, exactly at the place of the text. */
 
 import { newId } from "../../../common/id";
 import { round, TEXT_LIMIT, TEXT_SIZES, type Text } from "../model/shapes";
@@ -42,7 +42,7 @@ export class TextEditor {
     });
   }
 
-  /** The object that the editor shows in the place of the board. */
+  /** The object that the editor replaces on the board. */
   get edited(): string | undefined {
     return this.editing?.id;
   }
@@ -64,7 +64,7 @@ export class TextEditor {
     this.onChanged();
   }
 
-  /** Follows the view. */
+  /** Moves with the view. */
   place(): void {
     if (!this.editing) return;
     const { text } = this.editing;
@@ -75,13 +75,13 @@ export class TextEditor {
       transform: `translate(${x}px, ${y}px)`,
       font: `${size}px/${LINE_HEIGHT} ${FONT}`,
       color: paint(text.color),
-      // Room for the caret and for the next letter.
+      // Leaves space for the caret and the next letter.
       width: `${w * this.camera.zoom + size}px`,
       height: `${h * this.camera.zoom + 2}px`,
     });
   }
 
-  /** A phone's keyboard covers the lower part of the page: the board moves up until the text is seen. */
+  /** A phone's keyboard covers the lower part of the page, so the board moves up until the text is visible. */
   private clearKeyboard(): void {
     const hidden = this.field.getBoundingClientRect().bottom + 16 - (visualViewport?.height ?? Infinity);
     if (this.editing && hidden > 0) this.camera.pan(0, -hidden);

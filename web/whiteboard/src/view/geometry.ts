@@ -1,4 +1,4 @@
-/** Where shapes are: their boxes, what lies under a point, what lies inside a rectangle. */
+/** The geometry of shapes: boxes, hit tests and tests against rectangles. */
 
 import type { Patch, Shape, Stroke, Text } from "../model/shapes";
 import { round } from "../model/shapes";
@@ -8,16 +8,16 @@ import { distanceToSegment } from "./paths";
 export const FONT = 'ui-rounded, "SF Pro Rounded", system-ui, "Segoe UI", Roboto, sans-serif';
 export const LINE_HEIGHT = 1.3;
 
-/** The side of a handle of the selection, in CSS pixels. */
+/** The side of a selection handle, in CSS pixels. */
 export const HANDLE = 9;
 
-/** The box of a shape, without the width of its line. */
+/** The box of a shape without the width of its line. */
 export function box(shape: Shape): Rect {
   if (shape.kind !== "text") return shape;
   return { x: shape.x, y: shape.y, ...textSize(shape) };
 }
 
-/** All pixels a shape may touch. */
+/** The box of all pixels that a shape may touch. */
 export function extent(shape: Shape): Rect {
   const margin = shape.kind === "text" ? shape.size / 2 : shape.width / 2 + 2;
   return grown(box(shape), margin);
@@ -66,7 +66,7 @@ export function corners({ x, y, w, h }: Rect) {
   ];
 }
 
-/** Whether a point lies on a shape, give or take `slack`. Boxes count as areas only if `inside`. */
+/** True if a point is on a shape, with a tolerance of `slack`. Inner areas count only if `inside`. */
 export function isHit(shape: Shape, point: Point, slack: number, inside: boolean): boolean {
   if (!overlaps(grown(extent(shape), slack), { ...point, w: 0, h: 0 })) return false;
   switch (shape.kind) {
@@ -83,7 +83,7 @@ export function isHit(shape: Shape, point: Point, slack: number, inside: boolean
   }
 }
 
-/** What moves a shape along, or scales it, when the box around a selection goes from one place to another. */
+/** The patch that moves and scales a shape when the box around a selection changes from `from` to `to`. */
 export function fitted(shape: Shape, from: Rect, to: Rect): Patch {
   const sx = from.w > 0 ? to.w / from.w : 1;
   const sy = from.h > 0 ? to.h / from.h : 1;
@@ -94,7 +94,7 @@ export function fitted(shape: Shape, from: Rect, to: Rect): Patch {
   return { x, y, w: round(shape.w * sx), h: round(shape.h * sy) };
 }
 
-/** The size of a stroke's points before it is scaled. */
+/** The size of a stroke's points before they are scaled. */
 export function naturalSize(points: readonly number[]): { w: number; h: number } {
   const known = sizes.get(points);
   if (known) return known;
@@ -126,7 +126,7 @@ function textSize(text: Text): { w: number; h: number } {
 }
 const measured = new WeakMap<Text, { w: number; h: number }>();
 
-/** Measured at one size: glyphs scale, and moving a text need not be measured again. */
+/** Measured at one font size and scaled, so that a text need not be measured again when it is resized. */
 function lineWidth(line: string, size: number): number {
   ruler ??= document.createElement("canvas").getContext("2d") ?? undefined;
   if (!ruler) return line.length * size * 0.55;
@@ -135,7 +135,7 @@ function lineWidth(line: string, size: number): number {
 }
 let ruler: CanvasRenderingContext2D | undefined;
 
-/** A stroke goes through a rectangle. */
+/** True if a stroke passes through a rectangle. */
 export function crosses(stroke: Stroke, rect: Rect): boolean {
   return segments(stroke).some(([a, b]) => isSegmentIn(a, b, rect));
 }
@@ -151,11 +151,11 @@ function segments(stroke: Stroke): [Point, Point][] {
     y: stroke.y + (stroke.points[i * 2 + 1] ?? 0) * scale.y,
   });
   const count = stroke.points.length / 2;
-  // A dot is a segment of no length.
+  // A dot is a segment of length 0.
   return Array.from({ length: Math.max(count - 1, 1) }, (_, i) => [at(i), at(Math.min(i + 1, count - 1))]);
 }
 
-/** Liang-Barsky: the part of the segment that is left after clipping by the four sides. */
+/** Liang-Barsky: true if some part of the segment remains after clipping by the four sides. */
 function isSegmentIn(a: Point, b: Point, { x, y, w, h }: Rect): boolean {
   const [dx, dy] = [b.x - a.x, b.y - a.y];
   const sides = [

@@ -1,8 +1,10 @@
-/** Outlines of shapes, smooth and cached: a path belongs to an immutable piece of a shape. */
+/** Smooth outlines of shapes. They are cached, because shapes are immutable. */
 
 import type { Point } from "../../../common/view/camera";
 
-/** A curve through all points, coordinates in turn: centripetal Catmull-Rom, which does not swing out at corners. */
+/**
+ * A curve through all points (alternating coordinates): centripetal Catmull-Rom, which does not overshoot at corners.
+ */
 export function smoothPath(points: readonly number[]): Path2D {
   const path = new Path2D();
   const count = points.length / 2;
@@ -12,7 +14,7 @@ export function smoothPath(points: readonly number[]): Path2D {
   };
   const start = at(0);
   path.moveTo(start.x, start.y);
-  // A dot: a line of no length has no round caps in every browser.
+  // A dot: not every browser draws round caps on a line of length 0.
   if (count < 2) path.lineTo(start.x + 0.01, start.y);
   for (let i = 0; i < count - 1; i++) {
     const [before, from, to, after] = [at(i - 1), at(i), at(i + 1), at(i + 2)];
@@ -23,7 +25,7 @@ export function smoothPath(points: readonly number[]): Path2D {
   return path;
 }
 
-/** The control point beside `at`, on the way to `next`, of a curve that came from `previous`. */
+/** The control point beside `at` towards `next`, for a curve that comes from `previous`. */
 export function control(previous: Point, at: Point, next: Point): Point {
   const a = Math.sqrt(Math.hypot(at.x - previous.x, at.y - previous.y));
   const b = Math.sqrt(Math.hypot(next.x - at.x, next.y - at.y));
@@ -43,8 +45,8 @@ export function cachedPath(points: readonly number[]): Path2D {
 }
 
 /**
- * Leaves out points that the line does without, none of which was further than `tolerance` off it
- * (Ramer-Douglas-Peucker, without recursion: a stroke may have thousands of points).
+ * Removes points that are at most `tolerance` off the simplified line (Ramer-Douglas-Peucker, without recursion because
+ * a stroke may have thousands of points).
  */
 export function simplify(points: readonly Point[], tolerance: number): Point[] {
   const kept = new Set([0, points.length - 1]);

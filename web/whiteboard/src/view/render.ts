@@ -1,6 +1,6 @@
 /**
- * Draws the board on two canvases: the *scene* holds what rests and is redrawn only where something changed; the
- * *overlay* above it holds what moves and is drawn anew in every frame in which something does.
+ * Draws the board on two canvases. The *scene* holds resting objects and is redrawn only where they change. The
+ * *overlay* above it holds moving objects and is redrawn in every frame in which they move.
  */
 
 import type { Document } from "../model/document";
@@ -13,28 +13,28 @@ import { cachedPath, smoothPath } from "./paths";
 import { drawTrace } from "./traces";
 import { accent, paint } from "./theme";
 
-/** What is to be seen beside the document. */
+/** What is drawn in addition to the document. */
 export interface Extras {
-  /** Objects that look otherwise than in the document, or are not in it yet. */
+  /** Objects that differ from the document or are not in it yet. */
   readonly lifted: ReadonlyMap<string, Shape>;
   readonly strokes: readonly StrokeView[];
   readonly traces: readonly TraceView[];
   readonly selection: ReadonlySet<string>;
   readonly marquee: Rect | undefined;
-  /** Under the eraser: they go when it is lifted. */
+  /** Objects that fade because the eraser has touched them. */
   readonly erased: ReadonlySet<string>;
-  /** Being edited as text: the editor shows it. */
+  /** The text that is being edited, which the editor shows instead. */
   readonly edited: string | undefined;
 }
 
-/** More than this is not seen and costs a phone its smoothness. */
+/** A higher resolution is not visible and too slow on phones. */
 const MAX_SCALE = 3;
 
 export class Renderer {
   private readonly scene: CanvasRenderingContext2D;
   private readonly overlay: CanvasRenderingContext2D;
   private dirty: Rect | "all" | undefined = "all";
-  /** What the scene shows, with the look it was drawn in: a change dirties the old place and the new one. */
+  /** The shapes as the scene shows them. A change redraws both the old and the new place. */
   private readonly drawn = new Map<string, Shape>();
   private order: [string, Shape][] | undefined;
   private hidden = new Set<string>();
@@ -65,7 +65,7 @@ export class Renderer {
     this.redraw();
   }
 
-  /** Everything has to be drawn anew: another place, another theme. */
+  /** Redraws everything, after a change of the view or the theme. */
   redraw(): void {
     this.dirty = "all";
   }
@@ -164,7 +164,7 @@ export class Renderer {
     }
   }
 
-  /** Takes over a new set of ids that are drawn specially; whatever entered or left it is drawn anew. */
+  /** Takes a new set of ids that are drawn on the overlay, and redraws those that entered or left it. */
   private swap(before: Set<string>, after: Set<string>): Set<string> {
     for (const id of before) if (!after.has(id)) this.soil(this.document.shapes.get(id));
     for (const id of after) if (!before.has(id)) this.soil(this.document.shapes.get(id));
@@ -173,7 +173,7 @@ export class Renderer {
 
   private soil(shape: Shape | undefined): void {
     if (!shape || this.dirty === "all") return;
-    // Two device pixels more: antialiased edges reach over.
+    // Two more device pixels, because antialiased edges extend beyond the shape.
     const area = grown(extent(shape), 2 / this.camera.zoom);
     this.dirty = union(this.dirty ? [this.dirty, area] : [area]);
   }
@@ -188,7 +188,7 @@ export class Renderer {
     return [...this.sorted()].reverse();
   }
 
-  /** In whole device pixels: a clip through the middle of a pixel leaves a seam. */
+  /** Rounded to whole device pixels, because a clip through the middle of a pixel leaves a seam. */
   private snapped(dirty: Rect | "all"): Rect {
     const { width, height } = this.scene.canvas;
     if (dirty === "all") return { x: 0, y: 0, w: width, h: height };
@@ -222,7 +222,7 @@ export class Renderer {
   }
 }
 
-/** Corners are softened by this much, less on small rectangles. */
+/** The radius of a rectangle's corners; small rectangles have a smaller one. */
 const RADIUS = 6;
 
 function drawShape(ctx: CanvasRenderingContext2D, shape: Shape): void {

@@ -1,4 +1,4 @@
-/** Colours for the canvas; those of the controls are in styles/base.css. */
+/** Colours of the canvas. Those of controls are in styles/base.css. */
 
 import { isDark } from "../../../common/view/theme";
 import type { Color } from "../model/shapes";

@@ -1,4 +1,4 @@
-/** The way by which a pointer came: a ribbon in its participant's colour, which tapers off to where it was before. */
+/** The trace of a pointer: a ribbon in its participant's colour, which becomes thinner towards its old end. */
 
 import type { TraceView } from "../../../common/net/pointers";
 import type { TracePoint } from "../../../common/net/trace";
@@ -6,20 +6,20 @@ import type { Camera, Point } from "../../../common/view/camera";
 import { control } from "./paths";
 import { colorOf } from "../../../common/view/theme";
 
-/** CSS pixels where the pointer is, hardly more than the tip of its arrow. */
+/** The width at the pointer, in CSS pixels: slightly wider than the tip of its arrow. */
 const WIDTH = 6;
 const OPACITY = 0.45;
 
-/** Pieces of the curve between two positions: at a fast pointer's 100 pixels no corner is seen. */
+/** Segments of the curve between two positions: enough for a fast pointer, whose positions are 100 pixels apart. */
 const PIECES = 8;
 
-/** In screen coordinates. */
+/** Draws in screen coordinates. */
 export function drawTrace(ctx: CanvasRenderingContext2D, { id, points }: TraceView, camera: Camera): void {
   const line = smooth(points.map(({ x, y, age }) => ({ ...camera.toScreen({ x, y }), age })));
   const [left, right] = sides(line);
   const [head, end] = [line.at(-1), left.at(-1)];
   if (!head || !end) return;
-  // One outline in one colour: pieces on top of each other would show where they meet.
+  // One outline in one colour, because separate segments would show where they overlap.
   ctx.beginPath();
   for (const { x, y } of left) ctx.lineTo(x, y);
   const angle = Math.atan2(end.y - head.y, end.x - head.x);
@@ -47,7 +47,7 @@ function sides(line: readonly TracePoint[]): [left: Point[], right: Point[]] {
   return [left, right];
 }
 
-/** More points, on the curve that a stroke through these is drawn with. */
+/** Adds points on the curve with which a stroke through these points is drawn. */
 function smooth(points: readonly TracePoint[]): TracePoint[] {
   return points.flatMap((to, i) => {
     const from = points[i - 1];

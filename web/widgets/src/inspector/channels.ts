@@ -1,9 +1,9 @@
-/** The channels: rates, ratio, promise, and how old messages are. */
+/** The channels of a room: rates, ratio, QoS contract, and the age of messages. */
 
 import { h, say } from "./dom";
 import type { ChannelView, Filter, Reception } from "./model";
 import { AGES, type Channel, type Tally } from "./report";
-import { codeSet, ms, number, percent, promise, rate, ratio, tolerated } from "./words";
+import { codeSet, ms, number, percent, qosSummary, rate, ratio, tolerated } from "./words";
 
 export class Channels {
   readonly element = h("section", "channels");
@@ -31,7 +31,7 @@ export class Channels {
       }
       card.show(view, filter);
     }
-    if (views.length === 0) this.list.replaceChildren(h("p", "empty", "No channel was opened yet."));
+    if (views.length === 0) this.list.replaceChildren(h("p", "empty", "No channel is open yet."));
   }
 }
 
@@ -39,20 +39,20 @@ class Card {
   readonly element = h("article", "channel-card");
   private readonly name = h("h3");
   private readonly kind = h("span", "fact");
-  private readonly promise = h("p", "promise");
-  private readonly ratio = new Figure("Smaller", "What applications handed over, divided by what it took in packets.");
-  private readonly messages = new Figure("Messages", "New ones. Repeats are not counted.");
+  private readonly qos = h("p", "qos");
+  private readonly ratio = new Figure(
+    "Smaller",
+    "Bytes of messages as applications sent them, divided by their bytes in packets.",
+  );
+  private readonly messages = new Figure("Messages", "New messages. Repeats are not counted.");
   private readonly sizes = new Figure(
     "Before → after",
-    "Bytes that applications handed over, and what they took in packets.",
+    "Bytes of messages as applications sent them, and their bytes in packets.",
   );
-  private readonly redundancy = new Figure(
-    "Repeats",
-    "The share of this channel's bytes that went again in case it was lost.",
-  );
+  private readonly redundancy = new Figure("Repeats", "The share of this channel's bytes that is spent on repeats.");
   private readonly code = new Figure(
     "Code set",
-    "Which earlier messages datagrams repeat. Chosen by what the path loses and the channel may lose.",
+    "The earlier messages that datagrams repeat. Chosen by the loss of the path and the loss that the channel permits.",
   );
   private readonly saved = new Figure(
     "Saved by repeats",
@@ -60,20 +60,20 @@ class Card {
   );
   private readonly missed = new Figure(
     "Missed (MER)",
-    "Of the messages for a receiver, the share that never came or came after the deadline, in the last ten seconds, and the share that may. The mark on the bar is that target.",
+    "Message error rate: the share of messages that never came or came after the deadline, in the last ten seconds, and the target. The mark on the bar is the target.",
   );
   private readonly meter = h("div", "meter");
   private readonly upstream = new Figure(
-    "Missed on the way in",
-    "Of what participants send: the share that was lost or late on its way to the server.",
+    "Missed towards the server",
+    "The share of messages that were lost or late between the participants and the server.",
   );
   private readonly rate = new Figure(
     "Rate received",
-    "Values per second, while their sender sent at least at the minimum rate.",
+    "Values per second, while the sender sent at the minimum rate or more.",
   );
   private readonly limit = new Figure(
-    "Asked for at most",
-    "The participant wants no more values per second of each key; the server leaves older ones out.",
+    "Rate limit",
+    "Values of each key per second that the participant requested at most; the server leaves out older ones.",
   );
   private readonly title = h("p", "histogram-title");
   private readonly histogram = h("div", "histogram");
@@ -87,7 +87,7 @@ class Card {
     this.histogram.setAttribute("role", "img");
     this.element.append(
       h("div", "channel-head", this.name, this.kind),
-      this.promise,
+      this.qos,
       h("div", "figures", ...sent.map(({ element }) => element)),
       h("div", "figures kept", ...kept.map(({ element }) => element)),
       this.meter,
@@ -101,13 +101,13 @@ class Card {
     this.element.dataset.channel = channel.name;
     say(this.name, channel.name);
     say(this.kind, channel.kind);
-    say(this.promise, `Promise: ${promise(channel)}.`);
+    say(this.qos, `Contract: ${qosSummary(channel)}.`);
     const recent = perSecond.after > 0 ? perSecond : total;
     this.ratio.say(ratio(recent.before, recent.after));
     this.messages.say(`${number(perSecond.messages)}/s`);
     this.sizes.say(`${rate(perSecond.before)} → ${rate(perSecond.after)}`);
     this.redundancy.say(recent.after > 0 ? percent(recent.repeated / recent.after) : "–");
-    // Where receivers differ, each is seen by selecting it.
+    // If receivers have different code sets, selecting one receiver shows its own.
     const [code, ...others] = view.codes;
     this.code.say(code && (others.length > 0 ? `${others.length + 1} kinds` : codeSet(code)));
     this.limit.say(view.limit === undefined ? undefined : `${number(view.limit)}/s`);
@@ -116,11 +116,11 @@ class Card {
     else this.showAges(view.ages, direction);
   }
 
-  /** What receivers make of it. */
+  /** Shows how well the contract is kept, as receivers report it. */
   private showKept({ channel, received, sent }: ChannelView): void {
     const target = tolerated(channel);
     const missed = received && share(received.tally);
-    this.missed.say(missed === undefined ? undefined : `${percent(missed)}, ${percent(target)} may`);
+    this.missed.say(missed === undefined ? undefined : `${percent(missed)}, target ${percent(target)}`);
     this.missed.value.classList.toggle("bad", missed !== undefined && missed > target);
     this.meter.hidden = missed === undefined;
     if (missed !== undefined) this.showMeter(missed, target);
@@ -132,7 +132,7 @@ class Card {
     this.rate.value.classList.toggle("bad", came !== null && came < channel.rate_min);
   }
 
-  /** Twice the target is the whole of it. */
+  /** The full length of the meter is twice the target. */
   private showMeter(missed: number, target: number): void {
     const part = target > 0 ? Math.min(missed / target / 2, 1) : Number(missed > 0);
     this.meter.style.setProperty("--part", `${part * 100}%`);
@@ -144,14 +144,14 @@ class Card {
     const [median, most] = one
       ? [`up to ${ms(one.median)}`, `up to ${ms(one.p99)}`]
       : [`up to ${bound(ages, all, 0.5)}`, `up to ${bound(ages, all, 0.99)}`];
-    const words = `Latency from application to application: half ${median}, 99 of 100 ${most}`;
+    const words = `Latency from application to application: median ${median}, 99 % ${most}`;
     this.draw(ages, words, (i) => channel.deadline !== null && i > 0 && (AGES[i - 1] ?? 0) >= channel.deadline);
   }
 
   private showAges(ages: readonly number[], direction: Filter["direction"]): void {
     const all = ages.reduce((sum, count) => sum + count, 0);
-    const when = direction === "in" ? "when they came to the server" : "when they left the server";
-    const words = `Age of messages ${direction === "both" ? "at the server" : when}: half up to ${bound(ages, all, 0.5)}, 99 of 100 up to ${bound(ages, all, 0.99)}`;
+    const when = direction === "in" ? "when they reached the server" : "when they left the server";
+    const words = `Age of messages ${direction === "both" ? "at the server" : when}: median up to ${bound(ages, all, 0.5)}, 99 % up to ${bound(ages, all, 0.99)}`;
     this.draw(ages, words, () => false);
   }
 
@@ -172,7 +172,7 @@ class Card {
   }
 }
 
-/** A name and its number, while that is known. */
+/** A figure: its name and its value. Hidden while the value is unknown. */
 class Figure {
   readonly value = h("b");
   readonly element: HTMLElement;
@@ -193,7 +193,7 @@ function share({ judged, missed }: Tally): number {
   return judged > 0 ? missed / judged : 0;
 }
 
-/** Up to which age so many of the messages are. */
+/** The age that at least this share of the messages does not exceed. */
 function bound(ages: readonly number[], all: number, share: number): string {
   let sum = 0;
   const at = ages.findIndex((count) => (sum += count) >= all * share);

@@ -1,10 +1,10 @@
-/** Making elements. */
+/** Helpers that create elements. */
 
 import { colorOf } from "../../../common/view/theme";
 
 type Child = Node | string | undefined;
 
-/** An element of a class, with what is in it. */
+/** Creates an element with a class name and children. */
 export function h<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   className = "",
@@ -23,7 +23,7 @@ export function button(className: string, label: string, onPress: () => void): H
   return element;
 }
 
-/** Puts text into an element unless it is there: what a person selects stays selected. */
+/** Sets the text of an element only if it differs, so that a selection of the user stays. */
 export function say(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text;
 }

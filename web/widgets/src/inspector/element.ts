@@ -1,9 +1,9 @@
-/** `<groupwire-inspector>`: what a room's packets are made of. Attributes: `server`, `room`, `token`. */
+/** `<groupwire-inspector>`: shows the contents of a room's packets. Attributes: `server`, `room`, `token`. */
 
 import { Channels } from "./channels";
 import { button, h, say } from "./dom";
 import { emulate, follow, record, Refused, rooms, templates, type Access } from "./feed";
-import { Model, PURPOSES, type Filter, type Seen } from "./model";
+import { Model, PURPOSES, type Filter, type PacketEntry } from "./model";
 import { PacketView } from "./packet";
 import { People } from "./people";
 import type { Report, Rooms } from "./report";
@@ -12,8 +12,8 @@ import { TemplatesView } from "./templates";
 import { Timeline } from "./timeline";
 import { bytes, change, GLOSSARY, number, PURPOSE_WORDS, rate } from "./words";
 
-/** How often the list of rooms and the templates are asked for. */
-const SELDOM_MS = 2000;
+/** Milliseconds between requests for the list of rooms and for the templates, which change rarely. */
+const POLL_MS = 2000;
 
 const DIRECTIONS = [
   ["out", "To participants"],
@@ -51,7 +51,7 @@ export class Inspector extends HTMLElement {
   private found: Rooms | undefined;
   private isPaused = false;
   private following: AbortController | undefined;
-  private seldom: ReturnType<typeof setInterval> | undefined;
+  private polling: ReturnType<typeof setInterval> | undefined;
 
   constructor() {
     super();
@@ -98,13 +98,13 @@ export class Inspector extends HTMLElement {
   }
 
   connectedCallback(): void {
-    this.seldom = setInterval(() => void this.lookSeldom(), SELDOM_MS);
-    void this.lookSeldom();
+    this.polling = setInterval(() => void this.poll(), POLL_MS);
+    void this.poll();
     this.start();
   }
 
   disconnectedCallback(): void {
-    clearInterval(this.seldom);
+    clearInterval(this.polling);
     this.following?.abort();
   }
 
@@ -112,7 +112,7 @@ export class Inspector extends HTMLElement {
     if (before === now || !this.isConnected) return;
     this.dispatchEvent(new CustomEvent("room", { detail: this.room }));
     this.start();
-    void this.lookSeldom();
+    void this.poll();
   }
 
   private get access(): Access {
@@ -163,7 +163,7 @@ export class Inspector extends HTMLElement {
     this.templates.show(undefined, "");
     this.setPaused(false);
     this.show();
-    void this.lookAtTemplates();
+    void this.loadTemplates();
   }
 
   private setDirection(direction: Filter["direction"]): void {
@@ -173,8 +173,8 @@ export class Inspector extends HTMLElement {
     this.show();
   }
 
-  /** The bars stand still while one is looked at. */
-  private open(seen: Seen | undefined): void {
+  /** Shows one packet. The bars are paused meanwhile. */
+  private open(seen: PacketEntry | undefined): void {
     this.timeline.select(seen);
     this.packet.show(seen, this.model);
     if (seen) this.setPaused(true);
@@ -182,25 +182,25 @@ export class Inspector extends HTMLElement {
 
   private setPaused(paused: boolean): void {
     this.isPaused = paused;
-    say(this.pause, paused ? "Go on" : "Pause");
+    say(this.pause, paused ? "Resume" : "Pause");
     this.pause.ariaPressed = String(paused);
     this.classList.toggle("paused", paused);
     if (!paused) this.show();
   }
 
-  /** Rooms and templates change rarely. */
-  private async lookSeldom(): Promise<void> {
+  /** Requests the rooms and the templates. */
+  private async poll(): Promise<void> {
     try {
       this.found = await rooms(this.access);
       this.showRooms(this.found);
-      await this.lookAtTemplates();
+      await this.loadTemplates();
     } catch (error) {
       this.trouble(error);
     }
   }
 
-  private async lookAtTemplates(): Promise<void> {
-    // Of everybody the first stands for all.
+  private async loadTemplates(): Promise<void> {
+    // If no participant is selected, the first one represents all.
     const whose = (): number | undefined =>
       this.filter.participant ?? this.model.report?.participants.find(({ transport }) => transport !== null)?.id;
     const participant = whose();
@@ -228,7 +228,7 @@ export class Inspector extends HTMLElement {
     else if (names[0] !== undefined) this.setAttribute("room", names[0]);
     else
       this.explain(
-        "Nobody is on this server yet. Open a page in another window, or play a recording: groupwire replay --trace FILE",
+        "This server has no rooms yet. Open a page in another window, or play a recording: groupwire replay --trace FILE",
       );
   }
 
@@ -249,7 +249,7 @@ export class Inspector extends HTMLElement {
     await this.ask(record(this.access, this.room, recording ? recording.is_over : true));
   }
 
-  /** What is asked for, unless that fails, which is said. */
+  /** Awaits a request. If it fails, shows the error and returns undefined. */
   private async ask<T>(asked: Promise<T>): Promise<T | undefined> {
     try {
       return await asked;
@@ -262,7 +262,7 @@ export class Inspector extends HTMLElement {
   private trouble(error: unknown): void {
     this.token.hidden = !(error instanceof Refused && error.status === 401);
     if (error instanceof Refused && error.status === 404 && this.room !== "") {
-      return this.explain(`Nobody is in the room “${this.room}” yet. This page waits for somebody.`);
+      return this.explain(`The room “${this.room}” has no participants yet. This page waits for the first one.`);
     }
     this.explain(
       error instanceof Refused ? error.message : "The server cannot be reached, or closed the room. Trying again.",
@@ -289,7 +289,7 @@ function glossary(): HTMLDialogElement {
   const list = h("dl");
   for (const [word, meaning] of GLOSSARY) list.append(h("dt", "", word), h("dd", "", meaning));
   const lead =
-    "Each bar is a packet, as high as it has bytes; its colours say what they are for. Press one to see every message in it, what the application handed over and what was left of it. Select a participant to see its transport, its templates, and to make its network worse.";
+    "Each bar is a packet. Its height shows its bytes, its colours their purposes. Press a bar to see each message in the packet with its bytes before and after. Select a participant to see its transport and its templates, and to emulate a worse network.";
   const close = button("quiet", "Close", () => dialog.close());
   dialog.append(h("div", "glossary-head", h("h2", "", "What do I see?"), close), h("p", "", lead), list);
   dialog.addEventListener("click", ({ target }) => {
@@ -304,7 +304,7 @@ function tokenForm(give: (token: string) => void): HTMLFormElement {
   input.autocomplete = "off";
   input.ariaLabel = "Token";
   input.placeholder = "Token of --inspect-token";
-  const submit = h("button", "quiet", "Look on");
+  const submit = h("button", "quiet", "Inspect");
   const form = h("form", "token", input, submit);
   form.hidden = true;
   form.addEventListener("submit", (event) => {

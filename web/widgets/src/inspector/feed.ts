@@ -1,11 +1,11 @@
-/** Gets what the server says, and asks it for things. */
+/** The requests of the inspector to the server. */
 
 import type { Recording, Report, Rooms, Templates } from "./report";
 
-/** Between two attempts. */
+/** Milliseconds between two attempts to connect. */
 const RETRY_MS = 1500;
 
-/** The server does not do what it was asked to. */
+/** The server's refusal of a request. */
 export class Refused extends Error {
   constructor(
     readonly status: number,
@@ -16,7 +16,7 @@ export class Refused extends Error {
 }
 
 export interface Access {
-  /** Where the server is, with a slash at the end. */
+  /** The server's address, with a slash at the end. */
   readonly server: string;
   readonly token: string;
 }
@@ -35,7 +35,7 @@ export const emulate = (access: Access, room: string, participant: number, loss:
     delay_ms: delay,
   });
 
-/** Reports of one room, until `signal` says stop. Goes on when the connection or the room comes back. */
+/** Receives the reports of one room until `signal` is aborted. Reconnects when the connection or the room was lost. */
 export async function follow(
   access: Access,
   room: string,
@@ -64,7 +64,7 @@ export async function follow(
   }
 }
 
-/** Server-sent events, of which only the data counts. */
+/** Parses server-sent events; only their data is used. */
 export class Events {
   private rest = "";
 

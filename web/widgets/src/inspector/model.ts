@@ -1,4 +1,4 @@
-/** What is known of a room: the last reports, the last packets, and the rates that follow. */
+/** The state of the inspected room: the last reports, the last packets, and the rates that follow from them. */
 
 import {
   AGES,
@@ -13,37 +13,37 @@ import {
   type Tally,
 } from "./report";
 
-/** Packets that are kept to be looked at. */
+/** Limit of packets that can be inspected. */
 const KEPT = 2000;
 
-/** Rates are over so many milliseconds. */
+/** Milliseconds over which rates are averaged. */
 const WINDOW = 4000;
 
-/** What a packet's bytes are for, in the order in which they are shown. */
+/** The purposes of a packet's bytes, in the order in which they are shown. */
 export const PURPOSES = ["header", "feedback", "new", "repeated", "state", "own"] as const;
 export type Purpose = (typeof PURPOSES)[number];
 
-/** In the order of `Part`'s and `Flow`'s numbers. */
+/** The purposes of messages, indexed as in `Part` and `Flow`. */
 export const MESSAGE_PURPOSES = ["new", "repeated", "state", "own"] as const;
 
-/** A packet with a name of its own. */
-export interface Seen {
+/** A packet with a unique id. */
+export interface PacketEntry {
   readonly id: number;
   readonly packet: Packet;
 }
 
 export interface Filter {
-  /** `undefined`: everybody's. */
+  /** Undefined for all participants. */
   readonly participant: number | undefined;
   readonly direction: "out" | "in" | "both";
 }
 
-/** What went on one channel, per second or in all. */
+/** Counts of one channel, per second or in total. */
 export interface Traffic {
   readonly messages: number;
   readonly before: number;
   readonly after: number;
-  /** The part of `after` that went again in case something was lost. */
+  /** The part of `after` that was spent on repeats. */
   readonly repeated: number;
 }
 
@@ -51,15 +51,15 @@ export interface ChannelView {
   readonly channel: Channel;
   readonly perSecond: Traffic;
   readonly total: Traffic;
-  /** Of new messages, when their packets were made or read. */
+  /** A histogram of the ages of new messages when their packets were made or read. */
   readonly ages: readonly number[];
-  /** What receivers make of it: the selected one, or all of them together. */
+  /** What the selected receiver reports, or the sum of all receivers. */
   readonly received: Reception | undefined;
-  /** What became of what they send on its way to the server. */
+  /** The losses between the participants and the server. */
   readonly sent: Tally | undefined;
-  /** How datagrams repeat it, each way once. */
+  /** The different code sets of the receivers' datagrams. */
   readonly codes: readonly Code[];
-  /** The most that the selected one asked for, per second. */
+  /** The rate limit per second that the selected participant requested. */
   readonly limit: number | undefined;
 }
 
@@ -67,18 +67,18 @@ export interface Reception {
   readonly tally: Tally;
   readonly saved: number;
   readonly ages: readonly number[];
-  /** Known of one receiver alone. */
+  /** The report of the receiver, if there is only one. */
   readonly one: Received | undefined;
 }
 
 export class Model {
   report: Report | undefined;
-  readonly packets: Seen[] = [];
+  readonly packets: PacketEntry[] = [];
   private readonly past: Report[] = [];
   private count = 0;
 
   take(report: Report): void {
-    // The room was made anew, or nobody looked on for a while.
+    // The room was created anew, or was not inspected for a while, so the sums have started again.
     const before = this.report;
     if (before && (report.now < before.now || total(report.flows) < total(before.flows))) this.past.length = 0;
     this.report = report;
@@ -94,9 +94,9 @@ export class Model {
     this.packets.length = 0;
   }
 
-  /** The newest packets that pass, the oldest first. */
-  newest({ participant, direction }: Filter, count: number): Seen[] {
-    const found: Seen[] = [];
+  /** The newest packets that match the filter, oldest first. */
+  newest({ participant, direction }: Filter, count: number): PacketEntry[] {
+    const found: PacketEntry[] = [];
     for (let i = this.packets.length - 1; i >= 0 && found.length < count; i--) {
       const seen = this.packets[i];
       if (!seen) break;
@@ -108,7 +108,7 @@ export class Model {
     return found.reverse();
   }
 
-  /** What goes on each channel that has something. */
+  /** The traffic and the reports of each channel. */
   channels({ participant, direction }: Filter): ChannelView[] {
     const { report } = this;
     if (!report) return [];
@@ -139,26 +139,26 @@ export class Model {
         total,
         ages: ages(now),
         received: reception(measured.flatMap(({ received }) => received ?? [])),
-        sent: sent.length > 0 ? together(sent) : undefined,
+        sent: sent.length > 0 ? sumTallies(sent) : undefined,
         codes: distinct(measured.flatMap(({ code }) => code ?? [])),
         limit: participant === undefined ? undefined : (measured[0]?.limit ?? undefined),
       };
     });
   }
 
-  /** Bytes per second on the wire, and what the same messages would be as they are. */
+  /** Bytes per second of the messages and of the packets that carry them. */
   wire(filter: Filter): { readonly before: number; readonly after: number } {
     const { report } = this;
     const first = this.past[0];
     if (!report || !first || report.now <= first.now) return { before: 0, after: 0 };
     const seconds = (report.now - first.now) / 1000;
-    const octets = ({ carriages }: Report): number =>
+    const bytes = ({ carriages }: Report): number =>
       carriages
         .filter(({ participant }) => filter.participant === undefined || participant === filter.participant)
         .filter(({ out }) => filter.direction === "both" || out === (filter.direction === "out"))
         .reduce((sum, { octets }) => sum + octets, 0);
     const before = this.channels(filter).reduce((sum, { perSecond }) => sum + perSecond.before, 0);
-    return { before, after: Math.max(octets(report) - octets(first), 0) / seconds };
+    return { before, after: Math.max(bytes(report) - bytes(first), 0) / seconds };
   }
 
   channel(id: number): Channel | undefined {
@@ -174,7 +174,7 @@ export class Model {
   }
 }
 
-/** The name in a participant's presence, if it is JSON with one, as the applications here write it. */
+/** The name in a participant's presence, if the presence is JSON with a name. */
 export function nameOf(participant: Participant | undefined, id: number): string {
   try {
     const presence: unknown = JSON.parse(participant?.presence ?? "");
@@ -183,12 +183,12 @@ export function nameOf(participant: Participant | undefined, id: number): string
       if (typeof name === "string" && name.trim() !== "") return name.trim().slice(0, 40);
     }
   } catch {
-    // It is something else.
+    // The presence is not JSON.
   }
   return `Participant ${id}`;
 }
 
-/** A packet's bytes by what they are for. They add up to its size. */
+/** The bytes of a packet by purpose. They add up to its size. */
 export function split(packet: Packet): Record<Purpose, number> {
   const bytes: Record<Purpose, number> = {
     header: packet.private - packet.feedback + packet.overhead,
@@ -199,7 +199,7 @@ export function split(packet: Packet): Record<Purpose, number> {
     own: 0,
   };
   for (const part of packet.parts) bytes[purposeOf(part[3])] += part[6] / BYTE;
-  // Rounding up to whole bytes costs a part of one.
+  // The last byte is partly unused; it counts as header.
   const left = packet.octets - Object.values(bytes).reduce((sum, some) => sum + some, 0);
   bytes.header += left;
   return bytes;
@@ -213,7 +213,7 @@ function sum(flows: readonly Flow[]): Traffic {
   const add = (of: (flow: Flow) => number): number => flows.reduce((sum, flow) => sum + of(flow), 0);
   return {
     messages: add(({ messages }) => messages[0] ?? 0),
-    // Without Groupwire a message would be sent once.
+    // Without Groupwire each message would be sent once.
     before: add(({ new_before }) => new_before),
     after: add(({ costs }) => costs.reduce((sum, cost) => sum + cost, 0)) / BYTE,
     repeated: add(({ costs }) => costs[1] ?? 0) / BYTE,
@@ -224,17 +224,17 @@ function ages(of: readonly { readonly ages: readonly number[] }[]): number[] {
   return Array.from({ length: AGES.length + 1 }, (_, i) => of.reduce((sum, { ages }) => sum + (ages[i] ?? 0), 0));
 }
 
-function reception(told: readonly Received[]): Reception | undefined {
-  if (told.length === 0) return undefined;
+function reception(reports: readonly Received[]): Reception | undefined {
+  if (reports.length === 0) return undefined;
   return {
-    tally: together(told.map(({ tally }) => tally)),
-    saved: told.reduce((sum, { saved }) => sum + saved, 0),
-    ages: ages(told),
-    one: told.length === 1 ? told[0] : undefined,
+    tally: sumTallies(reports.map(({ tally }) => tally)),
+    saved: reports.reduce((sum, { saved }) => sum + saved, 0),
+    ages: ages(reports),
+    one: reports.length === 1 ? reports[0] : undefined,
   };
 }
 
-function together(tallies: readonly Tally[]): Tally {
+function sumTallies(tallies: readonly Tally[]): Tally {
   const add = (of: keyof Tally): number => tallies.reduce((sum, tally) => sum + tally[of], 0);
   return { judged: add("judged"), missed: add("missed"), late: add("late") };
 }

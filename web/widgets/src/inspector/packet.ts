@@ -1,29 +1,29 @@
-/** One packet taken apart: a sentence, a bar, and every message in it. */
+/** The contents of one packet: a sentence, a bar, and a list of its messages. */
 
 import { dot, h } from "./dom";
-import { PURPOSES, purposeOf, split, type Model, type Seen } from "./model";
+import { PURPOSES, purposeOf, split, type Model, type PacketEntry } from "./model";
 import { BYTE, type Packet, type Part } from "./report";
-import { bytes, describe, ms, number, PURPOSE_WORDS, ratio } from "./words";
+import { bytes, packetSentence, ms, number, PURPOSE_WORDS, ratio } from "./words";
 
-/** Messages that are listed; a packet of late-joiner state may have thousands. */
+/** Limit of listed messages, because a packet of late-joiner state may have thousands. */
 const LISTED = 200;
 
 export class PacketView {
   readonly element = h("section", "packet");
 
   constructor() {
-    this.element.ariaLabel = "The packet, taken apart";
+    this.element.ariaLabel = "The contents of the packet";
     this.element.dataset.testid = "packet";
     this.element.ariaLive = "polite";
     this.show(undefined, undefined);
   }
 
-  show(seen: Seen | undefined, model: Model | undefined): void {
+  show(seen: PacketEntry | undefined, model: Model | undefined): void {
     if (!seen || !model) {
       const hint = h(
         "p",
         "empty",
-        "Press a bar to take that packet apart. With the keyboard: Tab to the bars, then ← and →.",
+        "Press a bar to see the contents of that packet. With the keyboard: Tab to the bars, then ← and →.",
       );
       this.element.replaceChildren(hint);
       return;
@@ -47,8 +47,8 @@ function head(packet: Packet, model: Model): HTMLElement {
     h("h3", "", packet.out ? `To ${name}` : `From ${name}`),
   );
   const facts = [packet.datagram ? "datagram" : "stream"];
-  if (packet.class !== null) facts.push(`class ${packet.class}`);
-  else if (packet.out) facts.push("for this participant alone");
+  if (packet.class !== null) facts.push(`group ${packet.class}`);
+  else if (packet.out) facts.push("for this participant only");
   if (packet.epoch !== null) facts.push(`epoch ${packet.epoch}`);
   facts.push(`${number(packet.at / 1000)} s`);
   for (const fact of facts) element.append(h("span", "fact", fact));
@@ -56,12 +56,12 @@ function head(packet: Packet, model: Model): HTMLElement {
 }
 
 function sentence(packet: Packet, model: Model): HTMLElement {
-  const element = h("p", "sentence", describe(packet, model));
+  const element = h("p", "sentence", packetSentence(packet, model));
   element.dataset.testid = "sentence";
   return element;
 }
 
-/** The packet's bytes, and how few they are beside what the messages had. */
+/** The packet's bytes by purpose, as a bar and a list. */
 function sizes(packet: Packet): HTMLElement {
   const parts = split(packet);
   const bar = h("div", "stack");
@@ -101,10 +101,10 @@ function messages(packet: Packet, model: Model): HTMLElement {
   const more = packet.parts.length - LISTED;
   if (more > 0) body.append(wide(`and ${more} more`));
   const control = packet.private - packet.feedback;
-  if (control > 0) body.append(wide(`Control: pings and their answers, who is here: ${bytes(control)}`, "header"));
+  if (control > 0) body.append(wide(`Control: pings and their answers, participants: ${bytes(control)}`, "header"));
   if (packet.feedback > 0) body.append(wide(`Feedback, which packets came: ${bytes(packet.feedback)}`, "feedback"));
   if (packet.overhead > 0) {
-    const what = packet.parts.length > 0 ? "Type, epoch, check and the rest of the last byte" : "Type";
+    const what = packet.parts.length > 0 ? "Type, epoch, checksum and the rest of the last byte" : "Type";
     body.append(wide(`${what}: ${bytes(packet.overhead)}`, "header"));
   }
   table.append(body);

@@ -1,9 +1,9 @@
-/** The participants, and what is known of the selected one: its transport, an emulated network. */
+/** The list of participants, the facts about the selected one's transport, and its emulated network. */
 
 import { button, dot, h, say } from "./dom";
 import type { Model } from "./model";
 import type { Participant, Transport } from "./report";
-import { ms, percent, rate, why } from "./words";
+import { ms, percent, rate, transportReason } from "./words";
 
 export interface PeopleEvents {
   readonly select: (participant: number | undefined) => void;
@@ -52,12 +52,13 @@ export class People {
     this.emulation.show(selected, emulates ? transport : undefined);
     if (!transport) return;
     this.showFacts(transport);
-    say(this.reason, why(transport));
+    say(this.reason, transportReason(transport));
   }
 
   private showFacts(transport: Transport): void {
     const facts = rows(transport);
-    // Values change, and what they are called hardly ever: who points at one goes on reading.
+    // Values change often and names rarely, so elements are replaced only when a name changes. A tooltip that the user
+    // reads stays.
     const names = facts.map(([name]) => name).join();
     if (this.facts.dataset.names !== names) {
       this.facts.dataset.names = names;
@@ -81,55 +82,63 @@ function state(person: Participant | undefined): string {
   return `${kind}${trip}${emulation && (emulation[0] > 0 || emulation[1] > 0) ? " · emulated" : ""}`;
 }
 
-/** What is known, and what each of it means. */
+/** The known facts about a transport, each with an explanation. */
 function rows(transport: Transport): [name: string, value: string, meaning: string][] {
-  const unseen = transport.datagrams ? "not yet known" : "unseen on a stream";
+  const unseen = transport.datagrams ? "not yet known" : "not visible on a stream";
   const lost = (share: number | null): string => (share === null ? unseen : percent(share));
   const per =
-    "Packet error rate: the share of packets that the path lost. A stream sends them again by itself and tells nobody.";
+    "Packet error rate: the share of packets that the path lost. A stream sends lost packets again by itself, without a report.";
   const rows: [string, string | undefined, string][] = [
-    ["Transport", transport.kind, "What carries packets. Why it was chosen stands below."],
+    ["Transport", transport.kind, "The transport that carries packets. The reason for it is shown below."],
     [
-      "Awareness goes",
+      "Awareness",
       transport.datagrams ? "in datagrams" : "over the stream",
-      "In datagrams a lost packet holds nothing up.",
+      "In datagrams a lost packet delays nothing.",
     ],
-    ["Round trip", transport.round_trip === null ? undefined : ms(transport.round_trip), "There and back, smoothed."],
+    [
+      "Round trip",
+      transport.round_trip === null ? undefined : ms(transport.round_trip),
+      "The smoothed round-trip time.",
+    ],
     [
       "Clock error",
       transport.clock_error === null ? undefined : `± ${ms(transport.clock_error)}`,
-      "How wrong ages of messages may be.",
+      "The largest error of the ages of messages.",
     ],
-    ["Lost to it (PER)", lost(transport.lost_to), per],
-    ["Lost from it (PER)", lost(transport.lost_from), per],
+    ["Loss to participant (PER)", lost(transport.lost_to), per],
+    ["Loss from participant (PER)", lost(transport.lost_from), per],
     [
-      "Link carries",
+      "Link rate",
       transport.rate === null ? undefined : `about ${rate(transport.rate)}`,
-      "Estimated from pings beside messages.",
+      "Estimated from pings that are sent with messages.",
     ],
     [
       "Datagram limit",
       limit(transport),
-      "The most that goes there as datagrams, headers included. Lowered when the path's queue grows.",
+      "The rate limit of datagrams to the participant, with headers. Lowered when the path's queue grows.",
     ],
-    ["Coding", transport.coded ? "templates" : "none", "How messages become small."],
-    ["Class, stream", of(transport.stream_class), "Receivers who are sent the very same octets, coded once."],
+    ["Coding", transport.coded ? "templates" : "none", "How messages are compressed."],
     [
-      "Class, datagrams",
-      transport.datagrams ? of(transport.datagram_class) : undefined,
-      "Receivers who are sent the very same octets, coded once.",
+      "Group, stream",
+      groupName(transport.stream_class),
+      "The fan-out group: receivers who get the same payload, coded once.",
+    ],
+    [
+      "Group, datagrams",
+      transport.datagrams ? groupName(transport.datagram_class) : undefined,
+      "The fan-out group: receivers who get the same payload, coded once.",
     ],
     [
       "Epoch",
       transport.epoch === null ? undefined : String(transport.epoch),
-      "The version of the model that its next datagram is coded under.",
+      "The version of the model by which the next datagram is coded.",
     ],
   ];
   return rows.filter((row): row is [string, string, string] => row[1] !== undefined);
 }
 
-function of(which: number | null): string {
-  return which === null ? "none, alone" : `no. ${which}`;
+function groupName(which: number | null): string {
+  return which === null ? "none" : `no. ${which}`;
 }
 
 function limit({ datagrams, rate_limit }: Transport): string | undefined {
@@ -137,7 +146,7 @@ function limit({ datagrams, rate_limit }: Transport): string | undefined {
   return rate_limit === null ? "no limit seen" : rate(rate_limit);
 }
 
-/** Two sliders: what is lost and how long it takes, for one participant. */
+/** Two sliders that emulate loss and delay for one participant. */
 class Emulation {
   readonly element = h("fieldset", "emulation");
   private readonly loss = slider("loss", 30);
@@ -145,7 +154,7 @@ class Emulation {
   private participant: number | undefined;
 
   constructor(emulate: PeopleEvents["emulate"]) {
-    const off = button("small", "As it is", () => {
+    const off = button("small", "No emulation", () => {
       this.loss.input.value = this.delay.input.value = "0";
       apply();
     });
@@ -161,7 +170,7 @@ class Emulation {
     const note = h(
       "p",
       "lead",
-      "Leads this participant's connection over a bad network, as it runs. Nobody else notices.",
+      "Emulates a bad network for this participant's connection while it runs. Other participants are not affected.",
     );
     this.element.append(h("legend", "", "Emulate a network"), note, this.loss.element, this.delay.element, off);
     this.label();
@@ -178,8 +187,8 @@ class Emulation {
   }
 
   private label(): void {
-    say(this.loss.value, `${this.loss.input.value} % lost each way`);
-    say(this.delay.value, `${this.delay.input.value} ms longer each way`);
+    say(this.loss.value, `${this.loss.input.value} % lost in each direction`);
+    say(this.delay.value, `${this.delay.input.value} ms longer in each direction`);
   }
 }
 

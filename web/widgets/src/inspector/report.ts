@@ -1,4 +1,4 @@
-/** What `GET /inspect/...` answers (docs/inspector.md). Times are in milliseconds, costs in eighths of a bit. */
+/** The answers of `GET /inspect/...` (docs/inspector.md). Times are in milliseconds, costs in eighths of a bit. */
 
 export interface Rooms {
   readonly rooms: readonly RoomSummary[];
@@ -15,10 +15,10 @@ export interface RoomSummary {
 }
 
 export interface Report {
-  /** By the room's clock. */
+  /** The room's clock. */
   readonly now: number;
   readonly tick: number;
-  /** Packets that could not be told of in time. */
+  /** Packets that are not in the report because there were too many; they are in the sums. */
   readonly missed: number;
   readonly channels: readonly Channel[];
   readonly participants: readonly Participant[];
@@ -35,10 +35,10 @@ export interface Channel {
   readonly overflow: "conflate" | "aggregate";
   readonly priority: number;
   readonly private: boolean;
-  /** From 0 to 1. */
+  /** The permitted share of lost messages, 0 to 1. */
   readonly loss: number;
   readonly deadline: number | null;
-  /** Per second; 0: none. */
+  /** Messages per second; 0 if there is no limit. */
   readonly rate_min: number;
   readonly rate_max: number;
 }
@@ -46,7 +46,7 @@ export interface Channel {
 export interface Participant {
   readonly id: number;
   readonly state: "here" | "away" | "left";
-  /** What it shows of itself, as text. */
+  /** The participant's presence as text. */
   readonly presence: string;
   readonly transport: Transport | null;
 }
@@ -55,18 +55,18 @@ export interface Transport {
   readonly kind: string;
   readonly round_trip: number | null;
   readonly clock_error: number | null;
-  /** What was measured of the link, in bytes per second. */
+  /** The measured rate of the link, in bytes per second. */
   readonly rate: number | null;
-  /** The most that may go as datagrams, likewise, headers included; null: the path shows no limit. */
+  /** The rate limit for datagrams, in bytes per second with headers; null if the path shows no limit. */
   readonly rate_limit: number | null;
-  /** Why the participant has this transport, in its own words. */
+  /** Why the participant uses this transport, as its client reports; null if it does not. */
   readonly reason: string | null;
   readonly datagrams: boolean;
   readonly coded: boolean;
   readonly stream_class: number | null;
   readonly datagram_class: number | null;
   readonly epoch: number | null;
-  /** From 0 to 1 (PER): of datagrams to it, and from it. */
+  /** Packet error rate of datagrams to and from the participant, 0 to 1. */
   readonly lost_to: number | null;
   readonly lost_from: number | null;
   readonly subscribed: readonly (readonly [channel: number, compress: string])[];
@@ -75,68 +75,68 @@ export interface Transport {
   readonly emulation: readonly [loss: number, delay: number] | null;
 }
 
-/** How a channel fares towards a participant, and from it. */
+/** How well a channel works towards a participant and from it. */
 export interface Measured {
   readonly channel: number;
-  /** As it tells, every two seconds. */
+  /** The receiver's report, which it sends every two seconds. */
   readonly received: Received | null;
-  /** What it sends: what became of that on its way to the server, of the last ten to twenty seconds. */
+  /** The losses of the participant's messages on their way to the server, over the last 10 to 20 s. */
   readonly sent: Tally | null;
-  /** How what it is sent as datagrams is repeated. */
+  /** The code set of datagrams to the participant. */
   readonly code: Code | null;
-  /** The most values of each key that it asked for, per second. */
+  /** The rate limit that the participant requested: values of each key per second. */
   readonly limit: number | null;
 }
 
-/** What became of messages; of the missed, some came too late. */
+/** Counts of messages. `missed` includes `late`. */
 export interface Tally {
   readonly judged: number;
   readonly missed: number;
   readonly late: number;
 }
 
-/** From application to application, over the last ten to twenty seconds. */
+/** A receiver's report, measured from application to application over the last 10 to 20 s. */
 export interface Received {
   readonly tally: Tally;
-  /** Messages that came in time only because they were repeated, on this transport. */
+  /** Messages that came in time only because they were repeated, since the transport opened. */
   readonly saved: number;
-  /** Per second; null: nobody sent enough to tell. */
+  /** Messages per second; null if the sender sent too few to measure it. */
   readonly rate: number | null;
   readonly median: number;
   readonly p99: number;
-  /** As `Flow.ages`. */
+  /** A histogram as in `Flow.ages`. */
   readonly ages: readonly number[];
 }
 
 export interface Code {
   readonly most: Repeats;
-  /** What a share of the messages gets instead. */
+  /** The repeats that the rest of the messages gets, a `share` of all. */
   readonly others: Repeats;
   readonly share: number;
-  /** Whether receivers ask for what they miss. */
+  /** True if receivers request missing messages again. */
   readonly asks: boolean;
-  /** Whether the last value, at which a pointer rests, goes again. */
+  /** True if the last value, at which a pointer rests, is sent again. */
   readonly closes: boolean;
 }
 
 export interface Repeats {
-  /** So many packets later. */
+  /** Repeats with later packets: the number of packets between the message and each repeat. */
   readonly after: readonly number[];
-  /** In packets of their own, so many milliseconds later. */
+  /** Dedicated packets for repeats: milliseconds after the message. */
   readonly extra: readonly number[];
 }
 
-/** Sums since somebody looks on. By purpose: new, repeated, state, own. */
+/** Sums since the room is inspected. Lists are indexed by purpose: new, repeated, state, own. */
 export interface Flow {
   readonly participant: number;
   readonly out: boolean;
-  /** 0: the room's snapshot. */
+  /** The channel's number; 0 for the room's snapshot. */
   readonly channel: number;
   readonly messages: readonly number[];
   readonly before: number;
   readonly new_before: number;
   readonly costs: readonly number[];
-  /** How many new messages were up to so old: `AGES`, and all above. */
+  /** A histogram of the ages of new messages; `AGES` has the upper bounds, the last bucket has none. */
   readonly ages: readonly number[];
 }
 
@@ -189,14 +189,14 @@ export interface Templates {
 }
 
 export interface Template {
-  /** Messages that fitted it. */
+  /** The number of messages that matched the template. */
   readonly fits: number;
-  /** Fixed text, or a hole. */
+  /** Each piece is fixed text or a hole. */
   readonly pieces: readonly (string | readonly [kind: string, example: string])[];
 }
 
-/** Upper bounds of `Flow.ages`. */
+/** The upper bounds of the buckets of `Flow.ages`, in milliseconds. */
 export const AGES = [5, 10, 20, 30, 50, 75, 100, 150, 250, 500, 1000] as const;
 
-/** A byte's cost. */
+/** The cost of a byte. */
 export const BYTE = 64;

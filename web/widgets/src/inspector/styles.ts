@@ -1,4 +1,4 @@
-/** How the inspector looks, in its shadow root. An application may set the colours that start with `--gw-`. */
+/** The style sheet of the inspector's shadow root. An application may set the colours that start with `--gw-`. */
 
 export const STYLES = /* css */ `
 :host {
@@ -83,7 +83,7 @@ button { border: 0; background: none; cursor: pointer; }
 .panes .channels { background: none; box-shadow: none; padding: 0; }
 .channels > h2 { margin: 2px 2px 8px; }
 .templates { grid-area: templates; padding: 12px; max-height: min(220px, 24vh); overflow-y: auto; scrollbar-width: thin; }
-.lead, .reason, .promise, .empty { color: var(--quiet); font-size: 12px; }
+.lead, .reason, .qos, .empty { color: var(--quiet); font-size: 12px; }
 .reason { padding-bottom: 2px; }
 
 .choices { display: flex; flex-direction: column; gap: 2px; margin: 0 -6px; }
@@ -155,7 +155,7 @@ td:first-child, th:first-child { padding-left: 0; }
 .channel-card { padding: 11px 12px; }
 .channel-head { display: flex; align-items: center; justify-content: space-between; gap: 8px; }
 .channel-head h3 { overflow-wrap: anywhere; }
-.promise { margin: 1px 0 7px; }
+.qos { margin: 1px 0 7px; }
 .figures { display: grid; grid-template-columns: auto 1fr; gap: 1px 12px; font-size: 12px; }
 .figure { display: contents; }
 .figure[hidden] { display: none !important; }

@@ -1,10 +1,10 @@
-/** The templates of a participant, with their holes. */
+/** The templates of a participant's packets, with their holes. */
 
 import { h } from "./dom";
 import type { Template, Templates } from "./report";
 import { number } from "./words";
 
-/** Templates that are listed. */
+/** Limit of listed templates. */
 const LISTED = 24;
 
 export class TemplatesView {
@@ -20,27 +20,27 @@ export class TemplatesView {
   }
 
   show(templates: Templates | undefined, name: string): void {
-    // Redrawn only if something changed, so that text can be selected.
+    // Redrawn only if something changed, so that a selection of the user stays.
     const now = JSON.stringify([templates, name]);
     if (now === this.shown) return;
     this.shown = now;
     if (!templates) {
-      this.title.textContent = "Select a participant to see what its packets take for granted.";
+      this.title.textContent = "Select a participant to see the templates of its packets.";
       this.list.replaceChildren();
       return;
     }
-    this.title.textContent = `What both ends know of the messages that ${name} is sent. Only what fills the holes travels.`;
-    // That of the empty message says nothing.
+    this.title.textContent = `The templates of messages to ${name}, which both ends have learned. Only the contents of holes are sent.`;
+    // The template of the empty message is not shown.
     const groups = (
       [
         ["over the stream", templates.stream],
         ["in datagrams", templates.datagrams],
       ] as const
-    ).map(([way, group]) => [way, group.filter(({ pieces }) => pieces.length > 0)] as const);
+    ).map(([carrier, group]) => [carrier, group.filter(({ pieces }) => pieces.length > 0)] as const);
     const shown = groups.filter(([, group]) => group.length > 0);
     this.list.replaceChildren(
-      ...shown.flatMap(([way, group]) => [
-        h("h3", "", `Learned ${way}`),
+      ...shown.flatMap(([carrier, group]) => [
+        h("h3", "", `Learned ${carrier}`),
         ...group.slice(0, LISTED).map(row),
         ...(group.length > LISTED ? [h("p", "empty", `and ${group.length - LISTED} more`)] : []),
       ]),

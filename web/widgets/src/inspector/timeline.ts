@@ -1,16 +1,16 @@
-/** The packets of the last seconds, each a bar of what it was made of. A list box: arrow keys go from one to the next. */
+/** The latest packets as bars of their bytes by purpose. A list box: arrow keys select the next packet. */
 
 import { h } from "./dom";
-import { PURPOSES, split, type Model, type Seen } from "./model";
+import { PURPOSES, split, type Model, type PacketEntry } from "./model";
 import { bytes, PURPOSE_WORDS } from "./words";
 
-/** Bars at most; how many fit is seen when they are drawn. */
+/** Limit of bars; `count` depends on the width. */
 const MOST = 160;
 
-/** Pixels of a bar and what is beside it. */
+/** The width of a bar and its gap, in pixels. */
 const BAR = 10;
 
-/** Pixels of the tallest one. */
+/** The height of the tallest bar, in pixels. */
 const HEIGHT = 132;
 
 export class Timeline {
@@ -18,10 +18,10 @@ export class Timeline {
   private readonly bars = h("div", "bars");
   private readonly top = h("span", "scale-top");
   private readonly middle = h("span", "scale-middle");
-  private shown: readonly Seen[] = [];
+  private shown: readonly PacketEntry[] = [];
   private selected: number | undefined;
 
-  constructor(private readonly pick: (seen: Seen) => void) {
+  constructor(private readonly pick: (seen: PacketEntry) => void) {
     this.bars.setAttribute("role", "listbox");
     this.bars.ariaLabel = "Packets, the newest last";
     this.bars.tabIndex = 0;
@@ -37,19 +37,19 @@ export class Timeline {
     this.element.append(scale, this.bars);
   }
 
-  /** How many bars fit. */
+  /** The number of bars that fit. */
   get count(): number {
     return Math.min(Math.max(Math.floor((this.bars.clientWidth || 600) / BAR), 10), MOST);
   }
 
-  select(seen: Seen | undefined): void {
+  select(seen: PacketEntry | undefined): void {
     this.selected = seen?.id;
     for (const bar of this.bars.children) mark(bar, bar instanceof HTMLElement && bar.dataset.id === String(seen?.id));
     if (seen) this.bars.setAttribute("aria-activedescendant", `packet-${seen.id}`);
     else this.bars.removeAttribute("aria-activedescendant");
   }
 
-  show(shown: readonly Seen[], model: Model): void {
+  show(shown: readonly PacketEntry[], model: Model): void {
     this.shown = shown;
     const largest = Math.max(64, ...shown.map(({ packet }) => packet.octets));
     const scale = 2 ** Math.ceil(Math.log2(largest));
@@ -58,7 +58,7 @@ export class Timeline {
     this.bars.replaceChildren(...shown.map((seen) => this.bar(seen, scale, model)));
   }
 
-  private bar(seen: Seen, scale: number, model: Model): HTMLElement {
+  private bar(seen: PacketEntry, scale: number, model: Model): HTMLElement {
     const { packet } = seen;
     const bar = h("div", packet.out ? "bar out" : "bar in");
     bar.id = `packet-${seen.id}`;

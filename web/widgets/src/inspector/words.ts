@@ -1,66 +1,66 @@
-/** Numbers and packets in plain words. */
+/** The inspector's texts: numbers and packets in words. */
 
 import { purposeOf, type Model, type Purpose } from "./model";
 import type { Channel, Code, Packet, Repeats, Transport } from "./report";
 
-/** What the inspector's words mean. */
+/** The meanings of the terms that the inspector uses. */
 export const GLOSSARY: readonly (readonly [word: string, meaning: string])[] = [
   [
     "packet",
-    "What travels at once: a datagram, or a frame of the stream. It holds several messages, coded as one unit.",
+    "The unit of transmission: a datagram, or a frame of the stream. It holds several messages, coded as one unit.",
   ],
   [
     "message",
-    "What an application sent: some bytes that Groupwire never looks into, such as a pointer's position in JSON.",
+    "Bytes that an application sent, such as a pointer's position in JSON. Groupwire does not interpret them.",
   ],
-  [
-    "channel",
-    "One kind of message, with a promise (QoS): which share may be lost, by when it must be there, how often it comes.",
-  ],
-  ["before → after", "Bytes that the application handed over, and bytes that they take in the packet."],
-  ["new", "Messages that go to this participant for the first time."],
+  ["channel", "One kind of message with its QoS contract: the share that may be lost, the deadline, the rate."],
+  ["before → after", "The bytes of messages as the application sent them, and the bytes they take in packets."],
+  ["new", "Messages that are sent to this participant for the first time."],
   [
     "repeated",
-    "Messages that went before and go again in case that was lost. Next to its neighbours a repeat costs a byte or two.",
+    "Messages that were sent before and are sent again in case the first packet was lost. Beside similar messages a repeat costs one or two bytes.",
   ],
   [
     "code set",
-    "Which earlier messages are repeated in a packet. It follows from how much the path loses and what the channel may lose.",
+    "The earlier messages that a packet repeats. It depends on the loss of the path and the loss that the channel permits.",
   ],
   [
     "parity",
-    "Bytes from which lost packets can be computed. Groupwire repeats messages instead, which costs less for small ones.",
+    "Bytes from which a receiver can compute lost packets. Groupwire repeats messages instead, which costs less for small messages.",
   ],
-  ["state", "What a participant needs who comes late: newest values, transactions and the room's snapshot."],
-  ["own", "Not a message but a sign that one of the participant's own has its place in the room's order now."],
-  ["header", "Everything else: the packet's type, the epoch's name, a check, pings, who comes and goes."],
-  ["feedback", "Which packets came, so that the other end knows what it may build on and what was lost."],
+  ["state", "The state for a late joiner: newest values, transactions and the room's snapshot."],
+  ["own", "A confirmation: a transaction of this participant has its place in the room's order now."],
+  ["header", "All other bytes: the packet's type, the epoch, a checksum, pings, changes of participants."],
+  [
+    "feedback",
+    "The list of packets that arrived, so that the other end knows which epochs it may use and what was lost.",
+  ],
   [
     "template",
-    "What all messages of a kind have in common. It is learned at both ends and never sent; only what fills its holes is.",
+    "The fixed parts that all messages of a kind share. Both ends learn it from the messages, so only the contents of its holes are sent.",
   ],
-  ["hole", "A place in a template where messages differ: a number, a text."],
+  ["hole", "A place in a template where the messages differ: a number or a text."],
   [
     "announcement",
-    "Other systems send each template before they use it. Groupwire does not, so this is always 0 bytes.",
+    "A template that is sent before it is used, as other systems do. Groupwire sends none, so this is always 0 bytes.",
   ],
   [
     "epoch",
-    "A version of what both ends have learned. A datagram names the one that it is coded under, so any that arrives can be read.",
+    "A version of what both ends have learned. Each datagram names its epoch, so it can be decoded whatever else was lost.",
   ],
-  ["tick", "The server collects messages for so long and sends each participant one packet."],
+  ["tick", "The interval at which the server sends each participant the messages it has collected, as one packet."],
   [
-    "class",
-    "Receivers who are sent the very same body, which is coded once. Without one, a body is made for this participant alone.",
+    "fan-out group",
+    "Receivers who get the same payload, which is coded once for all. Outside of a group the payload is coded for one participant.",
   ],
-  ["ratio", "Bytes before divided by bytes after: 10× is a tenth."],
-  ["redundancy", "The share of bytes that is spent on repeats."],
+  ["ratio", "Bytes before divided by bytes after: 10× means a tenth of the bytes."],
+  ["redundancy", "The share of bytes spent on repeats."],
   ["PER", "Packet error rate: the share of packets that the path lost."],
   [
     "MER",
-    "Message error rate: the share of messages that never came, or came too late. A channel's target is the share it may lose.",
+    "Message error rate: the share of messages that never came or came after their deadline. A channel's target is the share that it permits.",
   ],
-  ["age", "How long ago the application sent a message when the packet with it was made (to) or read (from)."],
+  ["age", "The time since the application sent a message, when its packet was made (to) or read (from)."],
 ];
 
 export const PURPOSE_WORDS: Readonly<Record<Purpose, string>> = {
@@ -72,13 +72,13 @@ export const PURPOSE_WORDS: Readonly<Record<Purpose, string>> = {
   own: "own, confirmed",
 };
 
-/** A packet in a sentence. */
-export function describe(packet: Packet, model: Pick<Model, "channel" | "nameOf">): string {
-  const { parts, octets } = packet;
+/** One sentence about a packet. */
+export function packetSentence(packet: Packet, model: Pick<Model, "channel" | "nameOf">): string {
+  const { parts, octets: size } = packet;
   if (parts.length === 0) {
     const what =
-      packet.feedback > 0 ? "only feedback: which packets came" : "only control: a ping, its answer, or who is here";
-    return `This packet carried no messages, ${what}. ${bytes(octets)}.`;
+      packet.feedback > 0 ? "only feedback: which packets came" : "only control: a ping, its answer, or participants";
+    return `This packet carried no messages, ${what}. ${bytes(size)}.`;
   }
   const own = parts.filter((part) => purposeOf(part[3]) === "own").length;
   const others = parts.filter((part) => purposeOf(part[3]) !== "own");
@@ -104,33 +104,35 @@ export function describe(packet: Packet, model: Pick<Model, "channel" | "nameOf"
     clauses.push(clauses.length === 0 ? `This packet confirmed that ${confirms}` : confirms);
   }
   const before = parts.reduce((sum, part) => sum + part[4], 0);
-  const size = before > octets ? `${bytes(octets)} instead of ${before}` : bytes(octets);
-  return `${clauses.join(", ")}; ${size}.`;
+  const sizes = before > size ? `${bytes(size)} instead of ${before}` : bytes(size);
+  return `${clauses.join(", ")}; ${sizes}.`;
 }
 
-/** What a channel promises. */
-export function promise(channel: Channel): string {
+/** A channel's QoS in words. */
+export function qosSummary(channel: Channel): string {
   if (channel.kind === "transaction") return "every message arrives, in order, once";
   const parts = [channel.loss > 0 ? `${percent(channel.loss)} may be lost or late` : "nothing may be lost or late"];
   if (channel.deadline !== null) parts.push(`within ${ms(channel.deadline)}`);
   if (channel.rate_max > 0) parts.push(`at most ${number(channel.rate_max)}/s`);
-  parts.push(channel.overflow === "conflate" ? "only the newest counts" : "all values count");
+  parts.push(channel.overflow === "conflate" ? "only the newest value of a key counts" : "all values count");
   return parts.join(", ");
 }
 
-/** The share of messages that may be lost or late. Of transactions none is lost, and one in a hundred may be late (W76). */
+/**
+ * The share of messages that may be lost or late. No transaction may be lost, and one in a hundred may be late (W76).
+ */
 export function tolerated({ kind, loss }: Pick<Channel, "kind" | "loss">): number {
   return kind === "transaction" ? 0.01 : loss;
 }
 
-/** What a code set does. */
+/** A code set in words. */
 export function codeSet({ most, others, share, asks, closes }: Code): string {
   const [usual, other] = [repeats(most), repeats(others)];
   const words: string[] = [];
   if (share <= 0 || usual === other) words.push(usual);
   else words.push(`${percent(share)} ${other}, else ${usual}`);
-  if (closes) words.push("the last one again");
-  if (asks) words.push("asked for if missing");
+  if (closes) words.push("the last value again");
+  if (asks) words.push("requested again if missing");
   return words.join("; ");
 }
 
@@ -141,16 +143,16 @@ function repeats({ after, extra }: Repeats): string {
   return times.length > 0 ? `again ${times.join(", ")}` : "each once";
 }
 
-/** Why a participant has this transport: in its own words, or as far as a server can tell. */
-export function why({ kind, reason }: Pick<Transport, "kind" | "reason">): string {
+/** Why a participant uses its transport: as its client reports, otherwise what the kind of transport implies. */
+export function transportReason({ kind, reason }: Pick<Transport, "kind" | "reason">): string {
   if (reason !== null) return reason;
   switch (kind) {
     case "WebTransport":
-      return "The best there is: what is lost holds nothing up, as awareness goes in datagrams.";
+      return "The best transport: awareness travels in datagrams, so a lost packet delays nothing.";
     case "WebSocket":
-      return "The client has no WebTransport, cannot reach it over UDP, or was told to use this. All goes over one stream, where what is lost holds up what follows.";
+      return "The client has no WebTransport, cannot reach it over UDP, or was told to use WebSocket. All packets share one stream, so a lost packet delays the following ones.";
     case "HTTP requests":
-      return "Neither WebTransport nor WebSocket got through from where this participant is.";
+      return "Neither WebTransport nor WebSocket works on this participant's network.";
     case "TCP socket":
       return "A native program that asked for plain TCP.";
     default:
@@ -173,7 +175,7 @@ export function ratio(before: number, after: number): string {
   return before > 0 && after > 0 ? `${number(before / after)}×` : "–";
 }
 
-/** What became of octets, in words: headers can be more than was saved. */
+/** Compares bytes before and after. Headers can be more than compression saves. */
 export function change(before: number, after: number): string {
   return after > before ? `${ratio(after, before)} larger` : `${ratio(before, after)} smaller`;
 }
@@ -186,7 +188,7 @@ export function ms(time: number): string {
   return time >= 1000 ? `${number(time / 1000)} s` : `${number(time)} ms`;
 }
 
-/** Two digits, or whole. */
+/** Two digits, or a whole number. */
 export function number(value: number): string {
   if (value >= 100 || Number.isInteger(value)) return Math.round(value).toLocaleString("en");
   return value >= 10 ? value.toFixed(0) : value.toFixed(1).replace(/\.0$/, "");

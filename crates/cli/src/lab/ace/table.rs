@@ -1,14 +1,14 @@
-//! Rows for people: a group for each scenario and file, with bars.
+//! Rows as tables: a group for each scenario and file, with bars.
 
 use groupwire_lab::ace::{Part, Row};
 
 use super::super::common::{Heading, quick};
 
-/// Characters of the longest bar.
+/// The length of the longest bar in characters.
 const BAR: f64 = 24.0;
-/// Signs for a bar's height, from nothing to all.
+/// The characters for the heights of a bar, from zero to the maximum.
 const HEIGHTS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-/// Columns of a series.
+/// The number of columns of a series.
 const COLUMNS: usize = 50;
 
 /// Prints a group when it is complete.
@@ -26,7 +26,7 @@ impl Table {
         self.group.push(row.clone());
     }
 
-    /// Prints what is left.
+    /// Prints the last group.
     pub(super) fn finish(&mut self) {
         let group = std::mem::take(&mut self.group);
         match group.first().map(|row| row.part) {
@@ -140,7 +140,7 @@ fn heading(row: &Row) -> String {
     text
 }
 
-/// Three digits that matter.
+/// Formats a number with three significant digits.
 fn figure(value: f64) -> String {
     match value {
         _ if value >= 99.5 => format!("{value:.0}"),
@@ -153,7 +153,7 @@ fn percent(share: Option<f64>) -> String {
     share.map_or(String::new(), |share| format!("{:+.1} %", 100.0 * share))
 }
 
-/// A series, drawn by the roots of its values, so that small ones are seen beside large ones.
+/// Draws a series by the square roots of its values, so that small values are visible beside large ones.
 fn heights(series: &[u64]) -> String {
     let most = series.iter().copied().max().unwrap_or(0).max(1) as f64;
     let columns = series.chunks(series.len().div_ceil(COLUMNS).max(1));

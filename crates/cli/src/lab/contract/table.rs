@@ -1,13 +1,13 @@
-//! Rows for people, by setup, with what is to be met beside what was.
+//! Rows as tables, by setup, with targets beside the measured values.
 
 use groupwire_lab::contract::Row;
 
 use crate::lab::common::{Heading, quick};
 
-/// Bytes of JSON, a message per datagram and a tick's per datagram, that Groupwire is to stay within.
+/// The goals: wire bytes as a share of those of JSON with one message per datagram, and with one datagram per tick.
 const GOALS: (f64, f64) = (0.35, 0.60);
 
-/// Prints rows as they come, a heading where a run begins.
+/// Prints each row, with a heading at the start of a run.
 #[derive(Default)]
 pub(super) struct Table {
     heading: Heading,

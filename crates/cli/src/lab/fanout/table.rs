@@ -1,10 +1,10 @@
-//! Rows for people, grouped by the number of clients and with the goals beside.
+//! Rows as tables, grouped by system, with missed goals.
 
 use groupwire_lab::fanout::Row;
 
 use super::super::common::{Heading, quick};
 
-/// Prints rows as they come, a heading where a group begins.
+/// Prints each row, with a heading at the start of a group.
 #[derive(Default)]
 pub(super) struct Table {
     heading: Heading,
@@ -57,7 +57,7 @@ fn number(value: Option<f64>, width: usize, digits: usize) -> String {
     }
 }
 
-/// What is aimed at and not reached, and what was wrong.
+/// The goals that were missed, and the failure if there was one.
 fn remark(row: &Row) -> String {
     let is_missed =
         |(field, most): &(&&str, &f64)| row.value(field).is_some_and(|value| value > **most);

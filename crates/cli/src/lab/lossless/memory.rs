@@ -1,4 +1,4 @@
-//! What memory each codec holds, one process after the other.
+//! The memory of each codec, measured in one process after the other.
 
 use std::error::Error;
 use std::process::{Command, ExitCode};
@@ -6,22 +6,22 @@ use std::process::{Command, ExitCode};
 use groupwire_lab::lossless::Contender;
 use groupwire_lab::lossless::memory::{self, Memory};
 
-/// Prints the memory of a contender's codec, as JSON.
+/// Prints the memory of a codec as JSON.
 pub(super) fn measure(contender: Contender) -> Result<ExitCode, Box<dyn Error>> {
     let Contender::Fixed(choice) = contender else {
-        return Err("auto holds what the codecs do that it uses".into());
+        return Err("auto has the memory of the codecs that it uses: name one of them".into());
     };
     println!("{}", serde_json::to_string(&memory::measure(choice)?)?);
     Ok(ExitCode::SUCCESS)
 }
 
-/// Prints that of all, or of these.
+/// Prints the memory of these codecs, or of all.
 pub(super) fn show(contenders: &[Contender], json: bool) -> Result<ExitCode, Box<dyn Error>> {
     let all = Contender::all();
     let contenders = if contenders.is_empty() { &all[..] } else { contenders };
     if !json {
         println!(
-            "bytes of one end, for messages of 1400 octets\n\n{:16}{:>12}{:>12}{:>12}{:>12}{:>12}",
+            "bytes of one end, for messages of 1400 bytes\n\n{:16}{:>12}{:>12}{:>12}{:>12}{:>12}",
             "codec", "compress", "decompress", "taken", "resident", "peak"
         );
     }

@@ -1,21 +1,21 @@
-//! Rows for people: a group for each payload, link and size, with bars, as in the paper's Figures 4 to 10.
+//! Rows as tables: a group for each payload, link and size, with bars, as in Figures 4 to 10 of the LMC paper.
 
 use groupwire_lab::lossless::{Part, Row};
 
 use super::super::common::quick;
 
-/// Characters of the longest bar.
+/// The length of the longest bar in characters.
 const BAR: usize = 32;
 
-/// Prints a group when it is complete, and at the end what goes over several.
+/// Prints each group when it is complete, and at the end the comparisons of several groups.
 #[derive(Default)]
 pub(super) struct Table {
     group: Vec<Row>,
-    /// The first of each payload, size and codec.
+    /// The first row of each payload, size and codec.
     ratios: Vec<Row>,
-    /// No compression on every link, for the precision of the links.
+    /// The rows without compression, for the precision of the links.
     plain: Vec<Row>,
-    /// Auto beside the best of its group: where, how much slower, and what was best.
+    /// For each group with auto: its name, how much slower auto was than the best codec, and that codec.
     lost: Vec<(String, f64, String)>,
 }
 
@@ -39,7 +39,7 @@ impl Table {
         self.group.push(row.clone());
     }
 
-    /// Prints what is left.
+    /// Prints the last group and the comparisons.
     pub(super) fn finish(&mut self) {
         self.print();
         self.print_ratios();
@@ -94,12 +94,12 @@ impl Table {
         }
     }
 
-    /// Figure 10.
+    /// Prints the ratios by size, as in Figure 10.
     fn print_ratios(&self) {
         let highest = self.ratios.iter().filter_map(|row| row.ratio).fold(1.0, f64::max);
         let mut title = String::new();
         for row in &self.ratios {
-            let own = format!("{}, {} octets: ratio{}", row.payload, row.size, quick(row.quick));
+            let own = format!("{}, {} bytes: ratio{}", row.payload, row.size, quick(row.quick));
             if own != title {
                 println!("\n{own}\n");
                 title = own;
@@ -109,7 +109,7 @@ impl Table {
         }
     }
 
-    /// How exactly packets were held up.
+    /// Prints how precisely the links delayed packets.
     fn print_precision(&self) {
         if self.plain.is_empty() {
             return;
@@ -117,7 +117,7 @@ impl Table {
         println!("\nprecision of the links: round trips of messages as they are, in µs\n");
         println!(
             "{:>8}{:>6}{:>8}{:>12}{:>12}{:>12}{:>10}",
-            "Mbit/s", "hops", "octets", "measured", "no link", "computed", "off by"
+            "Mbit/s", "hops", "bytes", "measured", "no link", "computed", "off by"
         );
         for row in &self.plain {
             let [measured, wire] = [row.rtt_us, row.wire_us].map(|time| time.unwrap_or(0.0));
@@ -149,7 +149,7 @@ fn title(row: &Row) -> String {
         Some(rate) => format!("{rate} Mbit/s, {} hops", row.hops),
         None => "a link that takes no time".to_owned(),
     };
-    format!("{}, {link}, {} octets{}", row.payload, row.size, quick(row.quick))
+    format!("{}, {link}, {} bytes{}", row.payload, row.size, quick(row.quick))
 }
 
 fn remark(row: &Row) -> String {

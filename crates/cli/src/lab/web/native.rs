@@ -1,4 +1,4 @@
-//! Participants that are no browsers: they do what `web/bench` does, with the native client.
+//! Native participants: they do with the native client what `web/bench` does in browsers.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -14,16 +14,16 @@ use tokio::runtime::Handle;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
-use super::ear::Ear;
 use super::play::play;
+use super::receiver::Receiver as MessageReceiver;
 
-/// As long as a page takes at most.
+/// The limit of joining, the same as for pages.
 const JOINING: Duration = Duration::from_secs(15);
 
-/// How long whoever sends values that replace each other waits between two: one is to be new whenever one can leave.
+/// The pause between values that replace each other: short, so that a new value is ready whenever the transport can send.
 const NEWER: Duration = Duration::from_micros(100);
 
-/// Stages on this runtime.
+/// Creates stages of native participants on this runtime.
 pub(super) struct Native {
     handle: Handle,
 }
@@ -44,7 +44,7 @@ impl Natives for Native {
 struct NativeStage {
     handle: Handle,
     members: Arc<Mutex<Vec<Arc<Member>>>>,
-    /// Of the last command: nobody waits for those before it any more.
+    /// The replies of the last command. Replies of earlier commands are dropped.
     replies: Receiver<Reply>,
 }
 
@@ -56,7 +56,7 @@ impl Stage for NativeStage {
         self.handle.spawn(async move {
             let done = run(&members, command).await;
             let failed = |error: Failure| Reply::Fail { why: error.to_string() };
-            // Whoever asked may have given up.
+            // This fails if the experiment no longer waits for the reply.
             let _ = sender.send(done.unwrap_or_else(failed));
         });
         Ok(())
@@ -99,7 +99,7 @@ async fn run(members: &Mutex<Vec<Arc<Member>>>, command: Command) -> Result<Repl
             Ok(Reply::Send { messages })
         }
         Command::Expect(receive) => {
-            member(receive.member).await?.ear.expect(&receive);
+            member(receive.member).await?.receiver.expect(&receive);
             Ok(Reply::Expect)
         }
         Command::Receive(receive) => {
@@ -121,19 +121,19 @@ async fn run(members: &Mutex<Vec<Arc<Member>>>, command: Command) -> Result<Repl
     }
 }
 
-/// One participant.
+/// A native participant.
 pub(super) struct Member {
     room: Room,
     pub(super) number: ParticipantId,
     channels: HashMap<&'static str, Channel>,
-    pub(super) ear: Arc<Ear>,
+    pub(super) receiver: Arc<MessageReceiver>,
 }
 
 impl Member {
     async fn join(server: &str, room: &str) -> Result<Self, Failure> {
         let (room, events) = Room::connect(server, Options::new(room))?;
         let live = |rate| Qos::awareness().rate(0, rate).deadline(Duration::from_millis(250));
-        // As `web/bench/src/member.ts` has them.
+        // The same channels as in `web/bench/src/member.ts`.
         let qos = [
             ("pointer", live(30)),
             (
@@ -150,22 +150,22 @@ impl Member {
             channels.insert(name, room.channel(name, qos)?);
         }
         let names = channels.iter().map(|(name, channel)| (channel.id(), *name)).collect();
-        let ear = Arc::new(Ear::new(names));
-        tokio::spawn(Arc::clone(&ear).listen(events));
+        let receiver = Arc::new(MessageReceiver::new(names));
+        tokio::spawn(Arc::clone(&receiver).listen(events));
         let number = timeout(JOINING, room.joined()).await??;
-        timeout(JOINING, ear.synced()).await?;
-        Ok(Member { room, number, channels, ear })
+        timeout(JOINING, receiver.synced()).await?;
+        Ok(Member { room, number, channels, receiver })
     }
 
     pub(super) fn channel(&self, name: &str) -> Result<&Channel, String> {
         self.channels.get(name).ok_or_else(|| format!("there is no channel {name}"))
     }
 
-    /// Sends a load; gives how many messages were taken.
+    /// Sends a load and returns the number of messages that the client accepted.
     async fn send(&self, send: &Send) -> Result<u32, Failure> {
         if send.latest {
             let (channel, send) = (self.channel("latest")?.clone(), send.clone());
-            // Timers of the runtime have steps of 1 ms.
+            // On a blocking thread, because timers of the runtime have a resolution of 1 ms.
             return tokio::task::spawn_blocking(move || send_latest(&channel, &send)).await?;
         }
         let channel = self.channel("bulk")?;
@@ -176,8 +176,8 @@ impl Member {
             }
             let bytes = message(send, number);
             while channel.send(&bytes[..], SendOptions::default())? == Sent::NotNow {
-                // There may have been room again before we listened; then the next try tells.
-                let _ = timeout(Duration::from_millis(20), self.ear.drained()).await;
+                // The drain may have come before this wait, so the wait is short.
+                let _ = timeout(Duration::from_millis(20), self.receiver.drained()).await;
             }
             let due = Duration::from_secs_f64(f64::from(number + 1) * send.every_ms / 1e3);
             if send.every_ms > 0.0 {
@@ -192,9 +192,9 @@ impl Member {
         if receive.latest {
             sleep(patience).await;
         } else {
-            let _ = timeout(patience, self.ear.complete()).await;
+            let _ = timeout(patience, self.receiver.complete()).await;
         }
-        self.ear.received()
+        self.receiver.received()
     }
 }
 

@@ -1,4 +1,5 @@
-//! The traffic of the paper's two applications, natively: `web/bench/src/play.ts` does the same.
+//! The traffic of the two applications of the WEB paper with native clients. `web/bench/src/play.ts` is the same in
+//! browsers.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -12,18 +13,18 @@ use tokio::time::{sleep, sleep_until};
 
 use super::native::Member;
 
-/// Between two positions of a pointer: 25 per second.
+/// The interval between positions of a pointer: 25 per second.
 const STEP: Duration = Duration::from_millis(40);
-/// Each so many steps what is drawn or dragged is done.
+/// The number of steps after which a stroke or a drag is complete: one per second.
 const STEPS_PER_ACTION: u32 = 25;
 
-/// What was sent and when, and how long it took.
+/// The messages that were sent and their latencies.
 #[derive(Default)]
 pub(super) struct Log(Mutex<Times>);
 
 #[derive(Default)]
 struct Times {
-    /// By participant, channel and content.
+    /// The time of each message, by participant, channel and content.
     sent: HashMap<(ParticipantId, &'static str, Vec<u8>), Instant>,
     played: Played,
     transactions_sent: u32,
@@ -48,7 +49,7 @@ impl Log {
         now: Instant,
     ) {
         self.with(|times| {
-            // Else it is of a play before this one, or something is wrong: the counts will tell.
+            // Other messages belong to an earlier play. Wrong messages show in the counts.
             if let Some(sent) = times.sent.get(&(sender, channel, content.to_vec())) {
                 let ms = now.saturating_duration_since(*sent).as_secs_f64() * 1e3;
                 match channel {
@@ -69,7 +70,7 @@ pub(super) async fn play(
     play: &Play,
 ) -> Result<Played, Box<dyn Error + Send + Sync>> {
     let log = Arc::new(Log::default());
-    members.iter().for_each(|member| member.ear.note_in(Some(Arc::clone(&log))));
+    members.iter().for_each(|member| member.receiver.note_in(Some(Arc::clone(&log))));
     let performing: Vec<_> = members
         .iter()
         .enumerate()
@@ -95,11 +96,12 @@ pub(super) async fn play(
     while !is_done() && Instant::now() < end {
         sleep(Duration::from_millis(5)).await;
     }
-    members.iter().for_each(|member| member.ear.note_in(None));
+    members.iter().for_each(|member| member.receiver.note_in(None));
     Ok(log.with(|times| times.played.clone()))
 }
 
-/// Participants take turns within a step, as people do not move in time with each other.
+/// Sends the messages of one participant. `phase` shifts its times within a step, so that participants do not send at the
+/// same time.
 async fn perform(
     log: &Log,
     member: &Member,
@@ -138,7 +140,7 @@ struct Message {
 
 fn messages(app: App, step: u32, phase: f64) -> Vec<Message> {
     use std::f64::consts::TAU;
-    // A circle in 9 s: no position comes twice while the first may still be under way.
+    // A circle takes 9 s, so that no position repeats while an equal one may be in flight.
     let angle = f64::from(step) * STEP.as_secs_f64() * TAU / 9.0 + phase * TAU;
     let (x, y) = ((800.0 + 300.0 * angle.cos()).round(), (500.0 + 300.0 * angle.sin()).round());
     let message = |channel, text| Message { channel, text, key: None };

@@ -1,17 +1,17 @@
-//! Rows for people, grouped by transport and network, and the paper's Table 1 beside ours.
+//! Rows as tables, grouped by transport and network, and a comparison with Table 1 of the paper.
 
 use groupwire_lab::web::{Direction, Measure, Row};
 
 use super::super::common::{Heading, quick};
 
-/// Pings of the paper's lan, man and wan (Methods), in ms.
+/// The round trips of the networks lan, man and wan in the paper (Methods), in ms.
 const PINGS: [(&str, f64); 3] = [("lan", 0.0), ("man", 96.0), ("wan", 48.0)];
 
-/// Prints rows as they come, a heading where a group begins.
+/// Prints each row, with a heading at the start of a group.
 #[derive(Default)]
 pub(super) struct Table {
     heading: Heading,
-    /// Those that the paper has, too.
+    /// The rows that the paper has, too.
     papers: Vec<Row>,
 }
 
@@ -26,7 +26,7 @@ impl Table {
         }
     }
 
-    /// Prints Table 1, if anything of it was measured.
+    /// Prints Table 1, if any of its values was measured.
     pub(super) fn finish(&mut self) {
         if self.papers.is_empty() {
             return;

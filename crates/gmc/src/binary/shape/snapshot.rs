@@ -1,11 +1,11 @@
 //! Shapes in a snapshot.
 
 use super::{DOUBTS_MAX, FLOAT, LITTLE_ENDIAN, RETURNS, STRAYS_MAX, Shape, ZIGZAG};
+use crate::archive::{Archive, Result};
 use crate::binary::float::GRID_MAX;
 use crate::range_coder::Coder;
-use crate::snapshot::archive::{Archive, Result};
 
-// Contexts.
+// Contexts of the archive.
 const SAME: u32 = 0x800;
 const GRID: u32 = 0x801;
 const FORM: u32 = 0x802;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use groupwire_ace::{Candidate, Settings, Training};
+use groupwire_ace::{Candidate, Settings, Training, TrainingError};
 use groupwire_codecs::{ALL, Costs};
 
 use super::super::simulated::cpu;
@@ -68,7 +68,13 @@ impl Policy {
                 },
                 NEVER => Settings::always(Candidate::NONE),
                 GROUPWIRE => Settings::adaptive(costs.clone()),
-                ACE_2005 => Settings::ace2005(trained(files, options.quick)),
+                ACE_2005 => match trained(files, options.quick) {
+                    Ok(training) => Settings::ace2005(training),
+                    Err(error) => {
+                        skipped(ACE_2005, &format!("its training run failed: {error}"));
+                        continue;
+                    }
+                },
                 codec => {
                     let unknown = |_| Error::Policy(name.clone());
                     Settings::always(codec.parse().map_err(unknown)?)
@@ -81,7 +87,11 @@ impl Policy {
 }
 
 /// What the paper's system learns of this machine beforehand, of a part of the training files.
-pub(in super::super) fn trained(files: &Files, quick: bool) -> Training {
+///
+/// # Errors
+/// Training files of fewer than two blocks, codecs that are missing or broken. Constants of another machine are no
+/// substitute: they would be measured as if they were of this one.
+pub(in super::super) fn trained(files: &Files, quick: bool) -> Result<Training, TrainingError> {
     /// Of each file: the paper's took all, and 100 times, which takes minutes.
     const MOST: usize = 512 << 10;
     const QUICK: usize = 64 << 10;
@@ -90,11 +100,27 @@ pub(in super::super) fn trained(files: &Files, quick: bool) -> Training {
     let samples = files.training.iter();
     let samples = samples.map(|sample| &sample.octets[..sample.octets.len().min(most)]);
     let samples: Vec<&[u8]> = samples.collect();
-    // Nothing is wrong with the samples, and this build has the codecs.
-    Training::run(&samples, REPEAT, &mut cpu).unwrap_or_else(|_| Training::reference())
+    Training::run(&samples, REPEAT, &mut cpu)
 }
 
 /// Whether a policy of this name does the same whatever happens.
 pub(in super::super) fn is_static(name: &str) -> bool {
     ![ADAPT, ACE_2005, GROUPWIRE].contains(&name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_training_run_ace_2005_is_skipped_and_that_is_said() {
+        let files = Files { training: Vec::new(), benchmark: Vec::new() };
+        let options = Options { policies: vec![ACE_2005.to_owned()], ..Options::default() };
+        let mut skipped = Vec::new();
+        let note = |what: &str, why: &str| skipped.push(format!("{what}: {why}"));
+        let policies = Policy::chosen(&options, &files, note).unwrap();
+        assert!(policies.is_empty(), "{policies:?}");
+        let [said] = &skipped[..] else { panic!("{skipped:?}") };
+        assert!(said.starts_with("ace-2005: its training run failed: "), "{said}");
+    }
 }

@@ -1,144 +1,165 @@
-//! Ends of a transport that are used as they are until their connection is led over an emulated path.
+//! Ends of a transport that are used directly until an emulated path is set for their connection.
 
 use std::mem::replace;
 use std::sync::Arc;
 
 use groupwire_session::Error;
 
-use super::line::{Lossy, Recovery, Reliable};
-use super::{Receiving, Sending, SendingDatagrams, Way};
-use crate::hub::Hub;
-use crate::transport::line::Line;
-use crate::transport::{Datagrams, Direct, Gone, Incoming, Receive, Transmit};
+use super::ends::{EmulatedDatagrams, EmulatedReceiver, EmulatedTransmitter};
+use super::model::{DatagramModel, Recovery, StreamModel};
+use super::path::{Emulations, PathSlot};
+use crate::transport::ends::{DatagramSink, Datagrams, Gone, Incoming, Receive, Transmit};
+use crate::transport::socket_writer::SocketWriter;
 
-/// What the ends of one connection are led by.
+/// What the ends of one connection need to switch to the emulated path.
 #[derive(Clone)]
 pub(super) struct Switch {
-    pub(super) hub: Arc<Hub>,
-    pub(super) way: Way,
+    pub(super) emulations: Arc<Emulations>,
+    pub(super) slot: PathSlot,
     pub(super) recovery: Recovery,
 }
 
-/// An end: as it is, or led over a path. Once led it stays so, as what is under way must not be overtaken.
+/// One end of a transport: used directly, or over the emulated path. It never switches back, because packets under
+/// way must not be overtaken.
 pub(super) struct End<D, E> {
     switch: Switch,
-    now: Now<D, E>,
+    state: State<D, E>,
 }
 
-enum Now<D, E> {
+enum State<D, E> {
     Direct(D),
-    Led(E),
-    /// Between the two, for no longer than a call.
-    Neither,
+    Emulated(E),
+    /// Between the two states, during a switch.
+    Switching,
 }
 
 impl Switch {
-    pub(super) fn receive<R: Receive + 'static>(&self, end: R, led: bool) -> End<R, Receiving> {
-        self.end(end, led, |switch, end| switch.led_receive(end, Some(Arc::clone(&switch.hub))))
+    pub(super) fn receive<R: Receive + 'static>(
+        &self,
+        end: R,
+        emulated: bool,
+    ) -> End<R, EmulatedReceiver> {
+        self.end(end, emulated, |switch, end| {
+            switch.emulated_receive(end, Some(Arc::clone(&switch.emulations)))
+        })
     }
 
-    pub(super) fn transmit<T: Transmit + 'static>(&self, end: T, led: bool) -> End<T, Sending<T>> {
-        self.end(end, led, Switch::led_transmit)
+    pub(super) fn transmit<T: Transmit + 'static>(
+        &self,
+        end: T,
+        emulated: bool,
+    ) -> End<T, EmulatedTransmitter<T>> {
+        self.end(end, emulated, Switch::emulated_transmit)
     }
 
     pub(super) fn datagrams<D: Datagrams + 'static>(
         &self,
         end: D,
-        led: bool,
-    ) -> End<D, SendingDatagrams> {
-        self.end(end, led, Switch::led_datagrams)
+        emulated: bool,
+    ) -> End<D, EmulatedDatagrams> {
+        self.end(end, emulated, Switch::emulated_datagrams)
     }
 
-    fn end<D, E>(&self, end: D, led: bool, lead: impl Fn(&Switch, D) -> E) -> End<D, E> {
-        let now = match led {
-            true => Now::Led(lead(self, end)),
-            false => Now::Direct(end),
+    fn end<D, E>(&self, end: D, emulated: bool, emulate: impl Fn(&Switch, D) -> E) -> End<D, E> {
+        let state = match emulated {
+            true => State::Emulated(emulate(self, end)),
+            false => State::Direct(end),
         };
-        End { switch: self.clone(), now }
+        End { switch: self.clone(), state }
     }
 
-    fn led_receive<R: Receive + 'static>(&self, end: R, hub: Option<Arc<Hub>>) -> Receiving {
+    fn emulated_receive<R: Receive + 'static>(
+        &self,
+        end: R,
+        emulations: Option<Arc<Emulations>>,
+    ) -> EmulatedReceiver {
         let seeds = [self.seed(), self.seed()];
-        Receiving::new(hub, end, self.way.clone(), self.recovery, seeds)
+        EmulatedReceiver::new(emulations, end, self.slot.clone(), self.recovery, seeds)
     }
 
-    fn led_transmit<T: Transmit + 'static>(&self, end: T) -> Sending<T> {
-        Sending::new(end, self.way.clone(), Reliable::new(self.recovery, self.seed()))
+    fn emulated_transmit<T: Transmit + 'static>(&self, end: T) -> EmulatedTransmitter<T> {
+        EmulatedTransmitter::new(
+            end,
+            self.slot.clone(),
+            StreamModel::new(self.recovery, self.seed()),
+        )
     }
 
-    fn led_datagrams<D: Datagrams + 'static>(&self, end: D) -> SendingDatagrams {
-        SendingDatagrams::new(end, self.way.clone(), Lossy::new(self.seed()))
+    fn emulated_datagrams<D: Datagrams + 'static>(&self, end: D) -> EmulatedDatagrams {
+        EmulatedDatagrams::new(end, self.slot.clone(), DatagramModel::new(self.seed()))
     }
 
     fn seed(&self) -> u64 {
-        self.hub.emulations.seed()
+        self.emulations.seed()
     }
 }
 
 impl<D, E> End<D, E> {
-    /// Leads it over the path if there is one by now.
-    fn look(&mut self, lead: impl Fn(&Switch, D) -> E) {
-        if !matches!(self.now, Now::Direct(_)) || !self.switch.way.is_led() {
+    /// Switches to the emulated path if one has been set.
+    fn switch_if_set(&mut self, emulate: impl Fn(&Switch, D) -> E) {
+        if !matches!(self.state, State::Direct(_)) || !self.switch.slot.is_set() {
             return;
         }
-        if let Now::Direct(end) = replace(&mut self.now, Now::Neither) {
-            self.now = Now::Led(lead(&self.switch, end));
+        if let State::Direct(end) = replace(&mut self.state, State::Switching) {
+            self.state = State::Emulated(emulate(&self.switch, end));
         }
     }
 }
 
-impl<R: Receive + 'static> Receive for End<R, Receiving> {
+impl<R: Receive + 'static> Receive for End<R, EmulatedReceiver> {
     async fn receive(&mut self) -> Result<Option<Incoming>, Error> {
-        self.look(|switch, end| switch.led_receive(end, None));
-        match &mut self.now {
-            Now::Direct(end) => end.receive().await,
-            Now::Led(end) => end.receive().await,
-            Now::Neither => Ok(None),
+        self.switch_if_set(|switch, end| switch.emulated_receive(end, None));
+        match &mut self.state {
+            State::Direct(end) => end.receive().await,
+            State::Emulated(end) => end.receive().await,
+            State::Switching => Ok(None),
         }
     }
 }
 
-impl<T: Transmit + 'static> Transmit for End<T, Sending<T>> {
-    /// The room leaves it alone once the connection is led over a path.
-    fn line(&self) -> Option<Arc<Line>> {
-        match &self.now {
-            Now::Direct(end) => end.line(),
-            Now::Led(_) | Now::Neither => None,
+impl<T: Transmit + 'static> Transmit for End<T, EmulatedTransmitter<T>> {
+    /// Once the connection is emulated, the room sends its packets through the connection's task: see
+    /// `Connection::is_emulated`.
+    fn socket_writer(&self) -> Option<Arc<SocketWriter>> {
+        match &self.state {
+            State::Direct(end) => end.socket_writer(),
+            State::Emulated(_) | State::Switching => None,
         }
     }
 
     async fn send(&mut self, packet: Vec<u8>) -> Result<(), Gone> {
-        self.look(Switch::led_transmit);
-        match &mut self.now {
-            Now::Direct(end) => end.send(packet).await,
-            Now::Led(end) => end.send(packet).await,
-            Now::Neither => Err(Gone),
+        self.switch_if_set(Switch::emulated_transmit);
+        match &mut self.state {
+            State::Direct(end) => end.send(packet).await,
+            State::Emulated(end) => end.send(packet).await,
+            State::Switching => Err(Gone),
         }
     }
 
     async fn close(&mut self, packet: Vec<u8>, reason: Option<&Error>) {
-        match &mut self.now {
-            Now::Direct(end) => end.close(packet, reason).await,
-            Now::Led(end) => end.close(packet, reason).await,
-            Now::Neither => {}
+        match &mut self.state {
+            State::Direct(end) => end.close(packet, reason).await,
+            State::Emulated(end) => end.close(packet, reason).await,
+            State::Switching => {}
         }
     }
 }
 
-impl<D: Datagrams + 'static> Datagrams for End<D, SendingDatagrams> {
+impl<D: Datagrams + 'static> Datagrams for End<D, EmulatedDatagrams> {
     async fn send(&mut self, packet: Vec<u8>) {
-        self.look(Switch::led_datagrams);
-        match &mut self.now {
-            Now::Direct(end) => end.send(packet).await,
-            Now::Led(end) => end.send(packet).await,
-            Now::Neither => {}
+        self.switch_if_set(Switch::emulated_datagrams);
+        match &mut self.state {
+            State::Direct(end) => end.send(packet).await,
+            State::Emulated(end) => end.send(packet).await,
+            State::Switching => {}
         }
     }
-    fn direct(&self) -> Direct {
-        match &self.now {
-            Now::Direct(end) => end.direct(),
-            Now::Led(end) => end.direct(),
-            Now::Neither => Box::new(|_| ()),
+
+    fn sink(&self) -> DatagramSink {
+        match &self.state {
+            State::Direct(end) => end.sink(),
+            State::Emulated(end) => end.sink(),
+            State::Switching => Box::new(|_| ()),
         }
     }
 }

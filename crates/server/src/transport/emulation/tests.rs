@@ -3,15 +3,24 @@ use std::time::Duration;
 use axum::body::Bytes;
 use tokio::time::timeout;
 
+use groupwire_session::Error;
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+
+use super::ends::{EmulatedDatagrams, EmulatedReceiver, EmulatedTransmitter};
+use super::model::{DatagramModel, Settings, StreamModel};
+use super::path::{Emulations, Path};
 use super::*;
-use crate::Config;
+use crate::config::Config;
+use crate::transport::ends::{DatagramSink, Gone, Incoming};
+use crate::transport::socket_writer::SocketWriter;
 
 const MS: Duration = Duration::from_millis(1);
 
-/// Longer than anything here takes on a loaded machine.
+/// A time limit that no test reaches, even on a loaded machine.
 const LONG: Duration = Duration::from_secs(20);
 
-/// The first packet of a client of the room `bad`.
+/// The first packet of a client that joins the room `bad`.
 fn hello() -> Bytes {
     use groupwire_session::client::{Client, Config, Input, Output};
     let mut client = Client::new(Duration::ZERO, Config::new("bad")).unwrap();
@@ -19,13 +28,13 @@ fn hello() -> Bytes {
     loop {
         match client.poll_output(Duration::ZERO) {
             Output::Send(packet) => return packet.into(),
-            Output::Timeout(_) => panic!("it says nothing"),
+            Output::Timeout(_) => panic!("the client sends no first packet"),
             _ => {}
         }
     }
 }
 
-/// A transport whose other end is the test.
+/// A transport that receives what the test has sent to it.
 struct Script(mpsc::UnboundedReceiver<Result<Option<Incoming>, Error>>);
 
 impl Receive for Script {
@@ -45,6 +54,10 @@ impl Noted {
 }
 
 impl Transmit for Noted {
+    fn socket_writer(&self) -> Option<Arc<SocketWriter>> {
+        None
+    }
+
     async fn send(&mut self, packet: Vec<u8>) -> Result<(), Gone> {
         self.note(packet)
     }
@@ -60,25 +73,25 @@ impl Datagrams for Noted {
         let _ = self.note(packet);
     }
 
-    fn direct(&self) -> Direct {
+    fn sink(&self) -> DatagramSink {
         Box::new(|_| ())
     }
 }
 
-fn way(loss: f64, delay: Duration) -> Way {
-    let way = Way::default();
+fn slot(loss: f64, delay: Duration) -> PathSlot {
+    let slot = PathSlot::default();
     let emulations = Emulations::new(true);
     let path = emulations.path("bad").unwrap();
     path.set(Settings { loss, delay });
-    way.lead(&path);
-    way
+    slot.set(&path);
+    slot
 }
 
 #[tokio::test]
 async fn packets_leave_in_order_after_the_delay_and_send_does_not_wait_for_them() {
     let (log, mut noted) = mpsc::unbounded_channel();
-    let line = Reliable::new(Recovery::TCP, 1);
-    let mut sending = Sending::new(Noted(log), way(0.2, 50 * MS), line);
+    let model = StreamModel::new(Recovery::TCP, 1);
+    let mut sending = EmulatedTransmitter::new(Noted(log), slot(0.2, 50 * MS), model);
     let start = Instant::now();
     for number in 0..100 {
         sending.send(vec![number; 100]).await.unwrap();
@@ -91,10 +104,10 @@ async fn packets_leave_in_order_after_the_delay_and_send_does_not_wait_for_them(
 }
 
 #[tokio::test]
-async fn closing_comes_after_all_that_was_sent() {
+async fn the_close_arrives_after_all_packets() {
     let (log, mut noted) = mpsc::unbounded_channel();
-    let line = Reliable::new(Recovery::TCP, 2);
-    let mut sending = Sending::new(Noted(log), way(0.3, 20 * MS), line);
+    let model = StreamModel::new(Recovery::TCP, 2);
+    let mut sending = EmulatedTransmitter::new(Noted(log), slot(0.3, 20 * MS), model);
     for number in 0..20 {
         sending.send(vec![number]).await.unwrap();
     }
@@ -108,18 +121,20 @@ async fn closing_comes_after_all_that_was_sent() {
 }
 
 #[tokio::test]
-async fn a_transport_that_is_gone_is_found_out() {
+async fn a_closed_transport_is_noticed() {
     let (log, noted) = mpsc::unbounded_channel();
     drop(noted);
-    let mut sending = Sending::new(Noted(log), way(0.0, MS), Reliable::new(Recovery::TCP, 3));
+    let mut sending =
+        EmulatedTransmitter::new(Noted(log), slot(0.0, MS), StreamModel::new(Recovery::TCP, 3));
     let gone = async { while sending.send(vec![1]).await.is_ok() {} };
     timeout(LONG, gone).await.unwrap();
 }
 
 #[tokio::test]
-async fn datagrams_are_dropped_and_the_rest_arrives_in_time() {
+async fn datagrams_are_dropped_and_the_others_arrive_after_the_delay() {
     let (log, mut noted) = mpsc::unbounded_channel();
-    let mut sending = SendingDatagrams::new(Noted(log), way(0.25, 30 * MS), Lossy::new(4));
+    let mut sending =
+        EmulatedDatagrams::new(Noted(log), slot(0.25, 30 * MS), DatagramModel::new(4));
     let start = Instant::now();
     for number in 0..200 {
         sending.send(vec![number]).await;
@@ -129,12 +144,12 @@ async fn datagrams_are_dropped_and_the_rest_arrives_in_time() {
         count += 1;
         assert!(at - start >= 30 * MS);
     }
-    // Of 200, a quarter is lost.
+    // A quarter of the 200 is lost.
     assert!((130..170).contains(&count), "{count}");
 }
 
 #[tokio::test]
-async fn what_comes_in_takes_the_path_of_its_room_and_the_end_comes_last() {
+async fn received_packets_take_the_path_of_their_room_and_the_end_arrives_last() {
     let hub = Arc::new(Hub::new(Config { emulate: Some(true), ..Config::default() }, None));
     let path = hub.emulations.path("bad").unwrap();
     path.set(Settings { loss: 0.2, delay: 40 * MS });
@@ -146,10 +161,10 @@ async fn what_comes_in_takes_the_path_of_its_room_and_the_end_comes_last() {
     }
     drop(script);
     let start = Instant::now();
-    let mut receiving = Receiving::new(
-        Some(Arc::clone(&hub)),
+    let mut receiving = EmulatedReceiver::new(
+        Some(Arc::clone(&hub.emulations)),
         Script(played),
-        Way::default(),
+        PathSlot::default(),
         Recovery::TCP,
         [5, 6],
     );
@@ -167,11 +182,13 @@ async fn what_comes_in_takes_the_path_of_its_room_and_the_end_comes_last() {
 }
 
 #[tokio::test]
-async fn a_change_holds_for_connections_that_are_there() {
+async fn a_change_affects_open_connections() {
     let (log, mut noted) = mpsc::unbounded_channel();
-    let way = way(0.0, LONG);
-    let mut sending = SendingDatagrams::new(Noted(log), way.clone(), Lossy::new(7));
-    way.0.get().unwrap().lock().unwrap().set(Settings::default());
+    let (slot, path) = (PathSlot::default(), Arc::new(Path::default()));
+    path.set(Settings { loss: 0.0, delay: LONG });
+    slot.set(&path);
+    let mut sending = EmulatedDatagrams::new(Noted(log), slot.clone(), DatagramModel::new(7));
+    path.set(Settings::default());
     let start = Instant::now();
     sending.send(vec![1]).await;
     assert_eq!(noted.recv().await.unwrap().1, [1]);
@@ -179,7 +196,7 @@ async fn a_change_holds_for_connections_that_are_there() {
 }
 
 #[test]
-fn rooms_that_nobody_is_in_make_place_for_others() {
+fn paths_of_rooms_without_connections_are_freed() {
     let emulations = Emulations::new(true);
     let kept: Vec<_> = (0..200).map(|n| emulations.path(&format!("kept {n}")).unwrap()).collect();
     for n in 0..10_000 {
@@ -191,7 +208,7 @@ fn rooms_that_nobody_is_in_make_place_for_others() {
 }
 
 #[test]
-fn only_who_asks_is_emulated_and_only_where_that_is_allowed() {
+fn only_connections_that_ask_are_emulated_and_only_where_allowed() {
     let hub = |emulate, listen: [u8; 4]| {
         let listen = (listen, 0).into();
         Hub::new(Config { emulate, listen, ..Config::default() }, None)

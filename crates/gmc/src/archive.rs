@@ -1,0 +1,139 @@
+//! Writes and reads parts of the model through the range coder, with adaptive statistics of its own.
+
+use alloc::vec::Vec;
+
+use crate::contexts::ContextTable;
+use crate::error::SnapshotError;
+use crate::hash::hash;
+use crate::history::Place;
+use crate::integer::{Contexts, code_signed, code_unsigned};
+use crate::literal::{LiteralCoder, Setting};
+use crate::pass::Pass;
+use crate::range_coder::Coder;
+
+/// One end of a snapshot. As with packets, the same code writes and reads, so that the ends cannot diverge: each method
+/// takes the value that is written, and returns the value that was written or read.
+pub(crate) struct Archive<'a, C: ?Sized> {
+    pub(crate) coder: &'a mut C,
+    contexts: ContextTable,
+    literals: LiteralCoder,
+    /// The last string, with which the next one may start.
+    last: Place,
+    /// The hashes that were coded, each once.
+    names: Vec<u32>,
+}
+
+pub(crate) type Result<T> = core::result::Result<T, SnapshotError>;
+
+/// Bytes of the archive's own statistics: enough for a row for each context of the archive.
+const CONTEXTS: usize = 32 << 10;
+/// Bytes for byte contexts and for earlier strings, enough for a snapshot of a large model.
+const BYTE_CONTEXTS: usize = 16 << 10;
+const STRINGS: usize = 96 << 10;
+
+impl<'a, C: Coder + ?Sized> Archive<'a, C> {
+    pub(crate) fn new(coder: &'a mut C) -> Self {
+        Self {
+            coder,
+            contexts: ContextTable::new(CONTEXTS),
+            literals: LiteralCoder::new(BYTE_CONTEXTS, STRINGS),
+            last: Place::default(),
+            names: Vec::new(),
+        }
+    }
+
+    fn pass(&mut self) -> Pass<'_, C> {
+        Pass::immediate(self.coder, &mut self.contexts)
+    }
+
+    /// Whether the archive is read.
+    pub(crate) fn decodes(&self) -> bool {
+        self.coder.decodes()
+    }
+
+    /// Fails if more was read than there is.
+    pub(crate) fn check(&self) -> Result<()> {
+        if self.coder.is_exhausted() { Err(SnapshotError::Malformed) } else { Ok(()) }
+    }
+
+    pub(crate) fn flag(&mut self, context: u32, given: bool) -> bool {
+        let mut pass = self.pass();
+        let row = pass.single(context);
+        pass.bit(row, 0, given)
+    }
+
+    /// Codes four bits as a tree of decisions.
+    pub(crate) fn nibble(&mut self, context: u32, given: u8) -> u8 {
+        let mut pass = self.pass();
+        let row = pass.single(context);
+        let mut node = 1usize;
+        for shift in (0..4).rev() {
+            let bit = pass.bit(row, node - 1, given >> shift & 1 == 1);
+            node = node << 1 | usize::from(bit);
+        }
+        node as u8 & 15
+    }
+
+    pub(crate) fn number(&mut self, context: u32, given: u64) -> u64 {
+        code_unsigned(&mut self.pass(), Contexts::single(context), given)
+    }
+
+    pub(crate) fn signed(&mut self, context: u32, given: i64) -> i64 {
+        code_signed(&mut self.pass(), Contexts::single(context), given)
+    }
+
+    /// Codes a number up to `most`.
+    pub(crate) fn up_to(&mut self, context: u32, most: usize, given: usize) -> Result<usize> {
+        let number = self.number(context, given as u64);
+        usize::try_from(number)
+            .ok()
+            .filter(|&number| number <= most)
+            .ok_or(SnapshotError::Malformed)
+    }
+
+    pub(crate) fn byte(&mut self, context: u32, given: u8) -> Result<u8> {
+        Ok(self.up_to(context, 255, given.into())? as u8)
+    }
+
+    /// Codes bits that nothing predicts.
+    pub(crate) fn raw(&mut self, bits: u32, given: u32) -> u32 {
+        (0..bits).rev().fold(0, |value, shift| {
+            value << 1 | u32::from(self.coder.bit(1 << 15, given >> shift & 1 == 1))
+        })
+    }
+
+    /// Codes a hash, which may have occurred before.
+    pub(crate) fn name(&mut self, context: u32, given: u32) -> Result<u32> {
+        let at = self.names.iter().rposition(|&name| name == given);
+        let back = at.map_or(0, |at| self.names.len() - at);
+        let back = self.up_to(context, self.names.len(), back)?;
+        if back > 0 {
+            return Ok(self.names[self.names.len() - back]);
+        }
+        let name = self.raw(32, given);
+        self.names.push(name);
+        Ok(name)
+    }
+
+    /// Codes a string, which may be similar to earlier ones.
+    pub(crate) fn string(&mut self, label: u32, limit: usize, given: &[u8]) -> Result<Vec<u8>> {
+        let mut string = Vec::new();
+        let setting =
+            Setting { label: hash(label, 0x57), before: [0; 2], like: Some(self.last), limit };
+        self.last = self
+            .literals
+            .code(
+                &mut Pass::immediate(self.coder, &mut self.contexts),
+                &setting,
+                given,
+                &mut string,
+            )
+            .map_err(|_| SnapshotError::Malformed)?;
+        Ok(string)
+    }
+
+    /// Codes a value by its difference from a guess.
+    pub(crate) fn number_like(&mut self, context: u32, guess: i64, given: i64) -> i64 {
+        guess.wrapping_add(self.signed(context, given.wrapping_sub(guess)))
+    }
+}

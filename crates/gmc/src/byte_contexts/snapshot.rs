@@ -1,0 +1,36 @@
+//! Byte contexts in a snapshot, and what compaction keeps of them.
+
+use super::ByteContexts;
+use crate::archive::{Archive, Result};
+use crate::probability::Probability;
+use crate::range_coder::Coder;
+
+// Contexts of the archive.
+const EMPTY: u32 = 0x502;
+const LETTER: u32 = 0x503;
+
+impl ByteContexts {
+    /// Codes all probabilities, or that none was ever adapted.
+    pub(crate) fn archive<C: Coder + ?Sized>(
+        &mut self,
+        archive: &mut Archive<'_, C>,
+    ) -> Result<()> {
+        if archive.flag(EMPTY, self.bits.iter().all(|&bit| bit == Probability::EVEN)) {
+            return Ok(());
+        }
+        for index in 0..self.bits.len() {
+            let bit = self.bits[index].archive(archive, LETTER);
+            self.bits.put(index, bit);
+            archive.check()?;
+        }
+        Ok(())
+    }
+
+    /// Rounds all probabilities, or forgets them unless `keeps`.
+    pub(crate) fn compact(&mut self, keeps: bool) {
+        for index in 0..self.bits.len() {
+            let bit = if keeps { self.bits[index].rounded() } else { Probability::EVEN };
+            self.bits.put(index, bit);
+        }
+    }
+}

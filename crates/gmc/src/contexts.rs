@@ -1,0 +1,184 @@
+//! The context table: the probabilities of decisions, found by the context in which they are taken.
+
+use core::mem::size_of;
+use core::ops::Range;
+
+use crate::hash::hash;
+use crate::probability::{Probability, code_pair, mix};
+use crate::range_coder::Coder;
+use crate::table::{Table, Versioned};
+use crate::trace::{Contexts, Trace};
+
+mod snapshot;
+
+/// Cells of a row: a tag, and the fifteen decisions of one context, such as a binary tree of four bits.
+const ROW: usize = 16;
+/// The bits of a tag that count how much the row is used. The other bits identify the context.
+const USES: u16 = 31;
+/// Rows in which a context can be.
+const WAYS: usize = 4;
+/// The place of a row that is not in the table.
+const NOWHERE: usize = usize::MAX;
+
+/// The rows of a general and a special context of the same decisions.
+#[derive(Clone, Copy)]
+pub(crate) struct Pair {
+    general: usize,
+    special: usize,
+    pub(crate) contexts: Contexts,
+}
+
+impl Pair {
+    /// A pair whose rows are not looked up, for passes that code no decisions.
+    #[inline]
+    pub(crate) fn unused(general: u32, special: u32) -> Self {
+        Self { general: 0, special: 0, contexts: [general, special] }
+    }
+}
+
+/// Rows of probabilities, found by the hash of a context. In a full table the least used context of four is replaced.
+#[derive(Clone)]
+pub(crate) struct ContextTable {
+    /// [`ROW`] cells for each row; the first is the tag.
+    cells: Table<Probability>,
+    sets: u64,
+}
+
+impl ContextTable {
+    /// A table of at most `memory` bytes, but at least one set of rows.
+    pub(crate) fn new(memory: usize) -> Self {
+        let sets = (memory / size_of::<Probability>() / ROW / WAYS).max(1);
+        Self { cells: Table::new(Probability(0), sets * WAYS * ROW), sets: sets as u64 }
+    }
+
+    /// Bytes of state.
+    pub(crate) fn memory(&self) -> usize {
+        self.cells.memory()
+    }
+
+    /// Visits all tables that have versions.
+    pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
+        visit(&mut self.cells);
+    }
+
+    /// Looks up two contexts. `read_only` leaves the table as it is; otherwise a context that is missing gets a row.
+    #[inline]
+    pub(crate) fn pair(&mut self, general: u32, special: u32, read_only: bool) -> Pair {
+        let find = if read_only { Self::peek } else { Self::find };
+        let index = find(self, general);
+        Pair {
+            general: index,
+            special: if general == special { index } else { find(self, special) },
+            contexts: [general, special],
+        }
+    }
+
+    /// The probability of decision `node`, in 1/65536, also for contexts that have no row.
+    pub(crate) fn probability(&self, pair: Pair, node: usize) -> u32 {
+        let cell = |row: usize| {
+            if row == NOWHERE { Probability::EVEN } else { self.cells[row + 1 + node] }
+        };
+        let general = cell(pair.general);
+        if pair.general == pair.special {
+            general.for_coder()
+        } else {
+            mix(general, cell(pair.special))
+        }
+    }
+
+    /// Codes decision `node` of contexts that have rows, and learns the outcome.
+    #[inline]
+    pub(crate) fn code<C: Coder + ?Sized>(
+        &mut self,
+        coder: &mut C,
+        pair: Pair,
+        node: usize,
+        bit: bool,
+    ) -> bool {
+        debug_assert!(node + 1 < ROW, "a row has fifteen decisions");
+        let general = pair.general + 1 + node;
+        if pair.general == pair.special {
+            return self.cells.change(general).code(coder, bit);
+        }
+        let special = pair.special + 1 + node;
+        let (bit, a, b) = code_pair(coder, self.cells[general], self.cells[special], bit);
+        *self.cells.change(general) = a;
+        *self.cells.change(special) = b;
+        bit
+    }
+
+    /// Learns the decisions of a training trace.
+    pub(crate) fn learn(&mut self, trace: &Trace) {
+        let mut pair = Pair::unused(0, 0);
+        for (contexts, is_next, node, bit) in trace.decisions() {
+            if is_next {
+                pair = self.pair(contexts[0], contexts[1], false);
+            }
+            self.cells.change(pair.general + 1 + node).adapt(bit);
+            if pair.special != pair.general {
+                self.cells.change(pair.special + 1 + node).adapt(bit);
+            }
+        }
+    }
+
+    /// The rows in which a context can be, and its tag there, unused.
+    #[inline]
+    fn places(&self, context: u32) -> (core::iter::StepBy<Range<usize>>, u16) {
+        let context = hash(context, 0);
+        let first = ((u64::from(context) * self.sets) >> 32) as usize * WAYS * ROW;
+        ((first..first + WAYS * ROW).step_by(ROW), context as u16 & !USES)
+    }
+
+    /// The row of a context, if it has one.
+    fn peek(&mut self, context: u32) -> usize {
+        let (mut rows, check) = self.places(context);
+        rows.find(|&row| (self.cells[row].0 ^ check) & !USES == 0).unwrap_or(NOWHERE)
+    }
+
+    /// The row of a context, which replaces the least used one of its set if it has none.
+    fn find(&mut self, context: u32) -> usize {
+        let (rows, check) = self.places(context);
+        let first = rows.clone().next().unwrap_or(0);
+        let mut least = first;
+        for row in rows.clone() {
+            let tag = self.cells[row].0;
+            if (tag ^ check) & !USES == 0 {
+                if tag & USES < USES {
+                    *self.cells.change(row) = Probability(tag + 1);
+                }
+                return row;
+            }
+            if tag & USES < self.cells[least].0 & USES {
+                least = row;
+            }
+        }
+        // A row that was used much is replaced too, once it is no longer used.
+        for row in rows {
+            let tag = self.cells[row].0;
+            if tag & USES > 0 {
+                *self.cells.change(row) = Probability(tag - 1);
+            }
+        }
+        *self.cells.change(least) = Probability(check);
+        for cell in least + 1..least + ROW {
+            *self.cells.change(cell) = Probability::EVEN;
+        }
+        least
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_table_keeps_its_size() {
+        let mut contexts = ContextTable::new(1024);
+        let memory = contexts.memory();
+        for context in 0..10_000 {
+            contexts.pair(context, context, false);
+        }
+        assert_eq!(contexts.memory(), memory);
+        assert!(memory <= 1024);
+    }
+}

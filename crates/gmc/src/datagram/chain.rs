@@ -1,0 +1,46 @@
+//! The hash by which both ends find out whether they have learned the same.
+
+use crate::batch::Batch;
+use crate::datagram::acknowledgement::AckIndex;
+use crate::hash::{hash, hash_message};
+use crate::packet_number::PacketNumber;
+
+/// A hash of everything that a model has learned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Chain(u32);
+
+impl Chain {
+    pub(crate) const fn new(hash: u32) -> Self {
+        Self(hash)
+    }
+
+    pub(crate) const fn get(self) -> u32 {
+        self.0
+    }
+
+    /// The chain of an empty model that learns the packets behind `base`. `less` is the memory of the model if it has
+    /// less than configured, which makes it another model.
+    pub(crate) fn empty(base: PacketNumber, less: Option<u32>) -> Self {
+        let start = hash(0xc4a1, base.low(16));
+        Self(less.iter().fold(start, |chain, &memory| hash(chain, memory)))
+    }
+
+    /// The chain after packet `number` was learned; on an ordered link all packets have the number 0.
+    pub(crate) fn then(self, number: PacketNumber, batch: &Batch) -> Self {
+        let start = batch.control.chain(hash(self.0, number.get()));
+        Self(batch.iter().fold(start, |chain, message| {
+            let fields = message.fields.iter().fold(chain, |chain, &field| hash(chain, field));
+            hash_message(hash(fields, message.bytes.len() as u32), message.bytes)
+        }))
+    }
+
+    /// The sixteen bits of an acknowledgement that confirm the chain.
+    pub(crate) fn seal(self, index: AckIndex, top: PacketNumber) -> u16 {
+        (hash(hash(self.0, u32::from(index.low_byte())), top.low(16)) >> 16) as u16
+    }
+
+    /// The check byte of a packet, given the chain with the packet's own messages.
+    pub(crate) fn check(self) -> u8 {
+        (self.0 >> 24) as u8
+    }
+}

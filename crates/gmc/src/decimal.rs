@@ -1,0 +1,122 @@
+//! Decimal numbers as they are written: digits, a point and zeros.
+
+use alloc::vec::Vec;
+
+use crate::token::DIGITS_MAX;
+
+mod snapshot;
+
+/// How a number is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Format {
+    /// The least number of digits before the point: zeros are added in front.
+    pub(crate) width: u8,
+    /// Digits behind the point that are part of the integer, or [`Format::SPLIT`].
+    pub(crate) decimals: u8,
+    /// Zeros behind these digits, as in `981.0` where all numbers end with `.0`.
+    pub(crate) zeros: u8,
+}
+
+impl Default for Format {
+    fn default() -> Self {
+        Self { width: 1, decimals: 0, zeros: 0 }
+    }
+}
+
+impl Format {
+    /// The value of `decimals` if the part behind the point is coded by itself. A hole that needs it once keeps it,
+    /// since such fractions come and go from number to number.
+    pub(crate) const SPLIT: u8 = DECIMALS_MAX + 1;
+
+    /// The logarithm of the power of ten by which the number is multiplied to be an integer.
+    pub(crate) fn scale(self) -> i32 {
+        if self.decimals == Self::SPLIT { 0 } else { i32::from(self.decimals) }
+    }
+
+    /// The power of ten by which the number is multiplied.
+    pub(crate) fn factor(self) -> i64 {
+        10i64.pow(self.scale().unsigned_abs())
+    }
+}
+
+/// The most decimals of a number that is taken as one integer. Longer fractions are rarely the digits of a decimal
+/// quantity, so that differences would be noise.
+pub(crate) const DECIMALS_MAX: u8 = 4;
+
+/// A number taken apart.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Parts<'a> {
+    pub(crate) negative: bool,
+    integer: &'a [u8],
+    /// The point and the digits behind it, or empty.
+    pub(crate) fraction: &'a [u8],
+}
+
+impl<'a> Parts<'a> {
+    pub(crate) fn of(digits: &'a [u8]) -> Self {
+        let negative = digits.first() == Some(&b'-');
+        let digits = &digits[usize::from(negative)..];
+        let point = digits.iter().position(|&byte| byte == b'.').unwrap_or(digits.len());
+        Self { negative, integer: &digits[..point], fraction: &digits[point..] }
+    }
+
+    /// How the number is written, as before if that is possible.
+    pub(crate) fn format(&self, before: Format) -> Format {
+        let zeros = self.integer.iter().take_while(|&&digit| digit == b'0').count();
+        let natural = (self.integer.len() - zeros).max(1) as u8;
+        let length = self.integer.len() as u8;
+        let width = match length.cmp(&natural) {
+            core::cmp::Ordering::Greater => length,
+            _ if before.width <= length => before.width,
+            _ => 1,
+        };
+        let digits = self.fraction.len().saturating_sub(1);
+        if before.decimals == Format::SPLIT
+            || digits > usize::from(DECIMALS_MAX)
+            || digits + self.integer.len() > DIGITS_MAX
+        {
+            return Format { width, decimals: Format::SPLIT, zeros: 0 };
+        }
+        let digits = digits as u8;
+        let mut zeros =
+            self.fraction.iter().rev().take_while(|&&digit| digit == b'0').count() as u8;
+        if digits == before.decimals + before.zeros {
+            zeros = zeros.min(before.zeros);
+        }
+        Format { width, decimals: digits - zeros, zeros }
+    }
+
+    /// The number as an integer in this format. Digits that the format leaves out are not part of it.
+    pub(crate) fn value(&self, format: Format) -> i64 {
+        let fraction = match format.decimals {
+            0 | Format::SPLIT => &[],
+            decimals => &self.fraction[1..=usize::from(decimals)],
+        };
+        let digits = self.integer.iter().chain(fraction);
+        let value = digits.fold(0i64, |value, &digit| value * 10 + i64::from(digit - b'0'));
+        if self.negative { -value } else { value }
+    }
+}
+
+/// Writes a number in this format.
+pub(crate) fn write(mut value: u64, negative: bool, format: Format, out: &mut Vec<u8>) {
+    let decimals = format.scale() as usize;
+    let mut digits = [b'0'; DIGITS_MAX + DECIMALS_MAX as usize];
+    let mut count = 0;
+    while value > 0 || count < decimals + usize::from(format.width) {
+        count += 1;
+        digits[DIGITS_MAX + DECIMALS_MAX as usize - count] = b'0' + (value % 10) as u8;
+        value /= 10;
+    }
+    let digits = &digits[digits.len() - count..];
+    let (integer, fraction) = digits.split_at(count - decimals);
+    if negative {
+        out.push(b'-');
+    }
+    out.extend_from_slice(integer);
+    if decimals + usize::from(format.zeros) > 0 {
+        out.push(b'.');
+        out.extend_from_slice(fraction);
+        out.extend(core::iter::repeat_n(b'0', usize::from(format.zeros)));
+    }
+}

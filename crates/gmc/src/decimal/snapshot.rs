@@ -1,0 +1,29 @@
+//! How numbers are written, in a snapshot.
+
+use super::Format;
+use crate::archive::{Archive, Result};
+use crate::error::SnapshotError;
+use crate::range_coder::Coder;
+use crate::token::DIGITS_MAX;
+
+// Contexts of the archive.
+const SAME: u32 = 0xa00;
+const WIDTH: u32 = 0xa01;
+const DECIMALS: u32 = 0xa02;
+const ZEROS: u32 = 0xa03;
+
+impl Format {
+    pub(crate) fn archive<C: Coder + ?Sized>(
+        self,
+        archive: &mut Archive<'_, C>,
+        guess: Self,
+    ) -> Result<Self> {
+        if archive.flag(SAME, self == guess) {
+            return Ok(guess);
+        }
+        let width = archive.up_to(WIDTH, DIGITS_MAX, self.width.into())? as u8;
+        let decimals = archive.up_to(DECIMALS, Self::SPLIT.into(), self.decimals.into())? as u8;
+        let zeros = archive.up_to(ZEROS, super::DECIMALS_MAX.into(), self.zeros.into())? as u8;
+        if width == 0 { Err(SnapshotError::Malformed) } else { Ok(Self { width, decimals, zeros }) }
+    }
+}

@@ -1,0 +1,349 @@
+//! Splits messages in known formats into tokens, and finds where two messages differ.
+//!
+//! A message is taken to be in a format if it can be read to its end in that format. Only values can be holes;
+//! everything else, such as the keys of maps, is structure and tells the type of the message.
+
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use crate::binary::fixed::from_little_endian;
+use crate::binary::float::{self, Width};
+use crate::binary::format::Format;
+use crate::binary::part::{Item, Part};
+use crate::binary::prefix::Prefix;
+use crate::binary::shape::Shape;
+use crate::binary::varint::{read_varint, varint_end};
+use crate::hash::{hash, hash_bytes};
+use crate::template::{Hole, HoleKind, Template};
+
+/// A format that tells where its values are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Grammar {
+    SelfDescribing(Format),
+    /// Protocol Buffers, whose tags tell how long the values behind them are.
+    ProtocolBuffers,
+}
+
+/// A part of a message.
+#[derive(Debug, Clone)]
+pub(crate) struct Token {
+    kind: Kind,
+    range: Range<usize>,
+    /// Names the place: a hash of the keys that lead to it.
+    name: u32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Structure,
+    /// A value that is likely to differ from message to message: always a hole.
+    Number(HoleKind),
+    /// A value that becomes a hole when it differs.
+    Value(HoleKind),
+}
+
+/// The most tokens of a message that is learned. A message of more is not one of many small similar ones.
+const TOKENS_MAX: usize = 4096;
+/// The deepest nesting. Deeper messages are taken as bytes.
+const DEPTH_MAX: usize = 32;
+/// The deepest nesting of messages in Protocol Buffers, where each level reads the bytes again to find out whether they
+/// are a message.
+const MESSAGE_DEPTH_MAX: usize = 6;
+/// The largest field number. Larger ones are rare, and bytes that look like one are mostly something else.
+const FIELD_MAX: u64 = 2047;
+/// The shortest message that is taken for Protocol Buffers. Fewer bytes may be in the format by chance.
+const PROOF: usize = 4;
+
+impl Grammar {
+    /// The format of a message, if it is in a known one. `tokens` is filled with its parts.
+    pub(crate) fn of(message: &[u8], tokens: &mut Vec<Token>) -> Option<Self> {
+        let [first, ..] = message else { return None };
+        let self_describing = [Format::MessagePack, Format::Cbor].map(Self::SelfDescribing);
+        // ASCII text starts with none of the heads of arrays and maps.
+        let candidates = if *first >= 0x80 { &self_describing[..] } else { &[] };
+        let candidates = candidates.iter().chain([&Self::ProtocolBuffers]);
+        candidates.copied().find(|grammar| grammar.split(message, tokens))
+    }
+
+    /// Splits a message in this format. `false` if the message is not in the format.
+    fn split(self, message: &[u8], tokens: &mut Vec<Token>) -> bool {
+        tokens.clear();
+        match self {
+            Self::SelfDescribing(format) => split_value(format, message, tokens).is_some(),
+            Self::ProtocolBuffers => {
+                let range = 0..message.len();
+                range.len() >= PROOF && split_fields(message, range, 0, 0, tokens) == Some(true)
+            }
+        }
+    }
+
+    pub(crate) fn is_self_describing(self) -> bool {
+        matches!(self, Self::SelfDescribing(_))
+    }
+}
+
+/// The holes of a message, given a template of messages like it.
+pub(crate) fn holes(
+    grammar: Grammar,
+    base: Option<&Template>,
+    message: &[u8],
+    tokens: &[Token],
+    base_tokens: &mut Vec<Token>,
+) -> Vec<Hole> {
+    if let Some(base) = base
+        && grammar.split(base.example(), base_tokens)
+        && let Some(holes) = align(base, base_tokens, message, tokens)
+    {
+        return holes;
+    }
+    let numbers = tokens.iter().filter_map(|token| match token.kind {
+        Kind::Number(kind) => Some(token.hole(kind, message)),
+        _ => None,
+    });
+    numbers.collect()
+}
+
+/// The holes of a template that fits both messages, if they have one structure.
+fn align(
+    base: &Template,
+    base_tokens: &[Token],
+    message: &[u8],
+    tokens: &[Token],
+) -> Option<Vec<Hole>> {
+    if base_tokens.len() != tokens.len() {
+        return None;
+    }
+    let mut holes = Vec::new();
+    let mut old = base.holes().iter().peekable();
+    for (before, token) in base_tokens.iter().zip(tokens) {
+        while old.next_if(|hole| hole.range().start < before.range.start).is_some() {}
+        let known = old.peek().filter(|hole| hole.range() == before.range);
+        let equal = base.example()[before.range.clone()] == message[token.range.clone()];
+        match (before.kind, token.kind) {
+            (Kind::Structure, Kind::Structure) if equal => {}
+            (Kind::Structure, _) | (_, Kind::Structure) => return None,
+            (_, Kind::Number(kind) | Kind::Value(kind)) => {
+                let always = matches!(token.kind, Kind::Number(_));
+                if always || !equal || known.is_some() {
+                    let mut hole = token.hole(kind, message);
+                    if let Some(known) = known {
+                        if known.kind != kind {
+                            return None;
+                        }
+                        hole.shape = known.shape;
+                    }
+                    holes.push(hole);
+                }
+            }
+        }
+    }
+    Some(holes)
+}
+
+impl Token {
+    fn hole(&self, kind: HoleKind, message: &[u8]) -> Hole {
+        let mut hole = Hole::named(kind, self.range.clone(), self.name);
+        // The fields of Protocol Buffers are little-endian.
+        if kind == HoleKind::Field
+            && let Some(width) = Width::of_bytes(self.range.len())
+        {
+            let bits = from_little_endian(&message[self.range.clone()]);
+            let little = self.name & 1 == 1;
+            hole.shape = Shape::new(little, little && float::is_likely(bits, width));
+        }
+        hole
+    }
+}
+
+/// An array or a map that is being read.
+struct Level {
+    /// The number of values to come, or `None` if a break ends them.
+    left: Option<usize>,
+    map: bool,
+    /// In a map, whether a key comes next.
+    key: bool,
+    name: u32,
+    /// The name of the next value.
+    next: u32,
+}
+
+fn split_value(format: Format, message: &[u8], tokens: &mut Vec<Token>) -> Option<()> {
+    let mut levels: Vec<Level> = Vec::new();
+    let mut at = 0;
+    loop {
+        if tokens.len() >= TOKENS_MAX {
+            return None;
+        }
+        let is_root = tokens.is_empty();
+        let part = format.read(message, at)?;
+        let (is_key, name) = levels.last().map_or((false, 0), |level| (level.key, level.next));
+        let start = at;
+        let mut opened = None;
+        let kind = match part {
+            Part::Item(..) if is_root => return None,
+            Part::Item(item, end) => {
+                at = end;
+                let hole = HoleKind::Scalar(format);
+                match item {
+                    _ if is_key => Kind::Structure,
+                    Item::Number(_) => Kind::Number(hole),
+                    _ => Kind::Value(hole),
+                }
+            }
+            Part::Bytes { start, width } if !is_key && !is_root => {
+                tokens.push(Token { kind: Kind::Structure, range: at..start, name });
+                at = start.checked_add(width).filter(|&end| end <= message.len())?;
+                let kind = match width {
+                    0 => Kind::Structure,
+                    1..=8 => Kind::Number(HoleKind::Field),
+                    _ => Kind::Value(HoleKind::Opaque),
+                };
+                // An even name: big-endian.
+                tokens.push(Token { kind, range: start..at, name: name & !1 });
+                close(&mut levels);
+                if levels.is_empty() {
+                    break;
+                }
+                continue;
+            }
+            Part::Array(count, end) if !is_key => {
+                at = end;
+                // Arrays of different lengths seldom hold the same kinds of values.
+                let name = hash(name, count as u32);
+                opened = Some(Level { left: Some(count), map: false, key: false, name, next: 0 });
+                Kind::Structure
+            }
+            Part::Map(count, end) if !is_key => {
+                at = end;
+                let left = Some(count.checked_mul(2)?);
+                opened = Some(Level { left, map: true, key: true, name, next: 0 });
+                Kind::Structure
+            }
+            Part::Open { map, after } if !is_key => {
+                at = after;
+                opened = Some(Level { left: None, map, key: map, name, next: 0 });
+                Kind::Structure
+            }
+            Part::Tag(end) => {
+                at = end;
+                tokens.push(Token { kind: Kind::Structure, range: start..at, name });
+                continue;
+            }
+            Part::Break(end) => {
+                let level = levels.pop()?;
+                if level.left.is_some() || level.map && !level.key {
+                    return None;
+                }
+                at = end;
+                Kind::Structure
+            }
+            _ => return None,
+        };
+        tokens.push(Token { kind, range: start..at, name });
+        if let Some(level) = opened {
+            if levels.len() == DEPTH_MAX {
+                return None;
+            }
+            levels.push(Level { next: hash(level.name, 0), ..level });
+            if levels.last().is_some_and(|level| level.left != Some(0)) {
+                continue;
+            }
+            levels.pop();
+        } else if is_key
+            && !matches!(part, Part::Break(_))
+            && let Some(level) = levels.last_mut()
+        {
+            level.next = hash_bytes(hash(level.name, 1), &message[start..at]);
+        }
+        close(&mut levels);
+        if levels.is_empty() {
+            break;
+        }
+    }
+    (at == message.len()).then_some(())
+}
+
+/// Counts a value in its array or map, and the arrays and maps that it completes.
+fn close(levels: &mut Vec<Level>) {
+    while let Some(level) = levels.last_mut() {
+        if level.map {
+            level.key = !level.key;
+        } else {
+            level.next = level.next.wrapping_add(0x9e37_79b1);
+        }
+        match &mut level.left {
+            None => return,
+            Some(left) => {
+                *left -= 1;
+                if *left > 0 {
+                    return;
+                }
+            }
+        }
+        levels.pop();
+    }
+}
+
+/// Splits the fields of Protocol Buffers, and messages in them. `None` if the bytes are no fields, `Some(true)` if
+/// there are several.
+fn split_fields(
+    message: &[u8],
+    range: Range<usize>,
+    name: u32,
+    depth: usize,
+    tokens: &mut Vec<Token>,
+) -> Option<bool> {
+    let bytes = &message[..range.end];
+    let mut at = range.start;
+    let mut last = 0;
+    let mut count = 0;
+    while at < range.end {
+        if tokens.len() >= TOKENS_MAX {
+            return None;
+        }
+        let value = varint_end(bytes, at)?;
+        let tag = read_varint(&bytes[at..value]);
+        let field = tag >> 3;
+        // Writers keep the order of the field numbers.
+        if field == 0 || field > FIELD_MAX || field < last {
+            return None;
+        }
+        last = field;
+        count += 1;
+        let name = hash(hash(name, tag as u32), depth as u32);
+        tokens.push(Token { kind: Kind::Structure, range: at..value, name });
+        let (kind, end) = match tag & 7 {
+            0 => (Kind::Number(HoleKind::Varint), varint_end(bytes, value)?),
+            // An odd name: little-endian.
+            1 => (Kind::Number(HoleKind::Field), value + 8),
+            5 => (Kind::Number(HoleKind::Field), value + 4),
+            2 => {
+                let string = Prefix::Varint.string(bytes, value)?;
+                let end = string.end;
+                if depth < MESSAGE_DEPTH_MAX && !is_plain(&bytes[string.clone()]) {
+                    let known = tokens.len();
+                    let kind = Kind::Number(HoleKind::Varint);
+                    tokens.push(Token { kind, range: value..string.start, name });
+                    if split_fields(message, string, name, depth + 1, tokens).is_some() {
+                        at = end;
+                        continue;
+                    }
+                    tokens.truncate(known);
+                }
+                (Kind::Value(HoleKind::String(Prefix::Varint)), end)
+            }
+            _ => return None,
+        };
+        if end > range.end {
+            return None;
+        }
+        tokens.push(Token { kind, range: value..end, name: name | 1 });
+        at = end;
+    }
+    Some(count > 1)
+}
+
+/// Whether bytes look like text. No bytes do.
+pub(crate) fn is_plain(bytes: &[u8]) -> bool {
+    bytes.iter().all(|&byte| byte >= 0x20 && byte != 0x7f)
+}

@@ -1,0 +1,75 @@
+//! Makes a template of a message, and of what the message has in common with the template most like it.
+
+mod align;
+pub(crate) mod binary;
+mod grammar;
+mod places;
+pub(crate) mod scratch;
+
+use alloc::vec::Vec;
+
+use scratch::{Learned, Scratch};
+
+use crate::template::{Hole, HoleKind, Template};
+use crate::token::{self, Kind, Token};
+
+/// The most tokens of a message that is learned. A message of more is not one of many small similar ones, and learning
+/// from it would take long.
+const TOKENS_MAX: usize = 4096;
+/// The most holes of a template. One with more costs more memory than it saves bytes.
+pub(crate) const HOLES_MAX: usize = 512;
+
+/// Makes a template of `message`, given the known template that is most like it.
+pub(crate) fn learn(
+    base: Option<&Template>,
+    message: &[u8],
+    scratch: &mut Scratch,
+) -> Option<Learned> {
+    if let Some(learned) = binary::learn(base, message, scratch) {
+        return (learned.template.holes().len() <= HOLES_MAX).then_some(learned);
+    }
+    scratch.tokens.clear();
+    let mut at = 0;
+    while at < message.len() {
+        if scratch.tokens.len() == TOKENS_MAX {
+            return None;
+        }
+        let token = token::token_at(message, at);
+        at = token.range.end;
+        scratch.tokens.push(token);
+    }
+    let holes = base
+        .and_then(|base| align::align(base, message, &scratch.tokens, &mut scratch.base))
+        .unwrap_or_else(|| likely_holes(message, &scratch.tokens));
+    (holes.len() <= HOLES_MAX)
+        .then(|| Learned { template: Template::new(message, holes), replaces_base: false })
+}
+
+/// The holes of a message that cannot be compared with another: numbers and identifiers, which are most likely to
+/// differ.
+fn likely_holes(message: &[u8], tokens: &[Token]) -> Vec<Hole> {
+    let holes = tokens.iter().enumerate().filter_map(|(index, token)| {
+        let kind = match token.kind {
+            Kind::Number => HoleKind::Number,
+            Kind::Word if is_identifier(&message[token.range.clone()]) => {
+                // A text hole needs a mark at its end.
+                let behind = tokens.get(index + 1)?;
+                let mark = message[behind.range.start];
+                (behind.kind == Kind::Other && mark.is_ascii_punctuation())
+                    .then_some(HoleKind::Text)?
+            }
+            _ => return None,
+        };
+        Some(Hole::new(kind, token.range.clone()))
+    });
+    holes.collect()
+}
+
+/// The shortest identifier. Shorter words with digits are names of fields, such as `x1`.
+const IDENTIFIER_MIN: usize = 6;
+
+/// Whether a word looks like an identifier: hexadecimal digits, a UUID, a colour.
+fn is_identifier(word: &[u8]) -> bool {
+    let digits = word.iter().filter(|byte| byte.is_ascii_digit()).count();
+    word.len() >= IDENTIFIER_MIN && digits * 4 >= word.len()
+}

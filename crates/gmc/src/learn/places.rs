@@ -1,0 +1,380 @@
+//! Finds where two binary messages in an unknown format differ: in strings with a length before them, in
+//! variable-length integers, and at fixed places in integers, floats and bytes that are neither.
+
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use super::grammar::is_plain;
+use crate::binary::fixed::{self, extend};
+use crate::binary::float::{self, Width};
+use crate::binary::prefix::Prefix;
+use crate::binary::shape::Shape;
+use crate::binary::varint::varint_end;
+use crate::integer::size;
+use crate::template::{Hole, HoleKind, Template};
+
+/// Bytes of the widest number.
+const WIDTH_MAX: usize = 8;
+/// How many bytes before a difference a string is looked for.
+const STRING_SEARCH: usize = 72;
+/// The shortest string that proves that the bytes before it are its length.
+const STRING_MIN: usize = 3;
+/// The most bytes that the search for strings looks at, for each byte of the message.
+const SEARCH_PER_BYTE: usize = 64;
+/// How many bytes before a difference in length a variable-length integer is looked for.
+const VARINT_SEARCH: usize = 3;
+
+/// A part of both messages in which fields have the same places.
+struct Stretch<'a> {
+    example: &'a [u8],
+    message: &'a [u8],
+    /// The start of the stretch in the message.
+    start: usize,
+    /// The known fields in it, in order, by their places in the stretch.
+    known: Vec<Hole>,
+}
+
+/// The most bytes that begin to differ at once in messages of a known type. If more do, the message is of another type.
+const NEW_MAX: usize = 6;
+/// The largest message, in bytes outside of strings, that may differ nearly everywhere. In larger ones finding the
+/// fields would take long and save little.
+const SMALL: usize = 512;
+/// The most bytes that begin to differ at once if the new template replaces the old one.
+const NEW_SMALL: usize = 3;
+
+/// The holes of a template that fits both messages, if they have enough in common, and whether the template replaces
+/// the known one.
+pub(crate) fn holes(base: &Template, message: &[u8]) -> Option<(Vec<Hole>, bool)> {
+    let mut found = Vec::new();
+    let mut stretches = Vec::new();
+    align(base, message, &mut found, &mut stretches)?;
+    let is_new = base.holes().is_empty();
+    let strings =
+        found.len() - base.holes().iter().filter(|hole| hole.kind != HoleKind::Field).count();
+    let fixed: usize = stretches.iter().map(|stretch| stretch.message.len()).sum();
+    let differing: usize = stretches.iter().map(Stretch::differing).sum();
+    let unknown: usize = stretches.iter().map(Stretch::unknown).sum();
+    // A first byte that differs is often the type of the message.
+    let is_type = stretches.first().is_some_and(Stretch::begins_anew);
+    if !is_new && unknown > NEW_MAX && (is_type || unknown > fixed / 2) {
+        return None;
+    }
+    if fixed > SMALL && differing * 4 > fixed * 3 {
+        return None;
+    }
+    let [big, little] = [false, true].map(|little| {
+        let mut holes = Vec::new();
+        let cost: u32 = stretches.iter().map(|stretch| stretch.fields(little, &mut holes)).sum();
+        (cost, holes)
+    });
+    let (cost, fields) = if little.0 < big.0 { little } else { big };
+    let most = if is_type { fixed / 2 } else { fixed * 3 / 4 };
+    if differing > most && cost as usize > most * 8 {
+        return None;
+    }
+    Some((merge(found, fields), is_new || unknown <= NEW_SMALL && strings == 0))
+}
+
+/// Merges two lists of holes, each in the order of the message.
+fn merge(a: Vec<Hole>, b: Vec<Hole>) -> Vec<Hole> {
+    let mut merged = Vec::with_capacity(a.len() + b.len());
+    let mut a = a.into_iter().peekable();
+    for hole in b {
+        while let Some(earlier) = a.next_if(|a| a.range().start < hole.range().start) {
+            merged.push(earlier);
+        }
+        merged.push(hole);
+    }
+    merged.extend(a);
+    merged
+}
+
+/// Walks both messages from the left. Finds the holes of varying length, and the stretches between them.
+fn align<'a>(
+    base: &'a Template,
+    message: &'a [u8],
+    found: &mut Vec<Hole>,
+    stretches: &mut Vec<Stretch<'a>>,
+) -> Option<()> {
+    let example = base.example();
+    let mut old = base.holes().iter().peekable();
+    let (mut i, mut j) = (0, 0);
+    let mut from = (0, 0);
+    let mut known: Vec<Hole> = Vec::new();
+    let mut budget = message.len().max(SMALL) * SEARCH_PER_BYTE;
+    let mut end_stretch = |known: &mut Vec<Hole>, from: (usize, usize), to: (usize, usize)| {
+        stretches.push(Stretch {
+            example: &example[from.0..to.0],
+            message: &message[from.1..to.1],
+            start: from.1,
+            known: core::mem::take(known),
+        });
+    };
+    while i < example.len() || j < message.len() {
+        if let Some(hole) = old.next_if(|hole| hole.range().start == i) {
+            let length = hole.range().len();
+            match hole.kind {
+                HoleKind::Field => {
+                    let mut hole = hole.clone();
+                    hole.set_range(i - from.0..i - from.0 + length);
+                    known.push(hole);
+                    (i, j) = (i + length, j + length);
+                }
+                _ => {
+                    let end = hole.own_end(message, j)?;
+                    let mut hole = hole.clone();
+                    hole.set_range(j..end);
+                    found.push(hole);
+                    end_stretch(&mut known, from, (i, j));
+                    (i, j) = (i + length, end);
+                    from = (i, j);
+                }
+            }
+            if j > message.len() {
+                return None;
+            }
+            continue;
+        }
+        if i == example.len() || j == message.len() {
+            return None;
+        }
+        if example[i] == message[j] {
+            (i, j) = (i + 1, j + 1);
+            continue;
+        }
+        let before = known.last().map_or(0, |hole| hole.range().end);
+        let free = (i - from.0).saturating_sub(before);
+        let next = old.peek().map_or(example.len(), |hole| hole.range().start);
+        let more = (message.len() - j) as isize - (example.len() - i) as isize;
+        let place = Place { example: &example[..next], message, i, j, free, more };
+        let variable = place.string(&mut budget).or_else(|| place.varint());
+        if let Some((back, kind, ends)) = variable {
+            end_stretch(&mut known, from, (i - back, j - back));
+            found.push(Hole::new(kind, j - back..ends.1));
+            (i, j) = ends;
+            from = ends;
+        } else {
+            (i, j) = (i + 1, j + 1);
+        }
+    }
+    end_stretch(&mut known, from, (i, j));
+    Some(())
+}
+
+/// A value of varying length: how many bytes back it begins, its kind, and where it ends in both messages.
+type Variable = (usize, HoleKind, (usize, usize));
+
+/// A place where two messages differ.
+struct Place<'a> {
+    /// The example up to the next known hole.
+    example: &'a [u8],
+    message: &'a [u8],
+    i: usize,
+    j: usize,
+    /// The number of bytes before the place that are in no known hole.
+    free: usize,
+    /// The length of the rest of the message minus that of the example.
+    more: isize,
+}
+
+impl Place<'_> {
+    /// A string with its length before it, if the messages differ in one at this place.
+    fn string(&self, budget: &mut usize) -> Option<Variable> {
+        let &Self { example, message, i, j, more, .. } = self;
+        let mut likely = None;
+        for back in 0..=self.free.min(STRING_SEARCH) {
+            for prefix in Prefix::ALL {
+                *budget = budget.checked_sub(1)?;
+                let (Some(a), Some(b)) =
+                    (prefix.string(example, i - back), prefix.string(message, j - back))
+                else {
+                    continue;
+                };
+                let (known, given) = (a.len(), b.len());
+                let differs =
+                    if known == given { a.contains(&i) } else { more != 0 && i < a.start };
+                if !differs || known.max(given) < STRING_MIN {
+                    continue;
+                }
+                *budget = budget.checked_sub(known + given)?;
+                if is_plain(&example[a.clone()]) && is_plain(&message[b.clone()]) {
+                    let found = (back, HoleKind::String(prefix), (a.end, b.end));
+                    if known == given || given as isize - known as isize == more {
+                        return Some(found);
+                    }
+                    likely = likely.or(Some(found));
+                }
+            }
+        }
+        likely
+    }
+
+    /// A variable-length integer that is longer in one of the messages than in the other.
+    fn varint(&self) -> Option<Variable> {
+        let &Self { example, message, i, j, more, .. } = self;
+        for back in 0..=self.free.min(VARINT_SEARCH) {
+            let (Some(a), Some(b)) = (varint_end(example, i - back), varint_end(message, j - back))
+            else {
+                continue;
+            };
+            if a > i && b > j && more != 0 && (b - j) as isize - (a - i) as isize == more {
+                return Some((back, HoleKind::Varint, (a, b)));
+            }
+        }
+        None
+    }
+}
+
+/// The estimated cost of a field beside its bits, in bits.
+const FIELD: u32 = 8;
+/// The cost of a width that is no power of two, in bits: integers are seldom three or five bytes wide.
+const ODD: u32 = 3;
+/// What a zero high byte saves, in bits: it shows that a field is wider than its bytes that have changed.
+const ZEROS: u32 = 2;
+/// What a field saves that is already known, in bits.
+const KNOWN: u32 = 2;
+/// The cost of bytes that nothing predicts beside their bits, in bits.
+const OPAQUE: u32 = 12;
+/// Widths of binary identifiers.
+const OPAQUE_WIDTHS: [usize; 6] = [4, 8, 12, 16, 20, 32];
+
+/// What begins at a place in the cheapest division of the rest of a stretch into fields.
+#[derive(Clone, Copy)]
+struct Step {
+    cost: u32,
+    width: u8,
+    kind: Option<HoleKind>,
+    float: bool,
+}
+
+impl Stretch<'_> {
+    fn differing(&self) -> usize {
+        self.example.iter().zip(self.message).filter(|(a, b)| a != b).count()
+    }
+
+    /// Whether the first byte differs and is in no known field.
+    fn begins_anew(&self) -> bool {
+        let known = self.known.first().is_some_and(|hole| hole.range().start == 0);
+        self.example.first() != self.message.first() && !known
+    }
+
+    /// Bytes that differ outside of known fields.
+    fn unknown(&self) -> usize {
+        let known = self.known.iter().map(|hole| {
+            let range = hole.range();
+            self.example[range.clone()]
+                .iter()
+                .zip(&self.message[range])
+                .filter(|(a, b)| a != b)
+                .count()
+        });
+        self.differing() - known.sum::<usize>()
+    }
+
+    /// Finds the fields that explain the differences in the fewest bits, by dynamic programming from the right. Returns
+    /// the bits.
+    fn fields(&self, little_endian: bool, holes: &mut Vec<Hole>) -> u32 {
+        let length = self.message.len();
+        let mut changes: Vec<bool> =
+            self.example.iter().zip(self.message).map(|(a, b)| a != b).collect();
+        for hole in &self.known {
+            changes[hole.range()].fill(true);
+        }
+        let mut steps = vec![Step { cost: 0, width: 1, kind: None, float: false }; length + 1];
+        let mut next_change = length;
+        for at in (0..length).rev() {
+            if changes[at] {
+                next_change = at;
+            }
+            let skip = Step { width: 1, kind: None, float: false, ..steps[at + 1] };
+            let skip = if changes[at] { Step { cost: u32::MAX / 2, ..skip } } else { skip };
+            let mut best = skip;
+            for width in 1..=WIDTH_MAX.min(length - at) {
+                if at + width <= next_change {
+                    continue;
+                }
+                let (cost, float) = self.number(at..at + width, little_endian);
+                let cost = cost.saturating_add(steps[at + width].cost);
+                // Of fields with equal cost the widest is taken.
+                if cost <= best.cost {
+                    best = Step { cost, width: width as u8, kind: Some(HoleKind::Field), float };
+                }
+            }
+            if next_change == at {
+                for width in OPAQUE_WIDTHS {
+                    if at + width > length {
+                        break;
+                    }
+                    let cost = OPAQUE + 8 * width as u32;
+                    let cost = cost.saturating_add(steps[at + width].cost);
+                    if cost < best.cost {
+                        let kind = Some(HoleKind::Opaque);
+                        best = Step { cost, width: width as u8, kind, float: false };
+                    }
+                }
+            }
+            steps[at] = best;
+        }
+        self.collect(&steps, little_endian, holes);
+        steps[0].cost
+    }
+
+    /// The cost of a number in bits, and whether it is a float.
+    fn number(&self, range: Range<usize>, little_endian: bool) -> (u32, bool) {
+        let width = range.len();
+        let read = |bytes: &[u8]| {
+            let bytes = &bytes[range.clone()];
+            if little_endian {
+                fixed::from_little_endian(bytes)
+            } else {
+                fixed::from_big_endian(bytes)
+            }
+        };
+        let (a, b) = (read(self.example), read(self.message));
+        let mut cost = FIELD + size(extend(a, width).wrapping_sub(extend(b, width)));
+        if !width.is_power_of_two() {
+            cost += ODD;
+        } else if width > 1 && (a | b) >> (8 * width - 8) == 0 {
+            cost -= ZEROS;
+        }
+        let float = Width::of_bytes(width).filter(|&width| width != Width::Half);
+        let float = float.and_then(|width| float::distance(a, b, width)).filter(|_| a != b);
+        let is_float = float.is_some_and(|bits| bits + FIELD <= cost);
+        if is_float && let Some(bits) = float {
+            cost = FIELD - ZEROS + bits;
+        }
+        let known = self.saving(&range, |hole| hole.shape.is_little_endian() == little_endian);
+        (cost.saturating_sub(known), is_float)
+    }
+
+    fn known_at(&self, range: &Range<usize>) -> Option<&Hole> {
+        let found = self.known.binary_search_by_key(&range.start, |hole| hole.range().start);
+        self.known.get(found.ok()?).filter(|hole| hole.range() == *range)
+    }
+
+    /// What is saved, in bits, if the field is known.
+    fn saving(&self, range: &Range<usize>, is_same: impl Fn(&Hole) -> bool) -> u32 {
+        if self.known_at(range).is_some_and(is_same) { KNOWN } else { 0 }
+    }
+
+    fn collect(&self, steps: &[Step], little_endian: bool, holes: &mut Vec<Hole>) {
+        let mut at = 0;
+        while at < self.message.len() {
+            let step = steps[at];
+            let end = at + usize::from(step.width);
+            if let Some(kind) = step.kind {
+                let mut hole = Hole::new(kind, self.start + at..self.start + end);
+                let known = self.known_at(&(at..end)).filter(|hole| {
+                    kind == HoleKind::Field && hole.shape.is_little_endian() == little_endian
+                });
+                hole.shape = match known {
+                    Some(known) => known.shape,
+                    None => Shape::new(little_endian, step.float),
+                };
+                holes.push(hole);
+            }
+            at = end;
+        }
+    }
+}

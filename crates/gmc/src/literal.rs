@@ -1,0 +1,157 @@
+//! The literal coder: codes strings that nothing else predicts byte by byte, guided by the history of earlier strings.
+
+use alloc::vec::Vec;
+
+use crate::byte_contexts::ByteContexts;
+use crate::error::DecodeError;
+use crate::hash::hash;
+use crate::history::{History, Next, Place};
+use crate::pass::Pass;
+use crate::probability::Probability;
+use crate::range_coder::Coder;
+use crate::table::{Table, Versioned};
+
+mod snapshot;
+
+#[derive(Clone)]
+pub(crate) struct LiteralCoder {
+    byte_contexts: ByteContexts,
+    pub(crate) history: History,
+    /// The probability that a match predicts the next byte, by the length of the match.
+    hits: Table<Probability>,
+}
+
+/// The longest match with a probability of its own.
+const MATCH_MAX: usize = 24;
+
+/// Of a string that is learned in a replay, the bytes up to here train the byte contexts. To log all changes for a long
+/// string would take more memory than they are worth.
+const REPLAYED_MAX: usize = 64;
+
+/// What is known about a string before it is coded.
+pub(crate) struct Setting {
+    /// The label of the hole, or of another kind of string.
+    pub(crate) label: u32,
+    /// The last two bytes of the string before, as context of the first bytes.
+    pub(crate) before: [u8; 2],
+    /// An earlier string that it may start like.
+    pub(crate) like: Option<Place>,
+    /// The most bytes that the string may have.
+    pub(crate) limit: usize,
+}
+
+impl LiteralCoder {
+    pub(crate) fn new(letters: usize, history: usize) -> Self {
+        Self {
+            byte_contexts: ByteContexts::new(letters),
+            history: History::new(history),
+            hits: Table::new(Probability::default(), MATCH_MAX + 1),
+        }
+    }
+
+    pub(crate) fn memory(&self) -> usize {
+        self.byte_contexts.memory() + self.history.memory()
+    }
+
+    /// Visits all tables that have versions.
+    pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
+        visit(&mut self.hits);
+        self.byte_contexts.visit(visit);
+        self.history.visit(visit);
+    }
+
+    /// Codes a string, appends it to `out` and adds it to the history. Returns its place there.
+    pub(crate) fn code<C: Coder + ?Sized>(
+        &mut self,
+        pass: &mut Pass<'_, C>,
+        setting: &Setting,
+        given: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<Place, DecodeError> {
+        let start = out.len();
+        let place = self.history.head();
+        let like = setting.like.filter(|&place| place.length > 0 && self.history.has(place));
+        let mut follow = Follow { position: like.map(|place| place.start), length: 0 };
+        let mut context = setting.before;
+        loop {
+            let coded = out.len() - start;
+            let actual = given.get(coded).map_or(Next::End, |&byte| Next::Byte(byte));
+            let predicted = self.predict(&follow);
+            let next = match predicted {
+                Some(next)
+                    if self
+                        .hits
+                        .change(follow.length.min(MATCH_MAX))
+                        .code(pass.coder, actual == next) =>
+                {
+                    next
+                }
+                _ => {
+                    follow = Follow { position: None, length: 0 };
+                    let ends = predicted != Some(Next::End) && {
+                        let row = pass.single(hash(setting.label, 0xe0d));
+                        pass.bit(row, coded.min(14), actual == Next::End)
+                    };
+                    let skips = pass.is_replay() && coded >= REPLAYED_MAX;
+                    if ends {
+                        Next::End
+                    } else if skips {
+                        actual
+                    } else {
+                        self.code_byte(pass.coder, setting.label, context, actual)
+                    }
+                }
+            };
+            let Next::Byte(byte) = next else { break };
+            if coded == setting.limit {
+                return Err(DecodeError::TooLarge);
+            }
+            if pass.coder.is_exhausted() {
+                return Err(DecodeError::Malformed);
+            }
+            out.push(byte);
+            context = [context[1], byte];
+            self.step(&out[start..], &mut follow);
+        }
+        let length = out.len() - start;
+        if length > 0 {
+            self.history.end();
+        }
+        Ok(Place { start: place, length: length as u32 })
+    }
+
+    fn predict(&self, follow: &Follow) -> Option<Next> {
+        self.history.next(follow.position?, follow.length > 0)
+    }
+
+    /// Goes one byte on in the string that is followed, or looks for one to follow. Adds the byte to the history.
+    fn step(&mut self, string: &[u8], follow: &mut Follow) {
+        if let Some(position) = &mut follow.position {
+            *position = position.wrapping_add(1);
+            follow.length += 1;
+        } else if let Some((position, length)) = self.history.find(string) {
+            *follow = Follow { position: Some(position), length };
+        }
+        self.history.push(string);
+    }
+
+    /// Codes a byte in its order-1 and its order-2 context.
+    fn code_byte<C: Coder + ?Sized>(
+        &mut self,
+        coder: &mut C,
+        label: u32,
+        context: [u8; 2],
+        actual: Next,
+    ) -> Next {
+        let byte = if let Next::Byte(byte) = actual { byte } else { 0 };
+        let general = hash(label, u32::from(context[1]));
+        let special = hash(u32::from(context[0]) + 1000, u32::from(context[1]));
+        Next::Byte(self.byte_contexts.byte(coder, general, special, byte))
+    }
+}
+
+/// The earlier string that predicts the next byte: the position of that byte, and the number of bytes that have agreed.
+struct Follow {
+    position: Option<u32>,
+    length: usize,
+}

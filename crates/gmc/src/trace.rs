@@ -1,0 +1,98 @@
+//! Training traces: what coding a packet teaches, to be learned later.
+//!
+//! On links that lose packets, a packet is coded under a model that is some packets old, and may be learned only when
+//! it is acknowledged. The statistics must be those of coding under an old model: differences from values of some
+//! packets ago are larger than from the last one's. So the decisions are recorded when they are taken, and the model
+//! learns them when the packet is acknowledged.
+
+use alloc::vec::Vec;
+use core::mem::size_of;
+
+mod snapshot;
+
+/// The decisions of a packet with their contexts.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Trace {
+    contexts: Vec<Contexts>,
+    /// For each decision, its place in its row times two, plus one if it is `true`. [`NEXT`] is added to the first one
+    /// of each context.
+    decisions: Vec<u8>,
+    errors: Vec<Errors>,
+    /// The number of errors that were read.
+    read: usize,
+}
+
+/// The general and the special context of a decision.
+pub(crate) type Contexts = [u32; 2];
+
+/// The errors of the predictors of a hole, in bits.
+#[derive(Debug, Clone, Copy)]
+struct Errors {
+    label: u32,
+    bits: [u8; PREDICTORS],
+}
+
+/// The number of predictors of a value.
+pub(crate) const PREDICTORS: usize = 5;
+
+const NEXT: u8 = 0x80;
+
+impl Trace {
+    pub(crate) fn clear(&mut self) {
+        self.contexts.clear();
+        self.decisions.clear();
+        self.errors.clear();
+        self.read = 0;
+    }
+
+    pub(crate) fn clone_from(&mut self, other: &Self) {
+        self.contexts.clone_from(&other.contexts);
+        self.decisions.clone_from(&other.decisions);
+        self.errors.clone_from(&other.errors);
+        self.read = 0;
+    }
+
+    pub(crate) fn memory(&self) -> usize {
+        self.contexts.len() * size_of::<Contexts>()
+            + self.decisions.len()
+            + self.errors.len() * size_of::<Errors>()
+    }
+
+    /// Notes a decision.
+    #[inline]
+    pub(crate) fn note(&mut self, contexts: Contexts, node: usize, bit: bool) {
+        debug_assert!(node < 15, "a row has fifteen decisions");
+        let mut decision = (node as u8) << 1 | u8::from(bit);
+        if self.contexts.last() != Some(&contexts) {
+            self.contexts.push(contexts);
+            decision |= NEXT;
+        }
+        self.decisions.push(decision);
+    }
+
+    /// Notes the errors of the predictors of a hole.
+    pub(crate) fn note_errors(&mut self, label: u32, bits: [u8; PREDICTORS]) {
+        self.errors.push(Errors { label, bits });
+    }
+
+    /// The next errors that were noted, if they are of this hole.
+    pub(crate) fn errors(&mut self, label: u32) -> Option<[u8; PREDICTORS]> {
+        let errors = self.errors.get(self.read).filter(|errors| errors.label == label)?;
+        self.read += 1;
+        Some(errors.bits)
+    }
+
+    /// The decisions: the contexts, whether they are the first with these contexts, the place in the row, and the
+    /// outcome.
+    pub(crate) fn decisions(&self) -> impl Iterator<Item = (Contexts, bool, usize, bool)> + '_ {
+        let mut contexts = self.contexts.iter();
+        let mut current = [0; 2];
+        self.decisions.iter().map(move |&decision| {
+            let next = decision & NEXT != 0;
+            if next {
+                current = contexts.next().copied().unwrap_or_default();
+            }
+            (current, next, usize::from((decision & !NEXT) >> 1), decision & 1 == 1)
+        })
+    }
+}

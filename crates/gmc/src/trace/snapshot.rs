@@ -1,0 +1,172 @@
+//! Training traces in a snapshot: only the differences from the trace of coding the same messages under another model.
+
+use alloc::vec::Vec;
+
+use super::{Contexts, Errors, NEXT, PREDICTORS, Trace};
+use crate::archive::{Archive, Result};
+use crate::batch::Batch;
+use crate::error::SnapshotError;
+use crate::range_coder::Coder;
+
+// Contexts of the archive.
+const EMPTY: u32 = 0x1500;
+const SAME: u32 = 0x1501;
+const COUNT: u32 = 0x1502;
+const AHEAD: u32 = 0x1503;
+const DECISIONS: u32 = 0x150a;
+const GENERAL: u32 = 0x150b;
+const SINGLE: u32 = 0x150c;
+const CONTEXT: u32 = 0x1504;
+const DECISION: u32 = 0x1505;
+const DECISION_BITS: u32 = 0x1506;
+const ERRORS: u32 = 0x1507;
+const LABEL: u32 = 0x1508;
+const BITS: u32 = 0x1509;
+
+/// The most decisions for a byte, a field or a message.
+const DECISIONS_MAX: usize = 64;
+
+impl Trace {
+    /// Codes the trace of these messages, given one that is expected to be similar.
+    pub(crate) fn archive<C: Coder + ?Sized>(
+        &self,
+        archive: &mut Archive<'_, C>,
+        batch: &Batch,
+        guess: &Self,
+    ) -> Result<Self> {
+        let most =
+            (batch.bytes.len() + 16 * (batch.len() + batch.fields.len() + 1)) * DECISIONS_MAX;
+        let most = most.max(2 * guess.decisions.len());
+        let mut read = Self::default();
+        if archive.flag(EMPTY, self.decisions.is_empty() && self.errors.is_empty()) {
+            return Ok(read);
+        }
+        let (given, like) = (self.groups(), guess.groups());
+        let count = archive_count(archive, most, like.len(), given.len())?;
+        // A context that only one of the two traces has shifts the others.
+        let mut at = 0;
+        for index in 0..count {
+            let given = given.get(index).copied().unwrap_or_default();
+            let (contexts, expected) = archive_contexts(archive, &like, &mut at, given.0)?;
+            let expected = expected.unwrap_or_default();
+            read.contexts.push(contexts);
+            let same = archive.flag(DECISIONS, given.1 == expected);
+            let decisions = if same {
+                expected.to_vec()
+            } else {
+                archive_decisions(archive, most, expected, given.1)?
+            };
+            read.decisions.extend(decisions);
+            if read.decisions.len() > most {
+                return Err(SnapshotError::Malformed);
+            }
+            archive.check()?;
+        }
+        let count = archive_count(archive, most, guess.errors.len(), self.errors.len())?;
+        for index in 0..count {
+            let given = self
+                .errors
+                .get(index)
+                .copied()
+                .unwrap_or(Errors { label: 0, bits: [0; PREDICTORS] });
+            let expected = guess.errors.get(index).map_or(0, |errors| errors.label);
+            let label = if archive.flag(LABEL, given.label == expected) {
+                expected
+            } else {
+                archive.name(ERRORS, given.label)?
+            };
+            let mut bits = given.bits;
+            for (predictor, bits) in bits.iter_mut().enumerate() {
+                let guess = guess.errors.get(index).map_or(0, |errors| errors.bits[predictor]);
+                *bits = archive.number_like(BITS, guess.into(), (*bits).into()) as u8 & 0x7f;
+            }
+            read.errors.push(Errors { label, bits });
+            archive.check()?;
+        }
+        Ok(read)
+    }
+}
+
+/// The decisions in a context.
+type Group<'a> = (Contexts, &'a [u8]);
+
+impl Trace {
+    fn groups(&self) -> Vec<Group<'_>> {
+        let mut contexts = self.contexts.iter();
+        let groups = self.decisions.chunk_by(|_, next| next & NEXT == 0);
+        groups.map(|group| (contexts.next().copied().unwrap_or_default(), group)).collect()
+    }
+}
+
+/// Codes the contexts of the next group, given those of another trace from `at` on. Returns them, and the other trace's
+/// decisions in them if it has them.
+fn archive_contexts<'a, C: Coder + ?Sized>(
+    archive: &mut Archive<'_, C>,
+    like: &[Group<'a>],
+    at: &mut usize,
+    given: Contexts,
+) -> Result<(Contexts, Option<&'a [u8]>)> {
+    let next = like.get(*at);
+    if archive.flag(SAME, next.is_some_and(|next| next.0 == given))
+        && let Some(&(contexts, decisions)) = next
+    {
+        *at += 1;
+        return Ok((contexts, Some(decisions)));
+    }
+    let ahead = like.iter().skip(*at).position(|group| group.0 == given);
+    let ahead = archive.up_to(AHEAD, like.len(), ahead.map_or(0, |ahead| ahead + 1))?;
+    if ahead > 0 {
+        let &(contexts, decisions) = like.get(*at + ahead - 1).ok_or(SnapshotError::Malformed)?;
+        *at += ahead;
+        return Ok((contexts, Some(decisions)));
+    }
+    // Often only the special context differs.
+    let general = next.map_or(0, |next| next.0[0]);
+    let is_near = archive.flag(GENERAL, general == given[0]);
+    let general = if is_near { general } else { archive.name(CONTEXT, given[0])? };
+    let special = if archive.flag(SINGLE, given[1] == general) {
+        general
+    } else {
+        archive.name(CONTEXT, given[1])?
+    };
+    let decisions = next.filter(|_| is_near).map(|next| next.1);
+    *at += usize::from(is_near);
+    Ok(([general, special], decisions))
+}
+
+/// Codes the decisions of a group, given others that may be similar.
+fn archive_decisions<C: Coder + ?Sized>(
+    archive: &mut Archive<'_, C>,
+    most: usize,
+    like: &[u8],
+    given: &[u8],
+) -> Result<Vec<u8>> {
+    let count = archive_count(archive, most, like.len(), given.len())?;
+    let mut decisions = Vec::new();
+    for index in 0..count {
+        let given = given.get(index).copied().unwrap_or_default() & !NEXT;
+        let like = like.get(index).map_or(0, |like| like & !NEXT);
+        let decision = if archive.flag(DECISION, given == like) {
+            like
+        } else {
+            archive.byte(DECISION_BITS, given)?
+        };
+        // A row has fifteen decisions.
+        if decision >> 1 >= 15 {
+            return Err(SnapshotError::Malformed);
+        }
+        decisions.push(if index == 0 { decision | NEXT } else { decision });
+        archive.check()?;
+    }
+    Ok(decisions)
+}
+
+fn archive_count<C: Coder + ?Sized>(
+    archive: &mut Archive<'_, C>,
+    most: usize,
+    guess: usize,
+    given: usize,
+) -> Result<usize> {
+    let count = archive.number_like(COUNT, guess as i64, given as i64);
+    usize::try_from(count).ok().filter(|&count| count <= most).ok_or(SnapshotError::Malformed)
+}

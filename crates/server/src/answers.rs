@@ -1,0 +1,17 @@
+//! Parts of answers that several HTTP routes share.
+
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+
+/// For answers that change over time, such as those with a certificate.
+pub(crate) const NO_STORE: (HeaderName, HeaderValue) =
+    (header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+
+/// Keeps browsers from guessing the type of the content.
+pub(crate) const NO_SNIFF: (HeaderName, HeaderValue) =
+    (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+
+/// Refuses a request because the server has too many connections.
+pub(crate) fn too_many() -> Response {
+    (StatusCode::SERVICE_UNAVAILABLE, "too many connections, try again later\n").into_response()
+}

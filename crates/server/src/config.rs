@@ -1,0 +1,119 @@
+//! The configuration of a server.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use groupwire_session::{AllowAll, Authority, Limits, Timing};
+
+use crate::codecs::{Codecs, quick_codecs};
+use crate::origins::Origins;
+use crate::webtransport::config::WebTransportConfig;
+
+/// The configuration of a server.
+#[derive(Clone)]
+pub struct Config {
+    /// The TCP address of HTTP and WebSocket; port 0 takes any free port.
+    pub listen: SocketAddr,
+    /// The TCP address for length-prefixed packets without HTTP (docs/transports.md, T8); `None` for none.
+    pub socket: Option<SocketAddr>,
+    /// Which web pages may use the server.
+    pub origins: Origins,
+    /// Limits of HTTP requests and of the transports made of them.
+    pub http: HttpLimits,
+    /// Tick and keep-alive times of every room.
+    pub timing: Timing,
+    /// Limits of what every room accepts and keeps.
+    pub limits: Limits,
+    /// Whether the server compresses messages, and accepts compressed ones, if the client can. Turn it off for
+    /// debugging, for measuring, and for messages that are encrypted anyway.
+    pub compress: bool,
+    /// The codecs that channels may ask for; by default [`quick_codecs`]. The server codes each message once per codec
+    /// asked for, and any client may ask, so slow codecs are for trusted clients only.
+    pub codecs: Codecs,
+    /// How long a room without participants keeps its state.
+    pub keep_empty: Duration,
+    /// Most rooms at the same time; joining a further room is refused.
+    pub max_rooms: usize,
+    /// Most connections at the same time, over all transports together; further ones are refused, over HTTP with
+    /// status 503.
+    pub max_connections: usize,
+    /// Decides who may join, publish, subscribe and change a channel's QoS.
+    pub authority: Arc<dyn Authority + Send + Sync>,
+    /// Whether connections may ask for an emulated bad network, which `POST /emulation` sets for their room. `None`:
+    /// only if `listen` is a loopback address.
+    pub emulate: Option<bool>,
+    /// Who may use the inspector (docs/inspector.md).
+    pub inspect: Inspect,
+    /// The folder for recordings of rooms; `None`: rooms cannot be recorded.
+    pub record_dir: Option<PathBuf>,
+    /// The configuration of WebTransport; `None` for no WebTransport.
+    pub webtransport: Option<WebTransportConfig>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config {
+            listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
+            socket: None,
+            origins: Origins::own(),
+            http: HttpLimits::default(),
+            timing: Timing::default(),
+            limits: Limits::default(),
+            compress: true,
+            codecs: quick_codecs(),
+            keep_empty: Duration::from_secs(3600),
+            max_rooms: 10_000,
+            max_connections: 20_000,
+            authority: Arc::new(AllowAll),
+            emulate: None,
+            inspect: Inspect::default(),
+            record_dir: None,
+            webtransport: Some(WebTransportConfig::default()),
+        }
+    }
+}
+
+/// Who may use the inspector, which shows the participants of rooms, the sizes of all messages, and the templates that
+/// the compressor learned from them.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub enum Inspect {
+    /// Programs and pages on the server's own machine, if the server listens on a loopback address.
+    #[default]
+    Local,
+    /// Clients that present this token.
+    Token(String),
+    /// No one.
+    Off,
+}
+
+/// Limits of HTTP requests and of the transports made of them (docs/transports.md, T11 to T18).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HttpLimits {
+    /// How long an HTTP connection may be idle between requests, and how long a request's header may take.
+    pub idle: Duration,
+    /// How long the body of a request may take.
+    pub request: Duration,
+    /// After how long a held request is answered without a packet.
+    pub held: Duration,
+    /// How long a streamed response lasts, unless its client renews it before.
+    pub stream: Duration,
+    /// Bytes of packets in a streamed response, after which the server ends it.
+    pub stream_bytes: usize,
+    /// How long a client may be without a down request before its transport is closed.
+    pub alone: Duration,
+}
+
+impl Default for HttpLimits {
+    fn default() -> Self {
+        HttpLimits {
+            idle: Duration::from_secs(30),
+            request: Duration::from_secs(10),
+            held: Duration::from_secs(20),
+            stream: Duration::from_secs(30),
+            stream_bytes: 1 << 20,
+            alone: Duration::from_secs(5),
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! Checks the `Origin` of requests (T2), and answers browsers that ask whether a page may use the server (CORS).
+
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use crate::hub::Hub;
+use crate::origins::Origins;
+
+/// Refuses requests of pages that are not admitted, and adds the CORS headers that let admitted pages read the answer.
+pub(crate) async fn check(State(hub): State<Arc<Hub>>, request: Request, next: Next) -> Response {
+    let Some(origin) = request.headers().get(header::ORIGIN).cloned() else {
+        return vary(next.run(request).await);
+    };
+    if !is_admitted(&hub.config.origins, &origin, request.headers()) {
+        tracing::info!(?origin, "request refused: its page has another origin; --origin admits it");
+        return vary(
+            (StatusCode::FORBIDDEN, "pages of this origin may not use this server\n")
+                .into_response(),
+        );
+    }
+    let mut answer = match *request.method() == Method::OPTIONS {
+        true => preflight(),
+        false => next.run(request).await,
+    };
+    answer.headers_mut().insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+    vary(answer)
+}
+
+fn is_admitted(origins: &Origins, origin: &HeaderValue, headers: &HeaderMap) -> bool {
+    let authority = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or("");
+    origin.to_str().is_ok_and(|origin| origins.admit(origin, authority))
+}
+
+/// Answers a CORS preflight request. Groupwire's own client needs none, but apps with other content types do.
+fn preflight() -> Response {
+    const ALLOWED: [(HeaderName, &str); 3] = [
+        (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST"),
+        (header::ACCESS_CONTROL_ALLOW_HEADERS, "authorization, content-type"),
+        (header::ACCESS_CONTROL_MAX_AGE, "600"),
+    ];
+    (StatusCode::NO_CONTENT, ALLOWED).into_response()
+}
+
+fn vary(mut answer: Response) -> Response {
+    answer.headers_mut().append(header::VARY, HeaderValue::from_static("origin"));
+    answer
+}

@@ -1,0 +1,47 @@
+//! The errors of a server.
+
+use std::net::SocketAddr;
+
+use crate::webtransport::certificate::CertificateError;
+
+/// Why a server cannot start or continue.
+#[non_exhaustive]
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Another socket of this machine already listens on the address, most likely that of another server.
+    #[error("cannot listen on {listen}: {source}")]
+    AddressInUse {
+        /// The address: [`Config::listen`](crate::Config::listen) or [`Config::socket`](crate::Config::socket).
+        listen: SocketAddr,
+        /// The error of the operating system.
+        source: std::io::Error,
+    },
+    /// The server cannot listen on the address for another reason: it is not an address of this machine, or the process
+    /// lacks the permission.
+    #[error("cannot listen on {listen}: {source}")]
+    Listen {
+        /// The address: [`Config::listen`](crate::Config::listen) or [`Config::socket`](crate::Config::socket).
+        listen: SocketAddr,
+        /// The error of the operating system.
+        source: std::io::Error,
+    },
+    /// The text is not an origin.
+    #[error(
+        "{origin:?} is not an origin: write scheme, host and port, such as https://example.org"
+    )]
+    Origin {
+        /// The text.
+        origin: String,
+    },
+    /// The name is not that of a codec.
+    #[error("there is no codec {name:?}; there are: {known}, and all")]
+    Codec {
+        /// The name.
+        name: String,
+        /// The names of all codecs, with commas between.
+        known: String,
+    },
+    /// The certificate for WebTransport cannot be used.
+    #[error(transparent)]
+    Certificate(#[from] CertificateError),
+}

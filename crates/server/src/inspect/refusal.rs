@@ -1,0 +1,54 @@
+//! Why a request of an inspector is refused.
+
+use axum::extract::rejection::{JsonRejection, QueryRejection};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+
+/// Why a request is refused.
+#[derive(Debug)]
+pub(crate) enum Refusal {
+    Off,
+    Remote,
+    Token,
+    NoRoom,
+    TooMany,
+    NoFolder,
+    NotRecorded,
+    Disk(std::io::Error),
+    Query(QueryRejection),
+    Unreadable(JsonRejection),
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let (status, why) = match self {
+            Refusal::Off => (
+                StatusCode::FORBIDDEN,
+                "the inspector is off: start the server with --inspect-token, or let it listen on a loopback address\n",
+            ),
+            Refusal::Remote => (
+                StatusCode::FORBIDDEN,
+                "the inspector is for the server's own machine only: start the server with --inspect-token\n",
+            ),
+            Refusal::Token => {
+                (StatusCode::UNAUTHORIZED, "the token of --inspect-token is missing or wrong\n")
+            }
+            Refusal::NoRoom => (StatusCode::NOT_FOUND, "there is no such room\n"),
+            Refusal::TooMany => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                "too many inspectors or recordings, try again later\n",
+            ),
+            Refusal::NoFolder => {
+                (StatusCode::FORBIDDEN, "recording is off: start the server with --record-dir\n")
+            }
+            Refusal::NotRecorded => (StatusCode::NOT_FOUND, "this room is not being recorded\n"),
+            Refusal::Disk(error) => {
+                let why = format!("the recording cannot be written: {error}\n");
+                return (StatusCode::INSUFFICIENT_STORAGE, why).into_response();
+            }
+            Refusal::Query(rejection) => return rejection.into_response(),
+            Refusal::Unreadable(rejection) => return rejection.into_response(),
+        };
+        (status, why).into_response()
+    }
+}

@@ -1,0 +1,123 @@
+//! A server: binds its addresses, then serves all transports until it is stopped.
+
+use std::future::Future;
+use std::io::ErrorKind;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::net::TcpListener;
+
+use crate::config::Config;
+use crate::error::Error;
+use crate::hub::Hub;
+use crate::webtransport::WebTransport;
+use crate::{costs, listen, routes, transport};
+
+/// How long the server asks clients to wait before they reconnect, when it stops.
+const RETRY_AFTER_SHUTDOWN: Duration = Duration::from_millis(300);
+
+/// How long closing all connections may take, when the server stops.
+const SHUTDOWN: Duration = Duration::from_secs(3);
+
+/// A server that is bound to its addresses and not yet serving.
+pub struct Server {
+    listener: TcpListener,
+    local_addr: SocketAddr,
+    socket: Option<(TcpListener, SocketAddr)>,
+    hub: Arc<Hub>,
+    webtransport: Option<WebTransport>,
+}
+
+impl Server {
+    /// Binds the addresses of the configuration.
+    ///
+    /// # Errors
+    /// [`Error::AddressInUse`] or [`Error::Listen`] if the server cannot listen on an address of the configuration,
+    /// [`Error::Certificate`] if the certificate's files cannot be read or used.
+    pub async fn bind(config: Config) -> Result<Self, Error> {
+        let (listener, local_addr) = bind(config.listen).await?;
+        let socket = match config.socket {
+            Some(listen) => Some(bind(listen).await?),
+            None => None,
+        };
+        let webtransport = WebTransport::bind(&config, local_addr)?;
+        let offer = webtransport.as_ref().map(|webtransport| Arc::clone(&webtransport.offer));
+        if config.compress {
+            costs::measure();
+        }
+        let hub = Arc::new(Hub::new(config, offer));
+        Ok(Server { listener, local_addr, socket, hub, webtransport })
+    }
+
+    /// The UDP port of WebTransport; `None` if the server has no WebTransport.
+    pub fn webtransport_port(&self) -> Option<u16> {
+        self.webtransport.as_ref().map(|webtransport| webtransport.offer.port)
+    }
+
+    /// SHA-256 of the certificate that the server made for itself, which a client may pin; `None` if the certificate
+    /// is from files.
+    pub fn certificate_hash(&self) -> Option<[u8; 32]> {
+        self.webtransport.as_ref().and_then(|webtransport| webtransport.offer.hash())
+    }
+
+    /// The TCP address of HTTP and WebSocket.
+    pub fn local_addr(&self) -> SocketAddr {
+        self.local_addr
+    }
+
+    /// The TCP address for length-prefixed packets without HTTP; `None` if the server has none.
+    pub fn socket_addr(&self) -> Option<SocketAddr> {
+        self.socket.as_ref().map(|(_, address)| *address)
+    }
+
+    /// Serves until `shutdown` is done, then closes all connections.
+    ///
+    /// # Errors
+    /// No error occurs today: an error of one connection ends only that connection.
+    pub async fn run(
+        self,
+        shutdown: impl Future<Output = ()> + Send + 'static,
+    ) -> Result<(), Error> {
+        let hub = Arc::clone(&self.hub);
+        let closing = self.webtransport.as_ref().map(WebTransport::closer);
+        let router = routes::router(Arc::clone(&hub));
+        let serving_sockets = async {
+            match self.socket {
+                Some((listener, _)) => transport::socket::serve(listener, Arc::clone(&hub)).await,
+                None => std::future::pending().await,
+            }
+        };
+        let serving_webtransport = async {
+            if let Some(webtransport) = self.webtransport {
+                webtransport.serve(Arc::clone(&hub)).await;
+            }
+            std::future::pending::<()>().await;
+        };
+        tokio::select! {
+            () = listen::serve(self.listener, router, Arc::clone(&hub)) => {}
+            () = serving_sockets => {}
+            () = serving_webtransport => {}
+            () = shutdown => {
+                tracing::info!("server is shutting down");
+                let _ = tokio::time::timeout(SHUTDOWN, hub.shut_down(RETRY_AFTER_SHUTDOWN)).await;
+                if let Some(closing) = closing {
+                    closing.await;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+async fn bind(listen: SocketAddr) -> Result<(TcpListener, SocketAddr), Error> {
+    let listening = async {
+        let listener = TcpListener::bind(listen).await?;
+        let local_addr = listener.local_addr()?;
+        Ok((listener, local_addr))
+    };
+    listening.await.map_err(|source: std::io::Error| match source.kind() {
+        ErrorKind::AddrInUse => Error::AddressInUse { listen, source },
+        _ => Error::Listen { listen, source },
+    })
+}

@@ -1,0 +1,11 @@
+//! What a room knows of a connection besides its packets.
+
+use super::emulation::path::PathSlot;
+
+/// What the inspector shows of a connection, and the emulated network that it goes over.
+pub(crate) struct ConnInfo {
+    /// The transport's name, for the inspector.
+    pub(crate) transport: &'static str,
+    /// Selects the emulated network of the connection; `None` if it cannot have one.
+    pub(crate) path: Option<PathSlot>,
+}

@@ -1,0 +1,69 @@
+//! The ends of a transport, as a connection's task uses them.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use axum::body::Bytes;
+use groupwire_session::Error;
+
+use super::socket_writer::SocketWriter;
+
+/// What a transport received.
+pub(crate) enum Incoming {
+    /// A packet of the reliable stream: in order, and once.
+    Packet(Bytes),
+    /// A datagram: it may be lost, repeated or reordered.
+    Datagram(Bytes),
+}
+
+/// The receiving end of a transport.
+pub(crate) trait Receive: Send {
+    /// The next packet or datagram; `None` if the transport is closed or broken. An error means that the client broke
+    /// a rule of the transport.
+    fn receive(&mut self) -> impl Future<Output = Result<Option<Incoming>, Error>> + Send;
+}
+
+/// The transport is closed or broken.
+#[derive(Debug)]
+pub(crate) struct Gone;
+
+/// The reliable sending end of a transport.
+pub(crate) trait Transmit: Send {
+    /// The socket, if the room's task may write packets to it directly. There is no default, so that a wrapper cannot
+    /// forget to pass it on.
+    fn socket_writer(&self) -> Option<Arc<SocketWriter>>;
+
+    /// Sends a packet; done when the kernel or QUIC has it.
+    fn send(&mut self, packet: Vec<u8>) -> impl Future<Output = Result<(), Gone>> + Send;
+
+    /// Sends a last packet, which may be empty, and closes the transport, with the reason if the transport can carry
+    /// one.
+    fn close(&mut self, packet: Vec<u8>, reason: Option<&Error>)
+    -> impl Future<Output = ()> + Send;
+}
+
+/// Sends datagrams, independently of the reliable end, so that neither waits for the other.
+pub(crate) trait Datagrams: Send {
+    /// Sends a datagram; done when it was sent, or dropped because it became too old.
+    fn send(&mut self, packet: Vec<u8>) -> impl Future<Output = ()> + Send;
+
+    /// The sink by which the room's task itself sends datagrams whose payload several receivers share: waking a task
+    /// for each would cost more than sending.
+    fn sink(&self) -> DatagramSink;
+}
+
+/// Sends a datagram, given as header and payload: at once or not at all.
+pub(crate) type DatagramSink = Box<dyn Fn([&[u8]; 2]) + Send>;
+
+/// Stands for the datagrams of a transport that has none; no value of this type exists.
+pub(crate) enum NoDatagrams {}
+
+impl Datagrams for NoDatagrams {
+    async fn send(&mut self, _: Vec<u8>) {
+        match *self {}
+    }
+
+    fn sink(&self) -> DatagramSink {
+        match *self {}
+    }
+}

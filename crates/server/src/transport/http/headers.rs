@@ -1,0 +1,21 @@
+//! What all responses of HTTP transports share.
+
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+
+use crate::answers::NO_SNIFF;
+
+/// Headers of every response (T19).
+pub(super) const HEADERS: [(HeaderName, HeaderValue); 3] = [
+    (header::CACHE_CONTROL, HeaderValue::from_static("no-store, no-transform")),
+    (HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no")),
+    NO_SNIFF,
+];
+
+/// Refuses a request whose id is not that of an open transport (T17).
+pub(super) const NOT_OPEN_TEXT: &str = "no open transport has this id";
+
+/// Refuses a request, with a line of text.
+pub(super) fn refusal(status: StatusCode, why: &str) -> Response {
+    (status, HEADERS, format!("{why}\n")).into_response()
+}

@@ -1,0 +1,107 @@
+//! A transport made of HTTP requests: responses to down requests carry packets to the client, uploads carry packets to
+//! the server (docs/transports.md, HTTP).
+//!
+//! An [`HttpTransport`](state::HttpTransport) holds the state between requests. Requests change it and wait for
+//! changes; so do its two ends, which the connection's task reads and writes.
+
+mod down;
+mod ends;
+mod form;
+mod headers;
+mod open;
+pub(crate) mod registry;
+mod state;
+mod up;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::extract::{Path, Request, State};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use bytes::BytesMut;
+use http_body_util::BodyExt;
+use tokio::time::timeout;
+
+use crate::answers::too_many;
+use crate::hub::Hub;
+use crate::origins::is_origin;
+use down::{Down, answer, stream};
+use form::{Form, Stream};
+use headers::{HEADERS, NOT_OPEN_TEXT, refusal};
+pub(crate) use up::up;
+
+/// Most bytes of a down request's body: `id=<id>&received=<n>` takes up to 65.
+const MAX_DOWN: usize = 128;
+
+/// Content security policy of `iframe` responses: inline scripts and nothing else (T14).
+const POLICY: (HeaderName, HeaderValue) = (
+    header::CONTENT_SECURITY_POLICY,
+    HeaderValue::from_static("default-src 'none'; script-src 'unsafe-inline'"),
+);
+
+/// Answers a down request (T9 to T15).
+pub(crate) async fn down(
+    State(hub): State<Arc<Hub>>,
+    Path(name): Path<String>,
+    request: Request,
+) -> Response {
+    let origin = request.headers().get(header::ORIGIN).and_then(|origin| origin.to_str().ok());
+    let form = match (name.as_str(), origin) {
+        ("multipart", _) => Form::Stream(Stream::Multipart),
+        ("iframe", Some(origin)) if is_origin(origin) => {
+            Form::Stream(Stream::Iframe { origin: origin.to_owned() })
+        }
+        ("iframe", _) => {
+            return refusal(
+                StatusCode::FORBIDDEN,
+                "the iframe transport needs a page with an origin",
+            );
+        }
+        ("longpoll", _) => Form::Held,
+        ("poll", _) => Form::AtOnce,
+        _ => return refusal(StatusCode::NOT_FOUND, "unknown transport"),
+    };
+    let asked = match timeout(hub.config.http.request, read(request.into_body(), MAX_DOWN)).await {
+        Ok(Ok(asked)) => asked,
+        Ok(Err(status)) => return refusal(status, "the request is incomplete"),
+        Err(_) => return refusal(StatusCode::REQUEST_TIMEOUT, "the request takes too long"),
+    };
+    let is_new = asked.is_empty();
+    let down = match is_new {
+        true => match open::open(&hub) {
+            Some(transport) => Down::begin(transport, 0),
+            None => return too_many(),
+        },
+        false => form::read_asked(&asked)
+            .and_then(|(id, received)| Some((hub.http_transports.find(id)?, received)))
+            .and_then(|(transport, received)| Down::begin(transport, received)),
+    };
+    let Some(down) = down else { return refusal(StatusCode::NOT_FOUND, NOT_OPEN_TEXT) };
+    let limits = &hub.config.http;
+    match form {
+        Form::Stream(form) => {
+            let kind = [(header::CONTENT_TYPE, HeaderValue::from_static(form.content_type()))];
+            let policy = matches!(form, Stream::Iframe { .. }).then_some([POLICY]);
+            let body = Body::from_stream(stream(down, form, limits));
+            (HEADERS, kind, policy, body).into_response()
+        }
+        Form::Held if !is_new => (HEADERS, answer(down, limits.held).await).into_response(),
+        Form::Held | Form::AtOnce => (HEADERS, answer(down, Duration::ZERO).await).into_response(),
+    }
+}
+
+/// Reads a body of at most `limit` bytes.
+async fn read(mut body: Body, limit: usize) -> Result<Bytes, StatusCode> {
+    let mut bytes = BytesMut::new();
+    while let Some(frame) = body.frame().await {
+        let Ok(frame) = frame else { return Err(StatusCode::BAD_REQUEST) };
+        let Ok(data) = frame.into_data() else { continue };
+        if bytes.len() + data.len() > limit {
+            return Err(StatusCode::PAYLOAD_TOO_LARGE);
+        }
+        bytes.extend_from_slice(&data);
+    }
+    Ok(bytes.freeze())
+}

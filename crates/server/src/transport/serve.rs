@@ -1,0 +1,216 @@
+//! The task of one connection: moves packets between its transport and its room.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use groupwire_session::{Error, LinkId, Opening, refusal};
+use tokio::sync::{Semaphore, mpsc};
+use tokio::time::timeout;
+
+use super::conn_info::ConnInfo;
+use super::ends::{Datagrams, Incoming, Receive, Transmit};
+use super::outbox::{Outgoing, outbox};
+use super::socket_writer::SocketWriter;
+use crate::hub::Hub;
+use crate::room::{Close, Connection, Message, Outbound};
+use crate::secret::random_secret;
+
+/// How long a new connection may take to send its first packet (T3).
+const OPENING_LIMIT: Duration = Duration::from_secs(5);
+
+/// Packets of one connection that may wait for the room. With more, the transport is not read, so that TCP or QUIC
+/// slows the client down.
+const MAX_UNREAD: usize = 16;
+
+/// Messages that may wait for a connection's task: the two packets that a room has under way at most, and a close.
+const MAX_PACKETS: usize = 3;
+
+/// Datagrams that may wait for a connection's task: two payloads are under way at most, each of which may need several
+/// datagrams.
+const MAX_DATAGRAMS: usize = 16;
+
+/// How long the last packet and the closing handshake of the transport may take.
+const CLOSE_LIMIT: Duration = Duration::from_secs(1);
+
+/// Sends messages to the task of a room.
+type ToRoom = mpsc::UnboundedSender<Message>;
+
+/// Serves a connection until it ends. `datagrams` comes with the most bytes of one datagram.
+pub(crate) async fn serve<R: Receive, T: Transmit, D: Datagrams>(
+    hub: Arc<Hub>,
+    info: ConnInfo,
+    mut receive: R,
+    mut transmit: T,
+    datagrams: Option<(D, usize)>,
+) {
+    let counted = Counted::new(&hub);
+    let link = hub.next_link();
+    let (outbound, mut packets) = outbox(MAX_PACKETS);
+    let datagram_sink = datagrams.as_ref().map(|(datagrams, _)| datagrams.sink());
+    let (to_datagrams, datagrams) = match datagrams {
+        Some((datagrams, largest)) => {
+            let (to_datagrams, outgoing) = outbox(MAX_DATAGRAMS);
+            (Some((to_datagrams, largest)), Some((datagrams, outgoing)))
+        }
+        None => (None, None),
+    };
+    let socket_writer = transmit.socket_writer();
+    let connection = Connection {
+        packets: outbound,
+        socket_writer: socket_writer.clone(),
+        datagrams: to_datagrams,
+        datagram_sink,
+        info,
+    };
+    let room = match join(&hub, link, &mut receive, connection).await {
+        Ok(room) => room,
+        Err(error) => {
+            tracing::info!(%link, %error, "connection refused");
+            return close(&mut transmit, refusal(&error), Some(&error)).await;
+        }
+    };
+    {
+        let writing =
+            write(&hub, &room, link, socket_writer.as_deref(), &mut transmit, &mut packets);
+        let writing_datagrams = write_datagrams(&room, link, datagrams);
+        tokio::pin!(writing);
+        tokio::select! {
+            () = &mut writing => {}
+            () = writing_datagrams => {}
+            () = read(&room, link, &mut receive) => {
+                // The room may still send an error that says why.
+                let _ = timeout(CLOSE_LIMIT, writing).await;
+            }
+        }
+    }
+    let _ = room.send(Message::Closed { link });
+    drop(counted);
+}
+
+/// Reads the first packet and hands the connection to the room that it names.
+async fn join(
+    hub: &Arc<Hub>,
+    link: LinkId,
+    receive: &mut impl Receive,
+    connection: Connection,
+) -> Result<ToRoom, Error> {
+    let opening = match timeout(OPENING_LIMIT, receive.receive()).await {
+        Ok(Ok(Some(Incoming::Packet(packet)))) => packet,
+        Ok(Ok(Some(Incoming::Datagram(_)))) => {
+            return Err(Error::Malformed { what: "opening: it came as a datagram" });
+        }
+        Ok(Ok(None)) => {
+            return Err(Error::Malformed { what: "opening: the connection was closed" });
+        }
+        Ok(Err(error)) => return Err(error),
+        Err(_) => return Err(Error::Silent { ms: OPENING_LIMIT.as_millis() as u64 }),
+    };
+    let room = Opening::read(&opening)?.room().to_owned();
+    hub.join(&room, Message::Join { link, opening, secret: random_secret(), connection })
+}
+
+/// Passes received packets and datagrams to the room until the connection ends.
+async fn read(room: &ToRoom, link: LinkId, receive: &mut impl Receive) {
+    let unread = Arc::new(Semaphore::new(MAX_UNREAD));
+    loop {
+        let Ok(permit) = Arc::clone(&unread).acquire_owned().await else { return };
+        let message = match receive.receive().await {
+            Ok(Some(Incoming::Packet(packet))) => Message::Packet { link, packet, _permit: permit },
+            Ok(Some(Incoming::Datagram(packet))) => {
+                Message::Datagram { link, packet, _permit: permit }
+            }
+            Ok(None) => return,
+            Err(error) => {
+                let _ = room.send(Message::Fail { link, error });
+                return;
+            }
+        };
+        if room.send(message).is_err() {
+            return;
+        }
+    }
+}
+
+/// Sends the room's packets until the room closes the connection or it breaks.
+async fn write(
+    hub: &Hub,
+    room: &ToRoom,
+    link: LinkId,
+    socket_writer: Option<&SocketWriter>,
+    transmit: &mut impl Transmit,
+    packets: &mut Outgoing<Outbound>,
+) {
+    loop {
+        let outbound = tokio::select! {
+            outbound = packets.next() => outbound,
+            () = drain(hub, room, link, socket_writer) => return,
+        };
+        match outbound {
+            None => return,
+            Some(Outbound::Packet(packet)) => {
+                // The room closes a connection that takes no packets for as long, but its last packet could not be
+                // sent either.
+                let sent = timeout(hub.config.timing.dead, transmit.send(packet)).await;
+                if !matches!(sent, Ok(Ok(()))) {
+                    return;
+                }
+                let _ = room.send(Message::Sent { link });
+            }
+            Some(Outbound::Close(last)) => {
+                let Close { packet, reason } = *last;
+                return close(transmit, packet, reason.as_ref()).await;
+            }
+        }
+    }
+}
+
+/// Sends a last packet and closes the transport, within a time limit. The future is boxed, so that an idle connection
+/// does not hold memory for it.
+async fn close(transmit: &mut impl Transmit, packet: Vec<u8>, reason: Option<&Error>) {
+    let _ = timeout(CLOSE_LIMIT, Box::pin(transmit.close(packet, reason))).await;
+}
+
+/// Flushes what the kernel did not take at once, and tells the room when it has; ends when the socket breaks.
+async fn drain(hub: &Hub, room: &ToRoom, link: LinkId, socket_writer: Option<&SocketWriter>) {
+    let Some(socket_writer) = socket_writer else { return std::future::pending().await };
+    loop {
+        socket_writer.wait_for_unsent().await;
+        // The same time limit as in [`write`].
+        let Ok(Ok(packets)) = timeout(hub.config.timing.dead, socket_writer.flush()).await else {
+            return;
+        };
+        (0..packets).for_each(|_| drop(room.send(Message::Sent { link })));
+    }
+}
+
+/// Sends the room's datagrams. Never ends: the reliable end notices that the connection is closed.
+async fn write_datagrams(
+    room: &ToRoom,
+    link: LinkId,
+    datagrams: Option<(impl Datagrams, Outgoing<Vec<u8>>)>,
+) {
+    if let Some((mut datagrams, mut outgoing)) = datagrams {
+        while let Some(packet) = outgoing.next().await {
+            datagrams.send(packet).await;
+            let _ = room.send(Message::DatagramSent { link });
+        }
+    }
+    std::future::pending().await
+}
+
+/// Counts a connection while it is served.
+struct Counted(Arc<Hub>);
+
+impl Counted {
+    fn new(hub: &Arc<Hub>) -> Self {
+        hub.connections.fetch_add(1, Ordering::Relaxed);
+        Counted(Arc::clone(hub))
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.connections.fetch_sub(1, Ordering::Relaxed);
+    }
+}
