@@ -74,7 +74,7 @@ fn a_fifth_of_the_packets_is_lost_and_the_target_is_met() {
     }
     let stats = there.received(CHANNEL).unwrap();
     assert!(stats.mer() < 0.03, "{stats:?}");
-    assert!(fronts < packets * 5, "{fronts} octets before {packets} packets");
+    assert!(fronts < packets * 5, "{fronts} bytes before {packets} packets");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use groupwire_afec::{Came, Config, Endpoint, Planned, Qos, Submission};
+use groupwire_afec::{Arrival, Config, Endpoint, Planned, Qos, Submission};
 
 use crate::digest::Digest;
 use crate::path::{Direction, Process};
@@ -15,7 +15,7 @@ const TICKS: u32 = 5000;
 /// A header and the messages behind it, which the path carries as they are.
 struct Packet {
     header: Vec<u8>,
-    messages: Vec<Came>,
+    messages: Vec<Arrival>,
 }
 
 struct Pair {
@@ -63,11 +63,11 @@ impl Pair {
             if tick == TICKS / 2 {
                 let (id, qos, _) = channels()[2];
                 let qos = Qos { target: 0.01, rate_min: 0.0, ..qos };
-                self.ends[0].change(id, qos, qos, true);
-                self.ends[1].change(id, qos, qos, false);
+                self.ends[0].set_qos(id, qos, qos, true);
+                self.ends[1].set_qos(id, qos, qos, false);
             }
             if tick > TICKS / 4 && tick % 10 == 0 {
-                self.ends[1].judged(ids[3], if tick % 40 == 0 { 0.5 } else { -0.1 });
+                self.ends[1].report_misses(ids[3], if tick % 40 == 0 { 0.5 } else { -0.1 });
             }
             for end in [0, 1] {
                 self.transmit(end, tick % 40 == 0);
@@ -105,7 +105,7 @@ impl Pair {
     fn arrive(&mut self, end: usize, packet: &Packet) {
         let (now, digest) = (self.now, &mut self.digest);
         let end = &mut self.ends[end];
-        let result = end.receive_front(now, &packet.header).map(|front| {
+        let result = end.receive_header(now, &packet.header).map(|front| {
             digest.number(front.bits.into());
             digest.number(front.rest.len() as u64);
             digest.maybe_time(front.way);
@@ -113,10 +113,9 @@ impl Pair {
             front.way.unwrap_or_default() + front.queued
         });
         let result = result.and_then(|more| {
-            packet
-                .messages
-                .iter()
-                .try_for_each(|came| end.came(now, &Came { age: came.age + more, ..*came }))
+            packet.messages.iter().try_for_each(|came| {
+                end.on_message(now, &Arrival { age: came.age + more, ..*came })
+            })
         });
         digest.result(&result);
         while let Some(notice) = end.notice() {
@@ -135,7 +134,7 @@ impl Pair {
                 }
                 digest.bytes(payload);
                 let key = (back > 0 || channel == 2).then_some((channel % 5, back));
-                messages.push(Came { channel, index, key, age: MS * age, repeated });
+                messages.push(Arrival { channel, index, key, age: MS * age, repeated });
             };
             let made = self.ends[end].transmit_with(self.now, forced, &mut header, plan);
             let Some(made) = made else { return };
@@ -146,11 +145,11 @@ impl Pair {
             if half.len() > 3 {
                 // As if the coded messages had not fitted into one packet.
                 let mut header = Vec::new();
-                let number = self.ends[end].next_front(self.now, &mut header);
+                let number = self.ends[end].next_header(self.now, &mut header);
                 self.digest.number(number.into());
                 self.send(end, Packet { header, messages: half });
             }
-            self.ends[end].coded(made.bytes as usize, coded);
+            self.ends[end].on_coded(made.bytes as usize, coded);
             self.digest.made(made);
         }
     }
@@ -160,7 +159,7 @@ impl Pair {
         self.digest.time(self.now);
         self.digest.bytes(&packet.header);
         let bytes = packet.header.len() + 6 * packet.messages.len();
-        self.ends[end].went(self.now, bytes);
+        self.ends[end].on_sent(self.now, bytes);
         let mut whole = packet.header.clone();
         whole.resize(bytes, 0);
         for (at, copy) in self.directions[end].carry(self.now, &whole) {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use groupwire_afec::code::{Code, Repeat, Repeats};
 use groupwire_afec::loss::LossModel;
 use groupwire_afec::stats::{ReceiverStats, SenderStats};
-use groupwire_afec::{Delivery, Endpoint, Made, Notice, PacketError, Submitted};
+use groupwire_afec::{Delivery, Endpoint, Notice, PacketError, PacketSummary, Submitted};
 
 /// FNV-1a with 64 bits: short to write, the same on every machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,8 +46,8 @@ impl Digest {
         });
     }
 
-    pub(crate) fn made(&mut self, made: Made) {
-        let Made { new, repeated, repeated_bytes, bytes, report_bytes } = made;
+    pub(crate) fn made(&mut self, made: PacketSummary) {
+        let PacketSummary { new, repeated, repeated_bytes, bytes, report_bytes } = made;
         for number in [new, repeated, repeated_bytes, bytes, report_bytes] {
             self.number(number.into());
         }
