@@ -84,7 +84,7 @@ impl Budget {
     }
 
     /// A report or an acknowledgement came, which shows that the receiver receives.
-    pub fn heard(&mut self) {
+    pub fn on_report(&mut self) {
         self.unanswered = None;
     }
 
@@ -171,7 +171,7 @@ mod tests {
         let mut now = from;
         let mut sent = 0;
         loop {
-            budget.heard();
+            budget.on_report();
             now = budget.next(now, 60);
             if now >= to || sent > 1_000_000 {
                 return sent;
@@ -215,7 +215,7 @@ mod tests {
         assert!((12_000..16_000).contains(&first), "{first}");
         assert!(at(15).expect("the receiver is still silent") <= first / 2 + 1);
         assert_eq!(at(60), Some(1200));
-        budget.heard();
+        budget.on_report();
         assert_eq!(budget.rate(SECOND * 60), None);
     }
 
@@ -236,7 +236,7 @@ mod tests {
                     0 => budget.set_reported_rate(Some(number)),
                     1 => budget.set_transport_rate(Some(number)),
                     2 => budget.set_reported_rate(None),
-                    3 => budget.heard(),
+                    3 => budget.on_report(),
                     4 => budget.spend(now, number as usize),
                     _ => prop_assert_eq!(budget.allows(now, number as usize), budget.next(now, number as usize) <= now),
                 }

@@ -222,7 +222,7 @@ impl Sender {
 
     /// A report came. `rate`: the rate limit in bytes per second if the report has one; 0 says that there is no limit.
     pub(crate) fn on_report(&mut self, now: Duration, rate: Option<u32>) {
-        self.budget.heard();
+        self.budget.on_report();
         if let Some(rate) = rate {
             self.budget.set_reported_rate((rate > 0).then_some(rate));
             self.limited = (rate > 0).then_some(now);
