@@ -19,7 +19,7 @@
 //!   late. The receiver repeats the request after one round trip, one interval and the jitter, while an answer can be in
 //!   time.
 //!
-//! # What is neglected
+//! # Simplifications
 //!
 //! - Lags are counted in packets, dedicated ones included, as in [`LossModel::again`]. Where losses depend on time and not on
 //!   packets, the gain of dedicated packets is overestimated until the losses are measured with them.

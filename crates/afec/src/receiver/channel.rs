@@ -16,7 +16,7 @@ use crate::wire::MessageHead;
 /// memory of a channel. Chosen by judgement; not tuned.
 const MISSING: usize = 128;
 /// After this many consecutive messages near each other that are older than all that is remembered, the channel counts from
-/// there: the highest index was a lie, or the sender began anew. As for packet numbers: see [`numbers`](super::numbers).
+/// there: the highest index was false, or the sender began anew. As for packet numbers: see [`numbers`](super::numbers).
 const ASTRAY: u8 = 6;
 /// The error budget from which misses are waived instead of requested: it saves up at most 4 permitted misses and remembers at
 /// most 12 misses beyond them. Chosen by judgement; not tuned.
@@ -61,7 +61,7 @@ pub(super) struct Channel {
     pub(super) held_bytes: usize,
     /// The last message that was older than all that is remembered, and how many consecutive ones were.
     astray: (u16, u8),
-    /// When the newest message came that was not astray.
+    /// When the newest message came whose index was plausible.
     last_plausible: Duration,
     /// Emptied buffers for reuse.
     pub(super) spare: Vec<Vec<u8>>,

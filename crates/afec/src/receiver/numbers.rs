@@ -4,7 +4,7 @@ use crate::ids::PacketNumber;
 
 /// The numbers below the highest one for which it is remembered whether they came: the bits of a `u128`.
 const WINDOW: u32 = 128;
-/// The most losses that are drawn from one jump of the numbers: a longer jump is an outage or a lie, and the loss estimator
+/// The most losses that are drawn from one jump of the numbers: a longer jump is an outage or a false number, and the loss estimator
 /// learns little from more. Chosen by judgement; not tuned.
 const JUMP: u32 = 256;
 /// The most packets that may overtake a packet before it counts as lost. Chosen by judgement; not tuned.
@@ -13,7 +13,7 @@ const REORDER: u32 = 16;
 /// telepointer. Chosen by judgement; not tuned.
 const CALM: u32 = 500;
 /// After this many consecutive packets near each other that are too old to be told from repeated ones, the numbers count from
-/// there: the highest number was a lie, or the sender began anew (RFC 3550, appendix A.1, which takes two). Six are more than
+/// there: the highest number was false, or the sender began anew (RFC 3550, appendix A.1, which takes two). Six are more than
 /// reordering brings at once, and take a telepointer a fifth of a second.
 const ASTRAY: u8 = 6;
 

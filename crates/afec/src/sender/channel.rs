@@ -7,7 +7,6 @@ use core::time::Duration;
 use super::cadence::Cadence;
 use super::history::History;
 use super::values::Values;
-use crate::choice::Choice;
 use crate::code::{Code, Repeats};
 use crate::ids::{ChannelId, Key, MessageIndex};
 use crate::qos::{Order, Qos};
@@ -89,8 +88,6 @@ pub(super) struct Channel {
     pub(super) balance: f64,
     /// The interval between messages that the path's rate leaves this channel, if it is longer than the channel's own.
     pub(super) slowed: Option<Duration>,
-    /// The choice during [`Sender::decide`](super::Sender), between its two passes.
-    pub(super) choice: Option<Choice>,
     /// Since when the target is in reach again, while the application still believes that it is not.
     in_reach_since: Option<Duration>,
     /// Since when repeats do not fit into packets.
@@ -121,7 +118,6 @@ impl Channel {
             age: 0.0,
             balance: 0.0,
             slowed: None,
-            choice: None,
             in_reach_since: None,
             overflowing: None,
             told: None,

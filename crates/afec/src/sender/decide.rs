@@ -59,18 +59,17 @@ impl Sender {
         let losses = Losses::new(&loss);
         let is_limited = self.budget.rate(now).is_some();
         let price = Price { repeat: self.repeat_price, ratio: self.ratio, is_limited };
+        let mut choices = Vec::with_capacity(self.channels.len());
         let mut demands = Vec::with_capacity(self.channels.len());
         for channel in &mut self.channels {
             let situation = situation(channel, &loss, path, loss_back, headers, price);
             let choice = best(channel, &situation, &losses, &self.loss);
-            channel.choice = Some(choice);
+            choices.push(choice);
             demands.push(demand(channel, headers, price, choice.cost));
         }
         let shares = share(&demands, self.budget.rate(now));
-        for ((channel, share), demand) in self.channels.iter_mut().zip(shares).zip(&demands) {
-            let Some(mut choice) = channel.choice.take() else {
-                continue;
-            };
+        let granted = choices.into_iter().zip(shares.iter().zip(&demands));
+        for (channel, (mut choice, (share, demand))) in self.channels.iter_mut().zip(granted) {
             channel.slowed = (share.rate < demand.rate)
                 .then(|| Duration::from_secs_f64(share.rate.max(SLOWEST).recip()));
             if share.redundancy < demand.redundancy {

@@ -10,7 +10,7 @@ use crate::scheme::Scheme;
 use crate::wire::{MessageHead, message_len};
 
 /// While the path seems too slow for every message to be in time, one message goes this often all the same: without
-/// packets nobody would notice that the path became faster. Chosen by judgement; not tuned.
+/// packets neither end would notice that the path became faster. Chosen by judgement; not tuned.
 const PROBE: Duration = Duration::from_millis(200);
 
 /// The packet that is being filled.

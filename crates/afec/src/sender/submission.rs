@@ -57,7 +57,7 @@ pub enum SendError {
     /// Too many channels are open.
     #[error("no more than {CHANNELS} channels can be open")]
     TooManyChannels,
-    /// The QoS contradicts itself, in the way that the text says.
+    /// The QoS contradicts itself, as the text says.
     #[error("the channel's {0}")]
     Qos(&'static str),
     /// The message fits no packet.
