@@ -1,5 +1,5 @@
-//! An endpoint whose caller codes the packets (`Endpoint::transmit_with`), and which gets any fronts, and messages of any
-//! numbers, at any times: it stands, stays small, sends no more than it says, and hears an honest peer soon.
+//! An endpoint whose caller codes the packets (`Endpoint::transmit_with`) gets any headers, and messages with any numbers, at any
+//! times: it does not panic, keeps its limits of memory and packets, and soon receives from an honest peer.
 //!
 //! The input is a configuration and steps.
 
@@ -7,16 +7,16 @@
 
 use std::time::Duration;
 
-use groupwire_afec::{Came, Config, Endpoint, Order, Planned, Qos, Submission};
+use groupwire_afec::{Arrival, Config, Endpoint, Order, Planned, Qos, Submission};
 use groupwire_fuzz::{Input, afec_scheme};
 use libfuzzer_sys::fuzz_target;
 
 const ORDERS: [Order; 2] = [Order::AsTheyCome, Order::Newest];
-/// What a channel may take in each direction.
+/// The most memory of a channel in each direction, in bytes.
 const CHANNEL: usize = 16 * 1024;
-/// A payload is as many times its first octet, so that what is planned can be coded in one.
+/// The bytes of a payload. All have the same value, so that one byte codes it.
 const PAYLOAD: usize = 16;
-/// Octets of a message as it travels here.
+/// The bytes of a message as this target codes it.
 const CODED: usize = 12;
 
 fuzz_target!(|data: &[u8]| {
@@ -27,7 +27,7 @@ fuzz_target!(|data: &[u8]| {
     let mut end = opened(config);
     let mut now = Duration::ZERO;
     let (mut packets, mut messages) = (0, 0);
-    let mut lies = 0;
+    let mut forged = 0;
     while !input.is_empty() {
         let step = input.byte();
         match step & 7 {
@@ -41,31 +41,31 @@ fuzz_target!(|data: &[u8]| {
             1..=2 => now += Duration::from_millis(u64::from(step >> 3)),
             3 => now += Duration::from_millis(input.number().into()),
             4 => {
-                // It was said to be in the last packet.
+                // The message belongs to the last packet.
                 let index = input.number();
                 let key =
                     (step & 8 != 0).then(|| (u32::from(step >> 5), u32::from(input.number())));
                 let age = Duration::from_millis(u64::from(input.number()) << (step >> 4 & 3) * 8);
                 let (channel, repeated) = (u32::from(step >> 4) % 3, step & 16 != 0);
-                let came = end.came(now, &Came { channel, index, key, age, repeated });
+                let came = end.on_message(now, &Arrival { channel, index, key, age, repeated });
                 assert_eq!(came.is_err(), channel == 2);
-                lies += 1;
+                forged += 1;
             }
             5 => {
                 let channel = u32::from(step >> 3) % 2;
                 let deadline = Duration::from_millis(50 + u64::from(input.byte()) * 8);
                 let target = f64::from(input.byte()) / 300.0;
                 let changed = Qos { target, deadline, ..qos(channel) };
-                end.change(channel, changed, changed);
-                lies += 1;
+                end.set_qos(channel, changed, changed, step & 16 == 0);
+                forged += 1;
             }
             _ => {
-                // Of the right version, so that no input is wasted on that.
+                // The version is right: most inputs would be wasted on wrong ones.
                 let flags = input.byte() & 0x3f;
-                lies += 1;
+                forged += 1;
                 let mut packet = vec![0x40 | flags];
                 packet.extend(input.piece());
-                let _ = end.receive_front(now, &packet);
+                let _ = end.receive_header(now, &packet);
             }
         }
         let mut at_once = 0;
@@ -73,7 +73,7 @@ fuzz_target!(|data: &[u8]| {
             assert!(!packet.is_empty());
             packets += 1;
             at_once += 1;
-            assert!(at_once < 200, "it sends without end");
+            assert!(at_once < 200, "an endpoint sends without end");
         }
         assert!(end.timeout(now).is_none_or(|at| at > now), "all that was due was done");
         assert!(end.memory() <= 2 * 2 * CHANNEL, "{} bytes", end.memory());
@@ -81,9 +81,9 @@ fuzz_target!(|data: &[u8]| {
     }
     let most = 2 + now.as_millis() as u64 / 5;
     assert!(packets <= most + 60 * messages, "{packets} packets for {messages} messages");
-    // Of many lies some are believed for long.
-    if lies < 4 {
-        hears(&mut end, config, now);
+    // After many false packets some values are believed for long.
+    if forged < 4 {
+        receives(&mut end, config, now);
     }
 });
 
@@ -97,13 +97,13 @@ fn opened(config: Config) -> Endpoint {
     end
 }
 
-/// The next packet: its front, and each message as numbers and one octet of its payload.
+/// The next packet: its header, and for each message its numbers and one byte of its payload.
 fn made(end: &mut Endpoint, config: Config, now: Duration) -> Option<Vec<u8>> {
     end.expire(now, |_| {});
     let (mut packet, mut body, mut count) = (Vec::new(), Vec::new(), 0);
     let take = |message: Planned<'_>| {
         count += 1;
-        assert!(message.payload.iter().all(|octet| *octet == message.payload[0]));
+        assert!(message.payload.iter().all(|byte| *byte == message.payload[0]));
         body.push(message.channel as u8);
         body.extend(message.index.to_le_bytes());
         body.extend((message.back as u16).to_le_bytes());
@@ -113,15 +113,15 @@ fn made(end: &mut Endpoint, config: Config, now: Duration) -> Option<Vec<u8>> {
     let planned = end.transmit_with(now, false, &mut packet, take)?;
     assert_eq!(count, planned.new + planned.repeated);
     assert_eq!(body.len(), CODED * count as usize);
-    assert!(packet.len() <= config.mtu, "a front of {} octets", packet.len());
+    assert!(packet.len() <= config.mtu, "a header of {} bytes", packet.len());
     packet.extend(body);
-    end.went(now, packet.len());
-    end.coded(planned.bytes as usize, CODED * count as usize);
+    end.on_sent(now, packet.len());
+    end.on_coded(planned.bytes as usize, CODED * count as usize);
     Some(packet)
 }
 
-/// A peer that talks for two seconds is heard after one at the latest.
-fn hears(end: &mut Endpoint, config: Config, start: Duration) {
+/// Checks that an endpoint receives the messages of an honest peer after a second at the latest.
+fn receives(end: &mut Endpoint, config: Config, start: Duration) {
     let mut peer = opened(config);
     let before = [0, 1].map(|channel| judged(end, channel));
     for tick in 0..105 {
@@ -130,21 +130,22 @@ fn hears(end: &mut Endpoint, config: Config, start: Duration) {
             peer.submit(now, channel, Submission::new(&[9; PAYLOAD])).expect("the channel is open");
         }
         while let Some(packet) = made(&mut peer, config, now) {
-            let Ok(front) = end.receive_front(now, &packet) else { continue };
-            for message in front.rest.chunks_exact(CODED) {
+            let Ok(header) = end.receive_header(now, &packet) else { continue };
+            for message in header.rest.chunks_exact(CODED) {
                 let number = |at: usize| u16::from_le_bytes([message[at], message[at + 1]]);
                 let channel = u32::from(message[0]);
                 let key = (channel == 1).then(|| (0, u32::from(number(3))));
                 let age = Duration::from_millis(number(5).into());
-                let came = Came { channel, index: number(1), key, age, repeated: message[9] != 0 };
-                end.came(now, &came).expect("the channel is open");
+                let came =
+                    Arrival { channel, index: number(1), key, age, repeated: message[9] != 0 };
+                end.on_message(now, &came).expect("the channel is open");
             }
         }
         end.expire(now, |_| {});
     }
     for channel in [0, 1] {
-        let heard = judged(end, channel) - before[channel as usize];
-        assert!(heard >= 25, "{heard} of 60 on {channel}: {end:?}");
+        let judged = judged(end, channel) - before[channel as usize];
+        assert!(judged >= 25, "{judged} of 60 on {channel}: {end:?}");
     }
 }
 

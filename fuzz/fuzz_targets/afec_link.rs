@@ -1,5 +1,5 @@
-//! Two endpoints and a link that loses, repeats, reorders and damages: what comes undamaged was sent, comes once and by
-//! its deadline.
+//! Two endpoints and a link that loses, duplicates, reorders and damages packets: every message that is delivered was sent, and is
+//! delivered once and by its deadline.
 //!
 //! The input is a scheme and steps.
 
@@ -13,13 +13,14 @@ use groupwire_fuzz::{Input, afec_scheme};
 use libfuzzer_sys::fuzz_target;
 
 const ORDERS: [Order; 3] = [Order::AsTheyCome, Order::InOrder, Order::Newest];
-/// What a packet takes at least.
-const WAY: Duration = Duration::from_millis(20);
-/// Before the round trip is known an endpoint takes messages for younger than they are, and it counts in ms.
+/// The least delay of a packet.
+const DELAY: Duration = Duration::from_millis(20);
+/// By this much a message may be late: before the round trip is known an endpoint takes messages for younger than they are, and it
+/// counts in ms.
 const UNKNOWN: Duration = Duration::from_millis(22);
-/// No network holds a packet for longer: clocks and numbers of 16 bits would not tell it from a new one.
+/// The longest time that a network holds a packet: with clocks and numbers of 16 bits an older packet looks like a new one.
 const LIFETIME: Duration = Duration::from_secs(15);
-/// Packets on their way in a direction.
+/// The most packets that travel in a direction.
 const TRAVELLING: usize = 200;
 
 fuzz_target!(|data: &[u8]| {
@@ -45,20 +46,20 @@ fuzz_target!(|data: &[u8]| {
 struct Link {
     now: Duration,
     ends: [Endpoint; 2],
-    /// Packets to each end: the earliest arrival, and whether they may come again.
+    /// The packets to each end, with their earliest times of arrival.
     travelling: [Vec<(Duration, Vec<u8>)>; 2],
-    heard: Heard,
+    deliveries: Deliveries,
     packet: Vec<u8>,
 }
 
-/// What was sent to and heard by each end.
+/// The messages that were sent to each end and delivered there.
 #[derive(Default)]
-struct Heard {
+struct Deliveries {
     sent: BTreeMap<(usize, u32, u32), Duration>,
     count: u32,
     came: BTreeSet<(usize, u32, u32)>,
     in_order: [Option<u32>; 2],
-    /// Packets were damaged: there is no telling what comes.
+    /// Whether packets were damaged: then any message may come.
     damaged: bool,
 }
 
@@ -76,19 +77,19 @@ impl Link {
             now: Duration::ZERO,
             ends: [end(), end()],
             travelling: [Vec::new(), Vec::new()],
-            heard: Heard::default(),
+            deliveries: Deliveries::default(),
             packet: Vec::new(),
         }
     }
 
     fn send(&mut self, end: usize, channel: u32, input: &mut Input<'_>) {
-        let heard = &mut self.heard;
-        heard.count += 1;
-        heard.sent.insert((1 - end, channel, heard.count), self.now);
-        let mut payload = heard.count.to_be_bytes().to_vec();
+        let deliveries = &mut self.deliveries;
+        deliveries.count += 1;
+        deliveries.sent.insert((1 - end, channel, deliveries.count), self.now);
+        let mut payload = deliveries.count.to_be_bytes().to_vec();
         payload.resize(4 + usize::from(input.byte()), 7);
-        let message = Submission { key: heard.count % 4, ..Submission::new(&payload) };
-        self.ends[end].send(self.now, channel, message).expect("it is small");
+        let message = Submission { key: deliveries.count % 4, ..Submission::new(&payload) };
+        self.ends[end].send(self.now, channel, message).expect("the message is small");
         self.work();
     }
 
@@ -98,7 +99,7 @@ impl Link {
             if at > until {
                 break;
             }
-            assert!(at > self.now, "what was due is done");
+            assert!(at > self.now, "all work that was due is done");
             self.now = at;
             self.work();
         }
@@ -106,7 +107,7 @@ impl Link {
         self.work();
     }
 
-    /// A steady conversation for a while, with some loss.
+    /// Sends messages at a steady rate for a while, with some losses.
     fn run(&mut self, input: &mut Input<'_>) {
         let losses = input.number();
         for nth in 0..16u32 {
@@ -123,21 +124,21 @@ impl Link {
         }
     }
 
-    fn deliver(&mut self, end: usize, place: usize, again: bool) {
+    fn deliver(&mut self, end: usize, place: usize, duplicate: bool) {
         let packets = &mut self.travelling[end];
         if packets.is_empty() {
             return;
         }
         let place = place % packets.len();
-        let (at, packet) = if again { packets[place].clone() } else { packets.remove(place) };
+        let (at, packet) = if duplicate { packets[place].clone() } else { packets.remove(place) };
         if at > self.now {
             self.pass((at - self.now).as_millis() as u64 + 1);
         }
         if self.now > at + LIFETIME {
             return;
         }
-        let (now, heard) = (self.now, &mut self.heard);
-        let _ = self.ends[end].receive(now, &packet, |message| heard.hears(now, end, &message));
+        let (now, deliveries) = (self.now, &mut self.deliveries);
+        let _ = self.ends[end].receive(now, &packet, |message| deliveries.add(now, end, &message));
         self.work();
     }
 
@@ -152,21 +153,21 @@ impl Link {
         if let Some((_, packet)) = self.travelling[end].last_mut() {
             let place = input.place(packet.len());
             packet[place] ^= input.byte();
-            self.heard.damaged = true;
+            self.deliveries.damaged = true;
         }
     }
 
-    /// Lets both ends do what is due.
+    /// Lets both ends do the work that is due.
     fn work(&mut self) {
         for end in [0, 1] {
-            let (now, heard) = (self.now, &mut self.heard);
-            self.ends[end].expire(now, |message| heard.hears(now, end, &message));
+            let (now, deliveries) = (self.now, &mut self.deliveries);
+            self.ends[end].expire(now, |message| deliveries.add(now, end, &message));
             let mut packets = 0;
             while self.ends[end].transmit(now, &mut self.packet).is_some() {
                 packets += 1;
-                assert!(packets < 200, "it sends without end");
+                assert!(packets < 200, "an endpoint sends without end");
                 let travelling = &mut self.travelling[1 - end];
-                travelling.push((now + WAY, self.packet.clone()));
+                travelling.push((now + DELAY, self.packet.clone()));
                 if travelling.len() > TRAVELLING {
                     travelling.remove(0);
                 }
@@ -176,17 +177,21 @@ impl Link {
     }
 }
 
-impl Heard {
-    fn hears(&mut self, now: Duration, end: usize, message: &Delivery<'_>) {
+impl Deliveries {
+    fn add(&mut self, now: Duration, end: usize, message: &Delivery<'_>) {
         if self.damaged {
             return;
         }
-        let (number, _) = message.payload.split_first_chunk().expect("all are as long");
+        let (number, _) =
+            message.payload.split_first_chunk().expect("a payload begins with a number");
         let number = u32::from_be_bytes(*number);
         let key = (end, message.channel, number);
-        assert!(self.sent.contains_key(&key), "it was sent: {message:?}");
-        assert!(self.came.insert(key), "it comes once: {message:?}");
-        assert!(message.age <= Qos::new().deadline + UNKNOWN, "it comes in time: {message:?}");
+        assert!(self.sent.contains_key(&key), "the message was sent: {message:?}");
+        assert!(self.came.insert(key), "the message comes once: {message:?}");
+        assert!(
+            message.age <= Qos::new().deadline + UNKNOWN,
+            "the message comes in time: {message:?}"
+        );
         assert!(message.age <= now);
         if message.channel == 1 {
             let last = self.in_order[end].replace(message.index);

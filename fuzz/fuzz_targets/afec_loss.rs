@@ -1,5 +1,4 @@
-//! Any bytes as a loss model, and any losses as what one is drawn from: it is one, says the same when it is written
-//! again, and a choice can be made for it.
+//! Any bytes decode to a valid loss model, which stays the same when it is coded again, and any losses yield a valid model.
 
 #![no_main]
 
@@ -10,9 +9,9 @@ fuzz_target!(|data: &[u8]| {
     let Some((bytes, losses)) = data.split_first_chunk::<WIRE_BYTES>() else { return };
     let model = LossModel::read(*bytes);
     check(&model);
-    let told = LossModel::read(model.write());
-    check(&told);
-    assert!(!told.differs(&model) || model.rate > 0.5, "{told:?} for {model:?}");
+    let again = LossModel::read(model.write());
+    check(&again);
+    assert!(!again.differs(&model) || model.rate > 0.5, "{again:?} for {model:?}");
     let mut estimator = LossEstimator::new();
     for byte in losses {
         for bit in 0..8 {

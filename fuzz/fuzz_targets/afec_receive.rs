@@ -1,5 +1,5 @@
-//! An endpoint that gets any packets at any times: it stands, stays small, sends no more than it says, and after a few
-//! lies hears an honest peer within a second.
+//! An endpoint gets any packets at any times: it does not panic, keeps its limits of memory and packets, and after a few false
+//! packets receives from an honest peer within a second.
 //!
 //! The input is a configuration and steps.
 
@@ -12,7 +12,7 @@ use groupwire_fuzz::{Input, afec_scheme};
 use libfuzzer_sys::fuzz_target;
 
 const ORDERS: [Order; 3] = [Order::AsTheyCome, Order::InOrder, Order::Newest];
-/// What a channel may take in each direction.
+/// The most memory of a channel in each direction, in bytes.
 const CHANNEL: usize = 16 * 1024;
 
 fuzz_target!(|data: &[u8]| {
@@ -21,10 +21,10 @@ fuzz_target!(|data: &[u8]| {
     let mut end = opened(config);
     let mut out = Vec::new();
     let mut now = Duration::ZERO;
-    // Packets that went, and messages that were to go.
+    // Packets that the endpoint sent, and messages that were handed to it.
     let (mut packets, mut messages) = (0, 0);
-    // Packets that were forged, and reports in them.
-    let (mut lies, mut reports) = (0u32, 0u8);
+    // Forged packets, and reports in them.
+    let (mut forged, mut reports) = (0u32, 0u8);
     while !input.is_empty() {
         let step = input.byte();
         match step & 7 {
@@ -32,15 +32,15 @@ fuzz_target!(|data: &[u8]| {
                 let channel = u32::from(step >> 3) % 3;
                 let payload = [step; 16];
                 let message = Submission { key: channel, ..Submission::new(&payload) };
-                end.send(now, channel, message).expect("it is small");
+                end.send(now, channel, message).expect("the message is small");
                 messages += 1;
             }
             1..=3 => now += Duration::from_millis(u64::from(step >> 3)),
             4 => now += Duration::from_millis(input.number().into()),
             _ => {
-                // Of the right version, so that no input is wasted on that.
+                // The version is right: most inputs would be wasted on wrong ones.
                 let flags = input.byte() & 0x3f;
-                lies += 1;
+                forged += 1;
                 reports = reports.saturating_add(flags >> 5 & 1);
                 let mut packet = vec![0x40 | flags];
                 packet.extend(input.piece());
@@ -53,7 +53,7 @@ fuzz_target!(|data: &[u8]| {
             assert!(out.len() <= config.mtu);
             packets += 1;
             at_once += 1;
-            assert!(at_once < 200, "it sends without end");
+            assert!(at_once < 200, "an endpoint sends without end");
         }
         assert!(end.timeout(now).is_none_or(|at| at > now), "all that was due was done");
         assert!(end.memory() <= 2 * 3 * CHANNEL, "{} bytes", end.memory());
@@ -61,9 +61,9 @@ fuzz_target!(|data: &[u8]| {
     }
     let most = 2 + now.as_millis() as u64 / 5;
     assert!(packets <= most + 60 * messages, "{packets} packets for {messages} messages");
-    // More that agree are believed, for a while.
-    if lies < 6 && reports < 4 {
-        hears(&mut end, config, now);
+    // More false packets that agree with each other are believed for a while.
+    if forged < 6 && reports < 4 {
+        receives(&mut end, config, now);
     }
 });
 
@@ -75,22 +75,23 @@ fn opened(config: Config) -> Endpoint {
     end
 }
 
-/// A peer that begins now is heard within a second.
-fn hears(end: &mut Endpoint, config: Config, start: Duration) {
+/// Checks that an endpoint receives the messages of a new, honest peer within a second.
+fn receives(end: &mut Endpoint, config: Config, start: Duration) {
     let mut peer = opened(config);
     let mut packet = Vec::new();
-    let mut heard = [0; 3];
+    let mut delivered = [0; 3];
     for tick in 0..75 {
         let now = start + Duration::from_millis(tick * 33);
-        end.expire(now, |message| heard[message.channel as usize] += u32::from(tick >= 30));
+        end.expire(now, |message| delivered[message.channel as usize] += u32::from(tick >= 30));
         for channel in (0..3).filter(|_| tick < 60) {
-            peer.send(now, channel, Submission::new(b"pointer 10 20")).expect("it is small");
+            peer.send(now, channel, Submission::new(b"pointer 10 20"))
+                .expect("the message is small");
         }
         while peer.transmit(now, &mut packet).is_some() {
             let _ = end.receive(now, &packet, |message| {
-                heard[message.channel as usize] += u32::from(tick >= 30);
+                delivered[message.channel as usize] += u32::from(tick >= 30);
             });
         }
     }
-    assert!(heard.iter().all(|count| *count >= 25), "{heard:?}: {end:?}");
+    assert!(delivered.iter().all(|count| *count >= 25), "{delivered:?}: {end:?}");
 }

@@ -1,5 +1,5 @@
-//! Time per packet of telepointers in steady state, a tenth of the packets lost: sending, receiving, and choosing a code.
-//! Also says how much memory the two ends take.
+//! The time per telepointer packet in a steady state, with a tenth of the packets lost: sending, receiving, and choosing a code.
+//! Prints the memory of both ends, too.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -11,10 +11,10 @@ use groupwire_afec::{Config, Delivery, Endpoint, Qos, Submission};
 
 const MESSAGE: &[u8] = b"pointer 1020 2040 17";
 const INTERVAL: Duration = Duration::from_millis(33);
-/// Enough for the endpoints to have settled.
+/// The messages before the measurement: enough for a steady state.
 const SETTLED: u32 = 3000;
 
-/// Two ends, one of which sends, 25 ms apart.
+/// Two endpoints with a path of 25 ms; one of them sends.
 struct Talk {
     here: Endpoint,
     there: Endpoint,
@@ -43,7 +43,7 @@ impl Talk {
         talk
     }
 
-    /// A message is sent.
+    /// Sends a message.
     fn next(&mut self) {
         self.now += INTERVAL;
         self.here.send(self.now, 7, Submission::new(MESSAGE)).expect("it is small");
@@ -53,14 +53,16 @@ impl Talk {
         self.here.transmit(self.now, &mut self.packet).is_some()
     }
 
-    /// The packet comes, unless it is lost, and what is answered comes back.
+    /// Carries the packet to the other end, unless it is lost, and the reports back.
     fn carry(&mut self, deliver: impl FnMut(Delivery<'_>)) {
-        let way = Duration::from_millis(25);
+        let delay = Duration::from_millis(25);
         if self.random.rand_float() > 0.1 {
-            self.there.receive(self.now + way, &self.packet, deliver).expect("it is well-formed");
+            self.there.receive(self.now + delay, &self.packet, deliver).expect("it is well-formed");
         }
-        while self.there.transmit(self.now + way, &mut self.answer).is_some() {
-            self.here.receive(self.now + way * 2, &self.answer, |_| {}).expect("it is well-formed");
+        while self.there.transmit(self.now + delay, &mut self.answer).is_some() {
+            self.here
+                .receive(self.now + delay * 2, &self.answer, |_| {})
+                .expect("it is well-formed");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Measures the loss estimator: `cargo run --release -p groupwire-afec --example loss`.
 //!
-//! For each channel: how near the model comes to the truth, how fast after a step, how steady otherwise.
+//! For each loss process: how near the model is to the truth, how fast it follows a step, and how steady it is otherwise.
 
 use std::time::Instant;
 
@@ -27,23 +27,23 @@ const CHANNELS: [(&str, Channel); 14] = [
 /// How packets are lost.
 #[derive(Clone, Copy)]
 enum Channel {
-    /// Each with this probability.
+    /// Each packet with this probability.
     Random(f64),
-    /// This share, in bursts of a geometric length with this mean.
+    /// A share of the packets, in bursts of geometric length with this mean.
     Gilbert(f64, f64),
-    /// A burst starts on a packet outside of one with this probability; its length is evenly 1 to this.
+    /// The probability that a packet outside of a burst begins one, and the longest burst; all lengths from 1 on are equally likely.
     Bursts(f64, u64),
-    /// So many in a row (a fraction: at random one more or less), somewhere in each period of so many.
+    /// Outages of this many packets (a fraction: at random one more or less), one at a random place in each period of this many.
     Outages(f64, f64),
 }
 
 struct Source {
     channel: Channel,
     random: Rand64,
-    /// Lost packets left in this burst.
+    /// The packets that are still lost in this burst.
     left: u64,
     bad: bool,
-    /// Outages: time in packets, and when in this period the outage starts.
+    /// For outages: the time in packets, and when the outage of this period begins.
     now: f64,
     outage: f64,
 }
@@ -88,7 +88,7 @@ impl Source {
     }
 }
 
-/// What is true of a channel, measured over many packets.
+/// The true loss model of a process, measured over many packets.
 fn truth(channel: Channel) -> LossModel {
     let mut source = Source::new(channel, 4711);
     let mut recent = 0_u16;
@@ -108,7 +108,7 @@ fn truth(channel: Channel) -> LossModel {
     LossModel { rate, again: pairs.map(|pairs| pairs / f64::max(lost, 1.0)), weight: 0.0 }
 }
 
-/// Mean and standard deviation.
+/// The mean and the standard deviation.
 fn spread(samples: &[f64]) -> (f64, f64) {
     let mean = samples.iter().sum::<f64>() / samples.len() as f64;
     let square = samples.iter().map(|sample| (sample - mean).powi(2)).sum::<f64>();
@@ -201,7 +201,7 @@ fn steady() {
 
 const AFTER: [usize; 12] = [3, 6, 9, 12, 15, 20, 30, 45, 60, 90, 150, 300];
 
-/// How long an outage of two seconds is remembered on a path that loses 5 %.
+/// How long an outage of two seconds affects the model of a path that loses 5 %.
 fn outage() {
     println!(
         "60 packets lost in a row on 5 % random: mean rate 10, 20, 40, 60, 100, 200 packets later"
@@ -267,7 +267,7 @@ fn step(name: &str, before: Option<Channel>, after: Channel) {
     }
 }
 
-/// The least time of some tries, so that other work on the machine does not count.
+/// The shortest time of several runs, so that other work on the machine does not count.
 fn least(mut run: impl FnMut()) -> f64 {
     let time = |_| {
         let begun = Instant::now();

@@ -1,8 +1,8 @@
 //! Whether XOR parity over messages would pay against repeats: bytes per message to hold a target, by simulation.
 //!
-//! Parity rides, like repeats, on packets that go anyway: each `every` packets, over `window` messages before, next to each
-//! other or spaced. It is priced as a repeat and, where repeats are coded against their neighbours (4 bytes), also as 8 bytes, since a sum of
-//! messages resembles none of them.
+//! Parity is a piggyback, like repeats: in each `every`-th packet, over `window` messages before it, which are neighbours or spaced.
+//! It costs as much as a repeat; where repeats are coded against their neighbours (4 bytes), 8 bytes are tried, too, because a sum
+//! of messages resembles none of them.
 
 use oorandom::Rand64;
 
@@ -47,7 +47,7 @@ fn main() {
 fn losses(rate: f64, burst: f64) -> Vec<bool> {
     let mut random = Rand64::new(1);
     let mut bad = false;
-    // Of mean length 1, bursts are not to be drawn: a loss says nothing of the next.
+    // Bursts of mean length 1 are independent losses.
     let next = |bad: bool| match bad {
         _ if burst == 1.0 => rate,
         true => 1.0 - 1.0 / burst,
@@ -61,7 +61,7 @@ fn losses(rate: f64, burst: f64) -> Vec<bool> {
         .collect()
 }
 
-/// The share that misses with repeats at these lags, a bit each.
+/// The share of messages that miss with repeats at these lags, one bit each.
 fn repeated(lost: &[bool], lags: u32) -> f64 {
     let inner = 32..lost.len() - 32;
     let count = inner.len() as f64;
@@ -70,9 +70,9 @@ fn repeated(lost: &[bool], lags: u32) -> f64 {
     inner.filter(|index| lost[*index] && copies(*index).all(|at| lost[at])).count() as f64 / count
 }
 
-/// The share that misses with parity in each `every`-th packet over `window` messages before it, so far apart.
+/// The share of messages that miss with parity in each `every`-th packet, over `window` messages before it with this spacing.
 fn recovered(lost: &[bool], (spacing, window): (usize, usize), every: usize) -> f64 {
-    // Those that came or were recovered so far, which helps to recover others.
+    // The messages that came or were recovered so far, which help to recover others.
     let mut known: Vec<bool> = lost.iter().map(|lost| !lost).collect();
     for at in (spacing * window..lost.len()).step_by(every).filter(|at| !lost[*at]) {
         let covered = (1..=window).map(|n| at - n * spacing);
@@ -84,11 +84,11 @@ fn recovered(lost: &[bool], (spacing, window): (usize, usize), every: usize) -> 
     known.iter().filter(|known| !**known).count() as f64 / lost.len() as f64
 }
 
-/// The least cost of two ways that share the messages so that the target is held; infinite if none holds it.
-fn cheapest(ways: &[(f64, f64)], target: f64) -> f64 {
+/// The least cost of a mixture of two schemes, given as misses and cost, that holds the target; infinite if none holds it.
+fn cheapest(schemes: &[(f64, f64)], target: f64) -> f64 {
     let mut least = f64::INFINITY;
-    for strong in ways.iter().filter(|way| way.0 <= target) {
-        for weak in ways.iter().filter(|way| way.0 > target) {
+    for strong in schemes.iter().filter(|scheme| scheme.0 <= target) {
+        for weak in schemes.iter().filter(|scheme| scheme.0 > target) {
             let share = (weak.0 - target) / (weak.0 - strong.0);
             least = least.min(share * strong.1 + (1.0 - share) * weak.1);
         }

@@ -1,4 +1,4 @@
-//! Two ends with UDP sockets on 127.0.0.1. One sends a pointer's positions and drops a fifth of its packets on purpose.
+//! Two endpoints with UDP sockets on 127.0.0.1. One sends the positions of a pointer and drops a fifth of its packets.
 //!
 //! ```sh
 //! cargo run --example udp -p groupwire-afec
@@ -15,12 +15,12 @@ use groupwire_afec::{Config, Endpoint, Qos, Submission};
 const POINTER: u32 = 1;
 const INTERVAL: Duration = Duration::from_millis(33);
 const SECONDS: u64 = 8;
-/// Of packets, the share that is dropped.
+/// The share of packets that are dropped.
 const LOSS: f64 = 0.2;
 
 type Failure = Box<dyn Error + Send + Sync>;
 
-/// An endpoint and its socket. `start` is when its time begins: each end has its own.
+/// An endpoint and its socket. `start`: when the clock of this end begins; each end has its own clock.
 struct Socket {
     endpoint: Endpoint,
     socket: UdpSocket,
@@ -42,7 +42,7 @@ impl Socket {
         self.start.elapsed()
     }
 
-    /// Sends what is due, and receives until `until` or something else is due.
+    /// Sends the packets that are due, and receives until `until` or until the next packet is due.
     fn turn(&mut self, until: Duration) -> Result<(), Failure> {
         let mut packet = Vec::new();
         while self.endpoint.transmit(self.now(), &mut packet).is_some() {
@@ -56,7 +56,7 @@ impl Socket {
         self.socket.set_read_timeout(Some(wait))?;
         packet.resize(1500, 0);
         match self.socket.recv_from(&mut packet) {
-            // What a stranger sent, or the path damaged, is no reason to stop.
+            // A packet from a stranger, or a damaged one, is no reason to stop.
             Ok((len, from)) if from == self.peer => {
                 let _ = self.endpoint.receive(self.now(), &packet[..len], |_| {});
             }
@@ -73,7 +73,7 @@ impl Socket {
 }
 
 fn receive(mut end: Socket) -> Result<(), Failure> {
-    println!("  s    heard   MER now and so far   asked   path loses");
+    println!("  s    came    MER now and so far   asked   path loses");
     let (mut judged, mut missed) = (0, 0);
     for second in 1..=SECONDS {
         while end.now() < Duration::from_secs(second) {

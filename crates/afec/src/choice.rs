@@ -1,29 +1,30 @@
-//! Which code holds a miss target at the least expected price.
+//! The choice of the code that holds a loss target at the least expected cost.
 //!
-//! The choice is a pure function of what is known of the path. It weighs repeats on packets that go anyway, repeats in
-//! packets of their own, asking for what is missing, and packets that close a cluster, and shares messages between two
-//! sets of repeats so that the target is met exactly, not by the next stronger code.
+//! The choice is a pure function of what is known of the path. It weighs piggybacks, dedicated packets, requests for missing
+//! messages, and the tail flush of a cluster. It splits the messages between two sets of repeats, so that the target is met
+//! exactly and not by the next stronger code.
 //!
-//! # What the sender and the receiver do, as it is priced
+//! # What the sender and the receiver do, and what it costs
 //!
-//! - **Repeats** ([`Code::repeats`], [`Code::other`]) are sent whether or not they are needed. A message with
-//!   [`Repeat::Extra`](crate::code::Repeat::Extra) goes again, alone, in a packet of its own.
-//! - **Closing** ([`Code::close`]): after the last packet of a cluster goes one more. It repeats the last message and
-//!   every other one whose [`Repeat::Ride`](crate::code::Repeat::Ride)s have not all found a packet, each once. It goes
-//!   when the first ride of the last message is due (one interval after it if it has none), or earlier if the oldest of
-//!   those messages would be late. One packet costs less than one for each due time, and nearly all of what the tail
-//!   lacks is the first more copy.
-//! - **Asking** ([`Code::ask`]): a receiver waits for the last repeat of a message that it misses, then asks for it,
-//!   unless the target permits to lose this one: it keeps an account (a leaky bucket) of how many it may. Messages noticed
-//!   together are asked for in one packet. The sender answers with `ask` copies, each in one of the next packets that go
-//!   anyway or, if that would be late, in a packet of its own at once. The receiver asks again one round trip, one
-//!   interval and the jitter later, while the answer can still be in time.
+//! - **Repeats** ([`Code::repeats`], [`Code::other`]) are sent whether or not they are needed: piggybacks
+//!   ([`Repeat::Ride`](crate::code::Repeat::Ride)) in later packets with new messages, the others
+//!   ([`Repeat::Extra`](crate::code::Repeat::Extra)) in dedicated packets.
+//! - **Tail flush** ([`Code::close`]): one more packet after the last packet of a cluster. It repeats the last message, and every
+//!   other message with piggybacks that found no packet, each once. It goes when the first piggyback of the last message is
+//!   due (one interval after the message if it has none), or earlier if the oldest of these messages would be late. One packet
+//!   costs less than one packet for each piggyback, and the first further copy of a message brings nearly all of the gain.
+//! - **Requests** ([`Code::ask`]): a receiver waits for the last repeat of a missing message and then requests it, unless its
+//!   error budget (a leaky bucket) permits to lose the message. Messages that are noticed together are requested in one
+//!   packet. The sender answers with `ask` copies, each as a piggyback, or in a dedicated packet at once if a piggyback would be
+//!   late. The receiver repeats the request after one round trip, one interval and the jitter, while an answer can be in
+//!   time.
 //!
-//! # What is neglected
+//! # Simplifications
 //!
-//! Lags are counted in packets, extra ones too, as the losses of [`LossModel::again`] are. Where losses depend on time
-//! and not on packets, the model of a sender that begins to send extra packets flatters them until its losses are
-//! measured anew, packets lying closer. Sets that share messages are each reckoned with as if all were sent so. Losses come in bursts that are independent of each other and lose all packets.
+//! - Lags are counted in packets, dedicated ones included, as in [`LossModel::again`]. Where losses depend on time and not on
+//!   packets, the gain of dedicated packets is overestimated until the losses are measured with them.
+//! - Each of two sets of repeats is priced as if all messages were sent with it.
+//! - Losses are taken to come in bursts that are independent of each other and lose all packets while they last.
 
 mod hull;
 pub(crate) mod losses;
@@ -38,83 +39,84 @@ use self::model::{Model, Outcome, Sending};
 use crate::code::{Code, Repeats};
 use crate::loss::LossModel;
 
-/// The most packets that an answer goes in, in codes that are chosen.
+/// The most packets of an answer to a request, in codes that are chosen. Chosen by judgement; not tuned.
 const ANSWERS: u8 = 3;
-/// What a message is worth, in packets, where no code meets the target: a code that pays more for each message that it
-/// saves is absurd. One repeat of each message on a path that loses 3 % pays 20 packets of its own for each.
+/// The most packets that a code may cost for each message that it saves, where no code meets the target. On a path that loses
+/// 5 %, one dedicated packet per message costs this much. Chosen by judgement; not tuned.
 pub(crate) const WORTH: f64 = 20.0;
-/// Up to so many times the target, the least misses count as nearly meeting it: expectations are not that exact.
+/// The target counts as nearly met if the least possible misses are below this many times the target: expectations are no more
+/// exact than that. Tuned on the nearly infeasible cells of `groupwire lab afec --part grid`.
 pub(crate) const NEAR: f64 = 2.0;
-/// Targets are met if they are missed by no more than this, for rounding.
+/// A target also counts as met if rounding errors of this size miss it.
 const ROUNDING: f64 = 1e-9;
-/// How far the model may be off, as a share of what it expects, for [`family`] to hold the best code.
+/// How far the model may be wrong, as a share of what it expects, if [`family`] is to contain the best code. Twice what
+/// `tests/choice` allows.
 const DOUBT: f64 = 0.3;
-/// The most codes in a [`family`].
+/// The most codes in a [`family`]: each is tried in a simulation. Chosen by judgement; not tuned.
 const FAMILY: usize = 400;
 
-/// What is known of a path and what a channel needs of it.
+/// What is known of a path, and what a channel needs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Situation<'a> {
     /// The losses of the path to the receiver.
     pub loss: &'a LossModel,
-    /// The share of feedback packets that are lost. If unknown, the same as [`LossModel::rate`].
+    /// The share of packets that are lost in the other direction. If unknown, the same as [`LossModel::rate`].
     pub loss_back: f64,
-    /// The delay of the path to the receiver, its queue included.
+    /// The delay of the path to the receiver, queues included.
     pub one_way: Duration,
-    /// There and back.
+    /// The round trip of the path.
     pub round_trip: Duration,
-    /// Repeats and answers are to arrive this long before the deadline.
+    /// The margin before the deadline at which repeats and answers are to arrive.
     pub jitter: Duration,
-    /// What remains of the deadline when a message is first sent.
+    /// The time that is left to the deadline when a message is first sent.
     pub deadline: Duration,
-    /// Between packets that go anyway, while a cluster of messages lasts.
+    /// The interval between packets with new messages during a cluster.
     pub interval: Duration,
     /// The mean number of messages in a cluster.
     pub cluster: f64,
     /// The share of messages that may miss.
     pub target: f64,
-    /// The price of one more message in a packet that goes anyway.
+    /// The bytes of a piggyback.
     pub repeat_bytes: f64,
-    /// The price of the headers of one more packet.
+    /// The bytes of headers of a dedicated packet.
     pub packet_bytes: f64,
-    /// The price of asking once, for any number of messages: a feedback packet, or less if packets go back anyway.
+    /// The bytes of a request for any number of messages: a packet, or less if packets go in that direction anyway.
     pub ask_bytes: f64,
-    /// From when a lost packet would have come to when the receiver has asked for it: until the next one shows the gap
-    /// (about an interval), and what feedback waits.
+    /// The time from when a lost packet would have come to when the receiver requests its messages: until the next packet shows
+    /// the gap (about an interval), and while the report waits.
     pub ask_delay: Duration,
 }
 
 /// A code and what to expect of it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Choice {
-    /// What to do.
+    /// The code.
     pub code: Code,
-    /// The share of messages that is expected to miss with it.
+    /// The share of messages that is expected to miss with the code.
     pub misses: f64,
-    /// The bytes that it is expected to cost, for each message, beyond sending each once. Both ways.
+    /// The expected bytes per message beyond sending each message once, in both directions.
     pub cost: f64,
-    /// The least misses that any code reaches, at whatever price. Above the target, the application is to be told. Where
-    /// the target is held, less may be possible: codes that must cost more are not looked at.
+    /// The least share of misses that any weighed code reaches, at whatever cost. If it is above the target, the application is to
+    /// be told. If the target is held, even less may be possible: codes that cost more are not weighed.
     pub possible: f64,
 }
 
 /// The cheapest code that is expected to hold the target.
 ///
-/// If none does, the code that is best when a message that misses costs as much as twenty packets: of the codes that
-/// are cheapest for their misses, the one with the fewest at which the last step still saved a message for each twenty
-/// packets' worth of bytes. But if the target is nearly held, the one with the fewest misses.
+/// If no code holds it: the code with the fewest misses if the target is nearly met, else the code that is cheapest when each
+/// missed message costs as much as twenty dedicated packets.
 pub fn choose(situation: &Situation) -> Choice {
     let model = Model::new(situation);
     let mut search = Search::new(situation, &model);
     search.weigh(Repeats::NONE);
     if search.costs_more_than(0.0) {
-        sets::riding(&model).skip(1).for_each(|repeats| search.weigh(repeats));
+        sets::piggybacked(&model).skip(1).for_each(|repeats| search.weigh(repeats));
         search.share();
-        // The least that packets of their own cost: for as few messages as could do if none of them missed.
+        // The least cost of dedicated packets: as few messages have one as would do if none of these missed.
         let packet = situation.packet_bytes + situation.repeat_bytes;
         let share = (1.0 - situation.target / situation.loss.rate).max(0.0);
         if search.costs_more_than(share * packet) {
-            sets::with_extras(&model).for_each(|repeats| search.weigh(repeats));
+            sets::with_dedicated(&model).for_each(|repeats| search.weigh(repeats));
             search.share();
         }
     }
@@ -123,23 +125,25 @@ pub fn choose(situation: &Situation) -> Choice {
     Choice { possible: search.possible, ..search.best.unwrap_or(fallback) }
 }
 
-/// What to expect of a code, for whoever has one already. [`Choice::possible`] says no more than [`Choice::misses`]. Of
-/// more than eight repeats only the first eight are reckoned with.
+/// What to expect of a given code. [`Choice::possible`] is the same as [`Choice::misses`]. Of more than eight repeats only the
+/// first eight count.
 pub fn expect(situation: &Situation, code: Code) -> Choice {
     Model::new(situation).expect(code)
 }
 
-/// The best of what was weighed so far.
+/// The best codes of those weighed so far.
 struct Search<'a> {
     situation: &'a Situation<'a>,
     model: &'a Model<'a>,
-    /// Without and with closing, by how many packets an answer has.
+    /// The hulls without and with a tail flush, each by the number of packets of an answer.
     hulls: [[Hull; ANSWERS as usize + 1]; 2],
-    /// The cheapest that holds the target.
+    /// The cheapest code that holds the target.
     best: Option<Choice>,
-    /// The best if none does: at any price where one nearly does, else at a sensible one.
+    /// The code with the fewest misses.
     nearest: Choice,
+    /// The cheapest code if a missed message costs [`WORTH`] packets.
     fallback: Choice,
+    /// The fewest misses.
     possible: f64,
 }
 
@@ -158,15 +162,15 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// All messages sent with one set of repeats.
+    /// Weighs sending all messages with one set of repeats.
     fn weigh(&mut self, repeats: Repeats) {
         let target = self.situation.target;
         let worth = WORTH * (self.situation.packet_bytes + self.situation.repeat_bytes);
-        let worse = |choice: &Choice| choice.cost + worth * choice.misses;
+        let price = |choice: &Choice| choice.cost + worth * choice.misses;
         let sendings = self.model.sendings(&repeats);
         for ask in 0..=self.model.answers(&sendings[0]) {
             let asking = self.model.asking(&sendings[0], ask);
-            for close in self.model.closings() {
+            for close in self.model.flushes() {
                 let sending = &sendings[usize::from(close)];
                 let code = Code { repeats, other: repeats, share: 0.0, ask, close };
                 let choice = |to: f64| {
@@ -180,7 +184,7 @@ impl<'a> Search<'a> {
                 if most.misses < self.nearest.misses {
                     self.nearest = most;
                 }
-                if worse(&most) < worse(&self.fallback) {
+                if price(&most) < price(&self.fallback) {
                     self.fallback = most;
                 }
                 self.keep_cheaper(exact);
@@ -188,7 +192,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Messages shared between two of the sets that were weighed.
+    /// Weighs the mixtures of two of the weighed sets that hold the target exactly.
     fn share(&mut self) {
         for close in [false, true] {
             for ask in 0..=ANSWERS {
@@ -201,7 +205,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Whether what was found costs more than that, or nothing was found.
+    /// Whether the best code costs more than this, or there is none.
     fn costs_more_than(&self, bytes: f64) -> bool {
         self.best.is_none_or(|best| best.cost > bytes)
     }
@@ -216,14 +220,14 @@ impl<'a> Search<'a> {
 
 /// Static codes to try one after the other, cheapest first, in search of the best one in hindsight.
 ///
-/// They are those sets of repeats that [`choose`] weighs, and two of them shared in steps of one eighth, with and
-/// without asking and closing, that may be the cheapest to hold the target if the model is off by up to 30 % of the
-/// misses: the first that holds it is the best. If none may hold it, those with the least misses. The first is always
-/// [`Code::PLAIN`].
+/// They are the sets of repeats that [`choose`] weighs, and mixtures of two of them in steps of one eighth, with and without
+/// requests and tail flush, as far as they may be the cheapest codes to hold the target if the model is wrong by up to 30 % of
+/// the misses. The first one that holds the target in a trial is the best. If none may hold it, they are those with the fewest
+/// misses. The first code is always [`Code::PLAIN`].
 pub fn family(situation: &Situation) -> Vec<Code> {
     let model = Model::new(situation);
-    let sets: Vec<(Repeats, [Sending; 2])> = sets::riding(&model)
-        .chain(sets::with_extras(&model))
+    let sets: Vec<(Repeats, [Sending; 2])> = sets::piggybacked(&model)
+        .chain(sets::with_dedicated(&model))
         .map(|repeats| (repeats, model.sendings(&repeats)))
         .collect();
     let mut all = Vec::new();
@@ -235,7 +239,7 @@ pub fn family(situation: &Situation) -> Vec<Code> {
                 _ => continue,
             };
             for share in steps.map(|eighths| f64::from(eighths) / 8.0) {
-                for close in model.closings() {
+                for close in model.flushes() {
                     let at = usize::from(close);
                     let shared = sending[at].shared(&stronger[at], share);
                     for ask in 0..=model.answers(&shared) {
@@ -254,7 +258,7 @@ pub fn family(situation: &Situation) -> Vec<Code> {
     core::iter::once(Code::PLAIN).chain(codes).collect()
 }
 
-/// Of codes, cheapest first, those that may be the cheapest to hold the target.
+/// Keeps those of the codes, cheapest first, that may be the cheapest to hold the target.
 fn keep_likely(all: &mut Vec<(Outcome, Code)>, target: f64) {
     let least = all.iter().fold(1.0, |least: f64, (outcome, _)| least.min(outcome.misses));
     let may_miss = (target + ROUNDING).max(least) / (1.0 - DOUBT);
@@ -263,7 +267,7 @@ fn keep_likely(all: &mut Vec<(Outcome, Code)>, target: f64) {
     if let Some(enough) = all.iter().position(surely) {
         all.truncate(enough + 1);
     }
-    // Those that the fewest others beat at both misses and cost.
+    // The codes that the fewest others beat at both misses and cost.
     let mut misses: Vec<f64> = Vec::new();
     let mut beaten = Vec::new();
     for (outcome, code) in all.iter() {

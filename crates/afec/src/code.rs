@@ -2,98 +2,105 @@
 
 use core::time::Duration;
 
-/// The last packet that a message can ride on: this many after its own.
-pub const LAST_RIDE: u8 = 32;
-/// The most packets of its own that a message can have.
-pub const EXTRAS: usize = 4;
+/// The farthest packet that can carry a repeat as a piggyback, counted from the message's own packet. 32 holds the
+/// paper's FEC-n for all n that fit one path MTU of telepointer messages.
+pub const LAST_PIGGYBACK: u8 = 32;
+/// The most dedicated packets that one message can have. Chosen by judgement; not tuned: [`choose`](crate::choice::choose)
+/// uses three at most.
+pub const MAX_DEDICATED: usize = 4;
 
-/// One more sending of a message, after the first.
+/// One further sending of a message, after the first one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Repeat {
-    /// In the n-th packet (1 = the next) after the message's own that goes anyway. If none goes in time, because a
-    /// cluster of messages has ended, the sender may send one for it (see [`Code::close`]).
+    /// A piggyback: the repeat goes in the n-th packet with new messages after the message's own packet (1 is the next
+    /// one). If a pause begins first, the sender may send a packet for it: the tail flush (see [`Code::close`]).
     Ride(u8),
-    /// In a packet of its own, so long after the message's own.
+    /// A dedicated packet: the repeat goes alone, this long after the message's own packet.
     Extra(Duration),
 }
 
-/// The repeats of a message, each once.
+/// The repeats of a message. No two of them are equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Repeats {
-    /// A bit for each packet that goes anyway, the next one lowest.
-    rides: u32,
-    /// In µs, earliest first, zeros last.
-    extras: [u32; EXTRAS],
+    /// One bit for each packet that may carry a piggyback; the lowest bit is the next packet.
+    piggybacks: u32,
+    /// The delays of the dedicated packets in µs, ascending; unused places at the end are 0.
+    dedicated: [u32; MAX_DEDICATED],
 }
 
 impl Repeats {
-    /// None.
-    pub const NONE: Repeats = Repeats { rides: 0, extras: [0; EXTRAS] };
+    /// No repeat.
+    pub const NONE: Repeats = Repeats { piggybacks: 0, dedicated: [0; MAX_DEDICATED] };
 
-    /// These repeats. What is out of range ([`LAST_RIDE`], [`EXTRAS`], more than an hour) is left out.
+    /// Collects repeats. Ignores those that are out of range: a piggyback beyond [`LAST_PIGGYBACK`], more dedicated
+    /// packets than [`MAX_DEDICATED`], a delay of more than an hour.
     pub fn new(repeats: impl IntoIterator<Item = Repeat>) -> Self {
         let mut all = Repeats::NONE;
-        let mut extras = 0;
+        let mut dedicated = 0;
         for repeat in repeats {
             match repeat {
-                Repeat::Ride(lag @ 1..=LAST_RIDE) => all.rides |= 1 << (lag - 1),
+                Repeat::Ride(lag @ 1..=LAST_PIGGYBACK) => all.piggybacks |= 1 << (lag - 1),
                 Repeat::Ride(_) => {}
                 Repeat::Extra(after) => {
                     let Ok(micros @ 1..) = u32::try_from(after.as_micros()) else {
                         continue;
                     };
-                    if extras < EXTRAS && !all.extras.contains(&micros) {
-                        all.extras[extras] = micros;
-                        extras += 1;
+                    if dedicated < MAX_DEDICATED && !all.dedicated.contains(&micros) {
+                        all.dedicated[dedicated] = micros;
+                        dedicated += 1;
                     }
                 }
             }
         }
-        all.extras[..extras].sort_unstable();
+        all.dedicated[..dedicated].sort_unstable();
         all
     }
 
-    /// FEC-n of the paper: in each of the next `n` packets.
+    /// FEC-n of the paper: a piggyback in each of the next `n` packets.
     pub fn repeat_last(n: u8) -> Self {
         Repeats::new((1..=n).map(Repeat::Ride))
     }
 
-    /// The repeats in turn: rides first.
+    /// Iterates over the repeats: piggybacks first, each kind in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = Repeat> + '_ {
-        let rides = (0..LAST_RIDE).filter(|bit| self.rides >> bit & 1 == 1);
-        let extras = self.extras.iter().filter(|micros| **micros > 0);
-        let extras = extras.map(|micros| Repeat::Extra(Duration::from_micros(u64::from(*micros))));
-        rides.map(|bit| Repeat::Ride(bit + 1)).chain(extras)
+        let piggybacks = (0..LAST_PIGGYBACK).filter(|bit| self.piggybacks >> bit & 1 == 1);
+        let dedicated = self.dedicated.iter().filter(|micros| **micros > 0);
+        let dedicated =
+            dedicated.map(|micros| Repeat::Extra(Duration::from_micros(u64::from(*micros))));
+        piggybacks.map(|bit| Repeat::Ride(bit + 1)).chain(dedicated)
     }
 
-    /// How many there are.
+    /// The number of repeats.
     pub fn len(&self) -> usize {
-        self.rides.count_ones() as usize + self.extras.iter().filter(|micros| **micros > 0).count()
+        self.piggybacks.count_ones() as usize
+            + self.dedicated.iter().filter(|micros| **micros > 0).count()
     }
 
-    /// Whether there is none.
+    /// True if there is no repeat.
     pub fn is_empty(&self) -> bool {
         *self == Repeats::NONE
     }
 }
 
-/// What a sender does for the messages of a channel.
+/// The plan by which a sender repeats the messages of a channel.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Code {
-    /// The repeats that most messages get.
+    /// The repeats of most messages.
     pub repeats: Repeats,
-    /// The repeats that a share of messages gets instead.
+    /// The repeats of the other messages.
     pub other: Repeats,
-    /// That share, 0 to 1.
+    /// The share of messages that have [`other`](Code::other) repeats, 0 to 1.
     pub share: f64,
-    /// Whether the receiver should ask for messages that it misses, and in how many packets each one asked for is sent.
+    /// The number of packets in which each requested message is sent again; 0: the receiver does not request missing
+    /// messages.
     pub ask: u8,
-    /// Whether repeats that find no packet to ride on, at the end of a cluster, get a packet.
+    /// The tail flush: whether the sender sends one more packet after the last message of a cluster, for the piggybacks
+    /// that found no packet.
     pub close: bool,
 }
 
 impl Code {
-    /// Each message once.
+    /// Each message goes once.
     pub const PLAIN: Code =
         Code { repeats: Repeats::NONE, other: Repeats::NONE, share: 0.0, ask: 0, close: false };
 }
@@ -105,20 +112,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn repeats_come_back_sorted_and_once() {
-        let extra = |ms| Repeat::Extra(Duration::from_millis(ms));
+    fn repeats_are_sorted_and_distinct() {
+        let dedicated = |ms| Repeat::Extra(Duration::from_millis(ms));
         let given = [
             Repeat::Ride(3),
-            extra(20),
+            dedicated(20),
             Repeat::Ride(1),
-            extra(10),
+            dedicated(10),
             Repeat::Ride(3),
             Repeat::Ride(0),
         ];
         let repeats = Repeats::new(given);
         assert_eq!(
             repeats.iter().collect::<Vec<_>>(),
-            [Repeat::Ride(1), Repeat::Ride(3), extra(10), extra(20)]
+            [Repeat::Ride(1), Repeat::Ride(3), dedicated(10), dedicated(20)]
         );
         assert_eq!(repeats.len(), 4);
         assert_eq!(Repeats::new([Repeat::Ride(33), Repeat::Extra(Duration::MAX)]), Repeats::NONE);

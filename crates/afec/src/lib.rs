@@ -1,16 +1,16 @@
 //! Adaptive forward error correction: keeps streams of small messages over datagrams inside their loss targets and
 //! deadlines, at the least redundancy.
 //!
-//! A channel says what it needs ([`Qos`]): the share of messages that may miss, the deadline after which a message is
-//! worth nothing, whether order matters. An [`Endpoint`] at each end of a path does the rest: it learns how the path
-//! loses packets and chooses for each channel how often, and when, to send a message again, or to wait until the other
-//! end asks for it. While nothing is lost, nothing is sent twice. What no redundancy can meet it tells at once
-//! ([`Notice`]).
+//! The QoS of a channel ([`Qos`]) is the share of messages that may miss, the deadline after which a message is worth nothing,
+//! and the order of delivery. An [`Endpoint`] at each end of a path estimates how the path loses packets, and chooses for each
+//! channel how often and when a message is repeated, or that the receiver requests it. While nothing is lost, nothing is
+//! repeated. If no redundancy meets a target, the application is told at once ([`Notice`]).
 //!
-//! # How to drive it
+//! # Driving interface
 //!
-//! There is no socket, thread or clock inside: the same calls give the same packets. Hand in what comes, send what it
-//! makes, come back when it says so. `now` is the time since any moment, never less than before.
+//! There is no socket, thread or clock inside: the same calls give the same packets. The caller hands packets in, sends the
+//! packets that come out, and calls again at the time that [`Endpoint::timeout`] returns. `now` is the time since any moment
+//! and never decreases.
 //!
 //! ```
 //! use core::time::Duration;
@@ -23,43 +23,43 @@
 //!     end.open(POINTER, pointer)?;
 //! }
 //! let [here, there] = &mut ends;
-//! let (mut packet, mut heard) = (Vec::new(), 0);
+//! let (mut packet, mut delivered) = (Vec::new(), 0);
 //! for nth in 0..300_u64 {
 //!     let now = Duration::from_millis(nth * 33);
 //!     here.send(now, POINTER, Submission::new(format!("pointer {nth} 20").as_bytes()))?;
-//!     // Every fifth packet is lost on its way, and the way takes 20 ms.
+//!     // The path loses every fifth packet and has a delay of 20 ms.
 //!     let later = now + Duration::from_millis(20);
 //!     while here.transmit(now, &mut packet).is_some() {
 //!         if nth % 5 != 0 {
-//!             there.receive(later, &packet, |message| heard += message.payload.len().min(1))?;
+//!             there.receive(later, &packet, |message| delivered += message.payload.len().min(1))?;
 //!         }
 //!     }
-//!     there.expire(later, |_| heard += 1);
+//!     there.expire(later, |_| delivered += 1);
 //!     while there.transmit(later, &mut packet).is_some() {
 //!         here.receive(later, &packet, |_| {})?;
 //!     }
 //! }
-//! let (sent, _code) = here.sent(POINTER).ok_or("it is open")?;
-//! assert!(heard > 270 && sent.repeats > 0, "{heard} of 300");
+//! let (sent, _code) = here.sent(POINTER).ok_or("the channel is open")?;
+//! assert!(delivered > 270 && sent.repeats > 0, "{delivered} of 300");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! `examples/udp.rs` does the same with sockets.
 //!
-//! # Its parts, useful alone
+//! # Parts that are useful alone
 //!
-//! - [`loss`]: a few bytes that say how a path loses packets, and what learns them.
+//! - [`loss`]: a model of how a path loses packets, in six bytes, and its estimator.
 //! - [`choice`]: the cheapest [`code`] that holds a target on such a path.
-//! - [`rate`]: how much a path carries, and who gets it.
-//! - [`playout`]: when to show what came, so that it moves as it was moved.
-//! - [`stats`]: figures for people.
+//! - [`rate`]: an estimator of the rate that a path carries, and the shares of channels.
+//! - [`playout`]: a playout buffer, which restores the rhythm in which messages were sent.
+//! - [`stats`]: statistics for people to read.
 //!
 //! # Laws
 //!
 //! - No clock, randomness, I/O or thread; only `core` and `alloc`.
-//! - Nothing that comes from the network panics, grows without bound or takes long (see [`Endpoint`], "Bad input").
-//! - A message comes out at most once, and none after its deadline as far as the receiver can tell.
-//! - Who may write packets is the transport's business: nothing here is authenticated.
+//! - No packet from the network makes an endpoint panic, grow without limit or take long (see [`Endpoint`], "Bad input").
+//! - A message is delivered at most once, and not after its deadline as far as the receiver can measure it.
+//! - Packets are not authenticated: the transport decides who may write them.
 #![no_std]
 
 extern crate alloc;
@@ -69,6 +69,8 @@ extern crate std;
 pub mod choice;
 pub mod code;
 mod endpoint;
+mod former_names;
+mod ids;
 pub mod loss;
 mod path;
 pub mod playout;
@@ -81,9 +83,13 @@ pub mod stats;
 mod wire;
 mod within;
 
-pub use endpoint::{Came, Config, Endpoint, Front, Notice, Planned};
+pub use endpoint::{Arrival, Config, Endpoint, Notice, Planned, ShortHeader};
+pub use ids::ChannelId;
 pub use qos::{Order, Qos};
 pub use receiver::Delivery;
 pub use scheme::{Afec2012, Scheme};
-pub use sender::{CHANNELS, Made, SendError, Submission, Submitted};
+pub use sender::{CHANNELS, PacketSummary, SendError, Submission, Submitted};
 pub use wire::PacketError;
+
+#[doc(hidden)]
+pub use former_names::{Came, Front, Made};

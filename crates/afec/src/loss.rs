@@ -1,7 +1,7 @@
-//! What a receiver learns of how a path loses packets.
+//! The losses of a path: a model of them, and its estimator.
 //!
-//! A receiver [pushes](LossEstimator::push) for each packet whether it was lost and asks for the [`LossModel`]. It
-//! sends that, in [six bytes](LossModel::write), when it [differs](LossModel::differs) from what it sent last.
+//! A receiver tells the estimator for each packet [whether it was lost](LossEstimator::push) and takes the [`LossModel`] from it.
+//! It sends the model, in [six bytes](LossModel::write), when it [differs](LossModel::differs) from the model that it sent last.
 
 mod estimator;
 mod tally;
@@ -12,46 +12,46 @@ pub use wire::WIRE_BYTES;
 
 use crate::within::Within;
 
-/// How far apart two packets may be for their losses to be compared.
+/// The longest distance, in packets, over which the losses of two packets are compared. Chosen by judgement; not tuned.
 pub const LAGS: usize = 12;
 
-/// A difference in the share of messages lost that matters to no target: a third of the least target, 1 %.
+/// A difference in the share of lost messages that matters to no target: a third of the lowest target, 1 %.
 const SMALL: f64 = 0.003;
-/// The share by which a rate must differ for a sender to do noticeably else: the first when much is known, the second
-/// when little is. Measured (`examples/loss.rs`): on steady paths that makes fewer than 4 reports in 1000 packets.
+/// The relative difference of a loss rate that changes noticeably what a sender does: first when much is known of the path, then
+/// when little is. Tuned on `examples/loss.rs`: steady paths cause fewer than 4 reports in 1000 packets.
 const NOTICEABLE: (f64, f64) = (0.15, 0.25);
 
-/// What is believed of a path's losses.
+/// A model of the losses of a path.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LossModel {
     /// The share of packets that are lost (PER).
     pub rate: f64,
     /// `again[d - 1]`: the probability that packet i + d is lost, given that packet i was.
     pub again: [f64; LAGS],
-    /// How many packets this is drawn from: those since the losses last changed. Small just after a change; in between
-    /// (the geometric mean) while it is not clear whether they did.
+    /// The number of packets that the model rests on: those since the losses last changed. It is small just after a change, and in
+    /// between (a geometric mean) while it is uncertain whether they changed.
     pub weight: f64,
 }
 
 impl Default for LossModel {
-    /// A path of which nothing is known and that is believed to lose nothing.
+    /// A path of which nothing is known: it is taken to lose nothing.
     fn default() -> Self {
         LossModel { rate: 0.0, again: [0.0; LAGS], weight: 0.0 }
     }
 }
 
 impl LossModel {
-    /// The standard deviation of [`rate`](LossModel::rate) by what it was drawn from. Losses in one burst count as one
-    /// event, half an event is added, so that it is not 0 where nothing was lost.
+    /// The standard error of [`rate`](LossModel::rate). The losses of one burst count as one event. Half an event is added, so
+    /// that the error is not 0 where nothing was lost.
     pub fn rate_error(&self) -> f64 {
         let packets = self.weight.max(0.0) + 1.0;
         let rate = (self.rate + 0.5 / packets).within(0.0, 1.0);
-        // The variance of a mean whose terms depend on the ones before as in a two-state Markov chain.
+        // The variance of a mean of dependent terms, as in a two-state Markov chain.
         let tie = ((self.again[0] - self.rate) / (1.0 - self.rate).max(SMALL)).within(0.0, 0.97);
         libm::sqrt(rate * (1.0 - rate) / packets * (1.0 + tie) / (1.0 - tie))
     }
 
-    /// A model that loses more, by so many standard errors of the rate, in bursts as long.
+    /// A model with a higher rate, by a number of standard errors, and bursts of the same length.
     pub fn doubted(&self, errors: f64) -> LossModel {
         let rate = (self.rate + errors * self.rate_error()).within(self.rate, 1.0);
         let tie =
@@ -60,15 +60,16 @@ impl LossModel {
         LossModel { rate, again, weight: self.weight }
     }
 
-    /// How many bursts of losses this is drawn from; a loss by itself is one.
+    /// The number of bursts that the model rests on; a single loss is a burst.
     pub fn bursts(&self) -> f64 {
         self.weight * self.rate * (1.0 - self.again[0])
     }
 
-    /// Whether a sender with this model would do noticeably else than with `reported`, for some miss target of 1 to
-    /// 20 %: whether a message sent once, or twice at some distance, is lost noticeably more or less often.
+    /// Whether a sender would act noticeably differently with this model than with `reported`, for some target of 1 to 20 %:
+    /// whether a message that is sent once, or twice at some distance, is lost noticeably more or less often.
     ///
-    /// While little is known the model moves much. It is to move further then, so as not to be reported all the time.
+    /// While little is known of the path the model changes much. It has to differ more then, so that it is not reported all the
+    /// time.
     pub fn differs(&self, reported: &LossModel) -> bool {
         let (least, most) = NOTICEABLE;
         let share = (self.rate_error() / self.rate.max(SMALL)).within(least, most);

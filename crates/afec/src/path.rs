@@ -1,30 +1,34 @@
-//! How long packets take.
+//! The delay of a path, from measured round trips.
 
 use core::time::Duration;
 
-/// Round trips remembered for the smallest.
+/// The round trips of which the smallest is taken. Chosen by judgement; not tuned.
 const SAMPLES: usize = 16;
-/// So many of them are believed, and messages given up for them.
+/// This many round trips are believed, so that messages are dropped as too late because of them: up to three false ones do no
+/// harm. Chosen by judgement; not tuned.
 const SURE: usize = 4;
-/// What is assumed before the first round trip is known.
+/// The assumed round trip before the first one is measured. Chosen by judgement; not tuned.
 const UNKNOWN: Duration = Duration::from_millis(100);
-/// A longer round trip is no path to keep deadlines on. It is one that slept, or a lie.
+/// A longer round trip is not believed: the other end slept, or its report is false.
 const LONGEST: Duration = Duration::from_secs(3);
-/// Until then they count as at most this: they may be lies, and there may be no others for long.
+/// Before [`SURE`] round trips were measured, each counts as at most this: it may be false, and others may not come for long.
 const FIRST: Duration = Duration::from_millis(300);
-/// A round trip counts as at most this many smoothed ones more than [`UNKNOWN`]: a single one, true or not, must not make
-/// everything look hopeless.
+/// A round trip counts as at most [`UNKNOWN`] plus this many smoothed round trips: a single one must not make every deadline look
+/// out of reach. Chosen by judgement; not tuned.
 const OUTLIER: u32 = 4;
-/// The least margin kept from a deadline.
+/// The least margin before a deadline: clocks are read in whole ms.
 const MARGIN: Duration = Duration::from_millis(3);
 
-/// Round trips of a path: the smallest of the last ones tells the path's own delay (as in RFC 5905, section 10), the
-/// smoothed one what queues add (RFC 6298, section 2).
+/// The round trips of a path. The smallest of the last ones is the delay without queues (as in RFC 5905, section 10), the smoothed
+/// one includes queues (RFC 6298, section 2).
 #[derive(Debug, Clone)]
 pub(crate) struct Path {
+    /// A ring of the last round trips.
     samples: [Option<Duration>; SAMPLES],
+    /// The place of the next one in the ring.
     next: usize,
     smoothed: Option<Duration>,
+    /// The smoothed deviation from the smoothed round trip.
     variation: Duration,
 }
 
@@ -33,6 +37,7 @@ impl Path {
         Path { samples: [None; SAMPLES], next: 0, smoothed: None, variation: Duration::ZERO }
     }
 
+    /// Adds a measured round trip.
     pub(crate) fn sample(&mut self, round_trip: Duration) {
         let most = UNKNOWN + self.smoothed.unwrap_or(UNKNOWN) * OUTLIER;
         let round_trip = round_trip.min(most).min(LONGEST);
@@ -65,6 +70,7 @@ impl Path {
         self.believed(self.smoothed.unwrap_or(UNKNOWN))
     }
 
+    /// Whether enough round trips were measured to believe long ones.
     fn is_sure(&self) -> bool {
         self.samples.iter().flatten().count() >= SURE
     }
@@ -73,22 +79,23 @@ impl Path {
         if self.is_sure() { round_trip } else { round_trip.min(FIRST) }
     }
 
-    /// The way to the other end: half of the path's own delay, and all that queues add, since ours are the larger.
+    /// The delay to the other end: half of the smallest round trip, and all of the delay in queues. The queues in this direction
+    /// are taken for the larger ones, since this end sends the messages.
     pub(crate) fn one_way(&self) -> Duration {
         self.round_trip().saturating_sub(self.smallest() / 2)
     }
 
-    /// The way to the other end if no queue were on it.
+    /// The delay to the other end without queues.
     pub(crate) fn unqueued(&self) -> Duration {
         self.smallest() / 2
     }
 
-    /// What the way to the other end takes for sure: nothing is, before some round trips agree. One alone may lie.
-    pub(crate) fn surely(&self) -> Duration {
+    /// The delay to the other end once [`SURE`] round trips were measured, before that zero.
+    pub(crate) fn certain_one_way(&self) -> Duration {
         if self.is_sure() { self.one_way() } else { Duration::ZERO }
     }
 
-    /// What to keep from a deadline.
+    /// The margin before a deadline.
     pub(crate) fn jitter(&self) -> Duration {
         (self.variation / 2).clamp(MARGIN, Duration::from_millis(50))
     }
@@ -99,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_path_is_soon_believed() {
+    fn a_long_round_trip_is_believed_after_four() {
         let mut path = Path::new();
         for _ in 0..SURE {
             path.sample(Duration::from_millis(480));

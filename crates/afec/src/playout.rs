@@ -1,14 +1,14 @@
-//! A playout buffer for receivers that want it: it holds messages back a little, so that they are played in the rhythm
-//! in which they were made, in spite of jitter, loss and repair.
+//! A playout buffer: it delays messages a little, so that they are played in the rhythm in which they were sent, in spite of
+//! jitter, loss and repeats.
 //!
-//! A message is played at its origin, which is when the sender's application had it, plus the *playout delay*. All that
-//! goes through one buffer has the same delay, whatever its channel: what was done together, such as pointing and
-//! speaking, is seen and heard together.
+//! A message is played at its origin, which is when the sender's application had it, plus the *playout delay*. The delay is the
+//! same for all channels of one buffer, so that actions that belong together, such as pointing and speaking, are played
+//! together.
 //!
-//! A fixed delay is one number. An adaptive one follows a quantile of the ages at arrival, as WebRTC's NetEq does: the
-//! least delay at which as many messages come in time. It starts at twice the first message's age. Afterwards it moves
-//! gently, because while it grows, what is played runs slower than life, and faster while it shrinks: at half speed
-//! ([`RISE`]) and 5 % faster ([`FALL`]) at most. So played time never stands still, jumps or runs backwards.
+//! A fixed delay is one number. An adaptive delay follows a quantile of the ages at arrival, as WebRTC's NetEq does: the least delay
+//! at which that share of the messages comes in time. It starts at twice the first message's age and then changes slowly:
+//! while it grows, messages are played at half speed at most ([`RISE`]), and while it shrinks, 5 % too fast at most ([`FALL`]).
+//! Played time never stops, jumps or runs backwards.
 //!
 //! ```
 //! use core::time::Duration;
@@ -39,52 +39,52 @@ use core::time::Duration;
 use ages::Ages;
 use delay::PlayoutDelay;
 
-/// An origin lies at most so far back, and no delay is longer: the longest deadline of a channel.
+/// The highest age of a message, and the longest delay: the longest deadline of a channel.
 pub const HORIZON: Duration = Duration::from_secs(60);
 
-/// What a playout buffer does.
+/// The settings of a playout buffer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PlayoutConfig {
-    /// How long after its origin a message is played.
+    /// The time between the origin of a message and its playout.
     pub delay: Delay,
-    /// What becomes of messages that come too late for that.
+    /// What happens to messages that come too late.
     pub late: Late,
-    /// So many messages wait at most. When there are more, the oldest are played early.
+    /// The most messages that wait. If there are more, the oldest are played early.
     pub max_items: usize,
-    /// Messages of so many bytes in sum wait at most. When there are more, the oldest are played early.
+    /// The most bytes of messages that wait. If there are more, the oldest messages are played early.
     pub max_bytes: usize,
 }
 
-/// The playout delay. Values above [`HORIZON`] are taken for it.
+/// The playout delay, at most [`HORIZON`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Delay {
-    /// Always this one.
+    /// Always this delay.
     Fixed(Duration),
-    /// The least one with which enough messages come in time.
+    /// The least delay with which enough messages come in time.
     Adaptive {
-        /// The share of messages that shall come in time, 0 to 1, of those that are not older than `max`: waiting for
-        /// the others would be in vain.
+        /// The share of messages that are to come in time, 0 to 1, of those that are not older than `max`: no delay helps the
+        /// others.
         quantile: f64,
-        /// Never less.
+        /// The shortest delay.
         min: Duration,
-        /// Never more, even if `min` is. The least deadline of the channels: later a message is worth nothing.
+        /// The longest delay, even if `min` is longer: the shortest deadline of the channels, as later a message is worth nothing.
         max: Duration,
     },
 }
 
-/// What becomes of messages that come when what was made after them may have been played already.
+/// What happens to messages that come after newer messages may have been played.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Late {
-    /// They are played at once, marked as late.
+    /// The messages are played at once, marked as late.
     #[default]
     Play,
-    /// They are dropped, and counted.
+    /// The messages are dropped and counted.
     Drop,
 }
 
 impl Default for PlayoutConfig {
-    /// Adapts up to 250 ms, the deadline of a channel unless stated, for 98 % of the messages. Plays late ones. Holds
-    /// 1024 messages, which is four channels' at 1000 messages per second in that time, and 1 MiB.
+    /// Adapts up to 250 ms, the default deadline of a channel, for 98 % of the messages. Plays late messages. Holds 1024 messages,
+    /// which are those of four channels with 1000 messages per second in that time, and 1 MiB.
     fn default() -> Self {
         let max = Duration::from_millis(250);
         PlayoutConfig {
@@ -96,16 +96,18 @@ impl Default for PlayoutConfig {
     }
 }
 
-/// Messages that wait for their time. Times are since any one origin, the same for all calls; a `now` before that of an
-/// earlier call is taken for the latter.
+/// A playout buffer: messages that wait for their time. All times are since one moment, the same for all calls. If `now` is
+/// earlier than in a call before, the earlier call's `now` counts.
 #[derive(Debug, Clone)]
 pub struct Playout<T> {
     config: PlayoutConfig,
     delay: PlayoutDelay,
     ages: Ages,
-    /// By origin, and by arrival among those of one origin.
+    /// The waiting messages by origin; those of one origin by arrival.
     waiting: BTreeMap<(Duration, u64), Waiting<T>>,
+    /// The bytes of the waiting messages.
     bytes: usize,
+    /// The latest time of a call.
     now: Duration,
     /// The newest origin that was played.
     played: Duration,
@@ -115,6 +117,7 @@ pub struct Playout<T> {
     early: u64,
 }
 
+/// A waiting message.
 #[derive(Debug, Clone)]
 struct Waiting<T> {
     channel: u32,
@@ -123,51 +126,51 @@ struct Waiting<T> {
     item: T,
 }
 
-/// A message whose time has come.
+/// A message that is played.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Played<T> {
-    /// What was pushed, with its channel.
+    /// The item that was pushed.
     pub item: T,
-    /// See [`Played::item`].
+    /// The channel of the item.
     pub channel: u32,
-    /// As it was pushed, but not after its arrival and not more than [`HORIZON`] before it.
+    /// The origin of the item as it was pushed, limited to at most the time of arrival and at least [`HORIZON`] before it.
     pub origin: Duration,
-    /// Whether it is played at its time.
+    /// Whether the item is played at its time.
     pub timing: Timing,
 }
 
 /// Whether a message is played at its time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Timing {
-    /// Before it, because too much waited.
+    /// Before its time, because too many messages waited.
     Early,
-    /// At it, or when the caller next asked.
+    /// At its time, or when the caller asked next.
     OnTime,
-    /// It came after it, or after a newer message had been played: an old position to complete a trace with, no place
-    /// to move to.
+    /// The message came after its time, or after a newer message had been played. An old position completes a trace, but is no
+    /// position to move to.
     Late,
 }
 
-/// Figures for people.
+/// Statistics for people to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PlayoutStats {
-    /// The playout delay at this moment.
+    /// The present playout delay.
     pub delay: Duration,
-    /// What it moves towards.
+    /// The delay towards which it changes.
     pub target: Duration,
     /// The interarrival jitter as RTP defines it (RFC 3550, section 6.4.1 and appendix A.8), over all channels.
     pub jitter: Duration,
     /// Messages that came.
     pub arrived: u64,
-    /// Of them, those that came late, dropped or not.
+    /// Messages that came late, dropped or not.
     pub late: u64,
-    /// Of the late ones, those that were dropped.
+    /// Late messages that were dropped.
     pub dropped: u64,
-    /// Messages played early because too much waited.
+    /// Messages that were played early because too many waited.
     pub early: u64,
     /// Messages that wait now.
     pub waiting: usize,
-    /// Their bytes.
+    /// The bytes of the waiting messages.
     pub waiting_bytes: usize,
 }
 
@@ -190,8 +193,8 @@ impl<T> Playout<T> {
         }
     }
 
-    /// A message of `bytes` bytes came that its sender's application had at `origin`, which is arrival minus age.
-    /// Returns what has to be played early to make room, oldest first: nothing unless the buffer is full.
+    /// A message of `bytes` bytes came, which the sender's application had at `origin`: its time of arrival less its age. If the
+    /// buffer is full, returns the messages that are played early to make room, the oldest first.
     #[must_use]
     pub fn push(
         &mut self,
@@ -202,7 +205,7 @@ impl<T> Playout<T> {
         item: T,
     ) -> Vec<Played<T>> {
         let now = self.pass(now);
-        // Nothing comes before it was made, whatever a peer or a clock says.
+        // A message does not come before its origin, whatever a peer or a clock says.
         let origin = origin.clamp(now.saturating_sub(HORIZON), now);
         self.adapt(now, now.saturating_sub(origin));
         self.arrived += 1;
@@ -217,7 +220,7 @@ impl<T> Playout<T> {
         self.make_room()
     }
 
-    /// The next message whose time has come, in the order of origins. To be called until there is none.
+    /// Takes the next message whose time has come, in the order of origins. The caller repeats this until it returns `None`.
     pub fn pop(&mut self, now: Duration) -> Option<Played<T>> {
         let now = self.pass(now);
         if self.next()? > now {
@@ -226,14 +229,14 @@ impl<T> Playout<T> {
         self.take(Timing::OnTime)
     }
 
-    /// When [`Playout::pop`] has something to give, unless something is pushed first; `None` if nothing waits. Not
-    /// after arrival plus the greatest delay.
+    /// When [`Playout::pop`] returns the next message, unless a message is pushed before; `None` if no message waits. It is never
+    /// later than the arrival of the message plus the longest delay.
     pub fn next(&self) -> Option<Duration> {
         let (&(origin, _), first) = self.waiting.first_key_value()?;
         Some(if first.is_late { self.now } else { self.delay.due(origin) })
     }
 
-    /// How it goes.
+    /// The statistics so far.
     pub fn stats(&self, now: Duration) -> PlayoutStats {
         PlayoutStats {
             delay: self.delay.at(now.max(self.now)),
@@ -248,11 +251,13 @@ impl<T> Playout<T> {
         }
     }
 
+    /// Advances the time, which does not run backwards.
     fn pass(&mut self, now: Duration) -> Duration {
         self.now = self.now.max(now);
         self.now
     }
 
+    /// Adapts the delay to a message of this age.
     fn adapt(&mut self, now: Duration, age: Duration) {
         let is_first = self.arrived == 0;
         self.ages.add(age);
@@ -261,8 +266,8 @@ impl<T> Playout<T> {
         };
         let (min, max) = self.config.delay.bounds();
         if is_first {
-            // Nothing has been played, so nothing can jump. One age says little of how much they differ: allow for
-            // as much again.
+            // No message has been played, so that the delay may jump. One age does not show how much ages vary: as much again
+            // is allowed for.
             self.delay = PlayoutDelay::new((2 * age).clamp(min, max));
         }
         if let Some(target) = self.ages.quantile(quantile) {
@@ -270,6 +275,7 @@ impl<T> Playout<T> {
         }
     }
 
+    /// Removes the oldest messages beyond the limits.
     fn make_room(&mut self) -> Vec<Played<T>> {
         let mut early = Vec::new();
         while self.waiting.len() > self.config.max_items || self.bytes > self.config.max_bytes {
@@ -281,7 +287,7 @@ impl<T> Playout<T> {
         early
     }
 
-    /// Takes out the oldest. `timing`: unless it came late.
+    /// Takes the oldest message. `timing`: its timing, unless it came late.
     fn take(&mut self, timing: Timing) -> Option<Played<T>> {
         let ((origin, _), Waiting { channel, bytes, is_late, item }) = self.waiting.pop_first()?;
         self.bytes = self.bytes.saturating_sub(bytes);
@@ -293,7 +299,7 @@ impl<T> Playout<T> {
 }
 
 impl Delay {
-    /// The least and the greatest delay.
+    /// The shortest and the longest delay.
     fn bounds(self) -> (Duration, Duration) {
         let (min, max) = match self {
             Delay::Fixed(delay) => (delay, delay),

@@ -1,41 +1,42 @@
-//! What a channel needs of the path.
+//! The quality of service (QoS) of a channel.
 
 use core::time::Duration;
 
-/// The longest deadline.
+/// The longest deadline: the receiver's 16-bit clocks in ms repeat after 65 s.
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// In which order a receiver hands over the messages of a channel.
+/// The order in which a receiver hands over the messages of a channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Order {
-    /// As they come; a recovered message comes after newer ones, with its age.
+    /// In the order of arrival: a recovered message comes after newer ones, with its age.
     #[default]
     AsTheyCome,
-    /// In the order they were sent: newer messages wait for a missing one until it comes or its deadline passes.
+    /// In the order of sending: newer messages wait for a missing one until it comes or its deadline passes.
     InOrder,
-    /// Only the newest value of each key matters: what is older than the newest that was handed over is dropped.
+    /// Only the newest value of each key matters (a conflated channel): a value that is older than the newest one handed over is
+    /// dropped.
     Newest,
 }
 
-/// What a channel needs, from the sender's application to the receiver's.
+/// What a channel needs, from the sender's application to the receiver's application.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Qos {
-    /// The share of messages that may miss: never come, or come after the deadline. 0 to 1.
+    /// The share of messages that may miss, 0 to 1. A message misses if it never comes or comes after its deadline.
     pub target: f64,
-    /// After it a message is worth nothing. Counted from when the application had it.
+    /// The deadline of a message, counted from when the sender's application had it. Later it is worth nothing.
     pub deadline: Duration,
-    /// What the rest of the way takes of the deadline, where this path is not all of it: redundancy is chosen so that
-    /// messages come by so much sooner. They are still worth something until the deadline.
+    /// The part of the deadline that is left for further legs after this path. Redundancy is chosen so that messages come this
+    /// much before the deadline; those that come later, but by the deadline, are still met.
     pub ahead: Duration,
-    /// See [`Order`].
+    /// The order in which messages are handed over.
     pub order: Order,
-    /// Messages per second below which the channel must not be slowed down; 0 for no such bound.
+    /// The messages per second below which the channel must not be slowed down; 0: no such limit.
     pub rate_min: f64,
-    /// Messages per second above which it is conflated (if [`Order::Newest`]) or aggregated; 0 for unbounded.
+    /// The messages per second above which the channel is conflated ([`Order::Newest`]) or aggregated; 0: no limit.
     pub rate_max: f64,
-    /// Who yields first when the path is too narrow: the least. 128 unless stated.
+    /// When the path is too narrow, the channel with the lowest priority yields first. 128 by default.
     pub priority: u8,
-    /// If the path cannot meet the target, lower the target to what it can instead of only telling.
+    /// If the path cannot meet the target, the endpoint raises the permitted share to what it can meet, besides reporting it.
     pub may_lower: bool,
 }
 
@@ -43,7 +44,7 @@ impl Qos {
     /// The longest deadline there can be.
     pub const LONGEST_DEADLINE: Duration = LONGEST;
 
-    /// 5 % may miss, 250 ms from application to application, as they come, at any rate.
+    /// 5 % may miss, the deadline is 250 ms, messages are handed over as they come, at any rate: a telepointer of the paper.
     pub const fn new() -> Self {
         Qos {
             target: 0.05,
@@ -57,7 +58,7 @@ impl Qos {
         }
     }
 
-    /// Says what makes no sense, if anything does.
+    /// Checks that the values do not contradict each other.
     pub(crate) fn validate(&self) -> Result<(), &'static str> {
         if !(0.0..=1.0).contains(&self.target) {
             return Err("target is a share from 0 to 1");

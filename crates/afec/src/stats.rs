@@ -1,48 +1,48 @@
-//! Figures for people.
+//! Statistics for people to read.
 
 use core::time::Duration;
 
 use crate::within::Within;
 
-/// What a sender did for a channel.
+/// What a sender did on a channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SenderStats {
-    /// Messages sent, each once.
+    /// Messages that were sent, repeats not counted.
     pub messages: u64,
-    /// Their bytes, with what stands before each.
+    /// The bytes of these messages, each with its header.
     pub bytes: u64,
-    /// Messages replaced by a newer one of their key before they were sent.
+    /// Messages that a newer one of their key replaced before they were sent.
     pub conflated: u64,
     /// Messages dropped because their deadline passed before they could be sent.
     pub stale: u64,
-    /// Messages sent again.
+    /// Repeats that were sent.
     pub repeats: u64,
-    /// Their bytes.
+    /// The bytes of the repeats, each with its header.
     pub repeat_bytes: u64,
-    /// Of the repeats, those that the receiver asked for.
+    /// Requests of the receiver that were answered.
     pub answers: u64,
     /// Repeats that did not fit into a packet.
     pub crowded_out: u64,
 }
 
-/// What a receiver saw of a channel.
+/// What a receiver saw on a channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ReceiverStats {
-    /// Messages that came by their deadline, or were superseded by one that did, or that missed: each exactly once.
+    /// Messages that were judged, each once: they came by their deadline, or a newer value of their key did, or they missed.
     pub judged: u64,
-    /// Of them, those that missed: never came, or too late (MER = missed / judged).
+    /// The judged messages that missed: they never came, or came too late (MER = missed / judged).
     pub missed: u64,
-    /// Of the missed, those that came too late.
+    /// The messages that came too late.
     pub late: u64,
     /// Messages that came by their deadline only because they were repeated.
     pub recovered: u64,
     /// Repeats of messages that had come already.
     pub useless: u64,
-    /// Messages dropped because a newer one had been handed over.
+    /// Messages that were dropped because a newer value of their key had been handed over.
     pub superseded: u64,
-    /// Messages that this end asked for.
+    /// Requests for missing messages.
     pub asked: u64,
-    /// How old the messages were that came.
+    /// The ages of the messages that came in time.
     pub latency: Histogram,
 }
 
@@ -53,9 +53,10 @@ impl ReceiverStats {
     }
 }
 
+/// The buckets from 16 ms on: five doublings, up to half a second; the last one also counts all higher latencies.
 const BUCKETS: usize = 40;
 
-/// How often which latency was seen: eight buckets for each doubling from 8 ms on, one for each ms before.
+/// A histogram of latencies: one bucket for each ms below 8 ms, eight buckets for each doubling above.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Histogram {
     counts: [u32; BUCKETS + 16],
@@ -68,20 +69,20 @@ impl Default for Histogram {
 }
 
 impl Histogram {
-    /// Counts one.
+    /// Counts a latency.
     pub fn add(&mut self, latency: Duration) {
         let count = &mut self.counts[bucket(latency.as_millis().min(u128::from(u32::MAX)) as u32)];
         *count = count.saturating_add(1);
     }
 
-    /// Counts all that another one counted.
+    /// Adds the counts of another histogram.
     pub fn merge(&mut self, other: &Histogram) {
         for (count, more) in self.counts.iter_mut().zip(other.counts) {
             *count = count.saturating_add(more);
         }
     }
 
-    /// The latency that `share` (0 to 1) of all did not exceed, within an eighth; `None` if there were none.
+    /// The latency that `share` (0 to 1) of all latencies did not exceed, within an eighth; `None` if none was counted.
     pub fn quantile(&self, share: f64) -> Option<Duration> {
         let total: u64 = self.counts.iter().map(|&count| u64::from(count)).sum();
         let wanted = libm::ceil(share.within(0.0, 1.0) * total as f64) as u64;
@@ -95,13 +96,14 @@ impl Histogram {
         None
     }
 
-    /// Each bucket that was hit: the largest latency in ms that falls into it, and how often.
+    /// Each bucket with a count: the largest latency in ms that falls into it, and the count.
     pub fn buckets(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
         let all = self.counts.iter().enumerate().map(|(place, &count)| (upper(place), count));
         all.filter(|(_, count)| *count > 0)
     }
 }
 
+/// The bucket of a latency.
 fn bucket(ms: u32) -> usize {
     if ms < 8 {
         return ms as usize;
@@ -111,6 +113,7 @@ fn bucket(ms: u32) -> usize {
     ((doubling as usize + 1) * 8 + within as usize).min(BUCKETS + 15)
 }
 
+/// The largest latency of a bucket, in ms.
 fn upper(bucket: usize) -> u32 {
     if bucket < 8 {
         return bucket as u32;

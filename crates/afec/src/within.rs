@@ -1,9 +1,10 @@
 //! Bounds for floating-point numbers.
 
-/// `f64::clamp` panics if the bounds are the wrong way round, and says which they were: code that prints floating-point
-/// numbers is 17 KB of a browser's module. This one has no such case.
+/// A replacement of `f64::clamp`, which panics if the bounds are reversed and prints them: the code that prints floating-point
+/// numbers takes 17 KB of a browser's WebAssembly module.
 pub(crate) trait Within {
-    /// The number, but at least `least` and at most `most`, of which the latter counts more; `least` if it is none (NaN).
+    /// The number limited to at least `least` and at most `most`. If the bounds are reversed, the result is `most`; for NaN it is
+    /// `least`.
     fn within(self, least: Self, most: Self) -> Self;
 }
 
@@ -24,7 +25,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_panics() {
+    fn no_bounds_panic() {
         assert_eq!([-1.0, 0.5, 2.0].map(|x: f64| x.within(0.0, 1.0)), [0.0, 0.5, 1.0]);
         assert_eq!([f64::NAN, 3.0].map(|x| x.within(2.0, 1.0)), [1.0, 1.0]);
     }

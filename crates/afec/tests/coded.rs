@@ -1,9 +1,11 @@
-//! Packets whose messages somebody else codes: planned here, judged here.
+//! Packets whose messages the caller codes: the endpoint plans and judges them.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 use std::time::Duration;
 
-use groupwire_afec::{Came, Config, Endpoint, Made, Order, PacketError, Planned, Qos, Submission};
+use groupwire_afec::{
+    Arrival, Config, Endpoint, Order, PacketError, PacketSummary, Planned, Qos, Submission,
+};
 use proptest::prelude::*;
 
 const CHANNEL: u32 = 3;
@@ -18,17 +20,17 @@ fn ends(qos: Qos) -> [Endpoint; 2] {
     })
 }
 
-/// A packet, its messages beside it.
+/// A short header and the messages of the packet.
 struct Packet {
-    front: Vec<u8>,
-    messages: Vec<Came>,
-    made: Made,
+    header: Vec<u8>,
+    messages: Vec<Arrival>,
+    made: PacketSummary,
 }
 
 fn transmit(end: &mut Endpoint, now: Duration, forced: bool) -> Option<Packet> {
-    let (mut front, mut messages) = (Vec::new(), Vec::new());
+    let (mut header, mut messages) = (Vec::new(), Vec::new());
     let plan = |planned: Planned<'_>| {
-        messages.push(Came {
+        messages.push(Arrival {
             channel: planned.channel,
             index: planned.index,
             key: (planned.back > 0).then_some((7, planned.back)),
@@ -36,32 +38,31 @@ fn transmit(end: &mut Endpoint, now: Duration, forced: bool) -> Option<Packet> {
             repeated: planned.repeated,
         });
     };
-    let made = end.transmit_with(now, forced, &mut front, plan)?;
-    end.went(now, front.len() + 5 * messages.len());
-    end.coded(made.bytes as usize, 5 * messages.len());
-    Some(Packet { front, messages, made })
+    let made = end.transmit_with(now, forced, &mut header, plan)?;
+    end.on_sent(now, header.len() + 5 * messages.len());
+    end.on_coded(made.bytes as usize, 5 * messages.len());
+    Some(Packet { header, messages, made })
 }
 
 fn receive(end: &mut Endpoint, now: Duration, packet: &Packet) -> Result<(), PacketError> {
-    let front = end.receive_front(now, &packet.front)?;
-    let way = front.way.unwrap_or_default() + front.queued;
-    packet
-        .messages
-        .iter()
-        .try_for_each(|message| end.came(now, &Came { age: message.age + way, ..*message }))
+    let header = end.receive_header(now, &packet.header)?;
+    let one_way = header.way.unwrap_or_default() + header.queued;
+    packet.messages.iter().try_for_each(|message| {
+        end.on_message(now, &Arrival { age: message.age + one_way, ..*message })
+    })
 }
 
 #[test]
 fn a_fifth_of_the_packets_is_lost_and_the_target_is_met() {
     let [mut here, mut there] = ends(Qos { target: 0.025, order: Order::AsTheyCome, ..Qos::new() });
     let mut random = oorandom::Rand32::new(11);
-    let (mut fronts, mut packets) = (0, 0);
+    let (mut headers, mut packets) = (0, 0);
     for nth in 0..2000u32 {
         let now = MS * 40 * nth;
         let message = Submission::new(b"{\"x\":100,\"y\":200}");
         here.submit(now, CHANNEL, message).unwrap();
         while let Some(packet) = transmit(&mut here, now, false) {
-            fronts += packet.front.len();
+            headers += packet.header.len();
             packets += 1;
             if random.rand_range(0..5) > 0 {
                 receive(&mut there, now + MS * 20, &packet).unwrap();
@@ -74,11 +75,11 @@ fn a_fifth_of_the_packets_is_lost_and_the_target_is_met() {
     }
     let stats = there.received(CHANNEL).unwrap();
     assert!(stats.mer() < 0.03, "{stats:?}");
-    assert!(fronts < packets * 5, "{fronts} octets before {packets} packets");
+    assert!(headers < packets * 5, "{headers} bytes before {packets} packets");
 }
 
 #[test]
-fn who_sees_more_of_the_way_has_more_repeated_or_less() {
+fn reported_misses_raise_or_lower_the_number_of_repeats() {
     let repeats = |beyond: f64| {
         let qos = Qos { target: 0.02, order: Order::Newest, deadline: MS * 60, ..Qos::new() };
         let [mut here, mut there] = ends(qos);
@@ -93,7 +94,7 @@ fn who_sees_more_of_the_way_has_more_repeated_or_less() {
                     repeated += packet.made.repeated;
                     if random.rand_range(0..5) > 0 {
                         receive(&mut there, now + MS * (later + 10), &packet).unwrap();
-                        there.judged(CHANNEL, beyond);
+                        there.report_misses(CHANNEL, beyond);
                     }
                 }
             }
@@ -108,12 +109,12 @@ fn who_sees_more_of_the_way_has_more_repeated_or_less() {
 }
 
 #[test]
-fn a_long_silence_makes_no_packet_an_old_one() {
+fn after_a_long_silence_no_packet_counts_as_old() {
     let [mut here, mut there] = ends(Qos::new());
     for nth in 0..1000u32 {
         let now = MS * 40 * nth;
         let packet = transmit(&mut here, now, true).unwrap();
-        // Of a thousand packets 300 running are lost, then each other one is overtaken by the next.
+        // 300 consecutive packets of a thousand are lost.
         if !(100..400).contains(&nth) {
             receive(&mut there, now + MS * 20, &packet).unwrap();
             assert_eq!(receive(&mut there, now + MS * 21, &packet), Err(PacketError::Duplicate));
@@ -131,7 +132,7 @@ proptest! {
             if let Some(flags) = packet.first_mut() {
                 *flags = *flags & 0x3f | 0x40;
             }
-            let _ = there.receive_front(now, &packet);
+            let _ = there.receive_header(now, &packet);
             let _ = transmit(&mut there, now, nth % 3 == 0);
         }
         prop_assert!(there.memory() < 64 << 10);

@@ -1,5 +1,4 @@
-//! Whatever a peer, or somebody who can write packets like one, sends: an endpoint stands, stays small and sends no more
-//! than it says, and works again when that is over.
+//! Hostile packets: an endpoint does not panic, keeps its limits of memory and packets, and works again after the attack.
 
 mod support;
 
@@ -8,9 +7,9 @@ use std::time::Duration;
 use groupwire_afec::{Afec2012, Config, Endpoint, Order, Qos, Scheme, Submission};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
-use support::{Weather, World, pointer};
+use support::{Conditions, World, pointer};
 
-/// What a channel may take in each direction.
+/// The most memory of a channel in each direction, in bytes.
 const CHANNEL: usize = 16 * 1024;
 const CHANNELS: [u32; 3] = [3, 9, 200];
 const ORDERS: [Order; 3] = [Order::AsTheyCome, Order::InOrder, Order::Newest];
@@ -20,14 +19,14 @@ fn memory_max() -> usize {
 }
 
 fn opened(scheme: Scheme) -> World {
-    let mut world = World::new(Config { scheme, ..Config::default() }, Weather::losing(0.0), 1);
+    let mut world = World::new(Config { scheme, ..Config::default() }, Conditions::losing(0.0), 1);
     for (channel, order) in CHANNELS.into_iter().zip(ORDERS) {
         world.open(channel, pointer(order));
     }
     world
 }
 
-/// Both ends talk for a while.
+/// Both ends send messages on all channels.
 fn talk(world: &mut World, messages: u32) {
     for nth in 0..messages {
         for (place, channel) in CHANNELS.into_iter().enumerate() {
@@ -38,23 +37,26 @@ fn talk(world: &mut World, messages: u32) {
     }
 }
 
-/// From ten seconds after an attack on, everything comes again: by then limits that somebody told, and queues that clocks
-/// which lied made believe, are forgotten.
+/// Checks that nearly all messages are delivered again ten seconds after an attack: by then forged rate limits, and queues that
+/// false clocks showed, are forgotten.
 fn works_again(world: &mut World, of_30: usize) -> Result<(), TestCaseError> {
     talk(world, 300);
     world.run(world.now + Duration::from_millis(100));
-    world.came.clear();
+    world.delivered.clear();
     talk(world, 30);
     world.run(world.now + Duration::from_millis(300));
     for end in [0, 1] {
         for (channel, order) in CHANNELS.into_iter().zip(ORDERS) {
-            // A channel that conflates goes slower for up to half a minute on a path that seems narrow.
+            // A conflated channel is slowed down for up to half a minute on a path that seems narrow.
             let least = if order == Order::Newest { 2 } else { of_30 };
-            let of = world.came.iter().filter(|came| came.end == end && came.channel == channel);
+            let of = world
+                .delivered
+                .iter()
+                .filter(|message| message.end == end && message.channel == channel);
             let count = of.count();
             prop_assert!(
                 count >= least,
-                "{count} of 30 on {channel} at {end}, which sends {:?}: {:?}",
+                "{count} of 30 on {channel} at {end}, rate {:?}: {:?}",
                 world.ends[1 - end].rate(world.now),
                 world.ends[end].received(channel)
             );
@@ -63,7 +65,7 @@ fn works_again(world: &mut World, of_30: usize) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// What an endpoint under attack sends, and how large it becomes.
+/// Attacks an endpoint and counts what it sends.
 struct Victim {
     packet: Vec<u8>,
     packets: u64,
@@ -75,7 +77,7 @@ impl Victim {
         Victim { packet: Vec::new(), packets: 0, bytes: 0 }
     }
 
-    /// Hands a packet to end 1 and drops what it sends.
+    /// Hands a packet to end 1 and drops the packets that it sends.
     fn attack(&mut self, world: &mut World, packet: &[u8]) -> Result<(), TestCaseError> {
         let (now, end) = (world.now, &mut world.ends[1]);
         let mtu = Config::default().mtu;
@@ -89,12 +91,12 @@ impl Victim {
             at_once += 1;
             prop_assert!(at_once < 20, "an endpoint sends without end");
         }
-        prop_assert!(end.timeout(now).is_none_or(|at| at > now), "what is due was sent");
+        prop_assert!(end.timeout(now).is_none_or(|at| at > now), "all that was due was sent");
         prop_assert!(end.memory() <= memory_max(), "{} bytes of memory", end.memory());
         Ok(())
     }
 
-    /// It has sent no more reports in so much time than it says, having no messages to send.
+    /// Checks that the endpoint, which has no messages to send, sent no more reports than it promises.
     fn kept_its_rate(&self, time: Duration) -> Result<(), TestCaseError> {
         let most = 2 + time.as_millis() as u64 / 5;
         prop_assert!(self.packets <= most, "{} packets in {time:?}", self.packets);
@@ -119,7 +121,7 @@ fn varint(mut value: u32, out: &mut Vec<u8>) {
     out.push(value as u8);
 }
 
-/// A packet that is well-formed and says anything: flags, number, sent, and a report or not.
+/// The header of a well-formed packet with these fields.
 fn start(flags: u8, number: u16, sent: u16) -> Vec<u8> {
     let mut packet = vec![0x40 | flags & 0x3f];
     packet.extend(number.to_be_bytes());
@@ -130,20 +132,20 @@ fn start(flags: u8, number: u16, sent: u16) -> Vec<u8> {
     packet
 }
 
-/// One of [`CHANNELS`] with two bits.
+/// Appends one of [`CHANNELS`] with two bits.
 fn channel(which: u8, kind: u32, packet: &mut Vec<u8>) {
     varint(CHANNELS[usize::from(which) % CHANNELS.len()] * 4 + kind, packet);
 }
 
 type Forged = (u8, u16, u16, Vec<(u8, u16, u32, u8)>);
 
-/// Parts of a forged packet: flags, number, sent and what it says of channels.
+/// The fields of a forged packet: flags, number, sent, and parts about channels.
 fn forged() -> impl Strategy<Value = Forged> {
     let part = (any::<u8>(), any::<u16>(), any::<u32>(), any::<u8>());
     (any::<u8>(), any::<u16>(), any::<u16>(), prop::collection::vec(part, 0..60))
 }
 
-/// A report that asks for everything, steps, stands and loses as it is told to.
+/// A packet with a report: requests, balances, steps and losses with these fields.
 fn report((flags, number, sent, parts): &Forged) -> Vec<u8> {
     let mut packet = start(flags | 0x20, *number, *sent);
     packet.push(u8::try_from(number & 0x0f).unwrap_or(0) << 4 | 0b101);
@@ -164,7 +166,7 @@ fn report((flags, number, sent, parts): &Forged) -> Vec<u8> {
     packet
 }
 
-/// Messages with any indices and ages.
+/// A packet with messages of any indices and ages.
 fn messages((flags, number, sent, parts): &Forged) -> Vec<u8> {
     let mut packet = start(flags & !0x20, *number, *sent);
     for (which, index, age, len) in parts {
@@ -228,11 +230,11 @@ proptest! {
         works_again(&mut world, 28)?;
     }
 
-    /// Both ends talk while one packet in eight is damaged.
+    /// One packet in eight is damaged.
     #[test]
     fn damaged_packets(scheme in schemes(), seed in any::<u64>()) {
-        let weather = Weather { corrupt: 0.125, duplicate: 0.1, ..Weather::losing(0.05) };
-        let mut world = World::new(Config { scheme, ..Config::default() }, weather, seed);
+        let conditions = Conditions { corrupt: 0.125, duplicate: 0.1, ..Conditions::losing(0.05) };
+        let mut world = World::new(Config { scheme, ..Config::default() }, conditions, seed);
         for (channel, order) in CHANNELS.into_iter().zip(ORDERS) {
             world.open(channel, pointer(order));
         }
@@ -240,15 +242,15 @@ proptest! {
         for end in &world.ends {
             prop_assert!(end.memory() <= memory_max(), "{}", end.memory());
         }
-        world.weather = Weather::losing(0.0);
-        // Transports check what they carry. Here hundreds of packets lied, and some lies outlast ten seconds.
+        world.conditions = Conditions::losing(0.0);
+        // Transports check packets. Without a check, hundreds of packets were false, and some effects last longer than ten seconds.
         works_again(&mut world, 3)?;
     }
 }
 
-/// A conversation is recorded and played again to the end that heard it.
+/// Packets are recorded and sent again to the same receiver.
 #[test]
-fn a_replayed_conversation_is_not_heard_twice() {
+fn replayed_packets_deliver_no_message_twice() {
     let mut there = Endpoint::new(Config::default());
     let mut here = Endpoint::new(Config::default());
     let ms = Duration::from_millis;
@@ -257,27 +259,29 @@ fn a_replayed_conversation_is_not_heard_twice() {
     }
     let mut recorded = Vec::new();
     let mut packet = Vec::new();
-    let mut heard = 0;
+    let mut delivered = 0;
     for nth in 0..300 {
         here.send(ms(nth * 33), 3, Submission::new(&nth.to_be_bytes())).expect("it is small");
         while here.transmit(ms(nth * 33), &mut packet).is_some() {
-            there.receive(ms(nth * 33 + 20), &packet, |_| heard += 1).expect("nothing is wrong");
+            there
+                .receive(ms(nth * 33 + 20), &packet, |_| delivered += 1)
+                .expect("nothing is wrong");
             recorded.push(packet.clone());
         }
     }
-    assert_eq!(heard, 300);
-    // At once, when everything could still be in time, and later.
+    assert_eq!(delivered, 300);
+    // At once, when all messages could still be in time, and later.
     for start in [9_921, 20_000, 27_000] {
         for (nth, packet) in (0..).zip(&recorded) {
-            let _ = there.receive(ms(start + nth), packet, |_| heard += 1);
+            let _ = there.receive(ms(start + nth), packet, |_| delivered += 1);
         }
     }
-    assert!(heard <= 300, "{} were heard twice", heard - 300);
+    assert!(delivered <= 300, "{} were delivered twice", delivered - 300);
 }
 
-/// A receiver that asks for everything all the time gets each message so often and no more.
+/// A receiver that requests all messages all the time gets each message a limited number of times.
 #[test]
-fn endless_asking_gets_few_answers() {
+fn endless_requests_get_few_answers() {
     let mut end = Endpoint::new(Config::default());
     end.open(3, Qos::new()).expect("the QoS makes sense");
     let mut packet = Vec::new();
@@ -287,19 +291,19 @@ fn endless_asking_gets_few_answers() {
         if tick % 33 == 0 {
             end.send(now, 3, Submission::new(&[7; 16])).expect("it is small");
         }
-        // All of the last 33 messages, all packets lost, and far more missed than permitted.
-        let mut ask = start(0x20, tick, tick);
-        ask.push(0b101 | (tick as u8 & 0x0f) << 4);
-        ask.extend((tick / 33).to_be_bytes());
-        ask.push(0);
-        ask.extend([0xff; 6]);
-        ask.push(2);
-        varint(3 * 4, &mut ask);
-        ask.extend((tick / 33).saturating_sub(32).to_be_bytes());
-        varint(u32::MAX, &mut ask);
-        varint(3 * 4 + 1, &mut ask);
-        ask.push(0x7f);
-        end.receive(now, &ask, |_| {}).expect("it is well-formed");
+        // Requests all of the last 33 messages, and reports that all packets are lost and far too many messages missed.
+        let mut request = start(0x20, tick, tick);
+        request.push(0b101 | (tick as u8 & 0x0f) << 4);
+        request.extend((tick / 33).to_be_bytes());
+        request.push(0);
+        request.extend([0xff; 6]);
+        request.push(2);
+        varint(3 * 4, &mut request);
+        request.extend((tick / 33).saturating_sub(32).to_be_bytes());
+        varint(u32::MAX, &mut request);
+        varint(3 * 4 + 1, &mut request);
+        request.push(0x7f);
+        end.receive(now, &request, |_| {}).expect("it is well-formed");
         while let Some(made) = end.transmit(now, &mut packet) {
             packets += 1;
             repeated += made.repeated;
@@ -307,14 +311,14 @@ fn endless_asking_gets_few_answers() {
     }
     let messages = end.sent(3).expect("it is open").0.messages as u32;
     assert!(messages > 50, "{messages}");
-    // Each at most with 7 repeats of the code, 12 answers and the end of a cluster.
+    // For each message at most 7 repeats of the code, 12 answers and a tail flush.
     assert!(repeated <= 20 * messages, "{repeated} repeats of {messages}");
     assert!(packets <= 20 * messages, "{packets} packets for {messages}");
 }
 
-/// 240 messages in a packet, each 32,000 further: cheap to say, and cheap to hear.
+/// 240 messages in a packet, each with an index 32,000 higher: they are cheap to send, and must be cheap to receive.
 #[test]
-fn leaping_indices_cost_no_time() {
+fn jumping_indices_cost_little_time() {
     let scheme = Scheme::Afec2012(Afec2012::default());
     let mut end = Endpoint::new(Config { scheme, ..Config::default() });
     end.open(3, Qos::new()).expect("the QoS makes sense");
@@ -334,18 +338,18 @@ fn leaping_indices_cost_no_time() {
     assert!(each < Duration::from_millis(25), "{each:?} for a packet");
 }
 
-/// One message whose index is far ahead does not deafen a channel.
+/// One message whose index is far ahead does not block a channel.
 #[test]
-fn a_leap_of_an_index_is_forgotten() {
-    for leap in [20u16, 100, 200, 5_000, 30_000] {
+fn a_jump_of_an_index_is_forgotten() {
+    for jump in [20u16, 100, 200, 5_000, 30_000] {
         let mut world = opened(Scheme::Adaptive);
         talk(&mut world, 20);
         for channel_id in CHANNELS {
-            // As old as the path is long: a clock that lies is another attack.
+            // The clock is right: a false one is another attack.
             let sent = world.now - Duration::from_millis(25);
             let mut packet = start(0, 200, sent.as_millis() as u16);
             varint(channel_id * 4, &mut packet);
-            packet.extend((20 + leap).to_be_bytes());
+            packet.extend((20 + jump).to_be_bytes());
             packet.extend([0, 1, 7]);
             for end in &mut world.ends {
                 let _ = end.receive(world.now, &packet, |_| {});
@@ -355,14 +359,14 @@ fn a_leap_of_an_index_is_forgotten() {
     }
 }
 
-/// A path that was far too slow for a while is noticed to be fast again.
+/// The endpoints notice that a path which was far too slow is fast again.
 #[test]
 fn a_path_that_recovers_is_used_again() {
     let mut world = opened(Scheme::Adaptive);
-    world.weather.delay = Duration::from_millis(900);
+    world.conditions.delay = Duration::from_millis(900);
     talk(&mut world, 600);
     world.point(3, 40);
-    world.weather.delay = Duration::from_millis(25);
+    world.conditions.delay = Duration::from_millis(25);
     world.run(world.now + Duration::from_secs(2));
     talk(&mut world, 300);
     works_again(&mut world, 28).expect("it works again");

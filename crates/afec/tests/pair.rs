@@ -1,4 +1,4 @@
-//! Two endpoints with a bad path between them.
+//! Two endpoints with a lossy path between them.
 
 mod support;
 
@@ -8,38 +8,43 @@ use std::time::Duration;
 use groupwire_afec::code::{Code, Repeats};
 use groupwire_afec::{Afec2012, Config, Notice, Order, Qos, Scheme};
 use proptest::prelude::*;
-use support::{Weather, World, pointer};
+use support::{Conditions, World, pointer};
 
 fn fixed(code: Code) -> Config {
     Config { scheme: Scheme::Fixed(code), ..Config::default() }
 }
 
 #[test]
-fn without_loss_nothing_is_repeated_and_little_is_reported() {
-    let mut world = World::new(Config::default(), Weather::losing(0.0), 1);
+fn without_losses_nothing_is_repeated_and_few_reports_are_sent() {
+    let mut world = World::new(Config::default(), Conditions::losing(0.0), 1);
     world.open(3, pointer(Order::AsTheyCome));
     world.point(3, 2000);
-    assert_eq!(world.came.len(), 2000);
+    assert_eq!(world.delivered.len(), 2000);
     assert_eq!(world.sent[0].0, 2000);
     assert!(world.sent[1].1 * 100 < world.sent[0].1 * 2, "{:?}", world.sent);
-    let oldest = world.came.iter().map(|came| came.true_age).max().expect("some came");
+    let oldest = world
+        .delivered
+        .iter()
+        .map(|message| message.true_age)
+        .max()
+        .expect("messages were delivered");
     assert!(oldest < Duration::from_millis(27));
 }
 
 #[test]
-fn plain_datagrams_miss_what_the_path_loses() {
-    let mut world = World::new(fixed(Code::PLAIN), Weather::losing(0.2), 1);
+fn plain_datagrams_miss_the_messages_that_the_path_loses() {
+    let mut world = World::new(fixed(Code::PLAIN), Conditions::losing(0.2), 1);
     world.open(3, pointer(Order::AsTheyCome));
     world.point(3, 4000);
     let stats = world.ends[1].received(3).expect("the channel is open");
     assert!((0.17..0.23).contains(&stats.mer()), "{}", stats.mer());
-    assert_eq!(world.sent[1].0, 0, "nobody needs a report");
+    assert_eq!(world.sent[1].0, 0, "plain datagrams need no report");
 }
 
 #[test]
-fn fec_3_of_the_paper_misses_what_is_lost_four_times_running() {
+fn fec_3_of_the_paper_misses_messages_that_are_lost_four_times() {
     let code = Code { repeats: Repeats::repeat_last(3), close: true, ..Code::PLAIN };
-    let mut world = World::new(fixed(code), Weather::losing(0.2), 1);
+    let mut world = World::new(fixed(code), Conditions::losing(0.2), 1);
     world.open(3, pointer(Order::AsTheyCome));
     world.point(3, 8000);
     let stats = world.ends[1].received(3).expect("the channel is open");
@@ -48,9 +53,9 @@ fn fec_3_of_the_paper_misses_what_is_lost_four_times_running() {
 }
 
 #[test]
-fn asking_alone_meets_a_target_on_a_short_path() {
+fn requests_alone_meet_a_target_on_a_short_path() {
     let code = Code { ask: 1, ..Code::PLAIN };
-    let mut world = World::new(fixed(code), Weather::losing(0.1), 1);
+    let mut world = World::new(fixed(code), Conditions::losing(0.1), 1);
     world.open(3, pointer(Order::AsTheyCome));
     world.point(3, 8000);
     let stats = world.ends[1].received(3).expect("the channel is open");
@@ -61,7 +66,7 @@ fn asking_alone_meets_a_target_on_a_short_path() {
 #[test]
 fn the_papers_controller_holds_its_band() {
     let scheme = Scheme::Afec2012(Afec2012::default());
-    let mut world = World::new(Config { scheme, ..Config::default() }, Weather::losing(0.2), 1);
+    let mut world = World::new(Config { scheme, ..Config::default() }, Conditions::losing(0.2), 1);
     world.open(3, pointer(Order::AsTheyCome));
     world.point(3, 20_000);
     let stats = world.ends[1].received(3).expect("the channel is open");
@@ -69,29 +74,32 @@ fn the_papers_controller_holds_its_band() {
 }
 
 #[test]
-fn what_the_receiver_counts_is_what_happened() {
+fn the_receiver_counts_the_messages_that_really_missed() {
     for (seed, scheme) in [Scheme::Adaptive, Scheme::Fixed(Code::PLAIN)].into_iter().enumerate() {
-        let mut world =
-            World::new(Config { scheme, ..Config::default() }, Weather::losing(0.2), seed as u64);
+        let mut world = World::new(
+            Config { scheme, ..Config::default() },
+            Conditions::losing(0.2),
+            seed as u64,
+        );
         world.open(3, pointer(Order::AsTheyCome));
         world.point(3, 3000);
         let stats = *world.ends[1].received(3).expect("the channel is open");
-        let missed = 3000 - world.came.len() as u64;
+        let missed = 3000 - world.delivered.len() as u64;
         assert!(stats.missed.abs_diff(missed) <= 8, "{scheme:?}: {stats:?}, in truth {missed}");
-        for came in &world.came {
-            assert!(came.true_age < came.age + Duration::from_millis(60), "{came:?}");
+        for message in &world.delivered {
+            assert!(message.true_age < message.age + Duration::from_millis(60), "{message:?}");
         }
     }
 }
 
 #[test]
-fn interleaving_leaves_small_holes_and_takes_its_time() {
+fn interleaving_leaves_short_gaps_and_delays_messages() {
     let scheme = Scheme::Interleaved { packets: 4, each: 2 };
-    let mut world = World::new(Config { scheme, ..Config::default() }, Weather::losing(0.1), 1);
+    let mut world = World::new(Config { scheme, ..Config::default() }, Conditions::losing(0.1), 1);
     world.open(3, Qos { deadline: Duration::from_secs(1), ..Qos::new() });
     world.point(3, 4000);
     let mut came = vec![false; 4000];
-    for message in &world.came {
+    for message in &world.delivered {
         came[message.index as usize] = true;
     }
     let lost = came.iter().filter(|came| !**came).count();
@@ -99,17 +107,22 @@ fn interleaving_leaves_small_holes_and_takes_its_time() {
     assert!((300..500).contains(&lost), "{lost}");
     assert!(pairs * 100 < lost * 20, "{pairs} of {lost} have a lost neighbour");
     assert!(world.sent[0].0 <= 2150, "two messages share a packet: {}", world.sent[0].0);
-    let oldest = world.came.iter().map(|came| came.true_age).max().expect("some came");
+    let oldest = world
+        .delivered
+        .iter()
+        .map(|message| message.true_age)
+        .max()
+        .expect("messages were delivered");
     assert!(oldest > Duration::from_millis(200), "{oldest:?}");
 }
 
 #[test]
-fn where_values_supersede_each_other_only_the_last_of_a_cluster_is_repeated() {
-    let mut world = World::new(Config::default(), Weather::losing(0.2), 1);
+fn on_a_conflated_channel_only_the_last_value_of_a_cluster_is_repeated() {
+    let mut world = World::new(Config::default(), Conditions::losing(0.2), 1);
     world.open(3, pointer(Order::Newest));
     world.point(3, 12_000);
     let last = |index: u32| index % 40 == 39 && index >= 400;
-    let came = world.came.iter().filter(|came| last(came.index)).count();
+    let came = world.delivered.iter().filter(|message| last(message.index)).count();
     assert!(came >= 290 * 93 / 100, "{came} of 290");
     let (sent, _) = world.ends[0].sent(3).expect("the channel is open");
     assert!(sent.repeats < 900, "about two for each of 300: {sent:?}");
@@ -119,14 +132,14 @@ fn where_values_supersede_each_other_only_the_last_of_a_cluster_is_repeated() {
 #[test]
 fn an_application_is_told_what_cannot_be_met() {
     for may_lower in [false, true] {
-        let mut world = World::new(Config::default(), Weather::losing(0.4), 1);
-        // 30 ms remain after the way: nothing but extra packets helps.
+        let mut world = World::new(Config::default(), Conditions::losing(0.4), 1);
+        // 30 ms remain after the delay of the path: only dedicated packets are in time.
         world.open(
             3,
             Qos { target: 0.001, deadline: Duration::from_millis(55), may_lower, ..Qos::new() },
         );
         world.point(3, 2000);
-        let notice = world.ends[0].notice().expect("it is told");
+        let notice = world.ends[0].notice().expect("there is a notice");
         let Notice::CannotMeet { channel: 3, target, expected, lowered } = notice else {
             panic!("{notice:?}");
         };
@@ -137,16 +150,16 @@ fn an_application_is_told_what_cannot_be_met() {
 #[test]
 fn an_application_is_told_that_repeats_do_not_fit() {
     let config = Config { mtu: 100, scheme: Scheme::Fec(7), ..Config::default() };
-    let mut world = World::new(config, Weather::losing(0.0), 1);
+    let mut world = World::new(config, Conditions::losing(0.0), 1);
     world.open(3, pointer(Order::AsTheyCome));
     world.point(3, 100);
     assert_eq!(world.ends[0].notice(), Some(Notice::Crowded { channel: 3 }));
-    assert_eq!(world.came.len(), 100);
+    assert_eq!(world.delivered.len(), 100);
 }
 
-fn weather() -> impl Strategy<Value = Weather> {
+fn conditions() -> impl Strategy<Value = Conditions> {
     (0.0..0.5f64, 1u64..100, 0.0..0.3f64, 0.0..0.2f64, 0.0..0.1f64).prop_map(
-        |(loss, delay, reorder, duplicate, corrupt)| Weather {
+        |(loss, delay, reorder, duplicate, corrupt)| Conditions {
             loss,
             delay: Duration::from_millis(delay),
             reorder,
@@ -182,15 +195,15 @@ fn any_order() -> impl Strategy<Value = Order> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Whatever the path does: no message comes twice, none after its deadline, order holds, memory stays small.
+    /// On any path no message is delivered twice or after its deadline, the order holds, and memory stays small.
     #[test]
-    fn nothing_comes_twice_late_or_out_of_order(
-        weather in weather(),
+    fn no_message_comes_twice_late_or_out_of_order(
+        conditions in conditions(),
         scheme in any_scheme(),
         order in any_order(),
         seed in any::<u64>(),
     ) {
-        let mut world = World::new(Config { scheme, ..Config::default() }, weather, seed);
+        let mut world = World::new(Config { scheme, ..Config::default() }, conditions, seed);
         world.open(3, pointer(order));
         world.open(9, pointer(Order::AsTheyCome));
         for nth in 0..300u32 {
@@ -204,12 +217,12 @@ proptest! {
         world.run(world.now + Duration::from_secs(2));
         let mut seen = BTreeSet::new();
         let mut last = [None; 2];
-        for came in world.came.iter().filter(|_| weather.corrupt == 0.0) {
-            prop_assert!(seen.insert((came.end, came.channel, came.index)), "twice: {came:?}");
-            prop_assert!(came.age <= Duration::from_millis(251), "late: {came:?}");
-            if came.channel == 3 && order == Order::InOrder {
-                prop_assert!(last[came.end].is_none_or(|last| last < came.index), "order: {came:?}");
-                last[came.end] = Some(came.index);
+        for message in world.delivered.iter().filter(|_| conditions.corrupt == 0.0) {
+            prop_assert!(seen.insert((message.end, message.channel, message.index)), "twice: {message:?}");
+            prop_assert!(message.age <= Duration::from_millis(251), "late: {message:?}");
+            if message.channel == 3 && order == Order::InOrder {
+                prop_assert!(last[message.end].is_none_or(|last| last < message.index), "order: {message:?}");
+                last[message.end] = Some(message.index);
             }
         }
         for end in &world.ends {

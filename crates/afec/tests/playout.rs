@@ -1,4 +1,4 @@
-//! The playout buffer, with any arrivals and with some that are like real ones.
+//! The playout buffer, with random arrivals and with realistic ones.
 
 #![allow(clippy::unwrap_used, reason = "a failure here is a failed test")]
 
@@ -20,17 +20,17 @@ fn adaptive(quantile: f64, min: u64, max: u64) -> Delay {
 
 #[derive(Debug, Clone)]
 enum Step {
-    /// After so many µs: something with an origin so many µs ago, of so many bytes.
+    /// A message that comes after a number of µs: its age in µs, and its bytes.
     Push(u64, i64, usize),
     Pop(u64),
-    /// When something is due.
+    /// At the time when a message is due.
     PopNext,
 }
 
 fn step() -> impl Strategy<Value = Step> {
     let age = prop_oneof![
         8 => 0..200_000_i64,
-        // A future, and what no path takes.
+        // An origin in the future, and one that is older than any path makes it.
         1 => -100_000..0_i64,
         1 => Just(i64::MIN),
         1 => 0..100_000_000_i64,
@@ -55,13 +55,13 @@ fn config() -> impl Strategy<Value = PlayoutConfig> {
     })
 }
 
-/// What the buffer promises, checked from outside.
+/// Checks the promises of the buffer from outside.
 struct Checked {
     config: PlayoutConfig,
     playout: Playout<u64>,
     now: Duration,
     pushed: u64,
-    /// By item.
+    /// The messages by item.
     arrivals: Vec<Duration>,
     is_out: Vec<bool>,
     played: [u64; 3],
@@ -189,7 +189,7 @@ impl Checked {
 
 proptest! {
     #[test]
-    fn whatever_arrives_is_played_in_order_and_in_time_or_counted(
+    fn every_arrival_is_played_in_order_and_in_time_or_counted(
         config in config(),
         steps in prop::collection::vec(step(), 0..200),
     ) {
@@ -218,7 +218,7 @@ fn times_at_the_end_of_the_scale_do_no_harm() {
     }
 }
 
-/// Messages every 33 ms from `from` to `to` ms that are `age()` ms old; returns the share that came late.
+/// Pushes a message of age `age()` ms every 33 ms, from `from` to `to` ms; returns the share that came late.
 fn play(playout: &mut Playout<u64>, from: u64, to: u64, mut age: impl FnMut() -> u64) -> f64 {
     let mut arrivals: Vec<(u64, u64)> =
         (from..to).step_by(33).map(|origin| (origin + age(), origin)).collect();
@@ -241,7 +241,7 @@ fn the_delay_follows_the_path() {
     let mut playout = Playout::new(PlayoutConfig::default());
     let mut delays = Vec::new();
     let mut late = Vec::new();
-    // Calm; then jitter and, for every tenth message, 120 ms of repair; then calm again.
+    // First constant ages; then jitter and 120 ms more for every tenth message, as if repeated; then constant ages again.
     for (from, to, jitter, repair) in
         [(0, 20, 10, 0), (20, 23, 40, 120), (23, 60, 40, 120), (60, 95, 10, 0), (95, 130, 10, 0)]
     {
@@ -260,7 +260,7 @@ fn the_delay_follows_the_path() {
 
 #[test]
 fn channels_stay_in_step() {
-    // Voice is young, pointers are repaired: by themselves they would be played 30 to 110 ms apart.
+    // Voice messages are young, pointers come by repeats: with separate buffers they would be played 30 to 110 ms apart.
     let mut playout = Playout::new(PlayoutConfig::default());
     let mut arrivals = Vec::new();
     for origin in (0..30_000).step_by(20) {
@@ -287,7 +287,7 @@ fn channels_stay_in_step() {
 }
 
 #[test]
-fn a_late_one_is_marked_or_dropped() {
+fn a_late_message_is_marked_or_dropped() {
     for late in [Late::Play, Late::Drop] {
         let config =
             PlayoutConfig { delay: Delay::Fixed(ms(100)), late, ..PlayoutConfig::default() };
@@ -309,7 +309,7 @@ fn a_late_one_is_marked_or_dropped() {
 }
 
 #[test]
-fn when_too_much_waits_the_oldest_are_played_early() {
+fn the_oldest_messages_are_played_early_if_too_many_wait() {
     let config = PlayoutConfig {
         delay: Delay::Fixed(ms(100)),
         max_items: 3,

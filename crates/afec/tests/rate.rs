@@ -1,4 +1,4 @@
-//! Rate control over a simulated link: what `examples/rate` measures, held to bounds.
+//! Rate control over a simulated link: bounds for the measurements of `examples/rate`.
 
 #[allow(dead_code, reason = "the example uses all of it")]
 #[path = "../examples/rate/link.rs"]
@@ -6,7 +6,7 @@ mod link;
 
 use link::{Capacity, Path};
 
-/// Over four seeds, means: of the queueing delay's 99th percentile after 5 s, in ms, and of the utilisation.
+/// Means over four seeds: the 99th percentile of the queueing delay after 5 s, in ms, and the utilisation.
 fn means(path: &Path) -> (f64, f64) {
     let runs = (21..25).map(|seed| (seed, Path { seed, ..path.clone() }.run()));
     let capacity = path.capacity_between(3000.0, path.length);
@@ -35,7 +35,7 @@ fn a_narrow_link_has_a_short_queue_and_is_used() {
 }
 
 #[test]
-fn follows_the_capacity() {
+fn the_rate_follows_the_capacity() {
     let rate = 3600.0;
     let capacity =
         Capacity::Steps(vec![(0.0, rate), (20_000.0, rate / 2.0), (40_000.0, rate * 2.0)]);
@@ -64,18 +64,18 @@ fn random_loss_is_no_limit() {
 }
 
 #[test]
-fn a_queue_too_short_to_see_is_a_limit() {
+fn a_link_with_a_very_short_queue_is_limited_by_its_losses() {
     let demand = vec![(0.0, 88_000.0), (20_000.0, 190_000.0)];
     let path = Path { queue: 400.0, packet: 200.0, demand, ..Path::narrow(1000.0, 1.0) };
     let seen = path.run();
     let passed =
         seen.delivered_between(40_000.0, 60_000.0) / seen.offered_between(40_000.0, 60_000.0);
-    // A third would be lost.
+    // Without rate control a third would be lost.
     assert!(passed > 0.9, "{passed}");
 }
 
 #[test]
-fn the_cap_goes_when_it_is_not_needed() {
+fn the_limit_is_dropped_when_it_is_not_needed() {
     let path =
         Path { demand: vec![(0.0, 10_000.0), (20_000.0, 1000.0)], ..Path::narrow(28.8, 1.0) };
     let seen = path.run();

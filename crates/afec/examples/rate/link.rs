@@ -5,56 +5,56 @@ use std::time::Duration;
 
 use groupwire_afec::rate::{Budget, News, RateEstimator, differs};
 
-/// Simulated time goes in steps of so many ms.
+/// The step of simulated time in ms.
 const STEP: f64 = 0.5;
-/// So much later a report comes.
+/// The delay of a report in ms.
 const REPORT_DELAY: f64 = 50.0;
-/// The share of reports that never comes.
+/// The share of reports that are lost.
 const REPORT_LOSS: f64 = 0.2;
 
-/// What the link lets through.
+/// The capacity of the link.
 #[derive(Clone)]
 pub(crate) enum Capacity {
-    /// From these times (ms) on so many bytes per second.
+    /// Bytes per second, each from a time (ms) on.
     Steps(Vec<(f64, f64)>),
     /// 1500 bytes at each of these times (ms).
     Opportunities(Vec<f64>),
 }
 
-/// One run.
+/// The settings of a run.
 #[derive(Clone)]
 pub(crate) struct Path {
     pub(crate) capacity: Capacity,
-    /// In bytes.
+    /// The length of the queue in bytes.
     pub(crate) queue: f64,
     /// In ms.
     pub(crate) delay: f64,
-    /// Each packet's delay grows by up to so many ms.
+    /// The highest additional delay of a packet, in ms.
     pub(crate) jitter: f64,
     pub(crate) loss: f64,
-    /// How many packets are lost together, on average (Gilbert's model).
+    /// The mean number of packets that are lost together (Gilbert's model).
     pub(crate) burst: f64,
-    /// Nothing is lost before this time (ms).
+    /// No packet is lost before this time (ms).
     pub(crate) loss_from: f64,
-    /// Whether packets are lost before they come to the queue, or after it.
+    /// Whether packets are lost before the queue, or after it.
     pub(crate) loss_first: bool,
-    /// Bytes of a packet.
+    /// The bytes of a packet.
     pub(crate) packet: f64,
-    /// From these times (ms) on the sender wants to send so many bytes per second.
+    /// The bytes per second that the sender wants to send, each from a time (ms) on.
     pub(crate) demand: Vec<(f64, f64)>,
     /// In ms.
     pub(crate) length: f64,
     pub(crate) seed: u64,
 }
 
-/// What happened, sampled.
+/// The samples of a run.
 #[derive(Default)]
 pub(crate) struct Seen {
-    /// When a packet came to the queue and for how many ms it waited there.
+    /// When a packet entered the queue, and how many ms it waited there.
     pub(crate) queueing: Vec<(f64, f64)>,
     /// When the link delivered a packet (even if it was lost later), and its bytes.
     pub(crate) delivered: Vec<(f64, f64)>,
-    /// When the receiver had a cap, sampled every 10 ms.
+    /// The rate limit of the receiver, sampled every 10 ms.
     pub(crate) caps: Vec<(f64, Option<u32>)>,
     /// When packets were sent, and their bytes.
     pub(crate) offered: Vec<(f64, f64)>,
@@ -64,7 +64,7 @@ pub(crate) struct Seen {
 }
 
 impl Path {
-    /// A link of so many kbit/s with a queue of 300 ms, wanted by a sender of 60-byte packets to so many times that.
+    /// A link of `kbit` kbit/s with a queue of 300 ms, and a sender of 60-byte packets that wants `over` times that rate.
     pub(crate) fn narrow(kbit: f64, over: f64) -> Self {
         let rate = kbit * 125.0;
         Path {
@@ -83,7 +83,7 @@ impl Path {
         }
     }
 
-    /// Bytes that the link could deliver between two times.
+    /// The bytes that the link could deliver between two times.
     pub(crate) fn capacity_between(&self, from: f64, to: f64) -> f64 {
         match &self.capacity {
             Capacity::Opportunities(times) => {
@@ -110,7 +110,7 @@ impl Path {
             if now < self.loss_from {
                 return false;
             }
-            // Random losses are bursts that stop and start independently of what went before.
+            // Random losses are bursts whose beginning and end do not depend on earlier packets.
             let (stop, start) = match self.burst {
                 1.0 => (1.0 - self.loss, self.loss),
                 burst => (1.0 / burst, self.loss / (1.0 - self.loss) / burst),
@@ -184,7 +184,7 @@ struct Packet {
 struct Sender<'a> {
     path: &'a Path,
     budget: Budget,
-    /// When the next message comes; only the newest waits.
+    /// When the next message comes; only the newest message waits.
     next: f64,
     waits: bool,
     number: u64,
@@ -204,8 +204,8 @@ impl<'a> Sender<'a> {
     }
 
     fn poll(&mut self, now: f64) -> Option<Packet> {
-        // What keeps a silent receiver from being taken for a broken path is not simulated here.
-        self.budget.heard();
+        // The heartbeat of a receiver is not simulated.
+        self.budget.on_report();
         let demand = self
             .path
             .demand
@@ -226,7 +226,7 @@ impl<'a> Sender<'a> {
         self.waits = false;
         self.budget.spend(time(now), bytes as usize);
         self.number += 1;
-        // A clock of its own, 100 ppm slow.
+        // The sender's clock is 100 ppm slow.
         let sent = (now * 0.9999 + 61_000.0) as u64 as u16;
         Some(Packet { number: self.number, bytes, sent, queued: now, echo: self.echo })
     }
@@ -235,11 +235,11 @@ impl<'a> Sender<'a> {
 struct Receiver {
     estimator: RateEstimator,
     highest: u64,
-    /// Numbers not come yet, and when that was noticed.
+    /// The numbers of missing packets, and when each was noticed.
     missing: Vec<(u64, f64)>,
     reported: u64,
-    told: Option<u32>,
-    told_at: f64,
+    reported_cap: Option<u32>,
+    reported_at: f64,
     /// The newest report that the sender is known to have.
     echo: u64,
 }
@@ -251,8 +251,8 @@ impl Receiver {
             highest: 0,
             missing: Vec::new(),
             reported: 0,
-            told: None,
-            told_at: -1000.0,
+            reported_cap: None,
+            reported_at: -1000.0,
             echo: 0,
         }
     }
@@ -262,7 +262,7 @@ impl Receiver {
         self.missing.extend((self.highest + 1..packet.number).map(|number| (number, now)));
         self.highest = self.highest.max(packet.number);
         self.estimator.arrived(time(now), packet.sent, packet.bytes as usize);
-        // Three packets (RFC 9002, 6.1.1) and 20 ms later it is not late but lost.
+        // After three further packets (RFC 9002, section 6.1.1) and 20 ms a packet counts as lost.
         let before = self.missing.len();
         self.missing.retain(|(number, noticed)| number + 3 > self.highest || now - noticed < 20.0);
         let lost = before - self.missing.len();
@@ -274,10 +274,10 @@ impl Receiver {
 
     fn poll(&mut self, now: f64) -> Option<(u64, Option<u32>)> {
         let cap = self.estimator.cap(time(now));
-        let since = now - self.told_at;
-        // Not heard of for more than a round trip: it was lost.
+        let since = now - self.reported_at;
+        // A report that is not confirmed for more than a round trip was lost.
         let again = self.echo < self.reported && since >= 250.0;
-        let due = match differs(self.told, cap) {
+        let due = match differs(self.reported_cap, cap) {
             News::None => again,
             News::Worth => since >= 100.0,
             News::Urgent => since >= 20.0,
@@ -286,8 +286,8 @@ impl Receiver {
             return None;
         }
         self.reported += 1;
-        self.told = cap;
-        self.told_at = now;
+        self.reported_cap = cap;
+        self.reported_at = now;
         Some((self.reported, cap))
     }
 }
@@ -296,7 +296,7 @@ struct Link<'a> {
     path: &'a Path,
     queue: VecDeque<Packet>,
     bytes: f64,
-    /// When the link is free again.
+    /// When the link is idle again.
     free: f64,
     opportunity: usize,
     left: f64,
@@ -319,7 +319,7 @@ impl<'a> Link<'a> {
         true
     }
 
-    /// A packet that has passed by now, and when its transmission began.
+    /// The next packet that has passed the link by now, and when its transmission began.
     fn poll(&mut self, now: f64) -> Option<(Packet, f64)> {
         match &self.path.capacity {
             Capacity::Steps(steps) => {
@@ -347,12 +347,12 @@ impl<'a> Link<'a> {
                         self.left -= packet.bytes;
                         return self.take().map(|packet| (packet, now));
                     }
-                    // What finds nobody waiting is gone.
+                    // An opportunity without a waiting packet is lost.
                     self.left = 0.0;
                 }
                 let packet =
                     self.queue.front().copied().filter(|packet| packet.bytes <= self.left)?;
-                // Only what waited at the opportunity goes with it.
+                // Only packets that waited at the time of the opportunity use it.
                 let at = times[self.opportunity - 1];
                 if packet.queued > at {
                     self.left = 0.0;
@@ -372,7 +372,7 @@ impl<'a> Link<'a> {
 }
 
 impl Seen {
-    /// A quantile of the queueing delay, in ms, from a time on.
+    /// A quantile of the queueing delay in ms, from a time on.
     pub(crate) fn queueing(&self, quantile: f64, from: f64) -> f64 {
         let mut waits: Vec<f64> =
             self.queueing.iter().filter(|(at, _)| *at >= from).map(|(_, wait)| *wait).collect();
@@ -383,17 +383,17 @@ impl Seen {
             .unwrap_or(0.0)
     }
 
-    /// Bytes that the link delivered between two times.
+    /// The bytes that the link delivered between two times.
     pub(crate) fn delivered_between(&self, from: f64, to: f64) -> f64 {
         between(&self.delivered, from, to)
     }
 
-    /// Bytes that were sent between two times.
+    /// The bytes that were sent between two times.
     pub(crate) fn offered_between(&self, from: f64, to: f64) -> f64 {
         between(&self.offered, from, to)
     }
 
-    /// How many ms after `from` the queue is down to `wait` ms for a second at least.
+    /// The ms after `from` until the queue stays below `wait` ms for at least a second.
     pub(crate) fn queue_below(&self, wait: f64, from: f64) -> f64 {
         let mut below = from;
         for (at, waited) in self.queueing.iter().filter(|(at, _)| *at >= from) {
@@ -407,14 +407,14 @@ impl Seen {
         below - from
     }
 
-    /// How many ms after `from` the link delivers at least so many bytes per second, over half a second.
+    /// The ms after `from` until the link delivers at least `rate` bytes per second, over half a second.
     pub(crate) fn rate_reached(&self, rate: f64, from: f64) -> f64 {
         let reached =
             |after: &f64| self.delivered_between(from + after - 500.0, from + after) >= rate / 2.0;
         (5..400).map(|i| f64::from(i) * 100.0).find(reached).unwrap_or(f64::INFINITY)
     }
 
-    /// The share of time with a cap.
+    /// The share of the time with a rate limit.
     pub(crate) fn capped(&self) -> f64 {
         self.caps.iter().filter(|(_, cap)| cap.is_some()).count() as f64 / self.caps.len() as f64
     }

@@ -47,7 +47,7 @@ fn main() {
     }
 }
 
-/// The seeds of a row; it shows the mean over them and, for the 99th percentile after 5 s, the worst as well.
+/// The seeds of a row, which shows the mean over them and, for the 99th percentile after 5 s, also the worst.
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=8;
 
 fn row(name: &str, path: &Path) -> Vec<Seen> {
@@ -103,7 +103,7 @@ fn free() {
             row(&format!("{demand} bytes/s, {loss} lost"), &path);
         }
     }
-    // A pointer's clusters; its rate varies by a half.
+    // The clusters of a pointer, whose rate varies by a half.
     let cluster = |i: u32| {
         let start = f64::from(i) * 3000.0;
         [(start, 1200.0 * f64::from(1 + i % 2)), (start + 1100.0, 0.0)]
@@ -113,7 +113,7 @@ fn free() {
         let path = Path { loss, burst, demand: clusters.clone(), ..open() };
         row(&format!("clusters, {loss} lost in bursts of {burst}"), &path);
     }
-    // Redundancy answers to loss, so that the rate grows with it.
+    // Redundancy grows with losses, and the rate with it.
     let path = Path {
         loss: 0.2,
         loss_from: 60_000.0,
@@ -165,7 +165,7 @@ fn speed() {
             let now = Duration::from_micros(i * spacing);
             black_box(budget.allows(now, 60));
             budget.spend(now, 60);
-            budget.heard();
+            budget.on_report();
         }
         let budgeting = began.elapsed().as_nanos() as f64 / count as f64;
         println!(

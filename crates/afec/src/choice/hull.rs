@@ -1,10 +1,10 @@
-//! The cheapest that two codes shared between messages can do.
+//! The cheapest mixtures of two codes, some messages with one and some with the other.
 
 use alloc::vec::Vec;
 
 use crate::code::Repeats;
 
-/// What a set of repeats does.
+/// The misses and the cost of a set of repeats.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Point {
     pub(super) misses: f64,
@@ -12,7 +12,7 @@ pub(super) struct Point {
     pub(super) repeats: Repeats,
 }
 
-/// The lower convex hull of points: those that no mixture of two others beats, fewest misses first.
+/// The lower convex hull of points: the points that no mixture of two others beats, fewest misses first.
 pub(super) struct Hull {
     points: Vec<Point>,
 }
@@ -22,6 +22,7 @@ impl Hull {
         Hull { points: Vec::new() }
     }
 
+    /// Adds a point, and removes those that it makes superfluous.
     pub(super) fn add(&mut self, point: Point) {
         let points = &mut self.points;
         let at = points.partition_point(|other| other.misses < point.misses);
@@ -46,15 +47,15 @@ impl Hull {
         }
     }
 
-    /// The neighbours on the hull to the two sides of the target: the one that holds it and the one that does not. None
-    /// if all points lie on one side.
+    /// The neighbouring points of the hull on the two sides of the target: the one that holds it and the one that does not.
+    /// `None` if all points lie on one side.
     pub(super) fn around(&self, target: f64) -> Option<(&Point, &Point)> {
         let at = self.points.partition_point(|point| point.misses <= target);
         Some((self.points.get(at.checked_sub(1)?)?, self.points.get(at)?))
     }
 }
 
-/// Whether a point lies below the line from one to its left to one to its right.
+/// Whether a point lies below the line between a point to its left and one to its right.
 fn is_below(point: &Point, left: &Point, right: &Point) -> bool {
     (point.cost - left.cost) * (right.misses - left.misses)
         < (right.cost - left.cost) * (point.misses - left.misses)
@@ -67,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keeps_what_no_mixture_beats() {
+    fn points_that_no_mixture_beats_are_kept() {
         let mut random = oorandom::Rand64::new(1);
         let points: Vec<Point> = (0..300)
             .map(|_| {

@@ -1,30 +1,31 @@
 //! The probability that several packets are all lost.
 //!
-//! Pairs of packets are what a receiver can measure. For more of them, losses are taken to come in bursts that lose all
-//! packets while they last and know nothing of each other. How long bursts last is read from the pairs: two losses lie
-//! in one burst as far as they are more probable than two by chance. For Gilbert-Elliott losses that is exact; unlike a
-//! Markov chain it also knows bursts that are never longer than so much, and long outages beside single losses.
+//! A receiver can only measure pairs of packets. For more packets, losses are taken to come in independent bursts that lose all
+//! packets while they last. The length of bursts follows from the pairs: two losses are in one burst as far as they are more
+//! probable than two independent losses. For Gilbert-Elliott losses this is exact. Unlike a Markov chain it also describes
+//! bursts of limited length, and long outages together with single losses.
 
 use crate::loss::{LAGS, LossModel};
 
-/// The most repeats of a message that are reckoned with.
+/// The most repeats of a message that count: more than [`choose`](super::choose) ever weighs.
 pub(super) const REPEATS: usize = 8;
-/// The longest run of losses that is reckoned with, in packets: twice what is measured.
+/// The longest run of losses, in packets: twice the measured lags.
 const LONGEST_RUN: usize = 2 * LAGS;
 
 /// The losses of a path.
 pub(crate) struct Losses {
+    /// The share of packets that are lost.
     pub(crate) rate: f64,
-    /// The probability that the burst that took a packet takes the one so much later too.
+    /// By lag: the probability that the burst that lost a packet also loses the one this many later.
     same_burst: [f64; LONGEST_RUN + 1],
     /// The probability that the next n packets are all lost, given that this one was.
     pub(super) run: [f64; LONGEST_RUN + 1],
-    /// How many packets are lost in a row, from any lost one on.
+    /// The mean number of packets lost in a row, from any lost packet on.
     pub(super) run_length: f64,
 }
 
 impl Losses {
-    /// Everything is lost.
+    /// Every packet is lost.
     pub(super) const TOTAL: Losses = Losses {
         rate: 1.0,
         same_burst: [1.0; LONGEST_RUN + 1],
@@ -41,13 +42,13 @@ impl Losses {
         for (same, again) in same_burst[1..].iter_mut().zip(model.again) {
             *same = probability((probability(again) - rate) / (1.0 - rate));
         }
-        // Beyond what is measured, as if bursts had no memory.
+        // Beyond the measured lags, as if bursts had no memory.
         for lag in LAGS + 1..=LONGEST_RUN {
             same_burst[lag] = same_burst[LAGS] * same_burst[lag - LAGS];
         }
         let mut losses = Losses { rate, same_burst, run: [1.0; LONGEST_RUN + 1], run_length: 1.0 };
         for n in 1..=LONGEST_RUN {
-            // The next one is lost to the same burst, or another one follows at once.
+            // The next packet is lost to the same burst, or to another one that begins at once.
             let same = losses.same_burst[n] / losses.same_burst[n - 1].max(f64::MIN_POSITIVE);
             let same = same.min(1.0);
             losses.run[n] = losses.run[n - 1] * (same + (1.0 - same) * rate);
@@ -61,6 +62,18 @@ impl Losses {
         self.run[n.min(LONGEST_RUN)]
     }
 
+    /// The probability that a packet and the next `repeats` packets are all lost.
+    pub(crate) fn all_lost(&self, repeats: usize) -> f64 {
+        self.rate * self.run(repeats)
+    }
+
+    /// The least number of repeats, each in the packet after the one before, with which a message misses no more than
+    /// `target`; `most` if none does.
+    pub(crate) fn repeats_for(&self, target: f64, most: u8) -> u8 {
+        let is_enough = |repeats: &u8| self.all_lost(usize::from(*repeats)) <= target;
+        (0..most).find(is_enough).unwrap_or(most)
+    }
+
     fn same_burst(&self, lag: usize) -> f64 {
         self.same_burst[lag.min(LONGEST_RUN)]
     }
@@ -70,16 +83,16 @@ impl Losses {
 #[derive(Clone, Copy)]
 pub(super) struct AllLost<'a> {
     losses: &'a Losses,
-    /// In packets after the first.
+    /// The lag of each packet: how many packets after the first one.
     lags: [usize; REPEATS + 2],
-    /// The probability that all so far are lost, and that this one is the first of them in its burst.
+    /// For each packet: the probability that all packets up to it are lost, and that it is the first of them in its burst.
     begins: [f64; REPEATS + 2],
-    /// How many packets, the first included.
+    /// The number of packets, the first one included.
     len: usize,
 }
 
 impl<'a> AllLost<'a> {
-    /// One packet.
+    /// Begins with one packet.
     pub(super) fn new(losses: &'a Losses) -> Self {
         let mut all =
             AllLost { losses, lags: [0; REPEATS + 2], begins: [0.0; REPEATS + 2], len: 1 };
@@ -87,7 +100,7 @@ impl<'a> AllLost<'a> {
         all
     }
 
-    /// One more packet, so many after the first. Those before are added before.
+    /// Adds the packet that is `lag` packets after the first one. Packets are added in ascending order.
     pub(super) fn add(&mut self, lag: usize) {
         let last = self.lags[self.len - 1];
         let lag = lag.max(last);
@@ -103,6 +116,7 @@ impl<'a> AllLost<'a> {
         self.len += 1;
     }
 
+    /// The probability that all packets are lost.
     pub(super) fn probability(&self) -> f64 {
         let last = self.lags[self.len - 1];
         self.bursts().map(|(begin, began)| begin * self.losses.same_burst(last - began)).sum()
@@ -113,7 +127,7 @@ impl<'a> AllLost<'a> {
     }
 }
 
-/// What is no probability, because a peer says so, is made one.
+/// Limits a number from a peer to a probability; NaN becomes 0.
 pub(super) fn probability(told: f64) -> f64 {
     if told > 0.0 { told.min(1.0) } else { 0.0 }
 }

@@ -4,38 +4,40 @@ use core::time::Duration;
 
 use super::losses::{AllLost, Losses, REPEATS, probability};
 use super::{ANSWERS, Choice, Situation};
-use crate::code::{Code, EXTRAS, LAST_RIDE, Repeat, Repeats};
+use crate::code::{Code, LAST_PIGGYBACK, MAX_DEDICATED, Repeat, Repeats};
 
-/// How often one message is asked for at most, in the model.
+/// The most requests for one message in the model: more than a receiver makes within any deadline that matters.
 const REQUESTS: u32 = 8;
 
-/// A situation in the units of the model: probabilities, intervals and packets.
+/// A situation in the units of the model: probabilities, packets, and intervals between packets.
 pub(super) struct Model<'a> {
     situation: &'a Situation<'a>,
-    /// In seconds.
+    /// The interval between packets with new messages, in seconds.
     interval: f64,
-    /// How long after its message a repeat may be sent, in intervals.
+    /// How long after its message a repeat may be sent to be in time, in intervals.
     pub(super) slack: f64,
-    /// From when a repeat would have come to when an answer to the first request comes, in intervals.
+    /// The time from when a repeat would have come to when the answer to the first request comes, in intervals.
     first_answer: f64,
-    /// From one request for a message to the next, in intervals.
+    /// The time between two requests for a message, in intervals.
     ask_again: f64,
     losses: Losses,
-    /// The share of messages that are lost with all packets after them: without and with closing, by how many packets go
-    /// in an interval.
-    silent: [[f64; EXTRAS + 2]; 2],
-    /// The share of messages that have at least n others after them in their cluster, whose lengths are geometric.
-    onward: [f64; LAST_RIDE as usize + 2],
+    /// The share of messages that are lost with all packets after them: without and with a tail flush, each by the number of
+    /// packets in an interval.
+    silent: [[f64; MAX_DEDICATED + 2]; 2],
+    /// The share of messages that at least n others follow in their cluster. Lengths of clusters are taken to be geometric.
+    onward: [f64; LAST_PIGGYBACK as usize + 2],
 }
 
-/// What sending with a set of repeats does, before the receiver asks.
+/// The effect of a set of repeats without requests.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sending {
+    /// The share of messages that miss.
     misses: f64,
-    /// The share of messages that is lost without a packet after them to show it.
+    /// The share of messages that are lost without a later packet that would show the gap.
     silent: f64,
+    /// The bytes per message.
     cost: f64,
-    /// The last repeat, in intervals after the message.
+    /// When the last repeat is sent, in intervals after the message.
     last: f64,
 }
 
@@ -46,16 +48,16 @@ pub(super) struct Outcome {
     pub(super) cost: f64,
 }
 
-/// What asking for a message does.
+/// The effect of requests for one missing message.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Asking {
-    /// The probability that it comes in time.
+    /// The probability that the message comes in time.
     success: f64,
-    /// How often it is asked for.
+    /// The mean number of requests.
     asks: f64,
-    /// In how many packets it is sent.
+    /// The mean number of copies in answers.
     answers: f64,
-    /// How many of these would not go anyway.
+    /// The mean number of these copies that need a dedicated packet.
     packets: f64,
 }
 
@@ -65,13 +67,13 @@ impl<'a> Model<'a> {
         let intervals = |duration: Duration| duration.as_secs_f64() / interval;
         let in_time = situation.one_way <= situation.deadline;
         let ends = 1.0 / situation.cluster.max(1.0);
-        let mut onward = [1.0; LAST_RIDE as usize + 2];
+        let mut onward = [1.0; LAST_PIGGYBACK as usize + 2];
         for n in 1..onward.len() {
             onward[n] = onward[n - 1] * (1.0 - ends);
         }
         let losses = if in_time { Losses::new(situation.loss) } else { Losses::TOTAL };
-        let silent = |close: bool| {
-            core::array::from_fn(|packets| silent(&losses, ends, packets, usize::from(close)))
+        let silent = |flush: bool| {
+            core::array::from_fn(|packets| silent(&losses, ends, packets, usize::from(flush)))
         };
         Model {
             silent: [silent(false), silent(true)],
@@ -86,22 +88,22 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// So many intervals, rounded down to what a repeat can say.
+    /// A number of intervals as a time, rounded down to whole µs.
     pub(super) fn after(&self, intervals: f64) -> Duration {
         Duration::from_micros((intervals * self.interval * 1e6) as u64)
     }
 
-    /// Whether to close clusters: only if a packet that does, one interval after the last, is in time.
-    pub(super) fn closings(&self) -> impl Iterator<Item = bool> + use<> {
+    /// The values of [`Code::close`] to weigh: a tail flush only if it is in time one interval after the last message.
+    pub(super) fn flushes(&self) -> impl Iterator<Item = bool> + use<> {
         [false, true].into_iter().take(if self.slack >= 1.0 { 2 } else { 1 })
     }
 
-    /// What two sets of repeats do, shared so that all together hold the target. The first misses more than that.
+    /// The mixture of two sets of repeats that holds the target. The weaker set alone misses more than the target.
     pub(super) fn mixed(&self, weaker: Repeats, stronger: Repeats, ask: u8, close: bool) -> Choice {
         let target = self.situation.target;
         let [weak, strong] =
             [weaker, stronger].map(|repeats| self.sendings(&repeats)[usize::from(close)]);
-        // Whether asking fits depends on the later of the two, which both wait for.
+        // A receiver waits for the later last repeat of the two sets before it requests a message.
         let last = weak.last.max(strong.last);
         let least = |sending: Sending| {
             let sending = Sending { last, ..sending };
@@ -116,7 +118,7 @@ impl<'a> Model<'a> {
         self.expect(code)
     }
 
-    /// What to expect of a code; it is left open what would be possible with others.
+    /// What to expect of a code. [`Choice::possible`] is that of this code alone.
     pub(super) fn expect(&self, code: Code) -> Choice {
         let [repeats, other] = [code.repeats, code.other]
             .map(|repeats| self.sendings(&repeats)[usize::from(code.close)]);
@@ -126,26 +128,26 @@ impl<'a> Model<'a> {
         Choice { code, misses, cost, possible: misses }
     }
 
-    /// What repeats do, before the receiver asks: without closing clusters, and with it.
+    /// The effect of a set of repeats without requests: without and with a tail flush.
     pub(super) fn sendings(&self, repeats: &Repeats) -> [Sending; 2] {
         let Situation { repeat_bytes, packet_bytes, .. } = *self.situation;
         let copies = Copies::new(repeats, self.interval);
         let density = copies.density;
-        let mut sendings = [false, true].map(|close| Sending {
+        let mut sendings = [false, true].map(|flush| Sending {
             misses: 0.0,
-            silent: self.silent[usize::from(close)][density],
+            silent: self.silent[usize::from(flush)][density],
             cost: (density - 1) as f64 * packet_bytes,
             last: copies.last(),
         });
         sendings[1].cost += (1.0 - self.onward[1]) * packet_bytes;
-        // The last messages of a cluster, by how many follow, and then all others.
-        let tail = copies.longest_ride.max(1);
+        // First the last messages of a cluster, by the number of messages that follow, then all others.
+        let tail = copies.farthest_piggyback.max(1);
         let mut early = AllLost::new(&self.losses);
         let mut early_sent = 0;
         let mut later = copies.as_slice();
         for behind in 0..=tail {
             while let Some((copy, rest)) =
-                later.split_first().filter(|(copy, _)| copy.ride <= behind)
+                later.split_first().filter(|(copy, _)| copy.piggyback <= behind)
             {
                 early_sent += 1;
                 if copy.at <= self.slack {
@@ -155,16 +157,16 @@ impl<'a> Model<'a> {
             }
             let mut all = early;
             let mut sent = early_sent;
-            for extra in later.iter().filter(|copy| copy.ride == 0) {
+            for dedicated in later.iter().filter(|copy| copy.piggyback == 0) {
                 sent += 1;
-                if extra.at <= self.slack {
-                    all.add(extra.lag);
+                if dedicated.at <= self.slack {
+                    all.add(dedicated.lag);
                 }
             }
             let in_tail = behind < tail;
             let share = self.onward[behind] - if in_tail { self.onward[behind + 1] } else { 0.0 };
-            for (sending, close) in sendings.iter_mut().zip([false, true]) {
-                if close && in_tail {
+            for (sending, flush) in sendings.iter_mut().zip([false, true]) {
+                if flush && in_tail {
                     all.add((behind + 1) * density);
                     sent += 1;
                 }
@@ -175,12 +177,12 @@ impl<'a> Model<'a> {
         sendings
     }
 
-    /// In how many packets an answer may be sent. None if none is in time.
+    /// The most packets of an answer to a request: 0 if no answer is in time.
     pub(super) fn answers(&self, sending: &Sending) -> u8 {
         if sending.last + self.first_answer <= self.slack { ANSWERS } else { 0 }
     }
 
-    /// What becomes of a way of sending when the receiver asks for what `target` does not permit to lose.
+    /// The misses and the cost if the receiver also requests the messages that `target` does not permit to miss.
     pub(super) fn outcome(&self, sending: &Sending, asking: &Asking, target: f64) -> Outcome {
         if asking.success == 0.0 || sending.misses <= target {
             return Outcome { misses: sending.misses, cost: sending.cost };
@@ -192,14 +194,14 @@ impl<'a> Model<'a> {
             recovered => recovered / (noticed * asking.success),
         };
         let Situation { ask_bytes, packet_bytes, repeat_bytes, .. } = *self.situation;
-        // Those of one run of losses are asked for and answered together.
+        // The messages of one run of losses are requested and answered together.
         let together = (asked * self.losses.run_length).max(1.0);
         let packets = (asking.asks * ask_bytes + asking.packets * packet_bytes) / together;
         let price = packets + asking.answers * repeat_bytes;
         Outcome { misses, cost: sending.cost + asked * noticed * price }
     }
 
-    /// What asking for a message that is lost with its repeats does. Nothing if the answer has no packets.
+    /// The effect of requests for a message that is lost with its repeats. None if `ask` is 0.
     pub(super) fn asking(&self, sending: &Sending, ask: u8) -> Asking {
         let mut all = Asking::default();
         if ask == 0 {
@@ -208,8 +210,8 @@ impl<'a> Model<'a> {
         let answers = f64::from(ask);
         let request = 1.0 - probability(self.situation.loss_back);
         let answer = 1.0 - self.losses.rate * self.losses.run(usize::from(ask) - 1);
-        // The gap is noticed when a packet comes: perhaps not the next one. All packets until the last repeat are taken
-        // to be lost with it, mostly to one burst.
+        // The gap is noticed when a later packet comes, perhaps not the next one. All packets until the last repeat are taken to
+        // be lost with the message, mostly to one burst.
         let waited = libm::ceil(sending.last) as usize;
         let lost = self.losses.run(waited);
         for noticed in 0..self.losses.run.len() - 1 {
@@ -235,10 +237,10 @@ impl<'a> Model<'a> {
     }
 }
 
-/// The share of messages that are lost with all packets after them, when a share of messages ends its cluster, so many
-/// packets go in an interval, and so many intervals are added to a cluster to close it.
-fn silent(losses: &Losses, ends: f64, packets: usize, closing: usize) -> f64 {
-    let after = |behind: usize| (behind + closing) * packets + packets.saturating_sub(1);
+/// The share of messages that are lost with all packets after them. `ends`: the share of messages that end their cluster.
+/// `packets`: the packets in an interval. `flushed`: the intervals that a tail flush adds to a cluster.
+fn silent(losses: &Losses, ends: f64, packets: usize, flushed: usize) -> f64 {
+    let after = |behind: usize| (behind + flushed) * packets + packets.saturating_sub(1);
     let mut share = ends * losses.rate;
     let mut all = 0.0;
     for run in (0..losses.run.len()).map_while(|behind| losses.run.get(after(behind))) {
@@ -249,7 +251,8 @@ fn silent(losses: &Losses, ends: f64, packets: usize, closing: usize) -> f64 {
 }
 
 impl Sending {
-    /// When a share of the messages is sent in another way. The receiver, which does not know which, waits for both.
+    /// The effect if a share of the messages is sent with the `other` set of repeats. The receiver does not know which messages
+    /// these are, so that it waits for the later last repeat.
     pub(super) fn shared(&self, other: &Sending, share: f64) -> Sending {
         let between = |a: f64, b: f64| a + share * (b - a);
         Sending {
@@ -261,49 +264,51 @@ impl Sending {
     }
 }
 
-/// The repeats of a message in the order they are sent.
+/// The repeats of a message in the order in which they are sent.
 struct Copies {
     copies: [Copy; REPEATS],
     len: usize,
-    /// How many packets are sent in an interval.
+    /// The packets in an interval: the one with new messages, and the dedicated ones.
     density: usize,
-    longest_ride: usize,
+    /// The farthest packet with a piggyback.
+    farthest_piggyback: usize,
 }
 
 #[derive(Clone, Copy, Default)]
 struct Copy {
-    /// In intervals after the message.
+    /// When the copy is sent, in intervals after the message.
     at: f64,
-    /// In packets after the message.
+    /// How many packets after the message's own it is sent.
     lag: usize,
-    /// In packets that go anyway; 0 for a packet of its own.
-    ride: usize,
+    /// The same in packets with new messages; 0 for a dedicated packet.
+    piggyback: usize,
 }
 
 impl Copies {
     fn new(repeats: &Repeats, interval: f64) -> Self {
-        let extras = || {
+        let dedicated = || {
             repeats.iter().filter_map(|repeat| match repeat {
                 Repeat::Extra(after) => Some(after.as_secs_f64() / interval),
                 Repeat::Ride(_) => None,
             })
         };
-        let density = 1 + extras().count();
+        let density = 1 + dedicated().count();
         let mut all =
-            Copies { copies: [Copy::default(); REPEATS], len: 0, density, longest_ride: 0 };
+            Copies { copies: [Copy::default(); REPEATS], len: 0, density, farthest_piggyback: 0 };
         for repeat in repeats.iter() {
             let copy = match repeat {
-                Repeat::Ride(ride) => {
-                    let ride = usize::from(ride);
-                    all.longest_ride = all.longest_ride.max(ride);
-                    Copy { at: ride as f64, lag: ride * density, ride }
+                Repeat::Ride(lag) => {
+                    let piggyback = usize::from(lag);
+                    all.farthest_piggyback = all.farthest_piggyback.max(piggyback);
+                    Copy { at: piggyback as f64, lag: piggyback * density, piggyback }
                 }
                 Repeat::Extra(after) => {
                     let at = after.as_secs_f64() / interval;
-                    // Of every message, those extra packets that are sent after this one and no later than that.
-                    let others = extras().map(|other| libm::floor(at - other) + libm::ceil(other));
+                    // The dedicated packets of all messages that are sent after this message and no later than the copy.
+                    let others =
+                        dedicated().map(|other| libm::floor(at - other) + libm::ceil(other));
                     let lag = libm::floor(at) + others.sum::<f64>();
-                    Copy { at, lag: lag as usize, ride: 0 }
+                    Copy { at, lag: lag as usize, piggyback: 0 }
                 }
             };
             all.insert(copy);

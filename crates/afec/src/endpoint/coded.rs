@@ -1,90 +1,96 @@
-//! Packets whose messages somebody else codes, as a unit: this end decides what is in them and keeps the books.
+//! Packets whose messages the caller codes as a unit: the endpoint decides which messages are in a packet and judges those
+//! that come.
 
 use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::Endpoint;
+use crate::ids::{ChannelId, Key, PacketNumber};
 use crate::path::Path;
-use crate::sender::{Made, SendError, Submission, Submitted};
-use crate::wire::{Header, MessageHead, PacketError, Reader, mark_report, read_front, write_front};
+use crate::qos::Qos;
+use crate::sender::{PacketSummary, SendError, Submission, Submitted};
+use crate::wire::{
+    Header, MessageHead, PacketError, Reader, mark_report, read_short_header, write_short_header,
+};
 
-/// In how many packets behind the first it is said that a report came: who sends it again stops then.
+/// In how many packets after the first one the arrival of a report is echoed, so that its sender stops repeating it. One: a
+/// single loss of the echo is made up for. Chosen by judgement; not tuned.
 const ECHOES: u8 = 1;
 
-/// A message that is to be in the packet.
+/// A message that the caller is to put into the packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Planned<'a> {
-    /// Its channel.
+    /// The number of its channel.
     pub channel: u32,
-    /// The low bits of its place among the messages of the channel on this path. Travels with it.
+    /// The 16 low bits of its place among the messages of the channel on this path. Travels with the message.
     pub index: u16,
-    /// How many messages of the channel ago the previous one of its key was, 0 for none or if the channel does not
-    /// conflate. Travels with it.
+    /// How many messages of the channel earlier its key was used before; 0 for never, or if the channel is not conflated.
+    /// Travels with the message.
     pub back: u32,
-    /// How old it is, in ms. Travels with it.
+    /// The age of the message in ms. Travels with the message.
     pub age: u32,
-    /// Whether it was sent before. Travels with it.
+    /// Whether the message was sent before. Travels with the message.
     pub repeated: bool,
-    /// What was submitted.
+    /// The bytes that were submitted.
     pub payload: &'a [u8],
 }
 
-/// A message that was in a packet.
+/// A message that came in a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Came {
-    /// As it was planned.
+pub struct Arrival {
+    /// See [`Planned::channel`].
     pub channel: u32,
-    /// As it was planned.
+    /// See [`Planned::index`].
     pub index: u16,
-    /// Its key, and `back` as it was planned, if its channel conflates.
+    /// If the channel is conflated: the key, and [`Planned::back`].
     pub key: Option<(u32, u32)>,
-    /// Its age when the packet was made, and what its way took.
+    /// The age of the message: [`Planned::age`] and the time that the packet took.
     pub age: Duration,
-    /// As it was planned.
+    /// See [`Planned::repeated`].
     pub repeated: bool,
 }
 
-/// The front of a packet that came.
+/// The short header of a packet that came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Front<'a> {
-    /// The three low bits of the packet's first byte, which are the caller's.
+pub struct ShortHeader<'a> {
+    /// The three low bits of the packet's first byte, which belong to the caller.
     pub bits: u8,
-    /// What stands behind the front.
+    /// The bytes after the header.
     pub rest: &'a [u8],
-    /// Half of the path's own round trip, once it was measured.
+    /// The time from the other end without queues: half of the smallest round trip, once one was measured.
     pub way: Option<Duration>,
-    /// What queues added.
+    /// The time that the packet spent in queues.
     pub queued: Duration,
 }
 
 impl Endpoint {
-    /// Like [`transmit`](Endpoint::transmit), for a caller that codes the messages itself: appends the packet's front to
-    /// `packet` and hands what is to be in it to `take`, the messages of a channel together and the oldest first.
-    /// `forced`: a packet is to be made in any case. The three low bits of the front's first byte are the caller's.
+    /// Like [`transmit`](Endpoint::transmit), for a caller that codes the messages itself: appends the short header of a packet
+    /// to `packet` and hands the messages of the packet to `take`, those of a channel together and the oldest first. `forced`:
+    /// makes a packet even if none is due. The three low bits of the first byte belong to the caller.
     ///
-    /// Messages are planned by what they become, as [`coded`](Endpoint::coded) says. If they do not fit all the same, the
-    /// rest goes behind a [`next_front`](Endpoint::next_front).
+    /// The number of messages follows from the compression ratio so far (see [`on_coded`](Endpoint::on_coded)). Messages that
+    /// do not fit go after a [`next_header`](Endpoint::next_header), in a further packet.
     pub fn transmit_with(
         &mut self,
         now: Duration,
         forced: bool,
         packet: &mut Vec<u8>,
         mut take: impl FnMut(Planned<'_>),
-    ) -> Option<Made> {
+    ) -> Option<PacketSummary> {
         let (messages, report) = self.due(now);
         if !(messages || report || forced) {
             return None;
         }
         let start = packet.len();
-        let number = self.next_front(now, packet);
-        let front = packet.len();
+        let number = self.append_header(now, packet);
+        let header = packet.len();
         let reported = self.receiver.report(now, !messages, &self.path, true, packet);
-        let mut made = Made::default();
+        let mut made = PacketSummary::default();
         if messages {
-            let room = self.config.mtu.saturating_sub(packet.len());
-            made = self.sender.fill(now, number, &self.path, room, |head, payload| {
+            let remaining = self.config.mtu.saturating_sub(packet.len());
+            made = self.sender.fill(now, number, &self.path, remaining, |head, payload| {
                 take(Planned {
-                    channel: head.channel,
+                    channel: head.channel.0,
                     index: head.index,
                     back: head.key.map_or(0, |(_, back)| back),
                     age: head.age,
@@ -93,118 +99,132 @@ impl Endpoint {
                 });
             });
         }
-        self.note_crowded(now);
+        self.note_overflow(now);
         if made.new + made.repeated == 0 && !reported && !forced {
             packet.truncate(start);
             self.next_number = number;
             return None;
         }
-        made.report_bytes = (packet.len() - front) as u32;
+        made.report_bytes = (packet.len() - header) as u32;
         if reported {
             mark_report(&mut packet[start..]);
         }
         Some(made)
     }
 
-    /// Takes a message to send, however large it seems: the caller knows what fits a packet once it is coded.
+    /// Takes a message to send, of any size: the caller knows what fits a packet once it is coded.
     ///
     /// # Errors
     /// If the channel is not open.
     pub fn submit(
         &mut self,
         now: Duration,
-        channel: u32,
+        channel: impl Into<ChannelId>,
         message: Submission<'_>,
     ) -> Result<Submitted, SendError> {
-        self.sender.submit(now, channel, message, usize::MAX)
+        self.sender.submit(now, channel.into(), message, usize::MAX)
     }
 
-    /// Appends the front of one more packet, for what did not fit, and returns its number.
-    pub fn next_front(&mut self, now: Duration, packet: &mut Vec<u8>) -> u32 {
+    /// Appends the short header of one more packet, for messages that did not fit, and returns the packet's number.
+    pub fn next_header(&mut self, now: Duration, packet: &mut Vec<u8>) -> u32 {
+        self.append_header(now, packet).0
+    }
+
+    fn append_header(&mut self, now: Duration, packet: &mut Vec<u8>) -> PacketNumber {
         let number = self.next_number;
-        write_front(self.header(now, number), packet);
+        write_short_header(self.header(now, number), packet);
         self.echoing = self.echoing.and_then(|(at, left)| Some((at, left.checked_sub(1)?)));
-        self.sent[number as usize % super::SENT] = Some((number, now));
-        self.next_number = number.wrapping_add(1);
+        self.sent[number.0 as usize % super::SENT] = Some((number, now));
+        self.next_number = number.next();
         number
     }
 
-    /// A packet went that has so many bytes.
-    pub fn went(&mut self, now: Duration, bytes: usize) {
-        self.sender.spend(now, bytes + self.config.transport_headers);
+    /// The caller sent a packet of `bytes` bytes.
+    pub fn on_sent(&mut self, now: Duration, bytes: usize) {
+        self.sender.on_sent(now, bytes + self.config.transport_headers);
     }
 
-    /// Messages of so many bytes became so many.
-    pub fn coded(&mut self, before: usize, after: usize) {
-        self.sender.coded(before, after);
+    /// Updates the compression ratio: the caller coded `raw` bytes of messages into `coded` bytes.
+    pub fn on_coded(&mut self, raw: usize, coded: usize) {
+        self.sender.on_coded(raw, coded);
     }
 
-    /// Before this, what the path carries permits no packet.
+    /// The earliest time of the next packet, if the rate of the path is limited.
     pub fn allowed(&self) -> Option<Duration> {
         self.sender.allowed()
     }
 
-    /// Takes a packet's front. Its messages go to [`came`](Endpoint::came).
+    /// Takes the short header of a packet. The caller decodes the messages and hands them to
+    /// [`on_message`](Endpoint::on_message).
     ///
     /// # Errors
     /// As [`receive`](Endpoint::receive).
-    pub fn receive_front<'a>(
+    pub fn receive_header<'a>(
         &mut self,
         now: Duration,
         packet: &'a [u8],
-    ) -> Result<Front<'a>, PacketError> {
+    ) -> Result<ShortHeader<'a>, PacketError> {
         let mut reader = Reader::new(packet);
         let receiver = &self.receiver;
         let (header, bits) =
-            read_front(&mut reader, |low, sent| receiver.whole_number(now, low, sent))?;
+            read_short_header(&mut reader, |low, sent| receiver.whole_number(now, low, sent))?;
         let bytes = packet.len() + self.config.transport_headers;
         let queued = self.receiver.arrived(now, &header, bytes).ok_or(PacketError::Duplicate)?;
         if header.report {
             self.take_report(now, &mut reader, Some(ECHOES))?;
         }
-        let way = self.receiver.way(&self.path);
-        Ok(Front { bits, rest: reader.rest(), way, queued })
+        let way = self.receiver.one_way(&self.path);
+        Ok(ShortHeader { bits, rest: reader.rest(), way, queued })
     }
 
-    /// Judges a message. Whether it is handed to the application, and in which order, is up to the caller.
+    /// Judges a message that came. The caller decides whether and in which order the application gets it.
     ///
     /// # Errors
     /// [`PacketError::UnknownChannel`].
-    pub fn came(&mut self, now: Duration, message: &Came) -> Result<(), PacketError> {
+    pub fn on_message(&mut self, now: Duration, message: &Arrival) -> Result<(), PacketError> {
         let head = MessageHead {
-            channel: message.channel,
+            channel: ChannelId(message.channel),
             index: message.index,
             age: 0,
             repeated: message.repeated,
-            key: message.key,
+            key: message.key.map(|(key, back)| (Key(key), back)),
         };
         self.receiver.message(now, &head, message.age, &[], &self.path, &mut |_| {})
     }
 
-    /// Gives a channel other needs, of what is sent and of what is received. `anew`: what was missed before counts no more.
-    pub fn change(&mut self, channel: u32, sent: crate::Qos, received: crate::Qos, anew: bool) {
-        self.sender.change(channel, sent, anew);
-        self.receiver.change(channel, received, anew);
+    /// Replaces the QoS of a channel, separately for each direction. `reset_balance`: misses so far do not count any more.
+    pub fn set_qos(
+        &mut self,
+        channel: impl Into<ChannelId>,
+        sent: Qos,
+        received: Qos,
+        reset_balance: bool,
+    ) {
+        let channel = channel.into();
+        self.sender.set_qos(channel, sent, reset_balance);
+        self.receiver.set_qos(channel, received, reset_balance);
         self.undecided = true;
     }
 
-    /// So many messages of a channel were missed beyond what is permitted (less than 0: fewer), says who sees more of their
-    /// way than this hop. From then on that is what the other end is told, and makes good.
-    pub fn judged(&mut self, channel: u32, beyond: f64) {
-        self.receiver.judged(channel, beyond);
+    /// Adds `beyond` misses to the error-budget balance that this end reports to the other one: those beyond the permitted
+    /// ones, negative if fewer. For a caller that judges messages from application to application, over more legs than this
+    /// one: from the first call on, the misses that the endpoint sees itself do not count.
+    pub fn report_misses(&mut self, channel: impl Into<ChannelId>, beyond: f64) {
+        self.receiver.report_misses(channel.into(), beyond);
     }
 
-    /// How long packets are on their way to the other end, queues included, once it was measured.
+    /// The time that packets take to the other end, queues included, once a round trip was measured.
     pub fn one_way(&self) -> Option<Duration> {
         self.path.is_known().then(|| Path::one_way(&self.path))
     }
 
-    pub(super) fn header(&self, now: Duration, number: u32) -> Header {
+    /// The header of packet `number`, without a report.
+    pub(super) fn header(&self, now: Duration, number: PacketNumber) -> Header {
         Header {
-            number: number as u16,
+            number: number.low(),
             sent: now.as_millis() as u16,
             report: false,
-            ask: self.sender.wants_asks(),
+            ask: self.sender.wants_requests(),
             echo: Some(self.echo),
             held: self.echoing.map(|(at, _)| now.saturating_sub(at).as_millis().min(60_000) as u32),
         }

@@ -1,49 +1,52 @@
-//! Learns a path's losses and notices when they change.
+//! The estimator of a path's losses, which also notices when they change.
 //!
-//! This is Bayesian online changepoint detection (Adams and MacKay, 2007). A *belief* is a packet since which the
-//! losses have been of one kind, and how likely that is. Each belief foretells the next packet by what was counted
-//! since its start, as a two-state Markov chain: so bursts are no surprise on a path that has bursts. Those that
-//! foretell well become likelier. With each packet a new belief begins, which knows nothing. The model is the mean over
-//! the beliefs; after a change the new ones take over as fast as the evidence permits, without a threshold.
+//! It is Bayesian online changepoint detection (Adams and MacKay, 2007). A *belief* is a packet since which the losses have had
+//! one distribution, with a probability. Each belief predicts the next packet from the counts since its start, as a two-state
+//! Markov chain: bursts are no surprise on a path with bursts. Beliefs that predict well become more probable. With each packet
+//! a new belief begins, without counts. The model is the mean over the beliefs; after a change the new beliefs take over as fast
+//! as the evidence permits, without a threshold.
 //!
-//! Beliefs are kept dense where they are young and ever sparser with age, as what began at nearly the same time
-//! foretells nearly the same.
+//! Young beliefs are all kept, older ones are kept ever sparser: beliefs that began at nearly the same time predict nearly the
+//! same.
 
 use super::tally::Counts;
 use super::{LAGS, LossModel};
 
-/// How likely a change is at each packet. Measured (`examples/loss.rs`): at 1/10,000 the end of loss is noticed some 10
-/// packets later in bursts; at 1/1,000 chance is taken for change on steady paths four times as often.
+/// The probability of a change at each packet. Tuned on `examples/loss.rs`: at 1/10,000 the end of losses in bursts is noticed
+/// about 10 packets later; at 1/1,000 chance is taken for a change four times as often on steady paths.
 const CHANGES: f32 = 1.0 / 5_000.0;
-/// A new path is believed to have lost none of so many packets before,
+/// The first belief of a new path is that this many packets came before without a loss. See [`UNKNOWN`].
 const CLEAN: u16 = 60;
-/// unless nothing is known of it, which is as likely as this. Together they begin with a rate under the least target,
-/// 1 %, as most paths lose nothing, and yet 20 % are noticed in 15 packets. Paths with a few outages in a hundred
-/// packets pay for it: 300 packets after the beginning their rate is underestimated by a quarter (with 200 clean
-/// packets, by more than a third).
+/// The probability of the second belief, which has no counts. With both, the first rate is below the lowest target, 1 %, because
+/// most paths lose nothing, and yet a loss of 20 % is noticed within 15 packets. Tuned on `examples/loss.rs`: the rate of paths
+/// with a few outages in a hundred packets is underestimated by a quarter 300 packets after the beginning (by more than a third
+/// with 200 clean packets).
 const UNKNOWN: f32 = 0.05;
-/// What is older than this many packets is forgotten once there is a belief that begins later: five minutes of
-/// telepointers.
+/// Beliefs that are older than this many packets are dropped once there is a younger one: five minutes of a telepointer. Chosen by
+/// judgement; not tuned.
 const MEMORY: u16 = 8192;
-/// How many beliefs are held at most, so that the state is under 2 KB.
+/// The most beliefs, so that the state is under 2 KB.
 const BELIEFS: usize = 48;
-/// Beliefs younger than this, in packets, are all held: about as many packets as show a step to 20 %.
+/// Beliefs that are younger than this, in packets, are all kept: a step to 20 % loss shows within about as many packets.
 const YOUNG: u16 = 16;
-/// Of two older ones that differ less than by this factor in age, the likelier is held. So about 24 span [`MEMORY`].
+/// Of two older beliefs whose ages differ by less than this factor, the more probable one is kept. About 24 beliefs then span
+/// [`MEMORY`].
 const APART: f32 = 1.35;
-/// No belief becomes less likely than this, so that none is ruled out for good.
+/// The least probability of a belief, so that none is excluded for good.
 const LEAST: f32 = 1e-12;
-/// Beliefs less likely than this do not matter to the model.
+/// Beliefs with a lower probability are left out of the model.
 const NEGLIGIBLE: f32 = 1e-3;
 
-/// Learns how a path loses packets. Allocates nothing; 1.8 KB.
+/// Estimates how a path loses packets. It allocates nothing and takes 1.8 KB.
 #[derive(Debug, Clone)]
 pub struct LossEstimator {
+    /// The counts of all packets.
     counts: Counts,
-    /// The counts at which each belief begins, oldest first.
+    /// The counts at the start of each belief, the oldest belief first.
     starts: [Counts; BELIEFS],
-    /// How likely each is. The sum is about 1.
+    /// The probability of each belief. The sum is about 1.
     likely: [f32; BELIEFS],
+    /// The number of beliefs.
     held: usize,
 }
 
@@ -54,7 +57,7 @@ impl Default for LossEstimator {
 }
 
 impl LossEstimator {
-    /// Begins with the belief that nothing is lost.
+    /// An estimator for an unknown path, which is taken to lose nothing.
     pub fn new() -> Self {
         let counts = Counts::default();
         let mut starts = [Counts::default(); BELIEFS];
@@ -64,8 +67,8 @@ impl LossEstimator {
         LossEstimator { counts, starts, likely, held: 2 }
     }
 
-    /// Takes note of the next packet by number: whether it was lost. After some 10,000 lost in a row more of them
-    /// change little, so a caller may stop there.
+    /// Counts the next packet in the order of numbers: whether it was lost. After about 10,000 losses in a row further ones change
+    /// little, so that a caller may leave them out.
     pub fn push(&mut self, lost: bool) {
         if self.held == BELIEFS {
             self.thin();
@@ -86,12 +89,12 @@ impl LossEstimator {
         self.counts.push(lost);
     }
 
-    /// How many packets ago a belief begins.
+    /// The number of packets since the start of a belief.
     fn age(&self, at: usize) -> u16 {
         self.counts.packets().wrapping_sub(self.starts[at].packets())
     }
 
-    /// Makes room for new beliefs, and forgets. Called often enough that counts never differ by more than 16 bits hold.
+    /// Removes beliefs to make room for new ones. It is called so often that differences of counts fit 16 bits.
     fn thin(&mut self) {
         while self.age(1) > MEMORY || self.age(0) > 4 * MEMORY {
             self.merge(0, 1);
@@ -113,7 +116,7 @@ impl LossEstimator {
         }
     }
 
-    /// Drops a belief; a neighbour becomes likelier by as much.
+    /// Removes a belief and adds its probability to a neighbour's.
     fn merge(&mut self, dropped: usize, into: usize) {
         self.likely[into] += self.likely[dropped];
         self.starts.copy_within(dropped + 1..self.held, dropped);
@@ -121,7 +124,7 @@ impl LossEstimator {
         self.held -= 1;
     }
 
-    /// What is believed now. Takes longer than a push, some 0.4 µs.
+    /// The present model. It takes longer than a push: about 0.4 µs (measured by `benches/endpoint.rs`).
     pub fn model(&self) -> LossModel {
         let mut total = 0.0;
         let mut rate = 0.0;

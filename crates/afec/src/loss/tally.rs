@@ -1,33 +1,36 @@
-//! How many packets of a stretch were lost, and how their losses hang together.
+//! Counts of lost packets, and of pairs of losses.
 
 use super::LAGS;
 use crate::within::Within;
 
-/// What is believed of a path of which nothing was seen, in packets: of those after one that came, so many of so many
-/// were lost. Few, so that some ten packets outweigh it. Much less than one loss, because most paths lose nothing.
+/// The prior counts of losses after a packet that came: [`STARTS`] of [`STARTS_OF`] packets. Few packets, so that ten real ones
+/// outweigh them, and much less than one loss, because most paths lose nothing. Tuned on `examples/loss.rs`.
 const STARTS: f32 = 0.2;
+/// See [`STARTS`].
 const STARTS_OF: f32 = 3.0;
-/// The same of packets after a lost one.
+/// The prior counts of losses after a lost packet: [`GOES_ON`] of [`GOES_ON_OF`] packets. Tuned on `examples/loss.rs`.
 const GOES_ON: f32 = 0.5;
+/// See [`GOES_ON`].
 const GOES_ON_OF: f32 = 1.5;
-/// The weight of the chain that a stretch resembles most against pairs that were counted, in losses.
+/// The weight of the fitted Markov chain against counted pairs, in losses. Tuned on `examples/loss.rs`.
 const CHAIN_WEIGHT: f32 = 10.0;
 
-/// Running counts since any time. They wrap around: only the difference of two means something, if it is less than
+/// Running counts since any packet. They wrap around, so that only the difference of two counts is meaningful, if it is less than
 /// 65,536 packets.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Counts {
-    /// Packets that came, and packets that were lost, after one that came.
+    /// After a packet that came: the packets that came, and those that were lost.
     after_came: [u16; 2],
-    /// The same after a lost one.
+    /// The same after a lost packet.
     after_lost: [u16; 2],
-    /// `farther[d - 2]`: lost packets that came d after a lost one.
+    /// `farther[d - 2]`: the lost packets whose predecessor by d was lost, too.
     farther: [u16; LAGS - 1],
-    /// Which of the last packets were lost, the very last one lowest.
+    /// Which of the last packets were lost: one bit each, the last packet lowest.
     recent: u16,
 }
 
 impl Counts {
+    /// Counts the next packet.
     pub(super) fn push(&mut self, lost: bool) {
         let after = if self.last_lost() { &mut self.after_lost } else { &mut self.after_came };
         let count = &mut after[usize::from(lost)];
@@ -40,7 +43,7 @@ impl Counts {
         self.recent = self.recent << 1 | u16::from(lost);
     }
 
-    /// These counts as if so many packets had come meanwhile.
+    /// Earlier counts: as they would have been before `packets` packets came without a loss.
     pub(super) fn less_clean(mut self, packets: u16) -> Self {
         self.after_came[0] = self.after_came[0].wrapping_sub(packets);
         self
@@ -50,13 +53,14 @@ impl Counts {
         self.recent & 1 == 1
     }
 
+    /// The number of packets.
     pub(super) fn packets(&self) -> u16 {
         let [after_came, after_lost] = [self.after_came, self.after_lost];
         let sum = after_came[0].wrapping_add(after_came[1]);
         sum.wrapping_add(after_lost[0]).wrapping_add(after_lost[1])
     }
 
-    /// The probability that the next packet is lost if all since `start` were of a kind.
+    /// The probability that the next packet is lost, if all packets since `start` follow one distribution.
     pub(super) fn next_lost(&self, start: &Counts) -> f32 {
         if self.last_lost() { self.goes_on(start) } else { self.starts(start) }
     }
@@ -73,20 +77,20 @@ impl Counts {
         (lost + GOES_ON) / (came + lost + GOES_ON_OF)
     }
 
-    /// The share of packets lost since `start`. As counted and not as the chain has it, whose few bursts would have to
-    /// tell their mean length first.
+    /// The share of packets that were lost since `start`, as counted: the Markov chain would need many bursts to know their mean
+    /// length.
     pub(super) fn rate(&self, start: &Counts) -> f32 {
         let [came, lost] = since(self.after_came, start.after_came);
         let [ended, went_on] = since(self.after_lost, start.after_lost);
         (lost + went_on + STARTS) / (came + lost + ended + went_on + STARTS_OF)
     }
 
-    /// [`again`](super::LossModel::again) since `start`: pairs as counted or, where there are few, as expected of a
-    /// two-state Markov chain (the simple Gilbert model). The chain alone has far too long a tail for many bursts.
+    /// [`again`](super::LossModel::again) since `start`: the counted pairs or, where there are few, those of a two-state Markov chain
+    /// (the simple Gilbert model). The chain alone has far too long a tail for many kinds of bursts.
     pub(super) fn again(&self, start: &Counts) -> [f32; LAGS] {
         let rate = self.rate(start);
         let goes_on = self.goes_on(start);
-        // What the loss of a packet says of the next one: 0 for nothing, 1 for all.
+        // How much the loss of a packet says of the next one: 0 for independent losses, 1 if the next one is always lost.
         let tie = (goes_on - self.starts(start)).within(0.0, 1.0);
         let mut power = tie;
         let mut again = [goes_on; LAGS];
@@ -95,7 +99,7 @@ impl Counts {
         for lag in 2..=LAGS {
             power *= tie;
             let expected = rate + (1.0 - rate) * power;
-            // Of the packets so many places after a lost one, not all are the same as with one place less.
+            // The packets at this lag after a lost packet are not quite those at the lag before: one leaves, one enters.
             let lost = |counts: &Counts| f32::from(counts.recent >> (lag - 1) & 1);
             of += lost(start) - lost(self);
             let [pairs] = since([self.farther[lag - 2]], [start.farther[lag - 2]]);
@@ -105,7 +109,7 @@ impl Counts {
     }
 }
 
-/// How far running counts have come.
+/// The differences of running counts.
 fn since<const N: usize>(now: [u16; N], start: [u16; N]) -> [f32; N] {
     core::array::from_fn(|at| f32::from(now[at].wrapping_sub(start[at])))
 }

@@ -5,10 +5,10 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Which of so many packets are lost when a burst starts on a packet outside of one with a probability and is as
-/// likely to be 1 to `longest` packets long.
+/// The losses of `packets` packets. A packet outside of a burst begins one with probability `start`; bursts have 1 to `longest`
+/// packets, each length with the same probability.
 fn bursts(seed: u64, start: f64, longest: u64, packets: usize) -> Vec<bool> {
-    // Neighbouring seeds would begin alike.
+    // Neighbouring seeds would begin with similar numbers.
     let mut random =
         Rand64::new(u128::from(seed.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15)));
     let mut left = 0;
@@ -37,13 +37,13 @@ fn learned(losses: &[bool]) -> LossEstimator {
     estimator
 }
 
-/// The mean over seeds of what a function makes of them.
+/// The mean of a function over seeds.
 fn mean(seeds: u64, mut of: impl FnMut(u64) -> f64) -> f64 {
     (0..seeds).map(&mut of).sum::<f64>() / seeds as f64
 }
 
 #[test]
-fn nothing_is_believed_lost_at_first() {
+fn a_new_path_is_taken_to_lose_nothing() {
     assert!(LossEstimator::new().model().rate < 0.01);
     assert!(learned(&[false; 10]).model().rate < 0.005);
     assert!(learned(&[false; 1000]).model().rate < 0.0005);
@@ -59,7 +59,7 @@ fn a_steady_rate_is_learned_without_bias() {
 }
 
 #[test]
-fn the_curve_of_bursts_is_learned_as_it_is_and_not_as_a_chains() {
+fn pairs_of_losses_are_learned_as_counted_and_not_as_in_a_markov_chain() {
     // Bursts of 1 to 5 from 4 % of packets: a chain with the same rate and again[0] would have again[3] = 0.28.
     let truth = [(1, 0.681), (2, 0.435), (3, 0.258), (4, 0.147), (6, 0.106), (10, 0.112)];
     for (lag, truth) in truth {
@@ -136,7 +136,7 @@ fn an_outage_is_noticed_at_once_and_over_in_100_packets() {
 }
 
 #[test]
-fn a_steady_path_is_rarely_believed_to_have_changed_and_rarely_reported() {
+fn a_steady_path_rarely_seems_to_change_and_is_rarely_reported() {
     for losses in [random(3, 0.05, 50_000), bursts(3, 0.04, 5, 50_000)] {
         let truth = losses.iter().filter(|lost| **lost).count() as f64 / losses.len() as f64;
         let mut estimator = learned(&losses[..2000]);
@@ -161,7 +161,7 @@ fn a_steady_path_is_rarely_believed_to_have_changed_and_rarely_reported() {
 }
 
 #[test]
-fn the_error_is_told_as_it_is() {
+fn the_standard_error_is_right() {
     for (start, longest) in [(0.1, 1), (0.04, 5)] {
         let rates: Vec<LossModel> =
             (0..100).map(|seed| learned(&bursts(seed, start, longest, 3000)).model()).collect();
@@ -185,7 +185,7 @@ fn the_state_is_small() {
     assert!(size_of::<LossEstimator>() < 2048);
 }
 
-/// Flags of stretches that each lose otherwise, longer than memory.
+/// The losses of several stretches with different losses, longer in all than the estimator remembers.
 fn any_losses() -> impl Strategy<Value = Vec<bool>> {
     let stretch = (any::<u64>(), 0.0..1.0_f64, 1..20_u64, 0..9000_usize);
     let losses = |(seed, start, longest, packets)| bursts(seed, start, longest, packets);
@@ -236,11 +236,11 @@ proptest! {
     fn any_bytes_are_a_possible_model(bytes: [u8; WIRE_BYTES]) {
         let model = LossModel::read(bytes);
         check_possible(&model);
-        // Losses and their pairs can be: P(both lost) >= 2 P(lost) - 1.
+        // The probability of two losses is possible: P(both lost) >= 2 P(lost) - 1.
         for again in model.again {
             prop_assert!(model.rate * again >= 2.0 * model.rate - 1.0 - 1e-9);
         }
-        // Told again it stays the same, near enough not to be reported.
+        // Coding it again changes too little for a report.
         let again = LossModel::read(model.write());
         prop_assert!((again.rate - model.rate).abs() < 1e-9);
         prop_assert_eq!(again.write()[..1].to_vec(), bytes[..1].to_vec());

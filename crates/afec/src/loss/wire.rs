@@ -1,36 +1,37 @@
 //! A loss model in six bytes.
 //!
-//! | byte | what |
+//! | byte | content |
 //! | --- | --- |
 //! | 0 | rate: 0 for none, else 0.05 % at 1 to 100 % at 255 in equal factors (3 %) |
 //! | 1 | `again[0]` |
 //! | 2-4 | `again` at lags 2, 3, 4, 5, 7, 9: four bits each, the first of two in the high bits |
 //! | 5 | high bits: `again` at lag 12; low bits: the binary logarithm of the weight |
 //!
-//! `again` is told relative to the rate, which it equals where losses do not hang together: a code of 0 is 0, then come
-//! a half of the rate, the rate, and from there to 1 the power of 1.5 of equal steps, so that steps are small where
-//! most of the curve is. Lags between are interpolated.
+//! `again` is coded relative to the rate, which it equals where losses are independent: code 0 is 0, code 1 is half of the rate, code 2
+//! is the rate, and from there to 1 the codes are equal steps to the power of 1.5, so that steps are small where most values are.
+//! Lags in between are interpolated.
 
 use super::{LAGS, LossModel};
 
-/// How many bytes a model takes.
+/// The bytes of a model.
 pub const WIRE_BYTES: usize = 6;
 
-/// The lowest rate that is not told as none. It is a twentieth of the least target, 1 %.
+/// The lowest rate that is not coded as none: a twentieth of the lowest target, 1 %.
 const LEAST_RATE: f64 = 0.0005;
-/// The lags of which `again` is told in four bits.
+/// The lags whose `again` is coded in four bits.
 const TOLD: [usize; 7] = [2, 3, 4, 5, 7, 9, 12];
-/// The code of `again` that says the rate.
+/// The code of an `again` that equals the rate.
 const INDEPENDENT: u8 = 2;
-/// Of steps above that.
+/// The power of the steps above the rate.
 const POWER: f64 = 1.5;
-/// The highest codes.
+/// The highest code of eight bits.
 const BYTE: u8 = u8::MAX;
+/// The highest code of four bits.
 const NIBBLE: u8 = 15;
 
 impl LossModel {
-    /// In the form in which it is sent. Rates come back within 1.6 % of themselves, `again[0]` within 0.005, `again` at
-    /// the lags that are told within 0.06, mostly 0.03; what of `again` is below the rate within a quarter of the rate.
+    /// The coded model. Decoded rates are within 1.6 % of the originals, `again[0]` within 0.005, `again` at the coded lags within
+    /// 0.06, mostly 0.03; values of `again` below the rate are within a quarter of the rate.
     pub fn write(&self) -> [u8; WIRE_BYTES] {
         let rate_code = code_of_rate(self.rate);
         let rate = rate(rate_code);
@@ -47,7 +48,7 @@ impl LossModel {
         bytes
     }
 
-    /// What was [written](LossModel::write). Any bytes are a model whose probabilities can be.
+    /// Decodes a model. Any bytes are a model with possible probabilities.
     pub fn read(bytes: [u8; WIRE_BYTES]) -> Self {
         let [rate_code, first, nibbles @ ..] = bytes;
         let rate = rate(rate_code);
@@ -70,6 +71,7 @@ impl LossModel {
     }
 }
 
+/// The rate of a code.
 fn rate(code: u8) -> f64 {
     match code {
         0 => 0.0,
@@ -85,10 +87,10 @@ fn code_of_rate(rate: f64) -> u8 {
     BYTE - libm::round(down.min(1.0) * f64::from(BYTE - 1)) as u8
 }
 
-/// What a code of `again` says, `most` being the highest one.
+/// The value of a code of `again`. `most`: the highest code.
 fn again(code: u8, most: u8, rate: f64) -> f64 {
     if code < INDEPENDENT {
-        // Where more than half is lost, some losses must be neighbours.
+        // If more than half of the packets are lost, some losses are neighbours.
         let possible = if rate > 0.5 { 2.0 - 1.0 / rate } else { 0.0 };
         return (rate * f64::from(code) / f64::from(INDEPENDENT)).max(possible);
     }

@@ -1,41 +1,46 @@
-//! How old messages are when they arrive, and how much that varies.
+//! The ages of messages at arrival, and their jitter.
 
 use core::time::Duration;
 
 use crate::within::Within;
 
-/// Ages are told apart to this part of the greatest delay: 4 ms of 250.
+/// The resolution of ages is the longest delay divided by this: 4 ms of 250 ms.
 const BUCKETS: usize = 64;
 
-/// What an age counts, relative to the next one. The newest 200 messages make up 63 % of what is known, 7 s of a
-/// pointer: a share of 2 % that comes late shows after four messages, and counts until the next 800 have come in time.
+/// The weight of an age relative to the next one. The newest 200 messages, 7 s of a pointer, have 63 % of all weight: if messages
+/// begin to come late, a quantile of 98 % shows it after four of them, and forgets them after 800 in time. Chosen by judgement;
+/// not tuned.
 const FORGET: f64 = 0.995;
 
-/// Far below where sums of floating-point numbers lose the small ones, far above one.
+/// Weights are scaled down beyond this: far below where sums of floating-point numbers lose small terms, and far above one.
 const HEAVY: f64 = 1e9;
 
-/// A histogram of ages that forgets, and their interarrival jitter.
+/// A histogram of ages in which newer ages weigh more, and the interarrival jitter.
 #[derive(Debug, Clone)]
 pub(super) struct Ages {
+    /// The highest age that counts.
     max: Duration,
+    /// The weight of each bucket.
     buckets: [f64; BUCKETS],
     total: f64,
-    /// What the next age counts: it grows instead of the others shrinking.
+    /// The weight of the next age: it grows, which is the same as all others shrinking.
     weight: f64,
+    /// The last age.
     last: Option<Duration>,
-    /// In seconds.
+    /// The interarrival jitter in seconds.
     jitter: f64,
 }
 
 impl Ages {
-    /// `max`: older ones are left out of quantiles.
+    /// `max`: messages that are older are left out of quantiles.
     pub(super) fn new(max: Duration) -> Self {
         Ages { max, buckets: [0.0; BUCKETS], total: 0.0, weight: 1.0, last: None, jitter: 0.0 }
     }
 
+    /// Adds the age of a message.
     pub(super) fn add(&mut self, age: Duration) {
         if let Some(last) = self.last.replace(age) {
-            // RFC 3550, appendix A.8. The difference of relative transit times is that of ages.
+            // RFC 3550, appendix A.8. The difference of ages is the difference of relative transit times.
             self.jitter += (age.abs_diff(last).as_secs_f64() - self.jitter) / 16.0;
         }
         if age > self.max {
@@ -53,7 +58,7 @@ impl Ages {
         }
     }
 
-    /// The age that `share` of the messages did not exceed, rounded up; `None` before the first.
+    /// The age that `share` of the messages did not exceed, rounded up; `None` before the first message.
     pub(super) fn quantile(&self, share: f64) -> Option<Duration> {
         let mut above = self.total;
         if above == 0.0 {
@@ -104,7 +109,7 @@ mod tests {
                 ages.add(ms(age));
                 ages.quantile(0.98) == Some(ms(quantile))
             });
-            came.expect("it follows")
+            came.expect("the quantile follows")
         };
         assert_eq!(until(&mut ages, 205, 210), 5);
         (0..1000).for_each(|_| ages.add(ms(205)));
@@ -112,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn too_old_ones_are_not_waited_for() {
+    fn too_old_messages_are_left_out() {
         let mut ages = Ages::new(ms(64));
         (0..50).for_each(|_| ages.add(ms(65)));
         assert_eq!(ages.quantile(0.98), None);
@@ -121,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn jitter_is_that_of_rfc_3550() {
+    fn jitter_is_computed_as_in_rfc_3550() {
         let mut ages = Ages::new(ms(640));
         for _ in 0..500 {
             ages.add(ms(50));

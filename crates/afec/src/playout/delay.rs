@@ -1,13 +1,13 @@
-//! The delay as a function of time.
+//! The playout delay as a function of time.
 
 use core::time::Duration;
 
-/// So much longer does the delay become per second while it grows, at most: 1/2, so that what is played runs at half
-/// speed. Fast, since messages are late until it is done, and that looks worse.
+/// The fastest growth of the delay per second: 1/2, so that messages are played at half speed. It is fast because messages are late
+/// until the delay has grown, which looks worse. Chosen by judgement; not tuned.
 pub const RISE: f64 = 1.0 / RISE_DIVISOR as f64;
 
-/// So much shorter does the delay become per second while it shrinks, at most: 1/20, so that what is played runs 5 %
-/// too fast, which nobody notices.
+/// The fastest decrease of the delay per second: 1/20, so that messages are played 5 % too fast, which users do not notice. Chosen
+/// by judgement; not tuned.
 pub const FALL: f64 = 1.0 / FALL_DIVISOR as f64;
 
 const RISE_DIVISOR: u32 = 2;
@@ -18,30 +18,33 @@ const NANO: Duration = Duration::from_nanos(1);
 /// A delay that moves from one value to another at a limited rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PlayoutDelay {
+    /// When the change began.
     since: Duration,
+    /// The delay at that time.
     from: Duration,
+    /// The delay at the end of the change.
     to: Duration,
 }
 
 impl PlayoutDelay {
-    /// Rests at `delay`.
+    /// A constant delay.
     pub(super) fn new(delay: Duration) -> Self {
         PlayoutDelay { since: Duration::ZERO, from: delay, to: delay }
     }
 
-    /// Moves towards `target` from now on.
+    /// Changes towards `target` from now on.
     pub(super) fn steer(&mut self, now: Duration, target: Duration) {
         if target != self.to {
             *self = PlayoutDelay { since: now, from: self.at(now), to: target };
         }
     }
 
-    /// Where it moves.
+    /// The delay at the end of the change.
     pub(super) fn target(&self) -> Duration {
         self.to
     }
 
-    /// The delay at `now`, which is not before the last change.
+    /// The delay at `now`, which is not before the change began.
     pub(super) fn at(&self, now: Duration) -> Duration {
         let passed = now.saturating_sub(self.since);
         if self.from < self.to {
@@ -51,9 +54,9 @@ impl PlayoutDelay {
         }
     }
 
-    /// The first moment since the last change at which what was made at `origin` is at least as old as the delay.
+    /// The first moment since the change began at which a message of this origin is at least as old as the delay.
     pub(super) fn due(&self, origin: Duration) -> Duration {
-        // As if the delay stayed as it was; then what its movement adds or takes away.
+        // First for a constant delay, then with the change.
         let left = origin.saturating_add(self.from).saturating_sub(self.since);
         let passed = if self.from < self.to {
             // passed - min(passed / 2, rise) >= left
@@ -62,7 +65,7 @@ impl PlayoutDelay {
         } else {
             // passed + min(passed / 20, fall) >= left
             let all = left.saturating_sub(self.from - self.to);
-            // The division of `at` rounds down, and so does this one.
+            // The division in `at` rounds down, and so does this one.
             let moving = left.saturating_mul(FALL_DIVISOR) / (FALL_DIVISOR + 1);
             all.max(moving.saturating_add(2 * NANO).min(left))
         };

@@ -1,43 +1,49 @@
-//! The sender's part: no more than the path carries.
+//! The token bucket of a sender.
 
 use core::time::Duration;
 
 use super::RATE_FLOOR;
 
-/// How much may go at once, in seconds of the rate; a packet may go in any case. 40 ms is a room's tick.
+/// The burst that may be sent at once, in seconds of the rate; a single packet may always be sent. 40 ms is the default tick of
+/// a room.
 const BURST: f64 = 0.04;
 
-/// After so much sending without a word from the receiver, the rate falls. A receiver of packets is to say something
-/// at least twice in that time.
+/// The rate falls after this much time of sending without a report from the receiver. A receiver reports at least twice in this
+/// time.
 const SILENCE: Duration = Duration::from_secs(12);
 
-/// In the silence the rate halves in each such time ...
+/// During the silence the rate halves in each period of this many seconds ...
 const HALVING: f64 = 2.0;
 
-/// ... down to this, in bytes per second: an awareness message of 60 bytes 20 times a second, which no path on which
-/// people work together is too narrow for.
+/// ... down to this, in bytes per second: a message of 60 bytes 20 times a second, which every path carries on which people can
+/// work together.
 const SAFE: f64 = 1200.0;
 
-/// Holds the packets of a sender to what the path carries: a token bucket at the lower of what the receiver reports,
-/// what the transport knows and what the application wants at most.
+/// Limits the packets of a sender to the rate that the path carries: a token bucket at the lowest of the reported rate, the
+/// transport's rate and the highest rate that the application wants.
 ///
-/// If the receiver falls silent while packets are sent, for 4 s, the rate halves every 2 s from what was sent lately
-/// (or the limit, if lower), down to 1200 bytes/s, until it is heard again. Without packets nothing falls: who does
-/// not send gets no answer.
+/// If the receiver sends no report for 12 s although packets are sent, the rate halves every 2 s, from the rate of sending (or
+/// the limit, if lower) down to 1200 bytes per second, until a report comes. While nothing is sent the rate does not fall,
+/// because the receiver has nothing to report.
 ///
-/// No report lowers the rate below [`RATE_FLOOR`], nor raises it above what the application wants.
+/// No report lowers the rate below [`RATE_FLOOR`] or raises it above the rate that the application wants.
 #[derive(Debug, Clone)]
 pub struct Budget {
+    /// The highest rate that the application wants.
     wanted: Option<u32>,
+    /// The rate that the receiver reported.
     reported: Option<u32>,
+    /// The rate of the transport.
     transport: Option<u32>,
-    /// Bytes that may go; negative after a packet larger than the burst.
+    /// The bytes that may be sent; negative after a packet that is larger than the burst.
     tokens: f64,
+    /// When the tokens were last filled up.
     filled: Duration,
-    /// When the first packet after the last word from the receiver was sent.
+    /// When the first packet after the last report was sent.
     unanswered: Option<Duration>,
-    /// What is sent, smoothed over about a second, in bytes per second.
+    /// The rate of sending, smoothed over about a second, in bytes per second.
     sending: f64,
+    /// When the last packet was sent.
     sent: Duration,
 }
 
@@ -48,7 +54,7 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// A path of which nothing is known. `wanted`: the most that the application wants to send, in bytes per second.
+    /// A budget for a path of unknown rate. `wanted`: the highest rate that the application wants, in bytes per second.
     pub fn new(wanted: Option<u32>) -> Self {
         Budget {
             wanted,
@@ -62,27 +68,27 @@ impl Budget {
         }
     }
 
-    /// What the application wants to send at most, in bytes per second.
+    /// Sets the highest rate that the application wants, in bytes per second.
     pub fn set_wanted_rate(&mut self, wanted: Option<u32>) {
         self.wanted = wanted;
     }
 
-    /// What the transport can send, in bytes per second, such as QUIC's congestion window over its round trip time.
+    /// Sets the rate of the transport in bytes per second, such as QUIC's congestion window divided by its round trip.
     pub fn set_transport_rate(&mut self, rate: Option<u32>) {
         self.transport = rate;
     }
 
-    /// What the receiver says that the path carries ([`RateEstimator::cap`](super::RateEstimator::cap)).
+    /// Sets the rate limit that the receiver reported ([`RateEstimator::cap`](super::RateEstimator::cap)).
     pub fn set_reported_rate(&mut self, rate: Option<u32>) {
         self.reported = rate;
     }
 
-    /// The receiver was heard to receive: it reported anything, or acknowledged.
-    pub fn heard(&mut self) {
+    /// A report or an acknowledgement came, which shows that the receiver receives.
+    pub fn on_report(&mut self) {
         self.unanswered = None;
     }
 
-    /// What may be sent, in bytes per second; `None`: no limit is known.
+    /// The rate limit in bytes per second; `None`: there is none.
     pub fn rate(&self, now: Duration) -> Option<u32> {
         let limit = [self.wanted, self.reported, self.transport].into_iter().flatten().min();
         let limit = limit.map(|limit| limit.max(RATE_FLOOR));
@@ -92,17 +98,17 @@ impl Budget {
         Some(limit.map_or(fallback, |limit| limit.min(fallback)))
     }
 
-    /// Whether a packet of so many bytes, headers included, may go now.
+    /// Whether a packet of `bytes` bytes, headers included, may be sent now.
     pub fn allows(&mut self, now: Duration, bytes: usize) -> bool {
         self.next(now, bytes) <= now
     }
 
-    /// A packet of so many bytes goes now, allowed or not.
+    /// A packet of `bytes` bytes is sent now, allowed or not.
     pub fn spend(&mut self, now: Duration, bytes: usize) {
         self.fill(now);
         let bytes = bytes.min(usize::from(u16::MAX)) as f64;
         if let Some(rate) = self.rate(now) {
-            // A debt of a second at most: what had to go anyway does not silence a sender for long.
+            // At most one second of the rate is owed, so that packets that were not allowed do not silence a sender for long.
             self.tokens = (self.tokens - bytes).max(-bytes.max(f64::from(rate)));
         }
         self.unanswered.get_or_insert(now);
@@ -111,23 +117,24 @@ impl Budget {
         self.sent = self.sent.max(now);
     }
 
-    /// When a packet of so many bytes will be allowed: `now` if it is. A later change of the rate changes it.
+    /// When a packet of `bytes` bytes will be allowed: `now` if it is. A later change of the rate changes this time.
     pub fn next(&mut self, now: Duration, bytes: usize) -> Duration {
         self.fill(now);
         let Some(rate) = self.rate(now).map(f64::from) else {
             return now;
         };
         let bytes = bytes.min(usize::from(u16::MAX)) as f64;
-        // A packet larger than the bucket goes when that is full.
+        // A packet that is larger than the bucket is sent when the bucket is full.
         let missing = bytes.min(burst(rate)) - self.tokens;
         if missing <= 0.0 {
             return now;
         }
-        // Rounded up, so that it is allowed then.
+        // Rounded up, so that the packet is allowed at that time.
         now.saturating_add(Duration::from_secs_f64(missing / rate))
             .saturating_add(Duration::from_micros(1))
     }
 
+    /// Fills up the tokens for the time that has passed.
     fn fill(&mut self, now: Duration) {
         let passed = now.saturating_sub(self.filled).as_secs_f64();
         self.filled = self.filled.max(now);
@@ -137,7 +144,7 @@ impl Budget {
         }
     }
 
-    /// The limit that silence sets.
+    /// The limit during a silence of the receiver.
     fn fallback(&self, now: Duration, limit: Option<u32>) -> Option<u32> {
         let silence = now.saturating_sub(self.unanswered?).checked_sub(SILENCE)?.as_secs_f64();
         let from = limit.map_or(self.sending, |limit| self.sending.min(f64::from(limit)));
@@ -146,6 +153,7 @@ impl Budget {
     }
 }
 
+/// The size of the bucket in bytes.
 fn burst(rate: f64) -> f64 {
     rate * BURST
 }
@@ -158,12 +166,12 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    /// Sends packets of 60 bytes as soon as they are allowed; returns how many bytes went.
+    /// Sends packets of 60 bytes as soon as they are allowed; returns the bytes that were sent.
     fn send(budget: &mut Budget, from: Duration, to: Duration) -> usize {
         let mut now = from;
         let mut sent = 0;
         loop {
-            budget.heard();
+            budget.on_report();
             now = budget.next(now, 60);
             if now >= to || sent > 1_000_000 {
                 return sent;
@@ -175,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lowest_limit_counts() {
+    fn the_lowest_limit_holds() {
         let mut budget = Budget::new(Some(9000));
         assert_eq!(budget.rate(SECOND), Some(9000));
         budget.set_reported_rate(Some(u32::MAX));
@@ -191,7 +199,7 @@ mod tests {
         let mut budget = Budget::new(Some(3600));
         let sent = send(&mut budget, SECOND, SECOND * 11);
         assert!((36_000..36_300).contains(&sent), "{sent}");
-        // A pause saves no more than the burst.
+        // A pause saves up no more than the burst.
         let sent = send(&mut budget, SECOND * 60, SECOND * 61);
         assert!((3600..3900).contains(&sent), "{sent}");
     }
@@ -205,9 +213,9 @@ mod tests {
         let at = |seconds: u32| budget.rate(SECOND * seconds);
         let first = at(13).expect("the receiver is silent");
         assert!((12_000..16_000).contains(&first), "{first}");
-        assert!(at(15).expect("it still is") <= first / 2 + 1);
+        assert!(at(15).expect("the receiver is still silent") <= first / 2 + 1);
         assert_eq!(at(60), Some(1200));
-        budget.heard();
+        budget.on_report();
         assert_eq!(budget.rate(SECOND * 60), None);
     }
 
@@ -220,7 +228,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_breaks_it(steps in prop::collection::vec((0u8..7, any::<u64>(), any::<u32>()), 0..200)) {
+        fn no_calls_break_the_limits(steps in prop::collection::vec((0u8..7, any::<u64>(), any::<u32>()), 0..200)) {
             let mut budget = Budget::new(Some(10_000));
             for (what, nanos, number) in steps {
                 let now = Duration::from_nanos(nanos);
@@ -228,7 +236,7 @@ mod tests {
                     0 => budget.set_reported_rate(Some(number)),
                     1 => budget.set_transport_rate(Some(number)),
                     2 => budget.set_reported_rate(None),
-                    3 => budget.heard(),
+                    3 => budget.on_report(),
                     4 => budget.spend(now, number as usize),
                     _ => prop_assert_eq!(budget.allows(now, number as usize), budget.next(now, number as usize) <= now),
                 }

@@ -1,36 +1,40 @@
-//! How long packets wait in queues.
+//! The queueing delay of packets.
 
 use core::time::Duration;
 
-/// The minimum is taken over so many spans of [`SPAN`]. 30 s: a clock that is off by 100 ppm moves by 3 ms in it, and
-/// an estimator that keeps the queue short sees it empty far more often (LEDBAT, RFC 6817, keeps ten minutes, because
-/// bulk transfers keep it filled).
+/// The minimum is taken over this many spans of [`SPAN`], 30 s in all. A clock that is wrong by 100 ppm drifts by 3 ms in that
+/// time, and an estimator that keeps the queue short sees it empty far more often. LEDBAT (RFC 6817) takes ten minutes, because
+/// bulk transfers keep the queue filled.
 const SPANS: usize = 6;
+/// The length of a span.
 const SPAN: Duration = Duration::from_secs(5);
 
-/// The queueing delay of packets: their one-way delay, whose zero is unknown as clocks differ, over the least one seen
-/// lately (the base delay of RFC 6817).
+/// The queueing delay of packets: their one-way delay less the least one lately (the base delay of RFC 6817). The clocks of
+/// the two ends differ, so that one-way delays are known up to a constant.
 #[derive(Debug, Clone)]
 pub(super) struct QueueDelay {
-    /// One-way delay of the newest packet plus a constant, in ms; `None` before the first.
+    /// The one-way delay of the newest packet plus a constant, in ms; `None` before the first packet.
     relative: Option<i64>,
+    /// The least delay of each span, the newest span first.
     minima: [Option<Minimum>; SPANS],
     /// When the newest of the spans began.
     began: Duration,
 }
 
+/// The packet with the least delay of a span.
 #[derive(Debug, Clone, Copy)]
 struct Minimum {
+    /// Its delay in ms, relative as in [`Delay::relative`].
     delay: f64,
     bytes: u32,
 }
 
-/// What is known of a packet.
+/// The delay of a packet.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Delay {
-    /// Its one-way delay plus a constant, in ms.
+    /// The one-way delay plus a constant, in ms.
     pub(super) relative: f64,
-    /// How long it waited in queues, in ms.
+    /// The time that the packet waited in queues, in ms.
     pub(super) queue: f64,
 }
 
@@ -39,8 +43,8 @@ impl QueueDelay {
         QueueDelay { relative: None, minima: [None; SPANS], began: Duration::ZERO }
     }
 
-    /// A packet came that was sent when the sender's clock showed `sent` ms. `rate`: at which packets come, in bytes
-    /// per second, 0 if unknown.
+    /// A packet came that was sent when the sender's clock showed `sent` ms. `rate`: the rate of arrival in bytes per second, 0 if
+    /// unknown.
     pub(super) fn arrived(&mut self, now: Duration, sent: u16, bytes: u32, rate: f64) -> Delay {
         let difference = (now.as_millis() as u16).wrapping_sub(sent);
         let whole = match self.relative {
@@ -69,21 +73,22 @@ impl QueueDelay {
         let Some(base) = base else {
             return 0.0;
         };
-        // A longer packet takes longer on the link, by its further bytes over the link's rate. That is not known, but
-        // at least `rate`, and no more than that if there is a queue.
-        let further = f64::from(bytes.saturating_sub(base.bytes));
-        let transmission = if rate > 0.0 { further / rate * 1000.0 } else { 0.0 };
+        // A longer packet takes longer on the link, by its additional bytes over the link's rate. The link's rate is unknown, but
+        // at least `rate`, and equal to it if there is a queue.
+        let additional = f64::from(bytes.saturating_sub(base.bytes));
+        let transmission = if rate > 0.0 { additional / rate * 1000.0 } else { 0.0 };
         (relative - base.delay - transmission).max(0.0)
     }
 
+    /// Begins a new span if it is time.
     fn turn(&mut self, now: Duration) {
         let passed = now.saturating_sub(self.began).as_nanos() / SPAN.as_nanos();
         if passed == 0 {
             return;
         }
         self.minima.rotate_right((passed as usize).min(SPANS) % SPANS);
-        let fresh = passed.min(SPANS as u128) as usize;
-        self.minima[..fresh].fill(None);
+        let cleared = passed.min(SPANS as u128) as usize;
+        self.minima[..cleared].fill(None);
         self.began = now;
     }
 }
@@ -99,7 +104,7 @@ mod tests {
     #[test]
     fn clocks_wrap_and_drift() {
         let mut delay = QueueDelay::new();
-        // Ten minutes at 10/s; the sender's clock is 100 ppm slow and wraps every 65.5 s; the delay is 40 ms.
+        // Ten minutes at 10 packets per second; the sender's clock is 100 ppm slow and wraps every 65.5 s; the delay is 40 ms.
         for i in 0..6000u64 {
             let sent = i as f64 * 100.0 * (1.0 - 100e-6) + 60_000.0;
             let seen = delay.arrived(ms(i * 100 + 40), sent as u64 as u16, 60, 600.0);

@@ -1,57 +1,69 @@
-//! Whether losses grow with the rate: the sign of a full link whose queue is too short to be seen as delay, such as a
-//! policer. Losses of a radio link do not care how much is sent.
+//! Whether losses grow with the rate. They do on a full link whose queue is too short to be seen as delay, such as a policer; the
+//! losses of a radio link do not depend on the rate.
 
-/// An interval over which rate and losses are compared, in ms: long enough for some packets of a slow channel, short
-/// enough to see the bursts of a busy one.
+/// The interval over which rate and losses are compared, in ms: long enough for some packets of a slow channel, short enough to
+/// show the bursts of a busy one. Chosen by judgement; not tuned.
 const INTERVAL: f64 = 500.0;
 
-/// After so many ms without a packet another cluster begins. What was lost between, in whichever of them, is not counted:
-/// it would make a rate that never was.
+/// After this many ms without a packet another cluster begins. Packets that were lost between two clusters are not counted: they
+/// would yield a rate that no cluster had. As for clusters at the sender.
 const PAUSE: f64 = 250.0;
 
-/// By so many packets after the pause such losses are found.
+/// The losses of a pause are noticed within this many packets after it.
 const PAUSE_PACKETS: f64 = 4.0;
 
-/// An interval with fewer packets has no rate to speak of.
+/// The least packets of an interval for a meaningful rate. Chosen by judgement; not tuned.
 const PACKETS: f64 = 5.0;
 
-/// How much an interval still counts at the next: 30 intervals, 15 s of activity.
+/// The weight of an interval relative to the next one: about 30 intervals count, 15 s of activity. Chosen by judgement; not
+/// tuned.
 const DECAY: f64 = 0.97;
 
-/// Nothing is said before so many packets.
+/// The least packets for a conclusion. Chosen by judgement; not tuned.
 const EVIDENCE: f64 = 100.0;
 
-/// Losses below this share are left to redundancy.
+/// Losses below this share are left to redundancy. Chosen by judgement; not tuned.
 const HEAVY: f64 = 0.08;
 
-/// Above this share redundancy is no answer, so less is tried even though nothing shows that it helps.
+/// Above this share redundancy does not help, so that a lower rate is tried even if losses do not grow with it. Chosen by
+/// judgement; not tuned.
 const EXTREME: f64 = 0.4;
 
-/// How many standard errors make growth believed. With three, a pointer's clusters under random loss led to trials.
+/// The number of standard errors at which growth is believed. Tuned on `examples/rate`: with three, the clusters of a pointer
+/// under random losses led to trials.
 const SIGMAS: f64 = 4.0;
 
 /// Rate and losses of the last seconds.
 #[derive(Debug, Clone, Default)]
 pub(super) struct LossGrowth {
+    /// When the interval began, in ms.
     began: f64,
+    /// When the last packet came, in ms.
     last: f64,
+    /// The bytes of the interval.
     bytes: f64,
+    /// The packets of the interval that came.
     received: f64,
+    /// The packets of the interval that were lost.
     lost: f64,
+    /// The packets since the last pause.
     since_pause: f64,
     sums: Sums,
 }
 
-/// Sums over intervals, each packet with the rate x of its interval, in kB/s.
+/// Sums over the packets of all intervals. The `x` of a packet is the rate of its interval in kB/s.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sums {
     packets: f64,
     lost: f64,
     x: f64,
+    /// The sum of x squared.
     xx: f64,
+    /// The sum of x over the lost packets.
     lost_x: f64,
-    /// Of intervals: their number, and the square of their losses over their packets.
+    /// The number of intervals.
     intervals: f64,
+    /// The sum over intervals of their losses squared over their packets.
     lost_lost: f64,
 }
 
@@ -59,7 +71,7 @@ impl LossGrowth {
     /// A packet came at `now`, in ms.
     pub(super) fn arrived(&mut self, now: f64, bytes: f64) {
         if now - self.last > PAUSE {
-            self.close(self.last);
+            self.add_interval(self.last);
             *self = LossGrowth { began: now, last: now, sums: self.sums, ..LossGrowth::default() };
             return;
         }
@@ -68,7 +80,7 @@ impl LossGrowth {
         self.received += 1.0;
         self.since_pause += 1.0;
         if now - self.began >= INTERVAL {
-            self.close(now);
+            self.add_interval(now);
             *self = LossGrowth {
                 began: now,
                 last: now,
@@ -79,25 +91,25 @@ impl LossGrowth {
         }
     }
 
-    /// So many packets were found lost.
+    /// Packets were found lost.
     pub(super) fn lost(&mut self, packets: f64) {
         if self.since_pause >= PAUSE_PACKETS {
             self.lost += packets;
         }
     }
 
-    /// The share of packets lost, if enough came to say.
+    /// The share of packets that were lost, if there were enough packets.
     pub(super) fn share(&self) -> Option<f64> {
         (self.sums.packets >= EVIDENCE).then(|| self.sums.lost / self.sums.packets)
     }
 
-    /// If sending less may lose less: by how much the number of losses varies more than it would if they were
-    /// independent, which is about how many come together.
+    /// The clumping of losses, if a lower rate may lose less; else `None`. Clumping is the variance of the number of losses over
+    /// the variance of independent losses: about the number of losses that come together.
     pub(super) fn suspected(&self) -> Option<f64> {
         let share = self.share().filter(|share| *share >= HEAVY)?;
         let Sums { packets, lost, x, xx, lost_x, intervals, lost_lost } = self.sums;
         let variance = share * (1.0 - share);
-        // The slope of a packet's probability to be lost over the rate, by least squares.
+        // The slope of the loss probability over the rate, by least squares.
         let mean = x / packets;
         let spread = xx - x * mean;
         let covariance = lost_x - lost * mean;
@@ -105,14 +117,15 @@ impl LossGrowth {
         let explained = if varied { covariance * covariance / spread } else { 0.0 };
         let residual = (lost_lost - lost * share - explained).max(0.0);
         let clumping = (residual / (intervals * variance).max(1e-9)).max(1.0);
-        // Of an overloaded link the loss grows faster than the rate.
+        // On an overloaded link the losses grow faster than the rate.
         let grows = varied
             && covariance > SIGMAS * libm::sqrt(variance * clumping * spread)
             && covariance / spread * mean > share / 2.0;
         (grows || share >= EXTREME).then_some(clumping)
     }
 
-    fn close(&mut self, end: f64) {
+    /// Adds the interval that ends at `end` to the sums.
+    fn add_interval(&mut self, end: f64) {
         if self.received < PACKETS || end <= self.began {
             return;
         }

@@ -1,36 +1,36 @@
-//! Who gets what of a budget.
+//! Dividing a rate among channels.
 
 use alloc::vec::Vec;
 
 use crate::within::Within;
 
-/// What a channel wants of the budget. Numbers that are negative or not finite count as 0, those above a million as a
-/// million; a message takes at least a byte.
+/// What a channel asks of the rate. Numbers that are negative or not finite count as 0, those above a million as a million; a
+/// message takes at least one byte.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Demand {
-    /// Bytes of a message on the wire, with its share of the packet's headers.
+    /// The bytes of a message on the wire, with its share of the packet's headers.
     pub message: f64,
-    /// Messages per second that the channel would send.
+    /// The messages per second that the channel would send.
     pub rate: f64,
-    /// Messages per second below which it must not be slowed down.
+    /// The messages per second below which the channel must not be slowed down.
     pub rate_min: f64,
-    /// Bytes per message that its redundancy takes.
+    /// The bytes of redundancy per message.
     pub redundancy: f64,
-    /// Who yields first: the least.
+    /// The channel with the lowest priority yields first.
     pub priority: u8,
-    /// Whether it can be slowed down: only the newest value of a key matters.
+    /// Whether the channel is conflated: it can be slowed down, because only the newest value of a key matters.
     pub conflated: bool,
 }
 
-/// What a channel gets.
+/// What a channel gets of the rate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Share {
-    /// Messages per second.
+    /// The messages per second.
     pub rate: f64,
-    /// Bytes of redundancy per message. Less than wanted: its loss target may not hold.
+    /// The bytes of redundancy per message. If they are fewer than asked for, the loss target may not hold.
     pub redundancy: f64,
-    /// Whether the rate is below the least that the channel must have: `rate_min` if it is conflated, else `rate`. The
-    /// application is to be told; `rate` is what would fit.
+    /// Whether the rate is below what the channel must have: [`Demand::rate_min`] if it is conflated, else [`Demand::rate`]. The
+    /// application is to be told; [`Share::rate`] is what fits.
     pub short: bool,
 }
 
@@ -63,6 +63,7 @@ pub fn share(demands: &[Demand], budget: Option<u32>) -> Vec<Share> {
     shares
 }
 
+/// The ways in which channels yield, in the order in which they are used.
 #[derive(Clone, Copy, PartialEq)]
 enum Step {
     SlowDown,
@@ -71,7 +72,8 @@ enum Step {
 }
 
 impl Step {
-    /// Takes `excess` bytes per second, or what there is, from the channels of a priority; returns what it took.
+    /// Takes `excess` bytes per second, or as many as there are, from the channels of a priority. Returns the bytes per second
+    /// taken.
     fn yield_at(self, priority: u8, excess: f64, demands: &[Demand], shares: &mut [Share]) -> f64 {
         let gives = |(demand, share): (&Demand, &Share)| {
             cost(demand, share) - cost(demand, &self.last(demand, share))
@@ -86,7 +88,7 @@ impl Step {
             demands.iter().zip(shares).filter(|(demand, _)| demand.priority == priority)
         {
             let last = self.last(demand, share);
-            // Exactly `last` in the end, so that nothing is left over by rounding.
+            // A whole part yields exactly `last`, so that no rounding error is left.
             let toward =
                 |from: f64, to: f64| if part == 1.0 { to } else { from + part * (to - from) };
             let short = share.short || last.short && last.rate < share.rate;
@@ -99,7 +101,7 @@ impl Step {
         all.min(excess)
     }
 
-    /// The least that this step leaves a channel.
+    /// The share that this step leaves a channel at least.
     fn last(self, demand: &Demand, share: &Share) -> Share {
         match self {
             Step::SlowDown if demand.conflated => Share { rate: demand.rate_min, ..*share },
@@ -110,11 +112,12 @@ impl Step {
     }
 }
 
+/// Limits the numbers of a demand.
 fn sane(demand: &Demand) -> Demand {
     let sane = |value: f64| if value.is_finite() { value.within(0.0, 1e6) } else { 0.0 };
     let rate = sane(demand.rate);
     Demand {
-        // What costs nothing could not yield, and a message is a byte at least.
+        // A message that costs nothing could not yield.
         message: sane(demand.message).max(1.0),
         rate,
         rate_min: sane(demand.rate_min).min(rate),
@@ -123,10 +126,12 @@ fn sane(demand: &Demand) -> Demand {
     }
 }
 
+/// The bytes per second of a share.
 fn cost(demand: &Demand, share: &Share) -> f64 {
     share.rate * (demand.message + share.redundancy)
 }
 
+/// The lowest priority that is at least `least`.
 fn priority_from(demands: &[Demand], least: u8) -> Option<u8> {
     demands.iter().map(|demand| demand.priority).filter(|priority| *priority >= least).min()
 }
@@ -160,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn who_yields_first() {
+    fn channels_yield_in_order_of_steps_and_priorities() {
         let at = |budget| share(&[pointer(), chat()], Some(budget));
         // 30 * 70 + 5 * 160 = 2900 are wanted.
         assert!(at(2900).iter().all(|share| !share.short && share.redundancy > 0.0));
@@ -175,7 +180,7 @@ mod tests {
         let shares = at(900);
         assert_eq!((shares[0].redundancy, shares[1].redundancy), (0.0, 0.0));
         assert!(shares.iter().all(|share| !share.short));
-        // Then the pointer can not be met.
+        // Then the pointer falls below its minimum.
         let shares = at(600);
         assert!(shares[0].short && !shares[1].short && (shares[0].rate - 4.0).abs() < 1e-9);
         let shares = at(0);

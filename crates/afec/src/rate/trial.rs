@@ -1,61 +1,65 @@
-//! Whether less is lost if less is sent.
+//! A trial: whether fewer packets are lost at a lower rate.
 
-/// Of the rate at which much is lost, what is tried.
+/// The rate of a trial, as a share of the rate at which many packets are lost. Chosen by judgement; not tuned.
 const TRIAL: f64 = 0.8;
 
-/// A trial takes so many packets ...
+/// The least packets of a trial ...
 const PACKETS: f64 = 60.0;
 
-/// ... and so many ms at least, after these in which the sender comes to know.
+/// ... and its least time in ms. Chosen by judgement; not tuned.
 const LEAST: f64 = 1000.0;
+/// The time at the beginning of a trial, in ms, in which the report reaches the sender. Chosen by judgement; not tuned.
 const GRACE: f64 = 600.0;
 
-/// A trial that has not come to that in so many ms is over.
+/// A trial without a result ends after this many ms. Chosen by judgement; not tuned.
 const MOST: f64 = 8000.0;
 
-/// How many standard errors less must be lost.
+/// The number of standard errors by which the losses must be lower. Chosen by judgement; not tuned.
 const SIGMAS: f64 = 2.5;
 
-/// A trial must show a loss that is not less than this, one of its packets.
+/// The lowest share of losses that a trial can show: about one of its packets.
 const BAR_LEAST: f64 = 0.02;
 
-/// A time with a lower cap.
+/// A period with a lower rate limit.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Trial {
+    /// When the trial began, in ms.
     began: f64,
-    /// Since when packets are counted.
+    /// Since when packets are counted, in ms.
     counted: f64,
+    /// The rate limit in bytes per second.
     pub(super) cap: f64,
-    /// What came through before, in bytes per second.
+    /// The rate of arrival before the trial, in bytes per second.
     pub(super) delivered: f64,
-    /// If no more than this share is lost now, sending less helps.
+    /// The lower rate helps if no more than this share of packets is lost.
     bar: f64,
+    /// The packets since [`Trial::counted`], lost ones included.
     packets: f64,
     lost: f64,
-    /// Of those that came.
+    /// The bytes of the packets that came.
     bytes: f64,
 }
 
-/// What a trial has shown.
+/// The result of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// Nothing yet.
+    /// None yet.
     Open,
-    /// Less is lost: the link was overloaded.
+    /// Fewer packets are lost: the link was overloaded.
     Helps,
-    /// As much is lost, or nobody tried.
+    /// As many packets are lost, or the sender did not lower its rate.
     InVain,
 }
 
-/// The share of losses to which a trial must bring `loss`, if they come `clumping` together; `None`: so little is lost
-/// that a trial could show nothing.
+/// The share of losses that a trial must reach, starting from `loss`, if `clumping` losses come together; `None` if so few packets
+/// are lost that a trial could not show a difference.
 pub(super) fn bar(loss: f64, clumping: f64) -> Option<f64> {
     let bar = loss - SIGMAS * libm::sqrt(loss * (1.0 - loss) * clumping / PACKETS);
     (bar >= BAR_LEAST).then_some(bar)
 }
 
 impl Trial {
-    /// Tries less than `rate`.
+    /// Begins a trial below `rate`.
     pub(super) fn new(now: f64, rate: f64, delivered: f64, bar: f64) -> Self {
         let cap = TRIAL * rate;
         Trial { began: now, counted: now, cap, delivered, bar, packets: 0.0, lost: 0.0, bytes: 0.0 }
@@ -72,26 +76,26 @@ impl Trial {
         self.bytes += bytes;
     }
 
-    /// The share of packets lost.
+    /// The share of packets that were lost.
     pub(super) fn loss(&self) -> f64 {
         self.lost / self.packets.max(1.0)
     }
 
-    /// What is shown by now, and how the trial goes on.
+    /// The trial as it goes on, and its result so far.
     pub(super) fn judge(self, now: f64) -> (Self, Verdict) {
         if now - self.began > MOST {
             return (self, Verdict::InVain);
         }
         let passed = now - self.counted;
         let enough = self.packets >= PACKETS && passed >= LEAST;
-        let knows = now - self.began >= GRACE;
-        if knows && !enough {
+        let sender_knows = now - self.began >= GRACE;
+        if sender_knows && !enough {
             return (self, Verdict::Open);
         }
         let received = (self.packets - self.lost).max(1.0);
         let sent = self.bytes * self.packets / received / passed.max(1.0) * 1000.0;
-        if !knows || sent > self.cap * 1.15 {
-            // Counts from here, as the sender may not have known.
+        if !sender_knows || sent > self.cap * 1.15 {
+            // The sender may not have known of the lower limit yet, so that counting starts anew.
             let again = Trial { counted: now, packets: 0.0, lost: 0.0, bytes: 0.0, ..self };
             return (again, Verdict::Open);
         }

@@ -1,48 +1,54 @@
-//! What queues add to the way of a packet, from two clocks that were never compared.
+//! How long packets wait in queues, from the difference of two clocks that are not synchronised.
 
 use core::time::Duration;
 
-/// The smallest difference of the clocks is taken over one to two of these.
+/// The smallest difference of the clocks is taken over one to two periods. In 20 s clocks that differ by 100 ppm drift by 2 ms.
+/// Chosen by judgement; not tuned.
 const PERIOD: Duration = Duration::from_secs(10);
-/// A packet that took this much less, in ms, than the fastest one is not believed, because one that lies would make all
-/// that follow seem late. In the beginning the fastest one may be the liar: then nor are those that took this much more.
+/// The clock of a packet is not believed if the packet took this much less time, in ms, than the fastest one: one false clock
+/// would make all following packets seem late. Before [`AGREE`] packets agree, the fastest one may be false; then a packet that
+/// took this much more is not believed either. Chosen by judgement; not tuned.
 const ODD: i16 = 50;
-/// So many running that agree are believed.
+/// This many consecutive packets that agree are believed. As for packet numbers: see [`numbers`](super::numbers).
 const AGREE: u8 = 6;
 
-/// How long a packet was on its way beyond the fastest one.
+/// How much longer a packet took than the fastest one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Queued {
     pub(super) delay: Duration,
+    /// Whether the packet's clock is believed.
     pub(super) clock: Clock,
 }
 
-/// Whose clock a packet was sent by.
+/// Whether the clock of a packet agrees with the clock of the packets before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Clock {
-    /// That of the packets before.
+    /// It agrees.
     Same,
-    /// One that nobody believes.
+    /// It does not agree and is not believed.
     Odd,
-    /// One that enough packets agree on: those before are no measure any more.
+    /// It does not agree with the older packets, but enough newer ones agree with it: it is believed from now on.
     New,
 }
 
-/// Differences between the receiver's and the sender's clock, in ms, of which the sender's has 16 bits.
+/// Differences between the receiver's clock and the sender's clock, in ms, modulo 2^16.
 #[derive(Debug, Default)]
 pub(super) struct Delays {
-    /// The smallest of this and of the last period, relative to `origin`.
+    /// The smallest differences of this period and of the last one, relative to `origin`.
     smallest: Option<(i16, i16)>,
+    /// The difference of the first packet.
     origin: u16,
+    /// When this period began.
     since: Duration,
-    /// The last one that was not believed, and how many agree.
+    /// The last difference that was not believed, and how many consecutive ones agreed with it.
     odd: (i16, u8),
-    /// How many agreed with the smallest, up to [`AGREE`].
+    /// The number of packets that agreed with the smallest difference, up to [`AGREE`].
     support: u8,
 }
 
 impl Delays {
-    /// A packet came that was sent at `sent`: how much longer it took than the fastest one lately.
+    /// A packet came that was sent when the sender's clock showed `sent`. Returns how much longer it took than the fastest one
+    /// lately.
     pub(super) fn arrived(&mut self, now: Duration, sent: u16) -> Queued {
         let difference = (now.as_millis() as u16).wrapping_sub(sent);
         let (mut this, mut last) = match self.smallest {
@@ -65,7 +71,7 @@ impl Delays {
         }
         let jumped = early || liar;
         if early || liar || age >= PERIOD * 2 {
-            // After a silence both are old: the clocks may have drifted apart.
+            // After a long silence both are too old: the clocks may have drifted apart.
             (this, last) = (delay, delay);
             self.since = now;
         } else if age >= PERIOD {
@@ -81,7 +87,7 @@ impl Delays {
         Queued { delay: Duration::from_millis(delay as u64), clock }
     }
 
-    /// Whether enough packets running were like this one.
+    /// Whether enough consecutive packets had a difference like this one.
     fn agree(&mut self, delay: i16) -> bool {
         let (other, count) = self.odd;
         let near = count > 0 && delay.abs_diff(other) <= ODD.unsigned_abs();
@@ -110,33 +116,33 @@ mod tests {
         let mut delays = Delays::default();
         let mut last = Duration::ZERO;
         for second in 0..40u64 {
-            let way = if second < 10 { 20 } else { 50 };
-            let now = Duration::from_millis(second * 1000 + way);
+            let delay = if second < 10 { 20 } else { 50 };
+            let now = Duration::from_millis(second * 1000 + delay);
             last = delays.arrived(now, (second * 1000) as u16).delay;
         }
         assert_eq!(last, Duration::ZERO);
     }
 
     #[test]
-    fn a_lie_about_the_time_delays_nothing_after_it() {
-        for lie in [-20_000, -300, 300, 20_000, 40_000i32] {
+    fn a_false_clock_delays_no_later_packet() {
+        for error in [-20_000, -300, 300, 20_000, 40_000i32] {
             let mut delays = Delays::default();
             let late = (0..100i32).filter(|nth| {
-                let sent = if *nth == 0 { lie } else { nth * 33 };
+                let sent = if *nth == 0 { error } else { nth * 33 };
                 !delays
                     .arrived(Duration::from_millis(*nth as u64 * 33), sent as u16)
                     .delay
                     .is_zero()
             });
-            assert!(late.count() < usize::from(AGREE), "{lie}");
+            assert!(late.count() < usize::from(AGREE), "{error}");
         }
-        for lie in [-20_000, -300, 300, 20_000, 40_000i32] {
+        for error in [-20_000, -300, 300, 20_000, 40_000i32] {
             let mut delays = Delays::default();
             for nth in 0..100i32 {
-                let sent = if nth % 50 == 49 { nth * 33 + lie } else { nth * 33 };
+                let sent = if nth % 50 == 49 { nth * 33 + error } else { nth * 33 };
                 let delay =
                     delays.arrived(Duration::from_millis(nth as u64 * 33), sent as u16).delay;
-                assert!(nth % 50 == 49 || delay.is_zero(), "{lie}: {delay:?} at {nth}");
+                assert!(nth % 50 == 49 || delay.is_zero(), "{error}: {delay:?} at {nth}");
             }
         }
     }
@@ -146,14 +152,14 @@ mod tests {
         let mut delays = Delays::default();
         let ms = Duration::from_millis;
         for nth in 0..20u16 {
-            let way = if nth < 10 { 300 } else { 20 };
-            assert_eq!(delays.arrived(ms(u64::from(nth) * 33 + way), nth * 33).delay, ms(0));
+            let delay = if nth < 10 { 300 } else { 20 };
+            assert_eq!(delays.arrived(ms(u64::from(nth) * 33 + delay), nth * 33).delay, ms(0));
         }
         assert_eq!(delays.arrived(ms(20 * 33 + 30), 20 * 33).delay, ms(10));
     }
 
     #[test]
-    fn drift_in_a_silence_is_no_delay() {
+    fn clock_drift_during_a_silence_is_no_delay() {
         let mut delays = Delays::default();
         let ms = Duration::from_millis;
         delays.arrived(ms(0), 0);

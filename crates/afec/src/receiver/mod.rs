@@ -1,52 +1,43 @@
-//! The receiving half: what came, what is missing, and what the sender should know of it.
+//! The receiving half of an endpoint: which packets and messages came, and which are missing.
+//!
+//! `channel` judges the messages of a channel, `ordering` hands them over, `requests` finds those to request, `reporting`
+//! writes the reports to the sender.
 
-mod asking;
+mod balance;
 mod channel;
 mod delays;
 mod numbers;
+mod ordering;
+mod reporting;
+mod requests;
 mod window;
 
 use alloc::vec::Vec;
 use core::time::Duration;
 
 use self::channel::Channel;
-pub use self::channel::Delivery;
 use self::delays::{Clock, Delays, Queued};
 use self::numbers::Numbers;
+pub use self::ordering::Delivery;
 use self::window::Window;
+use crate::ids::{ChannelId, ReportNumber};
 use crate::loss::{LossEstimator, LossModel};
 use crate::path::Path;
 use crate::qos::Qos;
-use crate::rate::{News, RateEstimator, differs};
+use crate::rate::RateEstimator;
 use crate::scheme::Scheme;
 use crate::sender::{CHANNELS, SendError};
 use crate::stats::ReceiverStats;
-use crate::wire::{ChannelReport, ECHO, Header, MessageHead, Messages, PacketError, Report};
-use crate::within::Within;
+use crate::wire::{ChannelReport, Header, MessageHead, Messages, PacketError};
 
-/// While messages come, the sender hears from the receiver at least this often: it shows that somebody listens, and
-/// measures the round trip.
-const HEARTBEAT: Duration = Duration::from_secs(5);
-/// After the first packet, sooner: the round trip is not known yet.
-const FIRST_HEARTBEAT: Duration = Duration::from_millis(300);
-/// If the sender does not seem to have heard it, or is to hold a limit, sooner.
-const UNHEARD: Duration = Duration::from_secs(1);
-/// A packet that took this much longer than others tells nothing of the path's rate: a queue that long would have been seen
-/// to grow.
+/// A packet that was delayed in queues for longer than this says nothing of the path's rate: the estimator would have seen the
+/// queue grow before. Chosen by judgement; not tuned.
 const LONGEST_QUEUE: Duration = Duration::from_secs(2);
-/// News that is not urgent waits this long for a packet that goes anyway.
-const PATIENCE: Duration = Duration::from_secs(1);
-/// The sender's clock, of which a packet tells 16 bits of ms, is no measure after so long a silence.
+/// After a silence of this length the sender's clock is no measure of order any more: its 16 bits of ms repeat after 65 s, and
+/// half of that is ambiguous. 20 s leave a margin.
 const CLOCK: Duration = Duration::from_secs(20);
-/// Between two packets that go for reports alone, whatever comes: at most 200 a second.
-const APART: Duration = Duration::from_millis(5);
-/// The most that a report says of channels, so that packets with large messages hold it too. The rest waits for the
-/// next one.
-const PARTS: usize = 16;
-/// A change of a channel's standing by so many messages is news.
-const STANDING_NEWS: f64 = 3.0;
 
-/// See the [module](self).
+/// The receiving half of an endpoint: see the [module](self).
 #[derive(Debug)]
 pub(crate) struct Receiver {
     scheme: Scheme,
@@ -54,34 +45,40 @@ pub(crate) struct Receiver {
     numbers: Numbers,
     delays: Delays,
     losses: LossEstimator,
-    /// What it believes since the last packet.
+    /// What the estimator believes, as of the newest packet.
     loss: LossModel,
     rate: RateEstimator,
-    /// What the path carries, in bytes per second, if it shows a limit.
-    cap: Option<u32>,
+    /// The rate limit of the path in bytes per second, if it shows one.
+    limit: Option<u32>,
+    /// The round trips that echoes of reports measured, for an endpoint whose own packets measure none.
     path: Path,
-    /// Whether the sender wants to be asked for what is missing.
-    asks: bool,
+    /// Whether the sender wants requests for missing messages.
+    wants_requests: bool,
     reported: Reported,
-    /// Messages came since the last report.
+    /// When the first message came since the last report.
     news: Option<Duration>,
+    /// When the packet with the highest number came.
     last_arrival: Duration,
-    /// The low bits of the newest packet's number, and its sender's clock.
+    /// The low bits of that packet's number, and the clock of its sender.
     newest: Option<(u16, u16)>,
-    parts: Vec<(u32, ChannelReport)>,
+    /// What the report that is being written says of channels.
+    parts: Vec<(ChannelId, ChannelReport)>,
 }
 
-/// What the sender was told.
+/// What the last reports said.
 #[derive(Debug)]
 struct Reported {
-    number: u8,
+    /// The number of the newest report.
+    number: ReportNumber,
+    /// When the newest report was sent.
     at: Option<Duration>,
     losses: LossModel,
     rate: Option<u32>,
-    /// The sender has not shown that it knows the newest report about losses or the rate.
-    open: bool,
-    /// The number of that report.
-    open_number: u8,
+    /// True while no echo has shown that the sender knows the newest losses and rate.
+    unconfirmed: bool,
+    /// The number of the newest report with losses or a rate.
+    unconfirmed_number: ReportNumber,
+    /// True once the sender has echoed the newest report.
     echoed: bool,
 }
 
@@ -96,16 +93,16 @@ impl Receiver {
             loss: losses.model(),
             losses,
             rate: RateEstimator::new(),
-            cap: None,
+            limit: None,
             path: Path::new(),
-            asks: false,
+            wants_requests: false,
             reported: Reported {
-                number: 0,
+                number: ReportNumber::default(),
                 at: None,
                 losses: LossModel::default(),
                 rate: None,
-                open: false,
-                open_number: 0,
+                unconfirmed: false,
+                unconfirmed_number: ReportNumber::default(),
                 echoed: true,
             },
             news: None,
@@ -115,10 +112,10 @@ impl Receiver {
         }
     }
 
-    pub(crate) fn open(&mut self, id: u32, qos: Qos) -> Result<(), SendError> {
+    pub(crate) fn open(&mut self, id: ChannelId, qos: Qos) -> Result<(), SendError> {
         qos.validate().map_err(SendError::Qos)?;
         if self.channels.iter().any(|channel| channel.id == id) {
-            return Err(SendError::Open(id));
+            return Err(SendError::Open(id.0));
         }
         if self.channels.len() == CHANNELS {
             return Err(SendError::TooManyChannels);
@@ -131,16 +128,16 @@ impl Receiver {
         Ok(())
     }
 
-    pub(crate) fn stats(&self, id: u32) -> Option<&ReceiverStats> {
+    pub(crate) fn stats(&self, id: ChannelId) -> Option<&ReceiverStats> {
         self.channels.iter().find(|channel| channel.id == id).map(|channel| &channel.stats)
     }
 
-    /// What is believed of the path from the other end.
+    /// How the path from the other end loses packets.
     pub(crate) fn loss(&self) -> LossModel {
         self.loss
     }
 
-    /// A packet came, of which the header has been read. Whether it is new.
+    /// A packet of `bytes` bytes came with this header. Returns its delay in queues, or `None` if it came before.
     pub(crate) fn arrived(
         &mut self,
         now: Duration,
@@ -149,41 +146,39 @@ impl Receiver {
     ) -> Option<Duration> {
         let losses = &mut self.losses;
         let mut lost_now = 0;
-        let settle = |lost| {
+        let decide = |lost| {
             losses.push(lost);
             lost_now += u32::from(lost);
         };
-        if !self.numbers.arrived(header.number, settle) {
+        if !self.numbers.arrived(header.number, decide) {
             return None;
         }
         self.loss = self.losses.model();
         let queued = self.delays.arrived(now, header.sent);
         self.note_rate(now, queued, bytes, lost_now);
-        // An overtaken packet tells nothing that a newer one did not tell better.
-        let newest = self.numbers.highest() as u16 == header.number;
+        // What an overtaken packet says is older than what is known.
+        let newest = self.numbers.highest().low() == header.number;
         if newest {
             self.newest = Some((header.number, header.sent));
             self.last_arrival = now;
-            self.asks = header.ask;
+            self.wants_requests = header.ask;
         }
         let reported = &mut self.reported;
-        if header.echo == Some(reported.number & ECHO) && !reported.echoed {
+        if header.echo == Some(reported.number.echo()) && !reported.echoed {
             reported.echoed = true;
             if let (Some(at), Some(held)) = (reported.at, header.held) {
                 let held = Duration::from_millis(u64::from(held));
                 self.path.sample(now.saturating_sub(at).saturating_sub(held));
             }
         }
-        // Reports since then say the same or newer things.
-        if let Some(echo) = header.echo
-            && echo.wrapping_sub(reported.open_number) & ECHO < 4
-        {
-            reported.open = false;
+        // Later reports repeat the same losses and rate, or newer ones.
+        if header.echo.is_some_and(|echo| echo.covers(reported.unconfirmed_number)) {
+            reported.unconfirmed = false;
         }
         Some(queued.delay)
     }
 
-    /// Learns what the path carries, from packets whose clock can be believed.
+    /// Updates the rate estimate, if the packet's clock is believed. `lost`: the packets that were found lost with it.
     fn note_rate(&mut self, now: Duration, queued: Queued, bytes: usize, lost: u32) {
         match queued.clock {
             Clock::Odd => return,
@@ -194,11 +189,11 @@ impl Receiver {
             let sent = now.saturating_sub(queued.delay).as_millis() as u16;
             self.rate.arrived(now, sent, bytes);
             self.rate.lost(now, lost);
-            self.cap = self.rate.cap(now);
+            self.limit = self.rate.cap(now);
         }
     }
 
-    /// The messages of a packet that queues delayed by `queued`.
+    /// Takes the messages of a packet that was delayed in queues for `queued`.
     pub(crate) fn messages<F: FnMut(Delivery<'_>)>(
         &mut self,
         now: Duration,
@@ -207,17 +202,17 @@ impl Receiver {
         mut messages: Messages<'_>,
         deliver: &mut F,
     ) -> Result<(), PacketError> {
-        let way = self.way(sender_path).unwrap_or_default() + queued;
+        let one_way = self.one_way(sender_path).unwrap_or_default() + queued;
         let result = messages.try_for_each(|message| {
             let (head, payload) = message?;
-            let age = Duration::from_millis(u64::from(head.age)) + way;
+            let age = Duration::from_millis(u64::from(head.age)) + one_way;
             self.message(now, &head, age, payload, sender_path, deliver)
         });
         self.expire(now, deliver);
         result
     }
 
-    /// One message, which is `age` old.
+    /// Takes one message that is `age` old.
     pub(crate) fn message<F: FnMut(Delivery<'_>)>(
         &mut self,
         now: Duration,
@@ -227,34 +222,36 @@ impl Receiver {
         sender_path: &Path,
         deliver: &mut F,
     ) -> Result<(), PacketError> {
-        let answer = self.ask_path(sender_path).smallest() * 7 / 8;
+        // Below the smallest round trip, because clocks are read in whole ms.
+        let fastest_answer = self.known_path(sender_path).smallest() * 7 / 8;
         let channel =
-            self.channel(head.channel).ok_or(PacketError::UnknownChannel(head.channel))?;
-        channel.answer = answer;
+            self.channel(head.channel).ok_or(PacketError::UnknownChannel(head.channel.0))?;
+        channel.fastest_answer = fastest_answer;
         channel.message(now, head, age, payload, deliver);
         self.news.get_or_insert(now);
         Ok(())
     }
 
-    fn channel(&mut self, id: u32) -> Option<&mut Channel> {
+    fn channel(&mut self, id: ChannelId) -> Option<&mut Channel> {
         self.channels.iter_mut().find(|channel| channel.id == id)
     }
 
-    /// So many messages of a channel more were missed than is permitted, says who knows better.
-    pub(crate) fn judged(&mut self, id: u32, beyond: f64) {
+    /// The caller judged the messages of a channel from application to application: `beyond` more were missed than permitted.
+    pub(crate) fn report_misses(&mut self, id: ChannelId, beyond: f64) {
         if let Some(channel) = self.channel(id) {
-            channel.stand(beyond, true);
+            channel.report_misses(beyond);
         }
     }
 
-    /// Other needs of a channel.
-    pub(crate) fn change(&mut self, id: u32, qos: Qos, anew: bool) {
+    /// Replaces the QoS of a channel. `reset_balance` clears the channel's error-budget balance.
+    pub(crate) fn set_qos(&mut self, id: ChannelId, qos: Qos, reset_balance: bool) {
         if let Some(channel) = self.channel(id) {
-            channel.change(qos, anew);
+            channel.set_qos(qos, reset_balance);
         }
     }
 
-    /// The number that ends in `low` of a packet that was sent at `sent`: after the newest one if its time is later.
+    /// The number of a packet whose number ends in `low` and that was sent at `sent`: after the newest number if it was sent
+    /// later, else before.
     pub(crate) fn whole_number(&self, now: Duration, low: u8, sent: u16) -> u16 {
         let Some((number, newest)) = self.newest else { return u16::from(low) };
         let ahead = low.wrapping_sub(number as u8);
@@ -270,9 +267,9 @@ impl Receiver {
         }
     }
 
-    /// Half of the path's own round trip, once one was measured.
-    pub(crate) fn way(&self, sender_path: &Path) -> Option<Duration> {
-        let path = self.ask_path(sender_path);
+    /// Half of the smallest round trip, once one was measured.
+    pub(crate) fn one_way(&self, sender_path: &Path) -> Option<Duration> {
+        let path = self.known_path(sender_path);
         path.is_known().then(|| path.smallest() / 2)
     }
 
@@ -283,201 +280,21 @@ impl Receiver {
         }
     }
 
-    /// When [`Receiver::expire`] hands something over.
+    /// When [`Receiver::expire`] hands over the next message.
     pub(crate) fn next_expiry(&self) -> Option<Duration> {
         self.channels.iter().filter_map(Channel::next_expiry).min()
     }
 
-    /// When a report is due that gets a packet of its own.
-    pub(crate) fn next_report(&self, now: Duration, sender_path: &Path) -> Option<Duration> {
-        let due = self.due(now, sender_path)?;
-        Some(self.reported.at.map_or(due, |at| due.max(at + APART)))
-    }
-
-    fn due(&self, now: Duration, sender_path: &Path) -> Option<Duration> {
-        match self.scheme {
-            Scheme::Fixed(_) | Scheme::Fec(_) | Scheme::Interleaved { .. } => {
-                return self.next_ask(now, sender_path);
-            }
-            Scheme::Afec2012(_) => {
-                return self
-                    .channels
-                    .iter()
-                    .filter_map(|channel| channel.window.as_ref()?.next_look())
-                    .min();
-            }
-            Scheme::Adaptive => {}
-        }
-        let asks = self.next_ask(now, sender_path);
-        let Some(news) = self.news else {
-            return asks;
-        };
-        let heartbeat = match self.reported.at {
-            None => news + FIRST_HEARTBEAT,
-            Some(at) => {
-                let calm = self.reported.echoed && self.cap.is_none();
-                (at + if calm { HEARTBEAT } else { UNHEARD }).max(news)
-            }
-        };
-        let losses = self.losses_news(now);
-        let standing =
-            self.standing_news().then(|| self.reported.at.map_or(now, |at| at + PATIENCE));
-        [Some(heartbeat), asks, losses, standing].into_iter().flatten().min()
-    }
-
-    fn next_ask(&self, now: Duration, sender_path: &Path) -> Option<Duration> {
-        if !self.asks {
-            return None;
-        }
-        let (path, overtaken) = (self.ask_path(sender_path), self.numbers.reorder());
-        self.channels
-            .iter()
-            .filter_map(|channel| channel.next_ask(now, channel.wait(overtaken), path))
-            .min()
-    }
-
-    fn ask_path<'a>(&'a self, sender_path: &'a Path) -> &'a Path {
+    /// The path as the sending half measured it, or else as this half did.
+    fn known_path<'a>(&'a self, sender_path: &'a Path) -> &'a Path {
         if sender_path.is_known() { sender_path } else { &self.path }
     }
 
-    /// When to tell how the path loses packets.
-    fn losses_news(&self, now: Duration) -> Option<Duration> {
-        if self.loss.differs(&self.reported.losses) {
-            return Some(now);
-        }
-        match differs(self.reported.rate, self.cap) {
-            News::Urgent => return Some(now),
-            News::Worth => return Some(self.reported.at.map_or(now, |at| at + PATIENCE / 2)),
-            News::None => {}
-        }
-        let again =
-            || self.reported.at.map_or(now, |at| at + self.path.smallest() * 2 + PATIENCE / 8);
-        self.reported.open.then(again)
-    }
-
-    fn standing_news(&self) -> bool {
-        let news = |channel: &Channel| {
-            (channel.standing() - channel.reported_standing).abs() >= STANDING_NEWS
-        };
-        self.channels.iter().any(news)
-    }
-
-    /// Writes a report, if there is anything to say. `alone`: it would be for this report that a packet goes. `short`: its
-    /// highest number has eight bits.
-    pub(crate) fn report(
-        &mut self,
-        now: Duration,
-        alone: bool,
-        sender_path: &Path,
-        short: bool,
-        out: &mut Vec<u8>,
-    ) -> bool {
-        self.parts.clear();
-        let open = matches!(self.scheme, Scheme::Adaptive);
-        self.collect_asks(now, sender_path);
-        self.collect_steps(now);
-        let model = self.loss;
-        let open_news = open && self.reported.open;
-        let losses = open_news || (open && model.differs(&self.reported.losses));
-        let limited = self.cap.is_some();
-        let rate_news = limited || differs(self.reported.rate, self.cap) != News::None;
-        let rate = open_news || (open && rate_news);
-        let due = self.next_report(now, sender_path).is_some_and(|at| at <= now);
-        let quiet = self.reported.at.is_none_or(|at| at + PATIENCE / 2 <= now);
-        let rides = !alone && open && self.news.is_some() && quiet;
-        if self.parts.is_empty() && !due && !rides {
-            return false;
-        }
-        if open {
-            self.collect_standings();
-        }
-        let reported = &mut self.reported;
-        reported.number = reported.number.wrapping_add(1) & 0x0f;
-        reported.at = Some(now);
-        reported.echoed = false;
-        if losses {
-            reported.losses = model;
-        }
-        if rate {
-            reported.rate = self.cap;
-        }
-        if losses || rate_news && open {
-            reported.open = true;
-            reported.open_number = reported.number;
-        }
-        self.news = None;
-        let report = Report {
-            number: reported.number,
-            highest: self.numbers.highest() as u16,
-            hold: now.saturating_sub(self.last_arrival).as_millis().min(60_000) as u32,
-            losses: losses.then_some(model),
-            rate: rate.then_some(self.cap.unwrap_or(0)),
-        };
-        report.write(&self.parts, short, out);
-        true
-    }
-
-    fn collect_asks(&mut self, now: Duration, sender_path: &Path) {
-        if !self.asks {
-            return;
-        }
-        let path = if sender_path.is_known() { sender_path } else { &self.path };
-        let parts = &mut self.parts;
-        let mut left = PARTS;
-        for channel in &mut self.channels {
-            let wait = channel.wait(self.numbers.reorder());
-            let id = channel.id;
-            let mut open: Option<(u32, u32)> = None;
-            let mut close = |open: Option<(u32, u32)>| {
-                if let Some((first, more)) = open {
-                    parts.push((id, ChannelReport::Asks { first: first as u16, more }));
-                }
-            };
-            channel.asks(now, wait, path, |index| {
-                match &mut open {
-                    Some((first, more)) if (1..=14).contains(&index.wrapping_sub(*first)) => {
-                        *more |= 1 << (index.wrapping_sub(*first) - 1);
-                    }
-                    _ if left == 0 => return false,
-                    _ => {
-                        left -= 1;
-                        close(open.take());
-                        open = Some((index, 0));
-                    }
-                }
-                true
-            });
-            close(open);
-        }
-    }
-
-    fn collect_steps(&mut self, now: Duration) {
-        for channel in &mut self.channels {
-            if self.parts.len() == PARTS {
-                return;
-            }
-            let step = channel.window.as_mut().and_then(|window| window.step(now));
-            if let Some(step) = step {
-                self.parts.push((channel.id, ChannelReport::Step(step)));
-            }
-        }
-    }
-
-    fn collect_standings(&mut self) {
-        for channel in &mut self.channels {
-            if self.parts.len() == PARTS {
-                return;
-            }
-            if (channel.standing() - channel.reported_standing).abs() >= STANDING_NEWS / 2.0 {
-                channel.reported_standing = channel.standing();
-                let quarters = (channel.standing() * 4.0).within(-128.0, 127.0) as i8;
-                self.parts.push((channel.id, ChannelReport::Standing(quarters)));
-            }
-        }
-    }
-
+    /// Memory in use, in bytes.
     pub(crate) fn memory(&self) -> usize {
         let channels: usize = self.channels.iter().map(Channel::memory).sum();
-        size_of::<Self>() + channels + self.parts.capacity() * size_of::<(u32, ChannelReport)>()
+        size_of::<Self>()
+            + channels
+            + self.parts.capacity() * size_of::<(ChannelId, ChannelReport)>()
     }
 }

@@ -1,78 +1,89 @@
-//! Which packets came.
+//! Which packets came, by their numbers.
 
-/// Numbers remembered below the highest.
+use crate::ids::PacketNumber;
+
+/// The numbers below the highest one for which it is remembered whether they came: the bits of a `u128`.
 const WINDOW: u32 = 128;
-/// A larger jump of numbers is a silence; of what was lost in it, no more than this is learned.
+/// The most losses that are drawn from one jump of the numbers: a longer jump is an outage or a false number, and the loss estimator
+/// learns little from more. Chosen by judgement; not tuned.
 const JUMP: u32 = 256;
-/// The most packets that a packet may be overtaken by before it counts as lost.
+/// The most packets that may overtake a packet before it counts as lost. Chosen by judgement; not tuned.
 const REORDER: u32 = 16;
-/// In-order packets after which one packet less is waited for.
+/// After this many packets without a late one, a packet counts as lost after one overtaking packet less: 17 seconds of a
+/// telepointer. Chosen by judgement; not tuned.
 const CALM: u32 = 500;
-/// So many packets running, near each other, that are too old to be told from repeated ones: the highest number was a
-/// lie or the sender began anew (RFC 3550, appendix A.1, which takes two). More than a moment's reordering brings, few
-/// enough to take a quarter of a second.
+/// After this many consecutive packets near each other that are too old to be told from repeated ones, the numbers count from
+/// there: the highest number was false, or the sender began anew (RFC 3550, appendix A.1, which takes two). Six are more than
+/// reordering brings at once, and take a telepointer a fifth of a second.
 const ASTRAY: u8 = 6;
 
 /// The numbers of the packets that came, and how long to wait for one that did not.
 #[derive(Debug, Default)]
 pub(super) struct Numbers {
-    /// The highest number that came, plus one.
-    next: u32,
-    /// Bit n: whether packet next - 1 - n came.
+    /// The number after the highest one that came.
+    next: PacketNumber,
+    /// Bit n says whether packet next - 1 - n came.
     seen: u128,
-    /// All below are settled: they came, or count as lost.
-    settled: u32,
-    /// How many newer packets to wait for before a packet counts as lost.
+    /// For every number before this one it is decided whether the packet came or was lost.
+    decided: PacketNumber,
+    /// A packet counts as lost once this many newer packets came.
     reorder: u32,
+    /// The packets since the last change of `reorder`.
     calm: u32,
-    /// The last packet that was too old, and how many there were running.
+    /// The low bits of the last packet that was too old, and how many consecutive ones were.
     astray: (u16, u8),
 }
 
 impl Numbers {
     /// The highest number that came.
-    pub(super) fn highest(&self) -> u32 {
-        self.next.wrapping_sub(1)
+    pub(super) fn highest(&self) -> PacketNumber {
+        PacketNumber(self.next.0.wrapping_sub(1))
     }
 
-    /// How many newer packets are waited for.
+    /// The number of newer packets after which a packet counts as lost.
     pub(super) fn reorder(&self) -> u32 {
         self.reorder
     }
 
-    /// A packet came whose number ends in `low`. Hands to `settle`, in order, whether packets were lost, and says
-    /// whether it is a new packet.
-    pub(super) fn arrived(&mut self, low: u16, mut settle: impl FnMut(bool)) -> bool {
-        let ahead = low.wrapping_sub(self.next as u16) as i16;
-        let number = self.next.wrapping_add_signed(i32::from(ahead));
+    /// A packet came whose number ends in `low`. Hands to `decide`, in the order of numbers, whether the packets were lost for
+    /// which this is decided now. Returns whether the packet is new.
+    pub(super) fn arrived(&mut self, low: u16, mut decide: impl FnMut(bool)) -> bool {
+        let ahead = low.wrapping_sub(self.next.low()) as i16;
+        let number = PacketNumber(self.next.0.wrapping_add_signed(i32::from(ahead)));
         if ahead >= 0 {
             self.advance(ahead as u32, number);
         } else {
             let back = u32::from(ahead.unsigned_abs()) - 1;
             if back >= WINDOW {
-                return self.strayed(low);
+                return self.is_new_start(low);
             }
             if self.seen >> back & 1 == 1 {
                 return false;
             }
             self.seen |= 1 << back;
-            if (number.wrapping_sub(self.settled) as i32) < 0 {
-                // It was taken for lost too early.
+            if self.decided.is_after(number) {
+                // The packet counted as lost too early.
                 self.reorder = (back + 1).clamp(self.reorder, REORDER);
                 self.calm = 0;
             }
         }
         self.astray.1 = 0;
-        while self.next.wrapping_sub(self.settled) > self.reorder {
-            let back = self.next.wrapping_sub(self.settled).wrapping_sub(1);
-            settle(back >= WINDOW || self.seen >> back & 1 == 0);
-            self.settled = self.settled.wrapping_add(1);
+        debug_assert!(self.undecided() <= JUMP + REORDER + 1, "a packet decides about few others");
+        while self.undecided() > self.reorder {
+            let back = self.undecided().wrapping_sub(1);
+            decide(back >= WINDOW || self.seen >> back & 1 == 0);
+            self.decided = self.decided.next();
         }
         true
     }
 
-    /// A packet came that is too old. Whether to believe that it is the newest all the same.
-    fn strayed(&mut self, low: u16) -> bool {
+    /// The numbers for which it is not decided whether the packet was lost.
+    fn undecided(&self) -> u32 {
+        self.next.0.wrapping_sub(self.decided.0)
+    }
+
+    /// A packet came that is too old. Whether to believe that it is the newest one: because the packets before it were near it.
+    fn is_new_start(&mut self, low: u16) -> bool {
         let (last, count) = self.astray;
         let apart = u32::from((low.wrapping_sub(last) as i16).unsigned_abs());
         let near = count > 0 && (1..=JUMP).contains(&apart);
@@ -81,19 +92,20 @@ impl Numbers {
         if count < ASTRAY {
             return false;
         }
-        // Nothing is known of what came before: it is taken for seen, and no loss is drawn from it.
-        let next = u32::from(low).wrapping_add(1);
-        *self = Numbers { next, seen: u128::MAX, settled: next, ..Numbers::default() };
+        // Earlier packets count as seen, so that no loss is drawn from them.
+        let next = PacketNumber(u32::from(low)).next();
+        *self = Numbers { next, seen: u128::MAX, decided: next, ..Numbers::default() };
         true
     }
 
-    fn advance(&mut self, gap: u32, number: u32) {
+    /// The packet with this number is the highest one now; `gap` numbers before it are skipped.
+    fn advance(&mut self, gap: u32, number: PacketNumber) {
         let shift = gap + 1;
         self.seen = if shift >= WINDOW { 0 } else { self.seen << shift };
         self.seen |= 1;
-        self.next = number.wrapping_add(1);
+        self.next = number.next();
         if gap > JUMP {
-            self.settled = self.next.wrapping_sub(JUMP);
+            self.decided = PacketNumber(self.next.0.wrapping_sub(JUMP));
         }
         self.calm += 1;
         if self.calm >= CALM {
@@ -110,13 +122,13 @@ mod tests {
     use super::*;
 
     fn run(numbers: &mut Numbers, low: u16) -> (bool, Vec<bool>) {
-        let mut settled = Vec::new();
-        let new = numbers.arrived(low, |lost| settled.push(lost));
-        (new, settled)
+        let mut decided = Vec::new();
+        let new = numbers.arrived(low, |lost| decided.push(lost));
+        (new, decided)
     }
 
     #[test]
-    fn gaps_are_losses_and_repetitions_are_told() {
+    fn gaps_are_losses_and_copies_are_recognised() {
         let mut numbers = Numbers::default();
         assert_eq!(run(&mut numbers, 0), (true, [false].into()));
         assert_eq!(run(&mut numbers, 2), (true, [true, false].into()));
@@ -125,18 +137,18 @@ mod tests {
     }
 
     #[test]
-    fn overtaken_packets_are_waited_for_once_seen() {
+    fn overtaken_packets_are_waited_for_after_the_first_one() {
         let mut numbers = Numbers::default();
         for low in [0, 2, 1, 4] {
             run(&mut numbers, low);
         }
         assert_eq!(run(&mut numbers, 3), (true, [].into()));
         assert_eq!(run(&mut numbers, 6), (true, [false, false].into()), "3 and 4 came");
-        assert_eq!(run(&mut numbers, 7), (true, [true].into()), "5 did not; 6 is still open");
+        assert_eq!(run(&mut numbers, 7), (true, [true].into()), "5 did not, 6 is undecided");
     }
 
     #[test]
-    fn numbers_wrap_and_a_silence_teaches_little() {
+    fn numbers_wrap_and_a_jump_yields_few_losses() {
         let mut numbers = Numbers::default();
         let mut low = 0u16;
         for _ in 0..70_000 {
@@ -147,13 +159,13 @@ mod tests {
     }
 
     #[test]
-    fn a_lie_about_the_number_is_forgotten() {
-        for lie in [200, 5000, 32_000] {
+    fn a_false_number_is_forgotten() {
+        for jump in [200, 5000, 32_000] {
             let mut numbers = Numbers::default();
             (0..100).for_each(|low| assert!(run(&mut numbers, low).0));
-            run(&mut numbers, 100 + lie);
+            run(&mut numbers, 100 + jump);
             let refused = (100..200).filter(|low| !run(&mut numbers, *low).0).count();
-            assert!(refused < usize::from(ASTRAY), "{refused} were refused after a jump of {lie}");
+            assert!(refused < usize::from(ASTRAY), "{refused} were refused after a jump of {jump}");
         }
     }
 

@@ -1,27 +1,45 @@
-//! The message error rate over the last messages, as in the paper (section 3.3.1).
+//! The message error rate over a window of messages, for the paper's controller (section 3.3.1).
 
 use alloc::vec;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use super::channel::Outcome;
 use crate::scheme::Afec2012;
 
-/// Messages judged since the last look, below which nothing changes: "only updated when there is significant activity".
+/// The least messages since the last look for another one. The paper updates "only when there is significant activity" and
+/// gives no number. Chosen by judgement; not tuned.
 const ACTIVITY: u32 = 10;
-/// Messages before the rate says anything.
+/// The least messages in the window for a NAK. Chosen by judgement; not tuned.
 const FIRST_NAK: usize = 50;
+/// The least messages in the window for a DEC. Chosen by judgement; not tuned.
 const FIRST_DEC: usize = 200;
 
-/// The outcomes of the last messages, and when to look at them.
+/// The result for a message by its deadline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// The message, or a newer value of its key, came in time.
+    Met,
+    /// The message came after its deadline.
+    Late,
+    /// The message did not come.
+    Never,
+}
+
+/// The outcomes of the last messages.
 #[derive(Debug)]
 pub(super) struct Window {
     settings: Afec2012,
+    /// A ring: true for each missed message.
     outcomes: Vec<bool>,
+    /// The place of the next outcome in the ring.
     next: usize,
+    /// The number of outcomes in the ring.
     filled: usize,
+    /// The number of missed messages in the ring.
     missed: usize,
+    /// The number of messages since the last look.
     since: u32,
+    /// The earliest time of the next look.
     look: Duration,
 }
 
@@ -43,21 +61,22 @@ impl Window {
         self.next = (self.next + 1) % self.outcomes.len();
         self.filled = (self.filled + 1).min(self.outcomes.len());
         self.since = self.since.saturating_add(1);
+        debug_assert!(self.missed <= self.filled, "the window counts each missed message once");
     }
 
-    /// So many messages never came.
+    /// Counts messages that never came.
     pub(super) fn push_missed(&mut self, count: usize) {
         for _ in 0..count.min(self.outcomes.len()) {
             self.push(Outcome::Never);
         }
     }
 
-    /// When to look next.
+    /// When the error rate is looked at next, if enough messages came.
     pub(super) fn next_look(&self) -> Option<Duration> {
         (self.since >= ACTIVITY).then_some(self.look)
     }
 
-    /// NAK is 1, DEC is -1.
+    /// Looks at the error rate: 1 for a NAK (one more repeat), -1 for a DEC (one repeat less).
     pub(super) fn step(&mut self, now: Duration) -> Option<i8> {
         if now < self.look || self.since < ACTIVITY {
             return None;
@@ -72,6 +91,7 @@ impl Window {
         (enough && rate < self.settings.min).then_some(-1)
     }
 
+    /// Memory in use, in bytes.
     pub(super) fn memory(&self) -> usize {
         self.outcomes.capacity()
     }

@@ -1,17 +1,27 @@
-//! Sending again what a receiver asks for.
+//! Sending again the messages that the receiver requests.
 
 use core::time::Duration;
 
 use super::Sender;
 use super::schedule::Due;
+use crate::ids::ChannelId;
 use crate::path::Path;
 
-/// How often a message is sent again because the receiver asks.
+/// The most requests for one message that the sender answers: as many as a receiver of this crate makes. It bounds what a
+/// peer can make a sender send.
 const ANSWERS: u8 = 4;
 
 impl Sender {
-    /// The receiver misses message `first` of a channel and those after it whose bit is set in `more`.
-    pub(crate) fn asked(&mut self, now: Duration, id: u32, first: u16, more: u32, path: &Path) {
+    /// Answers a request for message `first` of a channel and for the following messages whose bit is set in `more`.
+    /// `first` is the 16 low bits of the index.
+    pub(crate) fn on_request(
+        &mut self,
+        now: Duration,
+        id: ChannelId,
+        first: u16,
+        more: u32,
+        path: &Path,
+    ) {
         let Some(place) = self.place(id) else {
             return;
         };
@@ -24,12 +34,13 @@ impl Sender {
 
     fn answer(&mut self, now: Duration, place: usize, low: u16, path: &Path) {
         let channel = &mut self.channels[place];
-        let back = (channel.next_index as u16).wrapping_sub(low);
-        let index = channel.next_index.wrapping_sub(u32::from(back));
+        let back = channel.next_index.low().wrapping_sub(low);
+        let index = channel.next_index.minus(u32::from(back));
         let Some(sent) = channel.history.get_mut(index) else {
             return;
         };
         let until = (sent.origin + channel.qos.deadline).saturating_sub(path.one_way());
+        // Within half of a round trip a second request is a copy of the first one.
         let answered = sent.answered.is_some_and(|at| now < at + path.round_trip() / 2);
         if now > until || answered || sent.answers == ANSWERS {
             return;
@@ -38,13 +49,13 @@ impl Sender {
         sent.answered = Some(now);
         channel.stats.answers += 1;
         let interval = channel.cadence.interval();
-        // A packet that goes anyway is cheaper, if one is to be expected in time.
+        // A piggyback is cheaper, if a packet with new messages is expected in time.
         let next =
             channel.cadence.next(now).map(|next| next + interval / 4).filter(|next| *next <= until);
         for nth in 0..u32::from(channel.code.ask.max(1)) {
-            let ride = Some(self.rides.wrapping_add(nth + 1));
+            let from_packet = Some(self.packets_with_new.wrapping_add(nth + 1));
             let at = Some((next.unwrap_or(now) + interval * nth).min(until.max(now)));
-            self.schedule.push(Due { channel: place, index, ride, at, until });
+            self.schedule.push(Due { channel: place, index, from_packet, at, until });
         }
     }
 }

@@ -1,19 +1,25 @@
-//! How the messages of a channel come: clusters, with pauses between them (paper, section 3.2).
+//! The rhythm of a channel's messages: clusters with pauses between them (paper, section 3.2).
 
 use core::time::Duration;
 
-/// Longer than this without a message, and a cluster has ended.
+/// A longer gap between two messages ends a cluster. A quarter of a second is several intervals of the slowest pointer
+/// rates of Table 1 of the paper (10 per second). Chosen by judgement; not tuned.
 const PAUSE: Duration = Duration::from_millis(250);
-/// What is assumed before anything was seen.
+/// The assumed interval before the first two messages: 30 messages per second, the paper's telepointer.
 const INTERVAL: Duration = Duration::from_micros(33_333);
+/// The assumed number of messages per cluster before the first cluster has ended. Chosen by judgement; not tuned.
 const CLUSTER: f64 = 40.0;
 
-/// Means of what was seen, old values counting less.
+/// Moving averages of the intervals and clusters of a channel's messages.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cadence {
+    /// The mean interval between messages of a cluster, in seconds.
     interval: f64,
+    /// The mean number of messages of a cluster.
     cluster: f64,
+    /// The number of messages of the present cluster.
     run: f64,
+    /// When the newest message was sent.
     last: Option<Duration>,
 }
 
@@ -24,7 +30,7 @@ impl Default for Cadence {
 }
 
 impl Cadence {
-    /// A message goes out.
+    /// A new message is sent.
     pub(super) fn message(&mut self, now: Duration) {
         if let Some(last) = self.last {
             let gap = now.saturating_sub(last);
@@ -39,22 +45,22 @@ impl Cadence {
         self.last = Some(now);
     }
 
-    /// When a message went last.
+    /// When the newest message was sent.
     pub(super) fn last(&self) -> Option<Duration> {
         self.last
     }
 
-    /// Between the messages of a cluster, at least a millisecond.
+    /// The mean interval between messages of a cluster, at least a millisecond.
     pub(super) fn interval(&self) -> Duration {
         Duration::from_secs_f64(self.interval.max(0.001))
     }
 
-    /// Messages per cluster, at least one.
+    /// The mean number of messages per cluster, at least one.
     pub(super) fn cluster(&self) -> f64 {
         self.cluster.max(1.0)
     }
 
-    /// When the next message is to be expected, if the cluster seems to go on.
+    /// When the next message is expected; `None` if it is so late that the cluster seems to have ended.
     pub(super) fn next(&self, now: Duration) -> Option<Duration> {
         let expected = self.last? + self.interval();
         (now <= expected + self.interval() / 2).then_some(expected)

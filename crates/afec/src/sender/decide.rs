@@ -1,4 +1,4 @@
-//! Choosing the code of each channel: for its target, on the path as it is, within what the path carries.
+//! Choosing the redundancy of each channel: for its target, on the path as it is, within the path's rate.
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -8,41 +8,48 @@ use super::channel::Channel;
 use crate::choice::losses::Losses;
 use crate::choice::{Choice, NEAR, Situation, WORTH, choose};
 use crate::code::Code;
+use crate::ids::ChannelId;
 use crate::loss::LossModel;
 use crate::path::Path;
 use crate::qos::Qos;
 use crate::rate::{Demand, share};
 use crate::scheme::Scheme;
 
-/// How many standard errors of the loss rate are added to it: little is known just after a change, and to repeat too
-/// little then costs more than to repeat too much.
+/// The number of standard errors that are added to the loss rate. Just after a change little is known of the path, and too few
+/// repeats cost more then than too many. Tuned on `groupwire lab afec --part steps`.
 const DOUBT: f64 = 0.4;
-/// Where asking does a part, the rest is to be stronger by this: a receiver that has to ask for nearly all that it misses
-/// has nothing left for the answers that fail.
-const ASKING: f64 = 0.93;
-/// Repeats alone are preferred to repeats and asking unless they cost more than this much more.
-const LATE_ASKING: f64 = 1.2;
-const NEVER: Duration = Duration::from_secs(3600);
-/// What a report takes that asks for a message.
-const ASK_BYTES: f64 = 10.0;
-/// Messages per second that a channel that conflates is left at least.
+/// Where requests do a part, the target is multiplied by this: a receiver that has to request nearly all that it misses has
+/// no reserve for answers that are lost. Tuned on `groupwire lab afec --part grid`.
+const WITH_REQUESTS: f64 = 0.93;
+/// Repeats alone are preferred to repeats and requests unless they cost more than this many times as much: after a repeat that
+/// was lost, perhaps to a burst, little time is left for a request. Tuned on losses in bursts at 50 ms round trip and 250 ms
+/// deadline (`groupwire lab afec --part grid`).
+const PREFER_REPEATS: f64 = 1.2;
+/// A delay of requests that makes the choice leave them out: longer than the longest deadline.
+const NO_REQUESTS: Duration = Duration::from_secs(3600);
+/// The bytes of a report that requests one message, without headers: by the wire format, about 10.
+const REQUEST_BYTES: f64 = 10.0;
+/// The least messages per second of a conflated channel on a path with a rate limit. Chosen by judgement; not tuned.
 const SLOWEST: f64 = 1.0;
-/// The most often that a value goes again at which a key rests, and the share of the target that may miss it: nothing meets it
-/// for long.
-const RESTS: u8 = 6;
-const AT_REST: f64 = 0.5;
-/// What goes again on the first of two hops goes sooner than at the last moment, by this share of what it leaves to the
-/// second: what comes at the last moment there is often too late here.
-const EARLY: (u32, u32) = (3, 16);
+/// The most repeats of a settled value: one that no newer value of its key follows. Chosen by judgement; not tuned.
+const SETTLED_REPEATS: u8 = 6;
+/// A settled value may miss with this share of the target: a wrong value would be seen for long. Chosen by judgement; not
+/// tuned.
+const SETTLED_TARGET: f64 = 0.5;
+/// On the first of two legs a value is repeated earlier than at the last moment, by this share (a fraction) of
+/// [`Qos::ahead`]: what arrives here at the last moment is often too late on the second leg. Tuned on Table 1 of the
+/// paper over two legs that lose 20 % (`groupwire lab contract --setup table1`).
+const LEAD: (u32, u32) = (3, 16);
 
 impl Sender {
-    /// Chooses anew for every channel. `loss_back` is the share of packets lost on the way back.
+    /// Chooses the redundancy of every channel anew. `loss_back` is the share of packets lost in the other direction. Hands
+    /// to `tell` the channels whose target went out of reach (with the expected share of misses) or came back into reach.
     pub(crate) fn decide(
         &mut self,
         now: Duration,
         path: &Path,
         loss_back: f64,
-        mut tell: impl FnMut(u32, Qos, Option<f64>),
+        mut tell: impl FnMut(ChannelId, Qos, Option<f64>),
     ) {
         if !matches!(self.scheme, Scheme::Adaptive) {
             return;
@@ -50,35 +57,32 @@ impl Sender {
         let headers = self.headers as f64;
         let loss = self.loss.doubted(DOUBT);
         let losses = Losses::new(&loss);
-        let is_narrow = self.budget.rate(now).is_some();
-        let price = Price { repeat: self.repeat_price, ratio: self.ratio, is_narrow };
+        let is_limited = self.budget.rate(now).is_some();
+        let price = Price { repeat: self.repeat_price, ratio: self.ratio, is_limited };
+        let mut choices = Vec::with_capacity(self.channels.len());
         let mut demands = Vec::with_capacity(self.channels.len());
         for channel in &mut self.channels {
             let situation = situation(channel, &loss, path, loss_back, headers, price);
             let choice = best(channel, &situation, &losses, &self.loss);
-            channel.choice = Some(choice);
+            choices.push(choice);
             demands.push(demand(channel, headers, price, choice.cost));
         }
         let shares = share(&demands, self.budget.rate(now));
-        for ((channel, share), demand) in self.channels.iter_mut().zip(shares).zip(&demands) {
-            let Some(mut choice) = channel.choice.take() else {
-                continue;
-            };
+        let granted = choices.into_iter().zip(shares.iter().zip(&demands));
+        for (channel, (mut choice, (share, demand))) in self.channels.iter_mut().zip(granted) {
             channel.slowed = (share.rate < demand.rate)
                 .then(|| Duration::from_secs_f64(share.rate.max(SLOWEST).recip()));
             if share.redundancy < demand.redundancy {
                 let mut situation = situation(channel, &loss, path, loss_back, headers, price);
+                // The rate leaves less for redundancy: a higher target costs less.
                 while choice.cost > share.redundancy && situation.target < 1.0 {
                     situation.target = (situation.target * 1.3).max(0.01);
-                    choice = match channel.conflates() {
-                        true => superseding(channel, &situation, &losses, 0.0),
-                        false => choose(&situation),
-                    };
+                    choice = cheapest(channel, &situation, &losses, 0.0);
                 }
                 choice.possible = choice.possible.max(choice.misses);
             }
             channel.code = choice.code;
-            let told = channel.judge(now, choice.possible);
+            let told = channel.outlook(now, choice.possible);
             if told.is_some() != channel.told.is_some() {
                 tell(channel.id, channel.qos, told);
             }
@@ -87,39 +91,52 @@ impl Sender {
     }
 }
 
-/// The cheapest that holds a channel's target. `losses` are the situation's, `loss` is what is believed of the path without
-/// caution.
+/// The cheapest choice that holds a channel's target. `losses` are those of the situation, which add [`DOUBT`]; `loss` is the
+/// model without doubt.
 fn best(
     channel: &mut Channel,
     situation: &Situation<'_>,
     losses: &Losses,
     loss: &LossModel,
 ) -> Choice {
+    let choice = cheapest(channel, situation, losses, channel.qos.rate_min);
     if channel.conflates() {
-        return superseding(channel, situation, losses, channel.qos.rate_min);
+        return choice;
     }
-    let choice = choose(situation);
     if choice.misses > situation.target {
-        // Out of reach with all caution; perhaps not without.
+        // With doubt the target is out of reach; without doubt it may be in reach.
         return choose(&Situation { target: channel.qos.target, loss, ..*situation });
     }
     if choice.code.ask == 0 {
         return choice;
     }
-    let target = situation.target * ASKING;
+    let target = situation.target * WITH_REQUESTS;
     let choice = choose(&Situation { target, ..*situation });
     if choice.code.repeats.is_empty() && choice.code.share == 0.0 {
         return choice;
     }
-    // After a repeat that failed, in a burst perhaps, little time is left to ask.
-    let alone = choose(&Situation { ask_delay: NEVER, ..*situation });
-    let is_better = alone.misses <= situation.target && alone.cost < choice.cost * LATE_ASKING;
+    let alone = choose(&Situation { ask_delay: NO_REQUESTS, ..*situation });
+    let is_better = alone.misses <= situation.target && alone.cost < choice.cost * PREFER_REPEATS;
     if is_better { alone } else { choice }
 }
 
-/// What a channel needs where a newer value meets an older one that is missing: see [`values`](super::values). `rate_min`: so
-/// many values a second are to arrive all the same.
-fn superseding(
+/// The cheapest choice for a situation, by the kind of channel: repeats of values on a conflated channel, else a code.
+/// `rate_min`: the values per second and key that are to arrive on a conflated channel.
+fn cheapest(
+    channel: &mut Channel,
+    situation: &Situation<'_>,
+    losses: &Losses,
+    rate_min: f64,
+) -> Choice {
+    match channel.conflates() {
+        true => choose_conflated(channel, situation, losses, rate_min),
+        false => choose(situation),
+    }
+}
+
+/// The choice for a conflated channel, where a newer value makes up for a lost older one: see [`values`](super::values). At
+/// least `rate_min` values per second and key are to arrive.
+fn choose_conflated(
     channel: &mut Channel,
     situation: &Situation<'_>,
     losses: &Losses,
@@ -128,31 +145,28 @@ fn superseding(
     let values = &mut channel.values;
     let need = values.need(losses, situation.target, WORTH.recip(), NEAR);
     values.sendings = need.sendings;
-    values.beside = values.beside_for(losses, rate_min);
-    values.early = channel.qos.ahead * EARLY.0 / EARLY.1;
-    values.rests = rests(losses, situation.target * AT_REST);
-    let rests = f64::from(values.rests) / situation.cluster;
-    let again = situation.repeat_bytes + values.alone() * situation.packet_bytes;
-    let cost = (values.again() + rests) * again + values.beside * situation.repeat_bytes;
+    values.resend_with_next = values.resend_with_next_for(losses, rate_min);
+    values.lead = channel.qos.ahead * LEAD.0 / LEAD.1;
+    values.settled_repeats = losses.repeats_for(situation.target * SETTLED_TARGET, SETTLED_REPEATS);
+    let settled = f64::from(values.settled_repeats) / situation.cluster;
+    let repeat = situation.repeat_bytes + values.dedicated_share() * situation.packet_bytes;
+    let cost =
+        (values.repeats() + settled) * repeat + values.resend_with_next * situation.repeat_bytes;
     Choice { code: Code::PLAIN, misses: need.misses, cost, possible: need.possible }
 }
 
-/// How often the value at which a key rests goes again, as nothing supersedes it.
-fn rests(losses: &Losses, target: f64) -> u8 {
-    // A repeat one interval later may still be in the burst that the last one was lost in.
-    let is_lost = |times: &u8| losses.rate * losses.run(usize::from(*times)) > target;
-    (0..RESTS).find(|times| !is_lost(times)).unwrap_or(RESTS)
-}
-
-/// What messages cost.
+/// What messages cost on the path.
 #[derive(Clone, Copy)]
 struct Price {
+    /// See [`Config::repeat_price`](crate::Config::repeat_price).
     repeat: Option<f64>,
+    /// The compression ratio of messages.
     ratio: f64,
-    /// Whether the path is known to carry so much and no more.
-    is_narrow: bool,
+    /// Whether the path has a known rate limit.
+    is_limited: bool,
 }
 
+/// What a channel asks of the path's rate.
 fn demand(channel: &Channel, headers: f64, price: Price, redundancy: f64) -> Demand {
     Demand {
         message: channel.bytes * price.ratio + headers,
@@ -164,6 +178,7 @@ fn demand(channel: &Channel, headers: f64, price: Price, redundancy: f64) -> Dem
     }
 }
 
+/// What [`choose`] has to know for a channel.
 fn situation<'a>(
     channel: &Channel,
     loss: &'a LossModel,
@@ -182,10 +197,10 @@ fn situation<'a>(
         deadline: channel.left(),
         interval,
         cluster: channel.cadence.cluster(),
-        target: channel.aim(loss.rate, price.is_narrow),
+        target: channel.aim(loss.rate, price.is_limited),
         repeat_bytes: price.repeat.unwrap_or(channel.bytes * price.ratio),
         packet_bytes: headers,
-        ask_bytes: headers + ASK_BYTES,
+        ask_bytes: headers + REQUEST_BYTES,
         ask_delay: interval,
     }
 }

@@ -1,40 +1,45 @@
-//! The messages of a channel that may be sent again.
+//! The newest messages of a channel, kept so that they can be sent again.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-/// The most messages kept.
+use crate::ids::{Key, MessageIndex, PacketNumber};
+
+/// The most messages kept: as many as the farthest piggyback ([`LAST_PIGGYBACK`](crate::code::LAST_PIGGYBACK)) needs.
 pub(super) const MESSAGES: usize = 32;
-/// The most bytes of messages kept; what is older goes, except for the newest message.
+/// The most bytes of messages kept, except that the newest message always stays: half of the 16 KB that
+/// [`Endpoint`](crate::Endpoint) promises for a channel and direction.
 pub(super) const BYTES: usize = 8 * 1024;
-/// The largest emptied buffer that is kept: small messages in large buffers would crowd others out.
+/// The largest emptied buffer that is kept for reuse: larger ones would fill the history with unused capacity.
 const SPARE_BYTES: usize = 256;
 
 /// A message that was sent at least once.
 #[derive(Debug, Default)]
 pub(super) struct Sent {
-    pub(super) index: u32,
-    /// When the first application had it.
+    pub(super) index: MessageIndex,
+    /// When the first application had the message.
     pub(super) origin: Duration,
-    pub(super) key: Option<(u32, u32)>,
+    /// On a conflated channel: the key, and how many messages earlier the key was used before (0: never).
+    pub(super) key: Option<(Key, u32)>,
     pub(super) payload: Vec<u8>,
-    /// The packet that it last went in.
-    pub(super) packet: u32,
-    /// Whether it was sent more than once.
+    /// The newest packet with this message.
+    pub(super) packet: PacketNumber,
+    /// True once the message was sent more than once.
     pub(super) repeated: bool,
-    /// How often it was sent because the receiver asked, and when last.
+    /// The number of answers to requests for this message.
     pub(super) answers: u8,
+    /// When the newest of these answers was scheduled.
     pub(super) answered: Option<Duration>,
 }
 
-/// The newest messages of a channel, without gaps in their indices.
+/// The newest messages of a channel, with consecutive indices.
 #[derive(Debug, Default)]
 pub(super) struct History {
     messages: VecDeque<Sent>,
-    /// What their buffers take.
+    /// The capacity of all payload buffers, in bytes.
     bytes: usize,
-    /// Emptied buffers.
+    /// Emptied buffers for reuse.
     spare: Vec<Vec<u8>>,
 }
 
@@ -44,7 +49,7 @@ impl History {
         self.spare.pop().unwrap_or_default()
     }
 
-    /// Gives a buffer back that is not needed after all.
+    /// Takes back a buffer for reuse.
     pub(super) fn recycle(&mut self, mut buffer: Vec<u8>) {
         if self.spare.len() < 4 && buffer.capacity() <= SPARE_BYTES {
             buffer.clear();
@@ -52,29 +57,33 @@ impl History {
         }
     }
 
-    /// Adds the next message.
+    /// Adds the next message; drops the oldest ones beyond the limits.
     pub(super) fn push(&mut self, sent: Sent) {
+        debug_assert!(
+            self.messages.back().is_none_or(|last| sent.index == last.index.plus(1)),
+            "indices are consecutive"
+        );
         self.bytes += sent.payload.capacity();
         self.messages.push_back(sent);
         while self.messages.len() > MESSAGES || (self.bytes > BYTES && self.messages.len() > 1) {
-            let oldest = self.messages.pop_front().expect("there is more than one");
+            let oldest = self.messages.pop_front().expect("there is more than one message");
             self.bytes -= oldest.payload.capacity();
             self.recycle(oldest.payload);
         }
     }
 
-    pub(super) fn get(&self, index: u32) -> Option<&Sent> {
+    pub(super) fn get(&self, index: MessageIndex) -> Option<&Sent> {
         self.messages.get(self.place(index)?)
     }
 
-    pub(super) fn get_mut(&mut self, index: u32) -> Option<&mut Sent> {
+    pub(super) fn get_mut(&mut self, index: MessageIndex) -> Option<&mut Sent> {
         let place = self.place(index)?;
         self.messages.get_mut(place)
     }
 
-    fn place(&self, index: u32) -> Option<usize> {
+    fn place(&self, index: MessageIndex) -> Option<usize> {
         let first = self.messages.front()?.index;
-        let place = index.wrapping_sub(first) as usize;
+        let place = index.since(first) as usize;
         (place < self.messages.len()).then_some(place)
     }
 

@@ -1,19 +1,21 @@
-//! Interleaving (paper, section 2.4.1): neighbouring messages go in different packets, so that a lost packet leaves small
-//! holes. No message goes twice; each waits until its block is full.
+//! Interleaving (paper, section 2.4.1): neighbouring messages go in different packets, so that one lost packet leaves
+//! short gaps. No message goes twice; each waits until its block is full.
 
 use core::time::Duration;
 
 use super::Sender;
 use super::history::{MESSAGES, Sent};
 use super::schedule::Due;
+use crate::ids::PacketNumber;
 use crate::path::Path;
 use crate::scheme::Scheme;
 
-/// A message that is in no packet yet.
-pub(super) const NO_PACKET: u32 = u32::MAX;
+/// The packet of a message that has been in no packet yet.
+pub(super) const NO_PACKET: PacketNumber = PacketNumber(u32::MAX);
 
 impl Sender {
-    /// When the waiting messages of a channel go, if the scheme interleaves: the block is full, or nothing comes any more.
+    /// When the waiting messages of a channel go, if the scheme interleaves: once the block is full, or once it should have
+    /// been full if messages had gone on.
     pub(super) fn block_due(&self, place: usize, now: Duration) -> Option<Duration> {
         let Scheme::Interleaved { packets, each } = self.scheme else {
             return None;
@@ -27,7 +29,7 @@ impl Sender {
         Some(oldest + channel.cadence.interval() * block as u32)
     }
 
-    /// Shares a block out to its packets.
+    /// Distributes the messages of a block that is due among its packets.
     pub(super) fn take_block(&mut self, now: Duration, place: usize, path: &Path) {
         let Scheme::Interleaved { packets, each } = self.scheme else {
             return;
@@ -43,8 +45,8 @@ impl Sender {
                 break;
             };
             let index = channel.next_index;
-            channel.next_index = index.wrapping_add(1);
-            let key = channel.key(waiting.key, index);
+            channel.next_index = index.plus(1);
+            let key = channel.reference_key(waiting.key, index);
             let until = (waiting.origin + channel.qos.deadline).saturating_sub(path.one_way());
             let at = Some(now + spacing * (nth % packets));
             channel.cadence.message(waiting.origin);
@@ -57,7 +59,7 @@ impl Sender {
                 packet: NO_PACKET,
                 ..Sent::default()
             });
-            self.schedule.push(Due { channel: place, index, ride: None, at, until });
+            self.schedule.push(Due { channel: place, index, from_packet: None, at, until });
         }
     }
 }

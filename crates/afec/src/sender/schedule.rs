@@ -1,26 +1,29 @@
-//! Which messages are to be sent again, and when.
+//! The repeats of single messages that are still to be sent, and when each is due.
 
 use alloc::vec::Vec;
 use core::time::Duration;
 
-/// The most entries; what is more is not sent again. FEC-32 needs 528, our own codes some 40.
+use crate::ids::MessageIndex;
+
+/// The most entries; further repeats are not sent. FEC-32 of the paper needs 528 (a triangle of 32 messages), the codes that
+/// this crate chooses about 40.
 const ENTRIES: usize = 640;
 
-/// One sending of a message that was sent before.
+/// One repeat of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Due {
-    /// Of the channel in the sender's list.
+    /// The place of the channel in the sender's list.
     pub(super) channel: usize,
-    pub(super) index: u32,
-    /// It rides on the first packet with new messages whose count is at least this.
-    pub(super) ride: Option<u32>,
-    /// It gets a packet at this time, unless one came first.
+    pub(super) index: MessageIndex,
+    /// For a piggyback: the repeat goes in the first packet with new messages whose count is at least this.
+    pub(super) from_packet: Option<u32>,
+    /// The repeat gets a dedicated packet at this time, unless another packet carried it before.
     pub(super) at: Option<Duration>,
-    /// After this it is worth nothing.
+    /// A repeat that is sent after this comes too late.
     pub(super) until: Duration,
 }
 
-/// All that is to be sent again.
+/// All scheduled repeats.
 #[derive(Debug, Default)]
 pub(super) struct Schedule {
     due: Vec<Due>,
@@ -33,46 +36,47 @@ impl Schedule {
         }
     }
 
-    /// When something is due, packets with new messages aside.
+    /// When the next dedicated packet is due.
     pub(super) fn next(&self) -> Option<Duration> {
         self.due.iter().filter_map(|due| due.at).min()
     }
 
-    /// The earliest time after which a repeat that waits for a ride is worth nothing.
+    /// The earliest [`Due::until`] among a channel's piggybacks.
     pub(super) fn first_until(&self, channel: usize) -> Option<Duration> {
-        let rides = self.due.iter().filter(|due| due.channel == channel && due.ride.is_some());
-        rides.map(|due| due.until).min()
+        let is_piggyback = |due: &&Due| due.channel == channel && due.from_packet.is_some();
+        self.due.iter().filter(is_piggyback).map(|due| due.until).min()
     }
 
-    /// Hands what goes into a packet at `now` to `send`, which says whether that is done with.
+    /// Hands the repeats that go into a packet at `now` to `send`, which returns whether the repeat is done.
     ///
-    /// `rides`: the count of packets with new messages, if this is one. `closes` says for which channels this packet
-    /// ends a cluster: it takes all that wait for a ride.
+    /// `packets_with_new`: the count of packets with new messages, if this packet is one. `flushes` says for which
+    /// channels this packet is the tail flush: it takes all their piggybacks.
     pub(super) fn take(
         &mut self,
         now: Duration,
-        rides: Option<u32>,
-        closes: impl Fn(usize) -> bool,
+        packets_with_new: Option<u32>,
+        flushes: impl Fn(usize) -> bool,
         mut send: impl FnMut(&Due) -> bool,
     ) {
         self.due.retain(|due| {
             if due.until < now {
                 return false;
             }
-            let rides = match (due.ride, rides) {
+            let piggybacks = match (due.from_packet, packets_with_new) {
                 (Some(from), Some(count)) => count.wrapping_sub(from) as i32 >= 0,
                 _ => false,
             };
-            let closes = due.ride.is_some() && closes(due.channel);
+            let flushed = due.from_packet.is_some() && flushes(due.channel);
             let timed = due.at.is_some_and(|at| at <= now);
-            if !(rides || closes || timed) {
+            if !(piggybacks || flushed || timed) {
                 return true;
             }
             let done = send(due);
-            !(done || closes || timed)
+            !(done || flushed || timed)
         });
     }
 
+    /// Memory in use, in bytes.
     pub(super) fn memory(&self) -> usize {
         self.due.capacity() * size_of::<Due>()
     }

@@ -1,19 +1,37 @@
-//! What an application hands in, and what it hears of it.
+//! What an application hands in, and what it is told about it.
 
 use core::time::Duration;
 
 use thiserror::Error;
 
-use super::{CHANNELS, LAST_CHANNEL};
+use crate::ids::ChannelId;
+
+/// The most channels of an endpoint. A packet tracks them in the bits of a `u64`.
+pub const CHANNELS: usize = 64;
+
+/// The contents of a packet, in numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PacketSummary {
+    /// Messages that go for the first time.
+    pub new: u32,
+    /// Messages that go again.
+    pub repeated: u32,
+    /// Bytes of the repeated messages, each with its header.
+    pub repeated_bytes: u32,
+    /// Bytes of all messages, each with its header.
+    pub bytes: u32,
+    /// Bytes of the report to the other end.
+    pub report_bytes: u32,
+}
 
 /// A message as an application hands it in.
 #[derive(Debug, Clone, Copy)]
 pub struct Submission<'a> {
-    /// What it replaces, on a channel that conflates; else ignored.
+    /// On a conflated channel, the key whose older values this message replaces; on other channels ignored.
     pub key: u32,
-    /// How old it is already, if it came over another hop.
+    /// The age of the message if it came over an earlier leg, else zero.
     pub age: Duration,
-    /// Its bytes.
+    /// The bytes of the message.
     pub payload: &'a [u8],
 }
 
@@ -24,7 +42,7 @@ impl<'a> Submission<'a> {
     }
 }
 
-/// Why a message was not taken, or a channel not opened. The application is at fault.
+/// Why a message was not accepted, or a channel not opened. The application is at fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum SendError {
     /// The channel was not opened.
@@ -34,12 +52,12 @@ pub enum SendError {
     #[error("channel {0} is open already")]
     Open(u32),
     /// The channel's number is too large.
-    #[error("channel {0}: the largest number is {LAST_CHANNEL}")]
+    #[error("channel {0}: the largest number is {max}", max = ChannelId::MAX)]
     Id(u32),
-    /// Too many channels.
+    /// Too many channels are open.
     #[error("no more than {CHANNELS} channels can be open")]
     TooManyChannels,
-    /// Something in the QoS makes no sense.
+    /// The QoS contradicts itself, as the text says.
     #[error("the channel's {0}")]
     Qos(&'static str),
     /// The message fits no packet.
@@ -47,9 +65,9 @@ pub enum SendError {
         "a message of {len} bytes does not fit a packet of the path, which takes {room}: send it reliably"
     )]
     TooLarge {
-        /// Its bytes.
+        /// The bytes of the message with its header.
         len: usize,
-        /// What would fit.
+        /// The bytes that a packet holds for messages.
         room: usize,
     },
 }
@@ -57,10 +75,10 @@ pub enum SendError {
 /// What became of a message that was handed in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Submitted {
-    /// It goes with one of the next packets.
+    /// The message goes in one of the next packets.
     Accepted,
-    /// It goes, in the place of an older one of its key that had not been sent.
+    /// The message goes, in place of an older value of its key that had not been sent.
     Conflated,
-    /// Too many messages wait; the oldest was dropped for it.
+    /// The message goes, but too many messages waited, so that the oldest of them was dropped.
     Dropped,
 }

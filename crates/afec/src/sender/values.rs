@@ -1,205 +1,221 @@
-//! Values that supersede each other: how often each needs to go, and when it goes again.
+//! The repeats of a conflated channel, where a newer value of a key replaces the older ones.
 //!
-//! A value that is lost is made good by whatever comes next of its key while it is still of use: a newer value, or itself
-//! again. So what counts is how often anything of its key is *sent* within the value's time, and only values that nothing
-//! newer follows soon enough go again, at the last moment at which that helps, or sooner on a packet that goes anyway. Where a
-//! minimum rate needs more values than arrive, being superseded is not enough: some go again beside the next one of their key.
+//! A lost value is made up for by the next sending of its key that arrives before the value's deadline: a newer value, or a
+//! repeat. So the number of sendings of the key within that time counts, repeats or not. Only values that too few newer ones
+//! follow are repeated: in a dedicated packet at the last useful moment, or as a piggyback on an earlier packet. Where the
+//! channel's minimum rate needs more values than arrive, some values are also resent together with the next one of their key.
 
 use alloc::vec::Vec;
 use core::time::Duration;
 
 use crate::choice::losses::Losses;
 use crate::code::{Code, Repeats};
+use crate::ids::{Key, MessageIndex, PacketNumber};
 
-/// Keys of which a value may go again; the least recently used make room for others.
+/// The most keys whose values are repeated; a new key replaces the least recently used one. It bounds the memory of a
+/// channel. Chosen by judgement; not tuned.
 const KEYS: usize = 24;
-/// The values of a key that are still of use at a time; of more, the oldest were sent often enough.
-const OPEN: usize = MOST;
-/// The most sendings within a value's time: so many that one comes through where ten packets in a row are lost.
+/// The most values of a key that are tracked at a time: the older ones have been followed by [`MOST`] sendings.
+const PENDING: usize = MOST;
+/// The most sendings of a key within a value's time. Twelve get through bursts of ten lost packets: tuned on text values with
+/// a deadline of 100 ms over two legs that lose 19 % in bursts of up to ten (`groupwire lab contract --setup table1`), where
+/// six were too few.
 pub(super) const MOST: usize = 12;
-/// Values over which it is counted how often they are sent.
+/// The number of values over which averages are taken. Chosen by judgement; not tuned.
 const COUNTED_OVER: f64 = 64.0;
-/// Of the time until a value is to go again, the share before which it does not ride on other packets.
-const RIDES_AFTER: u32 = 4;
-/// Between values of a key, in seconds, until some were seen; a longer gap than the other one is a pause.
+/// A repeat does not piggyback in the first part of the time until it is due, one divided by this: the packets shortly after a
+/// value are often lost with it. Chosen by judgement; not tuned.
+const PIGGYBACK_AFTER: u32 = 4;
+/// The assumed interval between the values of a key before the first two, in seconds: 30 per second, the paper's telepointer.
 const INTERVAL: f64 = 0.033;
+/// A longer gap is a pause and does not count for the interval. As for clusters in [`cadence`](super::cadence).
 const PAUSE: Duration = Duration::from_millis(250);
-/// Between two sendings of a value at least.
+/// The least time between two sendings of a value: never at once, since the first one is still on its way.
 const SOONEST: Duration = Duration::from_millis(1);
-/// A value rests if none followed for so many intervals.
-const RESTS_AFTER: (u32, u32) = (3, 2);
-/// What is left of the golden ratio: its multiples are spread evenly ([`is_turn`]).
+/// A value is settled if no newer one of its key followed for this many intervals (a fraction: one and a half). Chosen by
+/// judgement; not tuned.
+const SETTLED_AFTER: (u32, u32) = (3, 2);
+/// The fractional part of the golden ratio: its multiples modulo 1 are spread evenly ([`is_turn`]).
 const GOLDEN: f64 = 0.618_033_988_749_895;
-/// Of what a channel's least rate needs of one hop, so much is seen to: what is doubted of losses does the rest (measured
-/// with `groupwire lab contract`).
+/// The part of the values that a channel's minimum rate needs which is planned for: the doubt that is added to loss rates does
+/// the rest. Tuned on Table 1 of the paper over two legs that lose 20 % (`groupwire lab contract --setup table1`).
 const ENOUGH: f64 = 0.88;
 
-/// The values of a channel that may go again.
+/// The values of a channel that may be repeated.
 #[derive(Debug)]
 pub(super) struct Values {
-    keys: Vec<Key>,
-    /// The shares of values of whose key something new is sent once within the value's time (itself), twice, and so on.
+    /// The keys with their newest values, the least recently used first.
+    keys: Vec<KeyState>,
+    /// The share of values for which n + 1 new values of their key are sent within their time, themselves included.
     shares: [f64; MOST],
-    /// How often something is to be sent; between two whole numbers, packets take turns.
+    /// How often each key is to be sent within a value's time. A fraction is met by alternating between whole numbers.
     pub(super) sendings: f64,
-    /// How often the value at which a key rests goes again.
-    pub(super) rests: u8,
-    /// The share of values that go again beside the next one of their key, because too few values arrive otherwise.
-    pub(super) beside: f64,
-    /// So much sooner than at the last moment a value goes again.
-    pub(super) early: Duration,
-    /// Between the values of a key while they come, in seconds.
+    /// The number of repeats of a settled value.
+    pub(super) settled_repeats: u8,
+    /// The share of values that are resent with the next one of their key, because too few values would arrive otherwise.
+    pub(super) resend_with_next: f64,
+    /// How much earlier than at the last useful moment a value is repeated.
+    pub(super) lead: Duration,
+    /// The mean interval between the values of a key, pauses excluded, in seconds.
     interval: f64,
-    /// The share of those that went again beside others.
-    rode: f64,
+    /// The share of repeats that were piggybacks.
+    piggybacked: f64,
 }
 
 #[derive(Debug)]
-struct Key {
-    key: u32,
-    /// Its newest value.
-    index: u32,
-    /// When one of its values went last.
+struct KeyState {
+    key: Key,
+    /// The index of the newest value.
+    index: MessageIndex,
+    /// When a value of the key was last sent, new or repeated.
     sent: Duration,
-    /// When the newest one went first.
-    new: Duration,
-    /// When the newest is to go again.
+    /// When the newest value was first sent.
+    first_sent: Duration,
+    /// When the newest value is to be repeated.
     due: Option<Duration>,
-    /// How often the newest went again.
-    went_again: u8,
-    /// The one before it, if that goes again beside it.
-    beside: Option<u32>,
-    /// The values that are still of use, oldest first.
-    open: Vec<Open>,
+    /// The number of repeats of the newest value.
+    repeats: u8,
+    /// The previous value, if it is to be resent in the packet of the newest one.
+    resend_with_next: Option<MessageIndex>,
+    /// The values whose time has not passed, oldest first.
+    pending: Vec<Pending>,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Open {
-    /// What comes after this is too late for it.
+struct Pending {
+    /// A sending after this comes too late for this value.
     until: Duration,
-    /// How often something new of its key went since then, this one included.
+    /// The number of new values of the key since this one, itself included.
     new: u8,
-    /// How often something of its key is still to go.
-    lacks: u8,
+    /// The number of sendings of the key that this value still needs.
+    lacking: u8,
 }
 
-/// What a channel's values need, and what to expect of it.
+/// What a channel's values need, and what to expect then.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Need {
     /// See [`Values::sendings`].
     pub(super) sendings: f64,
-    /// The share of values that miss.
+    /// The expected share of values that miss.
     pub(super) misses: f64,
-    /// The least share that could miss.
+    /// The least share of misses that any number of sendings reaches.
     pub(super) possible: f64,
 }
 
 impl Default for Values {
     fn default() -> Self {
-        // Until something was counted, nothing follows.
+        // Before the first count, no value is followed by a newer one.
         let mut shares = [0.0; MOST];
         shares[0] = 1.0;
         Values {
             keys: Vec::new(),
             shares,
             sendings: 1.0,
-            rests: 0,
-            beside: 0.0,
-            early: Duration::ZERO,
+            settled_repeats: 0,
+            resend_with_next: 0.0,
+            lead: Duration::ZERO,
             interval: INTERVAL,
-            rode: 0.0,
+            piggybacked: 0.0,
         }
     }
 }
 
 impl Values {
-    /// A new value goes, in packet `number`; what comes after `until` is too late for it.
-    pub(super) fn sent(&mut self, now: Duration, number: u32, value: (u32, u32), until: Duration) {
+    /// A new value is sent in packet `number`; a repeat after `until` would come too late.
+    pub(super) fn sent(
+        &mut self,
+        now: Duration,
+        number: PacketNumber,
+        value: (Key, MessageIndex),
+        until: Duration,
+    ) {
         let (key, index) = value;
         let mut entry = match self.keys.iter().position(|entry| entry.key == key) {
             Some(place) => self.keys.remove(place),
             None => {
                 let reused = (self.keys.len() == KEYS).then(|| self.keys.remove(0));
-                let mut open = reused.map(|oldest| self.give_up(oldest)).unwrap_or_default();
-                open.clear();
-                Key {
+                let mut pending = reused.map(|oldest| self.give_up(oldest)).unwrap_or_default();
+                pending.clear();
+                KeyState {
                     key,
                     index,
                     sent: now,
-                    new: now,
+                    first_sent: now,
                     due: None,
-                    went_again: 0,
-                    beside: None,
-                    open,
+                    repeats: 0,
+                    resend_with_next: None,
+                    pending,
                 }
             }
         };
-        entry.open.retain(|open| {
-            let is_over = open.until < now;
+        entry.pending.retain(|pending| {
+            let is_over = pending.until < now;
             if is_over {
-                self.count(open.new);
+                self.count(pending.new);
             }
             !is_over
         });
-        if entry.open.len() == OPEN {
-            self.count(entry.open.remove(0).new);
+        if entry.pending.len() == PENDING {
+            self.count(entry.pending.remove(0).new);
         }
-        let gap = now.saturating_sub(entry.new);
+        let gap = now.saturating_sub(entry.first_sent);
         if entry.index != index && gap < PAUSE {
             self.interval += (gap.as_secs_f64() - self.interval) / COUNTED_OVER;
         }
-        if let Some(last) = entry.open.last_mut().filter(|_| gap.is_zero()) {
-            // In one packet with the one before, it is as good as that.
+        if let Some(last) = entry.pending.last_mut().filter(|_| gap.is_zero()) {
+            // Two values in one packet count as one sending.
             last.until = until;
             entry.index = index;
             self.plan(now, &mut entry);
             self.keys.push(entry);
             return;
         }
-        for open in &mut entry.open {
-            open.new = open.new.saturating_add(1);
-            open.lacks = open.lacks.saturating_sub(1);
+        for pending in &mut entry.pending {
+            pending.new = pending.new.saturating_add(1);
+            pending.lacking = pending.lacking.saturating_sub(1);
         }
+        debug_assert!((1.0..=MOST as f64).contains(&self.sendings), "{}", self.sendings);
         let whole = libm::floor(self.sendings);
-        let more = is_turn(number, self.sendings - whole);
-        let lacks = whole as u8 + u8::from(more) - 1;
-        let is_of_use = entry.open.last().is_some_and(|last| last.until >= now);
-        let goes_beside = is_of_use && entry.went_again == 0 && is_turn(entry.index, self.beside);
-        entry.beside = goes_beside.then_some(entry.index);
-        entry.open.push(Open { until, new: 1, lacks });
+        let more = is_turn(number.0, self.sendings - whole);
+        let lacking = whole as u8 + u8::from(more) - 1;
+        let is_useful = entry.pending.last().is_some_and(|last| last.until >= now);
+        let resend_previous =
+            is_useful && entry.repeats == 0 && is_turn(entry.index.0, self.resend_with_next);
+        entry.resend_with_next = resend_previous.then_some(entry.index);
+        entry.pending.push(Pending { until, new: 1, lacking });
         entry.index = index;
         entry.sent = now;
-        entry.new = now;
-        entry.went_again = 0;
+        entry.first_sent = now;
+        entry.repeats = 0;
         self.plan(now, &mut entry);
         self.keys.push(entry);
     }
 
-    /// As a code: what a value gets that nothing newer follows.
+    /// The repeats of a value that no newer one follows, as a code: for people to look at.
     pub(super) fn code(&self) -> Code {
         let whole = libm::floor(self.sendings);
-        let again = |times: f64| Repeats::repeat_last(times as u8);
+        let repeats = |times: f64| Repeats::repeat_last(times as u8);
         Code {
-            repeats: again(whole - 1.0),
-            other: again(whole),
+            repeats: repeats(whole - 1.0),
+            other: repeats(whole),
             share: self.sendings - whole,
-            close: self.rests > 0,
+            close: self.settled_repeats > 0,
             ..Code::PLAIN
         }
     }
 
-    /// When the next value is to go again.
+    /// When the next repeat is due.
     pub(super) fn next(&self) -> Option<Duration> {
         self.keys.iter().filter_map(|key| key.due).min()
     }
 
-    /// Hands the values to `take` that go again in a packet at `now`, which takes others, too, if it `goes_anyway`; `take`
-    /// says whether the value could go.
+    /// Hands to `take` the values that are repeated in a packet at `now`; `take` returns whether the value was taken.
+    /// `goes_anyway`: the packet has other messages, so that repeats are piggybacks.
     pub(super) fn take(
         &mut self,
         now: Duration,
         mut goes_anyway: bool,
-        mut take: impl FnMut(u32) -> bool,
+        mut take: impl FnMut(MessageIndex) -> bool,
     ) {
         goes_anyway |= self.next().is_some_and(|due| due <= now);
         if !goes_anyway {
@@ -207,36 +223,36 @@ impl Values {
         }
         let mut keys = core::mem::take(&mut self.keys);
         for key in &mut keys {
-            if let Some(beside) = key.beside.take().filter(|_| key.sent == now) {
-                // What is not kept any more does not go.
-                let _ = take(beside);
+            if let Some(previous) = key.resend_with_next.take().filter(|_| key.sent == now) {
+                // The result does not matter: the newest value of the key is in the packet.
+                let _ = take(previous);
             }
             let Some(due) = key.due else { continue };
             let is_due = due <= now;
-            let rides = now >= key.sent + due.saturating_sub(key.sent) / RIDES_AFTER;
-            if key.sent == now || !(is_due || rides) {
+            let may_piggyback = now >= key.sent + due.saturating_sub(key.sent) / PIGGYBACK_AFTER;
+            if key.sent == now || !(is_due || may_piggyback) {
                 continue;
             }
             if !take(key.index) {
                 key.due = None;
                 continue;
             }
-            self.rode += (f64::from(u8::from(!is_due)) - self.rode) / COUNTED_OVER;
+            self.piggybacked += (f64::from(u8::from(!is_due)) - self.piggybacked) / COUNTED_OVER;
             key.sent = now;
-            key.went_again = key.went_again.saturating_add(1);
-            for open in &mut key.open {
-                open.lacks = open.lacks.saturating_sub(1);
+            key.repeats = key.repeats.saturating_add(1);
+            for pending in &mut key.pending {
+                pending.lacking = pending.lacking.saturating_sub(1);
             }
             self.plan(now, key);
         }
         self.keys = keys;
     }
 
-    /// What holds a target on a path that loses so, if one does; else what is worth its cost, `worth` misses for each
-    /// sending more.
+    /// The least number of sendings that holds `target` on a path with these losses. If not even `near` times the target is
+    /// possible: only as many as save at least `worth` misses for each further sending.
     pub(super) fn need(&self, losses: &Losses, target: f64, worth: f64, near: f64) -> Need {
         let misses: [f64; MOST] = core::array::from_fn(|least| {
-            let lost = |times: usize| losses.rate * losses.run(times);
+            let lost = |repeats: usize| losses.all_lost(repeats);
             let share = self.shares.iter().enumerate();
             share.map(|(new, share)| share * lost(new.max(least))).sum()
         });
@@ -248,9 +264,9 @@ impl Values {
                 break;
             }
             let saved = misses[most - 1] - misses[most];
-            // Those of which so many new ones are not sent by themselves.
-            let again: f64 = self.shares[..most].iter().sum();
-            if possible > target * near && saved < worth * again {
+            // The share of values that need a repeat for this: newer values do not make up the number.
+            let repeated: f64 = self.shares[..most].iter().sum();
+            if possible > target * near && saved < worth * repeated {
                 break;
             }
             let part = if saved > 0.0 { ((missed - target) / saved).min(1.0) } else { 1.0 };
@@ -260,10 +276,10 @@ impl Values {
         Need { sendings, misses: missed, possible }
     }
 
-    /// The share of values that go again beside the next, if so many are to arrive that a key has `rate` values a second.
-    pub(super) fn beside_for(&self, losses: &Losses, rate: f64) -> f64 {
+    /// The share of values to resend with the next one, so that `rate` values per second and key arrive.
+    pub(super) fn resend_with_next_for(&self, losses: &Losses, rate: f64) -> f64 {
         let lost = losses.rate;
-        // An application's messages take two hops, each of which does its part.
+        // The square root: messages take two legs, each of which does its part.
         let share = libm::sqrt(rate * self.interval) * ENOUGH;
         let missing = share.min(1.0) - (1.0 - lost);
         if missing <= 0.0 {
@@ -272,45 +288,47 @@ impl Values {
         (missing / (lost * (1.0 - losses.run(1))).max(f64::EPSILON)).min(1.0)
     }
 
-    /// When the newest value of a key is to go again: what its values lack, spread over the time that each has.
-    fn plan(&self, now: Duration, key: &mut Key) {
+    /// Sets when the newest value of a key is to be repeated: the sendings that its pending values lack, spread over the time
+    /// that each of them has.
+    fn plan(&self, now: Duration, key: &mut KeyState) {
         let interval = Duration::from_secs_f64(self.interval);
-        // Never at once: what goes now is on its way.
         let soonest = now + SOONEST;
-        let lacking = key.open.iter().filter(|open| open.lacks > 0 && open.until > soonest);
+        let lacking =
+            key.pending.iter().filter(|pending| pending.lacking > 0 && pending.until > soonest);
         let due = lacking
-            .map(|open| {
-                let left = (open.until - now).saturating_sub(self.early);
-                soonest.max(now + left / u32::from(open.lacks))
+            .map(|pending| {
+                let left = (pending.until - now).saturating_sub(self.lead);
+                soonest.max(now + left / u32::from(pending.lacking))
             })
             .min();
         key.due = None;
-        let Some(newest) = key.open.last() else { return };
-        let (more, of) = RESTS_AFTER;
-        let rest = (key.went_again < self.rests)
+        let Some(newest) = key.pending.last() else { return };
+        let (more, of) = SETTLED_AFTER;
+        let settled = (key.repeats < self.settled_repeats)
             .then(|| soonest.max(key.sent + interval * more / of))
-            .filter(|rest| *rest <= newest.until);
-        key.due = [due, rest].into_iter().flatten().min();
+            .filter(|at| *at <= newest.until);
+        key.due = [due, settled].into_iter().flatten().min();
     }
 
-    /// How often more each value goes, in the mean.
-    pub(super) fn again(&self) -> f64 {
+    /// The mean number of repeats per value.
+    pub(super) fn repeats(&self) -> f64 {
         let more =
             |(new, share): (usize, &f64)| share * (self.sendings - 1.0 - new as f64).max(0.0);
         self.shares.iter().enumerate().map(more).sum()
     }
 
-    /// The share of those that go again which needs a packet for it.
-    pub(super) fn alone(&self) -> f64 {
-        1.0 - self.rode
+    /// The share of repeats that need a dedicated packet.
+    pub(super) fn dedicated_share(&self) -> f64 {
+        1.0 - self.piggybacked
     }
 
-    fn give_up(&mut self, key: Key) -> Vec<Open> {
-        key.open.iter().for_each(|open| self.count(open.new));
-        key.open
+    /// Counts the pending values of a key that is forgotten, and returns their buffer for reuse.
+    fn give_up(&mut self, key: KeyState) -> Vec<Pending> {
+        key.pending.iter().for_each(|pending| self.count(pending.new));
+        key.pending
     }
 
-    /// A value was followed by so many within its time, itself included.
+    /// Counts a value within whose time `new` values of its key were sent, itself included.
     fn count(&mut self, new: u8) {
         let place = usize::from(new).clamp(1, MOST) - 1;
         for (at, share) in self.shares.iter_mut().enumerate() {
@@ -318,168 +336,18 @@ impl Values {
         }
     }
 
+    /// Memory in use, in bytes.
     pub(super) fn memory(&self) -> usize {
-        let open = |key: &Key| key.open.capacity() * size_of::<Open>();
-        self.keys.capacity() * size_of::<Key>() + self.keys.iter().map(open).sum::<usize>()
+        let pending = |key: &KeyState| key.pending.capacity() * size_of::<Pending>();
+        self.keys.capacity() * size_of::<KeyState>() + self.keys.iter().map(pending).sum::<usize>()
     }
 }
 
-/// Whether it is this one's turn, of those that so many do in turns.
+/// Picks a share of consecutive numbers, spread as evenly as possible: true if `number` is picked.
 fn is_turn(number: u32, share: f64) -> bool {
     let turn = f64::from(number) * GOLDEN;
     turn - libm::floor(turn) < share
 }
 
 #[cfg(test)]
-mod tests {
-    use std::vec::Vec;
-
-    use super::*;
-    use crate::loss::{LAGS, LossModel};
-
-    const MS: Duration = Duration::from_millis(1);
-    /// A path that loses a fifth, and this share of those after one that was lost.
-    fn lossy(again: f64) -> Losses {
-        Losses::new(&LossModel { rate: 0.2, again: [again; LAGS], weight: 1e3 })
-    }
-
-    /// When values go again that come so many ms apart and are of use for so many.
-    fn goes_again(values: &mut Values, count: u32, apart: u32, of_use: u32) -> Vec<(u32, u32)> {
-        let mut again = Vec::new();
-        let mut now = 0;
-        for index in 0..count {
-            let at = MS * now;
-            values.sent(at, index, (7, index), at + MS * of_use);
-            for later in now + 1..=now + apart {
-                values.take(MS * later, false, |which| {
-                    again.push((which, later - now));
-                    true
-                });
-            }
-            now += apart;
-        }
-        again
-    }
-
-    #[test]
-    fn what_is_followed_in_time_does_not_go_again() {
-        let mut values = Values { sendings: 2.0, ..Values::default() };
-        assert!(goes_again(&mut values, 200, 40, 50).is_empty());
-        assert!(values.need(&lossy(0.2), 0.09, 0.05, 2.0).sendings < 1.1, "{values:?}");
-    }
-
-    #[test]
-    fn what_is_not_followed_goes_again_at_the_last_moment() {
-        let mut values = Values { sendings: 2.0, ..Values::default() };
-        let again = goes_again(&mut values, 20, 100, 30);
-        assert_eq!(again, (0..20).map(|index| (index, 30)).collect::<Vec<_>>());
-        let mut values = Values { sendings: 3.0, ..Values::default() };
-        let again = goes_again(&mut values, 2, 100, 30);
-        assert_eq!(again, [(0, 15), (0, 30), (1, 15), (1, 30)]);
-    }
-
-    #[test]
-    fn it_rides_on_what_goes_anyway_but_not_at_once() {
-        let mut values = Values { sendings: 2.0, ..Values::default() };
-        values.sent(Duration::ZERO, 0, (7, 0), MS * 40);
-        let mut again = Vec::new();
-        for now in [5, 12, 13, 40] {
-            values.take(MS * now, true, |_| {
-                again.push(now);
-                true
-            });
-        }
-        assert_eq!(again, [12]);
-    }
-
-    #[test]
-    fn two_of_a_packet_are_one_sending_of_which_the_newer_goes_again() {
-        let mut values = Values { sendings: 2.0, ..Values::default() };
-        values.sent(Duration::ZERO, 0, (7, 0), MS * 40);
-        values.sent(Duration::ZERO, 0, (7, 1), MS * 45);
-        let mut again = Vec::new();
-        for now in 1..60 {
-            values.take(MS * now, false, |index| {
-                again.push((index, now));
-                true
-            });
-        }
-        assert_eq!(again, [(1, 45)]);
-    }
-
-    #[test]
-    fn between_whole_numbers_packets_take_turns() {
-        let mut values = Values { sendings: 1.3, ..Values::default() };
-        let again = goes_again(&mut values, 1000, 100, 30).len();
-        assert!((290..310).contains(&again), "{again}");
-    }
-
-    #[test]
-    fn a_value_at_rest_goes_again_as_often_as_asked() {
-        let mut values = Values { rests: 2, ..Values::default() };
-        assert!(goes_again(&mut values, 100, 33, 400).is_empty());
-        let at = MS * 3300;
-        values.sent(at, 100, (7, 100), at + MS * 400);
-        let mut again = Vec::new();
-        for later in 1..400 {
-            values.take(at + MS * later, false, |_| {
-                again.push(later);
-                true
-            });
-        }
-        assert_eq!(again.len(), 2, "{again:?}");
-        assert!((40..60).contains(&again[0]), "{again:?}");
-    }
-
-    #[test]
-    fn a_least_rate_needs_more_than_newer_values() {
-        let mut values = Values::default();
-        goes_again(&mut values, 200, 40, 50);
-        assert_eq!(values.beside_for(&lossy(0.2), 10.0), 0.0);
-        assert!(values.beside_for(&lossy(0.2), 24.9) > 0.3);
-        let none = Losses::new(&LossModel::default());
-        assert_eq!(values.beside_for(&none, 24.9), 0.0);
-    }
-
-    #[test]
-    fn what_goes_beside_the_next_value_of_its_key_needs_no_packet() {
-        let again = |beside: f64, of_use: u32| {
-            let mut values = Values { beside, ..Values::default() };
-            let mut again = 0;
-            for index in 0..1000 {
-                let now = MS * 40 * index;
-                values.sent(now, index, (7, index), now + MS * of_use);
-                assert_eq!(values.next(), None);
-                values.take(now, true, |which| {
-                    assert_eq!(which + 1, index);
-                    again += 1;
-                    true
-                });
-            }
-            again
-        };
-        assert!((290..310).contains(&again(0.3, 50)));
-        assert_eq!(again(1.0, 50), 999);
-        assert_eq!(again(1.0, 30), 0);
-    }
-
-    #[test]
-    fn what_cannot_be_met_is_worth_so_much_and_no_more() {
-        let values = Values::default();
-        let need = values.need(&lossy(0.2), 0.01, 0.0, 2.0);
-        assert!(need.sendings > 2.0 && need.misses <= 0.01, "{need:?}");
-        let need = values.need(&lossy(0.9), 0.01, 0.05, 2.0);
-        assert_eq!(need.sendings, 1.0, "{need:?}");
-        assert!(need.possible > 0.1);
-    }
-
-    #[test]
-    fn many_keys_take_bounded_memory() {
-        let mut values = Values { sendings: 2.0, ..Values::default() };
-        for index in 0..10_000 {
-            let now = MS * index;
-            values.sent(now, index, (index, index), now + MS * 1000);
-        }
-        assert!(values.memory() < 8 * 1024, "{}", values.memory());
-    }
-}
+mod tests;

@@ -3,29 +3,28 @@
 use alloc::vec::Vec;
 
 use super::{PacketError, Reader, varint_len, write_varint};
+use crate::ids::{ChannelId, Echo, Key};
 
 pub(super) const VERSION: u8 = 0b01 << 6;
 pub(super) const VERSION_MASK: u8 = 0b11 << 6;
 pub(super) const REPORT: u8 = 1 << 5;
 pub(super) const ASK: u8 = 1 << 4;
 pub(super) const HELD: u8 = 1 << 3;
-/// The numbers of reports that an echo tells apart.
-pub(crate) const ECHO: u8 = 0x07;
 
-/// What stands before reports and messages.
+/// The header of a packet, before its report and its messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Header {
-    /// The low bits of the packet's number.
+    /// The 16 low bits of the packet's number.
     pub(crate) number: u16,
-    /// The sender's clock in ms, its low bits.
+    /// The 16 low bits of the sender's clock in ms.
     pub(crate) sent: u16,
     /// Whether a report follows.
     pub(crate) report: bool,
-    /// Whether the receiver should ask for what it misses.
+    /// Whether the receiver should request the messages that it misses.
     pub(crate) ask: bool,
-    /// The newest report that the sender knows, its low three bits, if it is told.
-    pub(crate) echo: Option<u8>,
-    /// How long ago that report came, in ms, while that is news.
+    /// The echo of the newest report that the sender of the packet received, if the header has one.
+    pub(crate) echo: Option<Echo>,
+    /// How long ago that report came, in ms, in the first packets after it.
     pub(crate) held: Option<u32>,
 }
 
@@ -40,19 +39,20 @@ impl Header {
             sent: reader.u16()?,
             report: flags & REPORT != 0,
             ask: flags & ASK != 0,
-            echo: Some(flags & ECHO),
+            echo: Some(Echo::of(flags)),
             held: if flags & HELD != 0 { Some(reader.varint()?) } else { None },
         })
     }
 }
 
+/// Appends a header.
 pub(crate) fn write_header(header: Header, out: &mut Vec<u8>) {
     let flag = |set: bool, bit: u8| if set { bit } else { 0 };
     let held = flag(header.held.is_some(), HELD);
     let flags = flag(header.report, REPORT)
         | flag(header.ask, ASK)
         | held
-        | (header.echo.unwrap_or(0) & ECHO);
+        | header.echo.unwrap_or_default().0;
     out.push(VERSION | flags);
     out.extend_from_slice(&header.number.to_be_bytes());
     out.extend_from_slice(&header.sent.to_be_bytes());
@@ -61,31 +61,31 @@ pub(crate) fn write_header(header: Header, out: &mut Vec<u8>) {
     }
 }
 
-/// Says in a header that was written that a report follows.
+/// Sets the bit of a written header that says that a report follows.
 pub(crate) fn mark_report(packet: &mut [u8]) {
     if let Some(flags) = packet.first_mut() {
         *flags |= REPORT;
     }
 }
 
-/// What a packet says of one message.
+/// The header of a message in a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct MessageHead {
-    pub(crate) channel: u32,
-    /// The low bits of the message's index in its channel.
+    pub(crate) channel: ChannelId,
+    /// The 16 low bits of the message's index in its channel.
     pub(crate) index: u16,
-    /// In ms, when the packet was sent.
+    /// The age of the message in ms when the packet was sent.
     pub(crate) age: u32,
-    /// Whether it was sent before.
+    /// Whether the message was sent before.
     pub(crate) repeated: bool,
-    /// The key and how many messages of the channel ago it was used before, 0 for never.
-    pub(crate) key: Option<(u32, u32)>,
+    /// The key, and how many messages of the channel earlier it was used before, 0 for never.
+    pub(crate) key: Option<(Key, u32)>,
 }
 
-/// How many bytes [`write_message`] takes.
+/// The bytes that [`write_message`] writes.
 pub(crate) fn message_len(head: &MessageHead, payload: usize) -> usize {
-    let key = head.key.map_or(0, |(key, back)| varint_len(key) + varint_len(back));
-    varint_len(head.channel * 4)
+    let key = head.key.map_or(0, |(key, back)| varint_len(key.0) + varint_len(back));
+    varint_len(head.channel.0 * 4)
         + 2
         + varint_len(head.age)
         + key
@@ -93,20 +93,22 @@ pub(crate) fn message_len(head: &MessageHead, payload: usize) -> usize {
         + payload
 }
 
+/// Appends a message.
 pub(crate) fn write_message(head: &MessageHead, payload: &[u8], out: &mut Vec<u8>) {
     let kind = u32::from(head.repeated) * 2 + u32::from(head.key.is_some());
-    write_varint(head.channel * 4 + kind, out);
+    debug_assert!(head.channel <= ChannelId::MAX, "a channel leaves two bits for the kind");
+    write_varint(head.channel.0 * 4 + kind, out);
     out.extend_from_slice(&head.index.to_be_bytes());
     write_varint(head.age, out);
     if let Some((key, back)) = head.key {
-        write_varint(key, out);
+        write_varint(key.0, out);
         write_varint(back, out);
     }
     write_varint(payload.len() as u32, out);
     out.extend_from_slice(payload);
 }
 
-/// The messages of a packet, in turn. Ends after the first error.
+/// Iterates over the messages of a packet. It ends after the first error.
 #[derive(Debug, Clone)]
 pub(crate) struct Messages<'a> {
     reader: Reader<'a>,
@@ -122,11 +124,15 @@ impl<'a> Messages<'a> {
         let first = reader.varint()?;
         let index = reader.u16()?;
         let age = reader.varint()?;
-        let key = if first & 1 == 1 { Some((reader.varint()?, reader.varint()?)) } else { None };
+        let key = match first & 1 {
+            1 => Some((Key(reader.varint()?), reader.varint()?)),
+            _ => None,
+        };
         let len = reader.varint()?;
         let payload = reader.bytes(len as usize)?;
         let repeated = first & 2 == 2;
-        Ok((MessageHead { channel: first / 4, index, age, repeated, key }, payload))
+        let channel = ChannelId(first / 4);
+        Ok((MessageHead { channel, index, age, repeated, key }, payload))
     }
 }
 

@@ -4,27 +4,27 @@ use alloc::vec::Vec;
 
 use thiserror::Error;
 
-/// What is wrong with a packet. Whoever made it, or the path, is at fault; nothing of it was used after the fault.
+/// What is wrong with a packet. The other end or the path is at fault; no byte after the fault was used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum PacketError {
-    /// It ends in the middle of something.
+    /// The packet ends within a field.
     #[error("the peer's packet ends too early")]
     Truncated,
     /// An integer takes more than five bytes or more than 32 bits.
     #[error("the peer's packet holds an integer over 32 bits")]
     IntegerTooLarge,
-    /// It is of another protocol or version.
+    /// The packet is of another protocol or version.
     #[error("the packet is not of this protocol's version")]
     Version,
-    /// It names a channel that is not open at this end.
+    /// The packet names a channel that is not open at this end.
     #[error(
         "the peer used channel {0}, which is not open at this end: open it with the same QoS at both"
     )]
     UnknownChannel(u32),
-    /// It was received before, or is older than what is remembered.
+    /// The packet was received before, or is older than all packets that are remembered.
     #[error("the packet was received before")]
     Duplicate,
-    /// A report has a part of no known kind.
+    /// The report has a part of unknown kind.
     #[error("the peer's report holds a part of unknown kind")]
     UnknownReport,
 }
@@ -44,6 +44,7 @@ impl<'a> Reader<'a> {
         self.rest.is_empty()
     }
 
+    /// The bytes that were not read yet.
     pub(crate) fn rest(&self) -> &'a [u8] {
         self.rest
     }
@@ -68,6 +69,7 @@ impl<'a> Reader<'a> {
         self.array().map(u16::from_be_bytes)
     }
 
+    /// Reads a variable-length integer: LEB128.
     pub(crate) fn varint(&mut self) -> Result<u32, PacketError> {
         let mut value = 0u64;
         for shift in (0..35).step_by(7) {
@@ -81,6 +83,7 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// Appends a variable-length integer: LEB128.
 pub(crate) fn write_varint(mut value: u32, out: &mut Vec<u8>) {
     while value >= 0x80 {
         out.push(value as u8 | 0x80);
@@ -89,6 +92,7 @@ pub(crate) fn write_varint(mut value: u32, out: &mut Vec<u8>) {
     out.push(value as u8);
 }
 
+/// The bytes that [`write_varint`] writes.
 pub(crate) fn varint_len(value: u32) -> usize {
     (38 - (value | 1).leading_zeros() as usize) / 7
 }

@@ -1,4 +1,4 @@
-//! What `choose` expects, beside what happens.
+//! What `choose` expects, compared with simulated runs.
 
 mod sim;
 
@@ -40,26 +40,26 @@ fn situation(loss: &LossModel, (round_trip, deadline): (u64, u64), target: f64) 
     }
 }
 
-/// The model is within 15 % of what happens, or half a point.
+/// The model is within 15 % of the simulated misses, or half a percentage point.
 #[test]
-fn expects_what_happens() {
-    let ride = |lags: &[u8]| Repeats::new(lags.iter().copied().map(Repeat::Ride));
-    let extra = |ms| Repeats::new([Repeat::Ride(2), Repeat::Extra(Duration::from_millis(ms))]);
+fn the_model_expects_what_is_simulated() {
+    let piggybacks = |lags: &[u8]| Repeats::new(lags.iter().copied().map(Repeat::Ride));
+    let dedicated = |ms| Repeats::new([Repeat::Ride(2), Repeat::Extra(Duration::from_millis(ms))]);
     let plain = Code::PLAIN;
     let codes = [
         plain,
-        Code { repeats: ride(&[1]), ..plain },
-        Code { repeats: ride(&[2, 5]), ..plain },
-        Code { repeats: ride(&[1, 2, 3]), close: true, ..plain },
-        Code { repeats: extra(16), ..plain },
-        Code { other: ride(&[4]), share: 0.5, close: true, ..plain },
+        Code { repeats: piggybacks(&[1]), ..plain },
+        Code { repeats: piggybacks(&[2, 5]), ..plain },
+        Code { repeats: piggybacks(&[1, 2, 3]), close: true, ..plain },
+        Code { repeats: dedicated(16), ..plain },
+        Code { other: piggybacks(&[4]), share: 0.5, close: true, ..plain },
         Code { ask: 1, ..plain },
         Code { ask: 2, close: true, ..plain },
-        Code { repeats: ride(&[2]), ask: 1, ..plain },
+        Code { repeats: piggybacks(&[2]), ask: 1, ..plain },
     ];
     for (name, loss) in CHANNELS {
         let model = Channel::learn(loss);
-        // Nothing is permitted to be lost, so that all that can be is asked for.
+        // The target permits no miss, so that the receiver requests every message that it can.
         let situation = situation(&model, (50, 250), 0.0);
         for code in codes {
             let expected = expect(&situation, code);
@@ -75,9 +75,9 @@ fn expects_what_happens() {
     }
 }
 
-/// No static code that holds the target costs a tenth less than the one chosen, and this one holds it, up to a tenth.
+/// The chosen code holds the target up to a tenth, and no static code that holds it costs a tenth less.
 #[test]
-fn chooses_nearly_the_cheapest() {
+fn the_choice_is_nearly_the_cheapest_code() {
     for (name, loss) in [CHANNELS[2], CHANNELS[3], CHANNELS[5]] {
         let model = Channel::learn(loss);
         for (cell, target) in
@@ -87,11 +87,11 @@ fn chooses_nearly_the_cheapest() {
             let choice = choose(&situation);
             let measured = run(&situation, &choice.code, loss, 30_000, 1);
             assert!(measured.misses <= 1.1 * target, "{name} {cell:?} {choice:?} {measured:?}");
-            // As good on the same losses, which are not those of the long run.
+            // The bar for other codes is what this one reached with the same simulated losses.
             let reached = measured.misses.min(target);
             let cheaper = |code: &Code| expect(&situation, *code).cost < choice.cost;
             for code in family(&situation).into_iter().filter(cheaper) {
-                // Most are seen to be dear or to miss much after a few messages.
+                // Most codes turn out to be expensive or to miss much after a few messages.
                 let better = [(2_000, 1.3), (30_000, 1.0)].into_iter().all(|(messages, slack)| {
                     let other = run(&situation, &code, loss, messages, 1);
                     other.misses <= slack * reached
@@ -104,7 +104,7 @@ fn chooses_nearly_the_cheapest() {
 }
 
 #[test]
-fn sends_nothing_extra_without_need() {
+fn a_path_that_holds_the_target_needs_no_repeats() {
     for rate in [0.0, 0.03] {
         let model = LossModel { rate, again: [rate; LAGS], weight: 1e3 };
         for cell in CELLS {
@@ -115,15 +115,15 @@ fn sends_nothing_extra_without_need() {
 }
 
 #[test]
-fn says_what_is_possible_and_spends_no_absurd_amount() {
-    // Outages of 40 packets, 20 % of the time: a repeat within 50 ms hardly ever helps.
+fn a_target_out_of_reach_has_a_limited_cost() {
+    // Outages of 40 packets, 20 % of the time: a repeat within 50 ms rarely helps.
     let again = std::array::from_fn(|lag| 1.0 - (lag + 1) as f64 / 40.0);
     let model = LossModel { rate: 0.2, again, weight: 1e3 };
     let choice = choose(&situation(&model, (100, 100), 0.05));
     assert!(choice.possible > 0.05 && choice.possible <= choice.misses, "{choice:?}");
     let saved = 0.2 - choice.misses;
     assert!(choice.cost <= saved * 20.0 * 60.0, "{choice:?}");
-    // The path alone takes longer than what remains.
+    // The delay of the path is longer than the rest of the deadline.
     let late =
         Situation { one_way: Duration::from_millis(101), ..situation(&model, (100, 100), 0.05) };
     let choice = choose(&late);
@@ -131,7 +131,7 @@ fn says_what_is_possible_and_spends_no_absurd_amount() {
 }
 
 #[test]
-fn bears_any_input() {
+fn any_input_gives_a_choice() {
     let mut random = oorandom::Rand64::new(3);
     let numbers = [f64::NAN, f64::INFINITY, -1.0, 0.0, 1e-300, 0.05, 0.5, 1.0, 1e300];
     let times = [Duration::ZERO, Duration::from_nanos(1), Duration::from_millis(40), Duration::MAX];

@@ -1,4 +1,4 @@
-//! A message stream over a lossy path, packet by packet, as the documentation of `groupwire_afec::choice` has it.
+//! A simulation of messages over a lossy path, packet by packet, as the documentation of `groupwire_afec::choice` describes it.
 
 use std::collections::BTreeMap;
 
@@ -10,11 +10,11 @@ use oorandom::Rand64;
 /// How a path loses packets.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Loss {
-    /// Each alike.
+    /// Each packet with this probability.
     Random(f64),
-    /// Gilbert-Elliott: rate and mean burst.
+    /// Gilbert-Elliott losses: the loss rate and the mean length of bursts.
     Gilbert(f64, f64),
-    /// Bursts of 1 to so many packets; any packet outside one begins one with this probability.
+    /// The longest burst, and the probability that a packet outside of a burst begins one. Bursts have 1 to that many packets.
     Bursts(u64, f64),
 }
 
@@ -45,7 +45,7 @@ impl Channel {
         self.left > 0
     }
 
-    /// What an estimator would learn in the long run.
+    /// The loss model that an estimator would find in the long run.
     pub(crate) fn learn(loss: Loss) -> LossModel {
         let mut channel = Channel::new(loss, 7);
         let losses: Vec<bool> = (0..300_000).map(|_| channel.loses()).collect();
@@ -59,15 +59,15 @@ impl Channel {
     }
 }
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Measured {
     pub(crate) misses: f64,
-    /// Bytes per message beyond sending each once.
+    /// The bytes per message beyond sending each message once.
     pub(crate) cost: f64,
 }
 
-/// Sends so many messages.
+/// Simulates a number of messages.
 pub(crate) fn run(
     situation: &Situation,
     code: &Code,
@@ -83,18 +83,18 @@ type Time = i64;
 
 enum Event {
     Regular(usize),
-    Extra(usize),
-    Close(usize),
+    Dedicated(usize),
+    Flush(usize),
     Arrive { messages: Vec<usize>, newest: usize },
     Check(usize),
-    Ask,
-    Asked(Vec<usize>),
+    Request,
+    Requested(Vec<usize>),
 }
 
 struct Message {
     sent: Time,
     repeats: Repeats,
-    /// The last of its cluster.
+    /// The last message of its cluster.
     last: usize,
     came: Option<Time>,
     checked: bool,
@@ -108,12 +108,12 @@ struct Sim<'a> {
     messages: Vec<Message>,
     events: BTreeMap<(Time, usize), Event>,
     scheduled: usize,
-    /// Answers that ride on the packet of a message.
-    riding: Vec<(usize, usize)>,
+    /// Answers that are piggybacks: the message whose packet carries each, and the answered message.
+    piggybacks: Vec<(usize, usize)>,
     next: usize,
     noticed: usize,
-    asking: Vec<usize>,
-    /// How many messages the receiver may still lose.
+    requested: Vec<usize>,
+    /// The messages that the receiver may still miss.
     credit: f64,
     cost: f64,
 }
@@ -122,7 +122,7 @@ fn micros(duration: std::time::Duration) -> Time {
     duration.as_micros() as Time
 }
 
-fn rides(repeats: &Repeats) -> impl Iterator<Item = usize> + '_ {
+fn piggyback_lags(repeats: &Repeats) -> impl Iterator<Item = usize> + '_ {
     repeats.iter().filter_map(|repeat| match repeat {
         Repeat::Ride(lag) => Some(usize::from(lag)),
         Repeat::Extra(_) => None,
@@ -136,7 +136,7 @@ impl<'a> Sim<'a> {
         let (mut sent, mut last) = (0, 0);
         for index in 0..count {
             if index > last {
-                // Clusters from a third of the mean to five thirds of it, and pauses of two seconds.
+                // Clusters have a third to five thirds of the mean length, pauses two seconds.
                 let mean = situation.cluster as u64;
                 last = index + random.rand_range(mean / 3..mean * 5 / 3) as usize;
                 sent += 2_000_000;
@@ -153,10 +153,10 @@ impl<'a> Sim<'a> {
             messages,
             events: BTreeMap::new(),
             scheduled: 0,
-            riding: Vec::new(),
+            piggybacks: Vec::new(),
             next: 0,
             noticed: 0,
-            asking: Vec::new(),
+            requested: Vec::new(),
             credit: 0.0,
             cost: 0.0,
         };
@@ -168,12 +168,12 @@ impl<'a> Sim<'a> {
         while let Some(((now, _), event)) = self.events.pop_first() {
             match event {
                 Event::Regular(message) => self.regular(now, message),
-                Event::Extra(message) => self.extra(now, vec![message]),
-                Event::Close(last) => self.close(now, last),
+                Event::Dedicated(message) => self.dedicated(now, vec![message]),
+                Event::Flush(last) => self.flush(now, last),
                 Event::Arrive { messages, newest } => self.arrive(now, &messages, newest),
                 Event::Check(message) => self.check(now, message),
-                Event::Ask => self.ask(now),
-                Event::Asked(messages) => self.answer(now, &messages),
+                Event::Request => self.request(now),
+                Event::Requested(messages) => self.answer(now, &messages),
             }
         }
         let deadline = micros(self.situation.deadline);
@@ -200,18 +200,22 @@ impl<'a> Sim<'a> {
         self.next = index + 1;
         let mut packet = vec![index];
         for (earlier, message) in self.messages[..index].iter().enumerate().rev().take(8) {
-            if message.last >= index && rides(&message.repeats).any(|lag| lag == index - earlier) {
+            if message.last >= index
+                && piggyback_lags(&message.repeats).any(|lag| lag == index - earlier)
+            {
                 packet.push(earlier);
             }
         }
-        packet.extend(self.riding.iter().filter(|(on, _)| *on == index).map(|(_, answer)| *answer));
-        self.riding.retain(|(on, _)| *on > index);
+        packet.extend(
+            self.piggybacks.iter().filter(|(on, _)| *on == index).map(|(_, answer)| *answer),
+        );
+        self.piggybacks.retain(|(on, _)| *on > index);
         self.cost += (packet.len() - 1) as f64 * self.situation.repeat_bytes;
         self.send(now, packet);
 
         for repeat in self.messages[index].repeats.iter().collect::<Vec<_>>() {
             if let Repeat::Extra(after) = repeat {
-                self.at(now + micros(after), Event::Extra(index));
+                self.at(now + micros(after), Event::Dedicated(index));
             }
         }
         if let Some(next) = self.messages.get(index + 1) {
@@ -219,31 +223,31 @@ impl<'a> Sim<'a> {
         }
         if self.code.close && self.messages[index].last == index {
             let sets = [self.code.repeats, self.code.other];
-            let first = rides(&self.messages[index].repeats).min().unwrap_or(1) as Time;
-            let longest = sets.iter().flat_map(rides).max().unwrap_or(1) as Time;
+            let first = piggyback_lags(&self.messages[index].repeats).min().unwrap_or(1) as Time;
+            let longest = sets.iter().flat_map(piggyback_lags).max().unwrap_or(1) as Time;
             let interval = micros(self.situation.interval);
             let latest = self.slack(self.messages[index].sent, now) - (longest - 1) * interval;
-            self.at(now + (first * interval).min(latest), Event::Close(index));
+            self.at(now + (first * interval).min(latest), Event::Flush(index));
         }
     }
 
-    fn extra(&mut self, now: Time, messages: Vec<usize>) {
+    fn dedicated(&mut self, now: Time, messages: Vec<usize>) {
         self.cost +=
             self.situation.packet_bytes + messages.len() as f64 * self.situation.repeat_bytes;
         self.send(now, messages);
     }
 
-    fn close(&mut self, now: Time, last: usize) {
+    fn flush(&mut self, now: Time, last: usize) {
         let orphaned = |index: &usize| {
             let message = &self.messages[*index];
-            let lacks = rides(&message.repeats).any(|lag| lag > last - index);
+            let lacks = piggyback_lags(&message.repeats).any(|lag| lag > last - index);
             message.last == last && (*index == last || lacks)
         };
         let messages = (last.saturating_sub(8)..=last).filter(orphaned).collect();
-        self.extra(now, messages);
+        self.dedicated(now, messages);
     }
 
-    /// How long something that is sent for a message may still wait.
+    /// How long a repeat of a message may wait before it is too late.
     fn slack(&self, sent: Time, now: Time) -> Time {
         let Situation { deadline, one_way, jitter, .. } = *self.situation;
         sent + micros(deadline) - micros(one_way + jitter) - now
@@ -287,20 +291,20 @@ impl<'a> Sim<'a> {
             self.credit = (self.credit - 1.0).max(-20.0);
             return;
         }
-        if self.asking.is_empty() {
-            self.at(now, Event::Ask);
+        if self.requested.is_empty() {
+            self.at(now, Event::Request);
         }
-        self.asking.push(index);
+        self.requested.push(index);
         let again = self.situation.round_trip + self.situation.jitter + self.situation.interval;
         self.at(now + micros(again), Event::Check(index));
     }
 
-    fn ask(&mut self, now: Time) {
-        let messages = std::mem::take(&mut self.asking);
+    fn request(&mut self, now: Time) {
+        let messages = std::mem::take(&mut self.requested);
         self.cost += self.situation.ask_bytes;
         if self.random.rand_float() >= self.situation.loss_back {
             let back = micros(self.situation.round_trip) - micros(self.situation.one_way);
-            self.at(now + back, Event::Asked(messages));
+            self.at(now + back, Event::Requested(messages));
         }
     }
 
@@ -310,14 +314,14 @@ impl<'a> Sim<'a> {
             let latest = now + self.slack(self.messages[*index].sent, now);
             for (on, own) in (self.next..).zip(&mut own) {
                 if self.messages.get(on).is_some_and(|packet| packet.sent <= latest) {
-                    self.riding.push((on, *index));
+                    self.piggybacks.push((on, *index));
                 } else {
                     own.push(*index);
                 }
             }
         }
         for messages in own.into_iter().filter(|messages| !messages.is_empty()) {
-            self.extra(now, messages);
+            self.dedicated(now, messages);
         }
     }
 }

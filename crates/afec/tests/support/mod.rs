@@ -6,9 +6,9 @@ use std::time::Duration;
 use groupwire_afec::{Config, Endpoint, Order, Qos, Submission};
 use oorandom::Rand64;
 
-/// What the path does to packets, in both directions.
+/// How the path treats packets, in both directions.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Weather {
+pub(crate) struct Conditions {
     pub(crate) loss: f64,
     pub(crate) delay: Duration,
     /// The share of packets that take up to 80 ms longer.
@@ -17,22 +17,22 @@ pub(crate) struct Weather {
     pub(crate) corrupt: f64,
 }
 
-impl Weather {
+impl Conditions {
     pub(crate) fn losing(loss: f64) -> Self {
         let delay = Duration::from_millis(25);
-        Weather { loss, delay, reorder: 0.0, duplicate: 0.0, corrupt: 0.0 }
+        Conditions { loss, delay, reorder: 0.0, duplicate: 0.0, corrupt: 0.0 }
     }
 }
 
-/// A message that came out at the other end.
+/// A message that was delivered.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Came {
+pub(crate) struct Delivered {
     pub(crate) end: usize,
     pub(crate) channel: u32,
     pub(crate) index: u32,
-    /// As told.
+    /// The age that the endpoint reported.
     pub(crate) age: Duration,
-    /// In truth, from the time that the payload says.
+    /// The true age, from the time of sending in the payload.
     pub(crate) true_age: Duration,
     pub(crate) recovered: bool,
 }
@@ -40,9 +40,9 @@ pub(crate) struct Came {
 pub(crate) struct World {
     pub(crate) ends: [Endpoint; 2],
     pub(crate) now: Duration,
-    pub(crate) weather: Weather,
-    pub(crate) came: Vec<Came>,
-    /// Packets and bytes (with 28 of headers) that each end sent.
+    pub(crate) conditions: Conditions,
+    pub(crate) delivered: Vec<Delivered>,
+    /// The packets and bytes (with 28 bytes of headers each) that each end sent.
     pub(crate) sent: [(u64, u64); 2],
     travelling: BTreeMap<(Duration, u64), (usize, Vec<u8>)>,
     random: Rand64,
@@ -51,12 +51,12 @@ pub(crate) struct World {
 }
 
 impl World {
-    pub(crate) fn new(config: Config, weather: Weather, seed: u64) -> Self {
+    pub(crate) fn new(config: Config, conditions: Conditions, seed: u64) -> Self {
         World {
             ends: [Endpoint::new(config), Endpoint::new(config)],
             now: Duration::ZERO,
-            weather,
-            came: Vec::new(),
+            conditions,
+            delivered: Vec::new(),
             sent: [(0, 0); 2],
             travelling: BTreeMap::new(),
             random: Rand64::new(seed.into()),
@@ -71,7 +71,7 @@ impl World {
         }
     }
 
-    /// Sends a message that tells when it was sent.
+    /// Sends a message whose payload contains the time of sending.
     pub(crate) fn send(&mut self, end: usize, channel: u32, key: u32) {
         let mut payload = (self.now.as_micros() as u64).to_be_bytes().to_vec();
         payload.extend((0..12).map(|place| place * 7));
@@ -80,7 +80,7 @@ impl World {
         self.transmit(end);
     }
 
-    /// Lets everything happen up to `until`.
+    /// Runs the simulation up to `until`.
     pub(crate) fn run(&mut self, until: Duration) {
         loop {
             let arrival = self.travelling.first_key_value().map(|((at, _), _)| *at);
@@ -116,37 +116,38 @@ impl World {
     }
 
     fn carry(&mut self, to: usize, packet: &[u8]) {
-        let weather = self.weather;
-        let copies = if self.random.rand_float() < weather.duplicate { 2 } else { 1 };
+        let conditions = self.conditions;
+        let copies = if self.random.rand_float() < conditions.duplicate { 2 } else { 1 };
         for _ in 0..copies {
-            if self.random.rand_float() < weather.loss {
+            if self.random.rand_float() < conditions.loss {
                 continue;
             }
             let mut packet = packet.to_vec();
-            if self.random.rand_float() < weather.corrupt {
+            if self.random.rand_float() < conditions.corrupt {
                 let place = self.random.rand_range(0..packet.len() as u64) as usize;
                 packet[place] ^= 1 << self.random.rand_range(0..8);
             }
-            let longer = if self.random.rand_float() < weather.reorder { 80_000 } else { 1000 };
+            let longer = if self.random.rand_float() < conditions.reorder { 80_000 } else { 1000 };
             let jitter = Duration::from_micros(self.random.rand_range(0..longer));
             self.count += 1;
-            self.travelling.insert((self.now + weather.delay + jitter, self.count), (to, packet));
+            self.travelling
+                .insert((self.now + conditions.delay + jitter, self.count), (to, packet));
         }
     }
 
     fn arrive(&mut self, end: usize, packet: &[u8]) {
-        let (now, came) = (self.now, &mut self.came);
-        // Errors are of no interest here: what matters is what comes out all the same.
-        let _ =
-            self.ends[end].receive(now, packet, |message| came.push(record(now, end, &message)));
+        let (now, delivered) = (self.now, &mut self.delivered);
+        // Errors do not matter here, only the messages that are delivered all the same.
+        let _ = self.ends[end]
+            .receive(now, packet, |message| delivered.push(record(now, end, &message)));
     }
 
     fn expire(&mut self, end: usize) {
-        let (now, came) = (self.now, &mut self.came);
-        self.ends[end].expire(now, |message| came.push(record(now, end, &message)));
+        let (now, delivered) = (self.now, &mut self.delivered);
+        self.ends[end].expire(now, |message| delivered.push(record(now, end, &message)));
     }
 
-    /// Sends `count` messages from end 0, 30 a second in clusters of 40 with a second between them.
+    /// Sends `count` messages from end 0, 30 per second in clusters of 40 with pauses of a second.
     #[allow(dead_code, reason = "not every test points")]
     pub(crate) fn point(&mut self, channel: u32, count: u32) {
         for nth in 0..count {
@@ -157,9 +158,9 @@ impl World {
     }
 }
 
-fn record(now: Duration, end: usize, message: &groupwire_afec::Delivery<'_>) -> Came {
+fn record(now: Duration, end: usize, message: &groupwire_afec::Delivery<'_>) -> Delivered {
     let sent = message.payload.first_chunk().map_or(0, |bytes| u64::from_be_bytes(*bytes));
-    Came {
+    Delivered {
         end,
         channel: message.channel,
         index: message.index,
@@ -169,7 +170,7 @@ fn record(now: Duration, end: usize, message: &groupwire_afec::Delivery<'_>) -> 
     }
 }
 
-/// The QoS of most tests: 250 ms, 5 %.
+/// The QoS of most tests: a deadline of 250 ms, 5 % may miss.
 pub(crate) fn pointer(order: Order) -> Qos {
     Qos { order, ..Qos::new() }
 }

@@ -1,0 +1,79 @@
+//! Which missing messages the receiver requests, and when.
+
+use core::time::Duration;
+
+use super::channel::{Channel, Missing};
+use crate::ids::MessageIndex;
+use crate::path::Path;
+
+/// The most requests for one message. Four fit into the longest useful deadlines; each later one has less time left. Chosen by
+/// judgement; not tuned.
+const REQUESTS: u8 = 4;
+
+impl Channel {
+    /// Hands the indices of the messages to request now to `request`, ascending, until that returns false. Waives a message
+    /// if the error budget permits to miss it.
+    pub(super) fn requests(
+        &mut self,
+        now: Duration,
+        wait: Duration,
+        path: &Path,
+        mut request: impl FnMut(MessageIndex) -> bool,
+    ) {
+        for place in 0..self.missing.len() {
+            let missing = self.missing[place];
+            if self.request_time(&missing, now, wait, path).is_none_or(|at| at > now) {
+                continue;
+            }
+            if missing.requested.is_none() && self.request_budget.permits_one() {
+                self.missing[place].waived = true;
+                self.request_budget.add(1.0);
+                continue;
+            }
+            if !request(missing.index) {
+                return;
+            }
+            let missing = &mut self.missing[place];
+            missing.requested = Some(now);
+            missing.requests += 1;
+            self.stats.asked += 1;
+        }
+    }
+
+    /// When the next request is due.
+    pub(super) fn next_request(
+        &self,
+        now: Duration,
+        wait: Duration,
+        path: &Path,
+    ) -> Option<Duration> {
+        self.missing.iter().filter_map(|missing| self.request_time(missing, now, wait, path)).min()
+    }
+
+    /// When to request a message; `None` if no answer could come in time.
+    fn request_time(
+        &self,
+        missing: &Missing,
+        now: Duration,
+        wait: Duration,
+        path: &Path,
+    ) -> Option<Duration> {
+        if missing.judged || missing.waived || missing.requests == REQUESTS {
+            return None;
+        }
+        let back = path.smallest() + path.jitter();
+        let latest = (missing.origin + self.qos.deadline).saturating_sub(back);
+        let at = match missing.requested {
+            None => (missing.found + wait).min(latest),
+            // The answer may wait for the next packet with new messages: one interval and its jitter.
+            Some(requested) => requested + back + Duration::from_secs_f64(self.interval * 1.3),
+        };
+        (at.max(now) <= latest).then_some(at)
+    }
+
+    /// How long to wait for a missing message before requesting it: its packet may have been overtaken by this many others,
+    /// or a repeat may be on its way.
+    pub(super) fn wait(&self, packets: u32) -> Duration {
+        Duration::from_secs_f64((self.interval * f64::from(packets)).max(self.recovery))
+    }
+}
