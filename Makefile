@@ -22,8 +22,9 @@ FUZZ_TARGETS ?= $$(cargo +nightly fuzz list)
 # steps find nothing. The address sanitizer is off: it only costs time where there is no unsafe code.
 FUZZ_OPTIONS := -max_len=1024 -len_control=10 -timeout=20
 
-.PHONY: help run build test fmt fmt-check conflicts clippy licences core-check doc test-rust wasm web size test-scripts test-web \
-	test-browser test-readme soak fuzz clean FORCE
+.PHONY: help run build test fmt fmt-check conflicts clippy licences core-check wire-check cycles-check doc test-rust \
+	wasm web size test-scripts test-web \
+	test-browser test-python test-readme soak fuzz clean FORCE
 .DELETE_ON_ERROR:
 
 help: ## list these commands
@@ -58,6 +59,12 @@ licences: ## check that all we ship is permissively licensed
 core-check: ## check that the core has no clock, socket or thread, and the crates' arrows
 	@node scripts/check-core.mjs
 
+wire-check: ## check that every rule of the wire format is cited by a test
+	@node scripts/check-wire.mjs
+
+cycles-check: ## check that no circle of files is larger than it is known to be
+	@node scripts/check-cycles.mjs --max 5 ace afec cli client codecs gmc quic server tunnel wasm wasm-codecs
+
 doc: web ## build the Rust documentation
 	RUSTDOCFLAGS="--deny warnings" cargo doc $(LOCKED) --workspace --no-deps
 
@@ -77,11 +84,14 @@ test-scripts: ## prove that the checks in scripts/ can fail
 test-web: web ## check and test TypeScript
 	cd web && npm run --silent check && npm run --silent test
 
-test-browser test-readme: GROUPWIRE_PROFILE = dev
+test-browser test-readme test-python: GROUPWIRE_PROFILE = dev
 
 test-browser: build ## run the pages and the client in a real browser
 	browser=$$(scripts/browser.sh) && cd web && \
 		GROUPWIRE_BROWSER="$$browser" GROUPWIRE_BINARY="$(abspath $(BINARY))" npm run --silent test:browser
+
+test-python: build ## run the Python client, written from docs/wire alone, against the vectors and a server
+	@node scripts/test-python.mjs "$(abspath $(BINARY))"
 
 test-readme: build ## run the README's commands
 	GROUPWIRE_PROFILE=$(GROUPWIRE_PROFILE) node scripts/check-readme.mjs

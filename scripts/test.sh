@@ -12,6 +12,8 @@ steps=(
     "format:fmt-check"
     "licences:licences"
     "core and arrows:core-check"
+    "rules of the wire format:wire-check"
+    "circles of files:cycles-check"
     "the checks themselves:test-scripts"
     "WebAssembly:wasm"
     "web client and pages:web"
@@ -21,6 +23,7 @@ steps=(
     "Rust tests:test-rust"
     "TypeScript checks and tests:test-web"
     "browser tests:test-browser"
+    "Python client:test-python"
     "README commands:test-readme"
 )
 

@@ -1,0 +1,142 @@
+"""What a session tells its application."""
+
+from dataclasses import dataclass
+from typing import Optional
+
+NEW, RESUMED, STARTED_ANEW = 0, 1, 2
+LEFT, HERE, AWAY = 0, 1, 2
+
+
+@dataclass
+class Welcomed:
+    """The room took the client in; on STARTED_ANEW something may be missing (W12)."""
+
+    outcome: int
+    participant: int
+    is_new_incarnation: bool
+
+
+@dataclass
+class ChannelOpened:
+    """The server granted a channel, or its QoS changed."""
+
+    channel: str
+    access: int
+    qos: dict
+
+
+@dataclass
+class ChannelRefused:
+    """The server did not grant a channel."""
+
+    channel: str
+    code: int
+    detail: str
+
+
+@dataclass
+class ChannelClosed:
+    """Nothing more of this channel comes."""
+
+    channel: str
+
+
+@dataclass
+class Synced:
+    """What a late joiner is sent is complete: of one channel, or of all channels of the join if it is None."""
+
+    channel: Optional[str]
+
+
+@dataclass
+class Message:
+    """A message of another participant; `number` is its counter (transactions) or its index (awareness)."""
+
+    channel: str
+    sender: int
+    octets: bytes
+    is_text: bool
+    key: Optional[bytes]
+    priority: Optional[int]
+    is_transaction: bool
+    number: int
+    position: Optional[int]
+    after: Optional[int]
+    age_ms: float
+    is_state: bool
+    is_fill: bool
+    is_stale: bool
+
+    @property
+    def text(self):
+        """The message as a string."""
+        return self.octets.decode()
+
+
+@dataclass
+class Ordered:
+    """An own transaction has its place; the position is None if a snapshot or a gap covers it."""
+
+    channel: str
+    counter: int
+    octets: bytes
+    position: Optional[int]
+
+
+@dataclass
+class TransactionLost:
+    """A waiting transaction cannot be sent any more, because its channel was refused on the new transport."""
+
+    channel: str
+    octets: bytes
+
+
+@dataclass
+class Presence:
+    """A participant is here, is away, or has left."""
+
+    participant: int
+    state: int
+    presence: bytes
+
+
+@dataclass
+class SnapshotCame:
+    """The application replaces its state by this one, which stands for all transactions up to `as_of`."""
+
+    as_of: int
+    state: bytes
+
+
+@dataclass
+class SnapshotWanted:
+    """The server asks for the state after everything up to `as_of`: the events before this one."""
+
+    as_of: int
+
+
+@dataclass
+class Gap:
+    """Transactions up to `position` can no longer be had; `is_late_channel`: only of a channel opened late."""
+
+    position: int
+    is_late_channel: bool
+
+
+@dataclass
+class Warned:
+    """The server sent an error that is not fatal and not about a channel."""
+
+    code: int
+    subject: int
+    detail: str
+
+
+@dataclass
+class Broken:
+    """The transport has to be closed; `may_resume` says whether to come back, after `retry_ms` if it is stated."""
+
+    code: Optional[int]
+    detail: str
+    may_resume: bool
+    retry_ms: Optional[int] = None

@@ -1,0 +1,113 @@
+"""One message on the wire: the record of a plain payload (W19 to W26)."""
+
+from dataclasses import dataclass
+from typing import Optional
+
+from errors import TOO_LARGE, WireError, malformed
+from octets import Reader, decode_text, varint, with_length
+
+TEXT, KEY, PRIORITY, EXTENSIONS, OWN, STATE, FILL, PACKED = 1, 2, 4, 8, 16, 32, 64, 128
+ALL_FLAGS = 255
+ONLY_FROM_SERVER = OWN | STATE | FILL
+LONGEST_KEY = 256
+LONGEST_EXTENSIONS = 1024
+KEY_LENGTH_BASE = 32
+
+
+@dataclass
+class Record:
+    """The six numbers of a record, and the parts of its content."""
+
+    channel: int
+    sender: int
+    flags: int
+    gap: int
+    age: int
+    stamp: int
+    octets: bytes = b""
+    key: Optional[bytes] = None
+    priority: Optional[int] = None
+    extensions: Optional[bytes] = None
+
+
+
+
+def read_record(reader, from_server, max_message=60_000):
+    """Reads one record and checks what can be checked without knowing the session."""
+    numbers = [reader.varint32() for _ in range(6)]
+    record = Record(*numbers)
+    check_head(record, from_server)
+    content = Reader(reader.bytes())
+    if record.flags & KEY:
+        record.key = read_key(content)
+    if record.flags & PRIORITY:
+        record.priority = content.u8()
+    if record.flags & EXTENSIONS:
+        record.extensions = content.bytes(at_most=LONGEST_EXTENSIONS)
+        check_extensions(record.extensions)
+    record.octets = content.rest()
+    check_octets(record, max_message)
+    return record
+
+
+def check_head(record, from_server):
+    """Refuses unknown flags, and what only a server may write (W19, W20)."""
+    if record.flags & ~ALL_FLAGS:
+        raise malformed("an unknown flag")
+    if not from_server and record.flags & ONLY_FROM_SERVER:
+        raise malformed("a flag that only a server sets")
+    if not from_server and record.sender != 0:
+        raise malformed("a sender in a record from a client")
+
+
+def read_key(content):
+    """Reads a key, whose length is written as 32 more than it is."""
+    length = content.varint() - KEY_LENGTH_BASE
+    if length < 0:
+        raise malformed("a key with a length below zero")
+    if length > LONGEST_KEY:
+        raise WireError(TOO_LARGE, "a key of more than 256 octets")
+    return content.take(length)
+
+
+def check_extensions(octets):
+    """Walks over extensions, none of which has a meaning yet."""
+    reader = Reader(octets)
+    while not reader.is_at_end():
+        reader.varint()
+        reader.bytes()
+
+
+def check_octets(record, max_message):
+    """Checks the message itself (W26); of a packed one the original would have to be checked."""
+    if len(record.octets) > max_message:
+        raise WireError(TOO_LARGE, "a message that is too large")
+    if record.flags & TEXT and not record.flags & PACKED:
+        decode_text(record.octets)
+    if record.flags & OWN and (record.octets or record.flags & (KEY | PRIORITY | EXTENSIONS)):
+        raise malformed("an own record with a content")
+
+
+def write_record(record):
+    """Writes a record; its flags have to say which parts of the content it has."""
+    content = b""
+    if record.flags & KEY:
+        content += varint(len(record.key) + KEY_LENGTH_BASE) + record.key
+    if record.flags & PRIORITY:
+        content += bytes([record.priority])
+    if record.flags & EXTENSIONS:
+        content += with_length(record.extensions)
+    numbers = (record.channel, record.sender, record.flags, record.gap, record.age, record.stamp)
+    return b"".join(map(varint, numbers)) + with_length(content + record.octets)
+
+
+def check_message(octets, key, is_text, max_message):
+    """Refuses, before it is numbered, a message of the application that a server would refuse."""
+    if is_text:
+        decode_text(octets)
+    if len(octets) > max_message:
+        raise WireError(TOO_LARGE, "a message that is too large")
+    if key is not None and len(key) > LONGEST_KEY:
+        raise WireError(TOO_LARGE, "a key of more than 256 octets")
+
+

@@ -1,0 +1,344 @@
+"""Checks parser, writer and session against the byte vectors of the documents.
+
+The folder with the vectors is the one beside this folder, unless the first argument or GROUPWIRE_VECTORS names another one.
+"""
+
+import json
+import os
+import re
+import sys
+import unittest
+from dataclasses import asdict
+from pathlib import Path
+
+import events
+from channels import AWARENESS_QOS
+from errors import MALFORMED, WireError
+from frames import AWARENESS, CLIENT, LAYOUTS, NUMBERS, OPTIONAL, SERVER, TRANSACTION, read_packet, write_frame
+from judge import Judge
+from numbering import Numbering
+from octets import Reader, varint
+from records import FILL, read_record, write_record
+from session import Session
+
+HERE = Path(__file__).resolve().parent
+
+
+def vectors_folder():
+    """Finds the folder with the vectors."""
+    return Path(os.environ.get("GROUPWIRE_VECTORS", HERE.parent / "vectors"))
+
+
+def load(name):
+    """Reads one JSON file of vectors."""
+    return json.loads((vectors_folder() / name).read_text())
+
+
+def as_json(value):
+    """Writes fields as the vectors do: octets in hexadecimal digits, and without what is not there."""
+    if isinstance(value, bytes):
+        return value.hex()
+    if isinstance(value, list):
+        return [as_json(one) for one in value]
+    if hasattr(value, "gap"):
+        return {name: as_json(part) for name, part in asdict(value).items() if part is not None}
+    if isinstance(value, dict):
+        return {name: as_json(part) for name, part in value.items()}
+    return str(value) if isinstance(value, int) and value > 1 << 53 else value
+
+
+class Varints(unittest.TestCase):
+    """varints.json"""
+
+    def test_read_and_write(self):
+        """Each varint is read and written, and each malformed one refused."""
+        for vector in load("varints.json"):
+            with self.subTest(vector["name"]):
+                octets = bytes.fromhex(vector["hex"])
+                if vector["value"] is None:
+                    with self.assertRaises(WireError) as caught:
+                        Reader(octets).varint()
+                    self.assertEqual(caught.exception.code, MALFORMED)
+                    continue
+                reader = Reader(octets)
+                self.assertEqual(reader.varint(), int(vector["value"]))
+                self.assertTrue(reader.is_at_end())
+                self.assertEqual(varint(int(vector["value"])), octets)
+
+    def test_32_bits(self):
+        """A varint32 ends at 2^32."""
+        self.assertEqual(Reader(varint((1 << 32) - 1)).varint32(), (1 << 32) - 1)
+        self.assertRaises(WireError, Reader(varint(1 << 32)).varint32)
+
+
+class Frames(unittest.TestCase):
+    """frames.json"""
+
+    def test_read_and_write(self):
+        """Each frame that concerns a client without gmc is read to its fields, and written from them."""
+        checked = set()
+        for vector in load("frames.json"):
+            if vector["type"] not in NUMBERS:
+                continue
+            with self.subTest(vector["name"], hex=vector["hex"][:40]):
+                octets = bytes.fromhex(vector["hex"])
+                frames = list(read_packet(octets, vector["from"]))
+                self.assertEqual([frame.type for frame in frames], [vector["type"]])
+                self.assertEqual(as_json(frames[0].fields), vector["fields"])
+                self.assertEqual(list(frames[0].fields), list(vector["fields"]))
+                self.assertEqual(write_frame(frames[0], last=octets[0] >= 0x80), octets)
+                checked.add(vector["type"])
+        self.assertEqual(set(NUMBERS) - checked, set())
+
+    def test_without_capability(self):
+        """Frames that need a capability are skipped if their tag allows it, and malformed else."""
+        for vector in load("frames.json"):
+            if vector["type"] in NUMBERS or vector["carrier"] != "stream":
+                continue
+            with self.subTest(vector["name"], hex=vector["hex"][:40]):
+                octets = bytes.fromhex(vector["hex"])
+                if octets[0] & OPTIONAL:
+                    self.assertEqual(list(read_packet(octets, vector["from"])), [])
+                    continue
+                with self.assertRaises(WireError) as caught:
+                    list(read_packet(octets, vector["from"]))
+                self.assertEqual(caught.exception.code, MALFORMED)
+
+    def test_from_the_wrong_end(self):
+        """A frame that only the other end sends is malformed."""
+        for vector in load("frames.json"):
+            if vector["type"] not in NUMBERS or len(LAYOUTS[NUMBERS[vector["type"]]][1]) == 2:
+                continue
+            with self.subTest(vector["name"]):
+                other = CLIENT if vector["from"] == SERVER else SERVER
+                with self.assertRaises(WireError) as caught:
+                    list(read_packet(bytes.fromhex(vector["hex"]), other))
+                self.assertEqual(caught.exception.code, MALFORMED)
+
+    def test_bit_7(self):
+        """Each frame may stand without its length at the end of a packet."""
+        for vector in load("frames.json"):
+            if vector["type"] in NUMBERS:
+                with self.subTest(vector["name"]):
+                    frame, = read_packet(bytes.fromhex(vector["hex"]), vector["from"])
+                    again, = read_packet(write_frame(frame, last=True), vector["from"])
+                    self.assertEqual(again, frame)
+
+
+class Records(unittest.TestCase):
+    """records.json"""
+
+    def test_read_and_write(self):
+        """Each record is read to its fields, and written from them."""
+        for vector in load("records.json"):
+            with self.subTest(vector["name"], hex=vector["hex"]):
+                octets = bytes.fromhex(vector["hex"])
+                reader = Reader(octets)
+                record = read_record(reader, vector["from"] == SERVER)
+                self.assertTrue(reader.is_at_end())
+                self.assertEqual(as_json(record), vector["fields"])
+                self.assertEqual(write_record(record), octets)
+
+
+class Refused(unittest.TestCase):
+    """refused.json"""
+
+    def test_codes(self):
+        """By the documents alone each packet is refused with the same code."""
+        for vector in load("refused.json"):
+            with self.subTest(vector["name"], rule=vector["rule"]):
+                judge = Judge({1: (TRANSACTION, True), 2: (AWARENESS, True), 3: (TRANSACTION, False)})
+                read = judge.judge_opening if vector["is_opening"] else judge.judge_packet
+                with self.assertRaises(WireError) as caught:
+                    read(bytes.fromhex(vector["hex"]))
+                self.assertEqual(caught.exception.code, vector["code"])
+
+
+class Conversation(unittest.TestCase):
+    """conversation-plain.txt"""
+
+    def setUp(self):
+        self.lines = list(read_conversation((vectors_folder() / "conversation-plain.txt").read_text()))
+        self.assertGreater(len(self.lines), 20)
+
+    def test_frames(self):
+        """Each line is read to the frames that stand below it, and written from them."""
+        begun = set()
+        for line in self.lines:
+            sender = CLIENT if line["direction"] == ">" else SERVER
+            with self.subTest(hex=line["hex"][:40]):
+                octets = bytes.fromhex(line["hex"])
+                opening = (sender, line["transport"]) not in begun
+                begun.add((sender, line["transport"]))
+                if opening:
+                    self.assertEqual(octets[0], 1)
+                    octets = octets[1:]
+                frames = list(read_packet(octets, sender))
+                self.assertEqual([(frame.type, as_json(frame.fields)) for frame in frames], line["frames"])
+                written = b"".join(write_frame(frame, last=frame.type == "MESSAGES") for frame in frames)
+                self.assertEqual(written, octets)
+
+    def test_numbers(self):
+        """The numbers of the records mean what stands behind the arrows."""
+        numberings, awareness, back = {}, {2}, None
+        for line in self.lines:
+            sender = CLIENT if line["direction"] == ">" else SERVER
+            octets = bytes.fromhex(line["hex"])
+            place = (line["transport"], sender)
+            if place not in numberings:
+                numberings[place] = Numbering()
+                octets = octets[1:]
+            numbering, meanings = numberings[place], []
+            for frame in read_packet(octets, sender):
+                if frame.type == "HELLO" and frame["resume"]:
+                    back = frame["resume"]
+                if frame.type == "WELCOME" and frame["outcome"] == 1:
+                    numbering.position, numbering.counters[frame["participant"]] = back["position"], back["counter"]
+                    numberings[line["transport"], CLIENT].counters[0] = frame["counter"]
+                if frame.type == "POSITION":
+                    numbering.position = frame["position"]
+                if frame.type == "MESSAGES":
+                    meanings += [meaning(numbering, one, one.channel in awareness, sender) for one in frame["records"]]
+            self.assertEqual(meanings, line["meanings"])
+
+    def test_session(self):
+        """Given what Ann is sent, and told to do what she does, the session sends the same octets."""
+        script = Script(self, self.lines)
+        ann = script.ann
+        notes = dict(channel="notes")
+        for name, qos in (("draw", None), ("pointer", AWARENESS_QOS)):
+            ann.open(name, qos=qos)
+        script.connect()
+        self.assertEqual(kinds(script.hears(2)), ["Welcomed", "ChannelOpened", "ChannelOpened", "Synced"])
+        script.says(1)
+        ann.keep_alive(script.now())
+        script.says(1)
+        script.hears(1)
+        self.assertEqual(script.hears(1), [events.Presence(2, events.HERE, b"Bob")])
+        script.does(lambda now: ann.send("draw", "hello", now))
+        self.assertEqual(script.hears(1), [events.Ordered("draw", 1, b"hello", 1)])
+        script.does(lambda now: ann.send("pointer", '{"x":10,"y":20}', now, key="me"))
+        drawn, pointed = script.hears(1)
+        self.assertEqual((drawn.text, drawn.sender, drawn.number, drawn.position, drawn.age_ms),
+                         ("hello, Ann", 2, 1, 2, 20))
+        self.assertEqual((pointed.text, pointed.key, pointed.number, pointed.after, pointed.is_stale),
+                         ('{"x":301,"y":40}', b"me", 2, 1, False))
+        script.does(lambda now: ann.open("notes"))
+        opened, noted, synced = script.hears(2)
+        self.assertEqual((opened.channel, noted.text, noted.number, noted.position, noted.is_fill, synced.channel),
+                         ("notes", "the first note", 2, 3, True, "notes"))
+        script.does(lambda now: (ann.send("draw", bytes.fromhex("00ff80"), now, priority=200),
+                                 ann.send("notes", "a second note", now)))
+        self.assertEqual([(event.counter, event.position) for event in script.hears(1)], [(2, 4), (3, 5)])
+
+        ann.transport_ended(script.now())
+        ann.send("draw", "on a train", script.now())
+        ann.send("pointer", '{"x":11,"y":21}', script.now(), key="me")
+        script.connect()
+        heard = script.hears(2)
+        self.assertEqual(heard[0], events.Welcomed(events.RESUMED, 1, False))
+        drawn, pointed = [event for event in heard if isinstance(event, events.Message)]
+        self.assertEqual((drawn.text, drawn.number, drawn.position, drawn.is_state), ("where are you?", 3, 6, True))
+        self.assertEqual((pointed.text, pointed.number, pointed.after), ('{"x":500,"y":60}', 3, 3))
+        script.says(3)
+        self.assertEqual(script.hears(1), [events.Ordered("draw", 4, b"on a train", 7)])
+        script.does(lambda now: ann.shut("notes", now))
+        self.assertEqual(script.hears(1), [events.ChannelClosed(**notes)])
+        script.does(lambda now: ann.open("notes"))
+        missed = script.hears(2)[1]
+        self.assertEqual((missed.text, missed.position, missed.is_fill), ("she does not see this", 8, True))
+        self.assertEqual(script.hears(1), [events.Presence(2, events.LEFT, b"")])
+        script.hears(1)
+        self.assertEqual(len(ann.take_packets()), 1, "the PONG that the conversation leaves out")
+        script.does(lambda now: ann.leave(now))
+        script.is_over()
+
+
+class Script:
+    """Plays the server's part of the conversation to a session, and compares what the session sends."""
+
+    def __init__(self, test, lines):
+        self.test = test
+        self.lines = list(lines)
+        self.ann = Session("demo", b"Ann")
+
+    def now(self):
+        """The time of the next line in microseconds."""
+        return self.lines[0]["ms"] * 1000
+
+    def connect(self):
+        """The session begins a transport, with the octets of the next line."""
+        self.test.assertEqual(self.ann.opening(self.now()).hex(), self._next(">"))
+
+    def hears(self, count):
+        """The session is given the next lines; returns the events."""
+        heard = []
+        for _ in range(count):
+            now = self.now()
+            heard += self.ann.receive(bytes.fromhex(self._next("<")), now)
+        return heard
+
+    def says(self, count):
+        """The session has sent what the next lines say."""
+        self.test.assertEqual([packet.hex() for packet in self.ann.take_packets()],
+                              [self._next(">") for _ in range(count)])
+
+    def does(self, action):
+        """The application does something, which sends what the next line says."""
+        now = self.now()
+        action(now)
+        self.ann.flush(now)
+        self.says(1)
+
+    def is_over(self):
+        """Every line was used."""
+        self.test.assertEqual(self.lines, [])
+
+    def _next(self, direction):
+        """Takes the next line, which has this direction."""
+        line = self.lines.pop(0)
+        self.test.assertEqual(line["direction"], direction)
+        return line["hex"]
+
+
+def read_conversation(text):
+    """Reads the lines of a conversation, with the frames and meanings that stand below each."""
+    line = None
+    for row in text.splitlines():
+        if match := re.fullmatch(r"([<>]) (\d+) (\d+) ([0-9a-f]+)", row):
+            if line:
+                yield line
+            direction, transport, milliseconds, octets = match.groups()
+            line = {"direction": direction, "transport": int(transport), "ms": int(milliseconds), "hex": octets,
+                    "frames": [], "meanings": []}
+        elif match := re.fullmatch(r"        (\{.*\}) => (.*)", row):
+            line["frames"][-1][1]["records"].append(json.loads(match[1]))
+            line["meanings"].append(match[2])
+        elif row == "    MESSAGES":
+            line["frames"].append(("MESSAGES", {"records": []}))
+        elif match := re.fullmatch(r"    ([A-Z_]+) (\{.*\})", row):
+            line["frames"].append((match[1], json.loads(match[2])))
+    yield line
+
+
+def meaning(numbering, record, is_awareness, sender):
+    """Says what the numbers of a record stand for, in the words of the conversation."""
+    if is_awareness:
+        return "index {}, after {}".format(*numbering.read_awareness(record))
+    if record.flags & FILL:
+        return f"counter {record.gap}, position {record.stamp}"
+    counter = numbering.read_counter(record)
+    if sender == CLIENT:
+        return f"counter {counter}"
+    return f"counter {counter}, position {numbering.read_position(record)}"
+
+
+def kinds(heard):
+    """The names of events."""
+    return [type(event).__name__ for event in heard]
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1 and Path(sys.argv[1]).is_dir():
+        os.environ["GROUPWIRE_VECTORS"] = sys.argv.pop(1)
+    unittest.main()

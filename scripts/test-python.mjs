@@ -1,0 +1,73 @@
+// Runs the Python client of docs/wire/python: against the byte vectors, and against a real server, which this script starts and
+// ends. The first argument is the server's binary.
+
+import { spawn, spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+const folder = fileURLToPath(new URL("../docs/wire/python", import.meta.url));
+const binary = process.argv[2];
+
+// The client uses features of this version (asyncio's test case, type hints).
+const LEAST_PYTHON = [3, 9];
+
+// The server starts within a second; a busy machine takes longer.
+const START_MS = 60_000;
+
+const python = findPython();
+if (!python) {
+  const wanted = LEAST_PYTHON.join(".");
+  console.error(`test-python: needs python3 ${wanted} or later on the PATH (apt-get install python3, brew install python)`);
+  process.exit(1);
+}
+run("test_vectors.py");
+run("test_session.py");
+const server = await start(binary);
+try {
+  run("test_server.py", { GROUPWIRE_URL: server.url });
+} finally {
+  server.process.kill();
+}
+
+function findPython() {
+  return ["python3", "python"].find((name) => {
+    const asked = spawnSync(name, ["-c", "import sys; print(*sys.version_info[:2])"], { encoding: "utf8" });
+    const [major, minor] = (asked.stdout ?? "").split(" ").map(Number);
+    return asked.status === 0 && major === LEAST_PYTHON[0] && minor >= LEAST_PYTHON[1];
+  });
+}
+
+/** Runs one file of tests; ends this process if a test fails, or if all are skipped though there is a server. */
+function run(file, env = {}) {
+  console.log(`test-python: ${file}`);
+  const ran = spawnSync(python, ["-B", file], { cwd: folder, env: { ...process.env, ...env }, encoding: "utf8" });
+  process.stderr.write(ran.stderr);
+  if (ran.status !== 0 || /skipped/.test(ran.stderr)) {
+    console.error(`test-python: ${file} failed`);
+    server?.process.kill();
+    process.exit(1);
+  }
+}
+
+/** Starts the server on a free port: { url, process }. */
+function start(binary) {
+  const child = spawn(binary, ["serve", "--listen", "127.0.0.1:0"], { stdio: ["ignore", "pipe", "pipe"] });
+  return new Promise((resolve, reject) => {
+    const failed = (why) => {
+      child.kill();
+      reject(new Error(`test-python: the server ${why}\n${printed}`));
+    };
+    let printed = "";
+    const late = setTimeout(() => failed("did not start"), START_MS);
+    const read = (data) => {
+      printed += data;
+      const found = /http:\/\/(127\.0\.0\.1:\d+)/.exec(printed);
+      if (!found) return;
+      clearTimeout(late);
+      resolve({ url: `ws://${found[1]}`, process: child });
+    };
+    child.stdout.on("data", read);
+    child.stderr.on("data", read);
+    child.on("error", (error) => failed(`cannot be run: ${error.message}`));
+    child.on("exit", (code) => failed(`ended with ${code}`));
+  });
+}
