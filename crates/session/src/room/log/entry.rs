@@ -366,7 +366,7 @@ mod tests {
             let log = log_after(&steps);
             let mut bytes = written(&log);
             let at = at.index(bytes.len());
-            bytes[at] ^= 1 << bit;
+            bytes[at] ^= 1u8 << bit;
             let _ = Log::restore(log.limits.clone(), Entry::read_all(&bytes));
             let _ = Log::restore(log.limits.clone(), Entry::read_all(&bytes[..at]));
         }
