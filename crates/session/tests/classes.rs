@@ -302,3 +302,25 @@ fn with_the_tick_at_zero_messages_go_at_once() {
     check(&world, &[], 0);
     assert!(world.people[10].brought.shared.0 > 90, "{:?}", world.people[10].brought);
 }
+
+#[test]
+fn w71_nothing_is_lost_on_the_way_into_a_group() {
+    let mut world = crowd(SENDERS, CLEAR);
+    // More than may enter a group at a time without waiting, while others talk.
+    (0..30).for_each(|_| _ = newcomer(&mut world, CLEAR));
+    move_about(&mut world, 4);
+    let before: Vec<usize> = (0..SENDERS).map(|at| world.people[at].said.len()).collect();
+    move_about(&mut world, 50);
+    world.run(MS * 1000);
+    let brought: usize = world.people.iter().map(|person| person.brought.shared.0).sum();
+    assert!(brought > 0, "nobody entered a group");
+    let is_path = |text: &&String| text.contains("path");
+    for (at, person) in world.people.iter().enumerate() {
+        let came = person.texts(PATHS);
+        for sender in (0..SENDERS).filter(|sender| *sender != at) {
+            let said = world.people[sender].said[before[sender]..].iter().filter(is_path);
+            let missing = said.filter(|text| !came.contains(text)).count();
+            assert_eq!(missing, 0, "{at} lacks paths of {sender}");
+        }
+    }
+}

@@ -92,7 +92,9 @@ impl Room {
                 }
                 true
             });
-            group.encoder.coder.advance(everybody);
+            if !group.members.is_empty() {
+                group.encoder.coder.advance(everybody);
+            }
         }
     }
 
@@ -108,6 +110,7 @@ impl Room {
             *census.sets.entry(key.channels.clone()).or_default() += 1;
             *census.groups.entry(key.clone()).or_default() += 1;
         }
+        groups.list.iter_mut().for_each(|group| group.is_awaited = false);
         let mut entering = 0;
         for id in links.values() {
             let Some(connection) = peers.get_mut(id).and_then(Peer::connection_mut) else {
@@ -126,6 +129,12 @@ impl Room {
             // W71.
             let waits = wish.filter(|_| enters && entering > MOST_ALONE);
             place.waits = waits.map(|wish| wish.channels.clone());
+            if place.waits.is_some()
+                && let Some(entering) = &place.entering
+                && let Some(group) = groups.get_mut(entering.group)
+            {
+                group.is_awaited = true;
+            }
         }
     }
 }
@@ -208,11 +217,12 @@ fn keep_up(
     if (served.acknowledged < too_old || is_gone) && groups.admit() {
         return place.drop_group(now, id, link);
     }
+    let until = groups.until;
     let Some(group) = groups.get_mut(id) else { return };
     if is_gone {
         // The member needs the model anew, and stays until it has it.
         if place.entering.is_none() {
-            place.enter(now, id, group.model());
+            place.enter(now, id, until, group.model());
         }
         return;
     }
@@ -276,13 +286,13 @@ fn arrange(
         }
         match open_group(groups, wish, census) {
             Some((id, _)) if id == *group => {}
-            Some((id, model)) => place.enter(now, id, model),
+            Some((id, model)) => place.enter(now, id, groups.until, model),
             // Alone it is given what it needs.
             None if needs_more && groups.admit() => place.drop_group(now, *group, link),
             None => {}
         }
     } else if let Some((id, model)) = open_group(groups, wish, census) {
-        place.enter(now, id, model);
+        place.enter(now, id, groups.until, model);
     } else {
         // Too few lose so much. What it loses may have changed since it was known.
         place.loss = Loss::default();

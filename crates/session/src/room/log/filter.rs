@@ -50,10 +50,12 @@ pub(in crate::room) enum Carries {
     Datagrams { max: usize },
 }
 
-/// The messages that a fan-out group brings: those of these channels which have at most `max_size` bytes, key included.
+/// The messages that a fan-out group brings: those of these channels which came after the order `from` and have at most
+/// `max_size` bytes, key included.
 #[derive(Clone, Copy)]
 pub(in crate::room) struct Covered<'a> {
     pub(in crate::room) channels: &'a SubscriptionSet,
+    pub(in crate::room) from: Order,
     pub(in crate::room) max_size: usize,
 }
 
@@ -95,7 +97,7 @@ impl<'a> Filter<'a> {
         if self.receiver == Some(value.message.sender)
             || !self.channels.contains(channel)
             || !self.carries.takes(order, value)
-            || self.covered.is_some_and(|covered| covered.brings(value))
+            || self.covered.is_some_and(|covered| covered.brings(order, value))
             || self.limits.is_some_and(|limits| limits.contains(channel))
         {
             return Verdict::LeftOut;
@@ -139,7 +141,9 @@ impl Carries {
 }
 
 impl Covered<'_> {
-    fn brings(&self, value: &Value) -> bool {
-        value.message.size() <= self.max_size && self.channels.contains(value.message.channel)
+    fn brings(&self, order: Order, value: &Value) -> bool {
+        order > self.from
+            && value.message.size() <= self.max_size
+            && self.channels.contains(value.message.channel)
     }
 }

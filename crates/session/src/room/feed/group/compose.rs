@@ -95,10 +95,11 @@ impl Group {
         self.rounds.iter().map(|round| round.next).min()
     }
 
-    /// Makes the datagrams of what the tick let go and of what is to be repeated, for the members that there are.
+    /// Makes the datagrams of what the tick let go and of what is to be repeated, if there are members or receivers that wait to
+    /// become members.
     pub(in crate::room) fn compose(&mut self, now: Duration, tick: Duration, log: &Log) -> Made {
         let mut made = Made { packets: Vec::new(), is_complete: true };
-        if self.members.is_empty() {
+        if self.members.is_empty() && !self.is_awaited {
             self.rounds.clear();
             self.feed.cursor = self.feed.until;
             return made;

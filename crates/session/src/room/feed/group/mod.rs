@@ -56,7 +56,7 @@ pub(in crate::room) struct Groups {
     pub(in crate::room) list: Vec<Group>,
     last: GroupId,
     /// Awareness up to this order was sent.
-    until: Order,
+    pub(in crate::room) until: Order,
     /// Participants that are served alone for a while.
     pub(in crate::room) alone: usize,
 }
@@ -83,6 +83,8 @@ pub(in crate::room) struct Group {
     pub(in crate::room) id: GroupId,
     pub(in crate::room) key: GroupKey,
     pub(in crate::room) members: Vec<ParticipantId>,
+    /// Receivers that are served by nobody else wait to enter.
+    pub(in crate::room) is_awaited: bool,
     feed: Feed,
     pub(in crate::room) encoder: ClassEncoder,
     pub(in crate::room) kept: VecDeque<Kept>,
@@ -119,6 +121,7 @@ impl Groups {
             id: self.last,
             key,
             members: Vec::new(),
+            is_awaited: false,
             feed: Feed::at(cursor),
             encoder: ClassEncoder::new(),
             kept: VecDeque::new(),

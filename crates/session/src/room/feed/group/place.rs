@@ -9,7 +9,7 @@ use crate::room::log::Covered;
 use crate::room::subscriptions::SubscriptionSet;
 use crate::wire::acknowledged::Acknowledged;
 use crate::wire::body::Lane;
-use crate::{GroupId, ParticipantId};
+use crate::{GroupId, Order, ParticipantId};
 
 /// Packets by which a datagram may be overtaken before it counts as lost.
 const REORDERED: u32 = 2;
@@ -38,7 +38,8 @@ pub(in crate::room) struct Place {
     pub(in crate::room) served: Option<Served>,
     /// The group whose model is on its way to it.
     pub(in crate::room) entering: Option<Entering>,
-    /// Many receivers enter groups at the same time as it: until it has entered, it is not sent these channels (W71).
+    /// Many receivers enter groups at the same time as it: it is not sent these channels alone meanwhile, but what the group
+    /// was sent since once it has entered (W71).
     pub(in crate::room) waits: Option<SubscriptionSet>,
     pub(in crate::room) loss: Loss,
     /// Its round trips are long.
@@ -55,6 +56,8 @@ pub(in crate::room) struct Place {
 pub(in crate::room) struct Served {
     pub(in crate::room) group: GroupId,
     pub(in crate::room) channels: SubscriptionSet,
+    /// The group brings what came after this order.
+    from: Order,
     pub(in crate::room) since: Duration,
     /// The receiver has all packets up to here.
     pub(in crate::room) acknowledged: u32,
@@ -69,6 +72,8 @@ pub(in crate::room) struct Served {
 pub(in crate::room) struct Entering {
     pub(in crate::room) group: GroupId,
     pub(in crate::room) since: Duration,
+    /// The packets behind the model bring what came after this order.
+    from: Order,
     model: Arc<[u8]>,
     offset: usize,
 }
@@ -84,8 +89,11 @@ pub(in crate::room) struct Piece<'a> {
 impl Place {
     /// The messages that the receiver gets by a group, or will get once it has entered it.
     pub(in crate::room) fn covered(&self) -> Option<Covered<'_>> {
-        let served = self.served.as_ref().map(|served| &served.channels);
-        served.or(self.waits.as_ref()).map(|channels| Covered { channels, max_size: MAX_SIZE })
+        let served = self.served.as_ref().map(|served| (&served.channels, served.from));
+        let waits = self.waits.as_ref().zip(self.entering.as_ref());
+        let waits = waits.map(|(channels, entering)| (channels, entering.from));
+        let (channels, from) = served.or(waits)?;
+        Some(Covered { channels, from, max_size: MAX_SIZE })
     }
 
     /// The group that serves the receiver.
@@ -118,8 +126,15 @@ impl Place {
         })
     }
 
-    pub(in crate::room) fn enter(&mut self, now: Duration, group: GroupId, model: Arc<[u8]>) {
-        self.entering = Some(Entering { group, since: now, model, offset: 0 });
+    /// Begins to enter a group with its model as of now. `from`: up to this order its packets were made.
+    pub(in crate::room) fn enter(
+        &mut self,
+        now: Duration,
+        group: GroupId,
+        from: Order,
+        model: Arc<[u8]>,
+    ) {
+        self.entering = Some(Entering { group, since: now, from, model, offset: 0 });
     }
 
     /// Takes in what the receiver says of a group's datagrams (W72), and by which way it says so.
@@ -157,8 +172,10 @@ impl Place {
         receiver: ParticipantId,
         link: &mut Link,
     ) -> bool {
-        if self.entering.take_if(|entering| entering.group == group.id).is_some() {
-            self.begin(now, group, top, receiver, link);
+        if let Some(Entering { from, .. }) =
+            self.entering.take_if(|entering| entering.group == group.id)
+        {
+            self.begin(now, group, (top, from), receiver, link);
             return true;
         }
         let Some(served) = self.served.as_mut().filter(|served| served.group == group.id) else {
@@ -189,13 +206,13 @@ impl Place {
         true
     }
 
-    /// The receiver has the model as of packet `top`. The packets since then come over the stream, later ones as datagrams. If
+    /// The receiver has the model as of packet `top`, which was made when everything up to the order `from` had been sent. The packets since then come over the stream, later ones as datagrams. If
     /// they are not kept any more, the model is too old, and the receiver enters again.
     fn begin(
         &mut self,
         now: Duration,
         group: &mut Group,
-        top: u32,
+        (top, from): (u32, Order),
         receiver: ParticipantId,
         link: &mut Link,
     ) {
@@ -211,6 +228,7 @@ impl Place {
         self.served = Some(Served {
             group: group.id,
             channels: group.key.channels.clone(),
+            from,
             since: now,
             acknowledged: top,
             judged: group.newest,

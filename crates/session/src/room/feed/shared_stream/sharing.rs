@@ -71,7 +71,7 @@ impl Sharing {
     /// What a shared stream brings to a member.
     pub(in crate::room) fn covered(&self) -> Option<Covered<'_>> {
         let channels = &self.key.as_ref()?.channels;
-        Some(Covered { channels, max_size: usize::MAX })
+        Some(Covered { channels, from: Order(0), max_size: usize::MAX })
     }
 
     /// Whether the receiver could share this stream.
