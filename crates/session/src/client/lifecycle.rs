@@ -6,12 +6,13 @@ use super::class::Classes;
 use super::copies::Copies;
 use super::shared::Shared;
 use super::{Client, Event, GapReason, Output, Phase, Status};
+use crate::agreed::Agreed;
 use crate::datagrams::Datagrams;
 use crate::ids::{Counter, Position};
 use crate::link::Link;
+use crate::wire::VERSION;
 use crate::wire::frame::Frame;
 use crate::wire::handshake::{Hello, Outcome, Resume};
-use crate::wire::{VERSION, capability};
 use crate::{Error, Timing};
 
 /// Codes after which dialling again cannot help: version, unsupported, refused, replaced.
@@ -95,12 +96,11 @@ impl Client {
         self.set_quiet(false);
         self.transports = self.transports.wrapping_add(1);
         let mut link = Link::new(now, max_datagram);
-        let datagrams = capability::of_datagrams(max_datagram, self.config.compress);
-        let compression = capability::of_compression(self.config.compress, self.packing.set());
+        let offered = Agreed::offered(self.config.compress, self.packing.set(), max_datagram);
         let limits = &self.config.limits;
         link.queue(&Frame::Hello(Hello {
             lowest: VERSION,
-            capabilities: compression | datagrams | capability::CONTRACTS | capability::STANDINGS,
+            capabilities: offered.capabilities(),
             max_packet: limits.max_packet,
             max_message: limits.max_message,
             room: &self.config.room,
@@ -115,6 +115,7 @@ impl Client {
             }),
         }));
         self.link = Some(link);
+        self.offered = offered;
         self.tell_codecs();
         self.phase = Phase::Greeting(now + Timing::default().dead);
         self.classes = Classes::default();

@@ -26,6 +26,7 @@ use groupwire_codecs::{Codec, Costs};
 pub use contract::{ChannelId, ChannelOptions, Config, Input, Outgoing, Output, Sent, Stats};
 pub use event::{Event, GapReason, Incoming, ParticipantChange, Status};
 
+use crate::agreed::Agreed;
 use crate::backoff::Backoff;
 use crate::datagrams::Needs;
 use crate::ids::{ChannelNo, Counter, Order, ParticipantId, Position};
@@ -122,6 +123,8 @@ pub struct Client {
     /// What holds of channels, by the room's numbers, for reading bodies.
     known: Vec<Option<Needs>>,
     link: Option<Link>,
+    /// The capabilities in the HELLO of this transport.
+    offered: Agreed,
     /// The last transaction delivered of each sender, to see stale awareness.
     delivered: Delivered,
     /// The awareness that was delivered.
@@ -181,6 +184,7 @@ impl Client {
             quiet: false,
             known: Vec::new(),
             link: None,
+            offered: Agreed::default(),
             delivered: Delivered::default(),
             seen: Seen::default(),
             download: None,

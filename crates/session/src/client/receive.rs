@@ -16,7 +16,6 @@ use crate::ids::{ChannelNo, Counter, Index, ParticipantId, Position};
 use crate::limits::DEFAULT_MAX_PACKET;
 use crate::link::Bodies;
 use crate::wire::body::{BodyDecoder, BodyEncoder, Form, Lane};
-use crate::wire::capability;
 use crate::wire::frame::{Access, Frame, Frames, ParticipantEntry};
 use crate::wire::handshake::{Outcome, Welcome};
 use crate::wire::numbering::Numbering;
@@ -232,45 +231,32 @@ impl Client {
         }
         self.numbered = welcome.counter;
         let Some(link) = self.link.as_mut() else { return Ok(()) };
-        link.stamps.agreed = welcome.capabilities & capability::CONTRACTS != 0;
-        self.inspected.begin_anew(welcome.capabilities & capability::STANDINGS != 0);
-        let coded = welcome.capabilities & capability::CODED != 0;
-        let has_datagrams = welcome.capabilities & capability::DATAGRAMS != 0;
-        let blocks = welcome.capabilities & capability::BLOCKS != 0;
-        let shares = welcome.capabilities & capability::SHARED_STREAMS != 0;
-        let compresses = coded || blocks || shares;
-        let has_classes = welcome.capabilities & capability::DATAGRAM_CLASSES != 0;
-        let has_copies = welcome.capabilities & capability::COPIES != 0;
-        if (compresses && !self.config.compress)
-            || (has_datagrams && link.max_datagram == 0)
-            || (has_classes && !(has_datagrams && coded))
-            || (has_copies && !has_datagrams)
-        {
-            return Err(Error::malformed("WELCOME: a capability that was not offered"));
-        }
+        let agreed = self.offered.answered(welcome.capabilities)?;
+        link.stamps.agreed = agreed.contracts;
+        self.inspected.begin_anew(agreed.quality);
         let up = Numbering::new(ParticipantId(0), welcome.counter, Position(0));
         let down = Numbering::new(welcome.participant, self.ordered, self.position);
-        self.classes = Classes::new(has_classes);
+        self.classes = Classes::new(agreed.groups);
         link.limit_packets(welcome.max_packet);
-        self.shared.agreed = shares;
-        if blocks {
+        self.shared.agreed = agreed.shared_streams;
+        if agreed.blocks {
             link.choosing.blocks.agree();
         }
         link.bodies = Some(Bodies {
-            encoder: BodyEncoder::new(Direction::ToServer, up, coded),
+            encoder: BodyEncoder::new(Direction::ToServer, up, agreed.coded),
             decoder: BodyDecoder::new(
                 Direction::ToClient,
                 down,
-                coded,
+                agreed.coded,
                 self.config.limits.max_message,
             ),
         });
-        if has_datagrams {
+        if agreed.datagrams {
             link.datagrams = Datagrams::new(Settings {
                 max: link.max_datagram,
                 sends: Direction::ToServer,
-                coded,
-                copies: has_copies,
+                coded: agreed.coded,
+                copies: agreed.copies,
                 max_message: self.config.limits.max_message,
                 redundancy: self.config.redundancy,
             });
