@@ -15,12 +15,24 @@ use crate::wire::body::{Coding, Lane};
 use crate::wire::frame::{Access, Frame};
 use crate::{ChannelStats, Compress, Error, Overflow, Qos};
 
+/// How far the application has closed a channel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// The application uses it.
+    Open,
+    /// It is closed once all that was sent on it is confirmed.
+    Closing,
+    /// It is not open on any transport until the application opens it again.
+    Closed,
+}
+
 /// A channel as this client knows it.
 #[derive(Debug)]
 pub(super) struct Channel {
     pub(super) name: String,
     /// The QoS that the application asked for, then the one that the server stated.
     pub(super) qos: Qos,
+    pub(super) stage: Stage,
     pub(super) access: Access,
     pub(super) compress: Compress,
     /// The compression that the server was told of on this transport.
@@ -60,6 +72,7 @@ impl Channel {
         Channel {
             name,
             qos,
+            stage: Stage::Open,
             access,
             compress,
             announced: compress,
@@ -78,6 +91,14 @@ impl Channel {
             queued_bytes: 0,
             sent_values: Latest::new(),
         }
+    }
+
+    /// A channel that was closed and is opened again. Its place in the log and its awareness indices go on, as the room and
+    /// the other participants remember them.
+    pub(super) fn opened_again(&self, qos: Qos, options: ChannelOptions) -> Self {
+        debug_assert!(self.stage == Stage::Closed && self.queue.is_empty(), "it was sent all");
+        let index = self.index;
+        Channel { index, ..Channel::new(self.name.clone(), qos, options, self.have) }
     }
 
     /// Queues OPEN. `at`: its place among the session's channels; `position`: what the session has delivered.
@@ -99,6 +120,11 @@ impl Channel {
             self.announced = self.compress;
             link.queue(&Frame::Compress { id, compress: self.compress });
         }
+    }
+
+    /// Whether messages of this end can reach the room, now or over a later transport.
+    pub(super) fn may_send(&self) -> bool {
+        self.access.publish && !self.refused
     }
 
     /// Whether the server lets messages be sent on it now.

@@ -3,7 +3,7 @@
 use alloc::string::ToString;
 
 use super::api::{ChannelId, ChannelOptions};
-use super::channel::Channel;
+use super::channel::{Channel, Stage};
 use super::phase::Phase;
 use super::session::Session;
 use super::{Client, check_size};
@@ -12,7 +12,7 @@ use crate::{ChannelStats, Compress, Error, Qos};
 
 impl Client {
     /// Opens a channel for sending and receiving, now or as soon as there is a connection. If a channel of this name is
-    /// already open, it is returned as it is.
+    /// already open, it is returned as it is; one that was closed is opened again.
     ///
     /// # Errors
     /// A QoS that contradicts itself, too long a name, too many channels.
@@ -34,22 +34,32 @@ impl Client {
         qos.validate()?;
         options.compress.check(session.config.codecs)?;
         check_size("channel name", name.len(), MAX_CHANNEL_NAME)?;
-        if let Some(at) = session.channels.iter().position(|channel| channel.name == name) {
-            return Ok(ChannelId(at as u32));
-        }
-        let limit = session.config.limits.max_channels;
-        if session.channels.len() >= limit {
-            return Err(Error::TooMany { what: "channels", limit });
-        }
-        let at = session.channels.len();
-        let mut channel = Channel::new(name.to_string(), qos, options, session.covered);
-        // Also after HELLO but before WELCOME: what `greet` announced did not include it.
+        let at = match session.channels.iter().position(|channel| channel.name == name) {
+            Some(at) => {
+                let channel = &mut session.channels[at];
+                if channel.stage != Stage::Closed {
+                    channel.stage = Stage::Open;
+                    return Ok(ChannelId(at as u32));
+                }
+                *channel = channel.opened_again(qos, options);
+                at
+            }
+            None => {
+                let limit = session.config.limits.max_channels;
+                if session.channels.len() >= limit {
+                    return Err(Error::TooMany { what: "channels", limit });
+                }
+                let channel = Channel::new(name.to_string(), qos, options, session.covered);
+                session.channels.push(channel);
+                session.channels.len() - 1
+            }
+        };
+        // Also after HELLO but before WELCOME: the OPEN frames of `greet` did not include it.
         if !matches!(phase, Phase::Leaving(_))
             && let Some(link) = phase.link_mut()
         {
-            channel.open(at, session.position, link);
+            session.channels[at].open(at, session.position, link);
         }
-        session.channels.push(channel);
         Ok(ChannelId(at as u32))
     }
 
@@ -68,11 +78,11 @@ impl Client {
     /// ```
     ///
     /// # Errors
-    /// A channel that is unknown, a level that the codec does not have.
+    /// A channel that is unknown or closed, a level that the codec does not have.
     pub fn compress(&mut self, channel: ChannelId, compress: Compress) -> Result<(), Error> {
         let Client { phase, session, .. } = self;
         compress.check(session.config.codecs)?;
-        let open = session.channel_mut(channel)?;
+        let open = session.open_mut(channel)?;
         open.compress = compress;
         if let Phase::Joined(joined) = phase {
             open.announce_compress(&mut joined.link);
@@ -99,9 +109,13 @@ impl Client {
 
 impl Session {
     /// # Errors
-    /// The application never opened this channel.
-    pub(super) fn channel_mut(&mut self, channel: ChannelId) -> Result<&mut Channel, Error> {
-        let open = self.channels.get_mut(channel.0 as usize);
-        open.ok_or(Error::UnknownChannel { channel: channel.0 })
+    /// A channel that the application never opened, or that it closed.
+    pub(super) fn open_mut(&mut self, channel: ChannelId) -> Result<&mut Channel, Error> {
+        let known = self.channels.get_mut(channel.0 as usize);
+        let known = known.ok_or(Error::UnknownChannel { channel: channel.0 })?;
+        if known.stage != Stage::Open {
+            return Err(Error::NotAllowed { what: "using a channel that was closed" });
+        }
+        Ok(known)
     }
 }

@@ -66,6 +66,7 @@ impl Client {
         if let Err(error) = composed {
             return self.fail(error);
         }
+        self.finish_closing();
         self.hang_up_after_bye();
         self.session.emit_drain();
     }

@@ -33,9 +33,9 @@ impl Client {
     /// ```
     ///
     /// # Errors
-    /// A channel that is unknown, a QoS that contradicts itself or is of another kind.
+    /// A channel that is unknown or closed, a QoS that contradicts itself or is of another kind.
     pub fn set_qos(&mut self, channel: ChannelId, qos: Qos) -> Result<(), Error> {
-        let open = self.session.channel_mut(channel)?;
+        let open = self.session.open_mut(channel)?;
         open.qos.can_become(&qos)?;
         open.wish = Some(qos);
         if let Phase::Joined(joined) = &mut self.phase {
@@ -49,9 +49,9 @@ impl Client {
     /// over broken transports.
     ///
     /// # Errors
-    /// A channel that is unknown, or does not conflate.
+    /// A channel that is unknown or closed, or does not conflate.
     pub fn limit_rate(&mut self, channel: ChannelId, rate: Option<u32>) -> Result<(), Error> {
-        let open = self.session.channel_mut(channel)?;
+        let open = self.session.open_mut(channel)?;
         if open.qos.overflow != Overflow::Conflate {
             return Err(Error::InvalidQos {
                 why: "only a channel that conflates can be thinned: every other value matters",
@@ -152,7 +152,8 @@ impl Joined {
     pub(super) fn heed_notices(&mut self, now: Duration, session: &mut Session) {
         let Some(datagrams) = &mut self.datagrams else { return };
         while let Some(notice) = datagrams.notice() {
-            if let Some(at) = self.inbound.numbers.at(notice.channel) {
+            let at = self.inbound.numbers.at(notice.channel);
+            if let Some(at) = at.filter(|at| session.channels[*at].id.is_some()) {
                 session.channels[at].judge.outlook[0] = notice.outlook();
                 session.emit_news(now, at, Some(datagrams));
             }

@@ -56,6 +56,8 @@ impl Delivery<'_> {
         }
         let at = self.inbound.numbers.at(record.channel).ok_or(Error::malformed("record"))?;
         let channel = &mut session.channels[at];
+        // SHUT was sent, but the room had not read it.
+        let is_shut = channel.id.is_none();
         let mut incoming = Incoming {
             channel: ChannelId(at as u32),
             sender: record.sender,
@@ -76,14 +78,14 @@ impl Delivery<'_> {
                 session.position = position;
                 session.delivered.note(record.sender, counter);
                 // After a break the room counts from a place before what filled a channel that was opened late.
-                if position <= channel.have {
+                if is_shut || position <= channel.have {
                     return Ok(());
                 }
                 channel.have = position;
                 (incoming.position, incoming.index) = (position, Index(counter.get()));
             }
             Number::Fill { counter, position } => {
-                if position <= channel.have {
+                if is_shut || position <= channel.have {
                     return Ok(());
                 }
                 is_fill = true;
@@ -94,7 +96,7 @@ impl Delivery<'_> {
             Number::Awareness { index, after } => {
                 let conflates = channel.qos.overflow == Overflow::Conflate;
                 let key = conflates.then(|| record.key.unwrap_or_default());
-                if !session.seen.is_news(record.sender, incoming.channel, key, index) {
+                if is_shut || !session.seen.is_news(record.sender, incoming.channel, key, index) {
                     return Ok(());
                 }
                 incoming.index = index;

@@ -34,6 +34,11 @@ pub enum Event {
         /// The QoS that holds from now on.
         qos: Qos,
     },
+    /// A channel that the application closed is closed: no more of its messages come.
+    Closed {
+        /// The channel.
+        channel: ChannelId,
+    },
     /// A channel's contract began to be missed, or is kept again.
     Contract(ContractNews),
     /// A message.

@@ -5,6 +5,7 @@ use core::time::Duration;
 
 use super::Client;
 use super::api::Output;
+use super::channel::Stage;
 use super::delivery::Inbound;
 use super::event::{Event, Status};
 use super::groups::Groups;
@@ -35,6 +36,7 @@ impl Client {
         session.set_quiet(false);
         session.transports = session.transports.wrapping_add(1);
         session.presence_changed = false;
+        session.close_unconnected();
         let mut link = Link::new(now, max_datagram);
         let config = &session.config;
         let offered = Agreed::offered(config.compress, self.packing.set(), max_datagram);
@@ -52,8 +54,10 @@ impl Client {
         let position = session.position;
         for (at, channel) in session.channels.iter_mut().enumerate() {
             channel.id = None;
-            channel.with_join = true;
-            channel.open(at, position, &mut link);
+            channel.with_join = channel.stage != Stage::Closed;
+            if channel.with_join {
+                channel.open(at, position, &mut link);
+            }
         }
         self.phase = Phase::Greeting(Box::new(Greeting {
             link,

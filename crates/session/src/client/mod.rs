@@ -6,6 +6,7 @@
 mod api;
 mod channel;
 mod channels;
+mod close;
 mod compose;
 mod contract;
 mod copies;

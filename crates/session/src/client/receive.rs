@@ -3,6 +3,7 @@
 use alloc::string::ToString;
 use core::time::Duration;
 
+use super::channel::Stage;
 use super::delivery::Delivery;
 use super::event::{Event, GapReason, ParticipantChange};
 use super::phase::{Joined, Phase};
@@ -278,13 +279,25 @@ impl Joined {
             return Err(Error::malformed("CHANNEL: it was not asked for"));
         };
         self.inbound.numbers.insert(id, at, Needs { qos, upstream: None })?;
+        if channel.stage == Stage::Closed {
+            // The application closed a refused channel which the room now opens; else SHUT is on its way.
+            if numbered.is_none() {
+                self.link.queue(&Frame::Shut { id });
+            }
+            return Ok(());
+        }
+        let is_change = channel.id.is_some();
+        if numbered.is_some() && !is_change && at as u32 != reference {
+            // It was made before the room read SHUT and the second OPEN, which it answers later.
+            return Ok(());
+        }
         channel.id = Some(id);
         let before = channel.qos;
         channel.qos = qos;
         channel.access = channel.access.and(access);
         let may_publish = channel.access.publish;
         channel.announce_compress(&mut self.link);
-        self.on_terms(now, session, at, numbered.is_some(), before);
+        self.on_terms(now, session, at, is_change, before);
         if before.kind != qos.kind {
             session.change_kind(at);
         }
@@ -381,8 +394,11 @@ impl Joined {
         if id != ChannelNo(0) {
             let at = self.inbound.numbers.at(id);
             let at = at.ok_or(Error::UnknownChannel { channel: id.get() })?;
-            session.channels[at].synced = true;
-            session.emit(Event::Synced { channel: Some(ChannelId(at as u32)) });
+            // Without a number it was closed meanwhile.
+            if session.channels[at].id.is_some() {
+                session.channels[at].synced = true;
+                session.emit(Event::Synced { channel: Some(ChannelId(at as u32)) });
+            }
             return Ok(());
         }
         for at in 0..session.channels.len() {

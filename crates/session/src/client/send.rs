@@ -3,6 +3,7 @@
 use core::time::Duration;
 
 use super::api::{ChannelId, Outgoing, Sent};
+use super::channel::Stage;
 use super::outbox::{Item, Pending};
 use super::session::Session;
 use super::{Client, check_size};
@@ -14,7 +15,7 @@ impl Client {
     /// Hands over a message.
     ///
     /// # Errors
-    /// What is wrong with it: too large, not UTF-8 though `text`, a channel that is unknown or not open for sending.
+    /// What is wrong with it: too large, not UTF-8 though `text`, a channel that is unknown, closed, or not open for sending.
     pub fn send(
         &mut self,
         now: Duration,
@@ -43,6 +44,9 @@ impl Session {
         let Some(open) = self.channels.get_mut(at) else {
             return Err(Error::UnknownChannel { channel: channel.0 });
         };
+        if open.stage != Stage::Open {
+            return Err(Error::NotAllowed { what: "sending on a channel that was closed" });
+        }
         if open.refused || !open.access.publish {
             return Err(Error::NotAllowed { what: "publishing on this channel" });
         }
