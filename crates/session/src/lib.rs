@@ -17,6 +17,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+mod agreed;
 mod authority;
 mod backoff;
 pub mod client;

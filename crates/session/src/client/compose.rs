@@ -4,12 +4,17 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use super::outbox::{Channel, Item, Pending, Resting};
-use super::{Client, Event, Output, Phase};
+use super::Client;
+use super::api::Output;
+use super::channel::Channel;
+use super::event::Event;
+use super::outbox::{Item, Pending, SentValue};
+use super::phase::{Joined, Phase};
+use super::session::Session;
 use crate::datagrams::{Datagrams, Made, Needs};
 use crate::ids::{Counter, Index, Order, ParticipantId, Position};
-use crate::link::{Bodies, PING_SIZE};
-use crate::packing::Piece;
+use crate::link::{Link, PING_SIZE};
+use crate::packing::{Packing, Piece};
 use crate::wire::body::Lane;
 use crate::wire::frame::Frame;
 use crate::wire::record::{Number, Record};
@@ -19,6 +24,7 @@ use crate::{Error, Kind};
 pub(super) struct Upload {
     as_of: Position,
     bytes: Box<[u8]>,
+    /// Bytes that were sent.
     offset: usize,
 }
 
@@ -28,186 +34,207 @@ impl Upload {
     }
 }
 
-/// What goes into a body, in the order in which the application submitted it.
+/// A message to send. Messages go in the order in which the application submitted them.
 #[derive(Debug, Clone, Copy)]
 enum Due {
-    /// By place among the pending.
+    /// The transaction at this place among the pending ones.
     Transaction(usize),
-    /// By channel.
+    /// An awareness message of the channel at this place.
     Awareness(usize),
-    /// By channel: it may have been lost and nothing newer followed (W41).
-    Rested(usize),
+    /// A settled value of the channel at this place: it may have been lost and no newer one followed (W41).
+    Settled(usize),
 }
 
 impl Client {
     /// Sends what is due, as far as the transport takes it.
     pub(super) fn compose(&mut self, now: Duration) {
-        if let Err(error) = self.compose_datagrams(now) {
+        let Client { phase, session, packing, .. } = self;
+        let composed = match phase {
+            Phase::Joined(joined) => joined.compose(session, packing, now),
+            Phase::Greeting(greeting) => {
+                compose_control(&mut greeting.link, session, now);
+                Ok(())
+            }
+            Phase::Leaving(joined) => {
+                compose_control(&mut joined.link, session, now);
+                Ok(())
+            }
+            Phase::Waiting { .. } | Phase::Dialing | Phase::HangingUp { .. } | Phase::Ended => {
+                Ok(())
+            }
+        };
+        if let Err(error) = composed {
             return self.fail(error);
         }
-        while let Some(link) = self.link.as_mut().filter(|link| link.ready()) {
-            let talking = self.phase == Phase::Joined && link.bodies.is_some();
-            if talking && core::mem::take(&mut self.presence_changed) {
-                link.queue(&Frame::Presence(&self.config.presence));
+        self.finish_closing();
+        self.hang_up_after_bye();
+        self.session.emit_drain();
+    }
+}
+
+/// Sends what waits among the control frames.
+fn compose_control(link: &mut Link, session: &mut Session, now: Duration) {
+    while link.ready() && link.has_control() {
+        let packet = link.begin(now);
+        if packet.is_empty() {
+            break;
+        }
+        link.launched(packet.len());
+        session.count_out(packet.len());
+        session.outputs.push_back(Output::Send(packet));
+    }
+}
+
+impl Joined {
+    fn compose(
+        &mut self,
+        session: &mut Session,
+        packing: &mut Packing,
+        now: Duration,
+    ) -> Result<(), Error> {
+        self.compose_datagrams(session, packing, now)?;
+        while self.link.ready() {
+            if session.presence_changed {
+                session.presence_changed = false;
+                self.link.queue(&Frame::Presence(&session.config.presence));
             }
-            let due = if talking { self.due(now, Lane::Stream) } else { Vec::new() };
-            let upload = talking && self.upload.is_some();
-            let Some(link) =
-                self.link.as_mut().filter(|link| link.has_control() || upload || !due.is_empty())
-            else {
+            let due = self.due(session, now, Lane::Stream);
+            let has_control = self.link.has_control();
+            if !has_control && self.upload.is_none() && due.is_empty() {
                 break;
-            };
-            let mut packet = link.begin(now);
-            // What a body means can depend on control frames, so it never overtakes them.
-            let is_next = !link.has_control();
-            if upload && is_next {
-                self.add_chunk(now, &mut packet);
             }
-            let added = if is_next { self.add_body(now, &due, &mut packet) } else { Ok(()) };
-            if let Err(error) = added {
-                return self.fail(error);
+            let mut packet = self.link.begin(now);
+            // What a payload means can depend on control frames, so it never overtakes them.
+            if !self.link.has_control() {
+                self.add_chunk(packing, now, &mut packet);
+                self.add_payload(session, packing, now, &due, &mut packet)?;
             }
             if packet.is_empty() {
                 break;
             }
-            if let Some(link) = self.link.as_mut() {
-                link.launched(packet.len());
+            self.link.launched(packet.len());
+            if !due.is_empty() {
+                self.link.speak(now);
             }
-            self.launch(now, !due.is_empty(), packet.len());
-            self.outputs.push_back(Output::Send(packet));
+            session.count_out(packet.len());
+            session.outputs.push_back(Output::Send(packet));
         }
-        self.hang_up_after_goodbye();
-        self.say_drained();
+        Ok(())
     }
 
-    fn compose_datagrams(&mut self, now: Duration) -> Result<(), Error> {
-        while self.phase == Phase::Joined {
-            let Some(datagrams) = self.link.as_ref().and_then(|link| link.datagrams.as_ref())
-            else {
-                break;
-            };
-            if !datagrams.ready() {
-                break;
-            }
+    fn compose_datagrams(
+        &mut self,
+        session: &mut Session,
+        packing: &mut Packing,
+        now: Duration,
+    ) -> Result<(), Error> {
+        while let Some(datagrams) = self.datagrams.as_ref().filter(|datagrams| datagrams.ready()) {
             let is_due = datagrams.is_due(now);
             let is_clear = datagrams.clear_at().is_none_or(|at| at <= now);
-            let answers = self.classes.must_answer(now);
-            let due = if is_clear { self.due(now, Lane::Datagrams) } else { Vec::new() };
+            let answers = self.groups.must_answer(now);
+            let due = if is_clear { self.due(session, now, Lane::Datagrams) } else { Vec::new() };
             if due.is_empty() && !is_due && !answers {
                 break;
             }
-            self.add_records(now, &due, 0, Lane::Datagrams);
-            let Some(link) = self.link.as_mut() else { break };
+            self.add_records(session, packing, now, &due, 0, Lane::Datagrams);
             // Only the stream has pings.
-            link.choosing.take_probe();
-            let Some(datagrams) = link.datagrams.as_mut() else { break };
+            self.link.choosing.take_probe();
+            let Joined { datagrams: Some(datagrams), groups, link, .. } = self else { break };
             let mut made = datagrams.make(now, false)?;
             if answers || !made.is_empty() {
-                let mut front = Vec::new();
-                self.classes.acknowledge(now, &mut front);
-                datagrams.put_before(front, &mut made);
+                let mut header = Vec::new();
+                groups.acknowledge(now, &mut header);
+                datagrams.put_before(header, &mut made);
             }
             if made.is_empty() && due.is_empty() {
                 break;
             }
             for Made { octets, .. } in made {
-                self.launch(now, !due.is_empty(), octets.len());
-                self.outputs.push_back(Output::Datagram(octets));
+                if !due.is_empty() {
+                    link.speak(now);
+                }
+                session.count_out(octets.len());
+                session.outputs.push_back(Output::Datagram(octets));
             }
         }
         Ok(())
     }
 
-    fn launch(&mut self, now: Duration, speaks: bool, size: usize) {
-        if let Some(link) = self.link.as_mut().filter(|_| speaks) {
-            link.speak(now);
-        }
-        self.stats.packets_out += 1;
-        self.stats.bytes_out_after += size as u64;
+    /// When there is something to send, as far as the transport takes it now.
+    pub(super) fn sends_at(&self, session: &Session, now: Duration) -> Option<Duration> {
+        let datagrams = self.datagrams.as_ref();
+        let datagram = datagrams.and_then(|datagrams| datagrams.timeout(now));
+        let takes = datagrams.is_some_and(Datagrams::ready);
+        let answer = self.groups.answer_at().filter(|_| takes);
+        [self.next_slot(session), datagram, answer].into_iter().flatten().min()
     }
 
-    /// When the next waiting message may go, of those whose lane takes something now.
-    pub(super) fn next_slot<'a>(&'a self) -> Option<Duration> {
-        let link = self.link.as_ref()?;
-        let takes = |lane: Lane| match lane {
-            Lane::Stream => link.ready(),
-            Lane::Datagrams => link.datagrams.as_ref().is_some_and(Datagrams::ready),
+    /// When the next waiting message may go, of those whose carrier takes something now.
+    fn next_slot(&self, session: &Session) -> Option<Duration> {
+        let datagrams = self.datagrams.as_ref();
+        let takes = |carrier: Lane| match carrier {
+            Lane::Stream => self.link.ready(),
+            Lane::Datagrams => datagrams.is_some_and(Datagrams::ready),
         };
-        let open = || self.channels.iter().filter(|channel| channel.takes_messages());
-        let clear = link.datagrams.as_ref().and_then(Datagrams::clear_at).unwrap_or_default();
-        let slots = |channel: &'a Channel| {
-            let lanes = channel.queue.after(Order(0)).map(|(_, item)| self.lane(channel, item));
-            lanes.filter(|lane| takes(*lane)).map(|lane| match lane {
+        let open = || session.channels.iter().filter(|channel| channel.takes_messages());
+        let clear = datagrams.and_then(Datagrams::clear_at).unwrap_or_default();
+        let slots = |channel: &Channel| {
+            let waiting = channel.queue.after(Order(0));
+            let carriers = waiting.map(|(_, item)| carrier_of(datagrams, channel, item));
+            let slots = carriers.filter(|carrier| takes(*carrier)).map(|carrier| match carrier {
                 Lane::Stream => channel.next_slot,
                 Lane::Datagrams => channel.next_slot.max(clear),
-            })
+            });
+            slots.min()
         };
-        let awareness = open().filter_map(|channel| slots(channel).min());
+        let awareness = open().filter_map(slots);
         let transactions =
-            self.sendable().map(|(_, pending)| self.channels[pending.channel].next_slot);
-        let over_stream = transactions.chain(open().filter_map(Channel::rested_at));
-        awareness.chain(over_stream.filter(|_| link.ready())).min()
+            session.sendable().map(|(_, pending)| session.channels[pending.channel].next_slot);
+        let over_stream = transactions.chain(open().filter_map(Channel::settled_at));
+        awareness.chain(over_stream.filter(|_| self.link.ready())).min()
     }
 
-    /// The lane that a value takes.
-    fn lane(&self, channel: &Channel, item: &Item) -> Lane {
-        let datagrams = self.link.as_ref().and_then(|link| link.datagrams.as_ref());
-        let key = item.key.as_ref().map_or(0, |key| key.len());
-        let id = channel.id.unwrap_or_default();
-        match datagrams {
-            Some(datagrams) if datagrams.takes(id, item.bytes.len(), key) => Lane::Datagrams,
-            _ => Lane::Stream,
-        }
-    }
-
-    /// Transactions that are not sent yet, up to the first whose channel is not open: they go in order.
-    fn sendable(&self) -> impl Iterator<Item = (usize, &Pending)> {
-        let unsent = self.pending.iter().enumerate().filter(|(_, pending)| !pending.sent);
-        unsent.take_while(|(_, pending)| self.channels[pending.channel].takes_messages())
-    }
-
-    /// What may go now. A transaction takes everything submitted before it along, whatever the rate says, so that
-    /// nothing overtakes: a drag arrives before its drop, unless they take different lanes.
-    fn due(&mut self, now: Duration, lane: Lane) -> Vec<(Order, Due)> {
-        self.channels.iter_mut().for_each(|channel| channel.drop_late(now));
+    /// The messages that may go now. A transaction takes everything submitted before it along, whatever the rate says, so
+    /// that nothing overtakes: a drag arrives before its drop, unless they take different carriers.
+    fn due(&self, session: &mut Session, now: Duration, carrier: Lane) -> Vec<(Order, Due)> {
+        session.channels.iter_mut().for_each(|channel| channel.drop_late(now));
         let mut due = Vec::new();
-        let channels = &self.channels;
-        let sendable = self.sendable();
-        let transactions: Vec<(Order, Due)> =
-            sendable.map(|(at, pending)| (pending.order, Due::Transaction(at))).collect();
-        let transactions_due = transactions.iter().any(|(_, due)| match due {
-            Due::Transaction(at) => channels[self.pending[*at].channel].next_slot <= now,
-            Due::Awareness(_) | Due::Rested(_) => false,
+        let channels = &session.channels;
+        let mut transactions_due = false;
+        let transactions = session.sendable().map(|(at, pending)| {
+            transactions_due |= channels[pending.channel].next_slot <= now;
+            (pending.order, Due::Transaction(at))
         });
-        if transactions_due && lane == Lane::Stream {
-            due.extend(transactions);
+        due.extend(transactions);
+        if !transactions_due || carrier != Lane::Stream {
+            due.clear();
         }
-        let Some(link) = self.link.as_ref() else { return due };
-        let (transport, has_datagrams) = (self.transports, link.datagrams.is_some());
-        for (at, channel) in channels.iter().enumerate().filter(|(_, one)| one.takes_messages()) {
+        let datagrams = self.datagrams.as_ref();
+        let open = channels.iter().enumerate().filter(|(_, channel)| channel.takes_messages());
+        for (at, channel) in open {
             if transactions_due || channel.next_slot <= now {
-                let queued = channel
-                    .queue
-                    .after(Order(0))
-                    .filter(|(_, item)| self.lane(channel, item) == lane);
+                let waiting = channel.queue.after(Order(0));
+                let queued =
+                    waiting.filter(|(_, item)| carrier_of(datagrams, channel, item) == carrier);
                 due.extend(queued.map(|(order, _)| (order, Due::Awareness(at))));
             }
-            if lane == Lane::Stream {
-                let rested = channel.rested(now, transport, has_datagrams);
-                due.extend(rested.map(|order| (order, Due::Rested(at))));
+            if carrier == Lane::Stream {
+                let settled = channel.settled(now, session.transports, datagrams.is_some());
+                due.extend(settled.map(|order| (order, Due::Settled(at))));
             }
         }
         due.sort_unstable_by_key(|(order, _)| *order);
         due
     }
 
-    fn add_chunk(&mut self, now: Duration, packet: &mut Vec<u8>) {
-        let (Some(upload), Some(link)) = (self.upload.as_mut(), self.link.as_mut()) else { return };
-        let (at, room) = (packet.len(), link.remaining(packet).saturating_sub(PING_SIZE));
+    /// Adds the next chunk of the snapshot that is on its way to the server.
+    fn add_chunk(&mut self, packing: &mut Packing, now: Duration, packet: &mut Vec<u8>) {
+        let Joined { upload: Some(upload), link, .. } = self else { return };
+        let (at, remaining) = (packet.len(), link.remaining(packet).saturating_sub(PING_SIZE));
         let Upload { as_of, ref bytes, offset } = *upload;
         let piece = Piece { as_of, counter: Counter(0), snapshot: bytes, offset };
-        let packing = &mut self.packing;
-        upload.offset += piece.write(now, room, &mut link.choosing, packing, None, packet);
+        upload.offset += piece.write(now, remaining, &mut link.choosing, packing, None, packet);
+        debug_assert!(upload.offset <= upload.bytes.len(), "a chunk is a part of the snapshot");
         link.probe(now, packet, at);
         if upload.offset == upload.bytes.len() {
             self.upload = None;
@@ -215,49 +242,56 @@ impl Client {
     }
 
     /// Adds as much of `due` as one packet takes.
-    fn add_body(
+    fn add_payload(
         &mut self,
+        session: &mut Session,
+        packing: &mut Packing,
         now: Duration,
         due: &[(Order, Due)],
         packet: &mut Vec<u8>,
     ) -> Result<(), Error> {
-        let Some(room) = self.link.as_ref().map(|link| link.remaining(packet)) else {
-            return Ok(());
-        };
-        self.add_records(now, due, room, Lane::Stream);
-        let Some(link) = self.link.as_mut() else { return Ok(()) };
+        let remaining = self.link.remaining(packet);
+        self.add_records(session, packing, now, due, remaining, Lane::Stream);
+        let Joined { link, bodies, .. } = self;
         let at = packet.len();
-        if let Some(Bodies { encoder, .. }) =
-            link.bodies.as_mut().filter(|one| !one.encoder.is_empty())
-        {
-            encoder.finish(&mut link.choosing, &mut self.packing, packet)?;
+        if !bodies.encoder.is_empty() {
+            bodies.encoder.finish(&mut link.choosing, packing, packet)?;
             link.probe(now, packet, at);
             link.stamp(now, packet, at);
         }
         Ok(())
     }
 
-    /// Hands as much of `due` to the lane's encoder as one body takes: all of it of one coding. `room` is what a
-    /// packet of the stream has left.
-    fn add_records(&mut self, now: Duration, due: &[(Order, Due)], room: usize, lane: Lane) {
+    /// Hands as much of `due` to the carrier's encoder as one payload takes: all of it of one coding. `remaining`: bytes that
+    /// a packet of the stream may still take.
+    fn add_records(
+        &mut self,
+        session: &mut Session,
+        packing: &mut Packing,
+        now: Duration,
+        due: &[(Order, Due)],
+        remaining: usize,
+        carrier: Lane,
+    ) {
+        let Joined { link, bodies, datagrams, inbound, .. } = self;
+        let Session { pending, channels, numbered, transports, stats, .. } = session;
         for &(order, due) in due {
             let (at, item) = match due {
-                Due::Transaction(at) => (self.pending[at].channel, Some(&self.pending[at].item)),
-                Due::Awareness(at) => (at, self.channels[at].queue.get(order)),
-                Due::Rested(at) => {
-                    (at, self.channels[at].resting.get(order).map(|resting| &resting.item))
+                Due::Transaction(at) => (pending[at].channel, Some(&pending[at].item)),
+                Due::Awareness(at) => (at, channels[at].queue.get(order)),
+                Due::Settled(at) => {
+                    (at, channels[at].sent_values.get(order).map(|value| &value.item))
                 }
             };
             let Some(bytes) = item.map(|item| item.bytes.len()) else { continue };
-            let channel = &mut self.channels[at];
+            let channel = &mut channels[at];
             let coding = channel.coding();
-            let Some(link) = self.link.as_mut() else { break };
-            let takes = match (lane, link.bodies.as_ref(), link.datagrams.as_ref()) {
-                (Lane::Stream, Some(bodies), _) => {
-                    bodies.encoder.takes(coding) && bodies.encoder.fits(bytes, room)
+            let takes = match (carrier, &datagrams) {
+                (Lane::Stream, _) => {
+                    bodies.encoder.takes(coding) && bodies.encoder.fits(bytes, remaining)
                 }
-                (Lane::Datagrams, _, Some(datagrams)) => datagrams.has_room(),
-                _ => false,
+                (Lane::Datagrams, Some(datagrams)) => datagrams.has_room(),
+                (Lane::Datagrams, None) => false,
             };
             if !takes {
                 break;
@@ -266,10 +300,10 @@ impl Client {
             let mut taken = None;
             let (item, number) = match due {
                 Due::Transaction(at) => {
-                    let Pending { counter, sent, item, .. } = &mut self.pending[at];
+                    let Pending { counter, sent, item, .. } = &mut pending[at];
                     let counter = *counter.get_or_insert_with(|| {
-                        self.numbered = self.numbered.next();
-                        self.numbered
+                        *numbered = numbered.next();
+                        *numbered
                     });
                     *sent = true;
                     (&*item, Number::Transaction { counter, position: Position(0) })
@@ -280,16 +314,14 @@ impl Client {
                     let number = Number::Awareness { index: channel.index, after: item.after };
                     (&*taken.insert(item), number)
                 }
-                Due::Rested(_) => {
-                    let Some(rested) = channel.resting.remove(order) else { continue };
-                    let Resting { item, index, .. } = rested;
+                Due::Settled(_) => {
+                    let Some(value) = channel.sent_values.remove(order) else { continue };
+                    let SentValue { item, index, .. } = value;
                     let number = Number::Awareness { index, after: item.after };
                     (&*taken.insert(item), number)
                 }
             };
-            let packed = link.choosing.pack(channel.compress, &item.bytes, &mut self.packing, None);
-            let needs = self.known.get(id.get() as usize).copied().flatten();
-            let needs = needs.unwrap_or(Needs { qos: channel.qos, upstream: None });
+            let packed = link.choosing.pack(channel.compress, &item.bytes, packing, None);
             let record = Record {
                 channel: id,
                 sender: ParticipantId(0),
@@ -304,42 +336,45 @@ impl Client {
                 packed: packed.map(|(_, packed)| packed),
                 coding,
             };
-            if !matches!(due, Due::Rested(_)) {
+            if !matches!(due, Due::Settled(_)) {
                 if channel.next_slot <= now {
                     channel.next_slot = now + interval;
                 }
                 channel.stats.sent.count(&record, packed.map(|(choice, _)| choice));
-                self.stats.messages_out += 1;
-                self.stats.bytes_out_before += item.bytes.len() as u64;
+                stats.messages_out += 1;
+                stats.bytes_out_before += item.bytes.len() as u64;
             }
-            match (lane, link.bodies.as_mut(), link.datagrams.as_mut()) {
-                (Lane::Stream, Some(bodies), datagrams) => {
+            match (carrier, datagrams.as_mut()) {
+                (Lane::Stream, datagrams) => {
                     bodies.encoder.push(&record);
                     if let (Due::Transaction(_), Some(datagrams)) = (due, datagrams) {
                         datagrams.copy(now, &record, Position(0), &channel.qos);
                     }
                 }
-                (_, _, Some(datagrams)) => datagrams.submit(now, &record, needs),
-                _ => break,
+                (Lane::Datagrams, Some(datagrams)) => {
+                    let needs = inbound.numbers.needs(id);
+                    let needs = needs.unwrap_or(Needs { qos: channel.qos, upstream: None });
+                    datagrams.submit(now, &record, needs);
+                }
+                (Lane::Datagrams, None) => break,
             }
             if let (Some(item), Number::Awareness { index, .. }) = (taken, number) {
-                let transport = self.transports;
-                channel.rest(order, Resting { lane, transport, item, index, sent: now });
+                let (lane, transport) = (carrier, *transports);
+                channel.keep_sent(order, SentValue { lane, transport, item, index, sent: now });
             }
         }
     }
+}
 
-    fn hang_up_after_goodbye(&mut self) {
-        if self.phase == Phase::Leaving
-            && self.link.as_ref().is_some_and(|link| !link.has_control())
-        {
-            self.outputs.push_back(Output::Hangup);
-            self.end();
-        }
+impl Session {
+    /// Transactions that are not sent yet, up to the first whose channel is not open: they go in order.
+    fn sendable(&self) -> impl Iterator<Item = (usize, &Pending)> {
+        let unsent = self.pending.iter().enumerate().filter(|(_, pending)| !pending.sent);
+        unsent.take_while(|(_, pending)| self.channels[pending.channel].takes_messages())
     }
 
-    /// Half-empty queues take messages again.
-    fn say_drained(&mut self) {
+    /// Tells the application that there is room for messages again, once the queues are half empty.
+    fn emit_drain(&mut self) {
         let limits = &self.config.limits;
         let full = |channel: &Channel| {
             channel.qos.kind == Kind::Awareness
@@ -352,7 +387,17 @@ impl Client {
             && !self.channels.iter().any(full)
         {
             self.wants_drain = false;
-            self.outputs.push_back(Output::Event(Event::Drain));
+            self.emit(Event::Drain);
         }
+    }
+}
+
+/// What carries a message.
+fn carrier_of(datagrams: Option<&Datagrams>, channel: &Channel, item: &Item) -> Lane {
+    let key = item.key.as_ref().map_or(0, |key| key.len());
+    let id = channel.id.unwrap_or_default();
+    match datagrams {
+        Some(datagrams) if datagrams.takes(id, item.bytes.len(), key) => Lane::Datagrams,
+        _ => Lane::Stream,
     }
 }

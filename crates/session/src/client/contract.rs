@@ -1,165 +1,253 @@
-//! What goes into a client and what comes out of it.
+//! The QoS contract of each channel: comparing what arrives with it, changing it, asking for a lower rate (wire.md W76 to
+//! W80).
 
-use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use groupwire_codecs::{ALL, Codec, Costs};
+use super::event::{Event, Incoming};
+use super::phase::{Joined, Phase};
+use super::session::Session;
+use super::{ChannelId, Client};
+use crate::contract::{Judged, Measure};
+use crate::datagrams::Datagrams;
+use crate::wire::contract::{self, Entry};
+use crate::wire::frame::Frame;
+use crate::{ContractNews, ContractReport, Error, Kind, Overflow, Qos};
 
-use super::Event;
-use crate::{Access, Compress, Limits, Redundancy};
+impl Client {
+    /// Asks for another QoS for a channel, for everybody; kind, overflow and privacy stay. The server's word is final:
+    /// [`Event::Changed`] says what holds, [`Event::Error`] with [`Error::NotChanged`](crate::Error) that nothing does.
+    /// Holds over broken transports until the server has answered.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    /// use groupwire_session::client::{Client, Config};
+    /// use groupwire_session::Qos;
+    ///
+    /// let pointer = Qos::awareness().loss_per_mille(200).rate(10, 25);
+    /// let mut client = Client::new(Duration::ZERO, Config::new("demo"))?;
+    /// let channel = client.channel("pointer", pointer)?;
+    /// // People talk: the pointer has to keep up with what is said.
+    /// client.set_qos(channel, pointer.loss_per_mille(100).rate(20, 30))?;
+    /// # Ok::<(), groupwire_session::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A channel that is unknown or closed, a QoS that contradicts itself or is of another kind.
+    pub fn set_qos(&mut self, channel: ChannelId, qos: Qos) -> Result<(), Error> {
+        let open = self.session.open_mut(channel)?;
+        open.qos.can_become(&qos)?;
+        open.wish = Some(qos);
+        if let Phase::Joined(joined) = &mut self.phase {
+            joined.announce_wish(&mut self.session, channel.0 as usize);
+        }
+        Ok(())
+    }
 
-/// What a client is made of.
-#[derive(Debug, Clone)]
-pub struct Config {
-    /// The room to join, 1 to 256 octets.
-    pub room: String,
-    /// For the server's authorisation hook; opaque.
-    pub token: Vec<u8>,
-    /// What the others are told of this participant; opaque.
-    pub presence: Vec<u8>,
-    /// Spreads reconnections apart; any random number. The core has no randomness of its own.
-    pub seed: u64,
-    /// Whether messages are compressed, if the server can: bodies, and messages of channels that ask for a codec. Off
-    /// is for debugging.
-    pub compress: bool,
-    /// What is sent again over datagrams. Other than the default is for measuring.
-    pub redundancy: Redundancy,
-    /// What this end can pack and unpack single messages with; see [`Client::set_codecs`](super::Client::set_codecs).
-    pub codecs: &'static [&'static dyn Codec],
-    /// What they cost here, for channels that leave the choice to Groupwire: [`Costs::measure`] knows better than what is
-    /// built in.
-    pub costs: Costs,
-    /// A clock, to measure what packing takes while it is done; without one it is held to take what `costs` say.
-    pub clock: Option<fn() -> Duration>,
-    /// What this end accepts and keeps.
-    pub limits: Limits,
+    /// Asks the server for a conflated channel's values at a lower rate: at most `rate` values of each key, in 1/1000 per
+    /// second; `None`: all of them. The values that come are always the newest, and the last value always arrives. Holds
+    /// over broken transports.
+    ///
+    /// # Errors
+    /// A channel that is unknown or closed, or does not conflate.
+    pub fn limit_rate(&mut self, channel: ChannelId, rate: Option<u32>) -> Result<(), Error> {
+        let open = self.session.open_mut(channel)?;
+        if open.qos.overflow != Overflow::Conflate {
+            return Err(Error::InvalidQos {
+                why: "only a channel that conflates can be thinned: every other value matters",
+            });
+        }
+        open.limit = rate.unwrap_or(0);
+        open.judge.begin_anew();
+        if let Phase::Joined(joined) = &mut self.phase {
+            joined.announce_limit(&mut self.session, channel.0 as usize);
+        }
+        Ok(())
+    }
+
+    /// How a channel's contract is kept, as far as this end receives on the channel.
+    pub fn contract(&self, channel: ChannelId) -> Option<ContractReport> {
+        let open = self.session.channels.get(channel.0 as usize)?;
+        let datagrams = self.phase.welcomed().and_then(|joined| joined.datagrams.as_ref());
+        Some(ContractReport {
+            qos: open.qos,
+            state: open.judge.state(&open.qos),
+            recent: open.judge.recent(),
+            total: open.judge.total,
+            rate: open.judge.rate().filter(|_| open.qos.rate_min > 0),
+            latency: open.judge.latency,
+            upstream: open.judge.upstream,
+            measures: self.session.measures(channel.0 as usize, datagrams),
+        })
+    }
 }
 
-impl Config {
-    /// A participant of `room` with everything else as usual.
-    pub fn new(room: &str) -> Self {
-        Config {
-            room: room.to_string(),
-            token: Vec::new(),
-            presence: Vec::new(),
-            seed: 1,
-            compress: true,
-            redundancy: Redundancy::default(),
-            codecs: ALL,
-            costs: Costs::reference(),
-            clock: None,
-            limits: Limits::default(),
+impl Session {
+    /// Compares a message of another participant with the contract. `is_state`: it was older than this participant's interest
+    /// in the channel, so that nothing was promised for it.
+    pub(super) fn judge(
+        &mut self,
+        now: Duration,
+        message: &Incoming,
+        is_state: bool,
+        datagrams: Option<&Datagrams>,
+    ) {
+        let at = message.channel.0 as usize;
+        let channel = &mut self.channels[at];
+        let judged = Judged {
+            sender: message.sender,
+            index: (channel.qos.kind == Kind::Awareness).then_some(message.index),
+            age: message.age,
+            is_state,
+        };
+        channel.judge.judge(now, &channel.qos, channel.limit, judged);
+        self.emit_news(now, at, datagrams);
+    }
+
+    /// W69: repeats are chosen by what is missed from application to application.
+    pub(super) fn pass_missed(&mut self, datagrams: &mut Datagrams) {
+        for channel in &mut self.channels {
+            let beyond = channel.judge.take_beyond();
+            if let Some(id) = channel.id.filter(|_| beyond != 0.0) {
+                datagrams.judged(id, beyond);
+            }
         }
     }
-}
 
-/// What happened outside.
-#[derive(Debug)]
-pub enum Input<'a> {
-    /// A transport is open: the one asked for by [`Output::Dial`], or a better one than that in use. Then the session
-    /// moves to it; the shell closes the old one and reports nothing more of it.
-    Opened {
-        /// Octets that a datagram of it may have; 0: it has none.
-        max_datagram: usize,
-    },
-    /// A packet came.
-    Packet(&'a [u8]),
-    /// A datagram came.
-    Datagram(&'a [u8]),
-    /// The transport took one packet of [`Output::Send`]; there is room for another.
-    Sent,
-    /// One of [`Output::Datagram`] has left, or was dropped.
-    DatagramSent,
-    /// The transport is closed, or could not be opened.
-    Closed,
-    /// There is reason to believe that the network is back: what waits to dial does so now.
-    Hurry,
-    /// Time passed.
-    Timeout,
-}
+    /// Tells the application that a channel's contract began to be missed, or is kept again.
+    fn emit_news(&mut self, now: Duration, at: usize, datagrams: Option<&Datagrams>) {
+        let channel = &mut self.channels[at];
+        let Some(state) = channel.judge.news(now, &channel.qos, channel.limit) else { return };
+        let (channel, measures) = (ChannelId(at as u32), self.measures(at, datagrams));
+        self.emit(Event::Contract(ContractNews { channel, state, measures }));
+    }
 
-/// What to do outside.
-#[derive(Debug)]
-pub enum Output {
-    /// Open a transport, then report [`Input::Opened`] or [`Input::Closed`].
-    Dial,
-    /// Send this packet, then report [`Input::Sent`].
-    Send(Vec<u8>),
-    /// Send this datagram, or drop it when it cannot leave soon, then report [`Input::DatagramSent`].
-    Datagram(Vec<u8>),
-    /// Close the transport once what was sent is out, then report [`Input::Closed`].
-    Hangup,
-    /// Tell the application.
-    Event(Event),
-    /// Nothing more until an input comes, or until this time with [`Input::Timeout`].
-    Timeout(Option<Duration>),
-}
-
-/// A channel of one client, by the order in which they were made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct ChannelId(pub u32);
-
-/// How a channel is opened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ChannelOptions {
-    /// Whether it is for sending, receiving, or both.
-    pub access: Access,
-    /// How its messages become small, both ways, on the link of this participant.
-    pub compress: Compress,
-}
-
-impl Default for ChannelOptions {
-    fn default() -> Self {
-        ChannelOptions { access: Access::FULL, compress: Compress::Template }
+    /// What is done to keep a channel's contract.
+    fn measures(&self, at: usize, datagrams: Option<&Datagrams>) -> Vec<Measure> {
+        let channel = &self.channels[at];
+        let carrier = match channel.qos.kind {
+            Kind::Awareness if datagrams.is_some() => Measure::Datagrams,
+            _ => Measure::Stream,
+        };
+        let mut measures = Vec::from([carrier]);
+        let stats = channel.id.zip(datagrams).and_then(|(id, datagrams)| datagrams.stats(id));
+        if let Some((_, _, received)) = stats {
+            let (saved, asked) = (received.recovered, received.asked);
+            measures.extend((saved > 0).then_some(Measure::Repeated { saved }));
+            measures.extend((asked > 0).then_some(Measure::Asked { messages: asked }));
+        }
+        if channel.qos.overflow == Overflow::Conflate {
+            let (rate, values) = (channel.qos.rate_max, channel.judge.replaced);
+            measures.extend((rate > 0).then_some(Measure::Paced { rate }));
+            let limited = Measure::Thinned { rate: channel.limit };
+            measures.extend((channel.limit > 0).then_some(limited));
+            measures.extend((values > 0).then_some(Measure::Conflated { values }));
+        }
+        measures
     }
 }
 
-/// What to send.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Outgoing<'a> {
-    /// The message; UTF-8 if `text`.
-    pub bytes: &'a [u8],
-    /// Whether the receiver is handed text.
-    pub text: bool,
-    /// On a conflated channel: only the newest value of each of this participant's keys matters.
-    pub key: Option<&'a [u8]>,
-    /// Instead of the channel's.
-    pub priority: Option<u8>,
-}
+impl Joined {
+    /// Passes on what afec notices of the path of datagrams to the server.
+    pub(super) fn heed_notices(&mut self, now: Duration, session: &mut Session) {
+        let Some(datagrams) = &mut self.datagrams else { return };
+        while let Some(notice) = datagrams.notice() {
+            let at = self.inbound.numbers.at(notice.channel);
+            if let Some(at) = at.filter(|at| session.channels[*at].id.is_some()) {
+                session.channels[at].judge.outlook[0] = notice.outlook();
+                session.emit_news(now, at, Some(datagrams));
+            }
+        }
+    }
 
-/// What became of a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sent {
-    /// On its way, or waiting for its turn.
-    Accepted,
-    /// The same, and it replaced an older value of its key that had not been sent.
-    Conflated,
-    /// Too much is waiting; nothing was taken. [`Event::Drain`] says when to try again.
-    NotNow,
-}
+    /// W79, W80: what the server expects of channels, and when it made this packet.
+    ///
+    /// # Errors
+    /// Contracts were not agreed on, or the frame cannot be read.
+    pub(super) fn on_contract(
+        &mut self,
+        now: Duration,
+        session: &mut Session,
+        bytes: &[u8],
+    ) -> Result<(), Error> {
+        if !self.agreed.contracts {
+            return Err(Error::malformed("CONTRACT: it was not agreed on"));
+        }
+        let numbers = &mut self.inbound.numbers;
+        let mut news = Vec::new();
+        let stamp = contract::read(bytes, |Entry { channel, upstream, expected }| {
+            // Entries of channels that were closed meanwhile are skipped.
+            if let Some(at) = numbers.at(channel) {
+                let judge = &mut session.channels[at].judge;
+                judge.upstream = upstream;
+                judge.outlook[1] = expected;
+                news.push(at);
+            }
+            if let Some(needs) = numbers.needs_mut(channel) {
+                needs.upstream = Some(upstream);
+            }
+        })?;
+        if let Some(stamp) = stamp {
+            self.link.stamps.came(now, stamp, &self.link.clock);
+        }
+        for at in news {
+            session.emit_news(now, at, self.datagrams.as_ref());
+        }
+        Ok(())
+    }
 
-/// Totals since the client was made. "Before" counts the bytes of messages, "after" whole packets.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Stats {
-    /// Messages handed to the transport.
-    pub messages_out: u64,
-    /// Their bytes.
-    pub bytes_out_before: u64,
-    /// Packets handed to the transport.
-    pub packets_out: u64,
-    /// Their bytes.
-    pub bytes_out_after: u64,
-    /// Messages delivered.
-    pub messages_in: u64,
-    /// Their bytes.
-    pub bytes_in_before: u64,
-    /// Packets received.
-    pub packets_in: u64,
-    /// Their bytes.
-    pub bytes_in_after: u64,
-    /// Transports opened after the first.
-    pub reconnects: u64,
-    /// Awareness values replaced by newer ones before they were sent.
-    pub conflated: u64,
+    /// The server stated a channel's QoS, unasked or as an answer to OPEN. `before`: what held until now.
+    pub(super) fn on_terms(
+        &mut self,
+        now: Duration,
+        session: &mut Session,
+        at: usize,
+        is_change: bool,
+        before: Qos,
+    ) {
+        let channel = &mut session.channels[at];
+        let (id, qos) = (ChannelId(at as u32), channel.qos);
+        if qos != before {
+            channel.judge.begin_anew();
+            channel.next_slot = channel.next_slot.min(now + qos.interval());
+        }
+        if is_change {
+            channel.wish = None;
+            return session.emit(Event::Changed { channel: id, qos });
+        }
+        channel.judge.forget_path();
+        let has_limit = channel.limit > 0;
+        session.emit(Event::Opened { channel: id, qos });
+        self.announce_wish(session, at);
+        if has_limit {
+            self.announce_limit(session, at);
+        }
+    }
+
+    /// W77: asks for the QoS that the application wishes, once the server has numbered the channel.
+    fn announce_wish(&mut self, session: &mut Session, at: usize) {
+        let channel = &session.channels[at];
+        if let (Some(qos), Some(id)) = (channel.wish, channel.id) {
+            self.ask(session, at, &Frame::Change { id, qos });
+        }
+    }
+
+    /// W78: asks for the rate that the application wishes, once the server has numbered the channel.
+    fn announce_limit(&mut self, session: &mut Session, at: usize) {
+        let channel = &session.channels[at];
+        if let Some(id) = channel.id {
+            self.ask(session, at, &Frame::Rate { id, rate: channel.limit });
+        }
+    }
+
+    fn ask(&mut self, session: &mut Session, at: usize, frame: &Frame<'_>) {
+        if self.agreed.contracts {
+            return self.link.queue(frame);
+        }
+        session.channels[at].wish = None;
+        session.emit_error(
+            at,
+            Error::NotAllowed { what: "changing what a channel needs, on this server" },
+        );
+    }
 }

@@ -1,13 +1,14 @@
-//! Up to which transaction of each sender was delivered, to see awareness that a later one has overtaken (wire.md W24).
+//! The newest transaction delivered of each sender, which tells awareness that a later transaction has overtaken (wire.md
+//! W24).
 
 use crate::ids::{Counter, ParticipantId};
 use crate::map::Map;
 
-/// Senders remembered at most: far more than a room has. Of those whose transactions a log or a snapshot's rest brings,
-/// many have left long ago, and nobody says so. Beyond, the oldest is forgotten: what comes of it is not taken for stale.
+/// Senders remembered at most, far more than a room has participants: a log also holds transactions of senders that left
+/// long ago. Beyond it the oldest sender is forgotten, whose awareness then never counts as stale.
 const MAX_SENDERS: usize = 1 << 16;
 
-/// By sender, the counter of its last transaction. That each comes once does not depend on it: positions see to that.
+/// By sender, the counter of its newest transaction. It has no part in delivering each transaction once: positions do that.
 #[derive(Debug, Default)]
 pub(super) struct Delivered {
     counters: Map<ParticipantId, Counter>,
@@ -43,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn w24_the_newest_counts_in_whatever_order_they_come() {
+    fn w24_the_newest_transaction_counts_in_any_order_of_arrival() {
         let mut delivered = Delivered::default();
         assert!(!delivered.is_beyond(ParticipantId(1), Counter(0)));
         delivered.note(ParticipantId(1), Counter(5));

@@ -1,4 +1,4 @@
-//! What a client tells its application.
+//! The events that a client hands to its application.
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -15,76 +15,81 @@ pub enum Event {
     Status(Status),
     /// The room took this participant in, or back.
     Joined {
-        /// Its number, small and never given to anybody else in this incarnation.
+        /// Its number, which no other participant is given in this incarnation of the room.
         participant: ParticipantId,
         /// Whether the session continues where it stopped.
         resumed: bool,
     },
     /// The server answered for a channel: this QoS holds.
     Opened {
-        /// Which channel.
+        /// The channel.
         channel: ChannelId,
-        /// What holds.
+        /// The QoS that holds.
         qos: Qos,
     },
-    /// A channel's QoS became another one while it was open.
+    /// The server changed a channel's QoS while the channel was open.
     Changed {
-        /// Which channel.
+        /// The channel.
         channel: ChannelId,
-        /// What holds from now on.
+        /// The QoS that holds from now on.
         qos: Qos,
+    },
+    /// A channel that the application closed is closed: no more of its messages come.
+    Closed {
+        /// The channel.
+        channel: ChannelId,
     },
     /// A channel's contract began to be missed, or is kept again.
     Contract(ContractNews),
     /// A message.
     Message(Incoming),
-    /// People came, changed or went.
+    /// Participants came, changed or left.
     Participants {
-        /// The list replaces all that was known; else it adds to it.
+        /// `true`: the list replaces all that was known; else it adds to it.
         complete: bool,
-        /// Who.
+        /// The news of each participant.
         changes: Vec<ParticipantChange>,
     },
     /// Late-joiner state is complete: of one channel, or of all that were open when joining.
     Synced {
-        /// `None`: of the join.
+        /// The channel; `None`: all that were open when joining.
         channel: Option<ChannelId>,
     },
     /// The room wants a snapshot: answer with [`Client::snapshot`](super::Client::snapshot) and this `as_of`.
     SnapshotWanted {
-        /// The state to send is the one after all events before this one: all transactions up to here.
+        /// The snapshot is to hold all transactions up to this position: the state after all events before this one.
         as_of: Position,
     },
     /// A snapshot that replaces all state built from transactions so far.
     Snapshot {
         /// It stands for all transactions up to this position.
         as_of: Position,
-        /// What a participant uploaded.
+        /// The snapshot that a participant uploaded.
         bytes: Vec<u8>,
     },
-    /// Something is missing that cannot be had again.
+    /// Transactions or a whole session are missing and cannot be had again.
     Gap {
-        /// What.
+        /// What is missing.
         reason: GapReason,
         /// Own transactions that were sent but not acknowledged, and are sent again under a new
         /// number: the lost session may have ordered some of them already.
         uncertain: usize,
     },
-    /// The transport may be dead: nothing has been heard for suspiciously long. A shell that knows of another one
-    /// opens it now and reports it by [`Input::Opened`](super::Input::Opened).
+    /// The transport may be dead: no packet came for suspiciously long. A shell that knows of another transport opens it
+    /// now and reports it by [`Input::Opened`](super::Input::Opened).
     Quiet {
-        /// `false`: it was heard again.
+        /// `false`: a packet came after all.
         quiet: bool,
     },
     /// After [`Sent::NotNow`](super::Sent::NotNow): there is room again.
     Drain,
     /// Something went wrong.
     Error {
-        /// What, and who is at fault.
+        /// The error, which says who is at fault.
         error: Error,
-        /// The channel that was refused, if it was about one.
+        /// The channel that it is about, if it is about one.
         channel: Option<ChannelId>,
-        /// The client ended; trying again cannot help.
+        /// `true`: the client has ended, as trying again cannot help.
         fatal: bool,
     },
 }
@@ -92,20 +97,20 @@ pub enum Event {
 /// The state of the connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
-    /// For the first time.
+    /// The client connects for the first time.
     Connecting,
-    /// Joined.
+    /// The room took the client in.
     Connected,
-    /// The transport broke.
+    /// The transport broke, and the client connects again.
     Reconnecting,
-    /// For good.
+    /// The client has ended for good.
     Closed,
 }
 
-/// Why something is missing.
+/// Why an [`Event::Gap`] came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GapReason {
-    /// The room lost its state; whoever still has it should send it again.
+    /// The room lost its state; an application that still has it should send it again.
     Incarnation,
     /// The room no longer knows this participant, which has a new number now.
     Session,
@@ -116,11 +121,11 @@ pub enum GapReason {
 /// A message that arrived.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Incoming {
-    /// Its channel.
+    /// The channel that it was sent on.
     pub channel: ChannelId,
-    /// Who sent it.
+    /// The participant that sent it.
     pub sender: ParticipantId,
-    /// The message.
+    /// Its content.
     pub bytes: Vec<u8>,
     /// Whether it was sent as text; then it is UTF-8.
     pub text: bool,
@@ -128,27 +133,27 @@ pub struct Incoming {
     pub key: Option<Vec<u8>>,
     /// The sender's priority, if it differs from the channel's.
     pub priority: Option<u8>,
-    /// How long ago the sending application made it, as far as is known.
+    /// How long ago the sending application made it, as far as the clocks of both ends tell.
     pub age: Duration,
     /// Place of a transaction in the room's order; 0 for awareness.
     pub position: Position,
-    /// The sender's own count: of its transactions, or of its messages on an awareness channel.
+    /// Its number among the sender's transactions, or among the sender's messages on an awareness channel.
     pub index: Index,
-    /// One's own transaction at its place in the order.
+    /// A transaction of this client, at its place in the room's order.
     pub own: bool,
-    /// Awareness that a later transaction of its sender has overtaken.
+    /// It is awareness that a later transaction of its sender has overtaken.
     pub stale: bool,
-    /// Part of what a late joiner is sent.
+    /// It is part of the state that a late joiner is sent.
     pub state: bool,
 }
 
-/// News of a participant.
+/// What changed about a participant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParticipantChange {
-    /// Who.
+    /// The participant.
     pub id: ParticipantId,
-    /// Whether it is there.
+    /// Whether it is present.
     pub state: PresenceState,
-    /// What it says of itself; empty when it left.
+    /// The presence that it published; empty when it left.
     pub presence: Vec<u8>,
 }

@@ -1,17 +1,12 @@
-//! Dialling, saying hello, staying alive, failing, ending.
+//! Dialling, staying alive, failing, ending.
 
 use core::time::Duration;
 
-use super::class::Classes;
-use super::copies::Copies;
-use super::shared::Shared;
-use super::{Client, Event, GapReason, Output, Phase, Status};
-use crate::datagrams::Datagrams;
-use crate::ids::{Counter, Position};
-use crate::link::Link;
+use super::Client;
+use super::api::Output;
+use super::event::{Event, Status};
+use super::phase::Phase;
 use crate::wire::frame::Frame;
-use crate::wire::handshake::{Hello, Outcome, Resume};
-use crate::wire::{VERSION, capability};
 use crate::{Error, Timing};
 
 /// Codes after which dialling again cannot help: version, unsupported, refused, replaced.
@@ -21,249 +16,164 @@ const HOPELESS: [u32; 4] = [1, 3, 9, 14];
 /// not allowed, compression.
 const MISUNDERSTANDINGS: [u32; 7] = [2, 4, 5, 6, 7, 8, 11];
 
-/// After so many transports in a row a session is given up (W14). One may be an accident of the transport.
+/// Misunderstandings on transports in a row after which the session is given up (W14). A single one may be an accident of
+/// the transport.
 const MISUNDERSTANDINGS_IN_A_ROW: u8 = 3;
 
 impl Client {
-    pub(super) fn keep_alive(&mut self, now: Duration) {
-        match self.phase {
-            Phase::Waiting(at) if now >= at => {
-                self.phase = Phase::Dialing;
-                self.outputs.push_back(Output::Dial);
+    /// Does what is due at `now`: dials, pings, reports quality, or gives the transport up.
+    pub(super) fn on_housekeeping(&mut self, now: Duration) {
+        let Client { phase, session, .. } = self;
+        let leaves = matches!(phase, Phase::Leaving(_));
+        match phase {
+            Phase::Waiting { until } if now >= *until => {
+                *phase = Phase::Dialing;
+                session.outputs.push_back(Output::Dial);
             }
-            Phase::Greeting(until) if now >= until => {
+            Phase::Greeting(greeting) if now >= greeting.give_up_at => {
                 self.fail(Error::Silent { ms: Timing::default().dead.as_millis() as u64 });
             }
-            Phase::Joined | Phase::Leaving => {
-                let (Some(session), Some(link)) = (self.session, self.link.as_mut()) else {
-                    return;
-                };
-                let silence = now.saturating_sub(link.heard());
-                if silence >= session.timing.dead {
-                    self.fail(Error::Silent { ms: silence.as_millis() as u64 });
-                    return;
+            Phase::Joined(joined) | Phase::Leaving(joined) => {
+                let silence = now.saturating_sub(joined.link.heard());
+                if silence >= joined.timing.dead {
+                    return self.fail(Error::Silent { ms: silence.as_millis() as u64 });
                 }
-                if now >= link.next_ping(session.timing.ping) {
-                    link.ping(now);
+                if now >= joined.link.next_ping(joined.timing.ping) {
+                    joined.link.ping(now);
                 }
-                self.tell_standing(now);
-                let Some(link) = self.link.as_ref() else { return };
-                if !self.quiet && link.quiet_at().is_some_and(|at| now >= at) {
-                    self.set_quiet(true);
+                if !leaves {
+                    joined.report_quality(session, now);
+                }
+                if joined.link.quiet_at().is_some_and(|at| now >= at) {
+                    session.set_quiet(true);
                 }
             }
             _ => {}
         }
     }
 
+    /// When [`Client::on_housekeeping`] or [`Client::compose`] has something to do, if no input comes before.
     pub(super) fn next_timeout(&self, now: Duration) -> Option<Duration> {
-        match self.phase {
-            Phase::Waiting(at) | Phase::Greeting(at) => Some(at),
-            Phase::Joined | Phase::Leaving => {
-                let (session, link) = (self.session?, self.link.as_ref()?);
-                let dead = link.heard() + session.timing.dead;
-                let ping = link.next_ping(session.timing.ping);
-                let quiet = link.quiet_at().filter(|_| !self.quiet);
-                // Who is leaving only waits for its goodbye to go.
-                let talks = self.phase == Phase::Joined;
-                let slot = self.next_slot().filter(|_| talks);
-                let datagrams = link.datagrams.as_ref().filter(|_| talks);
-                let datagram = datagrams.and_then(|datagrams| datagrams.timeout(now));
-                let takes = datagrams.is_some_and(Datagrams::ready);
-                let of_class = self.classes.answer_at().filter(|_| takes);
-                let standing = self.inspected.next().filter(|_| talks);
-                [Some(dead), Some(ping), quiet, slot, datagram, of_class, standing]
-                    .into_iter()
-                    .flatten()
-                    .min()
+        match &self.phase {
+            Phase::Waiting { until } => Some(*until),
+            Phase::Greeting(greeting) => Some(greeting.give_up_at),
+            Phase::Joined(joined) => {
+                let keep_alive = joined.keep_alive_at(self.session.is_quiet);
+                let sends = joined.sends_at(&self.session, now);
+                [Some(keep_alive), sends, joined.reports.next()].into_iter().flatten().min()
             }
-            Phase::Dialing | Phase::Ended => None,
+            // A client that leaves only waits for its BYE to go.
+            Phase::Leaving(joined) => Some(joined.keep_alive_at(self.session.is_quiet)),
+            Phase::Dialing | Phase::HangingUp { .. } | Phase::Ended => None,
         }
     }
 
-    pub(super) fn set_quiet(&mut self, quiet: bool) {
-        if self.quiet != quiet {
-            self.quiet = quiet;
-            self.outputs.push_back(Output::Event(Event::Quiet { quiet }));
+    /// Ends for good. Messages that were accepted but not sent are given up: see [`Client::pending`].
+    pub fn leave(&mut self) {
+        match &mut self.phase {
+            Phase::Leaving(_) | Phase::Ended => {}
+            Phase::Joined(joined) => {
+                joined.link.queue(&Frame::Bye { reason: 0, retry_ms: 0 });
+                self.phase.advance(|phase| match phase {
+                    Phase::Joined(joined) => Phase::Leaving(joined),
+                    other => other,
+                });
+            }
+            Phase::Dialing | Phase::Greeting(_) => {
+                self.session.outputs.push_back(Output::Hangup);
+                self.end();
+            }
+            Phase::Waiting { .. } | Phase::HangingUp { .. } => self.end(),
         }
     }
 
-    /// A transport is open: say hello and open all channels. It may be a better one than that in use.
-    pub(super) fn greet(&mut self, now: Duration, max_datagram: usize) {
-        // What was meant for the transport before is of no use on this one.
-        self.outputs.retain(|output| matches!(output, Output::Event(_)));
-        self.set_quiet(false);
-        self.transports = self.transports.wrapping_add(1);
-        let mut link = Link::new(now, max_datagram);
-        let datagrams = capability::of_datagrams(max_datagram, self.config.compress);
-        let compression = capability::of_compression(self.config.compress, self.packing.set());
-        let limits = &self.config.limits;
-        link.queue(&Frame::Hello(Hello {
-            lowest: VERSION,
-            capabilities: compression | datagrams | capability::CONTRACTS | capability::STANDINGS,
-            max_packet: limits.max_packet,
-            max_message: limits.max_message,
-            room: &self.config.room,
-            token: &self.config.token,
-            presence: &self.config.presence,
-            resume: self.session.map(|session| Resume {
-                participant: session.participant,
-                secret: session.secret,
-                incarnation: session.incarnation,
-                position: self.position,
-                counter: self.ordered,
-            }),
-        }));
-        self.link = Some(link);
-        self.tell_codecs();
-        self.phase = Phase::Greeting(now + Timing::default().dead);
-        self.classes = Classes::default();
-        self.by_id.clear();
-        self.known.clear();
-        self.download = None;
-        self.snapshot_wanted = None;
-        self.upload = None;
-        self.shared = Shared::default();
-        self.copies = Copies::default();
-        self.inspected.begin_anew(false);
-        self.presence_changed = false;
-        for at in 0..self.channels.len() {
-            self.channels[at].id = None;
-            self.channels[at].with_join = true;
-            self.open_channel(at);
+    /// The server said BYE: closes the transport, to dial again after at least `retry_ms`.
+    pub(super) fn on_bye(&mut self, retry_ms: u64) {
+        self.session.outputs.push_back(Output::Hangup);
+        if matches!(self.phase, Phase::Leaving(_)) {
+            return self.end();
         }
+        // A day at most: a server cannot send anybody away for good.
+        let stay_away = Duration::from_millis(retry_ms.min(24 * 3600 * 1000));
+        self.phase = Phase::HangingUp { stay_away, joined_at: self.phase.joined_at() };
     }
 
-    pub(super) fn open_channel(&mut self, at: usize) {
-        let channel = &mut self.channels[at];
-        channel.told = channel.compress;
-        let have = if channel.synced { self.position } else { channel.have };
-        if let Some(link) = self.link.as_mut() {
-            link.queue(&Frame::Open {
-                reference: at as u32,
-                access: channel.access,
-                name: &channel.name,
-                qos: channel.qos,
-                have,
-                compress: channel.compress,
-            });
-        }
-    }
-
-    /// W46.
-    pub(super) fn tell_codecs(&mut self) {
-        let set = self.packing.set();
-        if let Some(link) = self.link.as_mut().filter(|_| set != 0) {
-            link.queue(&Frame::Codecs { set });
-        }
-    }
-
-    /// The server is to know how a channel is compressed: at once, or when it has answered for the channel.
-    pub(super) fn tell_compress(&mut self, at: usize) {
-        let channel = &mut self.channels[at];
-        if let (Some(id), Some(link)) = (channel.id, self.link.as_mut())
-            && channel.told != channel.compress
-        {
-            channel.told = channel.compress;
-            link.queue(&Frame::Compress { id, compress: channel.compress });
-        }
-    }
-
-    /// Something is wrong on this transport: say so, close it, try again unless trying cannot help.
+    /// Something is wrong on this transport: says so to the server, closes it, and tries again unless trying cannot help.
     pub(super) fn fail(&mut self, error: Error) {
-        if let Some(link) = self.link.as_mut().filter(|link| link.ready()) {
+        let Some(link) = self.phase.link_mut() else {
+            debug_assert!(false, "{error} without a transport");
+            return;
+        };
+        let outputs = &mut self.session.outputs;
+        if link.ready() {
             // What was composed for the room must not follow the error, so it goes alone.
             let mut packet = link.begin(link.heard());
             crate::link::error_frame(&error, true, 0, &mut packet);
             link.launched(packet.len());
-            self.outputs.push_back(Output::Send(packet));
+            outputs.push_back(Output::Send(packet));
         }
-        self.outputs.push_back(Output::Hangup);
-        self.link = None;
-        if self.phase == Phase::Leaving {
+        outputs.push_back(Output::Hangup);
+        if matches!(self.phase, Phase::Leaving(_)) {
             return self.end();
         }
         let hopeless = HOPELESS.contains(&error.code());
         if MISUNDERSTANDINGS.contains(&error.code()) {
             self.misunderstood = self.misunderstood.saturating_add(1);
         }
-        self.outputs.push_back(Output::Event(Event::Error {
-            error,
-            channel: None,
-            fatal: hopeless,
-        }));
+        self.session.emit(Event::Error { error, channel: None, fatal: hopeless });
         if hopeless {
-            self.end();
-        } else {
-            // `Closed` comes from the shell and starts the wait.
-            self.phase = Phase::Dialing;
+            return self.end();
+        }
+        let joined_at = self.phase.joined_at();
+        self.phase = Phase::HangingUp { stay_away: Duration::ZERO, joined_at };
+    }
+
+    /// The shell closed the transport, or could not open it.
+    pub(super) fn on_closed(&mut self, now: Duration) {
+        match self.phase {
+            Phase::Ended | Phase::Waiting { .. } => {}
+            Phase::Leaving(_) => self.end(),
+            Phase::HangingUp { stay_away, .. } => self.wait(now, stay_away),
+            Phase::Dialing | Phase::Greeting(_) | Phase::Joined(_) => {
+                self.wait(now, Duration::ZERO);
+            }
         }
     }
 
-    pub(super) fn closed(&mut self, now: Duration) {
-        self.link = None;
-        match self.phase {
-            Phase::Ended | Phase::Waiting(_) => {}
-            Phase::Leaving => self.end(),
-            _ => {
-                let least = core::mem::take(&mut self.stay_away);
-                self.wait(now, least);
-            }
+    /// BYE was sent: closes the transport.
+    pub(super) fn hang_up_after_bye(&mut self) {
+        if let Phase::Leaving(joined) = &self.phase
+            && !joined.link.has_control()
+        {
+            self.session.outputs.push_back(Output::Hangup);
+            self.end();
         }
     }
 
     /// Dials again after at least `least`.
-    pub(super) fn wait(&mut self, now: Duration, least: Duration) {
+    fn wait(&mut self, now: Duration, least: Duration) {
         // A connection that fails as soon as it stands is no better than none.
-        let lasted = self.joined_at.take().map_or(Duration::ZERO, |at| now.saturating_sub(at));
+        let lasted = self.phase.joined_at().map_or(Duration::ZERO, |at| now.saturating_sub(at));
         if lasted >= Timing::default().dead {
             self.backoff.reset();
             self.misunderstood = 0;
         }
+        let membership = &mut self.session.membership;
         if self.misunderstood >= MISUNDERSTANDINGS_IN_A_ROW
-            && let Some(session) = self.session.as_mut()
+            && let Some(membership) = membership
         {
             self.misunderstood = 0;
-            // No room has it, so that all begins anew.
-            session.incarnation = !session.incarnation;
+            // No room has this incarnation, so that all begins anew.
+            membership.incarnation = !membership.incarnation;
         }
-        self.phase = Phase::Waiting(now + least + self.backoff.next());
-        let status = if self.session.is_some() { Status::Reconnecting } else { Status::Connecting };
-        self.outputs.push_back(Output::Event(Event::Status(status)));
+        let was_member = membership.is_some();
+        self.phase = Phase::Waiting { until: now + least + self.backoff.next() };
+        let status = if was_member { Status::Reconnecting } else { Status::Connecting };
+        self.session.emit(Event::Status(status));
     }
 
-    pub(super) fn end(&mut self) {
-        self.link = None;
+    fn end(&mut self) {
         self.phase = Phase::Ended;
-        self.outputs.push_back(Output::Event(Event::Status(Status::Closed)));
-    }
-
-    /// The room does not know the session any more: start over under a new number.
-    pub(super) fn start_over(&mut self, outcome: Outcome, same_incarnation: bool) {
-        let uncertain = self.pending.iter().filter(|pending| pending.counter.is_some()).count();
-        self.ordered = Counter(0);
-        self.numbered = Counter(0);
-        for pending in &mut self.pending {
-            pending.counter = None;
-            pending.sent = false;
-        }
-        let pending = &self.pending;
-        let before =
-            |order| Counter(pending.partition_point(|pending| pending.order < order) as u32);
-        self.channels.iter_mut().for_each(|channel| channel.count_anew(before));
-        if !same_incarnation {
-            self.position = Position(0);
-            self.covered = Position(0);
-            self.delivered.clear();
-            self.seen.clear();
-            for channel in &mut self.channels {
-                channel.have = Position(0);
-                channel.synced = false;
-            }
-        }
-        if outcome == Outcome::Lost {
-            let reason = if same_incarnation { GapReason::Session } else { GapReason::Incarnation };
-            self.outputs.push_back(Output::Event(Event::Gap { reason, uncertain }));
-        }
+        self.session.emit(Event::Status(Status::Closed));
     }
 }

@@ -82,6 +82,26 @@ mod tests {
         Ok(if channel.get().is_multiple_of(2) { Kind::Awareness } else { Kind::Transaction })
     }
 
+    /// Calls `each` for every record of a payload until one cannot be read.
+    fn read(
+        decoder: &mut BodyDecoder,
+        form: Form,
+        payload: &[u8],
+        packing: &mut Packing,
+        mut each: impl FnMut(Record<'_>),
+    ) -> Result<(), Error> {
+        let mut batch = Batch::default();
+        let mut records = decoder.open(form, payload, packing, &mut batch)?;
+        let outcome = loop {
+            match records.next(decoder, packing, kind_of) {
+                Ok(Some(record)) => each(record),
+                Ok(None) => break Ok(()),
+                Err(error) => break Err(error),
+            }
+        };
+        records.finish(outcome)
+    }
+
     type Parts = (u32, u32, u32, Option<Vec<u8>>, Option<u8>, Vec<u8>);
 
     fn arbitrary_record() -> impl Strategy<Value = Parts> {
@@ -136,20 +156,18 @@ mod tests {
                 let mut out = vec![];
                 let choosing = &mut Choosing::default();
                 encoder.finish(choosing, &mut packs, &mut out).unwrap();
-                let mut at = 0;
                 let is_coded = out[0] == CODED_LAST;
                 prop_assert!(is_coded == (coded && shared) || sent.is_empty());
-                let each = |record: Record<'_>| {
-                    let coding = if is_coded { Coding::Shared } else { Coding::Alone };
+                let (form, coding) = match is_coded {
+                    true => (Form::Coded, Coding::Shared),
+                    false => (Form::Plain, Coding::Alone),
+                };
+                let mut at = 0;
+                read(&mut decoder, form, &out[1..], &mut packing, |record| {
                     let packed = record.packed.filter(|_| !shared);
                     assert_eq!(record, Record { coding, packed, ..sent[at] });
                     at += 1;
-                    Ok(())
-                };
-                match is_coded {
-                    true => decoder.coded(&out[1..], kind_of, each),
-                    false => decoder.plain(&out[1..], Some(&mut packing), kind_of, each),
-                }.unwrap();
+                }).unwrap();
                 prop_assert_eq!(at, sent.len());
             }
         }
@@ -159,8 +177,9 @@ mod tests {
             let mut packing = Packing::new(ALL, Costs::reference());
             for direction in [Direction::ToServer, Direction::ToClient] {
                 let mut decoder = BodyDecoder::new(direction, Numbering::default(), true, 1000);
-                let _ = decoder.plain(&body, Some(&mut packing), kind_of, |_| Ok(()));
-                let _ = decoder.coded(&body, kind_of, |_| Ok(()));
+                for form in [Form::Plain, Form::Coded, Form::Packed] {
+                    let _ = read(&mut decoder, form, &body, &mut packing, |_| ());
+                }
             }
         }
     }

@@ -7,11 +7,9 @@ use alloc::vec::Vec;
 use groupwire_gmc as gmc;
 
 use super::class::class_config;
-use super::{Batch, Coding, Form, Lane, account};
+use super::{Batch, Lane, account};
 use crate::ids::ChannelNo;
-use crate::limits::{MAX_BLOCK, MAX_RECORDS, MAX_UNPACKED, RECORD_OVERHEAD};
 use crate::packing::Packing;
-use crate::wire::io::Reader;
 use crate::wire::numbering::Numbering;
 use crate::wire::record::{self, Direction, FIELDS, Record};
 use crate::{Error, Kind};
@@ -100,25 +98,6 @@ impl BodyDecoder {
         *self = BodyDecoder { lane, ..BodyDecoder::new(direction, numbering, coded, max_message) };
     }
 
-    /// Calls `each` for every record of a class's body until one fails.
-    pub(crate) fn shared(
-        &mut self,
-        body: &[u8],
-        kind_of: impl Fn(ChannelNo) -> Result<Kind, Error>,
-        mut each: impl FnMut(Record<'_>) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        let mut is_empty = true;
-        self.coded(body, kind_of, |record| {
-            is_empty = false;
-            each(record)
-        })?;
-        if is_empty {
-            // W63.
-            self.numbering = Numbering::default();
-        }
-        Ok(())
-    }
-
     /// Whether [`BodyDecoder::costs`] is kept.
     pub(crate) fn keep_account(&mut self, on: bool) {
         if self.keeps_account != on {
@@ -132,91 +111,6 @@ impl BodyDecoder {
     /// What each message of the last coded body took; empty if that is not known.
     pub(crate) fn costs(&self) -> &[u32] {
         self.coder.as_deref().map(account::decoder_costs).unwrap_or_default()
-    }
-
-    /// Calls `each` for every record of a body until one fails.
-    pub(crate) fn read_body(
-        &mut self,
-        form: Form,
-        body: &[u8],
-        packing: &mut Packing,
-        kind_of: impl Fn(ChannelNo) -> Result<Kind, Error>,
-        mut each: impl FnMut(Record<'_>) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        match form {
-            Form::Plain => self.plain(body, Some(packing), kind_of, each),
-            Form::Coded => self.coded(body, kind_of, each),
-            Form::Packed => {
-                let body = packing.unpack(body, MAX_BLOCK)?.to_vec();
-                let each = |record: Record<'_>| each(Record { coding: Coding::Shared, ..record });
-                self.plain(&body, None, kind_of, each)
-            }
-        }
-    }
-
-    /// Calls `each` for every record of a plain body, unpacked, until one fails. `None`: none may be packed.
-    pub(crate) fn plain(
-        &mut self,
-        body: &[u8],
-        mut packing: Option<&mut Packing>,
-        kind_of: impl Fn(ChannelNo) -> Result<Kind, Error>,
-        mut each: impl FnMut(Record<'_>) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        let mut reader = Reader::new(body, "MESSAGES");
-        let mut count = 0;
-        let mut unpacked = 0;
-        while !reader.is_empty() {
-            count += 1;
-            if count > MAX_RECORDS {
-                return Err(Error::TooMany { what: "records in a body", limit: MAX_RECORDS });
-            }
-            let mut fields = [0; FIELDS];
-            for field in &mut fields {
-                *field = reader.varint_u32()?;
-            }
-            let payload = reader.bytes(self.max_message + RECORD_OVERHEAD, "message")?;
-            if !record::is_packed(&fields) {
-                each(self.read(fields, payload, &kind_of, self.max_message, None)?)?;
-                continue;
-            }
-            // W48: beyond what all of a body may stand for, a message is too large.
-            let limit = self.max_message.min(MAX_UNPACKED - unpacked);
-            let record = self.read(fields, payload, &kind_of, limit, packing.as_deref_mut())?;
-            unpacked += record.bytes.len();
-            each(record)?;
-        }
-        Ok(())
-    }
-
-    /// The same for a coded body.
-    pub(crate) fn coded(
-        &mut self,
-        body: &[u8],
-        kind_of: impl Fn(ChannelNo) -> Result<Kind, Error>,
-        mut each: impl FnMut(Record<'_>) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        if !self.coded {
-            return Err(Error::malformed("CODED: it was not agreed on"));
-        }
-        let mut coder = self.coder.take().unwrap_or_else(|| {
-            let mut coder = gmc::Decoder::new(self.lane.coder_config());
-            account::cost_decoder(&mut coder, self.keeps_account);
-            Box::new(coder)
-        });
-        let mut outcome = Ok(());
-        let decoded = coder.decode_packet(body, |message| {
-            if outcome.is_ok() {
-                outcome = match message.fields.try_into() {
-                    Ok(fields) => self
-                        .read(fields, message.bytes, &kind_of, self.max_message, None)
-                        .and_then(|record| each(Record { coding: Coding::Shared, ..record })),
-                    Err(_) => Err(Error::malformed("CODED")),
-                };
-            }
-        });
-        self.coder = Some(coder);
-        decoded.map_err(|error| Error::Compression { why: error.to_string() })?;
-        outcome
     }
 
     /// Decodes a coded payload into `batch`.

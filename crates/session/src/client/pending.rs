@@ -1,31 +1,67 @@
-//! What becomes of messages that wait here when the room has its say: ordered, of another kind, too large, refused.
+//! What becomes of messages that wait here when the room answers: ordered, of another kind, too large, refused.
 
 use core::time::Duration;
 
+use super::ChannelId;
+use super::event::{Event, Incoming};
 use super::outbox::{Item, Pending};
-use super::{Client, Event, Incoming};
-use crate::client::ChannelId;
+use super::session::Session;
 use crate::ids::{Counter, Index, Order, Position};
 use crate::{Error, Kind};
 
-impl Client {
-    /// Own transactions up to `counter` are ordered, at `position` or before it.
-    pub(super) fn settle(&mut self, counter: Counter, position: Position) {
-        if let Some(datagrams) = self.link.as_mut().and_then(|link| link.datagrams.as_mut()) {
-            datagrams.settled(counter);
+impl Session {
+    /// W14: the room has own transactions up to `counter`. The others are sent again, under new numbers: the same ones,
+    /// unless some were given up meanwhile.
+    ///
+    /// # Errors
+    /// The room counts transactions that were never sent, or misses some that it had ordered.
+    pub(super) fn renumber(&mut self, counter: Counter) -> Result<(), Error> {
+        if counter > self.numbered || counter < self.ordered {
+            return Err(Error::malformed("WELCOME: it counts transactions never sent"));
         }
-        let settled = |pending: &Pending| pending.counter.is_some_and(|own| own <= counter);
-        while self.pending.front().is_some_and(settled)
+        for pending in &mut self.pending {
+            pending.sent = pending.counter.is_some_and(|own| own <= counter);
+            pending.counter = pending.counter.filter(|_| pending.sent);
+        }
+        self.numbered = counter;
+        Ok(())
+    }
+
+    /// W29: the oldest pending transaction has its place in the order.
+    ///
+    /// # Errors
+    /// `counter` is not the number of the oldest pending transaction.
+    pub(super) fn confirm_next(
+        &mut self,
+        counter: Counter,
+        position: Position,
+    ) -> Result<(), Error> {
+        let expected = self.pending.front().and_then(|pending| pending.counter);
+        if expected != Some(counter) {
+            return Err(Error::malformed("record: an own transaction out of order"));
+        }
+        self.confirm(counter, position);
+        self.position = position;
+        Ok(())
+    }
+
+    /// Own transactions up to `counter` are ordered, at `position` or before it.
+    pub(super) fn confirm(&mut self, counter: Counter, position: Position) {
+        let is_ordered = |pending: &Pending| pending.counter.is_some_and(|own| own <= counter);
+        while self.pending.front().is_some_and(is_ordered)
             && let Some(pending) = self.pending.pop_front()
         {
             self.pending_bytes = self.pending_bytes.saturating_sub(pending.item.cost());
             let counter = pending.counter.unwrap_or_default();
+            debug_assert!(counter > self.ordered, "own transactions are ordered in their order");
             self.ordered = counter;
+            debug_assert!(self.ordered <= self.numbered, "the room ordered a numbered one");
             let channel = &mut self.channels[pending.channel];
             channel.have = channel.have.max(position);
-            self.tell(Event::Message(Incoming {
+            let sender = self.membership.map(|membership| membership.participant);
+            self.emit(Event::Message(Incoming {
                 channel: ChannelId(pending.channel as u32),
-                sender: self.participant().unwrap_or_default(),
+                sender: sender.unwrap_or_default(),
                 bytes: pending.item.bytes.into_vec(),
                 text: pending.item.text,
                 key: pending.item.key.map(<[u8]>::into_vec),
@@ -40,7 +76,7 @@ impl Client {
         }
     }
 
-    /// The channel turned out to be of the other kind: what waits for it goes where that kind waits.
+    /// The channel turned out to be of the other kind: its messages wait where messages of that kind wait.
     pub(super) fn change_kind(&mut self, at: usize) {
         let limits = &self.config.limits;
         let channel = &mut self.channels[at];
@@ -48,7 +84,7 @@ impl Client {
             while let Some((order, item)) = channel.pop_with_order() {
                 self.pending_bytes += item.cost();
                 let pending = Pending { counter: None, sent: false, channel: at, order, item };
-                // Behind what has a number, else where it was submitted.
+                // Behind those with a number, else where it was submitted.
                 let place = self.pending.partition_point(|other| other.sent || other.order < order);
                 self.pending.insert(place, pending);
             }
@@ -58,22 +94,22 @@ impl Client {
         while let Some(place) = self.pending.iter().position(waits) {
             let Some(Pending { order, item, .. }) = self.pending.remove(place) else { return };
             self.pending_bytes -= item.cost();
-            // Beyond what awareness may hold, the newest matter.
+            // Beyond the limits of awareness the oldest values are dropped.
             let _ = channel.push(order, item, limits.max_awareness_bytes, limits.max_keys);
         }
     }
 
-    /// The server takes no messages as large as some that wait.
+    /// Gives up waiting messages that are larger than the server takes.
     pub(super) fn drop_larger_than(&mut self, limit: usize) {
         for at in 0..self.channels.len() {
             if let Some(size) = self.give_up(at, |item| item.bytes.len() > limit) {
-                self.tell_of(at, Error::TooLarge { what: "waiting message", size, limit });
+                self.emit_error(at, Error::TooLarge { what: "waiting message", size, limit });
             }
         }
     }
 
-    /// Gives up unsent messages of a channel: the size of the largest, if there was one. What was sent waits for its
-    /// place in the order.
+    /// Gives up unsent messages of a channel. Returns the size of the largest, if there was one. Transactions that were sent
+    /// keep waiting for their place in the order.
     pub(super) fn give_up(&mut self, at: usize, hopeless: impl Fn(&Item) -> bool) -> Option<usize> {
         let channel = &mut self.channels[at];
         let gone =
@@ -89,10 +125,5 @@ impl Client {
         self.pending.retain(|pending| !gone(pending));
         self.pending_bytes = self.pending.iter().map(|pending| pending.item.cost()).sum();
         Some(largest)
-    }
-
-    /// An error that is about a channel.
-    pub(super) fn tell_of(&mut self, at: usize, error: Error) {
-        self.tell(Event::Error { error, channel: Some(ChannelId(at as u32)), fatal: false });
     }
 }

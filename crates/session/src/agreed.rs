@@ -1,0 +1,152 @@
+//! What both ends of a transport may use: the capabilities of HELLO and WELCOME (wire.md W10).
+
+use crate::Error;
+use crate::wire::capability::{
+    BLOCKS, CODED, CONTRACTS, COPIES, DATAGRAM_CLASSES, DATAGRAMS, SHARED_STREAMS, STANDINGS,
+};
+
+/// A set of capabilities: in HELLO those that the client offers, in WELCOME those that both ends have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Agreed {
+    /// Bodies are coded by gmc (W27).
+    pub(crate) coded: bool,
+    /// Snapshot chunks and bodies are packed by a codec (W52).
+    pub(crate) blocks: bool,
+    /// A fan-out group of receivers is sent the same bodies over the stream (W60).
+    pub(crate) shared_streams: bool,
+    /// Awareness travels in datagrams beside the stream (W38).
+    pub(crate) datagrams: bool,
+    /// A fan-out group of receivers is sent the same datagrams (W70).
+    pub(crate) groups: bool,
+    /// Datagrams carry copies of transactions (W81).
+    pub(crate) copies: bool,
+    /// QoS contracts are judged, changed and rate-limited (W76 to W80).
+    pub(crate) contracts: bool,
+    /// Receivers report the quality of their channels to the inspector (W84).
+    pub(crate) quality: bool,
+}
+
+impl Agreed {
+    /// The capabilities that this end offers. `compress`: messages may be compressed; `codecs`: the codecs that this end
+    /// reads, bit n for codec number n; `max_datagram`: bytes of the largest datagram, 0 if the transport has none.
+    pub(crate) fn offered(compress: bool, codecs: u64, max_datagram: usize) -> Self {
+        let datagrams = max_datagram > 0;
+        // Codec number 0 copies its input, so it alone packs nothing.
+        let packs = codecs & !1 != 0;
+        Agreed {
+            coded: compress,
+            blocks: compress && packs,
+            shared_streams: compress,
+            datagrams,
+            groups: datagrams && compress,
+            copies: datagrams,
+            contracts: true,
+            quality: true,
+        }
+    }
+
+    /// Parses the capabilities of a frame. Bits that this end does not know are ignored.
+    pub(crate) fn from_capabilities(bits: u64) -> Self {
+        let has = |bit: u64| bits & bit != 0;
+        Agreed {
+            coded: has(CODED),
+            blocks: has(BLOCKS),
+            shared_streams: has(SHARED_STREAMS),
+            datagrams: has(DATAGRAMS),
+            groups: has(DATAGRAM_CLASSES),
+            copies: has(COPIES),
+            contracts: has(CONTRACTS),
+            quality: has(STANDINGS),
+        }
+    }
+
+    /// The same as bits of a frame.
+    pub(crate) fn capabilities(self) -> u64 {
+        let Agreed { coded, blocks, shared_streams, datagrams, groups, copies, contracts, quality } =
+            self;
+        let bits = [
+            (coded, CODED),
+            (blocks, BLOCKS),
+            (shared_streams, SHARED_STREAMS),
+            (datagrams, DATAGRAMS),
+            (groups, DATAGRAM_CLASSES),
+            (copies, COPIES),
+            (contracts, CONTRACTS),
+            (quality, STANDINGS),
+        ];
+        bits.into_iter().filter(|(has, _)| *has).fold(0, |set, (_, bit)| set | bit)
+    }
+
+    /// The capabilities that both sets have: the server's answer to an offer.
+    #[allow(dead_code, reason = "the room still intersects the bits itself")]
+    pub(crate) fn common(self, other: Agreed) -> Self {
+        Agreed::from_capabilities(self.capabilities() & other.capabilities())
+    }
+
+    /// Parses the capabilities of a WELCOME that answers a HELLO with the offer `self`.
+    ///
+    /// # Errors
+    /// A capability that was not offered, or one without another that it builds on.
+    pub(crate) fn answered(self, bits: u64) -> Result<Agreed, Error> {
+        let agreed = Agreed::from_capabilities(bits);
+        let has_unoffered = agreed.capabilities() & !self.capabilities() != 0;
+        // W70, W81: both are about what datagrams hold, and a group's are always coded.
+        let lacks_datagrams = (agreed.groups || agreed.copies) && !agreed.datagrams;
+        if has_unoffered || lacks_datagrams || (agreed.groups && !agreed.coded) {
+            return Err(Error::malformed("WELCOME: a capability that was not offered"));
+        }
+        Ok(agreed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: u64 = CODED
+        | BLOCKS
+        | SHARED_STREAMS
+        | DATAGRAMS
+        | DATAGRAM_CLASSES
+        | COPIES
+        | CONTRACTS
+        | STANDINGS;
+
+    #[test]
+    fn w10_every_set_of_known_bits_is_kept_and_unknown_bits_are_ignored() {
+        for bits in 0..1 << 10 {
+            assert_eq!(Agreed::from_capabilities(bits).capabilities(), bits & ALL);
+        }
+        assert_eq!(Agreed::from_capabilities(u64::MAX).capabilities(), ALL);
+    }
+
+    #[test]
+    fn w10_an_end_offers_what_its_transport_and_settings_allow() {
+        assert_eq!(Agreed::offered(true, 0b11, 1000).capabilities(), ALL);
+        assert_eq!(Agreed::offered(true, 0b01, 1000).capabilities(), ALL & !BLOCKS);
+        let plain = Agreed::offered(false, 0b11, 1000).capabilities();
+        assert_eq!(plain, DATAGRAMS | COPIES | CONTRACTS | STANDINGS);
+        let stream = Agreed::offered(true, 0b11, 0).capabilities();
+        assert_eq!(stream, CODED | BLOCKS | SHARED_STREAMS | CONTRACTS | STANDINGS);
+    }
+
+    #[test]
+    fn w10_the_answer_to_an_offer_is_the_common_set() {
+        let (client, server) = (Agreed::offered(true, 0b11, 0), Agreed::offered(false, 0, 1000));
+        let common = client.common(server);
+        assert_eq!(common.capabilities(), CONTRACTS | STANDINGS);
+        assert_eq!(client.answered(common.capabilities()), Ok(common));
+        assert!(client.answered(DATAGRAMS).is_err());
+        assert!(server.answered(CODED).is_err());
+    }
+
+    #[test]
+    fn w70_w81_groups_and_copies_need_datagrams_and_groups_need_coded_bodies() {
+        let offer = Agreed::offered(true, 0b11, 1000);
+        for bits in [DATAGRAM_CLASSES | CODED, DATAGRAM_CLASSES | DATAGRAMS, COPIES] {
+            assert!(offer.answered(bits).is_err(), "{bits}");
+        }
+        assert!(offer.answered(DATAGRAMS | COPIES).is_ok());
+        assert!(offer.answered(DATAGRAMS | DATAGRAM_CLASSES | CODED).is_ok());
+    }
+}

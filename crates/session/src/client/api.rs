@@ -1,0 +1,164 @@
+//! The driving interface of a client: its configuration, its inputs and its outputs.
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use groupwire_codecs::{ALL, Codec, Costs};
+
+use super::Event;
+use crate::{Access, Compress, Limits, Redundancy};
+
+/// The configuration of a client.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// The room to join, a name of 1 to 256 bytes.
+    pub room: String,
+    /// A token for the server's authorisation hook. The session does not interpret it.
+    pub token: Vec<u8>,
+    /// What the other participants are told of this one. The session does not interpret it.
+    pub presence: Vec<u8>,
+    /// Spreads reconnections apart; any random number. The core has no randomness of its own.
+    pub seed: u64,
+    /// Whether messages are compressed, if the server can read that. `false` is for debugging.
+    pub compress: bool,
+    /// Which messages are sent again in datagrams. Values other than the default are for measuring.
+    pub redundancy: Redundancy,
+    /// The codecs that single messages are packed and unpacked with; see [`Client::set_codecs`](super::Client::set_codecs).
+    pub codecs: &'static [&'static dyn Codec],
+    /// The costs of these codecs on this machine, by which the codec is chosen for channels that name none.
+    /// [`Costs::measure`] is more exact than the built-in table.
+    pub costs: Costs,
+    /// A clock that measures how long packing takes. Without one, the time is estimated from `costs`.
+    pub clock: Option<fn() -> Duration>,
+    /// The limits of what this end accepts and keeps.
+    pub limits: Limits,
+}
+
+impl Config {
+    /// A configuration for `room` with defaults for everything else.
+    pub fn new(room: &str) -> Self {
+        Config {
+            room: room.to_string(),
+            token: Vec::new(),
+            presence: Vec::new(),
+            seed: 1,
+            compress: true,
+            redundancy: Redundancy::default(),
+            codecs: ALL,
+            costs: Costs::reference(),
+            clock: None,
+            limits: Limits::default(),
+        }
+    }
+}
+
+/// What happened outside of the client.
+#[derive(Debug)]
+pub enum Input<'a> {
+    /// A transport is open: the one that [`Output::Dial`] asked for, or a better one than that in use. In the second case
+    /// the session moves to it; the shell closes the old one and reports nothing more of it.
+    Opened {
+        /// Bytes of its largest datagram; 0: it has no datagrams.
+        max_datagram: usize,
+    },
+    /// A packet came.
+    Packet(&'a [u8]),
+    /// A datagram came.
+    Datagram(&'a [u8]),
+    /// The transport took one packet of [`Output::Send`] and can take another.
+    Sent,
+    /// The transport sent or dropped one datagram of [`Output::Datagram`].
+    DatagramSent,
+    /// The transport is closed, or could not be opened.
+    Closed,
+    /// The network seems to be back: a client that waits to dial does so now.
+    Hurry,
+    /// Time passed.
+    Timeout,
+}
+
+/// What to do outside of the client.
+#[derive(Debug)]
+pub enum Output {
+    /// Open a transport, then report [`Input::Opened`] or [`Input::Closed`].
+    Dial,
+    /// Send this packet, then report [`Input::Sent`].
+    Send(Vec<u8>),
+    /// Send this datagram, or drop it when it cannot leave soon, then report [`Input::DatagramSent`].
+    Datagram(Vec<u8>),
+    /// Close the transport once what was sent is out, then report [`Input::Closed`].
+    Hangup,
+    /// Hand this event to the application.
+    Event(Event),
+    /// Nothing more until an input comes, or until this time with [`Input::Timeout`].
+    Timeout(Option<Duration>),
+}
+
+/// A channel of one client: its place in the list of all channels that the client ever opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct ChannelId(pub u32);
+
+/// The options of a channel that is being opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChannelOptions {
+    /// Whether it is for sending, receiving, or both.
+    pub access: Access,
+    /// How its messages are compressed between this participant and the server, in both directions.
+    pub compress: Compress,
+}
+
+impl Default for ChannelOptions {
+    fn default() -> Self {
+        ChannelOptions { access: Access::FULL, compress: Compress::Template }
+    }
+}
+
+/// A message to send.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Outgoing<'a> {
+    /// Its content; UTF-8 if `text`.
+    pub bytes: &'a [u8],
+    /// Whether receivers are handed text.
+    pub text: bool,
+    /// On a conflated channel, the key whose older values of this participant it replaces.
+    pub key: Option<&'a [u8]>,
+    /// A priority instead of the channel's.
+    pub priority: Option<u8>,
+}
+
+/// What became of a message that was handed over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sent {
+    /// It is on its way, or waits to be sent.
+    Accepted,
+    /// It waits to be sent, and replaced an older value of its key that had not been sent.
+    Conflated,
+    /// It was not taken, as too many messages wait. [`Event::Drain`] says when to try again.
+    NotNow,
+}
+
+/// Totals since the client was made. "Before" counts the bytes of messages, "after" whole packets.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Messages handed to the transport.
+    pub messages_out: u64,
+    /// Bytes of these messages.
+    pub bytes_out_before: u64,
+    /// Packets handed to the transport.
+    pub packets_out: u64,
+    /// Bytes of these packets.
+    pub bytes_out_after: u64,
+    /// Messages delivered.
+    pub messages_in: u64,
+    /// Bytes of these messages.
+    pub bytes_in_before: u64,
+    /// Packets received.
+    pub packets_in: u64,
+    /// Bytes of these packets.
+    pub bytes_in_after: u64,
+    /// Transports opened after the first.
+    pub reconnects: u64,
+    /// Awareness values replaced by newer ones before they were sent.
+    pub conflated: u64,
+}

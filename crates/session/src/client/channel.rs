@@ -1,0 +1,303 @@
+//! One channel of a client: what holds of it, and the awareness that waits to be sent on it.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use core::time::Duration;
+
+use super::api::ChannelOptions;
+use super::outbox::{Item, SentValue};
+use crate::contract::Judge;
+use crate::datagrams::REST;
+use crate::ids::{ChannelNo, Counter, Index, Order, Position};
+use crate::latest::Latest;
+use crate::link::Link;
+use crate::wire::body::{Coding, Lane};
+use crate::wire::frame::{Access, Frame};
+use crate::{ChannelStats, Compress, Error, Overflow, Qos};
+
+/// How far the application has closed a channel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// The application uses it.
+    Open,
+    /// It is closed once all that was sent on it is confirmed.
+    Closing,
+    /// It is not open on any transport until the application opens it again.
+    Closed,
+}
+
+/// A channel as this client knows it.
+#[derive(Debug)]
+pub(super) struct Channel {
+    pub(super) name: String,
+    /// The QoS that the application asked for, then the one that the server stated.
+    pub(super) qos: Qos,
+    pub(super) stage: Stage,
+    pub(super) access: Access,
+    pub(super) compress: Compress,
+    /// The compression that the server was told of on this transport.
+    pub(super) announced: Compress,
+    pub(super) stats: ChannelStats,
+    /// Compares what arrives with the QoS contract.
+    pub(super) judge: Judge,
+    /// Another QoS that the application asked for and the server has not answered for.
+    pub(super) wish: Option<Qos>,
+    /// The largest rate at which the application wants values of one key, in 1/1000 per second; 0: all values.
+    pub(super) limit: u32,
+    /// The room's number for it on this transport.
+    pub(super) id: Option<ChannelNo>,
+    /// The server refused to open it.
+    pub(super) refused: bool,
+    /// Late-joiner state is complete: all transactions of this channel up to the session's position were delivered.
+    pub(super) synced: bool,
+    /// OPEN went in the same packet as HELLO on this transport.
+    pub(super) with_join: bool,
+    /// The newest transaction of this channel that was delivered.
+    pub(super) have: Position,
+    /// The newest awareness index used.
+    pub(super) index: Index,
+    /// When the maximum rate permits the next message.
+    pub(super) next_slot: Duration,
+    /// Awareness that waits to be sent.
+    pub(super) queue: Latest<Box<[u8]>, Item>,
+    /// Memory that `queue` holds, as [`Item::cost`] counts it.
+    pub(super) queued_bytes: usize,
+    /// The newest value sent of each key of a conflated channel, until it is known to have arrived (W41).
+    pub(super) sent_values: Latest<Box<[u8]>, SentValue>,
+}
+
+impl Channel {
+    pub(super) fn new(name: String, qos: Qos, options: ChannelOptions, have: Position) -> Self {
+        let ChannelOptions { access, compress } = options;
+        Channel {
+            name,
+            qos,
+            stage: Stage::Open,
+            access,
+            compress,
+            announced: compress,
+            stats: ChannelStats::default(),
+            judge: Judge::default(),
+            wish: None,
+            limit: 0,
+            id: None,
+            refused: false,
+            synced: false,
+            with_join: false,
+            have,
+            index: Index(0),
+            next_slot: Duration::ZERO,
+            queue: Latest::new(),
+            queued_bytes: 0,
+            sent_values: Latest::new(),
+        }
+    }
+
+    /// A channel that was closed and is opened again. Its place in the log and its awareness indices go on, as the room and
+    /// the other participants remember them.
+    pub(super) fn opened_again(&self, qos: Qos, options: ChannelOptions) -> Self {
+        debug_assert!(self.stage == Stage::Closed && self.queue.is_empty(), "it was sent all");
+        let index = self.index;
+        Channel { index, ..Channel::new(self.name.clone(), qos, options, self.have) }
+    }
+
+    /// Queues OPEN. `at`: its place among the session's channels; `position`: what the session has delivered.
+    pub(super) fn open(&mut self, at: usize, position: Position, link: &mut Link) {
+        self.announced = self.compress;
+        link.queue(&Frame::Open {
+            reference: at as u32,
+            access: self.access,
+            name: &self.name,
+            qos: self.qos,
+            have: if self.synced { position } else { self.have },
+            compress: self.compress,
+        });
+    }
+
+    /// Tells the server how the channel is compressed, if that changed and the server has numbered the channel.
+    pub(super) fn announce_compress(&mut self, link: &mut Link) {
+        if let Some(id) = self.id.filter(|_| self.announced != self.compress) {
+            self.announced = self.compress;
+            link.queue(&Frame::Compress { id, compress: self.compress });
+        }
+    }
+
+    /// Whether messages of this end can reach the room, now or over a later transport.
+    pub(super) fn may_send(&self) -> bool {
+        self.access.publish && !self.refused
+    }
+
+    /// Whether the server lets messages be sent on it now.
+    pub(super) fn takes_messages(&self) -> bool {
+        self.id.is_some() && self.access.publish
+    }
+
+    /// How bodies that carry its messages are coded.
+    pub(super) fn coding(&self) -> Coding {
+        self.compress.coding(&self.qos)
+    }
+
+    /// Queues awareness. `Ok(true)`: it replaced an older value.
+    ///
+    /// # Errors
+    /// [`Error::TooMany`] when the queue is full.
+    pub(super) fn push(
+        &mut self,
+        order: Order,
+        item: Item,
+        max_bytes: usize,
+        max_keys: usize,
+    ) -> Result<bool, Error> {
+        self.drop_late(item.born);
+        let key =
+            (self.qos.overflow == Overflow::Conflate).then(|| item.key.clone().unwrap_or_default());
+        let held = key.as_ref().is_some_and(|key| self.queue.holds(key));
+        let is_full = |channel: &Self| {
+            let too_many = !held && channel.queue.len() >= max_keys;
+            too_many || channel.queued_bytes + item.cost() > max_bytes
+        };
+        while is_full(self) && !self.queue.is_empty() {
+            match self.qos.overflow {
+                // The value that waited longest is dropped: only the newest values matter.
+                Overflow::Conflate => drop(self.pop()),
+                Overflow::Aggregate => {
+                    return Err(Error::TooMany { what: "messages in a channel", limit: max_keys });
+                }
+            }
+        }
+        self.queued_bytes += item.cost();
+        let replaced = self.queue.push(order, key, item);
+        if let Some(replaced) = &replaced {
+            self.queued_bytes -= replaced.cost();
+        }
+        Ok(replaced.is_some())
+    }
+
+    pub(super) fn pop(&mut self) -> Option<Item> {
+        self.pop_with_order().map(|(_, item)| item)
+    }
+
+    /// Takes the message out that has this place among all that the application submitted.
+    pub(super) fn take(&mut self, order: Order) -> Option<Item> {
+        let item = self.queue.remove(order)?;
+        self.queued_bytes -= item.cost();
+        Some(item)
+    }
+
+    /// Keeps a value that was sent until it is known to have arrived, if the channel conflates.
+    pub(super) fn keep_sent(&mut self, order: Order, value: SentValue) {
+        if self.qos.overflow == Overflow::Conflate {
+            let key = value.item.key.clone().unwrap_or_default();
+            self.sent_values.push(order, Some(key), value);
+        }
+    }
+
+    /// All that was sent over this transport's stream before `sent` has arrived. Values sent over an earlier transport may
+    /// still wait to be sent again.
+    pub(super) fn arrived(&mut self, transport: u32, sent: Duration) {
+        let has_arrived = |value: &SentValue| {
+            value.lane == Lane::Stream && value.transport == transport && value.sent < sent
+        };
+        self.sent_values.retain(|_, value| !has_arrived(value));
+    }
+
+    /// The values to send again over the stream of this transport: those that an earlier transport may have lost, and those
+    /// sent as a datagram that no newer value followed for [`REST`].
+    pub(super) fn settled(
+        &self,
+        now: Duration,
+        transport: u32,
+        has_datagrams: bool,
+    ) -> impl Iterator<Item = Order> {
+        let settled = self.sent_values.after(Order(0)).filter(move |(_, value)| match value.lane {
+            Lane::Stream => value.transport != transport,
+            Lane::Datagrams => !has_datagrams || value.sent + REST <= now,
+        });
+        settled.map(|(order, _)| order)
+    }
+
+    /// The session is a new one: indices count from 1 again, those of sent values too. `before` tells how many of the
+    /// transactions that are numbered anew were submitted before a place.
+    pub(super) fn count_anew(&mut self, before: impl Fn(Order) -> Counter) {
+        self.index = Index(0);
+        let conflates = self.qos.overflow == Overflow::Conflate;
+        let queue = core::mem::replace(&mut self.queue, Latest::new());
+        for (order, item) in queue.into_values() {
+            let key = conflates.then(|| item.key.clone().unwrap_or_default());
+            self.queue.push(order, key, Item { after: before(order), ..item });
+        }
+        let sent_values = core::mem::replace(&mut self.sent_values, Latest::new());
+        for (order, value) in sent_values.into_values() {
+            self.index = self.index.next();
+            let item = Item { after: before(order), ..value.item };
+            self.keep_sent(order, SentValue { index: self.index, item, ..value });
+        }
+    }
+
+    /// When the oldest value that was sent as a datagram is to be sent again over the stream.
+    pub(super) fn settled_at(&self) -> Option<Duration> {
+        let mut values = self.sent_values.after(Order(0)).map(|(_, value)| value);
+        values.find(|value| value.lane == Lane::Datagrams).map(|oldest| oldest.sent + REST)
+    }
+
+    /// Takes the oldest message out, with its place among all that the application submitted.
+    pub(super) fn pop_with_order(&mut self) -> Option<(Order, Item)> {
+        let (order, _) = self.queue.first()?;
+        self.take(order).map(|item| (order, item))
+    }
+
+    pub(super) fn retain(&mut self, keep: impl Fn(&Item) -> bool) {
+        self.queue.retain(|_, item| keep(item));
+        self.queued_bytes = self.queue.after(Order(0)).map(|(_, item)| item.cost()).sum();
+    }
+
+    /// Drops messages past their deadline. On a conflated channel a late value still counts: it is the newest of its key.
+    pub(super) fn drop_late(&mut self, now: Duration) {
+        let Some(deadline) = self.qos.deadline.filter(|_| self.qos.overflow == Overflow::Aggregate)
+        else {
+            return;
+        };
+        while self.queue.first().is_some_and(|(_, item)| item.born + deadline < now) {
+            self.pop();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+
+    use super::*;
+
+    #[test]
+    fn w41_a_pong_confirms_no_value_that_an_earlier_transport_carried() {
+        let at = Duration::from_secs;
+        let (name, options) = (String::from("pointer"), ChannelOptions::default());
+        let mut channel = Channel::new(name, Qos::awareness(), options, Position(0));
+        // The second value was sent over the first transport while the second one opened.
+        for (order, lane, transport) in [
+            (1, Lane::Stream, 1),
+            (2, Lane::Stream, 1),
+            (3, Lane::Stream, 2),
+            (4, Lane::Datagrams, 2),
+            (5, Lane::Stream, 2),
+        ] {
+            let item = Item {
+                key: Some([order as u8].into()),
+                priority: None,
+                text: true,
+                bytes: Box::default(),
+                born: at(order),
+                after: Counter(0),
+            };
+            let (index, sent) = (Index(order as u32), at(order));
+            channel.keep_sent(Order(order), SentValue { lane, transport, item, index, sent });
+        }
+        channel.arrived(2, at(5));
+        let left: Vec<Order> =
+            channel.sent_values.after(Order(0)).map(|(order, _)| order).collect();
+        assert_eq!(left, [1, 2, 4, 5].map(Order));
+        let again: Vec<Order> = channel.settled(at(5), 2, true).collect();
+        assert_eq!(again, [1, 2, 4].map(Order));
+    }
+}

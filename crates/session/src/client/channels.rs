@@ -1,0 +1,121 @@
+//! Opening channels, and what the application asks of them.
+
+use alloc::string::ToString;
+
+use super::api::{ChannelId, ChannelOptions};
+use super::channel::{Channel, Stage};
+use super::phase::Phase;
+use super::session::Session;
+use super::{Client, check_size};
+use crate::limits::MAX_CHANNEL_NAME;
+use crate::{ChannelStats, Compress, Error, Qos};
+
+impl Client {
+    /// Opens a channel for sending and receiving, now or as soon as there is a connection. If a channel of this name is
+    /// already open, it is returned as it is; one that was closed is opened again.
+    ///
+    /// # Errors
+    /// A QoS that contradicts itself, too long a name, too many channels.
+    pub fn channel(&mut self, name: &str, qos: Qos) -> Result<ChannelId, Error> {
+        self.channel_with(name, qos, ChannelOptions::default())
+    }
+
+    /// The same for only sending or only receiving, or with a compression of its own.
+    ///
+    /// # Errors
+    /// As [`Client::channel`], and a level that the codec does not have.
+    pub fn channel_with(
+        &mut self,
+        name: &str,
+        qos: Qos,
+        options: ChannelOptions,
+    ) -> Result<ChannelId, Error> {
+        let Client { phase, session, .. } = self;
+        qos.validate()?;
+        options.compress.check(session.config.codecs)?;
+        check_size("channel name", name.len(), MAX_CHANNEL_NAME)?;
+        let at = match session.channels.iter().position(|channel| channel.name == name) {
+            Some(at) => {
+                let channel = &mut session.channels[at];
+                if channel.stage != Stage::Closed {
+                    channel.stage = Stage::Open;
+                    return Ok(ChannelId(at as u32));
+                }
+                *channel = channel.opened_again(qos, options);
+                at
+            }
+            None => {
+                let limit = session.config.limits.max_channels;
+                if session.channels.len() >= limit {
+                    return Err(Error::TooMany { what: "channels", limit });
+                }
+                let channel = Channel::new(name.to_string(), qos, options, session.covered);
+                session.channels.push(channel);
+                session.channels.len() - 1
+            }
+        };
+        // Also after HELLO but before WELCOME: the OPEN frames of `greet` did not include it.
+        if !matches!(phase, Phase::Leaving(_))
+            && let Some(link) = phase.link_mut()
+        {
+            session.channels[at].open(at, session.position, link);
+        }
+        Ok(ChannelId(at as u32))
+    }
+
+    /// Changes how a channel's messages are compressed in both directions: those sent from now on, and those of the server
+    /// once it knows. Holds over broken transports.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    /// use groupwire_session::client::{Client, Config};
+    /// use groupwire_session::Qos;
+    ///
+    /// let mut client = Client::new(Duration::ZERO, Config::new("demo"))?;
+    /// let telemetry = client.channel("telemetry", Qos::awareness())?;
+    /// client.compress(telemetry, "lz4".parse()?)?;
+    /// # Ok::<(), groupwire_session::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A channel that is unknown or closed, a level that the codec does not have.
+    pub fn compress(&mut self, channel: ChannelId, compress: Compress) -> Result<(), Error> {
+        let Client { phase, session, .. } = self;
+        compress.check(session.config.codecs)?;
+        let open = session.open_mut(channel)?;
+        open.compress = compress;
+        if let Phase::Joined(joined) = phase {
+            open.announce_compress(&mut joined.link);
+        }
+        Ok(())
+    }
+
+    /// How a channel's messages are compressed.
+    pub fn compression(&self, channel: ChannelId) -> Option<Compress> {
+        self.session.channels.get(channel.0 as usize).map(|open| open.compress)
+    }
+
+    /// The bytes of a channel's messages, before and after compression.
+    pub fn channel_stats(&self, channel: ChannelId) -> Option<ChannelStats> {
+        self.session.channels.get(channel.0 as usize).map(|open| open.stats)
+    }
+
+    /// The channel's name and the QoS that holds.
+    pub fn describe(&self, channel: ChannelId) -> Option<(&str, &Qos)> {
+        let open = self.session.channels.get(channel.0 as usize)?;
+        Some((open.name.as_str(), &open.qos))
+    }
+}
+
+impl Session {
+    /// # Errors
+    /// A channel that the application never opened, or that it closed.
+    pub(super) fn open_mut(&mut self, channel: ChannelId) -> Result<&mut Channel, Error> {
+        let known = self.channels.get_mut(channel.0 as usize);
+        let known = known.ok_or(Error::UnknownChannel { channel: channel.0 })?;
+        if known.stage != Stage::Open {
+            return Err(Error::NotAllowed { what: "using a channel that was closed" });
+        }
+        Ok(known)
+    }
+}

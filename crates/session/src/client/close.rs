@@ -1,0 +1,116 @@
+//! Closing channels, after what is pending on them was sent and confirmed (wire.md W85).
+
+use super::Client;
+use super::api::ChannelId;
+use super::channel::Stage;
+use super::event::Event;
+use super::outbox::{Pending, SentValue};
+use super::phase::Phase;
+use super::session::Session;
+use crate::Error;
+use crate::ids::Order;
+use crate::latest::Latest;
+use crate::wire::body::Lane;
+use crate::wire::frame::Frame;
+
+impl Client {
+    /// Ends this client's own part in a channel; the channel goes on for the other participants. What waits on it is
+    /// sent first, and its transactions are confirmed, over a later transport if this one breaks. Until
+    /// [`Event::Closed`] comes, messages are still received. Closing a channel again changes nothing.
+    ///
+    /// [`Client::channel`] with the same name opens the channel again, under the same [`ChannelId`]. The transactions that
+    /// were missed meanwhile then come as late-joiner state. Before [`Event::Closed`], it calls the closing off.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    /// use groupwire_session::client::{Client, Config, Event, Output, Outgoing};
+    /// use groupwire_session::Qos;
+    ///
+    /// let now = Duration::ZERO;
+    /// let mut client = Client::new(now, Config::new("demo"))?;
+    /// let chat = client.channel("chat", Qos::transaction())?;
+    /// client.close(chat)?;
+    /// assert!(client.send(now, chat, Outgoing::default()).is_err());
+    /// # let mut outputs = (0..4).map(|_| client.poll_output(now));
+    /// # assert!(outputs.any(|output| matches!(output, Output::Event(Event::Closed { channel }) if channel == chat)));
+    /// # Ok::<(), groupwire_session::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A channel that is unknown.
+    pub fn close(&mut self, channel: ChannelId) -> Result<(), Error> {
+        let known = self.session.channels.get_mut(channel.0 as usize);
+        let known = known.ok_or(Error::UnknownChannel { channel: channel.0 })?;
+        if known.stage == Stage::Open {
+            known.stage = Stage::Closing;
+        }
+        Ok(())
+    }
+
+    /// Closes those of the closing channels on which nothing is pending any more.
+    pub(super) fn finish_closing(&mut self) {
+        let Client { phase, session, .. } = self;
+        match phase {
+            // Only the answer to OPEN tells which number the room gave the channel.
+            Phase::Greeting(_) => {}
+            Phase::Joined(joined) => {
+                for at in 0..session.channels.len() {
+                    let channel = &session.channels[at];
+                    let is_answered = channel.id.is_some() || channel.refused;
+                    if channel.stage != Stage::Closing || !is_answered || !session.has_sent_all(at)
+                    {
+                        continue;
+                    }
+                    if let Some(id) = channel.id {
+                        joined.link.queue(&Frame::Shut { id });
+                    }
+                    session.set_closed(at);
+                }
+            }
+            _ => session.close_unconnected(),
+        }
+    }
+}
+
+impl Session {
+    /// Without a transport in use: closes those of the closing channels that need none any more. The room ended their
+    /// subscription with the transport.
+    pub(super) fn close_unconnected(&mut self) {
+        for at in 0..self.channels.len() {
+            let channel = &self.channels[at];
+            // The transport may have lost a value that was sent.
+            let may_be_lost = channel.may_send() && !channel.sent_values.is_empty();
+            if channel.stage == Stage::Closing && !may_be_lost && self.has_sent_all(at) {
+                self.set_closed(at);
+            }
+        }
+    }
+
+    /// Whether the room has, or will have before SHUT, all that was sent on a channel.
+    fn has_sent_all(&self, at: usize) -> bool {
+        let channel = &self.channels[at];
+        let is_pending = |pending: &Pending| pending.channel == at;
+        // A datagram may have lost a value, until the value settles and goes over the stream as well (W41).
+        let is_safe =
+            |value: &SentValue| value.lane == Lane::Stream && value.transport == self.transports;
+        let mut values = channel.sent_values.after(Order(0));
+        channel.queue.is_empty()
+            && (!channel.may_send() || values.all(|(_, value)| is_safe(value)))
+            && !self.pending.iter().any(is_pending)
+    }
+
+    fn set_closed(&mut self, at: usize) {
+        debug_assert!(self.pending.iter().all(|pending| pending.channel != at), "all confirmed");
+        let position = self.position;
+        let channel = &mut self.channels[at];
+        channel.stage = Stage::Closed;
+        channel.id = None;
+        if channel.synced {
+            // All of its transactions up to here were delivered.
+            channel.have = channel.have.max(position);
+        }
+        channel.synced = false;
+        channel.sent_values = Latest::new();
+        self.emit(Event::Closed { channel: ChannelId(at as u32) });
+    }
+}

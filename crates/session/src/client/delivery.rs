@@ -1,0 +1,146 @@
+//! Handing the records that arrive to the application, each message once and transactions in order (wire.md W24, W28 to
+//! W31).
+
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use super::ChannelId;
+use super::copies::Copies;
+use super::event::{Event, Incoming};
+use super::phase::Numbers;
+use super::session::Session;
+use crate::compress::choice_of;
+use crate::datagrams::Datagrams;
+use crate::ids::{Index, Position};
+use crate::wire::record::{Number, Record};
+use crate::wire::snapshot::Assembly;
+use crate::{Error, Overflow};
+
+/// What delivering on one transport depends on.
+#[derive(Default)]
+pub(super) struct Inbound {
+    pub(super) numbers: Numbers,
+    pub(super) copies: Copies,
+    /// A snapshot that is arriving.
+    pub(super) download: Option<Assembly>,
+    /// The session continued on this transport where it stopped.
+    pub(super) resumed: bool,
+}
+
+/// What the records of one packet are delivered with.
+pub(super) struct Delivery<'a> {
+    pub(super) now: Duration,
+    pub(super) session: &'a mut Session,
+    pub(super) inbound: &'a mut Inbound,
+    /// The datagrams of the transport, for reports of what they achieve.
+    pub(super) datagrams: Option<&'a Datagrams>,
+}
+
+impl Delivery<'_> {
+    /// Delivers a record that took `transit` to get here.
+    ///
+    /// # Errors
+    /// A record that no room sends.
+    pub(super) fn deliver(&mut self, transit: Duration, record: &Record<'_>) -> Result<(), Error> {
+        let session = &mut *self.session;
+        if let Number::Transaction { position, .. } = record.number
+            && position <= session.position
+        {
+            if self.inbound.copies.is_delivered(position) {
+                return Ok(());
+            }
+            return Err(Error::malformed("record: its position went back"));
+        }
+        if let (true, Number::Transaction { counter, position }) = (record.own, record.number) {
+            return session.confirm_next(counter, position);
+        }
+        let at = self.inbound.numbers.at(record.channel).ok_or(Error::malformed("record"))?;
+        let channel = &mut session.channels[at];
+        // SHUT was sent, but the room had not read it.
+        let is_shut = channel.id.is_none();
+        let mut incoming = Incoming {
+            channel: ChannelId(at as u32),
+            sender: record.sender,
+            bytes: Vec::new(),
+            text: record.text,
+            key: record.key.map(Into::into),
+            priority: record.priority,
+            age: record.age + transit,
+            position: Position(0),
+            index: Index(0),
+            own: false,
+            stale: false,
+            state: record.state,
+        };
+        let mut is_fill = false;
+        match record.number {
+            Number::Transaction { counter, position } | Number::Copy { counter, position, .. } => {
+                session.position = position;
+                session.delivered.note(record.sender, counter);
+                // After a break the room counts from a place before what filled a channel that was opened late.
+                if is_shut || position <= channel.have {
+                    return Ok(());
+                }
+                channel.have = position;
+                (incoming.position, incoming.index) = (position, Index(counter.get()));
+            }
+            Number::Fill { counter, position } => {
+                if is_shut || position <= channel.have {
+                    return Ok(());
+                }
+                is_fill = true;
+                channel.have = position;
+                session.delivered.note(record.sender, counter);
+                (incoming.position, incoming.index) = (position, Index(counter.get()));
+            }
+            Number::Awareness { index, after } => {
+                let conflates = channel.qos.overflow == Overflow::Conflate;
+                let key = conflates.then(|| record.key.unwrap_or_default());
+                if is_shut || !session.seen.is_news(record.sender, incoming.channel, key, index) {
+                    return Ok(());
+                }
+                incoming.index = index;
+                incoming.stale = session.delivered.is_beyond(record.sender, after);
+            }
+        }
+        incoming.bytes = record.bytes.to_vec();
+        let choice = record.packed.and_then(|packed| choice_of(*packed.first()?));
+        channel.stats.received.count(record, choice);
+        session.stats.messages_in += 1;
+        session.stats.bytes_in_before += incoming.bytes.len() as u64;
+        // Whoever resumes was meant to be sent state in time.
+        let is_state = is_fill || (incoming.state && !self.inbound.resumed);
+        session.judge(self.now, &incoming, is_state, self.datagrams);
+        session.emit(Event::Message(incoming));
+        Ok(())
+    }
+
+    /// W83: delivers the copy of a transaction that came in a datagram if it is the next one. Others the stream brings.
+    ///
+    /// # Errors
+    /// A record that no room sends.
+    pub(super) fn deliver_copy(&mut self, record: &Record<'_>) -> Result<(), Error> {
+        let Number::Copy { counter, position, previous } = record.number else {
+            return Err(Error::malformed("record"));
+        };
+        let before = self.session.position;
+        let is_next = previous <= before && before < position;
+        let at = self.inbound.numbers.at(record.channel);
+        // Before the channel is synced, older transactions of it may be on their way over the stream.
+        let is_synced = at.is_some_and(|at| self.session.channels[at].synced);
+        if !is_next
+            || !is_synced
+            || self.inbound.download.is_some()
+            || !self.inbound.copies.takes_more()
+        {
+            return Ok(());
+        }
+        if record.own {
+            self.session.confirm_next(counter, position)?;
+        } else {
+            self.deliver(Duration::ZERO, record)?;
+        }
+        self.inbound.copies.delivered(before, position);
+        Ok(())
+    }
+}

@@ -1,0 +1,255 @@
+//! Datagrams of fan-out groups, which the room codes once for many receivers (wire.md W70 to W75).
+
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use super::delivery::Delivery;
+use super::phase::Joined;
+use super::receive::Reading;
+use super::session::Session;
+use crate::ids::{GroupId, ParticipantId};
+use crate::limits::MAX_DATAGRAM_MODEL;
+use crate::wire::acknowledged::Acknowledged;
+use crate::wire::body::{BodyDecoder, Form};
+use crate::wire::frame::{Frame, Frames, SHARED_DATAGRAM_LAST};
+use crate::wire::record::Number;
+use crate::{Error, Kind};
+
+/// Models held at a time: that of the fan-out group that this end is in, and that of the next one.
+const MODELS: usize = 2;
+
+/// W72: how long an acknowledgement waits for a datagram to go with.
+const ACKNOWLEDGE_WITHIN: Duration = Duration::from_millis(250);
+
+/// It waits for up to this many milliseconds more, which differ between receivers so that they do not all answer at once.
+const SPREAD_MS: u32 = 150;
+
+/// It does not wait any longer once this many datagrams came.
+const ACKNOWLEDGE_AFTER: u32 = 32;
+
+/// It goes with a datagram that leaves up to this long before it is due.
+const ACKNOWLEDGE_EARLY: Duration = Duration::from_millis(150);
+
+/// How long it waits after a datagram that was sent again over the stream: the room waits for that answer.
+const ACKNOWLEDGE_SOON: Duration = Duration::from_millis(30);
+
+/// The fan-out groups of one transport.
+#[derive(Default)]
+pub(super) struct Groups {
+    /// A model of which pieces have come.
+    arriving: Option<Arriving>,
+    models: Vec<Model>,
+}
+
+/// A model of which pieces have come.
+struct Arriving {
+    group: GroupId,
+    total: u32,
+    bytes: Vec<u8>,
+}
+
+/// The model of a fan-out group.
+struct Model {
+    group: GroupId,
+    decoder: BodyDecoder,
+    /// Datagrams that came since the last acknowledgement.
+    unanswered: u32,
+    /// When the acknowledgement of those is due.
+    answer_at: Option<Duration>,
+}
+
+impl Groups {
+    /// When an acknowledgement is due, if no datagram goes before.
+    pub(super) fn answer_at(&self) -> Option<Duration> {
+        self.models.iter().filter_map(|model| model.answer_at).min()
+    }
+
+    pub(super) fn must_answer(&self, now: Duration) -> bool {
+        self.answer_at().is_some_and(|at| at <= now)
+    }
+
+    /// Puts the acknowledgements that are due soon at the front of `packet`.
+    pub(super) fn acknowledge(&mut self, now: Duration, packet: &mut Vec<u8>) {
+        for model in &mut self.models {
+            if model.answer_at.is_some_and(|at| at <= now + ACKNOWLEDGE_EARLY) {
+                let mut frame = Vec::new();
+                model.acknowledge(&mut frame);
+                packet.splice(0..0, frame);
+            }
+        }
+    }
+}
+
+impl Model {
+    fn acknowledge(&mut self, out: &mut Vec<u8>) {
+        (self.unanswered, self.answer_at) = (0, None);
+        let (newest, came) = self.decoder.received();
+        let (mut gmc, mut rest) = (Vec::new(), Vec::new());
+        self.decoder.acknowledge(&mut gmc);
+        Acknowledged::new(newest, came, &gmc).write(&mut rest);
+        Frame::Acknowledged { class: self.group, rest: &rest }.write(out);
+    }
+
+    /// A datagram came; `is_again`: over the stream, after it was lost.
+    fn came(&mut self, now: Duration, participant: ParticipantId, is_again: bool) {
+        self.unanswered += 1;
+        let spread = participant.get().wrapping_mul(37) % SPREAD_MS;
+        let within = match (is_again, self.unanswered >= ACKNOWLEDGE_AFTER) {
+            (_, true) => Duration::ZERO,
+            (true, _) => ACKNOWLEDGE_SOON,
+            (false, _) => ACKNOWLEDGE_WITHIN + Duration::from_millis(u64::from(spread)),
+        };
+        let at = now + within;
+        self.answer_at = Some(self.answer_at.map_or(at, |before| before.min(at)));
+    }
+}
+
+impl Groups {
+    /// W71: takes in a piece of a fan-out group's model. With the last one, returns the frame that acknowledges it.
+    ///
+    /// # Errors
+    /// A model over its limit, a piece that is not the next one, a model that cannot be read.
+    fn add_model(
+        &mut self,
+        group: GroupId,
+        total: u32,
+        offset: u32,
+        piece: &[u8],
+        max_message: usize,
+    ) -> Result<Option<Vec<u8>>, Error> {
+        let size = total as usize;
+        if size > MAX_DATAGRAM_MODEL {
+            return Err(Error::TooLarge { what: "model", size, limit: MAX_DATAGRAM_MODEL });
+        }
+        if offset == 0 {
+            self.arriving = Some(Arriving { group, total, bytes: Vec::new() });
+        }
+        let fits = |arriving: &&mut Arriving| {
+            let come = arriving.bytes.len();
+            (arriving.group, arriving.total) == (group, total)
+                && come == offset as usize
+                && come + piece.len() <= size
+        };
+        let Some(arriving) = self.arriving.as_mut().filter(fits) else {
+            return Err(Error::malformed("MODEL: pieces that do not fit together"));
+        };
+        arriving.bytes.extend_from_slice(piece);
+        if arriving.bytes.len() < size {
+            return Ok(None);
+        }
+        let decoder = BodyDecoder::from_model(&arriving.bytes, max_message)?;
+        self.arriving = None;
+        let mut model = Model { group, decoder, unanswered: 0, answer_at: None };
+        let mut answer = Vec::new();
+        model.acknowledge(&mut answer);
+        self.models.retain(|model| model.group != group);
+        if self.models.len() == MODELS {
+            self.models.remove(0);
+        }
+        self.models.push(model);
+        debug_assert!(self.models.len() <= MODELS, "the oldest model gave way");
+        Ok(Some(answer))
+    }
+
+    /// W75: this end is no longer in the fan-out group.
+    fn leave(&mut self, group: GroupId) {
+        self.models.retain(|model| model.group != group);
+        self.arriving.take_if(|arriving| arriving.group == group);
+    }
+}
+
+impl Joined {
+    /// W71: MODEL of a fan-out group's datagrams.
+    ///
+    /// # Errors
+    /// Groups were not agreed on; see [`Groups::add_model`].
+    pub(super) fn on_group_model(
+        &mut self,
+        session: &Session,
+        group: GroupId,
+        total: u32,
+        offset: u32,
+        piece: &[u8],
+    ) -> Result<(), Error> {
+        if !self.agreed.groups {
+            return Err(Error::malformed("MODEL: it was not agreed on"));
+        }
+        let max_message = session.config.limits.max_message;
+        let answer = self.groups.add_model(group, total, offset, piece, max_message)?;
+        if let Some(answer) = answer {
+            self.link.queue_raw(answer);
+        }
+        Ok(())
+    }
+
+    /// W75: LEAVE of a fan-out group's datagrams.
+    pub(super) fn on_leave_group(&mut self, group: GroupId) {
+        self.groups.leave(group);
+    }
+
+    /// Takes in a datagram that begins with a payload of a fan-out group. Returns the rest of the packet, which is all of it
+    /// for other datagrams.
+    pub(super) fn on_group_datagram<'p>(
+        &mut self,
+        reading: Reading<'_>,
+        packet: &'p [u8],
+    ) -> &'p [u8] {
+        if self.groups.models.is_empty() || packet.first() != Some(&SHARED_DATAGRAM_LAST) {
+            return packet;
+        }
+        if let Ok(Some(Frame::SharedDatagram { class, rest })) = Frames::new(packet).next() {
+            self.on_group_payload(reading, class, rest, None);
+        }
+        &[]
+    }
+
+    /// Takes in a payload of a fan-out group; `waited`: how long after it was made the room sent it over the stream, as its
+    /// datagram was lost. An error in it costs nothing but itself, as it may come too late to be understood.
+    pub(super) fn on_group_payload(
+        &mut self,
+        reading: Reading<'_>,
+        group: GroupId,
+        payload: &[u8],
+        waited: Option<Duration>,
+    ) {
+        let Reading { now, session, packing, batch } = reading;
+        let Joined { participant, link, datagrams, groups, inbound, .. } = self;
+        let Some(model) = groups.models.iter_mut().find(|model| model.group == group) else {
+            return;
+        };
+        let transit = match waited {
+            Some(waited) => link.transit() + waited,
+            None => link.clock.one_way(),
+        };
+        let decoder = &mut model.decoder;
+        let outcome = decoder.open(Form::Coded, payload, packing, batch).and_then(|mut records| {
+            let outcome = loop {
+                // The group's payloads may hold channels that this end has not open: it does not need their records.
+                let record = match records.next(decoder, packing, |_| Ok(Kind::Awareness)) {
+                    Ok(Some(record)) => record,
+                    Ok(None) => break Ok(()),
+                    Err(error) => break Err(error),
+                };
+                let is_open = inbound.numbers.kind(record.channel) == Ok(Kind::Awareness);
+                let is_awareness = matches!(record.number, Number::Awareness { .. });
+                if record.sender == *participant || !is_open || !is_awareness {
+                    continue;
+                }
+                let mut delivery =
+                    Delivery { now, session, inbound, datagrams: datagrams.as_ref() };
+                if let Err(error) = delivery.deliver(transit, &record) {
+                    break Err(error);
+                }
+            };
+            records.finish(outcome)
+        });
+        let is_again = waited.is_some();
+        if outcome.is_ok() || is_again {
+            model.came(now, *participant, is_again);
+        }
+        if is_again {
+            // W74: later packets may be coded under any packet that this one completes, so all of them are promised.
+            model.decoder.acknowledge(&mut Vec::new());
+        }
+    }
+}

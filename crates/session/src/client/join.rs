@@ -1,0 +1,163 @@
+//! HELLO and WELCOME: joining a room, or resuming in it (wire.md W5, W9 to W18).
+
+use alloc::boxed::Box;
+use core::time::Duration;
+
+use super::Client;
+use super::api::Output;
+use super::channel::Stage;
+use super::delivery::Inbound;
+use super::event::{Event, Status};
+use super::groups::Groups;
+use super::inspector::Reports;
+use super::phase::{Greeting, Joined, Phase};
+use super::session::Membership;
+use super::shared_stream::SharedStream;
+use crate::agreed::Agreed;
+use crate::datagrams::{Datagrams, Settings};
+use crate::ids::{ParticipantId, Position};
+use crate::limits::DEFAULT_MAX_PACKET;
+use crate::link::{Bodies, Link};
+use crate::packing::Packing;
+use crate::wire::VERSION;
+use crate::wire::body::{BodyDecoder, BodyEncoder};
+use crate::wire::frame::Frame;
+use crate::wire::handshake::{Hello, Outcome, Welcome};
+use crate::wire::numbering::Numbering;
+use crate::wire::record::Direction;
+use crate::{Error, Limits, Timing};
+
+impl Client {
+    /// A transport is open: says HELLO and opens all channels. Another one may be in use until now.
+    pub(super) fn greet(&mut self, now: Duration, max_datagram: usize) {
+        let session = &mut self.session;
+        // Packets for the transport before are of no use on this one.
+        session.outputs.retain(|output| matches!(output, Output::Event(_)));
+        session.set_quiet(false);
+        session.transports = session.transports.wrapping_add(1);
+        session.presence_changed = false;
+        session.close_unconnected();
+        let mut link = Link::new(now, max_datagram);
+        let config = &session.config;
+        let offered = Agreed::offered(config.compress, self.packing.set(), max_datagram);
+        link.queue(&Frame::Hello(Hello {
+            lowest: VERSION,
+            capabilities: offered.capabilities(),
+            max_packet: config.limits.max_packet,
+            max_message: config.limits.max_message,
+            room: &config.room,
+            token: &config.token,
+            presence: &config.presence,
+            resume: session.resume(),
+        }));
+        announce_codecs(&self.packing, &mut link);
+        let position = session.position;
+        for (at, channel) in session.channels.iter_mut().enumerate() {
+            channel.id = None;
+            channel.with_join = channel.stage != Stage::Closed;
+            if channel.with_join {
+                channel.open(at, position, &mut link);
+            }
+        }
+        self.phase = Phase::Greeting(Box::new(Greeting {
+            link,
+            offered,
+            give_up_at: now + Timing::default().dead,
+            joined_before: self.phase.joined_at(),
+        }));
+    }
+
+    /// The room took this participant in, or back.
+    pub(super) fn on_welcome(&mut self, now: Duration, welcome: &Welcome) -> Result<(), Error> {
+        let Phase::Greeting(greeting) = &self.phase else {
+            return Err(Error::malformed("frame: only a client sends this"));
+        };
+        let agreed = greeting.offered.answered(welcome.capabilities)?;
+        let largest = welcome.max_packet.min(DEFAULT_MAX_PACKET);
+        if largest < Limits::packet_for(welcome.max_message) {
+            return Err(Error::malformed("WELCOME: its messages do not fit its packets"));
+        }
+        let session = &mut self.session;
+        let before = session.membership;
+        let resumed = welcome.outcome == Outcome::Resumed;
+        if resumed && before.is_none_or(|before| before.participant != welcome.participant) {
+            return Err(Error::malformed("WELCOME: resumed what was not asked for"));
+        }
+        if !resumed {
+            let same = before.is_some_and(|before| before.incarnation == welcome.incarnation);
+            session.start_over(welcome.outcome, same);
+        }
+        session.renumber(welcome.counter)?;
+        session.membership = Some(Membership {
+            participant: welcome.participant,
+            secret: welcome.secret,
+            incarnation: welcome.incarnation,
+            max_message: welcome.max_message,
+            max_snapshot: welcome.max_snapshot,
+        });
+        session.drop_larger_than(welcome.max_message);
+        if before.is_some() {
+            session.stats.reconnects += 1;
+        }
+        session.emit(Event::Joined { participant: welcome.participant, resumed });
+        session.emit(Event::Status(Status::Connected));
+        self.enter(now, agreed, welcome);
+        Ok(())
+    }
+
+    /// From here on the transport carries messages.
+    fn enter(&mut self, now: Duration, agreed: Agreed, welcome: &Welcome) {
+        let session = &self.session;
+        let max_message = session.config.limits.max_message;
+        let up = Numbering::new(ParticipantId(0), welcome.counter, Position(0));
+        let down = Numbering::new(welcome.participant, session.ordered, session.position);
+        let bodies = Bodies {
+            encoder: BodyEncoder::new(Direction::ToServer, up, agreed.coded),
+            decoder: BodyDecoder::new(Direction::ToClient, down, agreed.coded, max_message),
+        };
+        let resumed = welcome.outcome == Outcome::Resumed;
+        let redundancy = session.config.redundancy;
+        self.phase.advance(|phase| {
+            let Phase::Greeting(greeting) = phase else { return phase };
+            let mut link = greeting.link;
+            link.stamps.agreed = agreed.contracts;
+            link.limit_packets(welcome.max_packet);
+            if agreed.blocks {
+                link.choosing.blocks.agree();
+            }
+            link.ping(now);
+            let settings = Settings {
+                max: link.max_datagram,
+                sends: Direction::ToServer,
+                coded: agreed.coded,
+                copies: agreed.copies,
+                max_message,
+                redundancy,
+            };
+            let datagrams = agreed.datagrams.then(|| Datagrams::new(settings)).flatten();
+            Phase::Joined(Box::new(Joined {
+                link,
+                agreed,
+                participant: welcome.participant,
+                timing: welcome.timing,
+                joined_at: now,
+                bodies,
+                datagrams,
+                shared_stream: SharedStream::default(),
+                groups: Groups::default(),
+                inbound: Inbound { resumed, ..Inbound::default() },
+                snapshot_wanted: None,
+                upload: None,
+                reports: Reports::default(),
+            }))
+        });
+    }
+}
+
+/// W46: tells the server which codecs this end reads.
+pub(super) fn announce_codecs(packing: &Packing, link: &mut Link) {
+    let set = packing.set();
+    if set != 0 {
+        link.queue(&Frame::Codecs { set });
+    }
+}

@@ -1,0 +1,193 @@
+//! How far a client's connection is: each phase owns what exists only in it.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use super::compose::Upload;
+use super::delivery::Inbound;
+use super::groups::Groups;
+use super::inspector::Reports;
+use super::shared_stream::SharedStream;
+use crate::agreed::Agreed;
+use crate::datagrams::{Datagrams, Needs};
+use crate::ids::{ChannelNo, ParticipantId, Position};
+use crate::link::{Bodies, Link};
+use crate::{Error, Kind, Timing};
+
+/// Where the connection stands.
+pub(super) enum Phase {
+    /// There is no transport; the shell is asked for one at `until`.
+    Waiting { until: Duration },
+    /// The shell opens a transport.
+    Dialing,
+    /// A transport is open and HELLO is on its way.
+    Greeting(Box<Greeting>),
+    /// WELCOME came.
+    Joined(Box<Joined>),
+    /// The application leaves: the transport is closed once BYE was sent.
+    Leaving(Box<Joined>),
+    /// The shell closes the transport; the wait for the next one starts when it reports that.
+    HangingUp {
+        /// How long the server that said BYE asked to wait at least.
+        stay_away: Duration,
+        /// When WELCOME came, if it did.
+        joined_at: Option<Duration>,
+    },
+    /// The client has ended for good.
+    Ended,
+}
+
+/// A transport before its WELCOME.
+pub(super) struct Greeting {
+    pub(super) link: Link,
+    /// The capabilities in HELLO.
+    pub(super) offered: Agreed,
+    /// When the server counts as dead if WELCOME has not come.
+    pub(super) give_up_at: Duration,
+    /// When WELCOME came on the transport that this one replaces.
+    pub(super) joined_before: Option<Duration>,
+}
+
+/// A transport after its WELCOME.
+pub(super) struct Joined {
+    pub(super) link: Link,
+    /// What HELLO and WELCOME agreed on.
+    pub(super) agreed: Agreed,
+    pub(super) participant: ParticipantId,
+    pub(super) timing: Timing,
+    /// When WELCOME came.
+    pub(super) joined_at: Duration,
+    /// The coders of what travels over the stream to and from this client alone.
+    pub(super) bodies: Bodies,
+    /// `None` if they were not agreed on, or the transport's are too small to be useful.
+    pub(super) datagrams: Option<Datagrams>,
+    pub(super) shared_stream: SharedStream,
+    pub(super) groups: Groups,
+    pub(super) inbound: Inbound,
+    /// The position for which the server asked for a snapshot.
+    pub(super) snapshot_wanted: Option<Position>,
+    /// A snapshot on its way to the server.
+    pub(super) upload: Option<Upload>,
+    pub(super) reports: Reports,
+}
+
+/// The channels that the room has numbered on this transport, by these numbers.
+#[derive(Debug, Default)]
+pub(super) struct Numbers {
+    /// The number counts from 1, so that place 0 stays empty.
+    numbered: Vec<Option<Numbered>>,
+}
+
+/// A channel that the room has numbered.
+#[derive(Debug, Clone, Copy)]
+struct Numbered {
+    /// Its place among the session's channels.
+    at: usize,
+    needs: Needs,
+}
+
+/// The largest number of a channel: rooms count from 1 and have few channels, and a table of this size is small.
+const MAX_CHANNEL_NO: ChannelNo = ChannelNo(4096);
+
+impl Phase {
+    /// The transport in use.
+    pub(super) fn link(&self) -> Option<&Link> {
+        match self {
+            Phase::Greeting(greeting) => Some(&greeting.link),
+            Phase::Joined(joined) | Phase::Leaving(joined) => Some(&joined.link),
+            _ => None,
+        }
+    }
+
+    pub(super) fn link_mut(&mut self) -> Option<&mut Link> {
+        match self {
+            Phase::Greeting(greeting) => Some(&mut greeting.link),
+            Phase::Joined(joined) | Phase::Leaving(joined) => Some(&mut joined.link),
+            _ => None,
+        }
+    }
+
+    /// What WELCOME made of the transport in use, until it is closed.
+    pub(super) fn welcomed(&self) -> Option<&Joined> {
+        match self {
+            Phase::Joined(joined) | Phase::Leaving(joined) => Some(joined),
+            _ => None,
+        }
+    }
+
+    pub(super) fn welcomed_mut(&mut self) -> Option<&mut Joined> {
+        match self {
+            Phase::Joined(joined) | Phase::Leaving(joined) => Some(joined),
+            _ => None,
+        }
+    }
+
+    /// Moves to another phase with what this one owns.
+    pub(super) fn advance(&mut self, next: impl FnOnce(Phase) -> Phase) {
+        *self = next(core::mem::replace(self, Phase::Ended));
+    }
+
+    /// When WELCOME last came since the client waited to dial.
+    pub(super) fn joined_at(&self) -> Option<Duration> {
+        match self {
+            Phase::Greeting(greeting) => greeting.joined_before,
+            Phase::Joined(joined) | Phase::Leaving(joined) => Some(joined.joined_at),
+            Phase::HangingUp { joined_at, .. } => *joined_at,
+            Phase::Waiting { .. } | Phase::Dialing | Phase::Ended => None,
+        }
+    }
+}
+
+impl Joined {
+    /// When a ping is due, or the silence becomes suspicious or final.
+    pub(super) fn keep_alive_at(&self, is_quiet: bool) -> Duration {
+        let dead = self.link.heard() + self.timing.dead;
+        let ping = self.link.next_ping(self.timing.ping);
+        let quiet = self.link.quiet_at().filter(|_| !is_quiet);
+        dead.min(ping).min(quiet.unwrap_or(dead))
+    }
+}
+
+impl Numbers {
+    /// The place among the session's channels.
+    pub(super) fn at(&self, id: ChannelNo) -> Option<usize> {
+        self.get(id).map(|numbered| numbered.at)
+    }
+
+    /// # Errors
+    /// The room has no open channel of this number.
+    pub(super) fn needs(&self, id: ChannelNo) -> Result<Needs, Error> {
+        let needs = self.get(id).map(|numbered| numbered.needs);
+        needs.ok_or(Error::UnknownChannel { channel: id.get() })
+    }
+
+    /// # Errors
+    /// As [`Numbers::needs`].
+    pub(super) fn kind(&self, id: ChannelNo) -> Result<Kind, Error> {
+        self.needs(id).map(|needs| needs.qos.kind)
+    }
+
+    pub(super) fn needs_mut(&mut self, id: ChannelNo) -> Option<&mut Needs> {
+        let numbered = self.numbered.get_mut(id.get() as usize)?;
+        numbered.as_mut().map(|numbered| &mut numbered.needs)
+    }
+
+    /// # Errors
+    /// A number that no room gives.
+    pub(super) fn insert(&mut self, id: ChannelNo, at: usize, needs: Needs) -> Result<(), Error> {
+        if id == ChannelNo(0) || id > MAX_CHANNEL_NO {
+            return Err(Error::malformed("CHANNEL: its number"));
+        }
+        let place = id.get() as usize;
+        if self.numbered.len() <= place {
+            self.numbered.resize(place + 1, None);
+        }
+        self.numbered[place] = Some(Numbered { at, needs });
+        Ok(())
+    }
+
+    fn get(&self, id: ChannelNo) -> Option<&Numbered> {
+        self.numbered.get(id.get() as usize)?.as_ref()
+    }
+}

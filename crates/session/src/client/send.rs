@@ -1,0 +1,91 @@
+//! Taking messages that the application sends.
+
+use core::time::Duration;
+
+use super::api::{ChannelId, Outgoing, Sent};
+use super::channel::Stage;
+use super::outbox::{Item, Pending};
+use super::session::Session;
+use super::{Client, check_size};
+use crate::ids::Counter;
+use crate::limits::MAX_KEY;
+use crate::{Error, Kind};
+
+impl Client {
+    /// Hands over a message.
+    ///
+    /// # Errors
+    /// What is wrong with it: too large, not UTF-8 though `text`, a channel that is unknown, closed, or not open for sending.
+    pub fn send(
+        &mut self,
+        now: Duration,
+        channel: ChannelId,
+        message: Outgoing<'_>,
+    ) -> Result<Sent, Error> {
+        self.session.on_app_data(now, channel, message)
+    }
+}
+
+impl Session {
+    fn on_app_data(
+        &mut self,
+        now: Duration,
+        channel: ChannelId,
+        message: Outgoing<'_>,
+    ) -> Result<Sent, Error> {
+        let limits = &self.config.limits;
+        let max_message = self.membership.map_or(limits.max_message, |one| one.max_message);
+        check_size("message", message.bytes.len(), max_message)?;
+        check_size("key", message.key.map_or(0, <[u8]>::len), MAX_KEY)?;
+        if message.text && core::str::from_utf8(message.bytes).is_err() {
+            return Err(Error::InvalidText { what: "text message" });
+        }
+        let at = channel.0 as usize;
+        let Some(open) = self.channels.get_mut(at) else {
+            return Err(Error::UnknownChannel { channel: channel.0 });
+        };
+        if open.stage != Stage::Open {
+            return Err(Error::NotAllowed { what: "sending on a channel that was closed" });
+        }
+        if open.refused || !open.access.publish {
+            return Err(Error::NotAllowed { what: "publishing on this channel" });
+        }
+        // Transactions with a number stand first; the others will be numbered in their order.
+        let numbered = self.pending.partition_point(|pending| pending.counter.is_some());
+        debug_assert!(self.pending.range(numbered..).all(|pending| pending.counter.is_none()));
+        let item = Item {
+            key: message.key.map(Into::into),
+            priority: message.priority,
+            text: message.text,
+            bytes: message.bytes.into(),
+            born: now,
+            after: Counter(self.numbered.get() + (self.pending.len() - numbered) as u32),
+        };
+        self.order = self.order.next();
+        let order = self.order;
+        if open.qos.kind == Kind::Awareness {
+            let pushed = open.push(order, item, limits.max_awareness_bytes, limits.max_keys);
+            return Ok(match pushed {
+                Ok(false) => Sent::Accepted,
+                Ok(true) => {
+                    self.stats.conflated += 1;
+                    Sent::Conflated
+                }
+                Err(_) => self.not_now(),
+            });
+        }
+        if self.pending.len() >= limits.max_pending
+            || self.pending_bytes + item.cost() > limits.max_pending_bytes
+        {
+            return Ok(self.not_now());
+        }
+        self.pending_bytes += item.cost();
+        self.pending.push_back(Pending { counter: None, sent: false, channel: at, order, item });
+        Ok(Sent::Accepted)
+    }
+
+    fn not_now(&mut self) -> Sent {
+        self.wants_drain = true;
+        Sent::NotNow
+    }
+}

@@ -1,0 +1,164 @@
+//! What outlives a client's transports: its channels, what waits to be sent, what was delivered.
+
+use alloc::collections::VecDeque;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::api::{Config, Output, Stats};
+use super::channel::Channel;
+use super::delivered::Delivered;
+use super::event::{Event, Status};
+use super::outbox::Pending;
+use super::{ChannelId, GapReason};
+use crate::Error;
+use crate::ids::{Counter, Order, ParticipantId, Position};
+use crate::seen::Seen;
+use crate::wire::handshake::{Outcome, Resume, Secret};
+
+/// The state that a client carries from one transport to the next.
+pub(super) struct Session {
+    pub(super) config: Config,
+    /// What the room stated in its last WELCOME; `None` before the first.
+    pub(super) membership: Option<Membership>,
+    /// The newest transaction that was delivered with all before it.
+    pub(super) position: Position,
+    /// The newest snapshot taken in: it stands for every channel up to this position.
+    pub(super) covered: Position,
+    /// The newest own transaction that is known to be ordered.
+    pub(super) ordered: Counter,
+    /// The newest own transaction that was numbered.
+    pub(super) numbered: Counter,
+    /// Transports opened so far, the one in use included.
+    pub(super) transports: u32,
+    /// Own transactions that are not ordered yet, oldest first: those with a number stand first.
+    pub(super) pending: VecDeque<Pending>,
+    /// Memory that `pending` holds, as [`Item::cost`](super::outbox::Item::cost) counts it.
+    pub(super) pending_bytes: usize,
+    /// The place of the newest message among all that the application submitted.
+    pub(super) order: Order,
+    /// By [`ChannelId`].
+    pub(super) channels: Vec<Channel>,
+    /// The newest transaction delivered of each sender.
+    pub(super) delivered: Delivered,
+    /// The awareness that was delivered.
+    pub(super) seen: Seen<ChannelId>,
+    /// The room has not been sent the newest presence.
+    pub(super) presence_changed: bool,
+    /// The application was told by [`Event::Quiet`] that the transport may be dead.
+    pub(super) is_quiet: bool,
+    /// The application was told [`Sent::NotNow`](super::Sent::NotNow) and waits for [`Event::Drain`].
+    pub(super) wants_drain: bool,
+    /// Why the transport in use was chosen, for the inspector.
+    pub(super) reason: String,
+    pub(super) stats: Stats,
+    pub(super) outputs: VecDeque<Output>,
+}
+
+/// What the room stated in WELCOME, as far as it holds beyond the transport.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Membership {
+    pub(super) participant: ParticipantId,
+    pub(super) secret: Secret,
+    pub(super) incarnation: u64,
+    /// Bytes of the largest message that the room takes.
+    pub(super) max_message: usize,
+    /// Bytes of the largest snapshot that the room takes.
+    pub(super) max_snapshot: usize,
+}
+
+impl Session {
+    pub(super) fn new(config: Config) -> Self {
+        Session {
+            config,
+            membership: None,
+            position: Position(0),
+            covered: Position(0),
+            ordered: Counter(0),
+            numbered: Counter(0),
+            transports: 0,
+            pending: VecDeque::new(),
+            pending_bytes: 0,
+            order: Order(0),
+            channels: Vec::new(),
+            delivered: Delivered::default(),
+            seen: Seen::default(),
+            presence_changed: false,
+            is_quiet: false,
+            wants_drain: false,
+            reason: String::new(),
+            stats: Stats::default(),
+            outputs: VecDeque::from([Output::Event(Event::Status(Status::Connecting))]),
+        }
+    }
+
+    /// Hands an event to the application.
+    pub(super) fn emit(&mut self, event: Event) {
+        self.outputs.push_back(Output::Event(event));
+    }
+
+    /// Hands an error about one channel to the application.
+    pub(super) fn emit_error(&mut self, at: usize, error: Error) {
+        self.emit(Event::Error { error, channel: Some(ChannelId(at as u32)), fatal: false });
+    }
+
+    /// Tells the application whether the transport may be dead, if that changed.
+    pub(super) fn set_quiet(&mut self, quiet: bool) {
+        if self.is_quiet != quiet {
+            self.is_quiet = quiet;
+            self.emit(Event::Quiet { quiet });
+        }
+    }
+
+    /// Counts a packet or datagram that the transport took.
+    pub(super) fn count_out(&mut self, bytes: usize) {
+        self.stats.packets_out += 1;
+        self.stats.bytes_out_after += bytes as u64;
+    }
+
+    /// A packet or datagram came, so the transport is alive.
+    pub(super) fn count_in(&mut self, bytes: usize) {
+        self.set_quiet(false);
+        self.stats.packets_in += 1;
+        self.stats.bytes_in_after += bytes as u64;
+    }
+
+    /// W14: what HELLO says of the session to continue.
+    pub(super) fn resume(&self) -> Option<Resume> {
+        self.membership.map(|membership| Resume {
+            participant: membership.participant,
+            secret: membership.secret,
+            incarnation: membership.incarnation,
+            position: self.position,
+            counter: self.ordered,
+        })
+    }
+
+    /// The room does not know the session any more: it begins anew under another participant number.
+    pub(super) fn start_over(&mut self, outcome: Outcome, same_incarnation: bool) {
+        let uncertain = self.pending.iter().filter(|pending| pending.counter.is_some()).count();
+        self.ordered = Counter(0);
+        self.numbered = Counter(0);
+        for pending in &mut self.pending {
+            pending.counter = None;
+            pending.sent = false;
+        }
+        let pending = &self.pending;
+        let before =
+            |order| Counter(pending.partition_point(|pending| pending.order < order) as u32);
+        self.channels.iter_mut().for_each(|channel| channel.count_anew(before));
+        if !same_incarnation {
+            self.position = Position(0);
+            self.covered = Position(0);
+            self.delivered.clear();
+            self.seen.clear();
+            for channel in &mut self.channels {
+                channel.have = Position(0);
+                channel.synced = false;
+            }
+        }
+        if outcome == Outcome::Lost {
+            let reason = if same_incarnation { GapReason::Session } else { GapReason::Incarnation };
+            self.emit(Event::Gap { reason, uncertain });
+        }
+    }
+}
