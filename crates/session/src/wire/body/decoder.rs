@@ -1,4 +1,4 @@
-//! Reads the records of a body.
+//! Decodes payloads into records.
 
 use alloc::boxed::Box;
 use alloc::string::ToString;
@@ -16,19 +16,21 @@ use crate::wire::numbering::Numbering;
 use crate::wire::record::{self, Direction, FIELDS, Record};
 use crate::{Error, Kind};
 
-/// Octets that a class's decoder may take besides its model to read a body that was lost and comes again: what up to two
-/// seconds of traffic have taught meanwhile (W74).
+/// The bytes that the decoder of a fan-out group may use besides its model, to decode a payload that was lost and is sent again:
+/// the decoder keeps what it learned in the up to two seconds since (wire W74).
 const FOR_LATE_ONES: usize = 256 << 10;
 
-/// Reads bodies.
+/// Decodes the payloads of one direction of one carrier.
 pub(crate) struct BodyDecoder {
-    lane: Lane,
+    carrier: Lane,
     direction: Direction,
     pub(crate) numbering: Numbering,
+    /// Both ends agreed on coded payloads.
     coded: bool,
-    /// Made with the first coded body.
+    /// Created with the first coded payload, so that an idle connection takes no memory for it.
     coder: Option<Box<gmc::Decoder>>,
     max_message: usize,
+    /// The coder measures the cost of each message, for the inspector.
     keeps_account: bool,
 }
 
@@ -40,7 +42,7 @@ impl BodyDecoder {
         max_message: usize,
     ) -> Self {
         BodyDecoder {
-            lane: Lane::Stream,
+            carrier: Lane::Stream,
             direction,
             numbering,
             coded,
@@ -50,14 +52,14 @@ impl BodyDecoder {
         }
     }
 
-    /// For datagrams.
+    /// A decoder for datagrams to this receiver alone.
     pub(crate) fn for_datagrams(direction: Direction, coded: bool, max_message: usize) -> Self {
         let numbering = Numbering::absolute();
         let decoder = BodyDecoder::new(direction, numbering, coded, max_message);
-        BodyDecoder { lane: Lane::Datagrams, ..decoder }
+        BodyDecoder { carrier: Lane::Datagrams, ..decoder }
     }
 
-    /// For the datagrams of a class, from the snapshot of its model (W71).
+    /// A decoder for the datagrams of a fan-out group, from the snapshot of the group's model (wire W71).
     pub(crate) fn from_model(model: &[u8], max_message: usize) -> Result<Self, Error> {
         let mut coder = gmc::Decoder::from_snapshot(class_config(), model)
             .map_err(|error| Error::Compression { why: error.to_string() })?;
@@ -66,60 +68,64 @@ impl BodyDecoder {
         Ok(BodyDecoder { coder: Some(Box::new(coder)), ..decoder })
     }
 
-    /// The newest coded body that came, and which of those before it did: bit `k` stands for the one `k` before.
+    /// The number of the newest coded payload that arrived, and a bit set: bit `k` says that the payload `k` numbers before it
+    /// arrived.
     pub(crate) fn received(&self) -> (u32, u128) {
         self.coder.as_deref().map_or((0, 0), gmc::Decoder::received)
     }
 
-    /// What came, for who made it. Empty as long as no coded body came.
+    /// Appends gmc's acknowledgement of the coded payloads that arrived. Appends nothing before the first one.
     pub(crate) fn acknowledge(&mut self, out: &mut Vec<u8>) {
         if let Some(coder) = &mut self.coder {
             coder.acknowledge(out);
         }
     }
 
-    /// For the stream of a class, from the model that it starts with (W61).
+    /// A decoder for the shared stream of a fan-out group, from the snapshot of the group's model. An empty snapshot stands for
+    /// an empty model (wire W61).
     pub(crate) fn for_class(model: &[u8], max_message: usize) -> Result<Self, Error> {
-        let fresh = BodyDecoder::new(Direction::ToClient, Numbering::default(), true, max_message);
+        let decoder =
+            BodyDecoder::new(Direction::ToClient, Numbering::default(), true, max_message);
         let coder = match model.is_empty() {
             true => None,
             false => {
-                let config = fresh.lane.coder_config();
+                let config = decoder.carrier.coder_config();
                 let coder = gmc::Decoder::from_snapshot(config, model);
                 let coder = coder.map_err(|error| Error::Compression { why: error.to_string() })?;
                 Some(Box::new(coder))
             }
         };
-        Ok(BodyDecoder { coder, ..fresh })
+        Ok(BodyDecoder { coder, ..decoder })
     }
 
-    /// W61: what comes next is coded and numbered as if nothing had come before.
+    /// Forgets coder and numbers: what comes next is coded and numbered from the beginning (wire W61).
     pub(crate) fn restart(&mut self) {
-        let BodyDecoder { lane, direction, coded, max_message, .. } = *self;
+        let BodyDecoder { carrier, direction, coded, max_message, .. } = *self;
         let numbering = Numbering::default();
-        *self = BodyDecoder { lane, ..BodyDecoder::new(direction, numbering, coded, max_message) };
+        *self =
+            BodyDecoder { carrier, ..BodyDecoder::new(direction, numbering, coded, max_message) };
     }
 
-    /// Calls `each` for every record of a class's body until one fails.
+    /// Calls `each` for every record of a group's payload, until one call fails. After a payload without records, the numbers
+    /// count from 0 again (wire W63).
     pub(crate) fn shared(
         &mut self,
-        body: &[u8],
+        payload: &[u8],
         kind_of: impl Fn(ChannelNo) -> Result<Kind, Error>,
         mut each: impl FnMut(Record<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let mut is_empty = true;
-        self.coded(body, kind_of, |record| {
+        self.coded(payload, kind_of, |record| {
             is_empty = false;
             each(record)
         })?;
         if is_empty {
-            // W63.
             self.numbering = Numbering::default();
         }
         Ok(())
     }
 
-    /// Whether [`BodyDecoder::costs`] is kept.
+    /// Switches on or off that [`BodyDecoder::costs`] is measured.
     pub(crate) fn keep_account(&mut self, on: bool) {
         if self.keeps_account != on {
             self.keeps_account = on;
@@ -129,40 +135,41 @@ impl BodyDecoder {
         }
     }
 
-    /// What each message of the last coded body took; empty if that is not known.
+    /// The cost of each message of the last coded payload; empty if it was not measured.
     pub(crate) fn costs(&self) -> &[u32] {
         self.coder.as_deref().map(account::decoder_costs).unwrap_or_default()
     }
 
-    /// Calls `each` for every record of a body until one fails.
+    /// Calls `each` for every record of a payload, until one call fails.
     pub(crate) fn read_body(
         &mut self,
         form: Form,
-        body: &[u8],
+        payload: &[u8],
         packing: &mut Packing,
         kind_of: impl Fn(ChannelNo) -> Result<Kind, Error>,
         mut each: impl FnMut(Record<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         match form {
-            Form::Plain => self.plain(body, Some(packing), kind_of, each),
-            Form::Coded => self.coded(body, kind_of, each),
+            Form::Plain => self.plain(payload, Some(packing), kind_of, each),
+            Form::Coded => self.coded(payload, kind_of, each),
             Form::Packed => {
-                let body = packing.unpack(body, MAX_BLOCK)?.to_vec();
+                let payload = packing.unpack(payload, MAX_BLOCK)?.to_vec();
                 let each = |record: Record<'_>| each(Record { coding: Coding::Shared, ..record });
-                self.plain(&body, None, kind_of, each)
+                self.plain(&payload, None, kind_of, each)
             }
         }
     }
 
-    /// Calls `each` for every record of a plain body, unpacked, until one fails. `None`: none may be packed.
+    /// Calls `each` for every record of a plain payload, until one call fails. `packing` unpacks packed records; with `None`, a
+    /// packed record is an error.
     pub(crate) fn plain(
         &mut self,
-        body: &[u8],
+        payload: &[u8],
         mut packing: Option<&mut Packing>,
         kind_of: impl Fn(ChannelNo) -> Result<Kind, Error>,
         mut each: impl FnMut(Record<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let mut reader = Reader::new(body, "MESSAGES");
+        let mut reader = Reader::new(payload, "MESSAGES");
         let mut count = 0;
         let mut unpacked = 0;
         while !reader.is_empty() {
@@ -174,24 +181,24 @@ impl BodyDecoder {
             for field in &mut fields {
                 *field = reader.varint_u32()?;
             }
-            let payload = reader.bytes(self.max_message + RECORD_OVERHEAD, "message")?;
+            let content = reader.bytes(self.max_message + RECORD_OVERHEAD, "message")?;
             if !record::is_packed(&fields) {
-                each(self.read(fields, payload, &kind_of, self.max_message, None)?)?;
+                each(self.read(fields, content, &kind_of, self.max_message, None)?)?;
                 continue;
             }
-            // W48: beyond what all of a body may stand for, a message is too large.
+            // The unpacked messages of a payload have a limit together (wire W48).
             let limit = self.max_message.min(MAX_UNPACKED - unpacked);
-            let record = self.read(fields, payload, &kind_of, limit, packing.as_deref_mut())?;
+            let record = self.read(fields, content, &kind_of, limit, packing.as_deref_mut())?;
             unpacked += record.bytes.len();
             each(record)?;
         }
         Ok(())
     }
 
-    /// The same for a coded body.
+    /// Calls `each` for every record of a coded payload, until one call fails.
     pub(crate) fn coded(
         &mut self,
-        body: &[u8],
+        payload: &[u8],
         kind_of: impl Fn(ChannelNo) -> Result<Kind, Error>,
         mut each: impl FnMut(Record<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
@@ -199,12 +206,12 @@ impl BodyDecoder {
             return Err(Error::malformed("CODED: it was not agreed on"));
         }
         let mut coder = self.coder.take().unwrap_or_else(|| {
-            let mut coder = gmc::Decoder::new(self.lane.coder_config());
+            let mut coder = gmc::Decoder::new(self.carrier.coder_config());
             account::cost_decoder(&mut coder, self.keeps_account);
             Box::new(coder)
         });
         let mut outcome = Ok(());
-        let decoded = coder.decode_packet(body, |message| {
+        let decoded = coder.decode_packet(payload, |message| {
             if outcome.is_ok() {
                 outcome = match message.fields.try_into() {
                     Ok(fields) => self
@@ -224,9 +231,9 @@ impl BodyDecoder {
         if !self.coded {
             return Err(Error::malformed("CODED: it was not agreed on"));
         }
-        let BodyDecoder { coder, lane, keeps_account, .. } = self;
+        let BodyDecoder { coder, carrier, keeps_account, .. } = self;
         let coder = coder.get_or_insert_with(|| {
-            let mut coder = gmc::Decoder::new(lane.coder_config());
+            let mut coder = gmc::Decoder::new(carrier.coder_config());
             account::cost_decoder(&mut coder, *keeps_account);
             Box::new(coder)
         });
@@ -234,32 +241,33 @@ impl BodyDecoder {
         Ok(())
     }
 
-    /// W63: numbers begin anew.
+    /// Lets the numbers count from 0 again (wire W63).
     pub(super) fn restart_numbering(&mut self) {
         self.numbering = Numbering::default();
     }
 
-    /// The most bytes of a message.
+    /// The most bytes that a message may have.
     pub(super) fn max_message(&self) -> usize {
         self.max_message
     }
 
+    /// Reads one record from its six numbers and its content.
     pub(super) fn read<'a>(
         &mut self,
         fields: [u32; FIELDS],
-        payload: &'a [u8],
+        content: &'a [u8],
         kind_of: &impl Fn(ChannelNo) -> Result<Kind, Error>,
         max_message: usize,
         packing: Option<&'a mut Packing>,
     ) -> Result<Record<'a>, Error> {
-        // An own transaction settles what waits here, whether its channel is open on this transport or not. Datagrams
-        // have none, but one that is damaged may say so.
-        let is_stream = self.direction == Direction::ToClient && self.lane == Lane::Stream;
+        // An own transaction says that a waiting transaction is ordered, also when its channel is not open on this transport
+        // (wire W29). Datagrams never carry one, but a damaged datagram may claim to.
+        let is_stream = self.direction == Direction::ToClient && self.carrier == Lane::Stream;
         let kind = match is_stream && record::is_own(&fields) {
             true => Kind::Transaction,
             false => kind_of(ChannelNo(fields[0]))?,
         };
         let numbering = &mut self.numbering;
-        record::read(fields, payload, kind, self.direction, numbering, max_message, packing)
+        record::read(fields, content, kind, self.direction, numbering, max_message, packing)
     }
 }
