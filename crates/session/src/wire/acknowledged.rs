@@ -1,43 +1,43 @@
-//! What a receiver says of a class's datagrams (wire.md W72).
+//! The ACKNOWLEDGED frame: a receiver tells which datagrams of a fan-out group arrived (wire W72).
 
 use alloc::vec::Vec;
 
 use super::io::{Reader, Write};
 use crate::Error;
 
-/// Packets that are told apart: as many as gmc's decoder remembers.
+/// The number of packets that an acknowledgement tells about, the newest included: as many as gmc's decoder remembers.
 const TOLD: u32 = u128::BITS;
 
-/// The payload of an ACKNOWLEDGED frame behind the class.
+/// The contents of an ACKNOWLEDGED frame, after the number of the group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Acknowledged<'a> {
-    /// The newest packet that came.
+    /// The number of the newest packet that arrived.
     pub(crate) newest: u32,
-    /// Which before it did not: bit `k` stands for the one `k + 1` before.
+    /// The missing packets before it: bit `k` is set if the packet `k + 1` numbers before the newest did not arrive.
     lacking: u128,
-    /// gmc's acknowledgement: up to where nothing is missing.
+    /// gmc's own acknowledgement, which says up to which packet nothing is missing.
     pub(crate) gmc: &'a [u8],
 }
 
 impl<'a> Acknowledged<'a> {
-    /// `came`: bit `k` stands for the packet `k` before the newest.
+    /// `came` is a bit set: bit `k` says that the packet `k` numbers before the newest arrived.
     pub(crate) fn new(newest: u32, came: u128, gmc: &'a [u8]) -> Self {
-        // What is before the first that can be told counts as having come.
+        // The bit set `came` ends 127 packets before the newest. Packets before that count as arrived.
         let lacking = !(came >> 1) & (u128::MAX >> 1);
         Acknowledged { newest, lacking, gmc }
     }
 
-    /// Whether a packet did not come that is not newer than the newest.
+    /// True if packet `number` is missing. Packets that are newer than the newest, or too old to be told about, are not.
     pub(crate) fn lacks(&self, number: u32) -> bool {
         let before = self.newest.wrapping_sub(number);
         (1..TOLD).contains(&before) && self.lacking >> (before - 1) & 1 == 1
     }
 
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
-        let octets = self.lacking.to_le_bytes();
-        let used = octets.iter().rposition(|&octet| octet != 0).map_or(0, |last| last + 1);
+        let bits = self.lacking.to_le_bytes();
+        let used = bits.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
         out.varint(u64::from(self.newest));
-        out.bytes(&octets[..used]);
+        out.bytes(&bits[..used]);
         out.extend_from_slice(self.gmc);
     }
 
@@ -45,9 +45,9 @@ impl<'a> Acknowledged<'a> {
         let mut reader = Reader::new(bytes, "ACKNOWLEDGED");
         let newest = reader.varint_u32()?;
         let given = reader.bytes(size_of::<u128>(), "ACKNOWLEDGED")?;
-        let mut octets = [0; size_of::<u128>()];
-        octets[..given.len()].copy_from_slice(given);
-        let lacking = u128::from_le_bytes(octets);
+        let mut bits = [0; size_of::<u128>()];
+        bits[..given.len()].copy_from_slice(given);
+        let lacking = u128::from_le_bytes(bits);
         Ok(Acknowledged { newest, lacking, gmc: reader.rest() })
     }
 }
@@ -72,7 +72,7 @@ mod tests {
         }
 
         #[test]
-        fn random_octets_never_panic(bytes: Vec<u8>, number: u32) {
+        fn random_bytes_never_panic(bytes: Vec<u8>, number: u32) {
             if let Ok(read) = Acknowledged::read(&bytes) {
                 read.lacks(number);
             }
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn w72_when_nothing_is_missing_it_is_short() {
+    fn w72_an_acknowledgement_without_missing_packets_is_short() {
         let mut bytes = Vec::new();
         Acknowledged::new(300, u128::MAX, b"12345").write(&mut bytes);
         assert_eq!(bytes.len(), 2 + 1 + 5);

@@ -1,4 +1,4 @@
-//! Bodies: many records as one unit, plain or coded by gmc (wire.md W26, W27).
+//! The payload of a packet: many records as one unit, plain, compressed by gmc, or packed by a codec (wire W26, W27, W54).
 
 pub(crate) mod account;
 mod class;
@@ -16,17 +16,17 @@ pub(crate) use records::Batch;
 use super::record::FIELDS;
 use crate::limits::MAX_RECORDS;
 
-/// Where bodies travel.
+/// The carrier of a payload: the ordered stream or datagrams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lane {
-    /// All come, in order.
+    /// Every payload arrives, in order.
     Stream,
-    /// Some are lost, repeated, overtaken (W39).
+    /// Payloads can be lost, arrive twice, or out of order (wire W39).
     Datagrams,
 }
 
 impl Lane {
-    /// Part of what the capabilities mean, so it is the same everywhere (W27, W39).
+    /// The settings of gmc on this carrier. The protocol fixes them, so that both ends have the same ones (wire W27, W39).
     fn coder_config(self) -> gmc::Config {
         let is_ordered = self == Lane::Stream;
         gmc::Config {
@@ -35,31 +35,33 @@ impl Lane {
             fields: FIELDS,
             max_message: 65_536,
             max_messages_per_packet: MAX_RECORDS,
-            // A datagram that comes sixteen acknowledgements late could be taken for another one.
+            // A datagram names its model by the low bits of an acknowledgement's number. Without the check, a datagram that is
+            // sixteen or more acknowledgements late could be decoded with the wrong model.
             check: !is_ordered,
             ..gmc::Config::default()
         }
     }
 }
 
-/// How a body came.
+/// The type of frame in which a payload arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// As it is (MESSAGES).
+    /// MESSAGES: the records are not compressed together.
     Plain,
-    /// By gmc (CODED).
+    /// CODED: gmc compressed the records together.
     Coded,
-    /// Packed as a whole (PACKED_MESSAGES).
+    /// PACKED_MESSAGES: a codec packed the whole payload.
     Packed,
 }
 
-/// How the records of a body are coded, all of them in the same way.
+/// How the records of one payload are compressed. All records of a payload have the same coding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Coding {
-    /// By what they have in common, if both ends can (W27).
+    /// Together, by what they have in common, where both ends have gmc (wire W27).
     #[default]
     Shared,
-    /// Each by itself: packed, or as it is (W47). Nothing of one can be told from the length of another.
+    /// Each record alone: packed by a codec, or not compressed (wire W47). The length of one record then reveals nothing about
+    /// another one.
     Alone,
 }
 
@@ -117,7 +119,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn bodies_round_trip(
+        fn payloads_round_trip(
             coded: bool,
             shared: bool,
             packets in proptest::collection::vec(proptest::collection::vec(arbitrary_record(), 0..12), 1..6),
@@ -173,12 +175,12 @@ mod tests {
         }
 
         #[test]
-        fn random_bodies_never_panic(body: Vec<u8>) {
+        fn random_payloads_never_panic(payload: Vec<u8>) {
             let mut packing = Packing::new(ALL, Costs::reference());
             for direction in [Direction::ToServer, Direction::ToClient] {
                 let mut decoder = BodyDecoder::new(direction, Numbering::default(), true, 1000);
                 for form in [Form::Plain, Form::Coded, Form::Packed] {
-                    let _ = read(&mut decoder, form, &body, &mut packing, |_| ());
+                    let _ = read(&mut decoder, form, &payload, &mut packing, |_| ());
                 }
             }
         }

@@ -1,4 +1,5 @@
-//! CONTRACT: when a packet was sent, and what only the server knows of contracts (wire.md W79, W80).
+//! The CONTRACT frame: the time at which a packet was made, and what the server measured of the QoS contracts of channels
+//! (wire W79, W80).
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -7,20 +8,21 @@ use super::io::{Reader, Write};
 use crate::Error;
 use crate::ids::ChannelNo;
 
-/// What the server knows of a channel's contract.
+/// What the server tells a receiver about the QoS contract of one channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) channel: ChannelNo,
-    /// Of what others sent, the share that the server lacked or had too late; in 1/1000.
+    /// The share of the channel's messages that did not reach the server in time, in 1/1000.
     pub(crate) upstream: u16,
-    /// The share that will miss at best, if that is more than the contract permits, else 0; in 1/1000.
+    /// The share of messages that will miss at best, in 1/1000, if it is more than the contract permits; else 0.
     pub(crate) expected: u16,
 }
 
-/// Times are told modulo this many ms, in two octets at most: far beyond the time after which silence is death.
+/// Times travel in milliseconds modulo this number, so that a stamp takes two bytes at most. 16 s is far longer than the 5 s
+/// after which a silent connection is closed ([`Timing::dead`](crate::Timing::dead)).
 const WRAP: u64 = (1 << 14) - 1;
 
-/// A time of the sender's clock, as it travels.
+/// A time of the sender's clock in milliseconds, modulo [`WRAP`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stamp(u64);
 
@@ -29,7 +31,7 @@ impl Stamp {
         Stamp(time.as_millis() as u64 % WRAP)
     }
 
-    /// How long ago this was, when the same clock shows `now`; `None` if it lies ahead.
+    /// The time that passed between this stamp and `now` on the same clock; `None` if the stamp is in the future.
     pub(crate) fn ago(self, now: Duration) -> Option<Duration> {
         let Stamp(now) = Stamp::of(now);
         let ago = (now + WRAP - self.0) % WRAP;
@@ -48,9 +50,9 @@ pub(crate) fn write(stamp: Option<Stamp>, entries: &[Entry]) -> Vec<u8> {
     out
 }
 
-/// Calls `each` with the entries and returns the stamp.
-pub(crate) fn read(octets: &[u8], mut each: impl FnMut(Entry)) -> Result<Option<Stamp>, Error> {
-    let mut reader = Reader::new(octets, "CONTRACT");
+/// Calls `each` for each entry, and returns the stamp if there is one.
+pub(crate) fn read(bytes: &[u8], mut each: impl FnMut(Entry)) -> Result<Option<Stamp>, Error> {
+    let mut reader = Reader::new(bytes, "CONTRACT");
     let stamp = match reader.varint()? {
         0 => None,
         time if time <= WRAP => Some(Stamp(time - 1)),
@@ -64,6 +66,7 @@ pub(crate) fn read(octets: &[u8], mut each: impl FnMut(Entry)) -> Result<Option<
     Ok(stamp)
 }
 
+/// Reads a share in 1/1000.
 fn share(reader: &mut Reader<'_>) -> Result<u16, Error> {
     match reader.varint()? {
         share @ 0..=1000 => Ok(share as u16),
@@ -79,7 +82,7 @@ mod tests {
     const MS: Duration = Duration::from_millis(1);
 
     #[test]
-    fn w79_a_stamp_takes_two_octets_and_tells_how_long_ago() {
+    fn w79_a_stamp_takes_two_bytes_and_tells_how_long_ago() {
         for at in [0, 1, 16_382, 16_383, 1 << 30, u32::MAX] {
             let written = write(Some(Stamp::of(MS * at)), &[]);
             assert!(written.len() <= 2);
@@ -104,8 +107,8 @@ mod tests {
         }
 
         #[test]
-        fn random_octets_never_panic(octets: Vec<u8>) {
-            let _ = read(&octets, |_| {});
+        fn random_bytes_never_panic(bytes: Vec<u8>) {
+            let _ = read(&bytes, |_| {});
         }
     }
 }

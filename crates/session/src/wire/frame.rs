@@ -1,4 +1,4 @@
-//! Packets are frames, one after the other (wire.md W3, W6).
+//! The frames of which a packet consists (wire W3, W6).
 
 mod payload;
 
@@ -12,12 +12,12 @@ use crate::error::Fault;
 use crate::ids::{ChannelNo, Counter, GroupId, ParticipantId, Position};
 use crate::{Compress, Error, Qos};
 
-/// Bit 7 of a tag: the payload runs to the end of the packet.
+/// Bit 7 of a tag: the frame has no length and ends with the packet.
 const LAST: u8 = 0x80;
-/// Bit 6 of a tag: a receiver that does not know the type skips the frame.
+/// Bit 6 of a tag: a receiver that does not know the type of the frame skips it.
 const OPTIONAL: u8 = 0x40;
 
-/// One frame; borrowed from the packet it was read from.
+/// One frame. It borrows from the packet that it was read from.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Frame<'a> {
     Hello(Hello<'a>),
@@ -42,7 +42,7 @@ pub(crate) enum Frame<'a> {
     },
     Messages(&'a [u8]),
     Coded(&'a [u8]),
-    /// A body of messages, packed as a whole (W54).
+    /// A payload that a codec packed as a whole (wire W54).
     PackedMessages(&'a [u8]),
     Presence(&'a [u8]),
     Participants {
@@ -50,7 +50,7 @@ pub(crate) enum Frame<'a> {
         list: Vec<ParticipantEntry<'a>>,
     },
     Snapshot(Chunk<'a>),
-    /// The same with its octets packed (W53).
+    /// A piece of a snapshot whose bytes are packed (wire W53).
     PackedSnapshot(Chunk<'a>),
     SnapshotWanted {
         at_least: Position,
@@ -82,7 +82,7 @@ pub(crate) enum Frame<'a> {
         position: Position,
         counter: Counter,
     },
-    /// Which codecs can be read here: bit n for number n.
+    /// The codecs that the sender of the frame can read: bit n stands for codec n (wire W46).
     Codecs {
         set: u64,
     },
@@ -90,12 +90,14 @@ pub(crate) enum Frame<'a> {
         id: ChannelNo,
         compress: Compress,
     },
-    /// What came of a class's datagrams, as gmc acknowledges it.
+    /// Tells which datagrams of a fan-out group arrived. `rest` is an [`Acknowledged`](super::acknowledged::Acknowledged) (wire
+    /// W72).
     Acknowledged {
         class: GroupId,
         rest: &'a [u8],
     },
-    /// A piece of the snapshot of a class's model: who has all of it reads what the class is sent.
+    /// A piece of the snapshot of a fan-out group's compression model. With the last piece, the receiver is in the group (wire
+    /// W61, W71).
     Model {
         lane: Lane,
         class: GroupId,
@@ -103,55 +105,56 @@ pub(crate) enum Frame<'a> {
         offset: u32,
         rest: &'a [u8],
     },
-    /// A body that all of a class of receivers are sent over their streams.
+    /// A payload that all receivers of a fan-out group are sent over their streams (wire W62).
     Shared(&'a [u8]),
-    /// A body that all of a class are sent as a datagram.
+    /// A payload that all receivers of a fan-out group are sent as a datagram (wire W70).
     SharedDatagram {
         class: GroupId,
         rest: &'a [u8],
     },
-    /// The same over the stream, so many ms after it was made.
+    /// A payload that was sent as a datagram and is sent again over the stream, `waited` ms after it was made (wire W74).
     SharedAgain {
         class: GroupId,
         waited: u32,
         rest: &'a [u8],
     },
-    /// What is sent on this lane is not the class's any more.
+    /// The receiver is no longer in the group on this carrier (wire W64, W75).
     Leave {
         lane: Lane,
         class: GroupId,
         rest: &'a [u8],
     },
-    /// Another QoS for an open channel.
+    /// Asks for another QoS of an open channel (wire W77).
     Change {
         id: ChannelNo,
         qos: Qos,
     },
-    /// The most that this receiver wants of a channel, in 1/1000 messages per second; 0: what its QoS says.
+    /// The highest rate that this receiver wants on a channel, in 1/1000 messages per second for each key; 0 for no limit besides
+    /// the QoS (wire W78).
     Rate {
         id: ChannelNo,
         rate: u32,
     },
-    /// How channels' contracts stand.
+    /// Send times and measurements for QoS contracts (wire W79, W80).
     Contract(&'a [u8]),
-    /// How channels stand at a receiver, or the wish to be told.
+    /// QUALITY. From the server: how often it wants quality reports. From a client: a report (wire W84).
     Standing(&'a [u8]),
 }
 
-/// What a participant may do with a channel (W17).
+/// What a participant may do with a channel (wire W17).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Access {
-    /// Send messages.
+    /// The participant may send messages.
     pub publish: bool,
-    /// Be sent messages.
+    /// The participant may receive messages.
     pub subscribe: bool,
 }
 
 impl Access {
-    /// Both.
+    /// The right to send and to receive.
     pub const FULL: Access = Access { publish: true, subscribe: true };
 
-    /// What both of two grants allow.
+    /// The rights that `self` and `other` both contain.
     #[must_use]
     pub const fn and(self, other: Access) -> Access {
         Access {
@@ -170,18 +173,18 @@ impl Access {
     }
 }
 
-/// Whether a participant is there (W34).
+/// The connection state of a participant (wire W34).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PresenceState {
-    /// Gone for good.
+    /// The participant left, or did not come back in time after its connection broke.
     Left,
-    /// Connected.
+    /// The participant is connected.
     Here,
-    /// Its connection broke; it may come back.
+    /// The participant's connection broke; it may come back.
     Away,
 }
 
-/// One line of a PARTICIPANTS frame.
+/// One participant in a PARTICIPANTS frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ParticipantEntry<'a> {
     pub(crate) id: ParticipantId,
@@ -199,12 +202,12 @@ impl<'a> Frames<'a> {
         Frames { rest: packet }
     }
 
-    /// What has not been read yet.
+    /// The frames that have not been read yet, as bytes.
     pub(crate) fn remaining(&self) -> &'a [u8] {
         self.rest
     }
 
-    /// The next frame that this end knows; `None` at the end.
+    /// The next frame whose type this end knows; `None` at the end of the packet. Unknown optional frames are skipped.
     pub(crate) fn next(&mut self) -> Result<Option<Frame<'a>>, Error> {
         while let Some((&tag, rest)) = self.rest.split_first() {
             let mut reader = Reader::new(rest, "frame");
@@ -222,25 +225,26 @@ impl<'a> Frames<'a> {
     }
 }
 
-/// Tags of the body frames, which stand last in their packet.
+/// The tags of payload frames without a length, as they are the last frame of their packet.
 pub(crate) const MESSAGES_LAST: u8 = LAST | 0x06;
 pub(crate) const CODED_LAST: u8 = LAST | 0x07;
 pub(crate) const SHARED_LAST: u8 = LAST | 0x1d;
 #[cfg(feature = "ace")]
 pub(crate) const PACKED_LAST: u8 = LAST | 0x1c;
 
-/// The tags that class datagrams and their acknowledgements begin with: no other datagram does.
+/// The first byte of a datagram of a fan-out group, and the first byte of a datagram that acknowledges such datagrams. No other
+/// datagram begins with one of them.
 pub(crate) const SHARED_DATAGRAM_LAST: u8 = LAST | 0x1e;
 pub(crate) const ACKNOWLEDGED: u8 = 0x16;
 
-/// Appends what stands before a class's body that ends a datagram.
-pub(crate) fn shared_datagram(class: GroupId, out: &mut Vec<u8>) {
+/// Appends the header of a group's datagram: the tag and the group. The payload follows and runs to the end of the datagram.
+pub(crate) fn shared_datagram(group: GroupId, out: &mut Vec<u8>) {
     out.u8(SHARED_DATAGRAM_LAST);
-    out.varint(u64::from(class));
+    out.varint(u64::from(group));
 }
 
 impl<'a> Frame<'a> {
-    /// Appends the frame with its length.
+    /// Appends the frame with tag and length.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         let mut payload = Vec::new();
         let kind = self.write_payload(&mut payload);
@@ -255,7 +259,7 @@ mod tests {
     use alloc::vec;
     use proptest::prelude::*;
 
-    fn all_kinds() -> Vec<Frame<'static>> {
+    fn examples() -> Vec<Frame<'static>> {
         let qos = Qos::awareness();
         vec![
             Frame::Hello(Hello {
@@ -324,7 +328,7 @@ mod tests {
 
     #[test]
     fn every_frame_reads_as_it_was_written() {
-        let frames = all_kinds();
+        let frames = examples();
         let mut packet = Vec::new();
         frames.iter().for_each(|frame| frame.write(&mut packet));
         let mut reader = Frames::new(&packet);
@@ -336,7 +340,7 @@ mod tests {
 
     #[test]
     fn w3_every_truncation_is_an_error() {
-        for frame in all_kinds() {
+        for frame in examples() {
             let mut packet = Vec::new();
             frame.write(&mut packet);
             for cut in 1..packet.len() {
@@ -355,7 +359,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn random_octets_never_panic(packet: Vec<u8>) {
+        fn random_bytes_never_panic(packet: Vec<u8>) {
             let mut frames = Frames::new(&packet);
             while let Ok(Some(_)) = frames.next() {}
         }

@@ -1,4 +1,4 @@
-//! HELLO and WELCOME, and the opening that carries them (wire.md W4, W5, W9 to W14).
+//! The frames HELLO and WELCOME, and a client's first packet (wire W4, W5, W9 to W14).
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -10,61 +10,72 @@ use crate::Error;
 use crate::ids::{Counter, ParticipantId, Position};
 use crate::limits::{DEFAULT_MAX_PACKET, MAX_PRESENCE, MAX_ROOM_NAME, MAX_TOKEN, Timing};
 
-/// Proves the right to resume a session (W13).
+/// A random number that proves the right to resume a session (wire W13).
 pub type Secret = [u8; 16];
 
-/// The smallest `max_packet` an end may state: one participant's presence fits beside control frames.
+/// The smallest `max_packet` that an end may state: the largest presence (4,096 bytes) and other frames fit one packet.
 const LEAST_MAX_PACKET: u64 = 8192;
 
-/// The client's first frame.
+/// The first frame of a client (wire W9 to W11).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Hello<'a> {
+    /// The lowest protocol version that the client speaks.
     pub(crate) lowest: u8,
     pub(crate) capabilities: u64,
     pub(crate) max_packet: usize,
     pub(crate) max_message: usize,
     pub(crate) room: &'a str,
     pub(crate) token: &'a [u8],
+    /// What the other participants are told of this one.
     pub(crate) presence: &'a [u8],
     pub(crate) resume: Option<Resume>,
 }
 
-/// A session to continue.
+/// The session that a client wants to continue after its transport broke (wire W13, W14).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Resume {
     pub(crate) participant: ParticipantId,
     pub(crate) secret: Secret,
+    /// The incarnation of the room that the session belongs to.
     pub(crate) incarnation: u64,
+    /// The position up to which the client received all transactions.
     pub(crate) position: Position,
+    /// The last of its own transactions that the client knows to be ordered.
     pub(crate) counter: Counter,
 }
 
-/// What became of the wish to resume (W12).
+/// The server's answer to the wish to resume (wire W12).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
+    /// The client did not ask to resume, and is a new participant.
     New,
+    /// The session goes on, and nothing is missing.
     Resumed,
+    /// The session or the room's state is gone, and the client is a new participant.
     Lost,
 }
 
-/// The server's first frame.
+/// The first frame of a server (wire W10 to W14).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Welcome {
     pub(crate) capabilities: u64,
     pub(crate) max_packet: usize,
     pub(crate) max_message: usize,
     pub(crate) max_snapshot: usize,
+    /// A number that changes whenever the room's state was lost.
     pub(crate) incarnation: u64,
     pub(crate) participant: ParticipantId,
     pub(crate) secret: Secret,
     pub(crate) outcome: Outcome,
+    /// The client's last transaction that the room has.
     pub(crate) counter: Counter,
+    /// The position of the room's newest transaction.
     pub(crate) position: Position,
     pub(crate) timing: Timing,
 }
 
-/// A client's first packet, read far enough to know its room. A server routes by it, then hands it to
-/// the [`Room`](crate::Room).
+/// The first packet of a client, of which only HELLO has been decoded. A server reads the name of the room from it, then hands it
+/// to that [`Room`](crate::Room).
 ///
 /// ```
 /// use groupwire_session::{Error, Opening};
@@ -80,17 +91,18 @@ pub struct Opening<'a> {
 }
 
 impl<'a> Opening<'a> {
-    /// Reads the first packet of a transport.
+    /// Decodes the first packet of a transport.
     ///
     /// # Errors
-    /// What is wrong with it; [`refusal`] makes the answer.
+    /// The packet is malformed or too large, or the versions do not match. [`refusal`] makes the answer to the client.
     pub fn read(packet: &'a [u8]) -> Result<Self, Error> {
         if packet.len() > DEFAULT_MAX_PACKET {
             let (what, size, limit) = ("packet", packet.len(), DEFAULT_MAX_PACKET);
             return Err(Error::TooLarge { what, size, limit });
         }
         let (&version, rest) = packet.split_first().ok_or(Error::malformed("opening"))?;
-        // A later version keeps HELLO readable up to `lowest`, the rest is only ours to read if we speak it.
+        // In all versions, HELLO can be read up to `lowest`. The rest of the packet can only be read if `lowest` is at most
+        // VERSION.
         if version < VERSION {
             return Err(Error::Version { theirs: version, ours: VERSION });
         }
@@ -108,18 +120,18 @@ impl<'a> Opening<'a> {
         }
     }
 
-    /// The room the client wants to join.
+    /// The name of the room that the client wants to join.
     pub fn room(&self) -> &'a str {
         self.hello.room
     }
 
-    /// The token for the authorisation hook.
+    /// The token that the server's [`Authority`](crate::Authority) decides by.
     pub fn token(&self) -> &'a [u8] {
         self.hello.token
     }
 }
 
-/// The packet that answers an opening which no room saw, before the transport is closed.
+/// The answer to a first packet that is refused before it reaches a room. The transport is closed after it.
 pub fn refusal(error: &Error) -> Vec<u8> {
     let mut packet = alloc::vec![VERSION];
     crate::link::error_frame(error, true, 0, &mut packet);
@@ -230,7 +242,7 @@ impl Welcome {
     }
 }
 
-/// More than a day is a mistake, and would overflow sums of times later on.
+/// Reads a time of at most a day. More is a mistake, and sums of such times could overflow.
 fn read_millis(r: &mut Reader<'_>) -> Result<Duration, Error> {
     match r.varint()? {
         ms if ms <= 24 * 3600 * 1000 => Ok(Duration::from_millis(ms)),
@@ -277,12 +289,12 @@ mod tests {
     }
 
     #[test]
-    fn w4_another_version_is_named() {
+    fn w4_an_unknown_version_is_named_in_the_error() {
         let mut packet = opening(hello("demo"));
         packet[0] = 0;
         let error = Opening::read(&packet).unwrap_err();
         assert_eq!(error, Error::Version { theirs: 0, ours: VERSION });
-        // A newer client that still speaks version 1 is welcome, one that does not is told.
+        // A newer client that also speaks version 1 is accepted; one that does not gets an error.
         packet[0] = 9;
         assert!(Opening::read(&packet).is_ok());
         let newer = opening(Hello { lowest: 2, ..hello("demo") });

@@ -1,10 +1,10 @@
-//! Reading and writing the basic types of the wire format (wire.md W1 to W3).
+//! Reads and writes the basic types of the wire format: integers, varints, byte strings and text (wire W1 to W3).
 
 use alloc::vec::Vec;
 
 use crate::Error;
 
-/// Reads basic types from the front of a byte slice; every shortage is [`Error::Malformed`].
+/// Reads basic types from the beginning of a byte slice. If bytes are missing, the error is [`Error::Malformed`].
 #[derive(Debug, Clone)]
 pub(crate) struct Reader<'a> {
     bytes: &'a [u8],
@@ -12,7 +12,7 @@ pub(crate) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// `what` names the thing being read in errors.
+    /// `what` names, in errors, what is read.
     pub(crate) fn new(bytes: &'a [u8], what: &'static str) -> Self {
         Reader { bytes, what }
     }
@@ -41,18 +41,18 @@ impl<'a> Reader<'a> {
         Ok(u64::from_le_bytes(self.array()?))
     }
 
-    /// W1: the fewest octets, at most ten.
+    /// Reads a varint. Only its shortest form, of at most ten bytes, is accepted (wire W1).
     pub(crate) fn varint(&mut self) -> Result<u64, Error> {
         let mut value = 0u64;
         for shift in (0..64).step_by(7) {
-            let octet = self.u8()?;
-            let bits = u64::from(octet & 0x7f);
+            let byte = self.u8()?;
+            let bits = u64::from(byte & 0x7f);
             if shift == 63 && bits > 1 {
                 return Err(self.malformed());
             }
             value |= bits << shift;
-            if octet & 0x80 == 0 {
-                let padded = octet == 0 && shift > 0;
+            if byte & 0x80 == 0 {
+                let padded = byte == 0 && shift > 0;
                 return if padded { Err(self.malformed()) } else { Ok(value) };
             }
         }
@@ -72,13 +72,13 @@ impl<'a> Reader<'a> {
         Ok(head)
     }
 
-    /// Length-prefixed bytes of at most `limit`; `what` names them in the error.
+    /// Reads a length and that many bytes, at most `limit`. `what` names them in the error.
     pub(crate) fn bytes(&mut self, limit: usize, what: &'static str) -> Result<&'a [u8], Error> {
         let size = self.varint()?;
         self.sized(size, limit, what)
     }
 
-    /// So many octets, at most `limit`.
+    /// Reads `size` bytes, at most `limit`. `what` names them in the error.
     pub(crate) fn sized(
         &mut self,
         size: u64,
@@ -92,7 +92,7 @@ impl<'a> Reader<'a> {
         self.take(size)
     }
 
-    /// W2: length-prefixed UTF-8.
+    /// Reads a length and that many bytes of UTF-8, at most `limit` (wire W2).
     pub(crate) fn text(&mut self, limit: usize, what: &'static str) -> Result<&'a str, Error> {
         let bytes = self.bytes(limit, what)?;
         core::str::from_utf8(bytes).map_err(|_| Error::InvalidText { what })
@@ -102,7 +102,7 @@ impl<'a> Reader<'a> {
         core::mem::take(&mut self.bytes)
     }
 
-    /// W3: nothing may be left.
+    /// Checks that all bytes were read (wire W3).
     pub(crate) fn finish(&self) -> Result<(), Error> {
         if self.bytes.is_empty() { Ok(()) } else { Err(self.malformed()) }
     }
@@ -111,8 +111,11 @@ impl<'a> Reader<'a> {
 /// Appends basic types to a vector.
 pub(crate) trait Write {
     fn u8(&mut self, value: u8);
+    /// Appends eight bytes, the lowest first.
     fn u64(&mut self, value: u64);
+    /// Appends a varint: seven bits in each byte, the lowest first (wire W1).
     fn varint(&mut self, value: u64);
+    /// Appends the length and the bytes.
     fn bytes(&mut self, value: &[u8]);
 }
 
@@ -156,7 +159,7 @@ mod tests {
         }
 
         #[test]
-        fn w1_a_varint_that_reads_is_the_one_that_is_written(bytes: Vec<u8>) {
+        fn w1_each_value_has_only_one_varint(bytes: Vec<u8>) {
             let mut reader = Reader::new(&bytes, "test");
             if let Ok(value) = reader.varint() {
                 let mut out = Vec::new();

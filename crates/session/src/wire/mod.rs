@@ -1,4 +1,5 @@
-//! The wire format, as docs/wire.md states it.
+//! Reads and writes the wire format that the pages in docs/wire specify. A citation such as (wire W22) in this crate names
+//! rule W22 of those pages.
 
 pub(crate) mod acknowledged;
 pub(crate) mod body;
@@ -11,31 +12,33 @@ pub(crate) mod record;
 pub(crate) mod snapshot;
 pub(crate) mod standing;
 
-/// The protocol version this end speaks (W4).
+/// The version of the protocol that this crate speaks (wire W4).
 pub const VERSION: u8 = 1;
 
-/// Capability bits (W10).
+/// The bits of `capabilities` in HELLO and WELCOME. A feature is used only where both ends stated its bit (wire W10).
 pub(crate) mod capability {
-    /// Bodies coded by gmc in stream mode.
+    /// CODED payloads: gmc compresses records together, on the ordered stream (wire W27).
     pub(crate) const CODED: u64 = 1;
-    /// Awareness in datagrams, beside the stream.
+    /// Awareness messages travel in datagrams as well as on the stream (wire W38).
     pub(crate) const DATAGRAMS: u64 = 2;
-    /// Datagrams for classes of receivers (W70).
+    /// Fan-out groups on datagrams: many receivers are sent the same encoded bytes (wire W70).
     pub(crate) const DATAGRAM_CLASSES: u64 = 4;
-    /// Chunks of snapshots, and bodies, that are packed by a codec (W52).
+    /// Blocks: a codec packs chunks of snapshots, and whole payloads (wire W52).
     pub(crate) const BLOCKS: u64 = 32;
-    /// Contracts that are judged, changed and thinned (W76 to W80).
+    /// QoS contracts: receivers measure whether a channel keeps its QoS, and can ask for another QoS or a lower rate (wire W76
+    /// to W80).
     pub(crate) const CONTRACTS: u64 = 128;
 
-    /// Receivers tell how their channels stand while somebody looks on (W84).
+    /// Receivers report the quality of their channels while the inspector of the room is in use (wire W84).
     pub(crate) const STANDINGS: u64 = 512;
 
-    /// Bodies that a class of receivers shares, on the stream (W60).
+    /// Fan-out groups on the stream: many receivers share encoded payloads (wire W60).
     pub(crate) const SHARED_STREAMS: u64 = 64;
-    /// Copies of transactions in datagrams (W81).
+    /// Datagrams carry copies of transactions that are on their way on the stream (wire W81).
     pub(crate) const COPIES: u64 = 256;
 
-    /// What an end offers whose transport has datagrams of so many octets.
+    /// The capabilities of an end whose transport carries datagrams of at most `max` bytes; 0 means that it has none. Without
+    /// `compress` this end has no gmc, which groups need.
     pub(crate) fn of_datagrams(max: usize, compress: bool) -> u64 {
         match (max, compress) {
             (0, _) => 0,
@@ -44,7 +47,8 @@ pub(crate) mod capability {
         }
     }
 
-    /// What an end offers that compresses, or does not, and has these codecs.
+    /// The capabilities of an end that has gmc or not (`compress`), and that reads the codecs in the set `codecs`: bit n
+    /// stands for codec n. Codec 0 packs nothing.
     pub(crate) fn of_compression(compress: bool, codecs: u64) -> u64 {
         let blocks = if codecs & !1 != 0 { BLOCKS } else { 0 };
         if compress { CODED | SHARED_STREAMS | blocks } else { 0 }

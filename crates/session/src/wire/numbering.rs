@@ -1,4 +1,4 @@
-//! The numbers that records skip rather than repeat (wire.md W21 to W24).
+//! Turns counters, indices and positions into small differences to the last ones, as records carry them (wire W21 to W24).
 
 use alloc::vec::Vec;
 
@@ -6,30 +6,33 @@ use crate::Error;
 use crate::ids::{ChannelNo, Counter, Index, ParticipantId, Position};
 use crate::map::Map;
 
-/// More (channel, sender) pairs than any room has; a peer that names more is growing our memory.
+/// The most (channel, sender) pairs, which is more than any room has. It bounds the memory that a peer can make this end use
+/// (law 3 in docs/laws.md).
 const MAX_PAIRS: usize = 1 << 18;
 
-/// The last numbers seen in one direction of one transport. Both ends keep one, and every change of it
-/// follows from octets on the wire, so the two stay equal.
+/// The last counters, indices and position in one direction of one transport. Both ends keep a `Numbering`. It changes only with
+/// what is sent, so that the two stay equal.
 #[derive(Debug, Default)]
 pub(crate) struct Numbering {
-    /// By sender and channel.
+    /// The last index by sender and channel.
     index: Map<(ParticipantId, ChannelNo), Index>,
+    /// The last counter by sender.
     counter: Map<ParticipantId, Counter>,
     position: Position,
-    /// W39, W81: on datagrams there is no last number that both ends know of; numbers stand as they are.
+    /// True on datagrams: they can be lost, so that no last number is known to both ends. Records then carry the numbers
+    /// themselves instead of differences (wire W39, W81).
     absolute: bool,
 }
 
 impl Numbering {
-    /// `sender`'s transactions count from `counter`, positions from `position`.
+    /// For a stream. The last counter of `sender` is `counter`, the last position is `position`, and all other numbers are 0.
     pub(crate) fn new(sender: ParticipantId, counter: Counter, position: Position) -> Self {
         let mut numbering = Numbering { position, ..Numbering::default() };
         numbering.counter.insert(sender, counter);
         numbering
     }
 
-    /// For datagrams (W39).
+    /// For datagrams, on which records carry the numbers themselves (wire W39).
     pub(crate) fn absolute() -> Self {
         Numbering { absolute: true, ..Numbering::default() }
     }
@@ -38,22 +41,22 @@ impl Numbering {
         self.position
     }
 
-    /// POSITION, GAP or SNAPSHOT moved the log on.
+    /// Sets the last position, after a POSITION, GAP or SNAPSHOT frame.
     pub(crate) fn advance(&mut self, position: Position) {
         self.position = position;
     }
 
-    /// `sender`'s transactions up to `counter` came another way.
+    /// Sets the last counter of `sender`, whose transactions up to it came in another way than as records of this stream.
     pub(crate) fn counted(&mut self, sender: ParticipantId, counter: Counter) {
         self.counter.insert(sender, counter);
     }
 
-    /// What is held of senders and channels.
+    /// The number of entries in memory.
     pub(crate) fn pairs(&self) -> usize {
         self.index.len() + self.counter.len()
     }
 
-    /// A participant left for good.
+    /// Forgets the numbers of a participant that has left.
     pub(crate) fn forget(&mut self, sender: ParticipantId) {
         let channels = self.index.from((sender, ChannelNo(0))).map(|(pair, _)| *pair);
         let channels: Vec<_> = channels.take_while(|&(other, _)| other == sender).collect();
@@ -61,6 +64,7 @@ impl Numbering {
         self.counter.remove(&sender);
     }
 
+    /// The number in the field `gap` for an awareness message with this index.
     pub(crate) fn index_to_gap(
         &mut self,
         channel: ChannelNo,
@@ -74,6 +78,7 @@ impl Numbering {
         index.get().wrapping_sub(last.get()).wrapping_sub(1)
     }
 
+    /// The index of an awareness message from its field `gap`.
     pub(crate) fn gap_to_index(
         &mut self,
         channel: ChannelNo,
@@ -91,6 +96,7 @@ impl Numbering {
         Ok(*last)
     }
 
+    /// The number in the field `gap` for a transaction with this counter.
     pub(crate) fn counter_to_gap(&mut self, sender: ParticipantId, counter: Counter) -> u32 {
         if self.absolute {
             return counter.get();
@@ -99,6 +105,7 @@ impl Numbering {
         counter.get().wrapping_sub(last.get()).wrapping_sub(1)
     }
 
+    /// The counter of a transaction from its field `gap`.
     pub(crate) fn gap_to_counter(
         &mut self,
         sender: ParticipantId,
@@ -112,7 +119,8 @@ impl Numbering {
         Ok(*last)
     }
 
-    /// W24: the difference to the last counter known, zigzag.
+    /// The number in the field `stamp` of an awareness message: the signed difference of `after`, its sender's last transaction,
+    /// to the last counter, in zigzag form (wire W24).
     pub(crate) fn after_to_stamp(&mut self, sender: ParticipantId, after: Counter) -> u32 {
         if self.absolute {
             return after.get();
@@ -122,6 +130,7 @@ impl Numbering {
         ((difference << 1) ^ (difference >> 31)) as u32
     }
 
+    /// The sender's last transaction, from the field `stamp` of an awareness message (wire W24).
     pub(crate) fn stamp_to_after(
         &mut self,
         sender: ParticipantId,
@@ -136,6 +145,7 @@ impl Numbering {
         Ok(*last)
     }
 
+    /// The number in the field `stamp` for a transaction with this position (wire W23).
     pub(crate) fn position_to_stamp(&mut self, position: Position) -> u32 {
         if self.absolute {
             return u32::try_from(position.get()).unwrap_or(u32::MAX);
@@ -145,6 +155,7 @@ impl Numbering {
         u32::try_from(skipped).unwrap_or(u32::MAX)
     }
 
+    /// The position of a transaction from its field `stamp` (wire W23).
     pub(crate) fn stamp_to_position(&mut self, stamp: u32) -> Result<Position, Error> {
         if self.absolute {
             return Ok(Position(u64::from(stamp)));
@@ -199,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_expected_costs_zero() {
+    fn the_numbers_that_follow_the_last_ones_are_coded_as_zero() {
         let mut numbering = Numbering::new(ParticipantId(0), Counter(7), Position(0));
         assert_eq!(numbering.counter_to_gap(ParticipantId(0), Counter(8)), 0);
         assert_eq!(numbering.after_to_stamp(ParticipantId(0), Counter(8)), 0);

@@ -1,4 +1,4 @@
-//! One message on the wire: six numbers and a payload (wire.md W19 to W26).
+//! A record is one message on the wire: six numbers and a content (wire W19 to W26).
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -11,15 +11,18 @@ use crate::limits::{MAX_EXTENSIONS, MAX_KEY};
 use crate::packing::Packing;
 use crate::{Error, Kind};
 
-/// Numbers that travel with each payload: channel, sender, flags, gap, age, stamp.
+/// The count of numbers in each record: channel, sender, flags, gap, age, stamp.
 pub(crate) const FIELDS: usize = 6;
 
-/// W25: fine enough to draw a path by, coarse enough to cost two or three bits.
+/// The unit of ages on the wire, in milliseconds (wire W25). It is fine enough to draw the path of a pointer, and so coarse that
+/// an age takes two or three bits after compression.
 pub(crate) const AGE_UNIT_MS: u128 = 4;
 
-/// W19: added to a key's length, so that a text with a key is no less a text to the compressor.
+/// This is added to the length of a key, so that the length is a printable character and the compressor takes a text with a key
+/// for text, too (grammar of *content* in docs/wire/session.md).
 const PRINTABLE: u64 = 0x20;
 
+// The flags of a record (wire W19).
 const TEXT: u32 = 1;
 const KEY: u32 = 2;
 const PRIORITY: u32 = 4;
@@ -29,7 +32,7 @@ const STATE: u32 = 32;
 const FILL: u32 = 64;
 const PACKED: u32 = 128;
 
-/// Which way a record goes: the numbers it carries differ.
+/// The direction in which a record travels, on which the meaning of its numbers depends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Direction {
     ToServer,
@@ -45,41 +48,46 @@ impl Direction {
     }
 }
 
-/// A message with its place in the stream.
+/// A message with its numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Record<'a> {
     pub(crate) channel: ChannelNo,
     pub(crate) sender: ParticipantId,
     pub(crate) number: Number,
+    /// True if the record stands for a transaction of the receiver itself, and has no content (wire W29).
     pub(crate) own: bool,
+    /// True if the message is sent because its receiver joined late (wire W31).
     pub(crate) state: bool,
+    /// The time since the sending application made the message (wire W25).
     pub(crate) age: Duration,
+    /// True if `bytes` is UTF-8 text.
     pub(crate) text: bool,
     pub(crate) key: Option<&'a [u8]>,
     pub(crate) priority: Option<u8>,
+    /// The message itself.
     pub(crate) bytes: &'a [u8],
-    /// What travels in the place of `bytes`, if they are packed.
+    /// The packed form of `bytes`, which travels instead, if the message is packed.
     pub(crate) packed: Option<&'a [u8]>,
-    /// How the body that it travels in is coded.
+    /// The coding of the payload in which the record travels.
     pub(crate) coding: Coding,
 }
 
-/// W21: what a message is counted by.
+/// The numbers by which a message is counted (wire W21).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Number {
-    /// `after`: its sender's last transaction when it was sent.
+    /// An awareness message. `after` is the last transaction of its sender at the time when it was sent.
     Awareness { index: Index, after: Counter },
-    /// Towards the server the position is not known yet, and 0.
+    /// A transaction. Towards the server its position is 0, as the room has not given it one yet.
     Transaction { counter: Counter, position: Position },
-    /// The same before the stream brings it, in a datagram (W81). `previous`: the position of the last one before it that
-    /// its receiver is sent.
+    /// A copy, in a datagram, of a transaction that is also sent on the stream (wire W81). `previous` is the position of the
+    /// transaction before it that the same receiver is sent.
     Copy { counter: Counter, position: Position, previous: Position },
-    /// An older transaction, sent because its channel was opened late.
+    /// An older transaction, which is sent because the receiver opened its channel late (wire W18).
     Fill { counter: Counter, position: Position },
 }
 
 impl Record<'_> {
-    /// Appends the payload to `out` and returns the six numbers.
+    /// Appends the content to `out` and returns the six numbers.
     pub(crate) fn write(
         &self,
         direction: Direction,
@@ -132,20 +140,21 @@ impl Record<'_> {
     }
 }
 
-/// Whether these are the numbers of the receiver's own transaction.
+/// True if these numbers belong to a transaction of the receiver itself.
 pub(crate) fn is_own(fields: &[u32; FIELDS]) -> bool {
     fields[2] & OWN != 0
 }
 
-/// Whether these are the numbers of a packed message.
+/// True if these numbers belong to a packed message.
 pub(crate) fn is_packed(fields: &[u32; FIELDS]) -> bool {
     fields[2] & PACKED != 0
 }
 
-/// Reads a record back. `kind` is the channel's; `packing` unpacks it, where records may be packed.
+/// Reads a record from its numbers and its content. `kind` is the kind of its channel. `packing` unpacks the message; with `None`,
+/// a packed message is an error.
 pub(crate) fn read<'a>(
     fields: [u32; FIELDS],
-    payload: &'a [u8],
+    content: &'a [u8],
     kind: Kind,
     direction: Direction,
     numbering: &mut Numbering,
@@ -163,7 +172,7 @@ pub(crate) fn read<'a>(
     {
         return Err(Error::malformed("record: only a server may say this"));
     }
-    let mut reader = Reader::new(payload, "record");
+    let mut reader = Reader::new(content, "record");
     let key = match flags & KEY {
         0 => None,
         _ => {
@@ -178,10 +187,10 @@ pub(crate) fn read<'a>(
     if flags & EXTENSIONS != 0 {
         skip_extensions(reader.bytes(MAX_EXTENSIONS, "extensions")?)?;
     }
-    let octets = reader.rest();
-    let packed = (flags & PACKED != 0).then_some(octets);
+    let rest = reader.rest();
+    let packed = (flags & PACKED != 0).then_some(rest);
     let bytes = match (packed, packing) {
-        (None, _) => octets,
+        (None, _) => rest,
         (Some(packed), Some(packing)) => packing.unpack(packed, max_message)?,
         (Some(_), None) => {
             return Err(Error::malformed("record: packed, in a body that is compressed"));
@@ -211,7 +220,7 @@ pub(crate) fn read<'a>(
         },
     };
     let own = flags & OWN != 0;
-    if own && !octets.is_empty() {
+    if own && !rest.is_empty() {
         return Err(Error::malformed("record: an own transaction has no payload"));
     }
     let age = Duration::from_millis(u64::from(age) * AGE_UNIT_MS as u64);
@@ -233,9 +242,9 @@ pub(crate) fn read<'a>(
     })
 }
 
-/// W19: nobody knows any yet, but they must be well-formed.
-fn skip_extensions(octets: &[u8]) -> Result<(), Error> {
-    let mut reader = Reader::new(octets, "extensions");
+/// Checks that extensions are well-formed, and ignores them: no extension has a type yet (wire W19).
+fn skip_extensions(bytes: &[u8]) -> Result<(), Error> {
+    let mut reader = Reader::new(bytes, "extensions");
     while !reader.is_empty() {
         reader.varint()?;
         reader.bytes(MAX_EXTENSIONS, "extension")?;
@@ -248,10 +257,10 @@ mod tests {
     use super::*;
     use groupwire_codecs::{ALL, Choice, Costs};
 
-    fn to_server(flags: u32, payload: &[u8]) -> Result<Record<'_>, Error> {
+    fn to_server(flags: u32, content: &[u8]) -> Result<Record<'_>, Error> {
         let mut numbering = Numbering::default();
         let fields = [1, 0, flags, 0, 0, 0];
-        read(fields, payload, Kind::Transaction, Direction::ToServer, &mut numbering, 1000, None)
+        read(fields, content, Kind::Transaction, Direction::ToServer, &mut numbering, 1000, None)
     }
 
     #[test]
@@ -263,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn w20_a_client_cannot_speak_for_the_server() {
+    fn w20_a_client_cannot_set_flags_of_the_server() {
         for flags in [OWN, STATE, FILL] {
             assert!(matches!(to_server(flags, b""), Err(Error::Malformed { .. })));
         }
@@ -278,30 +287,30 @@ mod tests {
     }
 
     #[test]
-    fn w47_only_the_octets_are_packed() {
+    fn w47_only_the_message_is_packed_not_its_key() {
         let mut packing = Packing::new(ALL, Costs::reference());
         let mut read_packed = |flags: u32, message: &[u8], max_message: usize| {
             let packed = packing.pack(Choice::codec(1), message).unwrap();
-            let payload = [&[32 + 2, b'm', b'e'][..], packed].concat();
+            let content = [&[32 + 2, b'm', b'e'][..], packed].concat();
             let fields = [1, 0, flags | KEY | PACKED, 0, 0, 0];
             let mut numbering = Numbering::default();
             let (kind, direction) = (Kind::Transaction, Direction::ToServer);
             assert!(matches!(
-                to_server(flags | KEY | PACKED, &payload),
+                to_server(flags | KEY | PACKED, &content),
                 Err(Error::Malformed { .. })
             ));
             let packing = Some(&mut packing);
-            read(fields, &payload, kind, direction, &mut numbering, max_message, packing)
+            read(fields, &content, kind, direction, &mut numbering, max_message, packing)
                 .map(|record| (record.key.unwrap().to_vec(), record.bytes.to_vec()))
         };
         let text = b"again and again and again and again".repeat(9);
         assert_eq!(read_packed(TEXT, &text, 1000), Ok((b"me".to_vec(), text.clone())));
         assert!(matches!(read_packed(TEXT, &text, 100), Err(Error::Compression { .. })));
-        let octets = [0xff; 500];
+        let bytes = [0xff; 500];
         assert_eq!(
-            read_packed(TEXT, &octets, 1000),
+            read_packed(TEXT, &bytes, 1000),
             Err(Error::InvalidText { what: "text message" })
         );
-        assert!(read_packed(0, &octets, 1000).is_ok());
+        assert!(read_packed(0, &bytes, 1000).is_ok());
     }
 }

@@ -1,4 +1,4 @@
-//! Snapshots travel in chunks and are put together again, at both ends (wire.md W32).
+//! Cuts snapshots of a room's state into chunks, and puts chunks together again (wire W32).
 
 use alloc::vec::Vec;
 
@@ -8,35 +8,38 @@ use crate::ids::{Counter, Position};
 use crate::limits::MAX_BLOCK;
 use crate::packing::{CHUNK, Packing};
 
-/// Tag, length and four varints.
+/// The most bytes of a SNAPSHOT frame besides the chunk: tag, length and four varints are at most 46 bytes.
 const HEADER: usize = 64;
 
-/// A piece of a snapshot.
+/// A piece of a snapshot, with the fields of the SNAPSHOT frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Chunk<'a> {
+    /// The position of the last transaction that the snapshot includes.
     pub(crate) as_of: Position,
-    /// The receiver's own last transaction within; 0 towards the server.
+    /// The receiver's own last transaction that the snapshot includes; 0 towards the server.
     pub(crate) counter: Counter,
+    /// The size of the whole snapshot in bytes.
     pub(crate) total: u64,
+    /// Where this piece begins in the snapshot.
     pub(crate) offset: u64,
     pub(crate) bytes: &'a [u8],
 }
 
 impl<'a> Chunk<'a> {
-    /// The piece of `snapshot` that begins at `offset` and fits a packet with `room` octets left.
+    /// The piece of `snapshot` that begins at `offset` and fits into a packet with `remaining` bytes left.
     pub(crate) fn cut(
         as_of: Position,
         counter: Counter,
         snapshot: &'a [u8],
         offset: usize,
-        room: usize,
+        remaining: usize,
     ) -> Self {
-        let size = CHUNK.min(room.saturating_sub(HEADER));
+        let size = CHUNK.min(remaining.saturating_sub(HEADER));
         let bytes = &snapshot[offset..snapshot.len().min(offset + size)];
         Chunk { as_of, counter, total: snapshot.len() as u64, offset: offset as u64, bytes }
     }
 
-    /// W53: a packed chunk as it was before, of a snapshot of at most `limit` octets.
+    /// Unpacks a packed chunk. `limit` is the largest size of a snapshot in bytes (wire W53).
     pub(crate) fn unpacked<'b>(
         &self,
         packing: &'b mut Packing,
@@ -66,7 +69,7 @@ impl<'a> Chunk<'a> {
     }
 }
 
-/// A snapshot that is arriving.
+/// A snapshot of which some chunks have arrived.
 #[derive(Debug)]
 pub(crate) struct Assembly {
     pub(crate) as_of: Position,
@@ -76,10 +79,10 @@ pub(crate) struct Assembly {
 }
 
 impl Assembly {
-    /// Adds a chunk to what is arriving in `slot`, and takes it out once it is whole.
+    /// Adds a chunk to the snapshot in `slot`. With the last chunk, takes the snapshot out and returns it.
     ///
     /// # Errors
-    /// A snapshot over `limit`, a chunk that is not the next one.
+    /// The snapshot is larger than `limit`, or the chunk is not the next one.
     pub(crate) fn add(
         slot: &mut Option<Assembly>,
         chunk: &Chunk<'_>,
@@ -113,7 +116,7 @@ mod tests {
     use groupwire_codecs::{ALL, Choice, Costs};
 
     #[test]
-    fn w32_chunks_make_the_whole_again() {
+    fn w32_chunks_make_the_same_snapshot_again() {
         for size in [0, 1, CHUNK, CHUNK + 1, 3 * CHUNK] {
             let snapshot: Vec<u8> = (0..size).map(|at| at as u8).collect();
             let (mut slot, mut offset) = (None, 0);
@@ -132,10 +135,10 @@ mod tests {
     }
 
     #[test]
-    fn w53_a_packed_chunk_stands_for_no_more_than_is_left_and_may_be() {
+    fn w53_an_unpacked_chunk_fits_the_rest_and_the_limits() {
         let mut packing = Packing::new(ALL, Costs::reference());
-        let mut size_of = |octets: usize, total: usize, offset: usize, limit: usize| {
-            let packed = packing.pack(Choice::codec(1), &vec![7; octets]).unwrap().to_vec();
+        let mut size_of = |bytes: usize, total: usize, offset: usize, limit: usize| {
+            let packed = packing.pack(Choice::codec(1), &vec![7; bytes]).unwrap().to_vec();
             let (total, offset) = (total as u64, offset as u64);
             let chunk =
                 Chunk { as_of: Position(1), counter: Counter(0), total, offset, bytes: &packed };
@@ -143,27 +146,27 @@ mod tests {
         };
         assert_eq!(size_of(MAX_BLOCK, 1 << 20, 0, 1 << 20), Ok(MAX_BLOCK));
         assert_eq!(size_of(100, 300, 200, 1 << 20), Ok(100));
-        for [octets, total, offset, limit] in [
+        for [bytes, total, offset, limit] in [
             [MAX_BLOCK + 1, 1 << 20, 0, 1 << 20],
             [101, 300, 200, 1 << 20],
             [100, 300, 301, 1 << 20],
             [100, usize::MAX, 200, 250],
         ] {
-            let refused = size_of(octets, total, offset, limit);
-            assert!(matches!(refused, Err(Error::Compression { .. })), "{octets}: {refused:?}");
+            let refused = size_of(bytes, total, offset, limit);
+            assert!(matches!(refused, Err(Error::Compression { .. })), "{bytes}: {refused:?}");
         }
     }
 
     #[test]
-    fn w32_lies_about_sizes_are_refused() {
+    fn w32_chunks_with_wrong_sizes_are_refused() {
         let whole =
             Chunk { as_of: Position(1), counter: Counter(0), total: 4, offset: 0, bytes: b"ab" };
-        for lie in [
+        for wrong in [
             Chunk { total: 1, ..whole },
             Chunk { offset: 1, ..whole },
             Chunk { total: u64::MAX, ..whole },
         ] {
-            assert!(Assembly::add(&mut None, &lie, 100).is_err(), "{lie:?}");
+            assert!(Assembly::add(&mut None, &wrong, 100).is_err(), "{wrong:?}");
         }
         let mut slot = None;
         assert!(Assembly::add(&mut slot, &whole, 100).unwrap().is_none());

@@ -1,4 +1,4 @@
-//! STANDING: how channels stand at who receives on them, for who looks on at the room (wire.md W84).
+//! The QUALITY frame: receivers report the quality of their channels while the inspector of the room is in use (wire W84).
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -10,31 +10,33 @@ use crate::link::clip;
 use crate::trace::AGES;
 use crate::{Error, Standing, Tally};
 
-/// Octets of the reason for a transport.
+/// The most bytes of the reason for a transport (wire W84).
 pub(crate) const MAX_REASON: usize = 240;
 
-/// What a participant tells.
+/// A quality report of one participant.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Told {
-    /// Why it has the transport that it has.
+    /// Why the participant uses its present transport, as text for people.
     pub(crate) reason: String,
     pub(crate) channels: Vec<Standing>,
 }
 
-/// The server's wish: to be told so often, or no more.
+/// Writes the server's request: the time between two reports, or `None` for no more reports.
 pub(crate) fn wish(every: Option<Duration>) -> Vec<u8> {
     let mut out = Vec::new();
     out.varint(every.map_or(0, ms));
     out
 }
 
-pub(crate) fn read_wish(octets: &[u8]) -> Result<Option<Duration>, Error> {
-    let mut reader = Reader::new(octets, "STANDING");
+/// Reads the server's request.
+pub(crate) fn read_wish(bytes: &[u8]) -> Result<Option<Duration>, Error> {
+    let mut reader = Reader::new(bytes, "STANDING");
     let every = reader.varint()?;
     reader.finish()?;
     Ok((every > 0).then(|| Duration::from_millis(every)))
 }
 
+/// Writes a report. The reason is cut at [`MAX_REASON`] bytes.
 pub(crate) fn write(reason: &str, channels: &[Standing]) -> Vec<u8> {
     let mut out = Vec::new();
     out.bytes(clip(reason, MAX_REASON).as_bytes());
@@ -58,19 +60,19 @@ pub(crate) fn write(reason: &str, channels: &[Standing]) -> Vec<u8> {
     out
 }
 
-/// Only what is told of channels that `takes` is kept.
-pub(crate) fn read(octets: &[u8], takes: impl Fn(ChannelNo) -> bool) -> Result<Told, Error> {
-    let mut reader = Reader::new(octets, "STANDING");
+/// Reads a report. Keeps the first entry of each channel for which `takes` returns true.
+pub(crate) fn read(bytes: &[u8], takes: impl Fn(ChannelNo) -> bool) -> Result<Told, Error> {
+    let mut reader = Reader::new(bytes, "STANDING");
     let reason = reader.text(MAX_REASON, "reason for a transport")?.into();
-    let mut told = Told { reason, channels: Vec::new() };
+    let mut report = Told { reason, channels: Vec::new() };
     while !reader.is_empty() {
         let standing = read_one(&mut reader)?;
-        let is_new = told.channels.iter().all(|other| other.channel != standing.channel);
+        let is_new = report.channels.iter().all(|other| other.channel != standing.channel);
         if is_new && takes(standing.channel) {
-            told.channels.push(standing);
+            report.channels.push(standing);
         }
     }
-    Ok(told)
+    Ok(report)
 }
 
 fn read_one(reader: &mut Reader<'_>) -> Result<Standing, Error> {
@@ -128,40 +130,43 @@ mod tests {
     }
 
     #[test]
-    fn w84_what_is_told_is_read_and_small() {
+    fn w84_a_report_round_trips_and_is_small() {
         let channels = [standing(ChannelNo(1)), standing(ChannelNo(9))];
         let written = write("The only one.", &channels);
         assert!(written.len() <= 1 + 13 + 2 * 24, "{}", written.len());
-        let told = read(&written, |_| true).unwrap();
-        assert_eq!((told.reason.as_str(), &told.channels[..]), ("The only one.", &channels[..]));
-        let told = read(&written, |channel| channel == ChannelNo(9)).unwrap();
-        assert_eq!(told.channels, [standing(ChannelNo(9))]);
+        let report = read(&written, |_| true).unwrap();
+        assert_eq!(
+            (report.reason.as_str(), &report.channels[..]),
+            ("The only one.", &channels[..])
+        );
+        let report = read(&written, |channel| channel == ChannelNo(9)).unwrap();
+        assert_eq!(report.channels, [standing(ChannelNo(9))]);
         for cut in 1..written.len() {
-            // A cut between two channels leaves what is whole.
-            if let Ok(told) = read(&written[..cut], |_| true) {
-                assert!(told.channels.len() < 2, "{cut}");
+            // A report that is cut between two channels can be read: it has one channel.
+            if let Ok(report) = read(&written[..cut], |_| true) {
+                assert!(report.channels.len() < 2, "{cut}");
             }
         }
     }
 
     #[test]
-    fn w84_more_is_missed_than_judged_is_malformed() {
+    fn w84_more_missed_than_judged_is_malformed() {
         let tally = Tally { judged: 1, missed: 2, late: 0 };
         let written = write("", &[Standing { tally, ..standing(ChannelNo(1)) }]);
         assert!(read(&written, |_| true).is_err());
     }
 
     #[test]
-    fn w84_a_reason_is_clipped_and_a_channel_told_once() {
+    fn w84_a_reason_is_cut_and_a_channel_is_kept_once() {
         let long = "ä".repeat(MAX_REASON);
         let written = write(&long, &[standing(ChannelNo(1)), standing(ChannelNo(1))]);
-        let told = read(&written, |_| true).unwrap();
-        assert_eq!(told.reason, "ä".repeat(MAX_REASON / 2).to_string());
-        assert_eq!(told.channels.len(), 1);
+        let report = read(&written, |_| true).unwrap();
+        assert_eq!(report.reason, "ä".repeat(MAX_REASON / 2).to_string());
+        assert_eq!(report.channels.len(), 1);
     }
 
     #[test]
-    fn w84_a_wish_comes_back() {
+    fn w84_a_request_round_trips() {
         for every in [None, Some(Duration::from_secs(2))] {
             assert_eq!(read_wish(&wish(every)), Ok(every));
         }
@@ -169,9 +174,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn random_octets_never_panic(octets: Vec<u8>) {
-            let _ = read(&octets, |_| true);
-            let _ = read_wish(&octets);
+        fn random_bytes_never_panic(bytes: Vec<u8>) {
+            let _ = read(&bytes, |_| true);
+            let _ = read_wish(&bytes);
         }
     }
 }

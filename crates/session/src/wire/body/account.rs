@@ -1,7 +1,7 @@
-//! What payloads are made of, message by message, for the inspector.
+//! Lists the messages of each payload with their cost in bits, for the inspector.
 //!
-//! This file is the only place that depends on the feature `inspector`: without it gmc does not say what messages cost, and
-//! payloads are not accounted for, so that the browser's core does without that code.
+//! With the feature `inspector`, [`Account`] collects these lists. Without it, the same functions do nothing, so that a program
+//! which has no inspector, such as the one in the browser, does not contain the code.
 
 use alloc::vec::Vec;
 #[cfg(not(feature = "inspector"))]
@@ -12,21 +12,23 @@ pub(crate) use on::{Account, cost_decoder, cost_encoder, decoder_costs, encoder_
 use crate::trace::{Part, Purpose};
 use crate::wire::record::{Number, Record};
 
-/// A payload.
+/// A payload that was written, for the inspector.
 #[derive(Default)]
 pub(crate) struct Made {
+    /// The size of the payload in bytes, with its tag.
     pub(crate) octets: usize,
+    /// The messages of the payload, in order.
     pub(crate) parts: Vec<Part>,
 }
 
-/// Gives each message the cost that stands at its place, if there is one for each.
+/// Stores `costs` in `parts`, both in the order of the messages. Does nothing if their numbers differ.
 pub(crate) fn price(parts: &mut [Part], costs: &[u32]) {
     if parts.len() == costs.len() {
         parts.iter_mut().zip(costs).for_each(|(part, &cost)| part.cost = Some(cost));
     }
 }
 
-/// A message whose cost is not known.
+/// Describes the message of a record. Its cost is not known yet.
 pub(crate) fn part(record: &Record<'_>) -> Part {
     let (index, is_fill) = match record.number {
         Number::Awareness { index, .. } => (index.get(), false),
@@ -58,7 +60,7 @@ mod on {
     use crate::wire::io::Write;
     use crate::wire::record::FIELDS;
 
-    /// The messages of the body that is being filled, and bodies that were made.
+    /// The messages of the payload that is being collected (`parts`), and the payloads that were written (`made`).
     #[derive(Default)]
     pub(crate) struct Account {
         is_on: bool,
@@ -71,7 +73,7 @@ mod on {
             self.is_on
         }
 
-        /// Begins or ends keeping account; returns whether that is a change.
+        /// Switches the account on or off. Returns true if it was in the other state before.
         pub(crate) fn turn(&mut self, on: bool) -> bool {
             let changes = self.is_on != on;
             if changes {
@@ -92,71 +94,72 @@ mod on {
             }
         }
 
-        /// These of the records were written as this body, with its type.
+        /// Notes that the records in the range `written` became `payload`, which begins with its tag. `fields` and `ends` are
+        /// those of all collected records.
         pub(crate) fn wrote(
             &mut self,
             written: Range<usize>,
             fields: &[[u32; FIELDS]],
             ends: &[usize],
-            body: &[u8],
+            payload: &[u8],
             coder: Option<&gmc::Encoder>,
         ) {
             if !self.is_on {
                 return;
             }
             let mut parts: Vec<Part> = self.parts.get(written.clone()).unwrap_or_default().to_vec();
-            let coder = coder.filter(|_| body.first() == Some(&CODED_LAST));
+            let coder = coder.filter(|_| payload.first() == Some(&CODED_LAST));
             match coder {
                 Some(coder) => price(&mut parts, coder.costs()),
-                None if body.first() == Some(&MESSAGES_LAST) => {
+                None if payload.first() == Some(&MESSAGES_LAST) => {
                     let starts = [0].into_iter().chain(ends.iter().copied());
-                    let payloads = ends.iter().zip(starts).map(|(end, start)| end - start);
-                    let all = fields.iter().zip(payloads).skip(written.start);
-                    for (part, (fields, payload)) in parts.iter_mut().zip(all) {
-                        part.cost =
-                            Some((plain_size(fields, payload) as u32).saturating_mul(OCTET));
+                    let sizes = ends.iter().zip(starts).map(|(end, start)| end - start);
+                    let all = fields.iter().zip(sizes).skip(written.start);
+                    for (part, (fields, size)) in parts.iter_mut().zip(all) {
+                        part.cost = Some((plain_size(fields, size) as u32).saturating_mul(OCTET));
                     }
                 }
                 None => {}
             }
-            self.made.push(Made { octets: body.len(), parts });
+            self.made.push(Made { octets: payload.len(), parts });
         }
 
         pub(crate) fn clear(&mut self) {
             self.parts.clear();
         }
 
-        /// What the payloads since the last call were made of.
+        /// Returns the payloads that were written since the last call.
         pub(crate) fn take(&mut self) -> Vec<Made> {
             take(&mut self.made)
         }
     }
 
-    /// Lets gmc say what messages cost, or not.
+    /// Switches on or off that gmc measures the cost of each message.
     pub(crate) fn cost_encoder(coder: &mut gmc::Encoder, on: bool) {
         coder.set_costing(on);
     }
 
-    /// The same for a decoder.
+    /// As [`cost_encoder`], for a decoder.
     pub(crate) fn cost_decoder(coder: &mut gmc::Decoder, on: bool) {
         coder.set_costing(on);
     }
 
-    /// What each message of the last packet cost, in units of [`OCTET`].
+    /// The cost of each message of the last packet. [`OCTET`] is the cost of one byte.
     pub(crate) fn encoder_costs(coder: &gmc::Encoder) -> &[u32] {
         coder.costs()
     }
 
-    /// The same for a decoder.
+    /// As [`encoder_costs`], for a decoder.
     pub(crate) fn decoder_costs(coder: &gmc::Decoder) -> &[u32] {
         coder.costs()
     }
 
-    fn plain_size(fields: &[u32; FIELDS], payload: usize) -> usize {
+    /// The bytes of a plain record with these fields and a content of `content` bytes.
+    fn plain_size(fields: &[u32; FIELDS], content: usize) -> usize {
         let mut header = Vec::with_capacity(FIELDS * 5 + 5);
         fields.iter().for_each(|&field| header.varint(u64::from(field)));
-        header.varint(payload as u64);
-        header.len() + payload
+        header.varint(content as u64);
+        header.len() + content
     }
 }
 
@@ -169,7 +172,7 @@ mod off {
     use super::*;
     use crate::wire::record::FIELDS;
 
-    /// Keeps nothing.
+    /// The account without the feature `inspector`: it records nothing.
     #[derive(Default)]
     pub(crate) struct Account;
 

@@ -1,4 +1,5 @@
-//! Bodies of datagrams for a class of receivers (wire.md W70): coded once, the same octets for all.
+//! Encodes the datagrams of a fan-out group: each payload is coded once, and all receivers of the group are sent the same
+//! bytes (wire W70).
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -10,9 +11,10 @@ use crate::limits::MAX_RECORDS;
 use crate::wire::numbering::Numbering;
 use crate::wire::record::{Direction, FIELDS, Record};
 
-/// W70: part of what the capability means, so it is the same everywhere. Twice the memory of a private model, as what
-/// waits until everybody has acknowledged it takes a quarter: with ten people's pointers this is worth half an octet a
-/// message, and twice as much again next to nothing.
+/// The settings of gmc for a group. The protocol fixes them, so that both ends have the same ones (wire W70).
+///
+/// The memory is twice that of a private model, because data that not all receivers have acknowledged takes a quarter of it.
+/// With the pointers of ten people, this saves half a byte per message; twice as much again saves next to nothing.
 pub(crate) fn class_config() -> gmc::Config {
     gmc::Config {
         delivery: gmc::Delivery::Room,
@@ -20,57 +22,59 @@ pub(crate) fn class_config() -> gmc::Config {
         fields: FIELDS,
         max_message: 65_536,
         max_messages_per_packet: MAX_RECORDS,
-        // A datagram that comes late could be taken for another one.
+        // Without the check, a datagram that arrives late could be decoded with the wrong model.
         check: true,
         ..gmc::Config::default()
     }
 }
 
-/// Collects records and codes them for a class.
+/// Collects records and codes them for a fan-out group.
 pub(crate) struct ClassEncoder {
     pub(crate) coder: gmc::Encoder,
     fields: Vec<[u32; FIELDS]>,
+    /// Where the content of each record ends in `contents`.
     ends: Vec<usize>,
-    payloads: Vec<u8>,
+    contents: Vec<u8>,
 }
 
-/// One coded packet of a class.
+/// One coded packet of a fan-out group.
 pub(crate) struct Coded {
-    /// Its gmc packet number.
+    /// The number that gmc gave the packet.
     pub(crate) number: u32,
+    /// The gmc packet.
     pub(crate) body: Vec<u8>,
-    /// Which of the records that were collected it holds.
+    /// The collected records that the packet holds: indices in the order of [`ClassEncoder::push`].
     pub(crate) records: Range<usize>,
 }
 
 impl ClassEncoder {
     pub(crate) fn new() -> Self {
         let coder = gmc::Encoder::new(class_config());
-        ClassEncoder { coder, fields: Vec::new(), ends: Vec::new(), payloads: Vec::new() }
+        ClassEncoder { coder, fields: Vec::new(), ends: Vec::new(), contents: Vec::new() }
     }
 
     pub(crate) fn push(&mut self, record: &Record<'_>) {
         let numbering = &mut Numbering::absolute();
-        let fields = record.write(Direction::ToClient, numbering, &mut self.payloads);
+        let fields = record.write(Direction::ToClient, numbering, &mut self.contents);
         self.fields.push(fields);
-        self.ends.push(self.payloads.len());
+        self.ends.push(self.contents.len());
     }
 
-    /// Codes what was collected into as few packets of at most `max` octets as it takes. A record that fits none, or cannot
-    /// be coded, is left out.
+    /// Codes the collected records into packets of at most `max` bytes, and halves a packet that is too large. A record that
+    /// fits no packet, or that gmc refuses, is left out.
     pub(crate) fn finish(&mut self, max: usize) -> Vec<Coded> {
         let mut made = Vec::new();
-        // Parts to try, the first on top.
+        // Ranges of records that are still to be coded. The first one is at the end, where `pop` takes it.
         let mut parts = Vec::new();
         let count = self.fields.len();
         let starts = (0..count).step_by(MAX_PER_DATAGRAM);
         parts.extend(starts.rev().map(|start| start..count.min(start + MAX_PER_DATAGRAM)));
         while let Some(part) = parts.pop() {
-            let mut body = Vec::new();
-            let batch = records(&self.fields, &self.ends, &self.payloads, part.clone());
-            let fits = self.coder.encode_packet_within(batch, max, &mut body);
+            let mut payload = Vec::new();
+            let batch = records(&self.fields, &self.ends, &self.contents, part.clone());
+            let fits = self.coder.encode_packet_within(batch, max, &mut payload);
             if fits.unwrap_or(false) {
-                made.push(Coded { number: self.coder.newest(), body, records: part });
+                made.push(Coded { number: self.coder.newest(), body: payload, records: part });
             } else if part.len() > 1 {
                 let middle = part.start + part.len() / 2;
                 parts.push(middle..part.end);
@@ -79,12 +83,12 @@ impl ClassEncoder {
         }
         self.fields.clear();
         self.ends.clear();
-        self.payloads.clear();
+        self.contents.clear();
         made
     }
 }
 
-/// Records in a datagram, at most: more would be lost together.
+/// The most records in a datagram: all of them are lost together if the datagram is lost.
 const MAX_PER_DATAGRAM: usize = 64;
 
 #[cfg(test)]
@@ -113,17 +117,17 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_coded_costs_only_itself() {
+    fn a_record_that_cannot_be_coded_is_left_out_alone() {
         let mut encoder = ClassEncoder::new();
-        // Larger than gmc takes, and larger than the packet.
+        // The second message is larger than gmc takes. The fourth one may or may not fit the packet, as it compresses well.
         let sizes = [4, class_config().max_message + 1, 4, 1200, 4];
         let messages = sizes.map(|size| alloc::vec![7u8; size]);
         for (index, message) in (1..).zip(&messages) {
             encoder.push(&record(index, message));
         }
         let made = encoder.finish(900);
-        let went: Vec<usize> = made.into_iter().flat_map(|one| one.records).collect();
-        assert!(went == [0, 2, 4] || went == [0, 2, 3, 4], "{went:?}");
+        let coded: Vec<usize> = made.into_iter().flat_map(|one| one.records).collect();
+        assert!(coded == [0, 2, 4] || coded == [0, 2, 3, 4], "{coded:?}");
         encoder.push(&record(9, b"next"));
         let made = encoder.finish(900);
         assert_eq!(made.len(), 1);

@@ -1,4 +1,4 @@
-//! Reads the records of a body.
+//! Decodes payloads into records.
 
 use alloc::boxed::Box;
 use alloc::string::ToString;
@@ -14,19 +14,21 @@ use crate::wire::numbering::Numbering;
 use crate::wire::record::{self, Direction, FIELDS, Record};
 use crate::{Error, Kind};
 
-/// Octets that a class's decoder may take besides its model to read a body that was lost and comes again: what up to two
-/// seconds of traffic have taught meanwhile (W74).
+/// The bytes that the decoder of a fan-out group may use besides its model, to decode a payload that was lost and is sent again:
+/// the decoder keeps what it learned in the up to two seconds since (wire W74).
 const FOR_LATE_ONES: usize = 256 << 10;
 
-/// Reads bodies.
+/// Decodes the payloads of one direction of one carrier.
 pub(crate) struct BodyDecoder {
-    lane: Lane,
+    carrier: Lane,
     direction: Direction,
     pub(crate) numbering: Numbering,
+    /// Both ends agreed on coded payloads.
     coded: bool,
-    /// Made with the first coded body.
+    /// Created with the first coded payload, so that an idle connection takes no memory for it.
     coder: Option<Box<gmc::Decoder>>,
     max_message: usize,
+    /// The coder measures the cost of each message, for the inspector.
     keeps_account: bool,
 }
 
@@ -38,7 +40,7 @@ impl BodyDecoder {
         max_message: usize,
     ) -> Self {
         BodyDecoder {
-            lane: Lane::Stream,
+            carrier: Lane::Stream,
             direction,
             numbering,
             coded,
@@ -48,14 +50,14 @@ impl BodyDecoder {
         }
     }
 
-    /// For datagrams.
+    /// A decoder for datagrams to this receiver alone.
     pub(crate) fn for_datagrams(direction: Direction, coded: bool, max_message: usize) -> Self {
         let numbering = Numbering::absolute();
         let decoder = BodyDecoder::new(direction, numbering, coded, max_message);
-        BodyDecoder { lane: Lane::Datagrams, ..decoder }
+        BodyDecoder { carrier: Lane::Datagrams, ..decoder }
     }
 
-    /// For the datagrams of a class, from the snapshot of its model (W71).
+    /// A decoder for the datagrams of a fan-out group, from the snapshot of the group's model (wire W71).
     pub(crate) fn from_model(model: &[u8], max_message: usize) -> Result<Self, Error> {
         let mut coder = gmc::Decoder::from_snapshot(class_config(), model)
             .map_err(|error| Error::Compression { why: error.to_string() })?;
@@ -64,41 +66,45 @@ impl BodyDecoder {
         Ok(BodyDecoder { coder: Some(Box::new(coder)), ..decoder })
     }
 
-    /// The newest coded body that came, and which of those before it did: bit `k` stands for the one `k` before.
+    /// The number of the newest coded payload that arrived, and a bit set: bit `k` says that the payload `k` numbers before it
+    /// arrived.
     pub(crate) fn received(&self) -> (u32, u128) {
         self.coder.as_deref().map_or((0, 0), gmc::Decoder::received)
     }
 
-    /// What came, for who made it. Empty as long as no coded body came.
+    /// Appends gmc's acknowledgement of the coded payloads that arrived. Appends nothing before the first one.
     pub(crate) fn acknowledge(&mut self, out: &mut Vec<u8>) {
         if let Some(coder) = &mut self.coder {
             coder.acknowledge(out);
         }
     }
 
-    /// For the stream of a class, from the model that it starts with (W61).
+    /// A decoder for the shared stream of a fan-out group, from the snapshot of the group's model. An empty snapshot stands for
+    /// an empty model (wire W61).
     pub(crate) fn for_class(model: &[u8], max_message: usize) -> Result<Self, Error> {
-        let fresh = BodyDecoder::new(Direction::ToClient, Numbering::default(), true, max_message);
+        let decoder =
+            BodyDecoder::new(Direction::ToClient, Numbering::default(), true, max_message);
         let coder = match model.is_empty() {
             true => None,
             false => {
-                let config = fresh.lane.coder_config();
+                let config = decoder.carrier.coder_config();
                 let coder = gmc::Decoder::from_snapshot(config, model);
                 let coder = coder.map_err(|error| Error::Compression { why: error.to_string() })?;
                 Some(Box::new(coder))
             }
         };
-        Ok(BodyDecoder { coder, ..fresh })
+        Ok(BodyDecoder { coder, ..decoder })
     }
 
-    /// W61: what comes next is coded and numbered as if nothing had come before.
+    /// Forgets coder and numbers: what comes next is coded and numbered from the beginning (wire W61).
     pub(crate) fn restart(&mut self) {
-        let BodyDecoder { lane, direction, coded, max_message, .. } = *self;
+        let BodyDecoder { carrier, direction, coded, max_message, .. } = *self;
         let numbering = Numbering::default();
-        *self = BodyDecoder { lane, ..BodyDecoder::new(direction, numbering, coded, max_message) };
+        *self =
+            BodyDecoder { carrier, ..BodyDecoder::new(direction, numbering, coded, max_message) };
     }
 
-    /// Whether [`BodyDecoder::costs`] is kept.
+    /// Switches on or off that [`BodyDecoder::costs`] is measured.
     pub(crate) fn keep_account(&mut self, on: bool) {
         if self.keeps_account != on {
             self.keeps_account = on;
@@ -108,7 +114,7 @@ impl BodyDecoder {
         }
     }
 
-    /// What each message of the last coded body took; empty if that is not known.
+    /// The cost of each message of the last coded payload; empty if it was not measured.
     pub(crate) fn costs(&self) -> &[u32] {
         self.coder.as_deref().map(account::decoder_costs).unwrap_or_default()
     }
@@ -118,9 +124,9 @@ impl BodyDecoder {
         if !self.coded {
             return Err(Error::malformed("CODED: it was not agreed on"));
         }
-        let BodyDecoder { coder, lane, keeps_account, .. } = self;
+        let BodyDecoder { coder, carrier, keeps_account, .. } = self;
         let coder = coder.get_or_insert_with(|| {
-            let mut coder = gmc::Decoder::new(lane.coder_config());
+            let mut coder = gmc::Decoder::new(carrier.coder_config());
             account::cost_decoder(&mut coder, *keeps_account);
             Box::new(coder)
         });
@@ -128,32 +134,33 @@ impl BodyDecoder {
         Ok(())
     }
 
-    /// W63: numbers begin anew.
+    /// Lets the numbers count from 0 again (wire W63).
     pub(super) fn restart_numbering(&mut self) {
         self.numbering = Numbering::default();
     }
 
-    /// The most bytes of a message.
+    /// The most bytes that a message may have.
     pub(super) fn max_message(&self) -> usize {
         self.max_message
     }
 
+    /// Reads one record from its six numbers and its content.
     pub(super) fn read<'a>(
         &mut self,
         fields: [u32; FIELDS],
-        payload: &'a [u8],
+        content: &'a [u8],
         kind_of: &impl Fn(ChannelNo) -> Result<Kind, Error>,
         max_message: usize,
         packing: Option<&'a mut Packing>,
     ) -> Result<Record<'a>, Error> {
-        // An own transaction settles what waits here, whether its channel is open on this transport or not. Datagrams
-        // have none, but one that is damaged may say so.
-        let is_stream = self.direction == Direction::ToClient && self.lane == Lane::Stream;
+        // An own transaction says that a waiting transaction is ordered, also when its channel is not open on this transport
+        // (wire W29). Datagrams never carry one, but a damaged datagram may claim to.
+        let is_stream = self.direction == Direction::ToClient && self.carrier == Lane::Stream;
         let kind = match is_stream && record::is_own(&fields) {
             true => Kind::Transaction,
             false => kind_of(ChannelNo(fields[0]))?,
         };
         let numbering = &mut self.numbering;
-        record::read(fields, payload, kind, self.direction, numbering, max_message, packing)
+        record::read(fields, content, kind, self.direction, numbering, max_message, packing)
     }
 }

@@ -1,4 +1,4 @@
-//! Collects records into a body.
+//! Collects records into a payload.
 
 use alloc::boxed::Box;
 use alloc::string::ToString;
@@ -25,20 +25,21 @@ use crate::wire::record::{Direction, FIELDS, Record};
 pub(crate) struct BodyEncoder {
     direction: Direction,
     pub(crate) numbering: Numbering,
+    /// Both ends agreed on coded payloads.
     coded: bool,
-    /// Of the records that are collected.
+    /// The coding of the collected records.
     coding: Coding,
-    /// What the packed ones of them stand for.
+    /// The bytes of the packed ones of the collected records, before packing.
     unpacked: usize,
-    /// Some of them are late-joiner state.
+    /// At least one collected record is late-joiner state.
     has_state: bool,
-    /// Octets of the largest message among them.
+    /// The bytes of the largest collected message.
     largest: usize,
-    /// Made with the first body: an idle connection costs nothing.
+    /// Created with the first coded payload, so that an idle connection takes no memory for it.
     coder: Option<Box<gmc::Encoder>>,
     fields: Vec<[u32; FIELDS]>,
     ends: Vec<usize>,
-    payloads: Vec<u8>,
+    contents: Vec<u8>,
     account: Account,
 }
 
@@ -55,17 +56,17 @@ impl BodyEncoder {
             coder: None,
             fields: Vec::new(),
             ends: Vec::new(),
-            payloads: Vec::new(),
+            contents: Vec::new(),
             account: Account::default(),
         }
     }
 
-    /// For the stream of a class of receivers (W62).
+    /// An encoder for the shared stream of a fan-out group (wire W62).
     pub(crate) fn for_class() -> Self {
         BodyEncoder::new(Direction::ToClient, Numbering::default(), true)
     }
 
-    /// Begins or ends keeping account of what payloads are made of, for the inspector.
+    /// Switches on or off the list of messages and their costs, for the inspector.
     pub(crate) fn keep_account(&mut self, on: bool) {
         if self.account.turn(on)
             && let Some(coder) = &mut self.coder
@@ -74,32 +75,32 @@ impl BodyEncoder {
         }
     }
 
-    /// The record that was pushed last went as a datagram before.
+    /// Notes, for the inspector, that the last pushed record was sent as a datagram before.
     pub(crate) fn note_repeated(&mut self) {
         self.account.note_repeated();
     }
 
-    /// What the payloads since the last call were made of.
+    /// Returns the payloads that were written since the last call, with their messages.
     pub(crate) fn take_account(&mut self) -> Vec<account::Made> {
         self.account.take()
     }
 
-    /// What codes the payloads, once there was one.
+    /// The gmc encoder, once a payload was coded.
     pub(crate) fn coder_in_use(&self) -> Option<&gmc::Encoder> {
         self.coder.as_deref()
     }
 
-    /// Whether both ends agreed on coded payloads.
+    /// True if both ends agreed on coded payloads.
     pub(crate) fn is_coded(&self) -> bool {
         self.coded
     }
 
-    /// W61: what comes next is coded and numbered as if nothing had come before. Gives its memory back.
+    /// Forgets coder and numbers and frees their memory: what comes next is coded and numbered from the beginning (wire W61).
     pub(crate) fn restart(&mut self) {
         *self = BodyEncoder::new(self.direction, Numbering::default(), self.coded);
     }
 
-    /// Appends what was collected as a body for a class (W62), with its tag.
+    /// Appends the collected records as a SHARED payload of a fan-out group, with its tag (wire W62).
     pub(crate) fn finish_shared(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
         out.u8(SHARED_LAST);
         self.code(0..self.fields.len(), out)?;
@@ -107,7 +108,8 @@ impl BodyEncoder {
         Ok(())
     }
 
-    /// W63: appends a body without records, after which numbers count anew and the model is small.
+    /// Appends a SHARED payload without records: after it, the numbers count from 0 again (wire W63). Makes the model of the
+    /// encoder smaller first.
     pub(crate) fn begin_anew(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
         self.coder().compact();
         self.finish_shared(out)?;
@@ -115,12 +117,12 @@ impl BodyEncoder {
         Ok(())
     }
 
-    /// Whether a body was coded.
+    /// True once a payload was coded.
     pub(crate) fn has_model(&self) -> bool {
         self.coder.is_some()
     }
 
-    /// The model for a decoder that comes late (W61); empty before the first body.
+    /// A snapshot of the model, for a receiver that enters the group (wire W61); empty before the first payload.
     pub(crate) fn model(&self) -> Vec<u8> {
         let mut model = Vec::new();
         if let Some(coder) = &self.coder {
@@ -129,7 +131,7 @@ impl BodyEncoder {
         model
     }
 
-    /// Adds a record of the coding that [`BodyEncoder::takes`].
+    /// Adds a record. [`BodyEncoder::takes`] must be true for its coding.
     pub(crate) fn push(&mut self, record: &Record<'_>) {
         self.account.push(record);
         self.coding = record.coding;
@@ -138,29 +140,30 @@ impl BodyEncoder {
         if record.packed.is_some() {
             self.unpacked += record.bytes.len();
         }
-        let fields = record.write(self.direction, &mut self.numbering, &mut self.payloads);
+        let fields = record.write(self.direction, &mut self.numbering, &mut self.contents);
         self.fields.push(fields);
-        self.ends.push(self.payloads.len());
+        self.ends.push(self.contents.len());
     }
 
     pub(crate) fn is_empty(&self) -> bool {
         self.fields.is_empty()
     }
 
-    /// Whether records of this coding can be added: a body is all of one.
+    /// True if a record of this coding can be added: all records of a payload have the same coding.
     pub(crate) fn takes(&self, coding: Coding) -> bool {
         self.is_empty() || self.coding == coding
     }
 
-    /// Whether a further record of `bytes` octets would still fit a packet with `room` octets left, even
-    /// if nothing can be compressed.
-    pub(crate) fn fits(&self, bytes: usize, room: usize) -> bool {
-        let worst = self.payloads.len() + bytes + (self.fields.len() + 1) * WORST_HEADER;
+    /// True if a further record with a message of `bytes` bytes fits into a packet with `remaining` bytes left, even if nothing can
+    /// be compressed.
+    pub(crate) fn fits(&self, bytes: usize, remaining: usize) -> bool {
+        let worst = self.contents.len() + bytes + (self.fields.len() + 1) * WORST_HEADER;
         let unpacks = self.unpacked == 0 || self.unpacked + bytes <= MAX_UNPACKED;
-        self.fields.len() < MAX_RECORDS && unpacks && worst + RECORD_OVERHEAD <= room
+        self.fields.len() < MAX_RECORDS && unpacks && worst + RECORD_OVERHEAD <= remaining
     }
 
-    /// Appends the body as the last frame: late-joiner state and large messages by what gets them there soonest.
+    /// Appends the payload as the last frame of a packet. For late-joiner state and large messages, `choosing` decides whether
+    /// gmc or a codec delivers them sooner.
     pub(crate) fn finish(
         &mut self,
         choosing: &mut Choosing,
@@ -179,12 +182,12 @@ impl BodyEncoder {
         Ok(())
     }
 
-    /// W54.
+    /// True if the payload may be sent as PACKED_MESSAGES (wire W54).
     fn is_block(&self) -> bool {
         cfg!(feature = "ace")
             && self.coded
             && self.coding == Coding::Shared
-            && self.payloads.len() >= LEAST_BLOCK
+            && self.contents.len() >= LEAST_BLOCK
             && (self.has_state || self.largest >= LARGE_MESSAGE)
     }
 
@@ -196,27 +199,27 @@ impl BodyEncoder {
         out: &mut Vec<u8>,
     ) -> Result<(), Error> {
         let (all, is_state) = (0..self.fields.len(), self.has_state);
-        let plain = self.payloads.len();
-        let way = choosing.way(is_state, plain / all.len().max(1));
+        let plain = self.contents.len();
+        let choice = choosing.way(is_state, plain / all.len().max(1));
         let before = out.len();
-        match way {
+        match choice {
             Way::Coded => self.write(all, out)?,
             Way::Block => {
-                let mut body = Vec::with_capacity(plain + all.len() * 16);
-                self.write_plain(all, &mut body);
-                match choosing.pack_body(&body, packing) {
+                let mut payload = Vec::with_capacity(plain + all.len() * 16);
+                self.write_plain(all, &mut payload);
+                match choosing.pack_body(&payload, packing) {
                     Some(packed) => {
                         out.u8(PACKED_LAST);
                         out.extend_from_slice(packed);
                     }
                     None => {
                         out.u8(MESSAGES_LAST);
-                        out.extend_from_slice(&body);
+                        out.extend_from_slice(&payload);
                     }
                 }
             }
         }
-        choosing.blocks.went(way, is_state, plain, out.len() - before);
+        choosing.blocks.went(choice, is_state, plain, out.len() - before);
         Ok(())
     }
 
@@ -242,11 +245,11 @@ impl BodyEncoder {
 
     fn code(&mut self, part: Range<usize>, out: &mut Vec<u8>) -> Result<(), Error> {
         self.coder();
-        let BodyEncoder { coder: Some(coder), fields, ends, payloads, .. } = self else {
+        let BodyEncoder { coder: Some(coder), fields, ends, contents, .. } = self else {
             return Ok(());
         };
         coder
-            .encode_packet(records(fields, ends, payloads, part), out)
+            .encode_packet(records(fields, ends, contents, part), out)
             .map_err(|error| Error::Compression { why: error.to_string() })
     }
 
@@ -259,7 +262,7 @@ impl BodyEncoder {
     }
 
     fn write_plain(&self, part: Range<usize>, out: &mut Vec<u8>) {
-        for record in records(&self.fields, &self.ends, &self.payloads, part) {
+        for record in records(&self.fields, &self.ends, &self.contents, part) {
             record.fields.iter().for_each(|&field| out.varint(u64::from(field)));
             out.bytes(record.bytes);
         }
@@ -268,31 +271,32 @@ impl BodyEncoder {
     fn clear(&mut self) {
         self.fields.clear();
         self.ends.clear();
-        self.payloads.clear();
+        self.contents.clear();
         self.account.clear();
         (self.unpacked, self.has_state, self.largest) = (0, false, 0);
     }
 }
 
-/// Some of the records that were collected.
+/// The records in the range `part`, of those that were collected: `ends` says where the content of each ends in `contents`.
 pub(super) fn records<'a>(
     fields: &'a [[u32; FIELDS]],
     ends: &'a [usize],
-    payloads: &'a [u8],
+    contents: &'a [u8],
     part: Range<usize>,
 ) -> impl Iterator<Item = gmc::Message<'a>> {
     let mut start = part.start.checked_sub(1).map_or(0, |before| ends[before]);
     fields[part.clone()].iter().zip(&ends[part]).map(move |(fields, &end)| {
-        let bytes = &payloads[core::mem::replace(&mut start, end)..end];
+        let bytes = &contents[core::mem::replace(&mut start, end)..end];
         gmc::Message { fields, bytes }
     })
 }
 
-/// Octets of payloads that are worth packing as a block.
+/// The fewest bytes of contents that are packed as a block: 4 KiB, as rule W54 of docs/wire says.
 const LEAST_BLOCK: usize = 4 << 10;
 
-/// Octets of a message that is large: what it has in common with others matters less than itself.
+/// A message of this many bytes or more can be packed as a block: a codec finds more repetition within such a message than gmc
+/// finds between it and other messages.
 const LARGE_MESSAGE: usize = 16 << 10;
 
-/// Six varints of 32 bits and a length.
+/// The most bytes of a plain record besides its content: six varints of 32 bits and the length, at five bytes each.
 const WORST_HEADER: usize = FIELDS * 5 + 5;

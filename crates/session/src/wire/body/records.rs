@@ -1,4 +1,4 @@
-//! The records of a payload, one after the other.
+//! Reads the records of a payload one by one.
 
 use alloc::string::ToString;
 use alloc::vec::Vec;
@@ -14,11 +14,13 @@ use crate::wire::io::Reader;
 use crate::wire::record::{self, FIELDS, Record};
 use crate::{Error, Kind};
 
-/// The most bytes that stay allocated between two payloads: enough for what people do, and little for a room.
+/// The most bytes that stay allocated between two payloads: one packet of the default size ([`DEFAULT_MAX_PACKET`]).
+///
+/// [`DEFAULT_MAX_PACKET`]: crate::limits::DEFAULT_MAX_PACKET
 const KEPT: usize = 64 << 10;
 
-/// Where messages lie between their decoding and their reading, as each record borrows from it. One serves all connections of an
-/// end, one payload after the other.
+/// A buffer for the decoded messages of one payload, from which the records borrow. All connections of an end use the same
+/// buffer, one payload at a time.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
     /// The numbers of each message, one message after the other.
@@ -26,7 +28,7 @@ pub(crate) struct Batch {
     /// Where each message ends in `bytes`.
     ends: Vec<usize>,
     bytes: Vec<u8>,
-    /// Why decoding stopped behind the last of these messages.
+    /// The error that stopped decoding after the last of these messages.
     error: Option<Error>,
 }
 
@@ -41,7 +43,8 @@ impl Batch {
         }
     }
 
-    /// Decodes a packet of gmc into the batch. An error counts once the messages before it have been read.
+    /// Decodes a gmc packet into the buffer. An error is not returned here: [`Batch::error`] tells it once the messages before it
+    /// have been read.
     pub(crate) fn decode(&mut self, coder: &mut gmc::Decoder, payload: &[u8]) {
         self.begin();
         let Batch { fields, ends, bytes, .. } = self;
@@ -57,14 +60,14 @@ impl Batch {
         self.ends.len()
     }
 
-    /// The numbers and the bytes of a message.
+    /// The `N` numbers and the bytes of message `at`.
     pub(crate) fn message<const N: usize>(&self, at: usize) -> Option<([u32; N], &[u8])> {
         let fields = self.fields.get(at * N..(at + 1) * N)?.try_into().ok()?;
         let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
         Some((fields, &self.bytes[start..*self.ends.get(at)?]))
     }
 
-    /// Why decoding stopped; takes precedence over what is wrong with a message before.
+    /// The error that stopped decoding. It takes precedence over an error in one of the messages.
     pub(crate) fn error(&self) -> Option<&Error> {
         self.error.as_ref()
     }
@@ -79,9 +82,9 @@ enum Source<'p> {
     Plain {
         reader: Reader<'p>,
         count: usize,
-        /// What the packed messages so far stand for, in bytes.
+        /// The size of all packed messages so far, in bytes, after unpacking.
         unpacked: usize,
-        /// Messages may be packed, each for itself.
+        /// With [`Coding::Alone`], messages may be packed one by one.
         coding: Coding,
     },
     Decoded {
@@ -94,7 +97,7 @@ impl BodyDecoder {
     /// Begins to read a payload. For each record call [`Records::next`], then [`Records::finish`].
     ///
     /// # Errors
-    /// A coding that was not agreed on, a payload that cannot be unpacked.
+    /// The payload is coded though that was not agreed on, or it cannot be unpacked.
     pub(crate) fn open<'p>(
         &mut self,
         form: Form,
@@ -120,7 +123,8 @@ impl BodyDecoder {
         })
     }
 
-    /// The same for a payload that a fan-out group shares. One without records is where numbers begin anew (W63).
+    /// As [`BodyDecoder::open`], for a payload that a fan-out group shares. After a payload without records, the numbers count
+    /// from 0 again (wire W63).
     pub(crate) fn open_shared<'p>(
         &mut self,
         payload: &[u8],
@@ -135,10 +139,11 @@ impl BodyDecoder {
 }
 
 impl Records<'_> {
-    /// The next record; `None` behind the last one. `kind_of` says of which kind a channel is, or why its messages are not taken.
+    /// The next record, or `None` after the last one. `kind_of` returns the kind of a channel, or the reason to refuse its
+    /// messages.
     ///
     /// # Errors
-    /// Whatever is wrong with the record or refused by `kind_of`.
+    /// The record is malformed or too large, or `kind_of` refused it.
     pub(crate) fn next<'r>(
         &'r mut self,
         decoder: &mut BodyDecoder,
@@ -170,22 +175,23 @@ impl Records<'_> {
                 for field in &mut fields {
                     *field = reader.varint_u32()?;
                 }
-                let payload = reader.bytes(max_message + RECORD_OVERHEAD, "message")?;
+                let content = reader.bytes(max_message + RECORD_OVERHEAD, "message")?;
                 if !record::is_packed(&fields) {
-                    let record = decoder.read(fields, payload, &kind_of, max_message, None)?;
+                    let record = decoder.read(fields, content, &kind_of, max_message, None)?;
                     return Ok(Some(Record { coding: *coding, ..record }));
                 }
-                // W48: beyond what all of a payload may stand for, a message is too large.
+                // The unpacked messages of a payload have a limit together (wire W48).
                 let limit = max_message.min(MAX_UNPACKED - *unpacked);
                 let packing = (*coding == Coding::Alone).then_some(packing);
-                let record = decoder.read(fields, payload, &kind_of, limit, packing)?;
+                let record = decoder.read(fields, content, &kind_of, limit, packing)?;
                 *unpacked += record.bytes.len();
                 Ok(Some(Record { coding: *coding, ..record }))
             }
         }
     }
 
-    /// What came of the whole payload: why it could not be decoded to its end, else what reading its records came to.
+    /// The result for the whole payload: the error that stopped decoding, if there was one, else `outcome`, which is the result
+    /// of reading the records.
     pub(crate) fn finish(self, outcome: Result<(), Error>) -> Result<(), Error> {
         match self.source {
             Source::Decoded { batch, .. } => batch.error().cloned().map_or(outcome, Err),

@@ -1,4 +1,4 @@
-//! What is in a frame (wire.md, *Packets and frames*).
+//! Writes and reads the fields of each type of frame (the table of types is in docs/wire/session.md).
 
 use alloc::vec::Vec;
 
@@ -13,7 +13,7 @@ use crate::wire::snapshot::Chunk;
 use crate::{Compress, Error, Qos};
 
 impl<'a> Frame<'a> {
-    /// Appends the payload and returns the tag.
+    /// Appends the fields of the frame and returns its tag.
     pub(super) fn write_payload(&self, out: &mut Vec<u8>) -> u8 {
         match self {
             Frame::Hello(hello) => {
@@ -45,12 +45,12 @@ impl<'a> Frame<'a> {
                 out.varint(u64::from(*id));
                 0x05
             }
-            Frame::Messages(body) => {
-                out.extend_from_slice(body);
+            Frame::Messages(payload) => {
+                out.extend_from_slice(payload);
                 0x06
             }
-            Frame::Coded(body) => {
-                out.extend_from_slice(body);
+            Frame::Coded(payload) => {
+                out.extend_from_slice(payload);
                 0x07
             }
             Frame::Presence(presence) => {
@@ -140,8 +140,8 @@ impl<'a> Frame<'a> {
                 out.extend_from_slice(rest);
                 0x18
             }
-            Frame::Shared(body) => {
-                out.extend_from_slice(body);
+            Frame::Shared(payload) => {
+                out.extend_from_slice(payload);
                 0x1d
             }
             Frame::SharedDatagram { class, rest } => {
@@ -234,7 +234,7 @@ impl<'a> Frame<'a> {
             0x1c => Frame::PackedMessages(r.rest()),
             0x16 => Frame::Acknowledged { class: GroupId(r.varint_u32()?), rest: r.rest() },
             0x18 => Frame::Model {
-                lane: read_lane(&mut r)?,
+                lane: read_carrier(&mut r)?,
                 class: GroupId(r.varint_u32()?),
                 total: r.varint_u32()?,
                 offset: r.varint_u32()?,
@@ -243,7 +243,7 @@ impl<'a> Frame<'a> {
             0x1d => Frame::Shared(r.rest()),
             0x1e => Frame::SharedDatagram { class: GroupId(r.varint_u32()?), rest: r.rest() },
             0x1f => Frame::Leave {
-                lane: read_lane(&mut r)?,
+                lane: read_carrier(&mut r)?,
                 class: GroupId(r.varint_u32()?),
                 rest: r.rest(),
             },
@@ -263,7 +263,7 @@ impl<'a> Frame<'a> {
     }
 }
 
-fn read_lane(reader: &mut Reader<'_>) -> Result<Lane, Error> {
+fn read_carrier(reader: &mut Reader<'_>) -> Result<Lane, Error> {
     match reader.u8()? {
         0 => Ok(Lane::Stream),
         1 => Ok(Lane::Datagrams),
