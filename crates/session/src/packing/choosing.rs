@@ -54,7 +54,7 @@ impl Choosing {
 
     /// What the link carries, in octets per second, as far as it was measured.
     pub(crate) fn rate(&self) -> Option<f64> {
-        self.best.as_ref()?.rate.nanos_per_octet().map(|nanos| 1e9 / f64::from(nanos))
+        self.best.as_ref()?.rate.nanos_per_byte().map(|nanos| 1e9 / f64::from(nanos))
     }
 
     /// The packed form of a message, and how it was made; `None`: it goes as it is. `cached`: where packed forms of
@@ -115,7 +115,7 @@ impl Choosing {
         // From now on the link's rate is learned.
         let best = self.best.get_or_insert_default();
         best.wants_probe = true;
-        self.blocks.way(is_state, each, best.rate.nanos_per_octet())
+        self.blocks.way(is_state, each, best.rate.nanos_per_byte())
     }
 
     /// The packed form of such a body, if that gets it there sooner.
@@ -126,7 +126,7 @@ impl Choosing {
         packing: &'a mut Packing,
     ) -> Option<&'a [u8]> {
         let set = packing.set() & self.reads;
-        let travel = self.best.as_ref().and_then(|best| best.rate.nanos_per_octet());
+        let travel = self.best.as_ref().and_then(|best| best.rate.nanos_per_byte());
         self.blocks.pack_body(body, set, travel, packing)
     }
 
