@@ -15,7 +15,8 @@ use crate::ids::{ChannelNo, Counter, Position};
 use crate::limits::RECORD_OVERHEAD_IN_DATAGRAMS;
 use crate::wire::record::{Direction, Number, Record};
 
-/// Bytes of the largest transaction that is copied, key included (wire W82). Larger ones would delay other messages.
+/// Bytes of the largest transaction that is copied, key included (wire W82). Larger ones would take packets that
+/// other messages need.
 const MAX_COPIED: usize = 256;
 
 /// Transactions that are copied at a time. If there are more, the oldest is dropped.

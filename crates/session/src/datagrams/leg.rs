@@ -37,7 +37,7 @@ const LEAST_PACKETS: f64 = 20.0;
 pub(super) const ACKNOWLEDGES: u8 = 4;
 pub(super) const KIND: u8 = 3;
 
-/// Which repeats there are. Only the laboratory uses another one than the default, to measure what repeats are worth.
+/// Which repeats there are. The values other than the default serve to measure what repeats are worth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Redundancy {
     /// As many as each channel's target needs, each coded beside its neighbours.

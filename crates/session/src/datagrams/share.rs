@@ -8,8 +8,8 @@ use crate::ids::ChannelNo;
 use crate::wire::record::Direction;
 use crate::{Overflow, Qos};
 
-// The first four constants are shares of the loss that the channel permits (`Qos::loss`). They were tuned with
-// `groupwire-lab contract --setup table1` (the channels of AFEC's Table 1) at 20 % loss on both legs.
+// The first four constants are shares of the loss that the channel permits (`Qos::loss`). They were tuned so that at 20 % loss
+// on both legs every contract of AFEC's Table 1 is met in simulated time (`groupwire lab contract --setup table1`).
 
 /// The share of one leg. It is a little less than half, because afec meets a target on average only, and because some
 /// messages that reach the server in time reach their receiver too late.

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-/// Unused memory is given back after this time: longer than the pauses between messages of a room in use.
+/// Unused memory is given back after this time, so that a room that needs it every few seconds keeps it.
 const KEPT_FOR: Duration = Duration::from_secs(10);
 
 /// Tracks the last use of some memory. The owner calls [`Idle::used`] at each use, and [`Idle::is_over`] regularly.
