@@ -69,7 +69,6 @@ extern crate std;
 pub mod choice;
 pub mod code;
 mod endpoint;
-mod former_names;
 mod ids;
 pub mod loss;
 mod path;
@@ -90,6 +89,3 @@ pub use receiver::Delivery;
 pub use scheme::{Afec2012, Scheme};
 pub use sender::{CHANNELS, PacketSummary, SendError, Submission, Submitted};
 pub use wire::PacketError;
-
-#[doc(hidden)]
-pub use former_names::{Came, Front, Made};

@@ -1,4 +1,4 @@
-//! How the messages of a channel become small (wire.md W45 to W51).
+//! How the messages of a channel are compressed (wire W45 to W51).
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -12,7 +12,7 @@ use crate::wire::io::{Reader, Write};
 use crate::wire::record::Record;
 use crate::{Error, Qos};
 
-/// How the messages of a channel become small, on the link of one participant. Written as a name: `template`, `off`,
+/// How the messages of a channel are compressed on the link of one participant. Written as a name: `template`, `off`,
 /// `auto`, or a codec such as `lz4`, `zstd-3` or `delta4+lz4`.
 ///
 /// ```
@@ -24,54 +24,57 @@ use crate::{Error, Qos};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Compress {
-    /// All messages of a packet together, by what they share with each other and with earlier ones (gmc).
+    /// All messages of a packet are coded together by gmc, which sends only what differs between them and from earlier ones.
     #[default]
     Template,
-    /// As they are.
+    /// Messages are not compressed.
     Off,
-    /// Each alone, by the codec that gets it there soonest, judged by its size, the link and what codecs cost.
+    /// Each message is packed alone, by the codec with which it arrives soonest. The choice depends on the message's size, the
+    /// link's rate and the costs of codecs.
     Auto,
-    /// Each alone, by this codec. An end that does not have it sends messages as they are.
+    /// Each message is packed alone, by this codec. An end without the codec does not compress.
     Named(Choice),
 }
 
-/// What one channel carried since the client was made.
+/// The traffic of one channel since the client was made.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ChannelStats {
-    /// Towards the server. What is sent again after a break counts again.
+    /// Messages to the server. A message that is sent again after a disconnection counts again.
     pub sent: Traffic,
-    /// From the server, as far as it was delivered. Own transactions are not sent back, and do not count.
+    /// Delivered messages from the server. A client's own transactions are not sent back and do not count.
     pub received: Traffic,
 }
 
-/// What one channel carried in one direction. All octets are of messages alone, without keys and headers.
+/// The traffic of one channel in one direction. Bytes are counted without keys and headers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Traffic {
-    /// Messages that travelled each alone: packed by a codec, or as they are.
+    /// Messages that were not coded together with others: packed alone by a codec, or not compressed.
     pub messages: u64,
-    /// Their octets as the application knows them.
+    /// Their bytes before compression.
     pub bytes_before: u64,
-    /// Their octets as they travelled.
+    /// Their bytes after compression.
     pub bytes_after: u64,
-    /// Messages that were coded together with others of their packet ([`Compress::Template`]). Which part of the packet
-    /// was theirs nobody can say: [`Stats`](crate::client::Stats) has the totals.
+    /// Messages that were coded together with others of their packet ([`Compress::Template`]). The bytes of a single message are
+    /// not known then; [`Stats`](crate::client::Stats) has the totals.
     pub coded_messages: u64,
-    /// Their octets as the application knows them.
+    /// Their bytes before compression.
     pub coded_bytes: u64,
-    /// The codec of the last message that travelled alone, [`Choice::NONE`] if it did as it is. Of received messages
-    /// the level is not known.
+    /// The codec of the last message that was not coded together with others. [`Choice::NONE`] if it was not compressed. The
+    /// level of received messages is not known.
     pub codec: Option<Choice>,
 }
 
-/// The bits of a packed message's first octet that name the codec.
+/// The bits of a packed message's first byte that name the codec.
 const CODEC: u8 = 15;
+
+/// The lowest bit of the filter's number in the same byte.
 const FILTER_SHIFT: u32 = 5;
 
-/// Bit 4 of a packed message's first octet: it needs a dictionary. There is none between session ends.
+/// Bit 4 of a packed message's first byte: the message needs a dictionary. Sessions have none (wire W47).
 const DICTIONARY: u8 = 16;
 
 impl Compress {
-    /// Whether its level exists, as far as its codec is known here.
+    /// Returns an error if the codec is known at this end and does not have this level.
     pub(crate) fn check(self, codecs: &[&dyn Codec]) -> Result<(), Error> {
         let Compress::Named(Choice { codec, level: Some(level), .. }) = self else { return Ok(()) };
         let Some(codec) = codecs.iter().find(|known| known.number() == codec) else {
@@ -84,7 +87,7 @@ impl Compress {
         checked.map_err(|error| Error::InvalidCompress { why: error.to_string() })
     }
 
-    /// W47: how the bodies are coded that a channel's messages travel in.
+    /// The coding of the bodies that a channel's messages are sent in (wire W47).
     pub(crate) fn coding(self, qos: &Qos) -> Coding {
         match self {
             Compress::Template if !qos.private => Coding::Shared,
@@ -92,7 +95,7 @@ impl Compress {
         }
     }
 
-    /// W45. The level is the sender's own matter and does not travel.
+    /// Writes the compression of `OPEN` and `COMPRESS` (wire W45). The level is not written: each sender chooses its own.
     pub(crate) fn write(self, out: &mut Vec<u8>) {
         match self {
             Compress::Template => out.u8(0),
@@ -105,6 +108,7 @@ impl Compress {
         }
     }
 
+    /// Reads what [`Compress::write`] wrote, with the default level.
     pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Self, Error> {
         Ok(match reader.u8()? {
             0 => Compress::Template,
@@ -112,7 +116,7 @@ impl Compress {
             2 => Compress::Auto,
             3 => match reader.u8()? {
                 coding if coding & DICTIONARY != 0 => return Err(reader.malformed()),
-                // A filter that nobody here knows: as if its codec were lacking.
+                // An unknown filter counts as an unknown codec: off (wire W45).
                 coding => choice_of(coding).map_or(Compress::Off, Compress::Named),
             },
             _ => return Err(reader.malformed()),
@@ -121,7 +125,7 @@ impl Compress {
 }
 
 impl Traffic {
-    /// Counts a message that came or went; `choice` is how it was packed.
+    /// Counts a message that was sent or received. `choice`: the codec that it was packed with.
     pub(crate) fn count(&mut self, record: &Record<'_>, choice: Option<Choice>) {
         let bytes = record.bytes.len() as u64;
         if record.coding == Coding::Shared {
@@ -136,7 +140,7 @@ impl Traffic {
     }
 }
 
-/// The choice that the first octet of a packed message names, at the default level.
+/// The codec and filter that the first byte of a packed message names, at the default level.
 pub(crate) fn choice_of(coding: u8) -> Option<Choice> {
     let filter = Filter::by_number(coding >> FILTER_SHIFT)?;
     Some(Choice { filter, ..Choice::codec(coding & CODEC) })
@@ -178,7 +182,7 @@ mod tests {
     use groupwire_codecs::ALL;
 
     #[test]
-    fn names_are_read_and_written() {
+    fn names_are_parsed_and_printed() {
         for name in ["template", "off", "auto", "lz4", "delta1+zlib"] {
             assert_eq!(name.parse::<Compress>().unwrap().to_string(), name);
         }
@@ -206,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_level_that_does_not_exist_is_named() {
+    fn an_error_names_the_codec_that_lacks_the_level() {
         let lz4 = Compress::Named(Choice { level: Some(99), ..Choice::codec(1) });
         let error = lz4.check(ALL).unwrap_err().to_string();
         assert!(error.contains("lz4"), "{error}");

@@ -1,8 +1,9 @@
-//! Whether a channel's QoS is kept, as its receiver sees it (wire.md W76).
+//! The contract of a channel is its QoS. This module says whether the contract is kept, as a receiver of the channel judges
+//! (wire W76).
 
 mod course;
 mod judge;
-mod rare;
+mod last_messages;
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -17,94 +18,95 @@ use crate::trace::AGES;
 pub(crate) use course::Course;
 pub(crate) use judge::{Judge, Judged};
 
-/// How a channel's contract stands at a receiver, see [`Client::contract`](crate::Client::contract).
+/// The state of a channel's contract at a receiver, see [`Client::contract`](crate::Client::contract).
 #[derive(Debug, Clone, PartialEq)]
 pub struct ContractReport {
-    /// What holds, and is judged by.
+    /// The channel's present QoS, which messages are judged by.
     pub qos: Qos,
-    /// Whether it is kept.
+    /// Whether the contract is kept.
     pub state: ContractState,
-    /// The last ten seconds.
+    /// Messages of the last ten seconds.
     pub recent: Tally,
-    /// Since the channel was opened.
+    /// Messages since the channel was opened.
     pub total: Tally,
-    /// Values that came while their sender sent at least at the minimum rate, in 1/1000 per second, over the last ten
-    /// seconds. `None` if there is no minimum rate, or nobody sent so much.
+    /// The rate of values in the last ten seconds, in 1/1000 per second, counted while their sender sent at least at the
+    /// minimum rate. `None` if there is no minimum rate, or no sender reached it.
     pub rate: Option<u32>,
-    /// How old the messages were that came: from application to application.
+    /// The ages of received messages, from application to application.
     pub latency: Histogram,
-    /// Of the messages that others sent, the share in 1/1000 that the server lacked or had too late: they were lost on
-    /// their senders' way. Part of [`ContractReport::recent`], as the server last told.
+    /// The share of other participants' messages, in 1/1000, that did not reach the server, or too late. They are part of
+    /// [`ContractReport::recent`]. The server reports it once a second if it changed (wire W80).
     pub upstream: u16,
-    /// What is being done.
+    /// What Groupwire does to keep the contract.
     pub measures: Vec<Measure>,
 }
 
-/// What became of messages.
+/// A count of judged messages.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Messages for this receiver of which it is known whether they came in time. Values that it asked to be left out
-    /// ([`Client::limit_rate`](crate::Client::limit_rate)) are not among them.
+    /// Messages for this receiver that are known to have been received in time or not. Values that its rate limit
+    /// ([`Client::limit_rate`](crate::Client::limit_rate)) left out are not counted.
     pub judged: u64,
-    /// Of them, those that never came, or too late. A value of a conflated channel is met by a newer one.
+    /// Judged messages that were not received, or too late. On a conflated channel, a newer value that is received in time
+    /// makes up for a lost one.
     pub missed: u64,
-    /// Of the missed, those that came too late.
+    /// Missed messages that were received, but too late.
     pub late: u64,
 }
 
-/// How a channel stood at a receiver over the last ten to twenty seconds, as it tells who looks on at the room (wire.md
-/// W84).
+/// The quality of a channel at a receiver over the last ten to twenty seconds. The receiver reports it while the room's inspector
+/// is in use (wire W84).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Standing {
     /// The channel's number in the room.
     pub channel: ChannelNo,
-    /// What became of messages for it, over the last ten seconds.
+    /// Messages of the last ten seconds.
     pub tally: Tally,
-    /// Messages that came in time only because they were repeated, on this transport.
+    /// Messages that were received in time only because they were repeated, on this transport.
     pub saved: u64,
-    /// As [`ContractReport::rate`].
+    /// The rate of values, see [`ContractReport::rate`].
     pub rate: Option<u32>,
-    /// How old half of the messages were at most that came, from application to application, in whole milliseconds.
+    /// The median age of received messages, from application to application, in whole milliseconds.
     pub median: Duration,
-    /// The same of 99 in 100.
+    /// The 99th percentile of the age, in whole milliseconds.
     pub p99: Duration,
-    /// How many of them were up to each of [`AGES`] old.
+    /// Received messages by age: how many up to each bound in [`AGES`], and how many above.
     pub latencies: [u32; AGES.len() + 1],
 }
 
 /// Whether a contract is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ContractState {
-    /// As far as there were messages.
+    /// The contract is kept, or there were too few messages to tell.
     Met,
-    /// Not by what came in the last ten seconds, or by the last 64 transactions if those are more.
+    /// The contract was missed in the last ten seconds; of transactions, in the last 64 if those are more.
     Missed(Breach),
-    /// It cannot be, as things are.
+    /// The contract cannot be kept on the present path.
     CannotMeet(Breach),
 }
 
 /// The part of a contract that is broken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Breach {
-    /// Too many messages never came, or later than the deadline.
+    /// Too many messages were not received, or later than the deadline.
     Loss {
-        /// The share that may, in 1/1000.
+        /// The share of messages that may miss, in 1/1000.
         target: u16,
-        /// The share that did, or will at best, in 1/1000.
+        /// The share that missed, or will miss at best, in 1/1000.
         missed: u16,
-        /// The deadline at which what came would have met the target; `None` if too little came at all.
+        /// The shortest deadline that would have met the target. `None` if too few messages were received.
         deadline: Option<Duration>,
     },
-    /// Fewer values came than are of use, though more were sent. In 1/1000 per second.
+    /// Values were received at less than the minimum rate, though they were sent at that rate. In 1/1000 per second.
     Rate {
-        /// The least that is of use.
+        /// The minimum rate.
         target: u32,
-        /// What came.
+        /// The rate of received values.
         rate: u32,
     },
 }
 
-/// What Groupwire does about a contract. Printed as a sentence.
+/// What Groupwire does to keep a contract. Its `Display` is a sentence.
 #[non_exhaustive]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Measure {
@@ -112,52 +114,53 @@ pub enum Measure {
     Datagrams,
     /// Messages go over a stream.
     Stream,
-    /// Messages are repeated in later datagrams, as many as the target needs.
+    /// Messages are repeated in later datagrams, as often as the loss target needs.
     Repeated {
-        /// Messages that came in time because of it, on this transport.
+        /// Messages that were received in time only because they were repeated, on this transport.
         saved: u64,
     },
-    /// Messages that did not come are asked for, where there is time.
+    /// Lost messages are requested from the sender if there is time.
     Asked {
-        /// How many were, on this transport.
+        /// Requested messages, on this transport.
         messages: u64,
     },
     /// The sender conflates above the maximum rate, in 1/1000 per second.
     Paced {
-        /// The maximum.
+        /// The maximum rate.
         rate: u32,
     },
-    /// The server leaves values out, as this receiver asked.
+    /// The server leaves values out, because this receiver set a rate limit.
     Thinned {
-        /// The most it wants of each key, in 1/1000 per second.
+        /// The rate limit for each key, in 1/1000 per second.
         rate: u32,
     },
-    /// Values that a newer one took the place of on their way, since the channel was opened.
+    /// Newer values replaced older ones on their way.
     Conflated {
-        /// How many.
+        /// Replaced values since the channel was opened.
         values: u64,
     },
 }
 
-/// A contract began to be missed, or is kept again.
+/// An event: the state of a channel's contract changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContractNews {
-    /// Which channel's.
+    /// The channel.
     pub channel: crate::client::ChannelId,
-    /// How it stands from now on.
+    /// The new state.
     pub state: ContractState,
-    /// What is being done about it.
+    /// What Groupwire does to keep the contract.
     pub measures: Vec<Measure>,
 }
 
 impl Tally {
+    /// Adds the counts of `more`.
     pub(crate) fn add(&mut self, more: Tally) {
         self.judged = self.judged.saturating_add(more.judged);
         self.missed = self.missed.saturating_add(more.missed);
         self.late = self.late.saturating_add(more.late);
     }
 
-    /// Lets what was counted so far count for three quarters of what it did.
+    /// Reduces the counts to three quarters, so that older messages count less.
     pub(crate) fn age(&mut self) {
         for count in [&mut self.judged, &mut self.missed, &mut self.late] {
             *count = *count / 4 * 3 + *count % 4 * 3 / 4;
@@ -172,7 +175,7 @@ impl Tally {
 }
 
 impl ContractState {
-    /// Which part is broken.
+    /// The broken part of the contract. `None` if the contract is kept.
     pub fn breach(&self) -> Option<Breach> {
         match self {
             ContractState::Met => None,
@@ -242,7 +245,7 @@ impl fmt::Display for Measure {
     }
 }
 
-/// A number in tenths, without floating point.
+/// Prints a number of tenths as a decimal number, without floating point.
 struct Tenths(u32);
 
 impl fmt::Display for Tenths {
@@ -261,7 +264,7 @@ mod tests {
     use std::string::ToString;
 
     #[test]
-    fn states_and_measures_are_told_in_plain_words() {
+    fn states_and_measures_are_printed_as_sentences() {
         let deadline = Some(Duration::from_millis(180));
         let late = ContractState::Missed(Breach::Loss { target: 50, missed: 123, deadline });
         assert_eq!(

@@ -1,4 +1,4 @@
-//! What both ends keep about one transport: control frames, credit, keep-alive, the body coders.
+//! The state of one transport, at the client or the server: control frames, flow control, keep-alive, the coders of bodies.
 
 use alloc::collections::VecDeque;
 use alloc::string::ToString;
@@ -15,69 +15,79 @@ use crate::wire::VERSION;
 use crate::wire::body::{BodyDecoder, BodyEncoder};
 use crate::wire::frame::Frame;
 
-/// Packets that may wait below us (DESIGN: nothing stale is ever queued).
+/// Packets that may wait in the transport. It is small, so that packets are made late and hold the newest values.
 const MAX_IN_FLIGHT: u8 = 2;
 
-/// Control frames that may wait. A peer that makes more and does not read is stalled.
+/// Control frames that may wait (law 3 in docs/laws.md). A peer that causes more of them and does not read them is
+/// disconnected.
 const MAX_CONTROL: usize = 512;
 
-/// W51: between two pings that are to tell the link's rate.
+/// The shortest time between two pings that measure the link's rate (wire W51).
 const PROBE_SPACING: Duration = Duration::from_millis(250);
 
-/// Octets of a PING frame, at most.
+/// The most bytes of a PING frame.
 pub(crate) const PING_SIZE: usize = 16;
 
-/// Octets of control frames put into one packet, so that a body still fits beside them.
+/// The most bytes of control frames in one packet, so that a body still fits beside them.
 const CONTROL_PER_PACKET: usize = 2048;
 
-/// Silence after which somebody who says something asks whether it is heard: long for a room with people in it.
+/// After this time without a packet from the other end, an end that has sent application data sends a ping. A room in use is
+/// rarely silent for as long.
 const PROBE_AFTER: Duration = Duration::from_millis(750);
 
-/// How long an answer may take beyond two round trips: one lost packet, and a busy machine.
+/// The time, beyond two round trips, after which a missing answer is suspicious. It allows for one lost packet and a busy
+/// machine.
 const QUIET_AFTER: Duration = Duration::from_millis(750);
 
 /// One transport, from when it opened to when it closed.
 pub(crate) struct Link {
+    /// Control frames that wait for the next packet.
     control: VecDeque<Vec<u8>>,
-    /// The newest ping to answer: its time, and when it came. Older ones need no answer.
+    /// The newest ping that is to be answered: its time, and when it was received. Older ones need no answer.
     ping: Option<(u64, u64)>,
+    /// Packets that the transport has not sent yet.
     in_flight: u8,
-    /// Since when there was something to send and no credit.
+    /// The time since which there has been something to send and the transport took nothing.
     stalled: Option<Duration>,
-    heard: Duration,
-    pinged: Duration,
-    /// Since when a ping waits for any sign of life.
-    asked: Option<Duration>,
-    /// When something of the application's was last handed down.
-    spoke: Duration,
+    /// The time of the last received packet.
+    last_packet: Duration,
+    /// The time of the last ping that this end sent.
+    last_ping: Duration,
+    /// The time of the first ping since which no packet was received.
+    unanswered_since: Option<Duration>,
+    /// The time at which application data was last sent.
+    last_app_data: Duration,
     /// The last ping.
     exchange: Option<Exchange>,
-    /// Octets of the packet that came last.
-    came: usize,
-    fresh_out: bool,
-    fresh_in: bool,
+    /// Bytes of the last received packet.
+    received_bytes: usize,
+    /// True until the first packet is begun.
+    is_first_out: bool,
+    /// True until the first packet is received.
+    is_first_in: bool,
+    /// Bytes of the largest packet that this end makes.
     max_packet: usize,
     pub(crate) clock: Clock,
     pub(crate) choosing: Choosing,
     pub(crate) stamps: Stamps,
     pub(crate) bodies: Option<Bodies>,
-    /// Octets that a datagram of the transport may have.
+    /// Bytes of the transport's largest datagram.
     pub(crate) max_datagram: usize,
-    /// Once HELLO and WELCOME agreed on them.
+    /// `None` before HELLO and WELCOME, or if both ends did not agree on datagrams.
     pub(crate) datagrams: Option<Datagrams>,
 }
 
-/// A ping and the packet that it went in.
+/// A ping and the packet that it was sent in.
 struct Exchange {
-    /// As the ping names it.
+    /// The time in the ping.
     time: u64,
-    /// Of the packet; 0 until it is known.
-    octets: usize,
-    /// What packing and unpacking the packet's messages takes.
+    /// Bytes of the packet. 0 until the packet is complete.
+    bytes: usize,
+    /// The estimated time for packing and unpacking the packet's messages.
     work: Duration,
 }
 
-/// The coders of a transport, once HELLO and WELCOME agreed.
+/// The coders of a transport, made after HELLO and WELCOME.
 pub(crate) struct Bodies {
     pub(crate) encoder: BodyEncoder,
     pub(crate) decoder: BodyDecoder,
@@ -90,14 +100,14 @@ impl Link {
             ping: None,
             in_flight: 0,
             stalled: None,
-            heard: now,
-            pinged: now,
-            asked: None,
-            spoke: now,
+            last_packet: now,
+            last_ping: now,
+            unanswered_since: None,
+            last_app_data: now,
             exchange: None,
-            came: 0,
-            fresh_out: true,
-            fresh_in: true,
+            received_bytes: 0,
+            is_first_out: true,
+            is_first_in: true,
             max_packet: DEFAULT_MAX_PACKET,
             clock: Clock::default(),
             choosing: Choosing::default(),
@@ -108,12 +118,12 @@ impl Link {
         }
     }
 
-    /// What the other end said it takes; this end never makes packets above its own bound either.
+    /// Sets the largest packet that the other end accepts. This end's own limit holds as well.
     pub(crate) fn limit_packets(&mut self, max_packet: usize) {
         self.max_packet = max_packet.min(DEFAULT_MAX_PACKET);
     }
 
-    /// Bytes of the largest datagram, if both ends agreed on datagrams.
+    /// Bytes of the largest datagram. `None` if both ends did not agree on datagrams.
     pub(crate) fn max_datagram_in_use(&self) -> Option<usize> {
         self.datagrams.as_ref().map(|datagrams| datagrams.max())
     }
@@ -122,44 +132,46 @@ impl Link {
         self.max_packet
     }
 
-    /// Puts a control frame into the next packet.
+    /// Queues a control frame for the next packet.
     pub(crate) fn queue(&mut self, frame: &Frame<'_>) {
         let mut bytes = Vec::new();
         frame.write(&mut bytes);
         self.queue_raw(bytes);
     }
 
-    /// The same for a frame that is written already.
+    /// Queues a control frame that is already written.
     pub(crate) fn queue_raw(&mut self, frame: Vec<u8>) {
         self.control.push_back(frame);
     }
 
+    /// True if a control frame or an answer to a ping waits.
     pub(crate) fn has_control(&self) -> bool {
         !self.control.is_empty() || self.ping.is_some()
     }
 
-    /// The other end makes more control frames than it reads.
+    /// True if too many control frames wait: the other end causes more than it reads.
     pub(crate) fn is_flooded(&self) -> bool {
         self.control.len() > MAX_CONTROL
     }
 
+    /// True if the transport takes another packet.
     pub(crate) fn ready(&self) -> bool {
         self.in_flight < MAX_IN_FLIGHT
     }
 
-    /// The transport took a packet.
+    /// The transport sent a packet.
     pub(crate) fn sent(&mut self) {
         self.in_flight = self.in_flight.saturating_sub(1);
         self.stalled = None;
     }
 
-    /// Starts a packet: the version if it is the first, control frames, an answer to a ping.
+    /// Begins a packet with the version if it is the first, control frames, and an answer to a ping.
     pub(crate) fn begin(&mut self, now: Duration) -> Vec<u8> {
         let mut packet = Vec::new();
-        if core::mem::take(&mut self.fresh_out) {
+        if core::mem::take(&mut self.is_first_out) {
             packet.push(VERSION);
         }
-        // The opening says all at once: what the other end does next depends on all of it.
+        // The first packet has all frames of the opening, because the other end's answer depends on all of them.
         let most = if packet.is_empty() { CONTROL_PER_PACKET } else { self.max_packet };
         while let Some(frame) = self.control.front() {
             if packet.len() > 1 && packet.len() + frame.len() > most {
@@ -173,25 +185,25 @@ impl Link {
         packet
     }
 
-    /// Octets that a packet of this length may still take.
+    /// Bytes that may still be added to `packet`.
     pub(crate) fn remaining(&self, packet: &[u8]) -> usize {
         self.max_packet.saturating_sub(packet.len())
     }
 
-    /// A packet of so many octets was handed down.
-    pub(crate) fn launched(&mut self, octets: usize) {
+    /// A packet of `bytes` bytes was handed to the transport.
+    pub(crate) fn launched(&mut self, bytes: usize) {
         self.in_flight += 1;
-        // A ping that waits among control frames goes with the last of them.
-        if let Some(exchange) = self.exchange.as_mut().filter(|one| one.octets == 0)
+        // A ping among the control frames was sent with the last of them.
+        if let Some(exchange) = self.exchange.as_mut().filter(|one| one.bytes == 0)
             && self.control.is_empty()
         {
-            exchange.octets = octets;
+            exchange.bytes = bytes;
         }
     }
 
-    /// Takes the version octet off the first packet.
+    /// Removes the version byte from the first packet.
     pub(crate) fn unwrap<'a>(&mut self, packet: &'a [u8]) -> Result<&'a [u8], Error> {
-        if !core::mem::take(&mut self.fresh_in) {
+        if !core::mem::take(&mut self.is_first_in) {
             return Ok(packet);
         }
         match packet.split_first() {
@@ -201,74 +213,81 @@ impl Link {
         }
     }
 
-    /// The opening was read elsewhere.
+    /// The version byte of the first packet was already removed by the caller.
     pub(crate) fn opening_was_read(&mut self) {
-        self.fresh_in = false;
+        self.is_first_in = false;
     }
 
-    /// A packet of so many octets came.
-    pub(crate) fn hear(&mut self, now: Duration, octets: usize) {
-        self.came = octets;
-        self.heard = now;
-        self.asked = None;
+    /// A packet of `bytes` bytes was received.
+    pub(crate) fn hear(&mut self, now: Duration, bytes: usize) {
+        self.received_bytes = bytes;
+        self.last_packet = now;
+        self.unanswered_since = None;
     }
 
+    /// Application data was sent.
     pub(crate) fn speak(&mut self, now: Duration) {
-        self.spoke = now;
+        self.last_app_data = now;
     }
 
-    /// When the other end is to be asked for a sign of life: every `ping`, and soon after something was said that
-    /// nobody answers.
+    /// The time of the next ping: after each interval `ping`, and sooner if the other end is silent after application data was
+    /// sent.
     pub(crate) fn next_ping(&self, ping: Duration) -> Duration {
-        let regular = self.pinged + ping;
-        match self.asked {
-            None if self.spoke > self.heard => regular.min(self.heard + PROBE_AFTER),
+        let regular = self.last_ping + ping;
+        match self.unanswered_since {
+            None if self.last_app_data > self.last_packet => {
+                regular.min(self.last_packet + PROBE_AFTER)
+            }
             _ => regular,
         }
     }
 
-    /// When the silence after a ping becomes suspicious.
+    /// The time at which the silence after a ping becomes suspicious. `None` if no ping is unanswered.
     pub(crate) fn quiet_at(&self) -> Option<Duration> {
         let round_trip = self.clock.round_trip().unwrap_or(QUIET_AFTER);
-        self.asked.map(|asked| asked + QUIET_AFTER + round_trip * 2)
+        self.unanswered_since.map(|since| since + QUIET_AFTER + round_trip * 2)
     }
 
+    /// The time of the last received packet.
     pub(crate) fn heard(&self) -> Duration {
-        self.heard
+        self.last_packet
     }
 
+    /// The time of the last ping that this end sent.
     pub(crate) fn pinged(&self) -> Duration {
-        self.pinged
+        self.last_ping
     }
 
+    /// Queues a ping.
     pub(crate) fn ping(&mut self, now: Duration) {
-        self.pinged = now;
-        self.asked.get_or_insert(now);
+        self.last_ping = now;
+        self.unanswered_since.get_or_insert(now);
         let time = self.start_exchange(now, Duration::ZERO);
         self.queue(&Frame::Ping { time });
     }
 
+    /// Remembers a ping that is sent now. Returns the time to put into it.
     fn start_exchange(&mut self, now: Duration, work: Duration) -> u64 {
         let time = micros(now);
-        self.exchange = Some(Exchange { time, octets: 0, work });
+        self.exchange = Some(Exchange { time, bytes: 0, work });
         time
     }
 
-    /// W51, W55: puts a ping before the body or chunk, which begins at `at`, if it tells something of the link's rate.
+    /// Puts a ping before the body or chunk, which begins at `at`, if it would measure the link's rate (wire W51 and W55).
     pub(crate) fn probe(&mut self, now: Duration, packet: &mut Vec<u8>, at: usize) {
         let work = self.choosing.take_probe();
         let has_block = self.choosing.blocks.take_sign();
         if self.remaining(packet) < PING_SIZE {
             return;
         }
-        let is_alone = self.in_flight == 0 && now >= self.pinged + PROBE_SPACING;
+        let is_alone = self.in_flight == 0 && now >= self.last_ping + PROBE_SPACING;
         let time = match work.filter(|_| is_alone) {
             Some(work) => {
-                self.pinged = now;
-                self.asked.get_or_insert(now);
+                self.last_ping = now;
+                self.unanswered_since.get_or_insert(now);
                 self.start_exchange(now, work)
             }
-            // W55: not to learn whether anybody is there.
+            // This ping measures blocks (wire W55). It does not count for keep-alive.
             None if has_block => micros(now),
             None => return,
         };
@@ -280,37 +299,41 @@ impl Link {
         }
     }
 
-    /// W79: puts a stamp before the body that begins at `at`, if one is due.
+    /// Puts a time stamp before the body, which begins at `at`, if one is due (wire W79).
     pub(crate) fn stamp(&mut self, now: Duration, packet: &mut Vec<u8>, at: usize) {
-        let room = self.remaining(packet);
-        self.stamps.write(now, room, packet, at);
+        let remaining = self.remaining(packet);
+        self.stamps.write(now, remaining, packet, at);
     }
 
-    /// How long the stream's last packet took.
+    /// The time that the stream's last packet took from the other end.
     pub(crate) fn transit(&self) -> Duration {
         self.stamps.transit(&self.clock)
     }
 
+    /// A ping was received: the next packet answers it.
     pub(crate) fn answer_ping(&mut self, now: Duration, time: u64) {
         self.ping = Some((time, micros(now)));
     }
 
+    /// An answer to a ping was received. `received` and `sent`: when the ping was received there and the answer sent, in
+    /// microseconds of the other end's clock.
     pub(crate) fn pong(&mut self, now: Duration, time: u64, received: u64, sent: u64) {
         self.clock.pong(micros(now), time, received, sent);
         self.choosing.blocks.arrived(now, time, received);
-        let Some(Exchange { octets, work, .. }) =
-            self.exchange.take_if(|one| one.time == time && one.octets > 0)
+        let Some(Exchange { bytes, work, .. }) =
+            self.exchange.take_if(|one| one.time == time && one.bytes > 0)
         else {
             return;
         };
         let stay = Duration::from_micros(sent.saturating_sub(received));
         let sent = Duration::from_micros(time);
         if let Some(trip) = now.checked_sub(sent).and_then(|all| all.checked_sub(stay)) {
-            self.choosing.heard(octets + self.came, trip.saturating_sub(work));
+            self.choosing.heard(bytes + self.received_bytes, trip.saturating_sub(work));
         }
     }
 
-    /// Something wants to be sent but there is no credit: after `dead` of that the peer is not reading.
+    /// There is something to send. Returns an error if the transport has taken nothing for the time `dead`: the other end does
+    /// not read.
     pub(crate) fn check_stall(&mut self, now: Duration, dead: Duration) -> Result<(), Error> {
         match self.stalled {
             _ if self.ready() => self.stalled = None,
@@ -329,16 +352,17 @@ pub(crate) fn error_frame(error: &Error, fatal: bool, subject: u32, out: &mut Ve
     Frame::Error { code: error.code(), fault: error.fault(), fatal, subject, detail }.write(out);
 }
 
-/// At most `limit` octets, not cutting a character.
+/// The beginning of `text`: at most `limit` bytes, and only whole characters.
 pub(crate) fn clip(text: &str, limit: usize) -> &str {
     let mut end = text.len().min(limit);
     while !text.is_char_boundary(end) {
         end -= 1;
     }
-    // Not by an index: if it could panic it would print the text, and bring along what that takes.
+    // `get` instead of an index, because the panic of an index prints the text, and its code would make the build larger.
     text.get(..end).unwrap_or_default()
 }
 
+/// A time in microseconds.
 pub(crate) fn micros(time: Duration) -> u64 {
     u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }

@@ -1,4 +1,4 @@
-//! What packets were made of, for who looks on (the inspector). Costs nothing while nobody does.
+//! Records the contents of packets for the inspector. Nothing is recorded while the inspector is not in use.
 
 mod tally;
 
@@ -11,61 +11,61 @@ pub use tally::{AGES, Carriage, Flow};
 use crate::ids::{ChannelNo, GroupId, ParticipantId};
 use tally::Tallies;
 
-/// Packets remembered until they are fetched; the oldest go first.
+/// The most packets that wait to be fetched. Beyond it the oldest are dropped (law 3 in docs/laws.md).
 const KEPT: usize = 512;
 
-/// Their messages likewise.
+/// The most messages in the packets that wait to be fetched.
 const PARTS_KEPT: usize = 8192;
 
-/// [`Part::cost`] of an octet.
+/// The [`Part::cost`] of a byte: costs are in 1/64 of a byte, which is an eighth of a bit.
 pub const OCTET: u32 = 64;
 
-/// Where a packet went.
+/// The carrier of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
-    /// Over the reliable stream.
+    /// The reliable stream.
     Stream,
-    /// As a datagram.
+    /// A datagram.
     Datagram,
 }
 
 /// Why a message was in a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
-    /// For the first time.
+    /// It is sent for the first time.
     New,
-    /// Again, in case it was lost (AFEC).
+    /// It is repeated, in case it was lost (AFEC).
     Repeated,
-    /// For a late joiner.
+    /// It is state for a late joiner.
     State,
-    /// The receiver's own.
+    /// It is the receiver's own message.
     Own,
 }
 
 /// A message in a packet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
-    /// Its channel's number in the room; 0: a piece of the room's snapshot.
+    /// The number of its channel in the room. 0 for a chunk of the room's snapshot.
     pub channel: ChannelNo,
-    /// Who sent it.
+    /// The participant that sent it.
     pub sender: ParticipantId,
-    /// Its index, or a transaction's counter.
+    /// Its index, or the counter of a transaction.
     pub index: u32,
-    /// Why it was there.
+    /// Why it was in the packet.
     pub purpose: Purpose,
-    /// Octets that the application handed over.
+    /// Its bytes before compression.
     pub before: usize,
-    /// How old it was when the packet was made.
+    /// Its age when the packet was made.
     pub age: Duration,
-    /// What it takes in the packet, in eighths of a bit: [`OCTET`]. What is not known when a packet is pushed gets a share
-    /// of the rest of the body by size.
+    /// Its size in the packet, in eighths of a bit ([`OCTET`] is a byte). `None` if it is not known: then the recorder gives it a
+    /// share of the rest of the body by size.
     pub cost: Option<u32>,
 }
 
 impl Part {
-    /// A piece of the room's snapshot of so many octets, of which so many travel.
-    pub(crate) fn of_snapshot(offset: usize, before: usize, octets: usize) -> Self {
-        let cost = u32::try_from(octets).unwrap_or(u32::MAX).saturating_mul(OCTET);
+    /// A chunk of the room's snapshot. `before`: its bytes in the snapshot; `wire`: its bytes in the packet.
+    pub(crate) fn of_snapshot(offset: usize, before: usize, wire: usize) -> Self {
+        let cost = u32::try_from(wire).unwrap_or(u32::MAX).saturating_mul(OCTET);
         Part {
             channel: ChannelNo(0),
             sender: ParticipantId(0),
@@ -81,38 +81,38 @@ impl Part {
 /// A packet as it was handed to the transport.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Packet {
-    /// When.
+    /// The time at which it was handed to the transport.
     pub at: Duration,
-    /// To or from whom.
+    /// The participant at the other end.
     pub participant: ParticipantId,
-    /// Whether it went to the participant; else it came.
+    /// True if it was sent to the participant, false if it was received.
     pub out: bool,
-    /// Stream or datagram.
+    /// Stream or datagrams.
     pub way: Way,
-    /// The class that shares its body; `None`: it is this receiver's alone.
+    /// The fan-out group that shares its body. `None` if the body is for this receiver alone.
     pub class: Option<GroupId>,
-    /// The model's version that its body is coded under, as far as it is known.
+    /// The epoch of the model that its body is coded under. `None` if it is not known.
     pub epoch: Option<u32>,
-    /// All its octets.
+    /// All its bytes.
     pub octets: usize,
-    /// Of them, what is no body: frames for this receiver alone.
+    /// Bytes before the body: frames for this receiver alone.
     pub private: usize,
-    /// Of those, what says what came (feedback).
+    /// Bytes of these frames that are reports and acknowledgements.
     pub feedback: usize,
     /// The messages of its body.
     pub parts: Vec<Part>,
 }
 
 impl Packet {
-    /// Octets of the body that are no message's: its type, the model's version, a check, and what rounds it up.
+    /// Bytes of the body that belong to no message: its type, the epoch, a check, and padding to whole bytes.
     pub fn overhead(&self) -> usize {
         let known: u64 = self.parts.iter().filter_map(|part| part.cost).map(u64::from).sum();
         let known = known.div_ceil(OCTET.into()) as usize;
         self.octets.saturating_sub(self.private).saturating_sub(known)
     }
 
-    /// Gives messages whose cost nobody knows a share of what is left, and takes off what was saved at the end: of a coded
-    /// body that ends with zeros some are not sent.
+    /// Sets the costs that are not known: each message gets a share of the rest of the body by size. Reduces all costs if their sum
+    /// is larger than the body: zeros at the end of a coded body are not sent.
     fn share(&mut self) {
         let known: u64 = self.parts.iter().filter_map(|part| part.cost).map(u64::from).sum();
         let body = self.octets.saturating_sub(self.private) as u64 * u64::from(OCTET);
@@ -130,32 +130,35 @@ impl Packet {
     }
 }
 
-/// Packets, while somebody looks on.
+/// The recorder of packets, which is on while the inspector is in use.
 #[derive(Debug, Default)]
 pub(crate) struct Trace {
     is_on: bool,
     packets: VecDeque<Packet>,
-    /// Of all of them together.
+    /// The number of messages in all of these packets.
     parts: usize,
-    /// Packets that nobody fetched in time.
+    /// Packets that were dropped before they were fetched.
     missed: u64,
+    /// Sums over all packets since the recorder was turned on.
     tallies: Tallies,
-    /// What the packet has that is being read or made, as far as it does not come with its body.
+    /// Messages of the packet that is being read or made, which its coder does not describe.
     noted: Vec<Part>,
 }
 
 impl Trace {
-    /// Whether packets are to be described.
+    /// True if packets are to be described.
     pub(crate) fn is_on(&self) -> bool {
         self.is_on
     }
 
+    /// Turns the recorder on or off. A change forgets everything.
     pub(crate) fn turn(&mut self, on: bool) {
         if self.is_on != on {
             *self = Trace { is_on: on, ..Trace::default() };
         }
     }
 
+    /// Records a packet.
     pub(crate) fn push(&mut self, mut packet: Packet) {
         if !self.is_on {
             return;
@@ -170,36 +173,37 @@ impl Trace {
         }
     }
 
-    /// The packet that is being read or made has this.
+    /// Adds a message to the packet that is being read or made.
     pub(crate) fn note(&mut self, part: impl FnOnce() -> Part) {
         if self.is_on {
             self.noted.push(part());
         }
     }
 
-    /// What was noted last had been there before.
+    /// Marks the last added message as repeated.
     pub(crate) fn note_repeated(&mut self) {
         if let Some(part) = self.noted.last_mut() {
             part.purpose = Purpose::Repeated;
         }
     }
-}
 
-impl Trace {
+    /// Takes the recorded packets.
     pub(crate) fn take(&mut self) -> Vec<Packet> {
         self.parts = 0;
         self.packets.drain(..).collect()
     }
 
-    /// What was noted of the packet.
+    /// Takes the messages that were added with [`Trace::note`].
     pub(crate) fn noted(&mut self) -> Vec<Part> {
         core::mem::take(&mut self.noted)
     }
 
+    /// The number of packets that were dropped before they were fetched.
     pub(crate) fn missed(&self) -> u64 {
         self.missed
     }
 
+    /// Sums over all packets since the recorder was turned on.
     pub(crate) fn tallies(&mut self) -> &mut Tallies {
         &mut self.tallies
     }
@@ -238,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_shared_by_size() {
+    fn unknown_costs_are_shared_by_size() {
         let mut trace = Trace { is_on: true, ..Trace::default() };
         trace.push(packet([part(9, Some(4 * OCTET)), part(29, None), part(9, None)].into()));
         let packet = &trace.packets[0];
@@ -248,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_fetches_goes() {
+    fn packets_that_are_not_fetched_are_dropped() {
         let mut trace = Trace::default();
         trace.push(packet(Vec::new()));
         assert!(trace.packets.is_empty());

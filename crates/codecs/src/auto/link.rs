@@ -62,12 +62,6 @@ impl Link {
         self.nanos_per_byte
     }
 
-    /// The former name of [`Link::nanos_per_byte`].
-    #[doc(hidden)]
-    pub fn nanos_per_octet(&self) -> Option<f32> {
-        self.nanos_per_byte()
-    }
-
     /// The time of a byte to calculate with: the known one, else that of the default rate, but never more than the
     /// measured exchanges allow.
     pub(super) fn assumed_nanos(&self) -> f32 {

@@ -1,4 +1,5 @@
-//! One sender's messages on one channel, by their indices: which came in time, and which did not come at all.
+//! Judges the messages of one sender on one channel by their indices: which were received in time, and which are missing
+//! (wire W76).
 
 use core::time::Duration;
 
@@ -6,66 +7,67 @@ use super::Tally;
 use crate::ids::Index;
 use crate::{Kind, Overflow, Qos};
 
-/// Indices that one message may skip and be counted for; beyond, somebody counts wrongly on purpose. A minute at the
-/// rate of a pointer that nobody paces.
+/// The most indices before one message that are counted as missing. A larger gap is a lie of the sender: this is more than a minute
+/// of a pointer at 60 messages per second.
 const LONGEST_GAP: u32 = 4096;
 
-/// The longest time between two values that tells something of a rate: beyond it is a pause.
+/// The longest time between two values that counts for the rate. A longer one is a pause (wire W76).
 const LONGEST_STEP: Duration = Duration::from_secs(5);
 
-/// How far a sender's messages have come.
+/// The newest message of a sender.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Course {
-    /// The newest.
     index: Index,
-    /// When it was made, on the clock of who judges.
+    /// When its sender made it, on the receiver's clock.
     born: Duration,
 }
 
-/// What one message that came tells.
+/// The judgement of one received message and of the messages before it that are missing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Verdict {
     pub(super) tally: Tally,
-    /// It was counted as missed, and came in time after all.
+    /// True if the message had been counted as missed, but was received in time.
     pub(super) is_found: bool,
-    /// Values that it took the place of.
+    /// Older values that the message replaced before they were received.
     pub(super) replaced: u32,
-    /// The time since the value before, if meanwhile more was sent than the minimum rate.
+    /// The time since the value before, if the sender kept the minimum rate in this time.
     pub(super) step: Option<Duration>,
 }
 
-/// What a message is judged by.
+/// The terms that a message is judged by.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Terms<'a> {
     pub(super) qos: &'a Qos,
-    /// The receiver asked for at most one value in this time; zero: for all.
-    pub(super) thinned: Duration,
+    /// The interval of the receiver's rate limit: it asked for at most one value of a key in this time. Zero: no limit.
+    pub(super) rate_limit: Duration,
 }
 
 impl Terms<'_> {
-    /// Whether something of this age, just now, is too late.
+    /// True if a message of this age is too late. The interval of a rate limit is added to the deadline (wire W78).
     fn is_late(&self, age: Duration) -> bool {
-        self.qos.deadline.is_some_and(|deadline| age > deadline.saturating_add(self.thinned))
+        self.qos.deadline.is_some_and(|deadline| age > deadline.saturating_add(self.rate_limit))
     }
 
-    /// A message that says nothing of others.
+    /// Judges a message without the messages before it.
     pub(super) fn alone(&self, age: Duration) -> Verdict {
         let late = u64::from(self.is_late(age));
         Verdict { tally: Tally { judged: 1, missed: late, late }, ..Verdict::default() }
     }
 
+    /// True if missing indices count as missed messages.
     fn judges_gaps(&self) -> bool {
-        self.qos.kind == Kind::Awareness && self.thinned.is_zero()
+        self.qos.kind == Kind::Awareness && self.rate_limit.is_zero()
     }
 }
 
 impl Course {
+    /// A sender whose newest message has this index.
     pub(crate) fn at(index: Index, born: Duration) -> Self {
         Course { index, born }
     }
 
-    /// An awareness message came. What is skipped before it is judged with it.
-    pub(super) fn came(
+    /// Judges an awareness message that was received, and with it the missing ones before it.
+    pub(super) fn on_message(
         &mut self,
         now: Duration,
         index: Index,
@@ -76,7 +78,8 @@ impl Course {
         let mut verdict = Verdict::default();
         let ahead = index.get().wrapping_sub(self.index.get());
         if !matches!(ahead, 1..=0x7fff_ffff) {
-            // Skipped, and counted, before. On a channel that conflates a newer one made up for it, or was too late.
+            // The message is older than the newest one, and was counted as missing when that one was received. On a conflated
+            // channel the newer value has decided whether it missed.
             if terms.qos.overflow == Overflow::Aggregate {
                 verdict.is_found = !is_late;
                 verdict.tally.late = u64::from(is_late);
@@ -107,7 +110,7 @@ impl Course {
         verdict
     }
 
-    /// The same for who only keeps a tally.
+    /// Judges a message like [`Course::on_message`] and adds the result to `tally`.
     pub(crate) fn count(
         &mut self,
         now: Duration,
@@ -116,17 +119,17 @@ impl Course {
         qos: &Qos,
         tally: &mut Tally,
     ) {
-        let verdict = self.came(now, index, age, Terms { qos, thinned: Duration::ZERO });
+        let verdict = self.on_message(now, index, age, Terms { qos, rate_limit: Duration::ZERO });
         tally.add(verdict.tally);
         tally.missed = tally.missed.saturating_sub(u64::from(verdict.is_found));
     }
 
-    /// Of `gap` values that were made at even distances in the `step` since the one before and did not come, those that
-    /// were too old when now a newer one came. Their keys are not known: any newer value of their sender counts.
+    /// The number of missing values that were too old when the newer value was received. The `gap` values are assumed to have
+    /// been made at even distances in the time `step`. Their keys are not known, so that any newer value of the sender counts.
     fn too_old(&self, now: Duration, gap: u32, step: Duration, terms: Terms<'_>) -> u32 {
         let distance = step / (gap + 1);
         let late = |nth: u32| terms.is_late(now.saturating_sub(self.born + distance * nth));
-        // The older ones, from the first on.
+        // Binary search: the first values are the oldest, so that the late ones come first.
         let (mut least, mut most) = (0, gap);
         while least < most {
             let middle = (least + most).div_ceil(2);
@@ -147,54 +150,62 @@ mod tests {
     const POINTER: Qos = Qos::awareness().deadline(Duration::from_millis(100)).rate(10, 25);
 
     fn terms(qos: &Qos) -> Terms<'_> {
-        Terms { qos, thinned: Duration::ZERO }
+        Terms { qos, rate_limit: Duration::ZERO }
     }
 
     #[test]
-    fn a_conflated_value_is_met_by_a_newer_one_in_time() {
+    fn a_newer_value_in_time_makes_up_for_a_conflated_one() {
         let mut course = Course::at(Index(1), Duration::ZERO);
-        // 40, 80, 120 and 160 ms did not come; 200 came at 230, when those of 40, 80 and 120 were over 100 ms old.
-        let verdict = course.came(230 * MS, Index(6), 30 * MS, terms(&POINTER));
+        // The values made at 40, 80, 120 and 160 ms are missing. The value made at 200 ms is received at 230 ms, when those of
+        // 40, 80 and 120 ms are older than 100 ms.
+        let verdict = course.on_message(230 * MS, Index(6), 30 * MS, terms(&POINTER));
         assert_eq!(verdict.tally, Tally { judged: 5, missed: 3, late: 0 });
         assert_eq!((verdict.replaced, verdict.step), (4, Some(200 * MS)));
-        let verdict = course.came(270 * MS, Index(7), 110 * MS, terms(&POINTER));
+        let verdict = course.on_message(270 * MS, Index(7), 110 * MS, terms(&POINTER));
         assert_eq!(verdict.tally, Tally { judged: 1, missed: 1, late: 1 });
     }
 
     #[test]
-    fn an_aggregated_message_is_missed_until_it_comes() {
+    fn an_aggregated_message_is_missed_until_it_is_received() {
         let qos = POINTER.aggregate();
         let mut course = Course::at(Index(u32::MAX), Duration::ZERO);
-        let verdict = course.came(50 * MS, Index(2), 10 * MS, terms(&qos));
+        let verdict = course.on_message(50 * MS, Index(2), 10 * MS, terms(&qos));
         assert_eq!(verdict.tally, Tally { judged: 3, missed: 2, late: 0 });
-        assert!(course.came(60 * MS, Index(0), 60 * MS, terms(&qos)).is_found);
-        let late = course.came(160 * MS, Index(1), 140 * MS, terms(&qos));
+        assert!(course.on_message(60 * MS, Index(0), 60 * MS, terms(&qos)).is_found);
+        let late = course.on_message(160 * MS, Index(1), 140 * MS, terms(&qos));
         assert_eq!((late.is_found, late.tally.late), (false, 1));
     }
 
     #[test]
-    fn what_was_left_out_as_asked_is_not_missed() {
+    fn values_that_the_rate_limit_left_out_are_not_missed() {
         let mut course = Course::at(Index(1), Duration::ZERO);
-        let thinned = Terms { qos: &POINTER, thinned: 500 * MS };
-        let verdict = course.came(520 * MS, Index(13), 40 * MS, thinned);
+        let limited = Terms { qos: &POINTER, rate_limit: 500 * MS };
+        let verdict = course.on_message(520 * MS, Index(13), 40 * MS, limited);
         assert_eq!(verdict.tally, Tally { judged: 1, missed: 0, late: 0 });
     }
 
     #[test]
-    fn pauses_tell_nothing_of_a_rate() {
+    fn pauses_do_not_count_for_the_rate() {
         let mut course = Course::at(Index(1), Duration::ZERO);
-        assert_eq!(course.came(900 * MS, Index(2), Duration::ZERO, terms(&POINTER)).step, None);
         assert_eq!(
-            course.came(940 * MS, Index(3), Duration::ZERO, terms(&POINTER)).step,
+            course.on_message(900 * MS, Index(2), Duration::ZERO, terms(&POINTER)).step,
+            None
+        );
+        assert_eq!(
+            course.on_message(940 * MS, Index(3), Duration::ZERO, terms(&POINTER)).step,
             Some(40 * MS)
         );
     }
 
     #[test]
-    fn a_liar_about_indices_is_bounded() {
+    fn the_missing_messages_of_a_gap_are_bounded() {
         let mut course = Course::at(Index(1), Duration::ZERO);
-        let verdict =
-            course.came(900 * MS, Index(1 << 30), Duration::ZERO, terms(&POINTER.aggregate()));
+        let verdict = course.on_message(
+            900 * MS,
+            Index(1 << 30),
+            Duration::ZERO,
+            terms(&POINTER.aggregate()),
+        );
         assert_eq!(verdict.tally.judged, u64::from(LONGEST_GAP) + 1);
     }
 }

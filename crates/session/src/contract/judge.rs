@@ -1,9 +1,9 @@
-//! What a receiver measures of one channel, and when it says that the contract is missed.
+//! Measures one channel at one receiver, and decides when its contract counts as missed (wire W76).
 
 use core::time::Duration;
 
 use super::course::{Course, Terms};
-use super::rare::Rare;
+use super::last_messages::LastMessages;
 use super::{Breach, ContractState, Histogram, Standing, Tally};
 use crate::ids::{ChannelNo, Index, ParticipantId};
 use crate::map::Map;
@@ -11,110 +11,129 @@ use crate::qos::interval_of;
 use crate::trace::AGES;
 use crate::{Kind, Qos};
 
-/// Seconds that are looked back on: long enough for some hundred messages of a pointer, short enough to notice what
-/// changed.
+/// The length of the window in seconds: long enough for some hundred messages of a pointer, short enough to notice a
+/// change.
 const WINDOW: usize = 10;
 
-/// Fewer messages than this tell nothing of a share.
+/// The fewest messages from which the share of missed ones is judged. Of fewer, a single one is more than 5 %, which is a
+/// usual target.
 const LEAST_JUDGED: u64 = 20;
 
-/// The same of a rate.
+/// The shortest time of sending from which the rate is judged: a fifth of the window.
 const LEAST_ACTIVE: Duration = Duration::from_secs(2);
 
-/// Between two events about a channel: people read them.
+/// The shortest time between two events about a channel, because people read them.
 const NEWS_SPACING: Duration = Duration::from_secs(3);
 
-/// A share of misses is news once so many more than a tenth above the target were missed, since it was last kept: some, and
-/// this part of what may miss in ten seconds (Page, "Continuous Inspection Schemes", 1954). A share that is higher for a
-/// moment is none, a little more for long is.
+/// An awareness channel counts as missed by a CUSUM test (Page, "Continuous Inspection Schemes", 1954): the misses beyond 1.1
+/// times the target are summed, never below zero. The contract is missed when the sum exceeds 10 plus half of the misses that
+/// the target permits in the window. So a high share for a moment does not count, a slightly higher one for long does. Tuned on
+/// four people in a simulated room for ten minutes whose contracts were all kept: 10 events instead of 152.
 const ABOVE: f64 = 1.1;
-const PATIENCE: (f64, f64) = (10.0, 0.5);
+const EXCESS: f64 = 10.0;
+const EXCESS_SHARE: f64 = 0.5;
 
-/// The share of transactions that may come after their deadline, in 1/1000.
+/// The share of transactions that may be received after their deadline, in 1/1000 (wire W76).
 const LATE_TRANSACTIONS: u16 = 10;
 
-/// What a receiver lets its repeats be chosen for, as a share of what may miss: a little less.
+/// The part of the permitted misses that the repeats are steered to: a little less than all, so that the
+/// target itself is met (wire W69).
 const AIM: f64 = 0.94;
 
-/// Senders whose messages are followed; of further ones only lateness is judged.
+/// The most senders whose indices are followed, which bounds the memory (law 3 in docs/laws.md). For messages of further
+/// ones only lateness is judged.
 const MAX_SENDERS: usize = 4096;
 
-/// A message as it came.
+/// A received message that is to be judged.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Judged {
     pub(crate) sender: ParticipantId,
-    /// Its place among its sender's on the channel; `None` for transactions, of which none are missing.
+    /// Its index on the channel. `None` for transactions, of which none is ever missing.
     pub(crate) index: Option<Index>,
     pub(crate) age: Duration,
-    /// It is of the past, as late joiners are sent it, and says where its sender stands.
+    /// True for late-joiner state: it is not judged itself, but its index is the sender's newest.
     pub(crate) is_state: bool,
 }
 
-/// One channel at one receiver.
+/// Judges one channel at one receiver.
 #[derive(Debug, Default)]
 pub(crate) struct Judge {
+    /// The newest message of each sender.
     courses: Map<ParticipantId, Course>,
+    /// The last ten seconds, as a ring.
     seconds: [Second; WINDOW],
-    /// The second that is counted in, since the beginning.
+    /// The present second, on the receiver's clock.
     current: u64,
-    /// Of transactions, which may be far between.
-    rare: Rare,
+    /// The last transactions, which may be rare.
+    last: LastMessages,
+    /// All messages since the channel was opened.
     pub(crate) total: Tally,
+    /// Values that newer ones replaced before they were received.
     pub(crate) replaced: u64,
+    /// The ages of all received messages.
     pub(crate) latency: Histogram,
-    /// Of the last ten seconds that are over, and of those that are not.
+    /// The ages of messages in the previous ten seconds and in the present ten seconds.
     latencies: [Histogram; 2],
-    /// What the server said of the senders' ways, in 1/1000.
+    /// The share of messages that missed on their way to the server, in 1/1000, as the server reported it.
     pub(crate) upstream: u16,
-    /// The shares that will miss at best as far as the way to the server goes, and the way from it; 0: no more than may.
+    /// The shares that will miss at best because of the leg to the server, and because of the leg from it, in 1/1000. 0: the
+    /// target can be met.
     pub(crate) outlook: [u16; 2],
-    /// See [`Judge::take_beyond`].
+    /// Messages missed beyond [`AIM`] since the last [`Judge::take_beyond`].
     beyond: f64,
-    /// Messages missed beyond [`ABOVE`], not less than none.
+    /// The sum of misses beyond [`ABOVE`], never below zero.
     excess: f64,
     state: State,
+    /// The time of the last event.
     told_at: Option<Duration>,
 }
 
+/// The messages of one second.
 #[derive(Debug, Clone, Copy, Default)]
 struct Second {
     tally: Tally,
-    /// Values that came while their sender sent at least at the minimum rate, and how long that was.
+    /// Values received while their sender sent at least at the minimum rate.
     steps: u32,
+    /// The time in which their sender sent at least at the minimum rate.
     active: Duration,
 }
 
+/// The state of the contract as of the last event.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct State {
+    /// Too many messages missed.
     lossy: bool,
+    /// The rate was below the minimum.
     slow: bool,
-    hopeless: bool,
-    bleak: bool,
+    /// All messages missed.
+    all_missed: bool,
+    /// More messages will miss at best than the target permits.
+    out_of_reach: bool,
 }
 
 impl Judge {
-    /// A message came. `limit`: the most that the receiver asked for, in 1/1000 per second; 0: all.
+    /// Judges a received message. `limit`: the receiver's rate limit, in 1/1000 per second; 0: none.
     pub(crate) fn judge(&mut self, now: Duration, qos: &Qos, limit: u32, message: Judged) {
-        let thinned = interval_of(limit);
+        let rate_limit = interval_of(limit);
         self.turn_to(now);
         let Judged { sender, index, age, is_state } = message;
         let born = now.saturating_sub(age);
         let known = self.courses.contains_key(&sender);
-        let has_place = known || self.courses.len() < MAX_SENDERS;
-        if let Some(index) = index.filter(|_| has_place && (is_state || !known)) {
+        let is_followed = known || self.courses.len() < MAX_SENDERS;
+        if let Some(index) = index.filter(|_| is_followed && (is_state || !known)) {
             self.courses.insert(sender, Course::at(index, born));
         }
         if is_state {
             return;
         }
-        let terms = Terms { qos, thinned };
+        let terms = Terms { qos, rate_limit };
         let course = self.courses.get_mut(&sender).filter(|_| known);
         let verdict = match (course, index) {
-            (Some(course), Some(index)) => course.came(now, index, age, terms),
+            (Some(course), Some(index)) => course.on_message(now, index, age, terms),
             _ => terms.alone(age),
         };
         if index.is_none() {
-            self.rare.add(now, verdict.tally.late > 0);
+            self.last.add(now, verdict.tally.late > 0);
         }
         if verdict.is_found {
             self.find();
@@ -136,49 +155,50 @@ impl Judge {
         self.excess = (self.excess + missed - ABOVE * permitted).max(0.0);
     }
 
-    /// How many messages were missed beyond what may (less than 0: fewer), since the last call.
+    /// The number of messages that were missed beyond [`AIM`] since the last call. Below zero: fewer were missed.
     pub(crate) fn take_beyond(&mut self) -> f64 {
         core::mem::take(&mut self.beyond)
     }
 
-    /// Somebody left for good.
+    /// A sender left the room for good.
     pub(crate) fn forget(&mut self, sender: ParticipantId) {
         self.courses.remove(&sender);
     }
 
-    /// Of this transport nothing is known yet.
+    /// The transport is new: forgets the reports about the last one.
     pub(crate) fn forget_path(&mut self) {
         self.outlook = [0; 2];
         self.beyond = 0.0;
     }
 
-    /// Another QoS, or another rate: what was is judged no more.
+    /// The QoS or the rate limit changed: earlier messages do not count any more for the state (wire W77).
     pub(crate) fn begin_anew(&mut self) {
         self.seconds = Default::default();
         self.latencies = Default::default();
-        self.rare = Rare::default();
+        self.last = LastMessages::default();
         self.beyond = 0.0;
         self.excess = 0.0;
         self.state = State::default();
     }
 
-    /// The last ten seconds.
+    /// The messages of the last ten seconds.
     pub(crate) fn recent(&self) -> Tally {
         let mut sum = Tally::default();
         self.seconds.iter().for_each(|second| sum.add(second.tally));
         sum
     }
 
-    /// What the state is seen by: the last ten seconds, or the last messages if those are more.
+    /// The messages that decide about the state: those of the last ten seconds, or the last transactions if those are more.
     fn known(&self) -> Tally {
-        if self.is_rare() { self.rare.tally() } else { self.recent() }
+        if self.is_rare() { self.last.tally() } else { self.recent() }
     }
 
     fn is_rare(&self) -> bool {
-        self.rare.tally().judged > self.recent().judged
+        self.last.tally().judged > self.recent().judged
     }
 
-    /// How it stands at `now`; `None` if nothing came lately. `saved`: what repeats saved.
+    /// The quality of the channel at `now`. `None` if no message was judged in the last ten seconds. `saved`: messages that were
+    /// received in time only because they were repeated.
     pub(crate) fn standing(
         &mut self,
         now: Duration,
@@ -206,7 +226,7 @@ impl Judge {
         })
     }
 
-    /// In 1/1000 per second, while senders sent at least at the minimum rate.
+    /// The rate of values, in 1/1000 per second, while senders sent at least at the minimum rate. `None` if that was too short.
     pub(crate) fn rate(&self) -> Option<u32> {
         let active: Duration = self.seconds.iter().map(|second| second.active).sum();
         let steps: u64 = self.seconds.iter().map(|second| u64::from(second.steps)).sum();
@@ -214,20 +234,21 @@ impl Judge {
         (active >= LEAST_ACTIVE).then(|| u32::try_from(rate).unwrap_or(u32::MAX))
     }
 
+    /// The state of the contract as of the last event.
     pub(crate) fn state(&self, qos: &Qos) -> ContractState {
         let target = tolerated(qos);
-        let State { lossy, slow, hopeless, bleak } = self.state;
+        let State { lossy, slow, all_missed, out_of_reach } = self.state;
         match (lossy, slow) {
             (true, _) => {
                 let missed = self.known().missed_per_mille();
                 let breach = Breach::Loss { target, missed, deadline: self.achievable(target) };
-                if hopeless || bleak {
+                if all_missed || out_of_reach {
                     ContractState::CannotMeet(breach)
                 } else {
                     ContractState::Missed(breach)
                 }
             }
-            (false, _) if bleak => {
+            (false, _) if out_of_reach => {
                 let deadline = self.achievable(target);
                 let missed = self.expected();
                 ContractState::CannotMeet(Breach::Loss { target, missed, deadline })
@@ -240,13 +261,13 @@ impl Judge {
         }
     }
 
-    /// The state, if it changed and that is worth an event by now.
+    /// The new state, if it changed and an event is due. `limit`: the receiver's rate limit, in 1/1000 per second; 0: none.
     pub(crate) fn news(&mut self, now: Duration, qos: &Qos, limit: u32) -> Option<ContractState> {
         if self.told_at.is_some_and(|at| now < at + NEWS_SPACING) {
             return None;
         }
         let was_met = self.state(qos) == ContractState::Met;
-        let is_forgiven = self.rare.forgives(now);
+        let is_forgiven = self.last.forgives(now);
         let mut state = self.look(qos, limit);
         state.lossy &= !(is_forgiven && self.recent().judged < LEAST_JUDGED);
         if state == self.state {
@@ -264,30 +285,31 @@ impl Judge {
         Some(state)
     }
 
-    /// Whether more is missed than may, so much or for so long that it is no chance.
+    /// True if more messages were missed than are permitted, and this is not due to chance.
     fn exceeds(&self, kind: Kind, missed: u64, allowed: u64) -> bool {
         match kind {
             Kind::Transaction => missed > allowed.saturating_add(allowed / 4 + 2),
-            Kind::Awareness => self.excess > PATIENCE.0 + PATIENCE.1 * allowed as f64,
+            Kind::Awareness => self.excess > EXCESS + EXCESS_SHARE * allowed as f64,
         }
     }
 
-    /// Begins to be missed above the target, and is met again at the target: so that a share near it is no news.
+    /// The present state. A contract counts as missed well above the target, and as kept again at the target, so that a share
+    /// near the target causes no events.
     fn look(&self, qos: &Qos, limit: u32) -> State {
         let mut state = self.state;
         let Tally { judged, missed, .. } = self.known();
         let allowed = share_of(judged, tolerated(qos));
         if judged >= LEAST_JUDGED {
-            let is_no_chance = || self.exceeds(qos.kind, missed, allowed);
-            state.lossy = missed > allowed && (state.lossy || is_no_chance());
-            state.hopeless = state.lossy && missed == judged;
+            let is_significant = || self.exceeds(qos.kind, missed, allowed);
+            state.lossy = missed > allowed && (state.lossy || is_significant());
+            state.all_missed = state.lossy && missed == judged;
         }
-        // What came is known better than what is to be expected of it; of what is sent nothing comes here.
+        // Received messages show the state better than a forecast. For sent messages there is only the forecast.
         let [sent, received] = self.outlook;
         let is_known = judged >= LEAST_JUDGED && !state.lossy;
         let expected = sent.max(if is_known { 0 } else { received });
-        // Nor is that known to the last part.
-        state.bleak = expected > tolerated(qos).saturating_add(tolerated(qos) / 4);
+        // The forecast is not exact, so that a quarter above the target is tolerated.
+        state.out_of_reach = expected > tolerated(qos).saturating_add(tolerated(qos) / 4);
         let wanted = qos.rate_min;
         let asked_for_less = limit > 0 && limit < wanted;
         state.slow = match self.rate().filter(|_| wanted > 0 && !asked_for_less) {
@@ -298,23 +320,24 @@ impl Judge {
         state
     }
 
+    /// The share of messages that will miss at best, in 1/1000.
     fn expected(&self) -> u16 {
         self.outlook.into_iter().fold(0, u16::max)
     }
 
-    /// The deadline that the target would have held at.
+    /// The shortest deadline that would have met the target.
     fn achievable(&self, target: u16) -> Option<Duration> {
         let is_rare = self.is_rare();
         let Tally { judged, missed, late } = if is_rare { self.total } else { self.recent() };
-        // What never came is older than any deadline.
+        // Messages that were not received are older than any deadline.
         let never = missed.saturating_sub(late);
         let permitted = share_of(judged, target);
         let older = permitted.checked_sub(never)?;
         let [mut ages, current] =
             if is_rare { [self.latency, Histogram::default()] } else { self.latencies };
         ages.merge(&current);
-        let came: u64 = ages.buckets().map(|(_, count)| u64::from(count)).sum();
-        let mut younger = came.checked_sub(older)?;
+        let received: u64 = ages.buckets().map(|(_, count)| u64::from(count)).sum();
+        let mut younger = received.checked_sub(older)?;
         for (ms, count) in ages.buckets() {
             younger = younger.saturating_sub(u64::from(count));
             if younger == 0 {
@@ -324,7 +347,7 @@ impl Judge {
         None
     }
 
-    /// What was counted as missed came in time.
+    /// A message that was counted as missed was received in time: takes it off the newest second that has one.
     fn find(&mut self) {
         self.total.missed = self.total.missed.saturating_sub(1);
         let back =
@@ -335,6 +358,7 @@ impl Judge {
         }
     }
 
+    /// Moves the window to `now`.
     fn turn_to(&mut self, now: Duration) {
         let second = now.as_secs();
         let passed = second.saturating_sub(self.current);
@@ -348,12 +372,12 @@ impl Judge {
     }
 }
 
-/// This share of a count, in 1/1000.
+/// A share, in 1/1000, of a count.
 fn share_of(count: u64, per_mille: u16) -> u64 {
     (u128::from(count) * u128::from(per_mille) / 1000) as u64
 }
 
-/// The share that may be lost or late, in 1/1000.
+/// The share of messages that may be lost or late, in 1/1000.
 fn tolerated(qos: &Qos) -> u16 {
     match qos.kind {
         Kind::Transaction => LATE_TRANSACTIONS,

@@ -1,5 +1,5 @@
-//! What a datagram says of messages: coded by gmc as a unit, each repeated message beside its neighbours, or plain
-//! (wire.md W39).
+//! The body of a datagram: messages coded by gmc as a unit, each repeated message beside its neighbours, or plain
+//! (wire W39).
 
 use alloc::boxed::Box;
 use alloc::string::ToString;
@@ -19,37 +19,38 @@ use crate::wire::io::{Reader, Write};
 use crate::wire::numbering::Numbering;
 use crate::wire::record::{AGE_UNIT_MS, Direction, Record};
 
-/// Numbers that travel with each payload: channel, sender, flags, hop index, index, age, stamp, back.
+/// The count of numbers before each payload: channel, sender, flags, leg index, index, age, stamp, back (wire W39).
 pub(super) const FIELDS: usize = 8;
-const HOP: usize = 3;
+const LEG_INDEX: usize = 3;
 const INDEX: usize = 4;
 
-/// W67: a record's flag that only datagrams have: it was sent before.
+/// Flag of a record that was sent in an earlier datagram (wire W67). Only datagrams have it.
 pub(super) const REPEATED: u32 = 256;
 
-/// Both ends' gmc: part of what the capabilities mean, so it is the same everywhere (W39).
+/// The configuration of gmc, which must be equal at both ends (wire W39).
 fn coder_config() -> gmc::Config {
     gmc::Config {
         delivery: gmc::Delivery::Datagrams,
         memory: 64 << 10,
         fields: FIELDS,
-        counters: 1 << HOP | 1 << INDEX,
+        counters: 1 << LEG_INDEX | 1 << INDEX,
         max_message: 65_536,
         max_messages_per_packet: MAX_RECORDS,
-        // A datagram that comes sixteen acknowledgements late could be taken for another one.
+        // Without the check, a datagram that is sixteen acknowledgements late could be decoded under a wrong model.
         check: true,
         ..gmc::Config::default()
     }
 }
 
-/// The kinds of bodies, two bits of a datagram's first octet.
+/// The kinds of bodies: two bits of a datagram's first byte.
 pub(super) const NONE: u8 = 0;
 const PLAIN: u8 = 1;
 const CODED: u8 = 2;
-/// A length and a coded body, then a plain one.
+/// A length and a coded body, then a plain body.
 const BOTH: u8 = 3;
 
-/// A record as afec keeps it until its deadline: what of it does not change from packet to packet.
+/// Writes a record in the form that afec keeps until the deadline, so that it can be repeated: the parts of it that are the
+/// same in all packets.
 pub(super) fn keep(record: &Record<'_>, sends: Direction, out: &mut Vec<u8>) {
     out.resize(KEPT, 0);
     let [_, sender, flags, index, _, stamp] = record.write(sends, &mut Numbering::absolute(), out);
@@ -58,16 +59,16 @@ pub(super) fn keep(record: &Record<'_>, sends: Direction, out: &mut Vec<u8>) {
     out[16] = u8::from(record.coding == Coding::Shared);
 }
 
-/// Octets before a record's payload.
+/// Bytes before the payload of a kept record: four numbers, and the coding.
 const KEPT: usize = 17;
 
-/// What was kept of a record.
+/// A record that [`keep`] wrote.
 pub(super) struct Kept<'a> {
     pub(super) sender: u32,
     pub(super) flags: u32,
     pub(super) index: u32,
     pub(super) stamp: u32,
-    /// Whether it is coded together with others.
+    /// True if the record is coded by gmc, together with the others of its packet.
     shared: bool,
     pub(super) payload: &'a [u8],
 }
@@ -82,23 +83,25 @@ impl<'a> Kept<'a> {
     }
 }
 
+/// A message of the packet that is being made.
 #[derive(Debug)]
 struct Item {
     fields: [u32; FIELDS],
+    /// The end of its payload in [`BodyWriter::payloads`].
     end: usize,
-    /// Whether it is coded together with others.
+    /// True if the message is coded by gmc, together with the others of its packet.
     shared: bool,
     repeated: bool,
 }
 
-/// The messages of the packet that is being made, and what codes them.
+/// The messages of the packet that is being made, and their encoder.
 #[derive(Debug, Default)]
 pub(super) struct BodyWriter {
     items: Vec<Item>,
     payloads: Vec<u8>,
-    /// Made with the first body: an idle connection costs nothing.
+    /// Made with the first coded body, so that an idle connection needs no memory for it.
     coder: Option<Box<gmc::Encoder>>,
-    /// Each repeated message costs what it would alone: to measure what that is.
+    /// True if repeated messages are not coded beside their neighbours: the laboratory measures what this costs.
     repeats_alone: bool,
 }
 
@@ -107,52 +110,55 @@ impl BodyWriter {
         BodyWriter { repeats_alone, ..BodyWriter::default() }
     }
 
+    /// Begins a packet: forgets the messages of the last one.
     pub(super) fn begin(&mut self) {
         self.items.clear();
         self.payloads.clear();
     }
 
+    /// Adds a message to the packet.
     pub(super) fn push(&mut self, planned: &Planned<'_>) {
         let Some(Kept { sender, flags, index, stamp, shared, payload }) =
             Kept::read(planned.payload)
         else {
             return;
         };
-        // To the nearest unit, of what was rounded up to milliseconds: always up, two hops would make many of a channel with a
-        // short deadline seem late.
+        // Rounded to the nearest unit. If it was rounded up on both legs, many messages of a channel with a short deadline
+        // would count as late.
         let age = planned.age.saturating_add(AGE_UNIT_MS as u32 / 2 - 1) / AGE_UNIT_MS as u32;
-        let hop = u32::from(planned.index);
+        let leg_index = u32::from(planned.index);
         let flags = flags | if planned.repeated { REPEATED } else { 0 };
         self.payloads.extend_from_slice(payload);
         self.items.push(Item {
-            fields: [planned.channel, sender, flags, hop, index, age, stamp, planned.back],
+            fields: [planned.channel, sender, flags, leg_index, index, age, stamp, planned.back],
             end: self.payloads.len(),
             shared: shared && !(self.repeats_alone && planned.repeated),
             repeated: planned.repeated,
         });
     }
 
-    /// A copy of a transaction, whose check stands in the place of the hop's number (W81).
+    /// Adds a copy of a transaction. Its check stands in the place of the leg index (wire W81).
     pub(super) fn push_copy(&mut self, planned: &Planned<'_>, check: u32) {
         let before = self.items.len();
         self.push(planned);
         if let Some(item) = self.items.get_mut(before) {
-            item.fields[HOP] = check;
+            item.fields[LEG_INDEX] = check;
         }
     }
 
+    /// The number of messages of the packet.
     pub(super) fn len(&self) -> usize {
         self.items.len()
     }
 
-    /// What came of this end's bodies. Nonsense is not used.
+    /// Takes the other end's acknowledgement of this end's bodies. A malformed one is ignored.
     pub(super) fn acknowledge(&mut self, acknowledgement: &[u8]) {
         if let Some(coder) = &mut self.coder {
             let _ = coder.acknowledge(acknowledgement);
         }
     }
 
-    /// Appends the body of some of the messages and returns its kind. `coded`: the other end has gmc.
+    /// Appends a body with the messages in the range `part`, and returns its kind. `coded`: the other end has gmc.
     pub(super) fn write(
         &mut self,
         part: Range<usize>,
@@ -185,6 +191,7 @@ impl BodyWriter {
         Ok(BOTH)
     }
 
+    /// Appends the messages in the range `part` that `which` selects, without coding them.
     fn write_plain(&self, part: Range<usize>, which: impl Fn(&Item) -> bool, out: &mut Vec<u8>) {
         for (_, message) in
             messages(&self.items, &self.payloads, part).filter(|(item, _)| which(item))
@@ -194,7 +201,7 @@ impl BodyWriter {
         }
     }
 
-    /// What the body of these messages, which was written last, holds, for who looks on.
+    /// Describes the messages of the body that was written last, for the inspector.
     pub(super) fn parts(&self, part: Range<usize>) -> Vec<Part> {
         let mut costs = self.costs().iter();
         let messages = messages(&self.items, &self.payloads, part);
@@ -209,12 +216,12 @@ impl BodyWriter {
         described.collect()
     }
 
-    /// What each coded message of the last body took.
+    /// The cost of each coded message of the last body.
     fn costs(&self) -> &[u32] {
         self.coder.as_deref().map(account::encoder_costs).unwrap_or_default()
     }
 
-    /// Whether what messages take is kept.
+    /// Sets whether the encoder records the cost of each message.
     pub(super) fn keep_costs(&mut self, on: bool) {
         if let Some(coder) = &mut self.coder {
             account::cost_encoder(coder, on);
@@ -226,6 +233,7 @@ impl BodyWriter {
     }
 }
 
+/// The messages in the range `part`, with their payloads.
 fn messages<'a>(
     items: &'a [Item],
     payloads: &'a [u8],
@@ -245,14 +253,15 @@ pub(super) struct BodyReader {
 }
 
 impl BodyReader {
-    /// What came, for the other end's [`BodyWriter::acknowledge`]. Empty as long as no coded body came.
+    /// Appends an acknowledgement for the other end's [`BodyWriter::acknowledge`]. Appends nothing before the first coded
+    /// body.
     pub(super) fn acknowledge(&mut self, out: &mut Vec<u8>) {
         if let Some(coder) = &mut self.coder {
             coder.acknowledge(out);
         }
     }
 
-    /// Begins to read a payload of this kind. An error in it counts once the messages before it have been read.
+    /// Begins to read a payload of this kind. [`Messages::next`] returns an error in it after the messages before the error.
     pub(super) fn open<'p>(
         &mut self,
         kind: u8,
@@ -274,6 +283,7 @@ impl BodyReader {
         Messages { batch, coded, next: 0, reader, count: 0, error }
     }
 
+    /// Decodes a coded body into `batch`.
     fn decode(&mut self, payload: &[u8], batch: &mut Batch) {
         let coder = self.coder.get_or_insert_with(|| Box::new(gmc::Decoder::new(coder_config())));
         batch.decode(coder, payload);
@@ -283,19 +293,20 @@ impl BodyReader {
 /// The messages of a payload: the coded ones, then the plain ones.
 pub(super) struct Messages<'p> {
     batch: &'p Batch,
-    /// How many messages were coded.
+    /// The number of coded messages.
     coded: usize,
-    /// The next one of them.
+    /// The next coded message.
     next: usize,
-    /// The plain ones.
+    /// The plain messages.
     reader: Reader<'p>,
+    /// Plain messages read so far.
     count: usize,
-    /// What is wrong with the coded ones.
+    /// The error in the coded body.
     error: Option<Error>,
 }
 
 impl<'p> Messages<'p> {
-    /// The numbers and the bytes of the next message, and how it was coded; `None` behind the last one.
+    /// The numbers and the bytes of the next message, and how it was coded. `None` after the last one.
     pub(super) fn next(
         &mut self,
         max_payload: usize,
@@ -323,13 +334,13 @@ impl<'p> Messages<'p> {
         Ok(Some((fields, self.reader.bytes(max_payload, "message")?, Coding::Alone)))
     }
 
-    /// What came of the whole payload: why it could not be decoded to its end, else what reading its messages came to.
+    /// Returns why the payload could not be decoded to its end, else `outcome`: what reading its messages returned.
     pub(super) fn finish(self, outcome: Result<(), Error>) -> Result<(), Error> {
         self.error.map_or(outcome, Err)
     }
 }
 
-/// Whether a body of this kind is coded, at least in part: it wants to be acknowledged.
+/// True if a body of this kind is coded, at least in part, so that it has to be acknowledged.
 pub(super) fn is_coded(kind: u8) -> bool {
     kind & CODED != 0
 }

@@ -1,5 +1,5 @@
-//! Copies of transactions that are under way on the stream, in case it is late (wire.md W81 to W83): they ride on datagrams
-//! that go anyway, or in one of their own.
+//! Copies of transactions that are on their way over the stream, in case the stream is late (wire W81 to W83). A copy goes in
+//! a datagram that is sent anyway, or in one of its own.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -15,76 +15,84 @@ use crate::ids::{ChannelNo, Counter, Position};
 use crate::limits::RECORD_OVERHEAD_IN_DATAGRAMS;
 use crate::wire::record::{Direction, Number, Record};
 
-/// W82: octets of a transaction that is copied, key included. Larger ones take packets that others need.
+/// Bytes of the largest transaction that is copied, key included (wire W82). Larger ones would take packets that
+/// other messages need.
 const MAX_COPIED: usize = 256;
 
-/// Transactions that are copied at a time. When there are more, the oldest go.
+/// Transactions that are copied at a time. If there are more, the oldest is dropped.
 const MAX_COPIES: usize = 32;
 
-/// A copy does not share a packet of the transport with what it is a copy of, nor with another copy of the same: they
-/// would be lost together.
+/// The shortest time between a transaction and its first copy, and between two copies of it. The transport would put them
+/// into one packet otherwise, and lose them together.
 const APART: Duration = Duration::from_millis(5);
 
-/// No datagram went for so long: the first copy goes by itself, each further one after longer. Transactions are few where
-/// pointers move, so that this costs little.
+/// After this time without another datagram, the first copy goes in a datagram of its own. Transactions are rare compared
+/// with the positions of pointers, so that this costs little (wire W82).
 const ALONE_AFTER: Duration = Duration::from_millis(12);
 
-/// After a loss the next packet is lost so many times as often as others: losses come in bursts.
+/// Losses come in bursts if a packet behind a lost one is lost this many times as often as others (wire W82).
 const BURSTS: f64 = 2.0;
 
-/// W82: of a channel's transactions a hundredth may be late, half of them on one hop.
+/// The share of transactions that may be late on one leg: half of the hundredth that may be late on both (wire W82).
 const MAY_BE_LATE: f64 = 0.005;
 
-/// Whether transactions of the channel are worth copying on a path that loses so: more than may be late, and not only by
-/// what is not known of it.
+/// True if transactions of the channel are worth copying: the channel has a deadline, and the loss rate of the path is above
+/// [`MAY_BE_LATE`] by more than the error of its estimate.
 pub(super) fn are_worth_it(qos: &Qos, loss: &LossModel) -> bool {
     qos.deadline.is_some() && loss.rate > MAY_BE_LATE + loss.rate_error()
 }
 
-/// W81: what a copy is checked by (FNV-1a of 32 bits), since what was delivered cannot be taken back: gmc's own check takes one
-/// of 256 damaged bodies for sound.
+/// The check of a copy (wire W81): FNV-1a of 32 bits. gmc's own check accepts one of 256 damaged bodies, and a transaction that
+/// was delivered cannot be taken back.
 pub(super) fn check(numbers: [u32; 6], payload: &[u8]) -> u32 {
     let numbers = numbers.map(u32::to_le_bytes);
     fnv1a(numbers.as_flattened().iter().chain(payload))
 }
 
-/// W82: how often one is copied, and by which factor longer each copy waits than the one before: so that those of few copies
-/// meet other losses, or that of many one gets through a burst while it is still of use.
+/// The number of copies of a transaction, and the factor by which each copy waits longer than the one before (wire W82). In
+/// bursts there are many copies at even distances, so that one gets through before the deadline. Otherwise two copies are
+/// enough, and the second one waits longer, so that both are not lost together.
 fn plan(loss: &LossModel) -> (u8, u32) {
     if loss.again[0] > BURSTS * loss.rate { (12, 1) } else { (2, 2) }
 }
 
-/// Transactions to be copied, the oldest first.
+/// Transactions that are being copied, the oldest first.
 #[derive(Debug, Default)]
 pub(super) struct Copies {
     waiting: VecDeque<Copy>,
-    /// Buffers of those that are done.
+    /// Buffers of finished copies, to be used again.
     spare: Vec<Vec<u8>>,
 }
 
+/// A transaction that is being copied.
 #[derive(Debug)]
 struct Copy {
     channel: ChannelNo,
     counter: Counter,
-    /// W81: how many positions before it the last one is that its receiver is sent.
+    /// The distance to the position of the transaction before it that the stream brings to the receiver (wire W81).
     back: u32,
-    /// As a datagram's body keeps it.
+    /// The record, as [`keep`] wrote it.
     kept: Vec<u8>,
     check: u32,
+    /// When the application sent the transaction.
     born: Duration,
-    /// After this it is late anyway.
+    /// The deadline: later copies are of no use.
     until: Duration,
+    /// Copies that are still to be sent.
     times: u8,
-    /// After so long the next one goes by itself, and each further one after this many times as long as the one before.
+    /// The next copy goes in a datagram of its own after this time.
     alone_after: Duration,
+    /// The factor by which `alone_after` grows with each copy.
     longer: u32,
-    rides_at: Duration,
-    goes_at: Duration,
+    /// From this time on, the next copy may go in a datagram that is sent anyway.
+    piggyback_from: Duration,
+    /// At this time the next copy goes in a datagram of its own.
+    alone_at: Duration,
 }
 
 impl Copies {
-    /// Takes a transaction that is handed to the stream now. `previous`: the position of the last one before it that its
-    /// receiver is sent; towards the server 0.
+    /// Takes a transaction that is handed to the stream now. `previous`: the position of the transaction before it that the
+    /// stream brings to the receiver; 0 in the direction of the server.
     pub(super) fn add(
         &mut self,
         now: Duration,
@@ -95,8 +103,8 @@ impl Copies {
         loss: &LossModel,
     ) {
         let Number::Transaction { counter, position } = record.number else { return };
-        let octets = record.packed.unwrap_or(record.bytes).len();
-        if octets + record.key.map_or(0, <[u8]>::len) > MAX_COPIED {
+        let size = record.packed.unwrap_or(record.bytes).len();
+        if size + record.key.map_or(0, <[u8]>::len) > MAX_COPIED {
             return;
         }
         let mut kept = self.spare.pop().unwrap_or_default();
@@ -120,42 +128,42 @@ impl Copies {
             times,
             alone_after: ALONE_AFTER,
             longer,
-            rides_at: now + APART,
-            goes_at: now + ALONE_AFTER,
+            piggyback_from: now + APART,
+            alone_at: now + ALONE_AFTER,
         });
         if self.waiting.len() > MAX_COPIES {
             self.forget(|_| true, 1);
         }
     }
 
-    /// This end's own up to this one are ordered.
-    pub(super) fn settled(&mut self, counter: Counter) {
+    /// This end's own transactions up to `counter` are ordered: they need no copies any more.
+    pub(super) fn on_ordered(&mut self, counter: Counter) {
         self.forget(|copy| copy.counter <= counter, MAX_COPIES);
     }
 
-    /// When a datagram is to be made for a copy, if none goes before.
+    /// The time at which a copy is due in a datagram of its own, if none is made before.
     pub(super) fn due(&self) -> Option<Duration> {
-        self.waiting.iter().map(|copy| copy.goes_at).min()
+        self.waiting.iter().map(|copy| copy.alone_at).min()
     }
 
-    /// Hands to `take` those that go into a datagram made now, which holds `room` octets more: at least one if it `is_empty`.
-    /// Returns what they are before they are coded, in octets.
+    /// Hands to `take` the copies that go into a datagram made now. `remaining`: bytes that the datagram may still take; if it
+    /// `is_empty`, one copy goes into it whatever its size. Returns the bytes of the copies before they are coded.
     pub(super) fn take(
         &mut self,
         now: Duration,
-        mut room: usize,
+        mut remaining: usize,
         mut is_empty: bool,
         mut take: impl FnMut(&Planned<'_>, u32),
     ) -> usize {
-        let mut octets = 0;
-        for copy in self.waiting.iter_mut().filter(|copy| copy.rides_at <= now) {
+        let mut bytes = 0;
+        for copy in self.waiting.iter_mut().filter(|copy| copy.piggyback_from <= now) {
             let size = copy.kept.len() + RECORD_OVERHEAD_IN_DATAGRAMS;
-            if size > room && !is_empty {
+            if size > remaining && !is_empty {
                 break;
             }
-            room = room.saturating_sub(size);
+            remaining = remaining.saturating_sub(size);
             is_empty = false;
-            octets += copy.kept.len();
+            bytes += copy.kept.len();
             let age = now.saturating_sub(copy.born).as_millis();
             let planned = Planned {
                 channel: copy.channel.get(),
@@ -168,19 +176,19 @@ impl Copies {
             take(&planned, copy.check);
             copy.times -= 1;
             copy.alone_after *= copy.longer;
-            copy.rides_at = now + APART;
-            copy.goes_at = now + copy.alone_after;
+            copy.piggyback_from = now + APART;
+            copy.alone_at = now + copy.alone_after;
         }
         self.forget(|copy| copy.times == 0, MAX_COPIES);
-        octets
+        bytes
     }
 
-    /// Forgets those that would come late.
+    /// Drops transactions whose deadline has passed.
     pub(super) fn expire(&mut self, now: Duration) {
         self.forget(|copy| copy.until < now, MAX_COPIES);
     }
 
-    /// Forgets the first so many of these.
+    /// Drops the first `most` transactions that `which` selects.
     fn forget(&mut self, mut which: impl FnMut(&Copy) -> bool, most: usize) {
         let Copies { waiting, spare } = self;
         let mut left = most;

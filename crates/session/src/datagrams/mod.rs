@@ -1,9 +1,15 @@
-//! Awareness as datagrams, one hop: afec decides what a packet holds, gmc codes it as a unit (wire.md W38 to W42, W67 to
-//! W69). Copies of transactions ride along (W81 to W83).
+//! Awareness messages in datagrams, on one leg between client and server: afec decides what a packet holds, gmc codes it
+//! as a unit (wire W38 to W43 and W67 to W69). Copies of transactions go in the same datagrams (wire W81 to W83).
+//!
+//! A leg sends ([`leg`]) and receives ([`incoming`]). Its share of the loss is in [`share`], a datagram's messages in
+//! [`body`], copies of transactions in [`copies`].
 
+mod acknowledging;
 mod body;
 mod copies;
-mod hop;
+mod incoming;
+mod leg;
+mod share;
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -13,7 +19,7 @@ use groupwire_afec::CHANNELS;
 use groupwire_afec::code::Code;
 use groupwire_afec::stats::{ReceiverStats, SenderStats};
 
-use self::hop::Hop;
+use self::leg::Leg;
 use crate::ids::{ChannelNo, Counter, Position};
 use crate::limits::RECORD_OVERHEAD_IN_DATAGRAMS;
 use crate::packing::Packing;
@@ -22,106 +28,114 @@ use crate::wire::body::Batch;
 use crate::wire::record::{Direction, Record};
 use crate::{Error, Qos};
 
-pub(crate) use self::hop::Path;
-pub use self::hop::Redundancy;
-pub(crate) use self::hop::{Incoming, Needs, Notice};
+pub(crate) use self::incoming::Incoming;
+pub(crate) use self::leg::Path;
+pub use self::leg::Redundancy;
+pub(crate) use self::share::{Needs, Notice};
 
-/// Datagrams that may wait below us (DESIGN: nothing stale is ever queued).
+/// Datagrams that may wait in the transport. It is small, so that datagrams are made late and hold the newest values.
 const MAX_IN_FLIGHT: u8 = 2;
 
-/// Smaller ones are not worth having: the smallest path of QUIC gives more (RFC 9000, section 14).
+/// The smallest maximum size that datagrams are used with, in bytes. Every path of QUIC carries more: 1,200 bytes with
+/// headers (RFC 9000, section 14).
 const SMALLEST: usize = 256;
 
-/// W41: a value that was not followed by a newer one for so long goes over the stream as well.
+/// After this time without a newer value of its key, a value also goes over the stream (wire W41).
 pub(crate) const REST: Duration = Duration::from_millis(250);
 
-/// Whether a message of this channel with a key of so many octets goes into a datagram of its own, of at most `max` octets.
+/// True if a message of this channel fits a datagram of its own. `max`: bytes of the largest datagram; `message` and `key`:
+/// their sizes in bytes.
 pub(crate) fn goes_as_datagram(max: usize, channel: ChannelNo, message: usize, key: usize) -> bool {
     channel.get() as usize <= CHANNELS && message + key + RECORD_OVERHEAD_IN_DATAGRAMS <= max
 }
 
-/// FNV-1a of 32 bits: quick, and nobody gains by finding two of a value.
-fn fnv1a<'a>(octets: impl Iterator<Item = &'a u8>) -> u32 {
-    let step = |sum: u32, octet: &u8| (sum ^ u32::from(*octet)).wrapping_mul(0x0100_0193);
-    octets.fold(0x811c_9dc5, step)
+/// FNV-1a of 32 bits. It is fast, and an attacker gains nothing by a collision.
+fn fnv1a<'a>(bytes: impl Iterator<Item = &'a u8>) -> u32 {
+    let step = |sum: u32, byte: &u8| (sum ^ u32::from(*byte)).wrapping_mul(0x0100_0193);
+    bytes.fold(0x811c_9dc5, step)
 }
 
 /// The datagrams of one transport.
 pub(crate) struct Datagrams {
     settings: Settings,
+    /// Datagrams that the transport has not sent yet.
     in_flight: u8,
-    /// Made when it is first used: an idle connection costs nothing.
-    hop: Option<Box<Hop>>,
+    /// Made on first use, so that an idle connection needs no memory for it.
+    leg: Option<Box<Leg>>,
 }
 
-/// What does not change while a transport lasts.
+/// What stays the same for the life of a transport.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Settings {
-    /// Octets of the largest datagram.
+    /// Bytes of the largest datagram.
     pub(crate) max: usize,
-    /// Where this end's datagrams go.
+    /// The direction of this end's datagrams.
     pub(crate) sends: Direction,
-    /// Whether both ends have gmc.
+    /// True if both ends have gmc.
     pub(crate) coded: bool,
-    /// Whether both ends know of copies of transactions.
+    /// True if both ends support copies of transactions (wire W81).
     pub(crate) copies: bool,
+    /// Bytes of the largest message that is accepted.
     pub(crate) max_message: usize,
     pub(crate) redundancy: Redundancy,
 }
 
-/// A datagram that was made.
+/// A datagram to send.
 pub(crate) struct Made {
     pub(crate) octets: Vec<u8>,
-    /// Of them, what is no body.
+    /// Bytes before the body.
     pub(crate) private: usize,
-    /// Of those, what says what came.
+    /// Bytes of them that are reports and acknowledgements.
     pub(crate) feedback: usize,
-    /// What the body holds, if anybody looks on.
+    /// The messages of the body. Empty unless the inspector is in use.
     pub(crate) parts: Vec<Part>,
 }
 
 impl Datagrams {
-    /// `None` if the transport has none of a useful size.
+    /// `None` if the transport's datagrams are too small to be used.
     pub(crate) fn new(settings: Settings) -> Option<Self> {
-        (settings.max >= SMALLEST).then_some(Datagrams { settings, in_flight: 0, hop: None })
+        (settings.max >= SMALLEST).then_some(Datagrams { settings, in_flight: 0, leg: None })
     }
 
+    /// True if the transport takes another datagram.
     pub(crate) fn ready(&self) -> bool {
         self.in_flight < MAX_IN_FLIGHT
     }
 
+    /// The transport sent a datagram.
     pub(crate) fn sent(&mut self) {
         self.in_flight = self.in_flight.saturating_sub(1);
     }
 
-    /// Whether a message of this channel with a key of so many octets goes into a datagram of its own at least; else it
-    /// takes the stream.
+    /// True if a message of this channel fits a datagram of its own. Otherwise it goes over the stream. `message` and `key`:
+    /// their sizes in bytes.
     pub(crate) fn takes(&self, channel: ChannelNo, message: usize, key: usize) -> bool {
         goes_as_datagram(self.settings.max, channel, message, key)
     }
 
-    /// Before this, what the path carries permits no new messages.
+    /// The time from which on the path's rate permits new messages. `None` for at once.
     pub(crate) fn clear_at(&self) -> Option<Duration> {
-        self.hop.as_ref()?.clear_at()
+        self.leg.as_ref()?.clear_at()
     }
 
-    /// Whether the datagrams that are made next can hold one more message.
+    /// True if one more message may be submitted for the datagrams that are made next.
     pub(crate) fn has_room(&self) -> bool {
-        self.hop.as_ref().is_none_or(|hop| hop.has_room())
+        self.leg.as_ref().is_none_or(|leg| leg.has_room())
     }
 
-    /// Takes a message that is to be sent.
+    /// Takes a message to send.
     pub(crate) fn submit(&mut self, now: Duration, record: &Record<'_>, needs: Needs) {
-        self.hop().submit(now, record, needs);
+        self.leg().submit(now, record, needs);
     }
 
-    /// Whether transactions of a channel that the stream takes are worth copying.
+    /// True if transactions of a channel are copied: it has a deadline, and the path to the other end loses packets (wire
+    /// W82).
     pub(crate) fn wants_copies(&self, qos: &Qos) -> bool {
-        self.hop.as_ref().is_some_and(|hop| hop.wants_copies(qos))
+        self.leg.as_ref().is_some_and(|leg| leg.wants_copies(qos))
     }
 
-    /// Takes a transaction that is handed to the stream now, to copy it. `previous`: the position of the last one before it
-    /// that its receiver is sent; towards the server 0.
+    /// Copies a transaction that is handed to the stream now. `previous`: the position of the transaction before it that the
+    /// stream brings to the receiver; 0 in the direction of the server.
     pub(crate) fn copy(
         &mut self,
         now: Duration,
@@ -130,41 +144,42 @@ impl Datagrams {
         qos: &Qos,
     ) {
         if self.wants_copies(qos) {
-            self.hop().copy(now, record, previous, qos);
+            self.leg().copy(now, record, previous, qos);
         }
     }
 
-    /// Transactions of this end's own up to this one are ordered, and need no copies.
+    /// This end's own transactions up to `counter` are ordered and need no copies any more.
     pub(crate) fn settled(&mut self, counter: Counter) {
-        if let Some(hop) = self.hop.as_mut() {
-            hop.settled(counter);
+        if let Some(leg) = self.leg.as_mut() {
+            leg.on_ordered(counter);
         }
     }
 
-    /// So many messages of a channel were missed beyond what may, from application to application.
+    /// The receiver of a channel missed `beyond` messages more than the channel's target permits, from application to
+    /// application. Below zero: fewer.
     pub(crate) fn judged(&mut self, channel: ChannelNo, beyond: f64) {
-        if let Some(hop) = self.hop.as_mut() {
-            hop.judged(channel, beyond);
+        if let Some(leg) = self.leg.as_mut() {
+            leg.report_misses(channel, beyond);
         }
     }
 
-    /// Whether a datagram is due, beside new messages.
+    /// True if a datagram is due, even without new messages.
     pub(crate) fn is_due(&self, now: Duration) -> bool {
         self.timeout(now).is_some_and(|at| at <= now)
     }
 
-    /// When a datagram is due if nothing happens before; `None` as long as the transport takes none.
+    /// The time at which a datagram is due if nothing happens before. `None` while the transport takes none.
     pub(crate) fn timeout(&self, now: Duration) -> Option<Duration> {
-        self.hop.as_ref().filter(|_| self.ready())?.timeout(now)
+        self.leg.as_ref().filter(|_| self.ready())?.timeout(now)
     }
 
-    /// The datagrams that are due, as far as the transport takes them. `traced`: they are described.
+    /// Makes the datagrams that are due, as many as the transport takes. `traced`: also fills [`Made::parts`].
     pub(crate) fn make(&mut self, now: Duration, traced: bool) -> Result<Vec<Made>, Error> {
         let mut made = Vec::new();
         while self.ready() {
-            let Some(hop) = self.hop.as_mut() else { break };
+            let Some(leg) = self.leg.as_mut() else { break };
             let before = made.len();
-            hop.make(now, traced, &mut made)?;
+            leg.make(now, traced, &mut made)?;
             let count = u8::try_from(made.len() - before).unwrap_or(u8::MAX);
             if count == 0 {
                 break;
@@ -174,32 +189,32 @@ impl Datagrams {
         Ok(made)
     }
 
-    /// Puts what is said of a class's datagrams before the first of these, or into one of its own.
-    pub(crate) fn put_before(&mut self, front: Vec<u8>, made: &mut Vec<Made>) {
-        let size = front.len();
-        // Two classes' at a time may be more than a small datagram takes: as good as lost.
-        if front.is_empty() || size > self.settings.max {
+    /// Puts feedback about the datagrams of fan-out groups before the first one of `made`, or into a datagram of its own.
+    pub(crate) fn put_before(&mut self, feedback: Vec<u8>, made: &mut Vec<Made>) {
+        let size = feedback.len();
+        // The feedback about two groups may be too large for a small datagram. It is dropped then, as if it was lost.
+        if feedback.is_empty() || size > self.settings.max {
             return;
         }
         match made.first_mut().filter(|first| first.octets.len() + size <= self.settings.max) {
             Some(first) => {
-                first.octets.splice(0..0, front);
+                first.octets.splice(0..0, feedback);
                 first.private += size;
                 first.feedback += size;
             }
             None => {
                 self.in_flight = self.in_flight.saturating_add(1);
                 let parts = Vec::new();
-                made.push(Made { octets: front, private: size, feedback: size, parts });
+                made.push(Made { octets: feedback, private: size, feedback: size, parts });
             }
         }
     }
 
-    /// Begins to read a datagram that came. For each record call [`Datagrams::next`], then [`Datagrams::finish`]. `one_way`: what
-    /// its way took, if its path does not know better.
+    /// Begins to read a datagram. Call [`Datagrams::next`] for each record, then [`Datagrams::finish`]. `one_way`: the time
+    /// that the datagram took, used if afec has no measurement.
     ///
     /// # Errors
-    /// Whatever is wrong; nobody is to blame, as a datagram may come too late to be understood.
+    /// The datagram is malformed, or too old to be decoded. It is dropped; neither end is at fault.
     pub(crate) fn read<'p>(
         &mut self,
         now: Duration,
@@ -207,10 +222,10 @@ impl Datagrams {
         one_way: Duration,
         batch: &'p mut Batch,
     ) -> Result<Incoming<'p>, Error> {
-        self.hop().read(now, packet, one_way, batch)
+        self.leg().read(now, packet, one_way, batch)
     }
 
-    /// The next record of a datagram, with its age by now; `None` behind the last one.
+    /// The next record of a datagram, with its age at `now`. `None` after the last one.
     ///
     /// # Errors
     /// As [`Datagrams::read`].
@@ -221,10 +236,11 @@ impl Datagrams {
         packing: &'r mut Packing,
         needs_of: impl Fn(ChannelNo) -> Result<Needs, Error>,
     ) -> Result<Option<Record<'r>>, Error> {
-        self.hop().next(now, incoming, packing, needs_of)
+        self.leg().next(now, incoming, packing, needs_of)
     }
 
-    /// Ends reading a datagram. Returns why it could not be decoded to its end, else what reading its records came to.
+    /// Ends reading a datagram. Returns why it could not be decoded to its end, else `outcome`: what reading its records
+    /// returned.
     ///
     /// # Errors
     /// As [`Datagrams::read`].
@@ -234,7 +250,7 @@ impl Datagrams {
         incoming: Incoming<'_>,
         outcome: Result<(), Error>,
     ) -> Result<(), Error> {
-        self.hop().finish(now, incoming, outcome)
+        self.leg().finish(now, incoming, outcome)
     }
 
     /// Bytes of the largest datagram.
@@ -242,32 +258,32 @@ impl Datagrams {
         self.settings.max
     }
 
-    /// The next thing that is to be known of the path.
+    /// The next channel whose target this leg cannot meet, or can meet again.
     pub(crate) fn notice(&mut self) -> Option<Notice> {
-        self.hop.as_mut()?.notice()
+        self.leg.as_mut()?.notice()
     }
 
-    /// What was sent and what came of a channel on this hop.
+    /// Statistics of a channel on this leg: what was sent, its present code, and what was received.
     pub(crate) fn stats(&self, channel: ChannelNo) -> Option<(SenderStats, Code, &ReceiverStats)> {
-        self.hop.as_ref()?.stats(channel)
+        self.leg.as_ref()?.stats(channel)
     }
 
-    /// Octets of the datagram that came last that are no body.
+    /// Bytes before the body in the newest received datagram.
     pub(crate) fn before_body(&self) -> usize {
-        self.hop.as_ref().map_or(0, |hop| hop.before_body())
+        self.leg.as_ref().map_or(0, |leg| leg.before_body())
     }
 
-    /// What is known of the path.
+    /// What this end knows of the path: loss in both directions and rate.
     pub(crate) fn path(&self, now: Duration) -> Path {
-        self.hop.as_ref().map(|hop| hop.path(now)).unwrap_or_default()
+        self.leg.as_ref().map(|leg| leg.path(now)).unwrap_or_default()
     }
 
-    /// What codes what is sent, once something was.
+    /// The encoder of the bodies. `None` before the first coded body.
     pub(crate) fn coder(&self) -> Option<&groupwire_gmc::Encoder> {
-        self.hop.as_ref()?.coder()
+        self.leg.as_ref()?.coder()
     }
 
-    fn hop(&mut self) -> &mut Hop {
-        self.hop.get_or_insert_with(|| Box::new(Hop::new(self.settings)))
+    fn leg(&mut self) -> &mut Leg {
+        self.leg.get_or_insert_with(|| Box::new(Leg::new(self.settings)))
     }
 }

@@ -1,4 +1,4 @@
-//! By which codec a message is packed for the other end of a link.
+//! Chooses the codec that a message is packed with for the other end of a link.
 
 use alloc::boxed::Box;
 use core::time::Duration;
@@ -12,53 +12,53 @@ use super::{Forms, Packing};
 use crate::Compress;
 use crate::ids::Order;
 
-/// Messages below this tell little of a link's rate.
+/// The smallest message, in bytes, that is worth a measurement of the link's rate (wire W51).
 const WORTH_A_PROBE: usize = 200;
 
-/// What an end knows of the other one's codecs and of the way there, on one transport.
+/// What an end knows about the other end's codecs and about the link to it, on one transport.
 #[derive(Debug, Default)]
 pub(crate) struct Choosing {
-    /// W46: what the other end can read.
+    /// The codecs that the other end can read: bit n for codec number n (wire W46).
     reads: u64,
-    /// Made for the first message that is to be packed by the best choice.
-    best: Option<Box<Best>>,
+    /// Made for the first message of a channel with [`Compress::Auto`].
+    auto: Option<Box<AutoChoice>>,
     pub(crate) blocks: Blocks,
 }
 
-/// W50: what the choice for each message is made by.
+/// The automatic choice for each message (wire W50).
 #[derive(Debug, Default)]
-struct Best {
-    /// Among the codecs that both ends have.
-    auto: Option<Auto>,
-    /// What an octet takes on the link.
+struct AutoChoice {
+    /// The choice among the codecs that both ends have. `None` until it is first used with them.
+    chooser: Option<Auto>,
+    /// The measured rate of the link.
     rate: Link,
-    /// A message worth it went since the last probe.
+    /// A message of at least [`WORTH_A_PROBE`] bytes was sent since the last probe.
     wants_probe: bool,
-    /// What packing and unpacking it, and the others of its packet, are held to take.
+    /// The estimated time to pack and unpack the messages since the last probe.
     work: Duration,
 }
 
 impl Choosing {
-    /// W46: the other end can read these from now on.
+    /// The other end can read the codecs in `set` from now on (wire W46).
     pub(crate) fn reads(&mut self, set: u64) {
         self.reads = set;
         self.begin_anew();
     }
 
-    /// There are other codecs to choose from.
+    /// Starts the automatic choice again, because the codecs have changed.
     pub(crate) fn begin_anew(&mut self) {
-        if let Some(best) = &mut self.best {
-            best.auto = None;
+        if let Some(auto) = &mut self.auto {
+            auto.chooser = None;
         }
     }
 
-    /// What the link carries, in octets per second, as far as it was measured.
+    /// The link's rate in bytes per second. `None` until it was measured.
     pub(crate) fn rate(&self) -> Option<f64> {
-        self.best.as_ref()?.rate.nanos_per_octet().map(|nanos| 1e9 / f64::from(nanos))
+        self.auto.as_ref()?.rate.nanos_per_byte().map(|nanos| 1e9 / f64::from(nanos))
     }
 
-    /// The packed form of a message, and how it was made; `None`: it goes as it is. `cached`: where packed forms of
-    /// messages are kept, and this one's place there.
+    /// Packs a message. Returns the codec and the packed form. `None`: the message is sent unpacked. `cached`: a cache of packed
+    /// forms, and the message's order in it.
     pub(crate) fn pack<'a>(
         &mut self,
         compress: Compress,
@@ -71,7 +71,7 @@ impl Choosing {
             Compress::Named(choice) => choice,
             Compress::Auto => {
                 let set = packing.set() & self.reads;
-                self.best.get_or_insert_default().choose(message, set, packing)
+                self.auto.get_or_insert_default().choose(message, set, packing)
             }
         };
         if choice.codec == 0 || self.reads >> choice.codec & 1 == 0 {
@@ -81,19 +81,19 @@ impl Choosing {
             None => packing.pack(choice, message),
             Some((forms, order)) => forms.get_or_pack(order, choice, message, packing),
         };
-        if let (Compress::Auto, Some(best)) = (compress, &mut self.best) {
-            best.learn(choice, message, packed);
+        if let (Compress::Auto, Some(auto)) = (compress, &mut self.auto) {
+            auto.learn(choice, message, packed);
         }
         packed.map(|packed| (choice, packed))
     }
 
-    /// Whether blocks can be packed for the other end (W52).
+    /// True if blocks can be packed for the other end (wire W52).
     pub(crate) fn packs_blocks(&self, packing: &Packing) -> bool {
         self.blocks.are_agreed() && packing.set() & self.reads & !1 != 0
     }
 
-    /// The packed form of a block, if that gets it there sooner. `more`: octets that are to follow at once; `cached`: where
-    /// packed forms are kept, and this one's place there.
+    /// Packs a block. `None`: it arrives sooner unpacked. `more`: bytes that follow at once; `cached`: a cache of packed blocks,
+    /// and the block's place in it.
     pub(crate) fn pack_block<'a>(
         &mut self,
         now: Duration,
@@ -109,16 +109,16 @@ impl Choosing {
         self.blocks.pack(now, block, more, set, packing, cached)
     }
 
-    /// How a body goes that is late-joiner state, or has large messages, of so many octets on average (W54).
+    /// Chooses how a body is sent that has late-joiner state or large messages (wire W54). `each`: bytes of a message, on
+    /// average.
     #[cfg(feature = "ace")]
     pub(crate) fn way(&mut self, is_state: bool, each: usize) -> Way {
-        // From now on the link's rate is learned.
-        let best = self.best.get_or_insert_default();
-        best.wants_probe = true;
-        self.blocks.way(is_state, each, best.rate.nanos_per_octet())
+        let auto = self.auto.get_or_insert_default();
+        auto.wants_probe = true;
+        self.blocks.way(is_state, each, auto.rate.nanos_per_byte())
     }
 
-    /// The packed form of such a body, if that gets it there sooner.
+    /// Packs a body that has late-joiner state or large messages. `None`: it arrives sooner unpacked.
     #[cfg(feature = "ace")]
     pub(crate) fn pack_body<'a>(
         &mut self,
@@ -126,36 +126,36 @@ impl Choosing {
         packing: &'a mut Packing,
     ) -> Option<&'a [u8]> {
         let set = packing.set() & self.reads;
-        let travel = self.best.as_ref().and_then(|best| best.rate.nanos_per_octet());
+        let travel = self.auto.as_ref().and_then(|auto| auto.rate.nanos_per_byte());
         self.blocks.pack_body(body, set, travel, packing)
     }
 
-    /// The work for the packet's messages, if there are some that tell something of the link's rate.
+    /// Returns the time for packing and unpacking the packet's messages, if a ping beside them would measure the link's rate.
     pub(crate) fn take_probe(&mut self) -> Option<Duration> {
-        let best = self.best.as_mut()?;
-        let work = core::mem::take(&mut best.work);
-        core::mem::take(&mut best.wants_probe).then_some(work)
+        let auto = self.auto.as_mut()?;
+        let work = core::mem::take(&mut auto.work);
+        core::mem::take(&mut auto.wants_probe).then_some(work)
     }
 
-    /// So many octets, there and back, took so long.
-    pub(crate) fn heard(&mut self, octets: usize, time: Duration) {
-        if let Some(best) = &mut self.best {
-            best.rate.heard(octets, time);
+    /// Takes a measurement: a ping and its answer, in packets of together `bytes` bytes, took `time`.
+    pub(crate) fn heard(&mut self, bytes: usize, time: Duration) {
+        if let Some(auto) = &mut self.auto {
+            auto.rate.heard(bytes, time);
         }
     }
 }
 
-impl Best {
+impl AutoChoice {
     fn choose(&mut self, message: &[u8], set: u64, packing: &mut Packing) -> Choice {
         self.wants_probe |= message.len() >= WORTH_A_PROBE;
-        let auto = self.auto.get_or_insert_with(|| {
+        let chooser = self.chooser.get_or_insert_with(|| {
             let candidates = Auto::candidates(|codec| set >> codec & 1 == 1);
             Auto::new(&candidates, packing.costs())
         });
-        let pick = auto.choose(message.len(), &self.rate);
+        let pick = chooser.choose(message.len(), &self.rate);
         if let Some(also) = pick.also {
             let packed = packing.pack(also, message).map_or(message.len(), <[u8]>::len);
-            auto.learn(also, message.len(), packed);
+            chooser.learn(also, message.len(), packed);
         }
         let nanos = packing.costs().of(pick.choice).at(message.len());
         self.work += Duration::from_nanos(nanos as u64);
@@ -163,8 +163,8 @@ impl Best {
     }
 
     fn learn(&mut self, choice: Choice, message: &[u8], packed: Option<&[u8]>) {
-        if let Some(auto) = &mut self.auto {
-            auto.learn(choice, message.len(), packed.map_or(message.len(), <[u8]>::len));
+        if let Some(chooser) = &mut self.chooser {
+            chooser.learn(choice, message.len(), packed.map_or(message.len(), <[u8]>::len));
         }
     }
 }

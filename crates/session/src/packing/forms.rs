@@ -1,4 +1,5 @@
-//! Packed forms of messages that a room still sends: each is made once for all who asked for the same.
+//! A cache of packed messages that a room still sends: each message is packed once for all receivers with the same codec
+//! (wire W49).
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -9,27 +10,28 @@ use super::Packing;
 use crate::ids::Order;
 use crate::map::Map;
 
-/// Octets of packed forms that are kept, at most. Then the oldest go, and are made again should somebody need them.
+/// The most bytes in the cache. Beyond it the oldest are dropped, and are packed again if a receiver needs them.
 const MAX_BYTES: usize = 1 << 20;
 
-/// Codings that a message is packed by, at most: whoever asks for a further one gets it as it is. Bounds what one
-/// message costs, however many participants ask for something else.
+/// The most codings that a message is packed with; receivers that ask for another one get it unpacked (wire W49). This
+/// bounds the work for one message, however many codings the participants ask for.
 const MAX_CODINGS: usize = 8;
 
-/// What an entry costs beside its octets.
+/// The memory of an entry without its bytes, estimated.
 const FLAT: usize = 64;
 
-/// Packed forms, by the order of their message in the room.
+/// Packed messages, by the message's order in the room.
 #[derive(Debug, Default)]
 pub(crate) struct Forms {
     by_order: Map<Order, Vec<Form>>,
     bytes: usize,
 }
 
+/// A message that was packed by one codec.
 #[derive(Debug)]
 struct Form {
     choice: Choice,
-    /// `None`: it would not be smaller.
+    /// The packed message. `None` if it would not be smaller.
     packed: Option<Box<[u8]>>,
 }
 
@@ -40,7 +42,7 @@ impl Form {
 }
 
 impl Forms {
-    /// The packed form of a message, if it is smaller.
+    /// The packed form of a message, from the cache or made now. `None` if it is not smaller, or there are too many codings.
     pub(crate) fn get_or_pack<'a>(
         &'a mut self,
         order: Order,
@@ -64,7 +66,7 @@ impl Forms {
         packed
     }
 
-    /// Keeps a packed form; `None`: it would not be smaller.
+    /// Adds a packed form to the cache. `packed`: `None` if it would not be smaller.
     pub(crate) fn put(&mut self, order: Order, choice: Choice, packed: Option<&[u8]>) {
         let form = Form { choice, packed: packed.map(Into::into) };
         self.bytes += form.cost();
@@ -72,14 +74,14 @@ impl Forms {
         while self.bytes > MAX_BYTES && self.drop_first() {}
     }
 
-    /// Everybody was sent the messages up to this one.
+    /// All receivers were sent the messages up to `order`: drops them.
     pub(crate) fn sent(&mut self, order: Order) {
         while self.by_order.first().is_some_and(|(&first, _)| first <= order) {
             self.drop_first();
         }
     }
 
-    /// Octets that it holds.
+    /// The memory of the cache, in bytes.
     pub(crate) fn memory(&self) -> usize {
         self.bytes
     }
@@ -101,7 +103,7 @@ mod tests {
     const MESSAGE: &[u8] = b"again and again and again and again and again";
 
     #[test]
-    fn w49_a_form_is_made_once_and_the_senders_own_serves() {
+    fn w49_a_message_is_packed_once_and_the_senders_packed_form_is_used() {
         let (mut forms, mut packing) = (Forms::default(), Packing::new(ALL, Costs::reference()));
         let lz4 = Choice::codec(1);
         forms.put(Order(1), lz4, Some(b"the sender's"));
@@ -122,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn codings_of_a_message_and_octets_of_all_are_bounded() {
+    fn codings_of_a_message_and_bytes_of_the_cache_are_bounded() {
         let (mut forms, mut packing) = (Forms::default(), Packing::new(ALL, Costs::reference()));
         let levels = (0..2 * MAX_CODINGS as i8).map(|level| Choice {
             level: Some(level),

@@ -1,29 +1,31 @@
-//! Whether memory was of use lately.
+//! Tells when memory has not been used for some time, so that it can be given back.
 
 use core::time::Duration;
 
-/// How long memory that is of no use is kept.
+/// Unused memory is given back after this time, so that a room that needs it every few seconds keeps it.
 const KEPT_FOR: Duration = Duration::from_secs(10);
 
-/// When something was last of use, told by whoever looks now and then.
+/// Tracks the last use of some memory. The owner calls [`Idle::used`] at each use, and [`Idle::is_over`] regularly.
 #[derive(Debug, Default)]
 pub(crate) struct Idle {
+    /// The memory was used since the last [`Idle::is_over`].
     was_used: bool,
+    /// The time of the last [`Idle::is_over`] that found the memory used.
     last_used: Duration,
 }
 
 impl Idle {
-    /// It is of use.
+    /// The memory is used now.
     pub(crate) fn used(&mut self) {
         self.was_used = true;
     }
 
-    /// Whether it was since somebody last looked.
+    /// True if the memory was used since the last [`Idle::is_over`].
     pub(crate) fn was_used(&self) -> bool {
         self.was_used
     }
 
-    /// Looks: whether it was of no use for so long that its memory is to be given back.
+    /// True if the memory has not been used for [`KEPT_FOR`] and is to be given back.
     pub(crate) fn is_over(&mut self, now: Duration) -> bool {
         if core::mem::take(&mut self.was_used) {
             self.last_used = now;

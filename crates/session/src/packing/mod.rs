@@ -1,4 +1,4 @@
-//! Messages that are packed each alone (wire.md W45 to W51), and blocks (W52 to W55).
+//! Packs single messages (wire W45 to W51) and blocks (wire W52 to W55) with codecs.
 
 mod blocks;
 mod choosing;
@@ -20,21 +20,21 @@ pub(crate) use forms::Forms;
 use crate::Error;
 use idle::Idle;
 
-/// Working memory that is kept from one packet to the next, at most. All codecs but the slowest two take less together.
+/// The most working memory, in bytes, that is kept from one packet to the next. All codecs together except the slowest two
+/// need less.
 const MAX_WORKING: usize = 8 << 20;
 
-/// What one end packs and unpacks with. Its memory is taken when it is first needed and serves one message after the
-/// other.
+/// The codecs of one end, with their working memory. The memory is allocated on first use and used again for each message.
 #[derive(Debug, Default)]
 pub(crate) struct Packing {
     codecs: &'static [&'static dyn Codec],
-    /// `None` only where this stands in for one that is in use elsewhere.
+    /// `None` only in a placeholder for a `Packing` that is in use elsewhere.
     costs: Option<Costs>,
     packer: Option<Packer>,
     buffer: Vec<u8>,
     idle: Idle,
     clock: Option<fn() -> Duration>,
-    /// The newest time that this was told, and how long blocks have been packed since then.
+    /// The newest `now` of [`Packing::time`], and how long blocks have been packed since then.
     worked: (Duration, Duration),
 }
 
@@ -43,37 +43,37 @@ impl Packing {
         Packing { codecs, costs: Some(costs), ..Packing::default() }
     }
 
-    /// With a clock that tells what packing a block takes.
+    /// Sets a clock that measures how long packing a block takes.
     pub(crate) fn with_clock(self, clock: Option<fn() -> Duration>) -> Self {
         Packing { clock, ..self }
     }
 
-    /// What codecs cost here.
+    /// The time that each codec takes on this machine.
     pub(crate) fn costs(&mut self) -> &Costs {
         self.costs.get_or_insert_with(Costs::reference)
     }
 
-    /// W46: what can be read here, bit n for codec number n.
+    /// The codecs that this end can read: bit n for codec number n (wire W46).
     pub(crate) fn set(&self) -> u64 {
         self.codecs.iter().fold(0, |set, codec| set | 1 << codec.number())
     }
 
-    /// The packed form of a message, if it is smaller.
+    /// Packs a message. `None` if the packed form is not smaller.
     pub(crate) fn pack(&mut self, choice: Choice, message: &[u8]) -> Option<&[u8]> {
         self.buffer.clear();
         let codecs = self.codecs;
         let packer = self.packer.get_or_insert_with(|| Packer::new(codecs));
         self.idle.used();
-        let made = packer.pack(choice, message, &mut self.buffer);
-        let is_smaller = made.is_ok_and(|made| made != Choice::NONE);
+        let packed = packer.pack(choice, message, &mut self.buffer);
+        let is_smaller = packed.is_ok_and(|made| made != Choice::NONE);
         (is_smaller && self.buffer.len() < message.len()).then_some(&self.buffer[..])
     }
 
-    /// Packs a block; returns the octets of the packed form, if it is smaller, and what packing took: by the clock,
-    /// without one by what codecs cost.
+    /// Packs a block. Returns the bytes of the packed form, if it is smaller, and the time that packing took: measured by the
+    /// clock, or without a clock estimated from the costs of codecs.
     pub(crate) fn pack_block(&mut self, choice: Choice, block: &[u8]) -> (Option<usize>, Duration) {
         let start = self.clock.map(|clock| clock());
-        let octets = self.pack(choice, block).map(<[u8]>::len);
+        let size = self.pack(choice, block).map(<[u8]>::len);
         let took = match (start, self.clock) {
             (Some(start), Some(clock)) => {
                 let took = clock().saturating_sub(start);
@@ -85,15 +85,15 @@ impl Packing {
                 Duration::from_nanos(nanos as u64)
             }
         };
-        (octets, took)
+        (size, took)
     }
 
-    /// What was packed last.
+    /// The packed form that was made last.
     pub(crate) fn packed(&self) -> &[u8] {
         &self.buffer
     }
 
-    /// What the time is, if it was `now` when whoever drives this end looked and blocks were packed since.
+    /// The present time: `now`, which the driver passed in, and the time for packing blocks since then.
     pub(crate) fn time(&mut self, now: Duration) -> Duration {
         if now > self.worked.0 {
             self.worked = (now, Duration::ZERO);
@@ -101,7 +101,7 @@ impl Packing {
         now + self.worked.1
     }
 
-    /// The message that `packed` stands for, of at most `limit` octets.
+    /// Unpacks a message, which may have at most `limit` bytes.
     pub(crate) fn unpack(&mut self, packed: &[u8], limit: usize) -> Result<&[u8], Error> {
         self.buffer.clear();
         let codecs = self.codecs;
@@ -113,14 +113,14 @@ impl Packing {
         }
     }
 
-    /// Gives memory back that is more than may be kept.
+    /// Gives the working memory back if it is more than [`MAX_WORKING`].
     pub(crate) fn tidy(&mut self) {
         if self.idle.was_used() && self.working() > MAX_WORKING {
             self.packer = None;
         }
     }
 
-    /// Gives all memory back if it was of no use for long. To be called now and then.
+    /// Gives all memory back if it has not been used for some time. The owner calls this regularly.
     pub(crate) fn rest(&mut self, now: Duration) {
         if self.idle.is_over(now) {
             self.release();
@@ -133,7 +133,7 @@ impl Packing {
         self.buffer = Vec::new();
     }
 
-    /// Octets that it holds.
+    /// The memory in use, in bytes.
     pub(crate) fn memory(&self) -> usize {
         self.working() + self.buffer.capacity()
     }
@@ -152,7 +152,7 @@ mod tests {
     const MESSAGE: &[u8] = b"again and again and again and again and again";
 
     #[test]
-    fn memory_is_given_back_after_a_rest() {
+    fn unused_memory_is_given_back() {
         let mut packing = Packing::new(ALL, Costs::reference());
         assert!(packing.pack(Choice::codec(1), MESSAGE).is_some());
         for seconds in [100, 109] {
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_smaller_or_cannot_be_is_not_packed() {
+    fn messages_that_do_not_get_smaller_and_unknown_codecs_are_not_packed() {
         let mut packing = Packing::new(&ALL[..2], Costs::reference());
         for (choice, message) in [
             (Choice::codec(0), MESSAGE),

@@ -1,4 +1,4 @@
-//! Sums over all packets since somebody looks on, whoever fetched them.
+//! Sums over all recorded packets, whether or not they were fetched.
 
 use alloc::collections::BTreeMap;
 use core::time::Duration;
@@ -6,49 +6,50 @@ use core::time::Duration;
 use super::{Packet, Part, Purpose, Way};
 use crate::ids::{ChannelNo, ParticipantId};
 
-/// The upper bounds of [`Flow::ages`], in milliseconds; the last count is of all above.
+/// The upper bounds of the counts in [`Flow::ages`], in milliseconds. The last count is for all ages above.
 pub const AGES: [u32; 11] = [5, 10, 20, 30, 50, 75, 100, 150, 250, 500, 1000];
 
-/// What went to or came from a participant on one channel.
+/// The messages to or from a participant on one channel.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Flow {
-    /// Whose.
+    /// The participant.
     pub participant: ParticipantId,
-    /// Whether it went to the participant; else it came.
+    /// True for the direction to the participant, false for the direction from it.
     pub out: bool,
-    /// The channel's number in the room; 0: the room's snapshot.
+    /// The number of the channel in the room. 0 for the room's snapshot.
     pub channel: ChannelNo,
-    /// Messages by purpose, in the order of [`Purpose`].
+    /// The number of messages for each [`Purpose`], in its order.
     pub messages: [u64; 4],
-    /// Octets that applications handed over, each time a message went.
+    /// The messages' bytes before compression. A repeated message counts each time.
     pub before: u64,
-    /// The same for messages that went for the first time.
+    /// The bytes before compression of messages that were sent for the first time.
     pub new_before: u64,
-    /// What they take in packets: [`Part::cost`], by purpose.
+    /// The sums of [`Part::cost`] for each [`Purpose`], in its order.
     pub costs: [u64; 4],
-    /// Ages of new messages when their packets were made, or read: how many up to each of [`AGES`].
+    /// New messages by their age when the packet was made or read: how many up to each bound in [`AGES`], and how many above.
     pub ages: [u64; AGES.len() + 1],
 }
 
-/// What went to or came from a participant in one way.
+/// The packets to or from a participant on one carrier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Carriage {
-    /// Whose.
+    /// The participant.
     pub participant: ParticipantId,
-    /// Whether it went to the participant; else it came.
+    /// True for the direction to the participant, false for the direction from it.
     pub out: bool,
     /// Stream or datagrams.
     pub way: Way,
-    /// Packets.
+    /// The number of packets.
     pub packets: u64,
-    /// Their octets.
+    /// Their bytes.
     pub octets: u64,
-    /// Of them, what is no body.
+    /// Bytes before the bodies.
     pub private: u64,
-    /// Of those, feedback.
+    /// Bytes of these that are reports and acknowledgements.
     pub feedback: u64,
 }
 
+/// Sums for each participant, direction, and channel or carrier.
 #[derive(Debug, Default)]
 pub(crate) struct Tallies {
     flows: BTreeMap<(ParticipantId, bool, ChannelNo), Flow>,
@@ -56,6 +57,7 @@ pub(crate) struct Tallies {
 }
 
 impl Tallies {
+    /// Adds a packet.
     pub(super) fn add(&mut self, packet: &Packet) {
         let Packet { participant, out, way, .. } = *packet;
         let key = (participant, out, way == Way::Datagram);
@@ -93,13 +95,14 @@ impl Flow {
     }
 }
 
+/// The place in [`Flow::ages`] that counts this age.
 fn place(age: Duration) -> usize {
     let up_to = |&bound: &u32| age <= Duration::from_millis(bound.into());
     AGES.iter().position(up_to).unwrap_or(AGES.len())
 }
 
 impl Tallies {
-    /// Forgets all who are not here any more.
+    /// Forgets the participants that have left.
     pub(crate) fn keep(&mut self, is_here: impl Fn(ParticipantId) -> bool) {
         self.flows.retain(|_, flow| is_here(flow.participant));
         self.carriages.retain(|_, carriage| is_here(carriage.participant));

@@ -5,7 +5,8 @@ use std::vec::Vec;
 const MS: Duration = Duration::from_millis(1);
 const POINTER: Qos = Qos::awareness().deadline(Duration::from_millis(100)).rate(10, 25);
 
-/// A pointer at 25/s from `start` on, of which each `of`-th value comes and is so old.
+/// Judges a pointer at 25 values per second from index `start` on. Every `of`-th value is received, with the age `age`. Returns
+/// the events.
 fn point(judge: &mut Judge, start: u32, count: u32, of: u32, age: Duration) -> Vec<ContractState> {
     let mut news = Vec::new();
     for index in (start..start + count).step_by(of as usize) {
@@ -38,7 +39,7 @@ fn a_contract_is_missed_once_and_met_once() {
 }
 
 #[test]
-fn what_cannot_be_met_is_said_so() {
+fn a_contract_that_cannot_be_met_is_reported() {
     let mut judge = Judge::default();
     let news = point(&mut judge, 1, 250, 1, MS * 180);
     assert!(
@@ -49,7 +50,7 @@ fn what_cannot_be_met_is_said_so() {
 }
 
 #[test]
-fn a_minimum_rate_is_missed_though_more_was_sent() {
+fn the_minimum_rate_is_missed_if_values_are_lost() {
     let mut judge = Judge::default();
     let qos = POINTER.deadline(Duration::from_secs(2));
     let mut news = Vec::new();
@@ -67,7 +68,7 @@ fn a_minimum_rate_is_missed_though_more_was_sent() {
     assert_eq!(news, [ContractState::Missed(Breach::Rate { target: 10_000, rate: 5_000 })]);
 }
 
-/// A pointer at 25/s, of which 5 % may miss: when what became of it.
+/// Judges a pointer at 25 values per second, of which 5 % may miss. Returns the events and their times.
 fn news_of(count: u32, is_late: impl Fn(u32) -> bool) -> Vec<(Duration, ContractState)> {
     let mut judge = Judge::default();
     let mut news = Vec::new();
@@ -83,14 +84,14 @@ fn news_of(count: u32, is_late: impl Fn(u32) -> bool) -> Vec<(Duration, Contract
 }
 
 #[test]
-fn a_share_near_the_target_is_no_news() {
-    // 5 % late, at uneven distances.
+fn a_share_near_the_target_causes_no_event() {
+    // 5 % of the values are late, at uneven distances.
     assert_eq!(news_of(2000, |index| index * 7919 % 100 < 5), []);
 }
 
 #[test]
-fn more_for_a_moment_is_no_news_and_a_little_more_for_long_is() {
-    // 24 of 250 within ten seconds, in two outages.
+fn many_misses_for_a_moment_cause_no_event_and_a_few_more_for_long_do() {
+    // 24 of 250 values within ten seconds are late, in two outages.
     assert_eq!(news_of(2000, |index| matches!(index, 500..512 | 650..662)), []);
     let news = news_of(2000, |index| index % 12 == 0);
     let [(at, ContractState::Missed(Breach::Loss { missed: 70.., .. }))] = news[..] else {
@@ -100,13 +101,13 @@ fn more_for_a_moment_is_no_news_and_a_little_more_for_long_is() {
 }
 
 #[test]
-fn of_rare_transactions_the_last_ones_tell() {
+fn rare_transactions_are_judged_by_the_last_ones() {
     let mut judge = Judge::default();
     let qos = Qos::transaction().deadline(MS * 250);
     let mut news = Vec::new();
     let mut add = |news: &mut Vec<ContractState>, numbers: core::ops::Range<u32>, of: u32| {
         for number in numbers {
-            // One in five seconds.
+            // One transaction every five seconds.
             let now = MS * 5000 * number;
             let age = if number % of == 1 { MS * 400 } else { MS * 50 };
             let message = Judged { sender: ParticipantId(1), index: None, age, is_state: false };
@@ -114,7 +115,7 @@ fn of_rare_transactions_the_last_ones_tell() {
             news.extend(judge.news(now, &qos, 0));
         }
     };
-    // Two of sixty are no more than may be.
+    // Two late ones of sixty are within the tolerance.
     add(&mut news, 1..60, 50);
     assert_eq!(news, []);
     add(&mut news, 60..100, 10);
@@ -149,7 +150,7 @@ fn senders_are_bounded() {
 }
 
 #[test]
-fn no_numbers_are_too_large_to_count_with() {
+fn counts_do_not_overflow() {
     let mut judge = Judge::default();
     let full = Tally { judged: u64::MAX, missed: u64::MAX, late: u64::MAX };
     (judge.total, judge.replaced, judge.excess) = (full, u64::MAX, f64::MAX);
@@ -158,7 +159,7 @@ fn no_numbers_are_too_large_to_count_with() {
         deadline: Some(Duration::from_millis(u64::MAX)),
         ..Qos::awareness()
     };
-    // A clock that counts from 1970, and ages of up to half a year.
+    // The clock counts from 1970, and ages are up to half a year.
     let now = MS * 1000 * 1_800_000_000;
     judge.judge(
         now,

@@ -1,4 +1,5 @@
-//! The choice as `groupwire-ace` makes it, by what packets with blocks and the answers to their pings tell.
+//! The choice of a codec for a block by `groupwire-ace`. It learns from the packets with blocks and from the answers to their
+//! pings.
 
 use alloc::collections::VecDeque;
 use core::time::Duration;
@@ -9,37 +10,39 @@ use groupwire_codecs::{Choice, Costs};
 use super::{CHUNK, MOST_WORK};
 use crate::limits::MAX_BLOCK;
 
-/// Packets that are waited for, each for itself; further ones together. There are never so many unless the other end
-/// leaves pings unanswered.
+/// Packets whose arrivals are tracked one by one. Further ones are counted as part of the last. Only a peer that does not
+/// answer pings lets this many wait.
 const MAX_AWAITED: usize = 64;
 
-/// Chooses for the blocks of one transport. What unpacking takes there is what codecs cost here, as it was measured.
+/// Chooses for the blocks of one transport. It assumes that unpacking takes as long at the other end as it was measured at
+/// this one.
 #[derive(Debug)]
 pub(super) struct Chooser {
     policy: Adaptive,
     /// Codecs that both ends have.
     set: u64,
     awaited: VecDeque<Awaited>,
-    /// Of those.
+    /// Bytes of the awaited packets.
     in_flight: usize,
-    /// Blocks of the packet that is being made, and what unpacking them takes.
+    /// Blocks of the packet that is being made.
     blocks: u32,
+    /// The time that unpacking these blocks takes.
     unpacking: Duration,
-    /// When the last block had been packed.
-    left: Duration,
-    /// When the last answer came, and when what it was about had come there, by the other end's clock.
-    last: Option<(Duration, u64)>,
+    /// The time at which the last block had been packed.
+    packed_at: Duration,
+    /// When the last answer arrived, and when its ping had arrived there, in microseconds of the other end's clock.
+    last_answer: Option<(Duration, u64)>,
 }
 
-/// A packet with blocks whose arrival was not heard of.
+/// A packet with blocks whose ping was not answered yet.
 #[derive(Debug)]
 struct Awaited {
-    /// Of the ping in it.
+    /// The time in its ping.
     time: u64,
-    octets: usize,
+    bytes: usize,
     blocks: u32,
     unpacking: Duration,
-    left: Duration,
+    packed_at: Duration,
 }
 
 impl Chooser {
@@ -54,11 +57,12 @@ impl Chooser {
             in_flight: 0,
             blocks: 0,
             unpacking: Duration::ZERO,
-            left: Duration::ZERO,
-            last: None,
+            packed_at: Duration::ZERO,
+            last_answer: None,
         }
     }
 
+    /// The codec for a block. `more`: bytes that follow at once; `set`: codecs that both ends have.
     pub(super) fn choose(&mut self, now: Duration, block: &[u8], more: usize, set: u64) -> Choice {
         if self.set != set {
             self.set = set;
@@ -69,7 +73,7 @@ impl Chooser {
         self.policy.choose(now, block, &situation).candidate.choice
     }
 
-    /// What became of the block. A form that was made for somebody else counts as made for this one.
+    /// Takes the size and the times of a packed block. A packed form from the cache counts as made for this receiver.
     pub(super) fn packed(
         &mut self,
         now: Duration,
@@ -83,37 +87,40 @@ impl Chooser {
         self.policy.packed(now, &Packed { candidate, plain, wire, took });
         self.blocks += 1;
         self.unpacking += unpacking;
-        self.left = now;
+        self.packed_at = now;
     }
 
-    /// What the link is expected to carry, octets per second; 0 if that is not known.
+    /// The forecast of the link's rate, in bytes per second. 0 if it is not known.
     pub(super) fn rate(&self) -> f64 {
         self.policy.forecast().bandwidth
     }
 
-    pub(super) fn listens(&self) -> bool {
+    /// True: pings are to measure the arrival of blocks.
+    pub(super) fn wants_arrivals(&self) -> bool {
         true
     }
 
-    pub(super) fn leave(&mut self, time: u64, octets: usize) {
-        self.in_flight += octets;
+    /// A packet with blocks leaves, with a ping whose time is `time`.
+    pub(super) fn leave(&mut self, time: u64, bytes: usize) {
+        self.in_flight += bytes;
         let blocks = core::mem::take(&mut self.blocks);
         let unpacking = core::mem::take(&mut self.unpacking);
         let is_full = self.awaited.len() >= MAX_AWAITED;
         match self.awaited.back_mut().filter(|_| is_full) {
             Some(last) => {
-                (last.time, last.left) = (time, self.left);
-                last.octets += octets;
+                (last.time, last.packed_at) = (time, self.packed_at);
+                last.bytes += bytes;
                 last.blocks += blocks;
                 last.unpacking += unpacking;
             }
             None => {
-                let left = self.left;
-                self.awaited.push_back(Awaited { time, octets, blocks, unpacking, left });
+                let packed_at = self.packed_at;
+                self.awaited.push_back(Awaited { time, bytes, blocks, unpacking, packed_at });
             }
         }
     }
 
+    /// The ping whose time is `time` arrived at `received`, in microseconds of the other end's clock.
     pub(super) fn arrived(&mut self, now: Duration, time: u64, received: u64) {
         let mut delivered = Delivered {
             blocks: 0,
@@ -124,24 +131,24 @@ impl Chooser {
             round_trip: Duration::ZERO,
             backlogged: false,
         };
-        let mut left = None;
+        let mut packed_at = None;
         while self.awaited.front().is_some_and(|one| one.time <= time)
             && let Some(one) = self.awaited.pop_front()
         {
-            self.in_flight -= one.octets;
+            self.in_flight -= one.bytes;
             delivered.blocks += one.blocks;
-            delivered.wire += one.octets;
+            delivered.wire += one.bytes;
             delivered.unpacking += one.unpacking;
-            left = Some(one.left);
+            packed_at = Some(one.packed_at);
         }
-        let last = self.last.replace((now, received));
-        let Some(left) = left else { return };
+        let last = self.last_answer.replace((now, received));
+        let Some(packed_at) = packed_at else { return };
         if let Some((heard, before)) = last {
             delivered.span = Duration::from_micros(received.saturating_sub(before));
             delivered.waited = delivered.span.saturating_sub(delivered.unpacking);
-            delivered.backlogged = left < heard;
+            delivered.backlogged = packed_at < heard;
         }
-        delivered.round_trip = now.saturating_sub(left);
+        delivered.round_trip = now.saturating_sub(packed_at);
         self.policy.delivered(now, &delivered);
     }
 }

@@ -1,4 +1,4 @@
-//! Packed chunks of snapshots: each is made once for all who are sent it by the same codec.
+//! A cache of packed chunks of snapshots: each is packed once for all receivers with the same codec (wire W55).
 
 use alloc::boxed::Box;
 use core::time::Duration;
@@ -10,13 +10,13 @@ use crate::map::Map;
 use crate::packing::Packing;
 use crate::packing::idle::Idle;
 
-/// Octets of packed chunks that are kept, at most. Then the oldest snapshot's first ones go.
+/// The most bytes in the cache. Beyond it the first chunks of the oldest snapshot are dropped.
 const MAX_BYTES: usize = 4 << 20;
 
-/// What an entry costs beside its octets.
+/// The memory of an entry without its bytes, estimated.
 const FLAT: usize = 96;
 
-/// Which chunk: the position that its snapshot stands for, where it begins, and its octets.
+/// Identifies a chunk: the position of its snapshot, its offset, and its size in bytes.
 pub(crate) type Place = (Position, usize, usize);
 
 /// Packed chunks of a room's snapshots.
@@ -27,22 +27,24 @@ pub(crate) struct Cache {
     idle: Idle,
 }
 
+/// A chunk that was packed by one codec.
 #[derive(Debug)]
 struct Packed {
-    /// `None`: it would not be smaller.
-    octets: Option<Box<[u8]>>,
-    /// What packing it took.
+    /// The packed chunk. `None` if it would not be smaller.
+    bytes: Option<Box<[u8]>>,
+    /// The time that packing took.
     took: Duration,
 }
 
 impl Packed {
     fn cost(&self) -> usize {
-        FLAT + self.octets.as_ref().map_or(0, |octets| octets.len())
+        FLAT + self.bytes.as_ref().map_or(0, |bytes| bytes.len())
     }
 }
 
 impl Cache {
-    /// Packs a chunk, unless that was done; returns the octets of its packed form, if it is smaller, and what packing took.
+    /// Packs a chunk unless it is in the cache. Returns the bytes of its packed form, if it is smaller, and the time that
+    /// packing took.
     pub(crate) fn pack(
         &mut self,
         place: Place,
@@ -52,34 +54,34 @@ impl Cache {
     ) -> (Option<usize>, Duration) {
         self.idle.used();
         if let Some(known) = self.chunks.get(&(place, choice)) {
-            return (known.octets.as_ref().map(|octets| octets.len()), known.took);
+            return (known.bytes.as_ref().map(|bytes| bytes.len()), known.took);
         }
         let (made, took) = packing.pack_block(choice, chunk);
-        let packed = Packed { octets: made.map(|_| packing.packed().into()), took };
+        let packed = Packed { bytes: made.map(|_| packing.packed().into()), took };
         while self.bytes + packed.cost() > MAX_BYTES && self.drop_first() {}
         self.bytes += packed.cost();
         self.chunks.insert((place, choice), packed);
         (made, took)
     }
 
-    /// The packed form of a chunk.
+    /// The packed form of a chunk. `None` if it is not in the cache or would not be smaller.
     pub(crate) fn get(&self, place: Place, choice: Choice) -> Option<&[u8]> {
-        self.chunks.get(&(place, choice))?.octets.as_deref()
+        self.chunks.get(&(place, choice))?.bytes.as_deref()
     }
 
-    /// Gives all back if it was of no use for long. To be called now and then.
+    /// Empties the cache if it has not been used for some time. The owner calls this regularly.
     pub(crate) fn rest(&mut self, now: Duration) {
         if self.idle.is_over(now) {
             self.release();
         }
     }
 
-    /// Gives all back.
+    /// Empties the cache.
     pub(crate) fn release(&mut self) {
         (self.chunks, self.bytes) = (Map::new(), 0);
     }
 
-    /// Octets that it holds.
+    /// The memory of the cache, in bytes.
     pub(crate) fn memory(&self) -> usize {
         self.bytes
     }
@@ -101,7 +103,7 @@ mod tests {
     const LZ4: Choice = Choice::codec(1);
 
     #[test]
-    fn w55_a_chunk_is_packed_once_and_given_back_after_a_rest() {
+    fn w55_a_chunk_is_packed_once_and_dropped_when_unused() {
         let (mut cache, mut packing) = (Cache::default(), Packing::new(ALL, Costs::reference()));
         let chunk = b"again and again and again and again and again";
         let made = cache.pack((Position(7), 0, 45), LZ4, chunk, &mut packing);
@@ -118,14 +120,14 @@ mod tests {
     }
 
     #[test]
-    fn octets_are_bounded_and_the_oldest_go() {
+    fn memory_is_bounded_and_the_oldest_chunks_are_dropped() {
         let (mut cache, mut packing) = (Cache::default(), Packing::new(ALL, Costs::reference()));
         let mut state = 1u32;
-        // Half noise, half nothing: it becomes half.
+        // Half random, half zeros, so that it is packed to half its size.
         let mut chunk: Vec<u8> = vec![0; 65_536];
-        for octet in &mut chunk[..32_768] {
+        for byte in &mut chunk[..32_768] {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            *octet = (state >> 24) as u8;
+            *byte = (state >> 24) as u8;
         }
         for nth in 0..200 {
             let place = (Position(nth), 0, chunk.len());

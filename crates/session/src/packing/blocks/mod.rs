@@ -1,13 +1,13 @@
-//! Blocks: chunks of snapshots and bodies of many octets, each packed by what gets it there soonest (wire.md W52 to W55).
+//! Blocks: chunks of snapshots and large bodies, each packed by the codec with which it arrives soonest (wire W52 to W55).
 
 #[cfg(feature = "ace")]
 mod adaptive;
 mod cache;
 #[cfg(not(feature = "ace"))]
 mod fastest;
-mod piece;
 #[cfg(feature = "ace")]
-mod stretch;
+mod large_bodies;
+mod piece;
 
 use alloc::boxed::Box;
 use core::time::Duration;
@@ -19,40 +19,40 @@ use adaptive::Chooser;
 pub(crate) use cache::{Cache, Place};
 #[cfg(not(feature = "ace"))]
 use fastest::Chooser;
+#[cfg(feature = "ace")]
+use large_bodies::LargeBodies;
+#[cfg(feature = "ace")]
+pub(crate) use large_bodies::Way;
 pub(crate) use piece::Piece;
-#[cfg(feature = "ace")]
-use stretch::Stretches;
-#[cfg(feature = "ace")]
-pub(crate) use stretch::Way;
 
 use super::Packing;
 use crate::limits::MAX_BLOCK;
 
-/// Octets of a chunk of a snapshot as it travels, about: small enough that pings get in between.
+/// The size of a chunk of a snapshot on the wire, about, in bytes. It is small, so that pings get in between (wire W53).
 pub(crate) const CHUNK: usize = 16 << 10;
 
-/// Packing a block takes no longer than this, by what codecs cost: a room does nothing else meanwhile. Nanoseconds.
+/// The longest time for packing a block, by the costs of codecs, in nanoseconds. The room does nothing else meanwhile.
 #[cfg(feature = "ace")]
 const MOST_WORK: f32 = 3e6;
 
-/// What an octet is held to take on a link that nothing is known of: 50 Mbit/s. Nanoseconds.
+/// The time of a byte on a link whose rate is not known, in nanoseconds: 50 Mbit/s.
 #[cfg(feature = "ace")]
 const UNKNOWN: f32 = 160.0;
 
-/// What an end knows of the blocks that it sends on one transport.
+/// What an end knows about the blocks that it sends on one transport.
 #[derive(Debug, Default)]
 pub(crate) struct Blocks {
-    /// W52: the other end takes them.
+    /// The other end accepts blocks (wire W52).
     agreed: bool,
-    /// Made for the first block.
+    /// Made for the first block, so that other connections need no memory for it.
     chooser: Option<Box<Chooser>>,
-    /// What the last block that was packed became, in 1/256 of what it was.
-    left: Option<usize>,
+    /// The packed size of the last packed block, in 1/256 of its plain size.
+    ratio: Option<usize>,
     /// A block is in the packet that is being made.
     in_packet: bool,
-    /// Made for the first such body.
+    /// Made for the first large body.
     #[cfg(feature = "ace")]
-    stretches: Option<Box<Stretches>>,
+    large_bodies: Option<Box<LargeBodies>>,
 }
 
 impl Blocks {
@@ -64,17 +64,17 @@ impl Blocks {
         self.agreed
     }
 
-    /// Octets of the next chunk of a snapshot, of which `offset` are on their way: so many that about [`CHUNK`] travel.
-    /// A multiple of its size lies before it, so that all receivers are sent the same chunks.
+    /// The size of the next chunk of a snapshot, which begins at `offset`: so large that about [`CHUNK`] bytes of it travel.
+    /// `offset` is a multiple of the size, so that all receivers are sent the same chunks.
     pub(crate) fn chunk(&self, offset: usize) -> usize {
-        let left = self.left.unwrap_or(256);
+        let ratio = self.ratio.unwrap_or(256);
         let is_good =
-            |size: usize| offset.is_multiple_of(size) && size * left / 256 <= CHUNK + CHUNK / 4;
+            |size: usize| offset.is_multiple_of(size) && size * ratio / 256 <= CHUNK + CHUNK / 4;
         [MAX_BLOCK, MAX_BLOCK / 2].into_iter().find(|&size| is_good(size)).unwrap_or(CHUNK)
     }
 
-    /// The packed form of a block, if that gets it there sooner. `more`: octets that are to follow at once; `set`: codecs
-    /// that both ends have; `cached`: where packed forms are kept, and this one's place there.
+    /// Packs a block. `None`: it arrives sooner unpacked. `more`: bytes that follow at once; `set`: codecs that both ends have;
+    /// `cached`: a cache of packed blocks, and the block's place in it.
     pub(crate) fn pack<'a>(
         &mut self,
         now: Duration,
@@ -92,10 +92,10 @@ impl Blocks {
             (false, None) => packing.pack_block(choice, block),
             (false, Some((cache, place))) => cache.pack(*place, choice, block, packing),
         };
-        let octets = wire.unwrap_or(block.len());
-        chooser.packed(packing.time(now), choice, block.len(), octets, took, nanos(unpacking));
+        let size = wire.unwrap_or(block.len());
+        chooser.packed(packing.time(now), choice, block.len(), size, took, nanos(unpacking));
         if choice != Choice::NONE {
-            self.left = Some(octets * 256 / block.len().max(1));
+            self.ratio = Some(size * 256 / block.len().max(1));
         }
         self.in_packet = true;
         wire?;
@@ -105,22 +105,22 @@ impl Blocks {
         }
     }
 
-    /// What an octet takes on the link, nanoseconds, as far as chunks of snapshots have told. `otherwise`: what else is
-    /// known of it.
+    /// The time of a byte on the link, in nanoseconds, as measured with chunks of snapshots. `otherwise`: the measurement with
+    /// messages, used if there is no other.
     #[cfg(feature = "ace")]
     fn travel(&self, otherwise: Option<f32>) -> f32 {
         let rate = self.chooser.as_ref().map(|chooser| chooser.rate()).filter(|&rate| rate > 0.0);
         rate.map(|rate| (1e9 / rate) as f32).or(otherwise).unwrap_or(UNKNOWN)
     }
 
-    /// How a body goes that is late-joiner state, or has large messages, of so many octets on average.
+    /// Chooses how a body is sent that has late-joiner state or large messages. `each`: bytes of a message, on average.
     #[cfg(feature = "ace")]
     pub(crate) fn way(&mut self, is_state: bool, each: usize, travel: Option<f32>) -> Way {
         let travel = self.travel(travel);
-        self.stretches.get_or_insert_default().way(is_state, each, travel)
+        self.large_bodies.get_or_insert_default().way(is_state, each, travel)
     }
 
-    /// The packed form of such a body, if that gets it there sooner.
+    /// Packs a body that has late-joiner state or large messages. `None`: it arrives sooner unpacked.
     #[cfg(feature = "ace")]
     pub(crate) fn pack_body<'a>(
         &mut self,
@@ -130,30 +130,30 @@ impl Blocks {
         packing: &'a mut Packing,
     ) -> Option<&'a [u8]> {
         let travel = self.travel(travel);
-        self.stretches.get_or_insert_default().pack(body, set, travel, packing)?;
+        self.large_bodies.get_or_insert_default().pack(body, set, travel, packing)?;
         Some(packing.packed())
     }
 
-    /// What became of such a body.
+    /// Takes the size of a large body before (`plain`) and after it was packed or coded (`wire`).
     #[cfg(feature = "ace")]
     pub(crate) fn went(&mut self, way: Way, is_state: bool, plain: usize, wire: usize) {
-        self.stretches.get_or_insert_default().went(way, is_state, plain, wire);
+        self.large_bodies.get_or_insert_default().went(way, is_state, plain, wire);
     }
 
-    /// Whether a block is in the packet that is being made, so that the other end should tell when it came.
+    /// True if a block is in the packet that is being made, so that a ping is to measure its arrival.
     pub(crate) fn take_sign(&mut self) -> bool {
         core::mem::take(&mut self.in_packet)
-            && self.chooser.as_ref().is_some_and(|one| one.listens())
+            && self.chooser.as_ref().is_some_and(|chooser| chooser.wants_arrivals())
     }
 
-    /// A packet of so many octets leaves, with a block and a ping of this time.
-    pub(crate) fn leave(&mut self, time: u64, octets: usize) {
+    /// A packet of `bytes` bytes leaves, with a block and a ping whose time is `time`.
+    pub(crate) fn leave(&mut self, time: u64, bytes: usize) {
         if let Some(chooser) = &mut self.chooser {
-            chooser.leave(time, octets);
+            chooser.leave(time, bytes);
         }
     }
 
-    /// The ping of this time came there at `received`, by the other end's clock, microseconds.
+    /// The ping whose time is `time` arrived at `received`, in microseconds of the other end's clock.
     pub(crate) fn arrived(&mut self, now: Duration, time: u64, received: u64) {
         if let Some(chooser) = &mut self.chooser {
             chooser.arrived(now, time, received);
@@ -170,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn chunks_are_as_large_as_makes_them_about_as_large_as_they_may_be() {
+    fn chunks_of_which_about_16_kib_travel() {
         let mut blocks = Blocks::default();
         assert_eq!(blocks.chunk(0), CHUNK);
         for (travels, sizes) in [
@@ -179,7 +179,7 @@ mod tests {
             (CHUNK / 4, [4 * CHUNK, CHUNK, 2 * CHUNK, CHUNK]),
             (0, [4 * CHUNK, CHUNK, 2 * CHUNK, CHUNK]),
         ] {
-            blocks.left = Some(travels * 256 / CHUNK);
+            blocks.ratio = Some(travels * 256 / CHUNK);
             let offsets = [0, CHUNK, 2 * CHUNK, 3 * CHUNK];
             assert_eq!(offsets.map(|offset| blocks.chunk(offset)), sizes, "{travels}");
         }

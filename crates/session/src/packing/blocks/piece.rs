@@ -1,4 +1,4 @@
-//! The next piece of a snapshot that is on its way.
+//! Writes the next chunk of a snapshot that is being sent.
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -9,37 +9,37 @@ use crate::packing::{Choosing, Packing};
 use crate::wire::frame::Frame;
 use crate::wire::snapshot::Chunk;
 
-/// Tag, length and varints of a chunk's frame, at most.
+/// The most bytes of a chunk's frame without the chunk: tag, length and varints.
 const HEADER: usize = 64;
 
-/// What is left of a snapshot from `offset` on.
+/// The part of a snapshot from `offset` on, which is still to be sent.
 pub(crate) struct Piece<'a> {
     pub(crate) as_of: Position,
-    /// The receiver's own last transaction within; 0 towards the server.
+    /// The counter of the receiver's own last transaction in the snapshot; 0 in the direction of the server.
     pub(crate) counter: Counter,
     pub(crate) snapshot: &'a [u8],
     pub(crate) offset: usize,
 }
 
 impl Piece<'_> {
-    /// Appends a chunk to a packet that has `room` octets left; returns how many of the snapshot it stands for.
+    /// Appends a chunk to a packet that may take `remaining` bytes more. Returns the chunk's size in the snapshot.
     pub(crate) fn write(
         &self,
         now: Duration,
-        room: usize,
+        remaining: usize,
         choosing: &mut Choosing,
         packing: &mut Packing,
         cache: Option<&mut Cache>,
         packet: &mut Vec<u8>,
     ) -> usize {
         let Piece { as_of, counter, snapshot, offset } = *self;
-        let plain = Chunk::cut(as_of, counter, snapshot, offset, room);
+        let plain = Chunk::cut(as_of, counter, snapshot, offset, remaining);
         let size = choosing.blocks.chunk(offset).min(snapshot.len() - offset);
         let more = snapshot.len() - offset - size;
         let cached = cache.map(|cache| (cache, (as_of, offset, size)));
         let block = &snapshot[offset..offset + size];
         let packed = choosing.pack_block(now, block, more, packing, cached);
-        match packed.filter(|packed| packed.len() + HEADER <= room) {
+        match packed.filter(|packed| packed.len() + HEADER <= remaining) {
             Some(packed) => {
                 Frame::PackedSnapshot(Chunk { bytes: packed, ..plain }).write(packet);
                 size

@@ -1,23 +1,26 @@
-//! Messages that come too rarely for ten seconds to tell: how many of the last ones were late.
+//! Counts how many of the last transactions were late, for channels that have too few of them in ten seconds.
 
 use core::time::Duration;
 
 use super::Tally;
 
-/// After so many in time, or so long without a late one, those that were are forgotten.
+/// After 32 transactions in time (half of those that are kept), or ten minutes without a late one, the late ones are
+/// forgotten, so that a few late ones do not mark a rarely used channel for ever.
 const FORGIVEN_AFTER: u32 = 32;
 const FORGIVEN: Duration = Duration::from_secs(600);
 
-/// The last 64 messages, of which none are missing.
+/// The last 64 transactions. None of them is missing, because the stream brings all.
 #[derive(Debug, Default)]
-pub(super) struct Rare {
-    /// A bit for each, the last one's lowest.
+pub(super) struct LastMessages {
+    /// A bit for each transaction, set if it was late. The newest one has the lowest bit.
     late: u64,
+    /// The number of transactions, at most 64.
     judged: u32,
+    /// The time of the newest late one.
     late_at: Duration,
 }
 
-impl Rare {
+impl LastMessages {
     pub(super) fn add(&mut self, now: Duration, is_late: bool) {
         self.late = self.late << 1 | u64::from(is_late);
         self.judged = (self.judged + 1).min(u64::BITS);
@@ -26,12 +29,12 @@ impl Rare {
         }
     }
 
-    /// Whether those that were late are forgotten now.
+    /// Forgets all transactions if enough of them were in time. Returns true if it did.
     pub(super) fn forgives(&mut self, now: Duration) -> bool {
         let is_over = self.late > 0
             && (self.late.trailing_zeros() >= FORGIVEN_AFTER || now > self.late_at + FORGIVEN);
         if is_over {
-            *self = Rare::default();
+            *self = LastMessages::default();
         }
         is_over
     }

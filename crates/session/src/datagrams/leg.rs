@@ -1,0 +1,340 @@
+//! One leg of a path client-server-client: an afec endpoint, which decides what each datagram holds, with the coders of
+//! the bodies. This file sends; [`super::incoming`] receives.
+
+use alloc::vec::Vec;
+use core::ops::Range;
+use core::time::Duration;
+
+use groupwire_afec::code::Code;
+use groupwire_afec::loss::LossModel;
+use groupwire_afec::stats::{ReceiverStats, SenderStats};
+use groupwire_afec::{self as afec, Endpoint, Scheme, Submission};
+
+use super::acknowledging::Acknowledging;
+use super::body::{BodyReader, BodyWriter, keep};
+use super::copies::{self, Copies};
+use super::share::{Needs, Notice};
+use super::{Made, Settings, fnv1a};
+use crate::ids::{ChannelNo, Counter, Position};
+use crate::wire::io::Write;
+use crate::wire::record::Record;
+use crate::{Error, Overflow, Qos};
+
+/// Bytes that IP, UDP and QUIC add to a datagram: 28 of IPv4 and UDP, a short header of 11, a tag of 16, and 3 for a
+/// frame's type and length.
+const TRANSPORT_HEADERS: usize = 58;
+
+/// Bytes of a message that is repeated beside its neighbours: measured with pointers (tests/redundancy.rs).
+const REPEAT_PRICE: f64 = 4.0;
+
+/// New messages that are submitted for the datagrams that are made next. At most as many wait for one channel.
+const MAX_SUBMITTED: usize = 64;
+
+/// The number of packets from which on a measured loss rate is reported.
+const LEAST_PACKETS: f64 = 20.0;
+
+/// Bits of a datagram's first byte (wire W68): it has an acknowledgement, and the kind of its body ([`super::body`]).
+pub(super) const ACKNOWLEDGES: u8 = 4;
+pub(super) const KIND: u8 = 3;
+
+/// Which repeats there are. The values other than the default serve to measure what repeats are worth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Redundancy {
+    /// As many as each channel's target needs, each coded beside its neighbours.
+    #[default]
+    Adaptive,
+    /// As many as each channel's target needs, each coded without its neighbours.
+    Alone,
+    /// None: a lost message stays lost.
+    Off,
+}
+
+/// What one end knows of the path of its datagrams.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Path {
+    /// The share of packets to the other end that were lost. `None` before 20 packets.
+    pub(crate) lost_to: Option<f64>,
+    /// The share of packets from the other end that were lost. `None` before 20 packets.
+    pub(crate) lost_from: Option<f64>,
+    /// Bytes per second that may be sent, headers included. `None` if no limit is known.
+    pub(crate) carries: Option<u32>,
+}
+
+/// See the [module](self).
+pub(super) struct Leg {
+    pub(super) settings: Settings,
+    pub(super) endpoint: Endpoint,
+    /// The open channels and what each needs.
+    opened: Vec<(ChannelNo, Needs)>,
+    /// Messages submitted since a packet was last made.
+    submitted: usize,
+    copies: Copies,
+    pub(super) writer: BodyWriter,
+    pub(super) reader: BodyReader,
+    /// Buffer for the record that is being submitted.
+    kept: Vec<u8>,
+    pub(super) acknowledging: Acknowledging,
+    /// Bytes before the body in the newest received datagram.
+    pub(super) before_body: usize,
+}
+
+impl Leg {
+    pub(super) fn new(settings: Settings) -> Self {
+        let Settings { max, coded, redundancy, .. } = settings;
+        let config = afec::Config {
+            scheme: match redundancy {
+                Redundancy::Off => Scheme::Fixed(Code::PLAIN),
+                Redundancy::Adaptive | Redundancy::Alone => Scheme::Adaptive,
+            },
+            mtu: max,
+            transport_headers: TRANSPORT_HEADERS,
+            repeat_price: (coded && redundancy == Redundancy::Adaptive).then_some(REPEAT_PRICE),
+        };
+        Leg {
+            settings,
+            endpoint: Endpoint::new(config),
+            opened: Vec::new(),
+            submitted: 0,
+            copies: Copies::default(),
+            writer: BodyWriter::new(redundancy == Redundancy::Alone),
+            reader: BodyReader::default(),
+            kept: Vec::new(),
+            acknowledging: Acknowledging::default(),
+            before_body: 0,
+        }
+    }
+
+    /// The time from which on the path's rate permits new messages. `None` for at once.
+    pub(super) fn clear_at(&self) -> Option<Duration> {
+        self.endpoint.allowed()
+    }
+
+    pub(super) fn has_room(&self) -> bool {
+        self.submitted < MAX_SUBMITTED
+    }
+
+    pub(super) fn submit(&mut self, now: Duration, record: &Record<'_>, needs: Needs) {
+        self.open(record.channel, needs);
+        self.kept.clear();
+        keep(record, self.settings.sends, &mut self.kept);
+        let key = key_of(record, &needs.qos).unwrap_or(0);
+        let submission = Submission { key, age: record.age, payload: &self.kept };
+        // The only error is a channel that is not open. `Datagrams::takes` admits only channels that can be opened.
+        let _ = self.endpoint.submit(now, record.channel.get(), submission);
+        self.submitted += 1;
+    }
+
+    pub(super) fn wants_copies(&self, qos: &Qos) -> bool {
+        let Settings { copies, redundancy, .. } = self.settings;
+        copies
+            && redundancy != Redundancy::Off
+            && copies::are_worth_it(qos, &self.endpoint.loss_ahead())
+    }
+
+    pub(super) fn copy(
+        &mut self,
+        now: Duration,
+        record: &Record<'_>,
+        previous: Position,
+        qos: &Qos,
+    ) {
+        let loss = self.endpoint.loss_ahead();
+        self.copies.add(now, record, previous, self.settings.sends, qos, &loss);
+    }
+
+    /// This end's own transactions up to `counter` are ordered.
+    pub(super) fn on_ordered(&mut self, counter: Counter) {
+        self.copies.on_ordered(counter);
+    }
+
+    /// The receiver of a channel missed `beyond` messages more than the target permits, on both legs together. Below zero:
+    /// fewer.
+    pub(super) fn report_misses(&mut self, channel: ChannelNo, beyond: f64) {
+        self.endpoint.report_misses(channel.get(), beyond);
+    }
+
+    /// Opens the afec channel on first use. When the needs changed, updates its loss target and deadline.
+    pub(super) fn open(&mut self, channel: ChannelNo, needs: Needs) {
+        let [sent, received] = needs.of_leg(self.settings.sends);
+        match self.opened.iter_mut().find(|(opened, _)| *opened == channel) {
+            Some((_, known)) if *known == needs => {}
+            Some((_, known)) => {
+                let before = known.of_leg(self.settings.sends);
+                let anew = known.qos.loss != needs.qos.loss;
+                *known = needs;
+                if before != [sent, received] {
+                    self.endpoint.set_qos(channel.get(), sent, received, anew);
+                }
+            }
+            None => {
+                if self.endpoint.open(channel.get(), sent).is_ok() {
+                    self.endpoint.set_qos(channel.get(), sent, received, false);
+                    self.opened.push((channel, needs));
+                }
+            }
+        }
+    }
+
+    pub(super) fn timeout(&self, now: Duration) -> Option<Duration> {
+        let clear = self.clear_at().unwrap_or_default();
+        let copy = self.copies.due().map(|due| due.max(clear));
+        let acknowledgement = self.acknowledging.due();
+        [self.endpoint.timeout(now), acknowledgement, copy].into_iter().flatten().min()
+    }
+
+    /// Appends the datagrams of the next packet that is due: one, or several if the coded packet is too large for one.
+    pub(super) fn make(
+        &mut self,
+        now: Duration,
+        traced: bool,
+        made: &mut Vec<Made>,
+    ) -> Result<(), Error> {
+        self.endpoint.expire(now, |_| {});
+        self.submitted = 0;
+        self.writer.begin();
+        self.writer.keep_costs(traced);
+        let mut packet = Vec::new();
+        let acknowledges = self.acknowledging.due().is_some_and(|at| at <= now);
+        self.copies.expire(now);
+        let is_clear = self.clear_at().is_none_or(|at| at <= now);
+        let copies = self.copies.due().is_some_and(|at| at <= now && is_clear);
+        let writer = &mut self.writer;
+        let plan = |planned: afec::Planned<'_>| writer.push(&planned);
+        let forced = acknowledges || copies;
+        let Some(planned) = self.endpoint.transmit_with(now, forced, &mut packet, plan) else {
+            return Ok(());
+        };
+        let remaining = self.settings.max.saturating_sub(packet.len() + planned.bytes as usize);
+        let is_empty = self.writer.len() == 0;
+        let copied = self.copies.take(now, remaining, is_empty, |copy, check| {
+            self.writer.push_copy(copy, check);
+        });
+        let report = planned.report_bytes as usize;
+        let feedback = report + self.acknowledge(now, &mut packet);
+        let coded = self.write_datagrams(now, traced, packet, feedback, made)?;
+        self.endpoint.on_coded(planned.bytes as usize + copied, coded);
+        Ok(())
+    }
+
+    /// Writes the messages of the body writer behind the header in `packet`. If the datagram gets too large, its messages
+    /// are halved, and each half goes into a datagram of its own; a single message that does not fit behind the header of a
+    /// first datagram goes into a further one, and is dropped if it does not fit there either. Returns the bytes of the
+    /// bodies.
+    fn write_datagrams(
+        &mut self,
+        now: Duration,
+        traced: bool,
+        mut packet: Vec<u8>,
+        mut feedback: usize,
+        made: &mut Vec<Made>,
+    ) -> Result<usize, Error> {
+        let mut coded = 0;
+        // Ranges of messages that are still to be written, the first one on top.
+        let mut parts = Vec::new();
+        parts.push(0..self.writer.len());
+        let mut has_short_header = false;
+        while let Some(part) = parts.pop() {
+            let header = packet.len();
+            let kind = self.writer.write(part.clone(), self.settings.coded, &mut packet)?;
+            if packet.len() > self.settings.max {
+                // The encoder counts the body that was too large as a lost packet.
+                packet.truncate(header);
+                split(part, has_short_header, &mut parts);
+                continue;
+            }
+            coded += packet.len() - header;
+            packet[0] |= kind;
+            self.endpoint.on_sent(now, packet.len());
+            let described = if traced { self.writer.parts(part) } else { Vec::new() };
+            made.push(Made {
+                octets: core::mem::take(&mut packet),
+                private: header,
+                feedback: core::mem::take(&mut feedback),
+                parts: described,
+            });
+            if !parts.is_empty() {
+                self.endpoint.next_header(now, &mut packet);
+                has_short_header = true;
+            }
+        }
+        Ok(coded)
+    }
+
+    /// Appends the acknowledgement of the other end's bodies if one is due (wire W40). Returns its bytes.
+    fn acknowledge(&mut self, now: Duration, packet: &mut Vec<u8>) -> usize {
+        if !self.acknowledging.take(now) {
+            return 0;
+        }
+        let mut acknowledgement = Vec::new();
+        self.reader.acknowledge(&mut acknowledgement);
+        if acknowledgement.is_empty() {
+            return 0;
+        }
+        self.acknowledging.sent(now);
+        packet[0] |= ACKNOWLEDGES;
+        let before = packet.len();
+        packet.bytes(&acknowledgement);
+        packet.len() - before
+    }
+
+    pub(super) fn notice(&mut self) -> Option<Notice> {
+        let (channel, expected) = match self.endpoint.notice()? {
+            afec::Notice::CannotMeet { channel, expected, .. } => (channel, Some(expected)),
+            afec::Notice::CanMeet { channel } => (channel, None),
+            afec::Notice::Crowded { channel } => (channel, Some(1.0)),
+        };
+        let channel = ChannelNo(channel);
+        let (_, needs) = self.opened.iter().find(|(opened, _)| *opened == channel)?;
+        Some(Notice::new(channel, &needs.qos, expected))
+    }
+
+    pub(super) fn before_body(&self) -> usize {
+        self.before_body
+    }
+
+    pub(super) fn path(&self, now: Duration) -> Path {
+        let rate = |losses: LossModel| (losses.weight >= LEAST_PACKETS).then_some(losses.rate);
+        Path {
+            lost_to: rate(self.endpoint.loss_ahead()),
+            lost_from: rate(self.endpoint.loss()),
+            carries: self.endpoint.rate(now),
+        }
+    }
+
+    /// The encoder of the bodies. `None` before the first coded body.
+    pub(super) fn coder(&self) -> Option<&groupwire_gmc::Encoder> {
+        self.writer.coder()
+    }
+
+    pub(super) fn stats(&self, channel: ChannelNo) -> Option<(SenderStats, Code, &ReceiverStats)> {
+        let (sent, code) = self.endpoint.sent(channel.get())?;
+        Some((sent, code, self.endpoint.received(channel.get())?))
+    }
+}
+
+/// Replaces a range of messages that does not fit a datagram: two halves, or for a single message a datagram of only the
+/// first header, and the message in the next one. A single message that does not fit behind a short header is dropped.
+fn split(part: Range<usize>, has_short_header: bool, parts: &mut Vec<Range<usize>>) {
+    match part.len() {
+        0 | 1 if has_short_header => {}
+        0 | 1 => {
+            parts.push(part);
+            parts.push(0..0);
+        }
+        len => {
+            let middle = part.start + len / 2;
+            parts.push(middle..part.end);
+            parts.push(part.start..middle);
+        }
+    }
+}
+
+/// A hash of a value's sender and key: a message replaces earlier ones with the same hash on a conflated channel. A
+/// collision makes the loss statistics of two values less exact, and on an overloaded path loses a value.
+pub(super) fn key_of(record: &Record<'_>, qos: &Qos) -> Option<u32> {
+    if qos.overflow != Overflow::Conflate {
+        return None;
+    }
+    let start = record.sender.get().to_le_bytes();
+    Some(fnv1a(start.iter().chain(record.key.unwrap_or_default())))
+}

@@ -1,0 +1,122 @@
+//! The share of a channel's loss target that each of the two legs client-server-client gets (wire W69).
+
+use core::time::Duration;
+
+use groupwire_afec::{self as afec, Order};
+
+use crate::ids::ChannelNo;
+use crate::wire::record::Direction;
+use crate::{Overflow, Qos};
+
+// The first four constants are shares of the loss that the channel permits (`Qos::loss`). They were tuned so that at 20 % loss
+// on both legs every contract of AFEC's Table 1 is met in simulated time (`groupwire lab contract --setup table1`).
+
+/// The share of one leg. It is a little less than half, because afec meets a target on average only, and because some
+/// messages that reach the server in time reach their receiver too late.
+const ONE_LEG: f64 = 0.45;
+
+/// The share of both legs together. The remaining 24 % are for messages that reach the server just in time and their
+/// receiver too late.
+const BOTH_LEGS: f64 = 0.76;
+
+/// The smallest and the largest share of the leg to the client, whatever the leg to the server missed.
+const LEAST_OF_BOTH: f64 = 0.25;
+const MOST_OF_BOTH: f64 = 0.75;
+
+/// The deadline, in datagrams, of awareness channels without one: after this time a message is not repeated any more.
+const NO_DEADLINE: Duration = Duration::from_secs(5);
+
+/// What a channel needs of both legs together, and how much of it the first leg used.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Needs {
+    pub(crate) qos: Qos,
+    /// The share of the channel's messages that missed on their way to the server, in 1/1000. `None` until it is known.
+    pub(crate) upstream: Option<u16>,
+}
+
+/// Says that the path cannot meet a channel's target on this leg, or that it can again.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Notice {
+    /// The channel's number in the room.
+    pub(crate) channel: ChannelNo,
+    /// The share of its messages that may miss on this leg, from 0 to 1.
+    pub(crate) target: f64,
+    /// The share that will miss at best. `None` if the target can be met again.
+    pub(crate) expected: Option<f64>,
+}
+
+impl Notice {
+    pub(super) fn new(channel: ChannelNo, qos: &Qos, expected: Option<f64>) -> Self {
+        Notice { channel, target: one_leg(qos), expected }
+    }
+
+    /// The share that will miss on both legs at best, in 1/1000, if the other leg meets its target. 0 if the target can be
+    /// met.
+    pub(crate) fn outlook(&self) -> u16 {
+        let Some(expected) = self.expected else { return 0 };
+        let both = expected + self.target - expected * self.target;
+        (both.min(1.0) * 1000.0) as u16
+    }
+}
+
+impl Needs {
+    /// The targets of what is sent and of what is received, at an end whose datagrams go in the direction `sends`.
+    pub(super) fn of_leg(&self, sends: Direction) -> [afec::Qos; 2] {
+        [sends, sends.opposite()].map(|direction| self.in_direction(direction))
+    }
+
+    /// What one leg needs so that both together meet the channel's QoS (wire W69). On the leg to the server, two fifths of
+    /// the deadline are left to the tick and the leg to the receiver.
+    fn in_direction(&self, direction: Direction) -> afec::Qos {
+        let deadline = deadline(&self.qos);
+        let (target, ahead) = match direction {
+            Direction::ToServer => (one_leg(&self.qos), deadline * 2 / 5),
+            Direction::ToClient => (self.leg_to_client(), Duration::ZERO),
+        };
+        afec::Qos {
+            target,
+            deadline,
+            ahead,
+            order: match self.qos.overflow {
+                Overflow::Conflate => Order::Newest,
+                Overflow::Aggregate => Order::AsTheyCome,
+            },
+            rate_min: f64::from(self.qos.rate_min) / 1000.0,
+            // The session has limited the rate before it submits a message.
+            rate_max: 0.0,
+            priority: self.qos.priority,
+            may_lower: false,
+        }
+    }
+
+    /// The share that may miss on the leg to a client: what the leg to the server left of both, once that is known.
+    fn leg_to_client(&self) -> f64 {
+        let Some(upstream) = self.upstream else { return one_leg(&self.qos) };
+        let rest = loss(&self.qos) * BOTH_LEGS - f64::from(upstream) / 1000.0;
+        rest.max(loss(&self.qos) * LEAST_OF_BOTH).min(loss(&self.qos) * MOST_OF_BOTH)
+    }
+}
+
+/// The part of the deadline that the tick and the leg to the receiver need at least: three tenths. The server counts a
+/// message that arrives with less time left as missed, because most receivers get it too late (wire W69). It is zero for
+/// messages that a client receives. `takes`: the direction of the messages.
+pub(super) fn still_to_go(qos: &Qos, takes: Direction) -> Duration {
+    match takes {
+        Direction::ToServer => deadline(qos) * 3 / 10,
+        Direction::ToClient => Duration::ZERO,
+    }
+}
+
+fn deadline(qos: &Qos) -> Duration {
+    qos.deadline.unwrap_or(NO_DEADLINE).min(afec::Qos::LONGEST_DEADLINE)
+}
+
+/// The share of messages that may miss on one of two legs, from 0 to 1.
+fn one_leg(qos: &Qos) -> f64 {
+    loss(qos) * ONE_LEG
+}
+
+/// The share of messages that may miss on both legs, from 0 to 1.
+fn loss(qos: &Qos) -> f64 {
+    f64::from(qos.loss.min(1000)) / 1000.0
+}
