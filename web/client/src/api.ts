@@ -210,6 +210,13 @@ export interface Channel {
   on(event: "qos", listener: (qos: Qos) => void): () => void;
   /** Emitted when the contract begins to be missed, and when it is kept again. */
   on(event: "contract", listener: (news: ContractNews) => void): () => void;
+  /**
+   * Closes this channel for this participant; others keep it. Messages that were sent before are delivered first:
+   * resolves once the server has confirmed them and has ended the subscription, or when the room is closed. Until then
+   * messages are still received. From now on `send` and the other methods throw; `Room.channel` opens the channel anew,
+   * at once if wanted.
+   */
+  close(): Promise<void>;
 }
 
 /** The state of a contract, as the event `contract` reports it. */
@@ -393,7 +400,7 @@ export interface Room<Presence = unknown> {
    * session if needed. The current transport stays in use until another one is open.
    */
   setTransports(names: readonly TransportName[] | undefined): void;
-  /** Opens a channel. A second call with the same name returns the same channel. */
+  /** Opens a channel. A second call with the same name returns the same channel, or a new one after `close`. */
   channel(name: string, options: ChannelOptions): Channel;
   /** Changes this participant's presence, which all others see. */
   setPresence(presence: Presence): void;

@@ -14,6 +14,7 @@ import { decodeText, encode } from "./codec.js";
 import { OFF, builtIn, moduleFor, type Compression, type CodecModule } from "./compress.js";
 import type { CoreMessage } from "./core.js";
 import type { Driver, DriverChannel } from "./driver.js";
+import { failure } from "./errors.js";
 import { Emitter } from "./events.js";
 
 interface ChannelEvents {
@@ -30,6 +31,8 @@ export class RoomChannel implements Channel, DriverChannel {
   compression: Compression;
   id: number | undefined;
   #compress: Compress;
+  #closing: Promise<void> | undefined;
+  #resolveClosing = (): void => {};
 
   constructor(
     driver: Driver,
@@ -49,6 +52,7 @@ export class RoomChannel implements Channel, DriverChannel {
   }
 
   set compress(name: Compress) {
+    this.#mustBeOpen();
     this.#compress = name;
     const compression = builtIn(name);
     if (compression) this.#become(compression);
@@ -77,6 +81,7 @@ export class RoomChannel implements Channel, DriverChannel {
   }
 
   #become(compression: Compression): void {
+    if (this.isClosing) return;
     this.compression = compression;
     this.#driver.compress(this);
   }
@@ -86,14 +91,30 @@ export class RoomChannel implements Channel, DriverChannel {
   }
 
   setQos(change: Partial<Omit<Qos, "kind" | "overflow" | "private">>): void {
+    this.#mustBeOpen();
     this.#driver.setQos(this, { ...this.qos, ...change });
   }
 
   limitRate(perSecond: number | undefined): void {
+    this.#mustBeOpen();
     this.#driver.limitRate(this, perSecond);
   }
 
+  /** True once `close` was called. */
+  get isClosing(): boolean {
+    return this.#closing !== undefined;
+  }
+
+  close(): Promise<void> {
+    if (!this.#closing) {
+      this.#closing = new Promise((resolve) => (this.#resolveClosing = resolve));
+      this.#driver.close(this);
+    }
+    return this.#closing;
+  }
+
   send(payload: Payload, options: SendOptions = {}): Sent {
+    this.#mustBeOpen();
     return this.#driver.send(this, encode(payload), options);
   }
 
@@ -108,6 +129,11 @@ export class RoomChannel implements Channel, DriverChannel {
   /** Called by the room when the server has opened the channel. */
   opened(qos: Qos): void {
     this.qos = qos;
+  }
+
+  /** Called when the subscription has ended. */
+  closed(): void {
+    this.#resolveClosing();
   }
 
   /** Called by the room when the QoS of the open channel has changed. */
@@ -129,6 +155,10 @@ export class RoomChannel implements Channel, DriverChannel {
   /** Called by the room when the late-joiner state of this channel is complete. */
   synced(): void {
     this.#events.emit("synced", undefined);
+  }
+
+  #mustBeOpen(): void {
+    if (this.isClosing) throw failure("closed", "own", `the channel "${this.name}" is closed: open it again`);
   }
 }
 

@@ -47,6 +47,8 @@ export interface DriverChannel {
   readonly compression: Compression;
   /** The core's number of the channel, once the core has accepted it. */
   id: number | undefined;
+  /** The subscription has ended. */
+  closed(): void;
 }
 
 /**
@@ -87,6 +89,8 @@ export class Driver {
   #earlyCalls: ((core: Core) => void)[] = [];
   #early: Early[] = [];
   #earlyBytes = 0;
+  /** Channels that were closed before the core was loaded. They are closed after their early messages are sent. */
+  #earlyClosings: DriverChannel[] = [];
   #needsDrain = false;
   readonly #parts = new Set<CodecModule>();
   #lastStats: CoreStats = { sent: NOTHING, received: NOTHING, roundTrip: undefined, reconnects: 0, channels: [] };
@@ -150,6 +154,13 @@ export class Driver {
   limitRate(channel: DriverChannel, rate: number | undefined): void {
     this.#mustBeOpen();
     this.#whenOpen(channel, (core, id) => core.limitRate(id, rate));
+  }
+
+  /** Answered by `closed`: of the core, or at once if the channel is not open or the room is closed. */
+  close(channel: DriverChannel): void {
+    if (this.#hasEnded) channel.closed();
+    else if (!this.#core) this.#earlyClosings.push(channel);
+    else this.#close(this.#core, channel);
   }
 
   contract({ id }: DriverChannel): Contract | undefined {
@@ -217,9 +228,11 @@ export class Driver {
       }
       for (const wish of this.#earlyCalls) wish(core);
       for (const message of this.#early) this.#attempt(message.channel, () => submit(core, message));
+      for (const channel of this.#earlyClosings) this.#close(core, channel);
       this.#openings = [];
       this.#earlyCalls = [];
       this.#early = [];
+      this.#earlyClosings = [];
       // A listener of the errors above may have called `leave`.
       if (this.#hasEnded) return core.free();
       this.#core = core;
@@ -228,6 +241,13 @@ export class Driver {
     }
     if (this.#needsDrain) this.#options.emit({ type: "drain" });
     this.#pump();
+  }
+
+  #close(core: Core, channel: DriverChannel): void {
+    // The core did not accept the channel.
+    if (channel.id === undefined) return channel.closed();
+    core.close(channel.id);
+    this.#schedule();
   }
 
   /** Runs a delayed call. Its caller has returned, so an exception is reported as an error of the room. */

@@ -100,7 +100,7 @@ class ClientRoom<Presence> implements Room<Presence> {
   }
 
   channel(name: string, options: ChannelOptions): Channel {
-    const known = this.#channels.find((channel) => channel.name === name);
+    const known = this.#channels.find((channel) => channel.name === name && !channel.isClosing);
     if (known) return known;
     const channel = new RoomChannel(this.#driver, name, options);
     this.#channels.push(channel);
@@ -129,6 +129,7 @@ class ClientRoom<Presence> implements Room<Presence> {
       case "status":
         if (event.status === this.#status) break;
         this.#status = event.status;
+        if (event.status === "closed") this.#channels.forEach((channel) => channel.closed());
         this.#events.emit("status", event.status);
         break;
       case "joined":
@@ -136,6 +137,9 @@ class ClientRoom<Presence> implements Room<Presence> {
         break;
       case "opened":
         this.#channelOf(event.channel)?.opened(event.qos);
+        break;
+      case "closed":
+        this.#closed(this.#channelOf(event.channel));
         break;
       case "changed":
         this.#channelOf(event.channel)?.changed(event.qos);
@@ -176,6 +180,12 @@ class ClientRoom<Presence> implements Room<Presence> {
       case "quiet":
       case "unknown":
     }
+  }
+
+  #closed(channel: RoomChannel | undefined): void {
+    if (!channel) return;
+    this.#channels.splice(this.#channels.indexOf(channel), 1);
+    channel.closed();
   }
 
   #channelOf(id: number | undefined): RoomChannel | undefined {

@@ -242,6 +242,11 @@ class DoubleChannel implements Channel {
     // The hub sends all values.
   }
 
+  close(): Promise<void> {
+    this.listeners.length = 0;
+    return Promise.resolve();
+  }
+
   send(payload: Payload, options: SendOptions = {}): Sent {
     const isRaw = typeof payload === "string" || payload instanceof Uint8Array;
     this.post(isRaw ? payload : JSON.stringify(payload), options.key);
