@@ -137,7 +137,12 @@ impl Core {
         self.client.limit_rate(ChannelId(channel), rate).map_err(failure::thrown)
     }
 
-    /// How a channel's contract stands.
+    /// Closes a channel once everything that was sent on it is confirmed. The answer is the event `closed`.
+    pub fn close(&mut self, channel: u32) -> Result<(), JsValue> {
+        self.client.close(ChannelId(channel)).map_err(failure::thrown)
+    }
+
+    /// Whether a channel's contract is kept, and what is done about it.
     pub fn contract(&self, channel: u32) -> JsValue {
         let report = self.client.contract(ChannelId(channel));
         report.map_or(JsValue::UNDEFINED, |report| contract::write(&report).into())

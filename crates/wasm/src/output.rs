@@ -38,6 +38,7 @@ fn tell(event: Event) -> Plain {
         Event::Opened { channel, qos } => {
             Plain::of("opened").with("channel", channel.0).with("qos", qos::write(&qos))
         }
+        Event::Closed { channel } => Plain::of("closed").with("channel", channel.0),
         Event::Changed { channel, qos } => {
             Plain::of("changed").with("channel", channel.0).with("qos", qos::write(&qos))
         }

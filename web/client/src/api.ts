@@ -212,9 +212,9 @@ export interface Channel {
   on(event: "contract", listener: (news: ContractNews) => void): () => void;
   /**
    * Closes this channel for this participant; others keep it. Messages that were sent before are delivered first:
-   * resolves once the server has confirmed them and has ended the subscription, or when the room is closed. Until then
-   * messages are still received. From now on `send` and the other methods throw; `Room.channel` opens the channel anew,
-   * at once if wanted.
+   * resolves once the server has confirmed them and the subscription has ended, or when the room is closed. Until then
+   * messages are still received. From now on `send` and the other methods throw. `Room.channel` with the same name opens
+   * the channel again; before the subscription has ended, it calls the closing off, and the promise resolves.
    */
   close(): Promise<void>;
 }
@@ -400,7 +400,9 @@ export interface Room<Presence = unknown> {
    * session if needed. The current transport stays in use until another one is open.
    */
   setTransports(names: readonly TransportName[] | undefined): void;
-  /** Opens a channel. A second call with the same name returns the same channel, or a new one after `close`. */
+  /**
+   * Opens a channel. A second call with the same name returns the same channel, or a new one once the first is closed.
+   */
   channel(name: string, options: ChannelOptions): Channel;
   /** Changes this participant's presence, which all others see. */
   setPresence(presence: Presence): void;

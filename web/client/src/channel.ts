@@ -113,6 +113,14 @@ export class RoomChannel implements Channel, DriverChannel {
     return this.#closing;
   }
 
+  /** Calls the closing off, if the subscription has not ended. */
+  reopen(): void {
+    if (!this.isClosing) return;
+    this.#closing = undefined;
+    this.#resolveClosing();
+    this.#driver.reopen(this);
+  }
+
   send(payload: Payload, options: SendOptions = {}): Sent {
     this.#mustBeOpen();
     return this.#driver.send(this, encode(payload), options);

@@ -39,9 +39,8 @@ export interface Core {
   /** Opens a channel and returns its number. Channels are numbered from 0. */
   channel(name: string, qos: Qos, compression: Compression): number;
   /**
-   * Ends the subscription once all messages of the channel are sent and confirmed. The answer is the event `closed`; the
-   * number is not used again. `channel` may be called with the same name at once: it returns a new number, and the core
-   * opens that channel after the old one is closed.
+   * Ends the subscription once all messages of the channel are sent and confirmed. The answer is the event `closed`.
+   * `channel` with the same name opens the channel again under the same number; before `closed` it calls the closing off.
    */
   close(channel: number): void;
   compress(channel: number, compression: Compression): void;
@@ -95,7 +94,7 @@ export type CoreEvent =
   /** The QoS of an open channel has changed. */
   | { readonly type: "changed"; readonly channel: number; readonly qos: Qos }
   | { readonly type: "contract"; readonly channel: number; readonly news: ContractNews }
-  /** The answer to `close`: the subscription has ended. No further event names this channel. */
+  /** The answer to `close`: the subscription has ended. No further event names this channel until it is opened again. */
   | { readonly type: "closed"; readonly channel: number }
   | CoreMessage
   | { readonly type: "participants"; readonly complete: boolean; readonly changes: readonly ParticipantChange[] }

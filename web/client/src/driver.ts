@@ -163,6 +163,15 @@ export class Driver {
     else this.#close(this.#core, channel);
   }
 
+  /** Calls a closing off that was not answered. */
+  reopen(channel: DriverChannel): void {
+    this.#earlyClosings = this.#earlyClosings.filter((other) => other !== channel);
+    if (this.#core && channel.id !== undefined) {
+      this.#core.channel(channel.name, channel.qos, channel.compression);
+      this.#schedule();
+    }
+  }
+
   contract({ id }: DriverChannel): Contract | undefined {
     return id === undefined ? undefined : this.#core?.contract(id);
   }

@@ -100,7 +100,8 @@ class ClientRoom<Presence> implements Room<Presence> {
   }
 
   channel(name: string, options: ChannelOptions): Channel {
-    const known = this.#channels.find((channel) => channel.name === name && !channel.isClosing);
+    const known = this.#channels.find((channel) => channel.name === name);
+    known?.reopen();
     if (known) return known;
     const channel = new RoomChannel(this.#driver, name, options);
     this.#channels.push(channel);
