@@ -1,5 +1,5 @@
-//! DESIGN's laws in whole sessions: those of `crates/session/tests/laws`, but what happens next is not drawn at random, it
-//! is what the input says. So sessions are found that reach what random ones rarely do.
+//! The laws of docs/laws.md in whole sessions, as in `crates/session/tests/laws`, but the fuzzer's input chooses the steps. So
+//! sessions are found that random steps rarely reach.
 
 #![no_main]
 #![allow(dead_code, reason = "what only the test needs")]

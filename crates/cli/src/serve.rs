@@ -178,7 +178,7 @@ impl Args {
 /// What the user can do about an error, as lines below it.
 fn advice(error: &ServerError) -> &'static str {
     match error {
-        ServerError::Listen { .. } => {
+        ServerError::AddressInUse { .. } => {
             "\nIs another server running? --listen chooses another address."
         }
         ServerError::Certificate(CertificateError::Unusable { .. }) => {

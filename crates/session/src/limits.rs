@@ -1,4 +1,4 @@
-//! Limits for everything that a peer can grow (DESIGN law 3). Sizes are in bytes.
+//! Limits for everything that a peer can make grow (law 3 in docs/laws.md). Sizes are in bytes.
 
 use core::time::Duration;
 

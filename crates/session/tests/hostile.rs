@@ -1,5 +1,5 @@
-//! What a peer that means harm can say, and what it cannot bring about (DESIGN law 3): work and memory stay within stated
-//! limits, and nobody else pays.
+//! Hostile input from a peer (law 3 in docs/laws.md): work and memory stay within stated limits, and no other participant is
+//! affected.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 #[allow(dead_code, reason = "each test file uses a part of it")]

@@ -1,5 +1,5 @@
 /**
- * The server's side of docs/wire.md as far as the tests need it: writes what the server sends, reads what the client
+ * The server's side of docs/wire as far as the tests need it: writes what the server sends, reads what the client
  * sends.
  */
 

@@ -1,4 +1,4 @@
-//! DESIGN's laws under random whole sessions in simulated time: people join, leave, move between transports and stall;
+//! The laws of docs/laws.md in random whole sessions in simulated time: participants join, leave, move between transports and stall;
 //! datagrams are lost, repeated, late and damaged; streams break and a few lie; servers restart.
 //!
 //! `SIMULATIONS=5000 cargo test --test laws` plays more of them, `SEED=7` that one, with all that is said; a failure names its seed.
